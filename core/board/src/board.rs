@@ -1,0 +1,300 @@
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tilewright_plan::{Bytes, Hertz, Space};
+
+/// Texts of the board files, in the order in which boards are listed.
+const FILES: &[(&str, &str)] =
+    &[("stm32f746g-disco", include_str!("../../../boards/stm32f746g-disco.toml"))];
+
+/// Processor core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CoreKind {
+    /// Arm Cortex-M4 with FPU.
+    CortexM4,
+    /// Arm Cortex-M7.
+    CortexM7,
+    /// Arm Cortex-M33.
+    CortexM33,
+}
+
+impl CoreKind {
+    /// Name of the core's file in `costs/`, without its ending.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::CortexM4 => "cortex-m4",
+            Self::CortexM7 => "cortex-m7",
+            Self::CortexM33 => "cortex-m33",
+        }
+    }
+}
+
+/// How far the project carries a board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Support {
+    /// Firmware and emulated devices: plans run.
+    Firmware,
+    /// Planned and simulated only.
+    Planning,
+    /// A reference profile that no one can buy: planned and simulated only.
+    Virtual,
+}
+
+/// The core and its clock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Core {
+    /// Which core.
+    pub kind: CoreKind,
+    /// Clock that the firmware sets.
+    pub clock: Clock,
+}
+
+/// A clock frequency with its source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clock {
+    /// Frequency.
+    pub hertz: Hertz,
+    /// Where the number comes from.
+    pub source: String,
+}
+
+/// What a memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemoryKind {
+    /// Tightly coupled data memory: no wait states.
+    Dtcm,
+    /// Internal SRAM behind the bus.
+    Sram,
+    /// Internal flash.
+    Flash,
+    /// External SDRAM.
+    Sdram,
+    /// External serial flash, memory-mapped.
+    QspiFlash,
+    /// SD card.
+    Card,
+}
+
+/// A memory of the board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Name as in the vendor's manual.
+    pub name: String,
+    /// What it is.
+    pub kind: MemoryKind,
+    /// Address of its first byte; nothing if the core cannot address it.
+    pub address: Option<u32>,
+    /// Size.
+    pub bytes: Bytes,
+    /// Where the numbers come from.
+    pub source: String,
+}
+
+/// Where firmware, plan and arena lie.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Firmware {
+    /// Address at which the firmware is linked.
+    pub flash_address: u32,
+    /// Bytes kept for the firmware: the plan image starts behind them.
+    pub flash_bytes: Bytes,
+    /// Address of SRAM kept for the firmware's stack and variables.
+    pub sram_address: u32,
+    /// Bytes of SRAM kept for the firmware.
+    pub sram_bytes: Bytes,
+    /// Address of the tensor arena.
+    pub arena_address: u32,
+    /// Largest tensor arena.
+    pub arena_bytes: Bytes,
+    /// Baud rate of the console.
+    pub console_baud: u32,
+    /// How the image is brought onto the board, for people.
+    pub how_to_flash: String,
+}
+
+/// A board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Board {
+    /// Id: the file's name without ending.
+    pub id: String,
+    /// Name as the vendor writes it.
+    pub name: String,
+    /// How far the project carries it.
+    pub support: Support,
+    /// Core and clock.
+    pub core: Core,
+    /// Memories.
+    pub memory: Vec<Memory>,
+    /// Where things lie; missing for boards without firmware.
+    pub firmware: Option<Firmware>,
+}
+
+/// Why a board cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum BoardError {
+    /// No board has this id.
+    #[error("no board '{id}'; known boards: {known}")]
+    Unknown {
+        /// The id asked for.
+        id: String,
+        /// All ids, separated by commas.
+        known: String,
+    },
+    /// A board file is malformed.
+    #[error("board file '{id}': {reason}")]
+    Malformed {
+        /// The board's id.
+        id: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Board {
+    /// Reads a board file.
+    ///
+    /// # Errors
+    /// [`BoardError::Malformed`] with the place in the text.
+    pub fn parse(id: &str, text: &str) -> Result<Self, BoardError> {
+        let malformed = |reason: String| BoardError::Malformed { id: id.to_owned(), reason };
+        let board: Self = toml::from_str(text).map_err(|e| malformed(e.to_string()))?;
+        if board.id != id {
+            return Err(malformed(format!("its id is '{}'", board.id)));
+        }
+        if board.id.len() > 24 {
+            return Err(malformed("an id has at most 24 bytes".to_owned()));
+        }
+        if let Some(firmware) = &board.firmware {
+            let arena = (u64::from(firmware.arena_address), firmware.arena_bytes.0);
+            let image = (u64::from(firmware.flash_address), firmware.flash_bytes.0);
+            if !board.holds(arena.0, arena.1, |k| matches!(k, MemoryKind::Dtcm | MemoryKind::Sram))
+            {
+                return Err(malformed("the arena lies outside internal SRAM".to_owned()));
+            }
+            if !board.holds(image.0, image.1, |k| k == MemoryKind::Flash) {
+                return Err(malformed("the firmware lies outside internal flash".to_owned()));
+            }
+        }
+        Ok(board)
+    }
+
+    /// Whether memories of one sort, end to end, cover `bytes` from `address` on.
+    fn holds(&self, address: u64, bytes: u64, sort: impl Fn(MemoryKind) -> bool) -> bool {
+        let mut ranges: Vec<(u64, u64)> = self
+            .memory
+            .iter()
+            .filter(|m| sort(m.kind))
+            .filter_map(|m| m.address.map(|a| (u64::from(a), u64::from(a) + m.bytes.0)))
+            .collect();
+        ranges.sort_unstable();
+        let mut reached = address;
+        for (start, end) in ranges {
+            if start <= reached && end > reached {
+                reached = end;
+            }
+        }
+        reached >= address + bytes
+    }
+
+    /// Total bytes of the memories of one sort.
+    #[must_use]
+    pub fn total(&self, sort: impl Fn(MemoryKind) -> bool) -> Bytes {
+        self.memory.iter().filter(|m| sort(m.kind)).map(|m| m.bytes).sum()
+    }
+
+    /// Internal SRAM, all of it.
+    #[must_use]
+    pub fn sram(&self) -> Bytes {
+        self.total(|k| matches!(k, MemoryKind::Dtcm | MemoryKind::Sram))
+    }
+
+    /// Internal flash, all of it.
+    #[must_use]
+    pub fn flash(&self) -> Bytes {
+        self.total(|k| k == MemoryKind::Flash)
+    }
+
+    /// Largest tensor arena: what the firmware leaves of SRAM.
+    #[must_use]
+    pub fn arena(&self) -> Bytes {
+        self.firmware.as_ref().map_or_else(|| self.sram(), |f| f.arena_bytes)
+    }
+
+    /// Address at which the plan image starts, behind the firmware.
+    #[must_use]
+    pub fn plan_address(&self) -> Option<u32> {
+        let firmware = self.firmware.as_ref()?;
+        u32::try_from(u64::from(firmware.flash_address) + firmware.flash_bytes.0).ok()
+    }
+
+    /// Largest plan image: what the firmware leaves of flash.
+    #[must_use]
+    pub fn plan_bytes(&self) -> Bytes {
+        self.firmware.as_ref().map_or_else(|| self.flash(), |f| self.flash() - f.flash_bytes)
+    }
+
+    /// Bytes that exist in each space of a plan, by the space's number; flash sections share
+    /// what the firmware leaves.
+    #[must_use]
+    pub fn space_bytes(&self) -> [u64; 6] {
+        let mut bytes = [0; 6];
+        bytes[Space::Arena as usize] = self.arena().0;
+        bytes[Space::Weights as usize] = self.plan_bytes().0;
+        bytes[Space::Constants as usize] = self.plan_bytes().0;
+        bytes[Space::ExternalRam as usize] = self.total(|k| k == MemoryKind::Sdram).0;
+        bytes[Space::ExternalFlash as usize] = self.total(|k| k == MemoryKind::QspiFlash).0;
+        bytes[Space::Card as usize] = self.total(|k| k == MemoryKind::Card).0;
+        bytes
+    }
+}
+
+/// All boards.
+///
+/// # Errors
+/// [`BoardError::Malformed`] for the first board file that cannot be read.
+pub fn all() -> Result<Vec<Board>, BoardError> {
+    FILES.iter().map(|(id, text)| Board::parse(id, text)).collect()
+}
+
+/// The board with this id.
+///
+/// # Errors
+/// [`BoardError::Unknown`] lists the boards that exist.
+pub fn find(id: &str) -> Result<Board, BoardError> {
+    let (known, text) =
+        FILES.iter().find(|(known, _)| *known == id).ok_or_else(|| BoardError::Unknown {
+            id: id.to_owned(),
+            known: FILES.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", "),
+        })?;
+    Board::parse(known, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_board_files_are_well_formed() {
+        assert_eq!(all().unwrap().len(), FILES.len());
+    }
+
+    #[test]
+    fn an_unknown_board_names_those_that_exist() {
+        let error = find("pdp-11").unwrap_err();
+        assert!(error.to_string().contains("stm32f746g-disco"), "{error}");
+    }
+
+    #[test]
+    fn an_arena_outside_of_sram_is_refused() {
+        let (id, text) = FILES[0];
+        let text = text.replace("arena_address = 0x2000_4000", "arena_address = 0x2000_4020");
+        assert!(matches!(Board::parse(id, &text), Err(BoardError::Malformed { .. })));
+    }
+}

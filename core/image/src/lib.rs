@@ -1,0 +1,1 @@
+//! Plan images and firmware images.

@@ -1,0 +1,86 @@
+//! Values of tensors, and where constant ones come from.
+
+use std::sync::Arc;
+
+use crate::tensor::DType;
+
+/// Values of a tensor, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// 32-bit floats.
+    F32(Vec<f32>),
+    /// 8-bit integers.
+    I8(Vec<i8>),
+    /// 32-bit integers.
+    I32(Vec<i32>),
+}
+
+impl Data {
+    /// Element type.
+    #[must_use]
+    pub const fn dtype(&self) -> DType {
+        match self {
+            Self::F32(_) => DType::F32,
+            Self::I8(_) => DType::I8,
+            Self::I32(_) => DType::I32,
+        }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::I8(values) => values.len(),
+            Self::I32(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The floats, if these are floats.
+    #[must_use]
+    pub fn as_f32(&self) -> Option<&[f32]> {
+        if let Self::F32(values) = self { Some(values) } else { None }
+    }
+
+    /// The 8-bit integers, if these are such.
+    #[must_use]
+    pub fn as_i8(&self) -> Option<&[i8]> {
+        if let Self::I8(values) = self { Some(values) } else { None }
+    }
+
+    /// The 32-bit integers, if these are such.
+    #[must_use]
+    pub fn as_i32(&self) -> Option<&[i32]> {
+        if let Self::I32(values) = self { Some(values) } else { None }
+    }
+}
+
+/// Where a constant's values come from. Planning needs none of them, so that networks larger
+/// than memory can be planned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// The values themselves.
+    Inline(Arc<Data>),
+}
+
+impl Source {
+    /// A source that holds `data`.
+    #[must_use]
+    pub fn inline(data: Data) -> Self {
+        Self::Inline(Arc::new(data))
+    }
+
+    /// The values, if they are at hand.
+    #[must_use]
+    pub fn data(&self) -> Option<&Data> {
+        match self {
+            Self::Inline(data) => Some(data),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Tensors: what flows along the edges of the graph.
+
+use crate::data::Source;
+use crate::shape::Shape;
+
+/// Element type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DType {
+    /// 32-bit float.
+    F32,
+    /// 8-bit signed integer.
+    I8,
+    /// 32-bit signed integer.
+    I32,
+}
+
+impl DType {
+    /// Bytes of an element.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::F32 | Self::I32 => 4,
+            Self::I8 => 1,
+        }
+    }
+
+    /// Name as users know it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "float32",
+            Self::I8 => "int8",
+            Self::I32 => "int32",
+        }
+    }
+}
+
+/// How integers stand for real numbers: real = scale × (q − zero).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantisation {
+    /// One scale, or one for each slice along `axis`; all positive and finite.
+    pub scales: Vec<f32>,
+    /// Zero points, as many as scales.
+    pub zeros: Vec<i32>,
+    /// The dimension that the scales run along; nothing if there is one scale for all.
+    pub axis: Option<usize>,
+}
+
+impl Quantisation {
+    /// One scale and zero point for the whole tensor.
+    #[must_use]
+    pub fn per_tensor(scale: f32, zero: i32) -> Self {
+        Self { scales: vec![scale], zeros: vec![zero], axis: None }
+    }
+
+    /// The scale of slice `index`; the only scale if there is one.
+    #[must_use]
+    pub fn scale(&self, index: usize) -> f32 {
+        let index = if self.axis.is_some() { index } else { 0 };
+        self.scales.get(index).copied().unwrap_or(1.0)
+    }
+
+    /// The zero point of a per-tensor quantisation.
+    #[must_use]
+    pub fn zero(&self) -> i32 {
+        self.zeros.first().copied().unwrap_or(0)
+    }
+}
+
+/// A tensor of the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// Name, unique in the model.
+    pub name: String,
+    /// Shape; activations of rank 4 are NHWC.
+    pub shape: Shape,
+    /// Element type.
+    pub dtype: DType,
+    /// Quantisation; present on int8 tensors.
+    pub quantisation: Option<Quantisation>,
+    /// Where the values come from, if the tensor is constant.
+    pub source: Option<Source>,
+}
+
+impl Tensor {
+    /// Whether the tensor's values are known before execution.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.source.is_some()
+    }
+
+    /// Bytes of the tensor; nothing if they do not fit the address space.
+    #[must_use]
+    pub fn bytes(&self) -> Option<usize> {
+        self.shape.elements()?.checked_mul(self.dtype.bytes())
+    }
+}

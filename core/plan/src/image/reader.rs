@@ -1,0 +1,554 @@
+//! Reads an image in place. Everything is validated once; afterwards nothing can go wrong.
+
+use core::fmt;
+use core::str;
+
+use super::{
+    ALIGNMENT, CRC, EntryRecord, FIRMWARE_ABI, Header, IoRecord, LaneRecord, LayerRecord, MAGIC,
+    Section, SectionRecord, VERSION,
+};
+use crate::domain;
+use crate::op::Op;
+use crate::step::{Instruction, LaneKind, MAX_LANES, Step, StepRecord};
+use crate::view::{Space, Span, Tile, View};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// What the reader demands of an image.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected<'e> {
+    /// Board id; an image for another board is refused.
+    pub board: &'e str,
+    /// Bytes that exist in each space; flash sections are bounded by the image itself.
+    pub space_bytes: [u64; 6],
+}
+
+/// Why bytes are no image for this firmware. Offsets and indices are those of the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageError {
+    /// Fewer bytes than the header or the image's own length say.
+    Truncated {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes had.
+        had: u64,
+    },
+    /// The first four bytes are not those of a plan image.
+    NotAnImage,
+    /// The image does not start at a multiple of 32 bytes in memory.
+    Misaligned,
+    /// Another format version.
+    Version {
+        /// Version of the image.
+        image: u16,
+        /// Version of this reader.
+        reader: u16,
+    },
+    /// Another firmware ABI.
+    Abi {
+        /// ABI of the image.
+        image: u32,
+        /// ABI of this firmware.
+        firmware: u32,
+    },
+    /// The image was made for another board.
+    Board {
+        /// Board id of the image, padded with zeros.
+        image: [u8; 24],
+    },
+    /// A checksum differs.
+    Checksum {
+        /// The section; nothing if it is the header.
+        section: Option<Section>,
+    },
+    /// A section is missing, twice there, out of place or of a wrong length.
+    BadSection(Section),
+    /// The section table does not have the expected sections in their order.
+    SectionTable,
+    /// The programs use more of a space than the board has.
+    SpaceTooSmall {
+        /// The space.
+        space: Space,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes had.
+        had: u64,
+    },
+    /// A record holds a value that means nothing or points outside its table.
+    BadRecord {
+        /// The section that holds the record.
+        section: Section,
+        /// Index of the record.
+        index: u32,
+        /// What is wrong.
+        reason: &'static str,
+    },
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truncated { needed, had } => {
+                write!(f, "plan image is cut short: {needed} bytes needed, {had} had")
+            }
+            Self::NotAnImage => f.write_str("no plan image: it does not start with TWPI"),
+            Self::Misaligned => f.write_str("plan image is not aligned to 32 bytes"),
+            Self::Version { image, reader } => {
+                write!(f, "plan image has format version {image}, this reader knows {reader}")
+            }
+            Self::Abi { image, firmware } => {
+                write!(f, "plan image is for firmware ABI {image}, this firmware has {firmware}")
+            }
+            Self::Board { image } => {
+                let end = image.iter().position(|b| *b == 0).unwrap_or(image.len());
+                let name = image.get(..end).and_then(|b| str::from_utf8(b).ok()).unwrap_or("?");
+                write!(f, "plan image is for board '{name}'")
+            }
+            Self::Checksum { section: None } => f.write_str("plan image: header checksum differs"),
+            Self::Checksum { section: Some(section) } => {
+                write!(f, "plan image: checksum of section {} differs", section.name())
+            }
+            Self::BadSection(section) => {
+                write!(f, "plan image: section {} is missing or malformed", section.name())
+            }
+            Self::SectionTable => f.write_str("plan image: unexpected section table"),
+            Self::SpaceTooSmall { space, needed, had } => {
+                write!(f, "plan image needs {needed} bytes in space {space:?}, the board has {had}")
+            }
+            Self::BadRecord { section, index, reason } => {
+                write!(f, "plan image: record {index} of section {}: {reason}", section.name())
+            }
+        }
+    }
+}
+
+impl core::error::Error for ImageError {}
+
+/// A validated plan image, read in place.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanImage<'a> {
+    header: &'a Header,
+    entries: &'a [EntryRecord],
+    lanes: &'a [LaneRecord],
+    steps: &'a [StepRecord],
+    ops: &'a [Op],
+    tiles: &'a [Tile],
+    views: &'a [View],
+    spans: &'a [Span],
+    io: &'a [IoRecord],
+    layers: &'a [LayerRecord],
+    constants: &'a [u8],
+    weights: &'a [u8],
+    sums: &'a [u32],
+    names: Names<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Names<'a> {
+    table: &'a [[u32; 2]],
+    bytes: &'a [u8],
+}
+
+impl<'a> Names<'a> {
+    fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (count, _) = u32::read_from_prefix(bytes).ok()?;
+        let table_end = 4usize.checked_add((count as usize).checked_mul(8)?)?;
+        let table = <[[u32; 2]]>::ref_from_bytes(bytes.get(4..table_end)?).ok()?;
+        let names = Self { table, bytes };
+        (0..table.len()).all(|i| names.get(i).is_some()).then_some(names)
+    }
+
+    fn get(&self, index: usize) -> Option<&'a str> {
+        let [offset, length] = *self.table.get(index)?;
+        let end = (offset as usize).checked_add(length as usize)?;
+        str::from_utf8(self.bytes.get(offset as usize..end)?).ok()
+    }
+}
+
+fn table<'a, T: FromBytes + KnownLayout + Immutable>(
+    bytes: &'a [u8],
+    section: Section,
+) -> Result<&'a [T], ImageError> {
+    <[T]>::ref_from_bytes(bytes).map_err(|_| ImageError::BadSection(section))
+}
+
+impl<'a> PlanImage<'a> {
+    /// Reads and validates the image at the start of `bytes`; bytes behind it are ignored.
+    ///
+    /// # Errors
+    /// [`ImageError`] says what differs from an image for this board and firmware.
+    pub fn read(bytes: &'a [u8], expected: &Expected<'_>) -> Result<Self, ImageError> {
+        let had = bytes.len() as u64;
+        let short = |needed| ImageError::Truncated { needed, had };
+        if !bytes.as_ptr().addr().is_multiple_of(ALIGNMENT) {
+            return Err(ImageError::Misaligned);
+        }
+        let header_bytes = size_of::<Header>();
+        if bytes.get(..4).is_none_or(|magic| magic != MAGIC) {
+            return Err(if bytes.len() < 4 { short(4) } else { ImageError::NotAnImage });
+        }
+        let (header, rest) =
+            Header::ref_from_prefix(bytes).map_err(|_| short(header_bytes as u64))?;
+        if header.version != VERSION {
+            return Err(ImageError::Version { image: header.version, reader: VERSION });
+        }
+        if header.abi != FIRMWARE_ABI {
+            return Err(ImageError::Abi { image: header.abi, firmware: FIRMWARE_ABI });
+        }
+        let image = bytes
+            .get(..header.image_bytes as usize)
+            .ok_or_else(|| short(u64::from(header.image_bytes)))?;
+        let table_bytes = usize::from(header.sections) * size_of::<SectionRecord>();
+        let records = rest.get(..table_bytes).ok_or(ImageError::SectionTable)?;
+        verify_header(header, records)?;
+        let records: &[SectionRecord] =
+            <[SectionRecord]>::ref_from_bytes(records).map_err(|_| ImageError::SectionTable)?;
+        let mut expected_board = [0u8; 24];
+        for (to, from) in expected_board.iter_mut().zip(expected.board.bytes()) {
+            *to = from;
+        }
+        if header.board != expected_board {
+            return Err(ImageError::Board { image: header.board });
+        }
+        let sections = split(image, records, header_bytes + table_bytes)?;
+        let [
+            entries,
+            lanes,
+            steps,
+            ops,
+            tiles,
+            views,
+            spans,
+            io,
+            layers,
+            constants,
+            weights,
+            sums,
+            names,
+        ] = sections;
+        let this = Self {
+            header,
+            entries: table(entries, Section::Entries)?,
+            lanes: table(lanes, Section::Lanes)?,
+            steps: table(steps, Section::Steps)?,
+            ops: table(ops, Section::Ops)?,
+            tiles: table(tiles, Section::Tiles)?,
+            views: table(views, Section::Views)?,
+            spans: table(spans, Section::Spans)?,
+            io: table(io, Section::Io)?,
+            layers: table(layers, Section::Layers)?,
+            constants,
+            weights,
+            sums: table(sums, Section::Sums)?,
+            names: Names::read(names).ok_or(ImageError::BadSection(Section::Names))?,
+        };
+        this.validate(expected)?;
+        Ok(this)
+    }
+
+    fn validate(&self, expected: &Expected<'_>) -> Result<(), ImageError> {
+        for space in Space::ALL {
+            let needed = self.space_bytes(space);
+            let had = match space {
+                Space::Weights => self.weights.len() as u64,
+                Space::Constants => self.constants.len() as u64,
+                _ => expected.space_bytes[space as usize],
+            };
+            if needed > had {
+                return Err(ImageError::SpaceTooSmall { space, needed, had });
+            }
+        }
+        let bad = |section, index: usize, reason| ImageError::BadRecord {
+            section,
+            index: index as u32,
+            reason,
+        };
+        for (index, view) in self.views.iter().enumerate() {
+            self.validate_view(view).map_err(|reason| bad(Section::Views, index, reason))?;
+        }
+        for (index, span) in self.spans.iter().enumerate() {
+            let space = span.space().ok_or_else(|| bad(Section::Spans, index, "unknown space"))?;
+            let end = u64::from(span.offset) + span.extent();
+            if end > self.space_bytes(space) {
+                return Err(bad(Section::Spans, index, "reaches past the end of its space"));
+            }
+        }
+        for (index, op) in self.ops.iter().enumerate() {
+            domain::check_op(op).map_err(|reason| bad(Section::Ops, index, reason))?;
+        }
+        for (index, layer) in self.layers.iter().enumerate() {
+            if self.names.get(usize::from(layer.name)).is_none() {
+                return Err(bad(Section::Layers, index, "unknown name"));
+            }
+        }
+        for (index, io) in self.io.iter().enumerate() {
+            let labels_end = usize::from(io.label_first) + usize::from(io.label_count);
+            if self.views.get(io.view as usize).is_none()
+                || self.names.get(usize::from(io.name)).is_none()
+                || labels_end > self.names.table.len()
+            {
+                return Err(bad(Section::Io, index, "points outside its tables"));
+            }
+        }
+        for (index, lane) in self.lanes.iter().enumerate() {
+            if LaneKind::from_number(lane.kind).is_none() {
+                return Err(bad(Section::Lanes, index, "unknown kind"));
+            }
+            let end = u64::from(lane.step_first) + u64::from(lane.step_count);
+            if end > self.steps.len() as u64 {
+                return Err(bad(Section::Lanes, index, "reaches past the steps"));
+            }
+        }
+        for (index, entry) in self.entries.iter().enumerate() {
+            self.validate_entry(entry).map_err(|reason| bad(Section::Entries, index, reason))?;
+            for lane in self.entry_lanes(entry) {
+                let first = lane.step_first as usize;
+                for (offset, record) in self.lane_steps(lane).iter().enumerate() {
+                    self.validate_step(record, entry)
+                        .map_err(|reason| bad(Section::Steps, first + offset, reason))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_view(&self, view: &View) -> Result<(), &'static str> {
+        let space = view.space().ok_or("unknown space")?;
+        if view.h == 0 || view.w == 0 || view.c == 0 {
+            return Err("empty box");
+        }
+        if view.ring_rows < view.h || view.first_row >= view.ring_rows {
+            return Err("ring is smaller than the box");
+        }
+        if view.column_pitch < view.c
+            || u64::from(view.row_pitch)
+                < u64::from(view.column_pitch) * u64::from(view.w - 1) + u64::from(view.c)
+        {
+            return Err("pitch is smaller than what it steps over");
+        }
+        if u64::from(view.offset) + view.extent() > self.space_bytes(space) {
+            return Err("reaches past the end of its space");
+        }
+        Ok(())
+    }
+
+    fn validate_entry(&self, entry: &EntryRecord) -> Result<(), &'static str> {
+        let lanes_end = usize::from(entry.lane_first) + usize::from(entry.lane_count);
+        if lanes_end > self.lanes.len() || usize::from(entry.lane_count) > MAX_LANES {
+            return Err("lanes point outside the lane table");
+        }
+        let inputs_end = usize::from(entry.input_first) + usize::from(entry.input_count);
+        let outputs_end = usize::from(entry.output_first) + usize::from(entry.output_count);
+        if inputs_end > self.io.len() || outputs_end > self.io.len() {
+            return Err("inputs or outputs point outside the IO table");
+        }
+        for io in self.entry_inputs(entry) {
+            let view = &self.views[io.view as usize];
+            if !view.space().is_some_and(Space::is_writable) || !view.is_contiguous() {
+                return Err("an input is not a contiguous tensor in a writable space");
+            }
+        }
+        if self.names.get(usize::from(entry.name)).is_none() {
+            return Err("unknown name");
+        }
+        if entry.stages == 0 {
+            return Err("no stages");
+        }
+        Ok(())
+    }
+
+    fn validate_step(&self, record: &StepRecord, entry: &EntryRecord) -> Result<(), &'static str> {
+        let step = Step::from_record(record).ok_or("unknown instruction")?;
+        if usize::from(step.layer) >= self.layers.len() {
+            return Err("unknown layer");
+        }
+        for after in step.after.into_iter().flatten() {
+            let lane =
+                self.entry_lanes(entry).get(usize::from(after.lane)).ok_or("unknown lane")?;
+            if after.step >= lane.step_count {
+                return Err("waits for a step that does not exist");
+            }
+        }
+        match step.instruction {
+            Instruction::Compute { op, tile, first_view } => {
+                let op = self.ops.get(op as usize).ok_or("unknown op")?;
+                let tile = self.tiles.get(tile as usize).ok_or("unknown tile")?;
+                let operands = self.operands(op, first_view).ok_or("unknown views")?;
+                domain::check_compute(op, tile, operands)
+            }
+            Instruction::Copy { source, destination, sum } => {
+                let from = self.spans.get(source as usize).ok_or("unknown source")?;
+                let to = self.spans.get(destination as usize).ok_or("unknown destination")?;
+                if from.bytes() != to.bytes() {
+                    return Err("source and destination differ in length");
+                }
+                if sum.is_some_and(|s| s as usize >= self.sums.len()) {
+                    return Err("unknown checksum");
+                }
+                Ok(())
+            }
+            Instruction::Mark(_) => Ok(()),
+        }
+    }
+
+    /// Board id.
+    #[must_use]
+    pub fn board(&self) -> &'a str {
+        let end = self.header.board.iter().position(|b| *b == 0).unwrap_or(24);
+        str::from_utf8(&self.header.board[..end]).unwrap_or("")
+    }
+
+    /// SHA-256 over the sections.
+    #[must_use]
+    pub fn plan_id(&self) -> &'a [u8; 32] {
+        &self.header.plan_id
+    }
+
+    /// Bytes of the whole image.
+    #[must_use]
+    pub fn image_bytes(&self) -> u32 {
+        self.header.image_bytes
+    }
+
+    /// Bytes that the programs use in a space.
+    #[must_use]
+    pub fn space_bytes(&self, space: Space) -> u64 {
+        u64::from(self.header.space_bytes[space as usize])
+    }
+
+    /// The programs.
+    #[must_use]
+    pub fn entries(&self) -> &'a [EntryRecord] {
+        self.entries
+    }
+
+    /// The lanes of a program of this image; empty for another image's.
+    #[must_use]
+    pub fn entry_lanes(&self, entry: &EntryRecord) -> &'a [LaneRecord] {
+        let first = usize::from(entry.lane_first);
+        self.lanes.get(first..first + usize::from(entry.lane_count)).unwrap_or(&[])
+    }
+
+    /// The steps of a lane of this image; empty for another image's.
+    #[must_use]
+    pub fn lane_steps(&self, lane: &LaneRecord) -> &'a [StepRecord] {
+        let first = lane.step_first as usize;
+        self.steps.get(first..first.saturating_add(lane.step_count as usize)).unwrap_or(&[])
+    }
+
+    /// The inputs of a program.
+    #[must_use]
+    pub fn entry_inputs(&self, entry: &EntryRecord) -> &'a [IoRecord] {
+        let first = usize::from(entry.input_first);
+        self.io.get(first..first + usize::from(entry.input_count)).unwrap_or(&[])
+    }
+
+    /// The outputs of a program.
+    #[must_use]
+    pub fn entry_outputs(&self, entry: &EntryRecord) -> &'a [IoRecord] {
+        let first = usize::from(entry.output_first);
+        self.io.get(first..first + usize::from(entry.output_count)).unwrap_or(&[])
+    }
+
+    /// The op at an index that a validated step holds.
+    #[must_use]
+    pub fn op(&self, index: u32) -> Option<&'a Op> {
+        self.ops.get(index as usize)
+    }
+
+    /// The tile at an index that a validated step holds.
+    #[must_use]
+    pub fn tile(&self, index: u32) -> Option<&'a Tile> {
+        self.tiles.get(index as usize)
+    }
+
+    /// The view at an index.
+    #[must_use]
+    pub fn view(&self, index: u32) -> Option<&'a View> {
+        self.views.get(index as usize)
+    }
+
+    /// The span at an index.
+    #[must_use]
+    pub fn span(&self, index: u32) -> Option<&'a Span> {
+        self.spans.get(index as usize)
+    }
+
+    /// The checksum at an index.
+    #[must_use]
+    pub fn sum(&self, index: u32) -> Option<u32> {
+        self.sums.get(index as usize).copied()
+    }
+
+    /// The operands of a compute step: one view for each role of the op's kernel.
+    #[must_use]
+    pub fn operands(&self, op: &Op, first_view: u32) -> Option<&'a [View]> {
+        let first = first_view as usize;
+        self.views.get(first..first.checked_add(op.kernel()?.roles().len())?)
+    }
+
+    /// The layers.
+    #[must_use]
+    pub fn layers(&self) -> &'a [LayerRecord] {
+        self.layers
+    }
+
+    /// A text: layer, program, tensor or class label.
+    #[must_use]
+    pub fn name(&self, index: u16) -> &'a str {
+        self.names.get(usize::from(index)).unwrap_or("")
+    }
+
+    /// The weights section: space [`Space::Weights`].
+    #[must_use]
+    pub fn weights(&self) -> &'a [u8] {
+        self.weights
+    }
+
+    /// The constants section: space [`Space::Constants`].
+    #[must_use]
+    pub fn constants(&self) -> &'a [u8] {
+        self.constants
+    }
+}
+
+fn verify_header(header: &Header, records: &[u8]) -> Result<(), ImageError> {
+    use zerocopy::IntoBytes;
+    let mut plain = *header;
+    plain.header_crc = 0;
+    let mut digest = CRC.digest();
+    digest.update(plain.as_bytes());
+    digest.update(records);
+    if digest.finalize() == header.header_crc {
+        Ok(())
+    } else {
+        Err(ImageError::Checksum { section: None })
+    }
+}
+
+fn split<'a>(
+    image: &'a [u8],
+    records: &[SectionRecord],
+    tables_end: usize,
+) -> Result<[&'a [u8]; 13], ImageError> {
+    if records.len() != Section::ALL.len() {
+        return Err(ImageError::SectionTable);
+    }
+    let mut sections = [&image[..0]; 13];
+    let mut previous_end = tables_end;
+    for ((slot, record), section) in sections.iter_mut().zip(records).zip(Section::ALL) {
+        let start = record.offset as usize;
+        let end = start.checked_add(record.bytes as usize);
+        if record.kind != section as u32 || start < previous_end || !start.is_multiple_of(ALIGNMENT)
+        {
+            return Err(ImageError::BadSection(section));
+        }
+        let bytes =
+            end.and_then(|end| image.get(start..end)).ok_or(ImageError::BadSection(section))?;
+        if CRC.checksum(bytes) != record.crc {
+            return Err(ImageError::Checksum { section: Some(section) });
+        }
+        previous_end = start + bytes.len();
+        *slot = bytes;
+    }
+    Ok(sections)
+}

@@ -1,0 +1,38 @@
+//! Plans, step programs and the plan image.
+//!
+//! A [`Program`] is one ordered list of [`Step`]s per lane: the core, and one per transfer
+//! engine. Steps refer to tables of [`Op`]s, [`Tile`]s, [`View`]s and [`Span`]s. The same records
+//! stand in memory while planning and, byte for byte, in the plan image, which firmware reads in
+//! place with [`PlanImage`]. `FORMAT.md` beside this crate describes the image.
+//!
+//! Without the `alloc` feature the crate is `no_std` without allocation: what firmware needs.
+#![cfg_attr(not(test), no_std)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+#[cfg(not(target_endian = "little"))]
+compile_error!(
+    "plan images are little-endian and read in place; big-endian hosts are not supported"
+);
+
+pub mod domain;
+pub mod image;
+pub mod kernel;
+pub mod op;
+#[cfg(feature = "alloc")]
+pub mod plan;
+pub mod step;
+pub mod units;
+pub mod view;
+
+pub use image::{ImageError, PlanImage};
+pub use kernel::{Kernel, Role};
+pub use op::Op;
+#[cfg(feature = "alloc")]
+pub use plan::{
+    Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer, PlannedTensor, Program,
+};
+pub use step::{After, Instruction, LaneKind, Mark, Step, StepRecord};
+pub use units::{Bytes, CyclePoint, Cycles, Hertz, Micros};
+pub use view::{Space, Span, Tile, View};

@@ -1,0 +1,177 @@
+//! The plan: what a strategy decides, before it becomes bytes.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::kernel::Kernel;
+use crate::op::Op;
+use crate::step::{LaneKind, Step};
+use crate::units::Bytes;
+use crate::view::{Space, Span, Tile, View};
+use serde::{Deserialize, Serialize};
+
+/// Where the model's input lives while it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputResidency {
+    /// Whole in SRAM, counted in the arena.
+    Resident,
+    /// Arrives in rows; only the rows held are counted.
+    Streamed,
+    /// In external memory.
+    External,
+}
+
+/// An activation tensor with its place and life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedTensor {
+    /// Index of the tensor in the model.
+    pub tensor: u32,
+    /// Its name.
+    pub name: String,
+    /// Height, width, channels; vectors have height and width 1.
+    pub shape: [u32; 3],
+    /// Its bytes (int8: one an element).
+    pub bytes: Bytes,
+    /// Memory that holds it.
+    pub space: Space,
+    /// Byte offset in that memory.
+    pub offset: u64,
+    /// First layer (position in the order) that writes it; inputs of the model: 0.
+    pub first: u32,
+    /// One past the last layer that uses it; outputs of the model live to the end.
+    pub end: u32,
+}
+
+/// A layer: one node of the model's graph, in the order of execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedLayer {
+    /// Index of the node in the model.
+    pub node: u32,
+    /// Its name.
+    pub name: String,
+    /// The kernel that does most of its work.
+    pub kernel: Kernel,
+    /// Multiply-accumulates, nominal (padding included).
+    pub macs: u64,
+    /// Activation tensors (indices into [`Plan::tensors`]) that it reads.
+    pub reads: Vec<u32>,
+    /// Activation tensors (indices into [`Plan::tensors`]) that it writes.
+    pub writes: Vec<u32>,
+}
+
+/// What a constant block of the image holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstantRole {
+    /// Weights of the node, packed for the op's kernel.
+    Weights,
+    /// Bias, multiplier and shift for each output channel.
+    Channels,
+}
+
+/// A block of constants: image building fills it from the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constant {
+    /// Node of the model whose weights or channel constants these are.
+    pub node: u32,
+    /// What of the node.
+    pub role: ConstantRole,
+    /// The op that reads them: decides the packing.
+    pub op: u32,
+    /// Memory that holds the block.
+    pub space: Space,
+    /// Byte offset in that memory.
+    pub offset: u64,
+    /// Length.
+    pub bytes: Bytes,
+}
+
+/// An input or output of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Io {
+    /// Index into [`Plan::tensors`].
+    pub tensor: u32,
+    /// Index into [`Plan::views`].
+    pub view: u32,
+    /// Real value = scale × (q − zero).
+    pub scale: f32,
+    /// Zero point.
+    pub zero: i16,
+    /// Class labels; empty if the model has none.
+    pub labels: Vec<String>,
+}
+
+/// A lane of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// What runs it.
+    pub kind: LaneKind,
+    /// Its steps, in order.
+    pub steps: Vec<Step>,
+}
+
+/// Lists of steps, one per lane, for one frame's period.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// Name of the program; `main` if there is only one.
+    pub name: String,
+    /// Whether it runs once at start instead of once per frame.
+    pub boot: bool,
+    /// Frames in flight; at least 1.
+    pub stages: u16,
+    /// The lanes; lane 0 is the core.
+    pub lanes: Vec<Lane>,
+    /// Inputs.
+    pub inputs: Vec<Io>,
+    /// Outputs.
+    pub outputs: Vec<Io>,
+}
+
+/// A complete plan for one model on one board.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Name of the model.
+    pub model: String,
+    /// Id of the board.
+    pub board: String,
+    /// Name of the strategy.
+    pub strategy: String,
+    /// Where the input lives.
+    pub input: InputResidency,
+    /// Layers in the order of execution.
+    pub layers: Vec<PlannedLayer>,
+    /// Activation tensors.
+    pub tensors: Vec<PlannedTensor>,
+    /// Op table.
+    pub ops: Vec<Op>,
+    /// Tile table.
+    pub tiles: Vec<Tile>,
+    /// View table.
+    pub views: Vec<View>,
+    /// Span table.
+    pub spans: Vec<Span>,
+    /// Constant blocks.
+    pub constants: Vec<Constant>,
+    /// Programs over these tables.
+    pub programs: Vec<Program>,
+    /// Bytes used in each space, by the space's number.
+    pub space_bytes: [Bytes; 6],
+}
+
+impl Plan {
+    /// Bytes used in a space.
+    #[must_use]
+    pub fn space(&self, space: Space) -> Bytes {
+        self.space_bytes[space as usize]
+    }
+
+    /// The operands of a compute step whose op and first view are given; nothing if they point
+    /// outside the tables.
+    #[must_use]
+    pub fn operands(&self, op: u32, first_view: u32) -> Option<(&Op, &[View])> {
+        let op = self.ops.get(op as usize)?;
+        let first = first_view as usize;
+        let views = self.views.get(first..first.checked_add(op.kernel()?.roles().len())?)?;
+        Some((op, views))
+    }
+}

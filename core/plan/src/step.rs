@@ -1,0 +1,227 @@
+//! Steps: the instructions of a program, 32 bytes each.
+
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// What runs a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "alloc", serde(rename_all = "snake_case"))]
+#[repr(u16)]
+pub enum LaneKind {
+    /// The processor core, in thread mode.
+    Core = 0,
+    /// Memory-to-memory DMA.
+    Dma = 1,
+    /// The SD card's controller.
+    Card = 2,
+}
+
+impl LaneKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Core, Self::Dma, Self::Card];
+
+    /// The kind with this number in a plan image.
+    #[must_use]
+    pub fn from_number(number: u16) -> Option<Self> {
+        Self::ALL.get(usize::from(number)).copied()
+    }
+}
+
+/// A step that must be complete before another may start.
+///
+/// A step of stage s works on frame p − s in period p; `periods` is how many periods back the
+/// awaited step lies (0: the same period).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
+pub struct After {
+    /// Index of the lane in the program, 0..=14.
+    pub lane: u8,
+    /// Index of the step in that lane, below 2^24 − 1.
+    pub step: u32,
+    /// Periods back, 0..=15.
+    pub periods: u8,
+}
+
+/// What a mark says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "alloc", serde(rename_all = "snake_case"))]
+#[repr(u16)]
+pub enum Mark {
+    /// The step's layer is complete.
+    Layer = 0,
+    /// The program can be replayed from here.
+    Cut = 1,
+    /// The program may stop here.
+    Exit = 2,
+}
+
+/// What a step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "alloc", serde(rename_all = "snake_case"))]
+pub enum Instruction {
+    /// Runs op `op` on tile `tile`; its operands are the views from `first_view` on, one for
+    /// each role of the kernel.
+    Compute {
+        /// Index into the op table.
+        op: u32,
+        /// Index into the tile table.
+        tile: u32,
+        /// Index of the first operand in the view table.
+        first_view: u32,
+    },
+    /// Moves bytes from span `source` to span `destination`; `sum` names a checksum to compare.
+    Copy {
+        /// Index into the span table.
+        source: u32,
+        /// Index into the span table.
+        destination: u32,
+        /// Index into the checksums.
+        sum: Option<u32>,
+    },
+    /// Says something about the program's progress.
+    Mark(Mark),
+}
+
+/// One instruction of a lane, with what it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
+pub struct Step {
+    /// Steps of other lanes (or of this lane in an earlier period) to wait for.
+    pub after: [Option<After>; 3],
+    /// Pipeline stage: how many periods behind the newest frame this step works.
+    pub stage: u8,
+    /// Layer that the step belongs to: an index into the plan's layers.
+    pub layer: u16,
+    /// What to do.
+    pub instruction: Instruction,
+}
+
+/// A [`Step`] as a plan image holds it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
+)]
+#[repr(C)]
+pub struct StepRecord {
+    /// 0 compute, 1 copy, 2 mark.
+    pub code: u8,
+    /// See [`Step::stage`].
+    pub stage: u8,
+    /// See [`Step::layer`].
+    pub layer: u16,
+    /// Lane in bits 28..32, periods in bits 24..28, step in bits 0..24; all ones: nothing.
+    pub after: [u32; 3],
+    /// Compute: op, tile, first view. Copy: source, destination, checksum or all ones.
+    /// Mark: the mark.
+    pub words: [u32; 4],
+}
+
+const _: () = assert!(size_of::<StepRecord>() == 32);
+
+const NOTHING: u32 = u32::MAX;
+
+/// Number of steps that a lane can hold.
+pub const MAX_STEPS: u32 = (1 << 24) - 1;
+/// Number of lanes that a program can hold.
+pub const MAX_LANES: usize = 15;
+
+impl Step {
+    /// The record for a plan image.
+    #[must_use]
+    pub fn to_record(&self) -> StepRecord {
+        let mut record = StepRecord {
+            stage: self.stage,
+            layer: self.layer,
+            after: self.after.map(|after| {
+                after.map_or(NOTHING, |a| {
+                    u32::from(a.lane) << 28 | u32::from(a.periods & 15) << 24 | (a.step & MAX_STEPS)
+                })
+            }),
+            ..StepRecord::default()
+        };
+        match self.instruction {
+            Instruction::Compute { op, tile, first_view } => {
+                record.words = [op, tile, first_view, 0];
+            }
+            Instruction::Copy { source, destination, sum } => {
+                record.code = 1;
+                record.words = [source, destination, sum.unwrap_or(NOTHING), 0];
+            }
+            Instruction::Mark(mark) => {
+                record.code = 2;
+                record.words = [mark as u32, 0, 0, 0];
+            }
+        }
+        record
+    }
+
+    /// The step that a record holds; nothing if its code or mark is unknown.
+    #[must_use]
+    pub fn from_record(record: &StepRecord) -> Option<Self> {
+        let [first, second, third, _] = record.words;
+        let instruction = match record.code {
+            0 => Instruction::Compute { op: first, tile: second, first_view: third },
+            1 => Instruction::Copy {
+                source: first,
+                destination: second,
+                sum: (third != NOTHING).then_some(third),
+            },
+            2 => Instruction::Mark(match first {
+                0 => Mark::Layer,
+                1 => Mark::Cut,
+                2 => Mark::Exit,
+                _ => return None,
+            }),
+            _ => return None,
+        };
+        let after = record.after.map(|word| {
+            (word != NOTHING).then_some(After {
+                lane: (word >> 28) as u8,
+                periods: (word >> 24 & 15) as u8,
+                step: word & MAX_STEPS,
+            })
+        });
+        Some(Self { after, stage: record.stage, layer: record.layer, instruction })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        let after = proptest::option::of((0u8..15, 0u32..MAX_STEPS, 0u8..16))
+            .prop_map(|a| a.map(|(lane, step, periods)| After { lane, step, periods }));
+        let instruction = prop_oneof![
+            any::<(u32, u32, u32)>().prop_map(|(op, tile, first_view)| Instruction::Compute {
+                op,
+                tile,
+                first_view
+            }),
+            (any::<u32>(), any::<u32>(), proptest::option::of(0..u32::MAX)).prop_map(
+                |(source, destination, sum)| Instruction::Copy { source, destination, sum }
+            ),
+            Just(Instruction::Mark(Mark::Layer)),
+            Just(Instruction::Mark(Mark::Cut)),
+            Just(Instruction::Mark(Mark::Exit)),
+        ];
+        ([after.clone(), after.clone(), after], any::<u8>(), any::<u16>(), instruction).prop_map(
+            |(after, stage, layer, instruction)| Step { after, stage, layer, instruction },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_leads_back_to_its_step(step in any_step()) {
+            prop_assert_eq!(Step::from_record(&step.to_record()), Some(step));
+        }
+    }
+
+    #[test]
+    fn unknown_codes_are_no_steps() {
+        let record = StepRecord { code: 7, ..StepRecord::default() };
+        assert_eq!(Step::from_record(&record), None);
+    }
+}

@@ -1,0 +1,1 @@
+//! Strategies and the event simulation.

@@ -1,0 +1,30 @@
+//! How a figure came to be.
+
+use serde::{Deserialize, Serialize};
+
+/// How a figure came to be. Every figure that a person sees carries one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Optimal, or with a gap to a bound.
+    Proved,
+    /// Executed instructions, bytes moved, bytes laid out.
+    Counted,
+    /// Cycles, time, energy: from parameters with a source.
+    Modelled,
+    /// On hardware.
+    Measured,
+}
+
+impl Kind {
+    /// The word that is shown.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Proved => "proved",
+            Self::Counted => "counted",
+            Self::Modelled => "modelled",
+            Self::Measured => "measured",
+        }
+    }
+}

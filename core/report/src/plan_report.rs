@@ -1,0 +1,95 @@
+//! What `plan` says.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tilewright_plan::{Bytes, Micros};
+
+use crate::figure::Kind;
+
+/// A layer of a plan, with its predicted cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LayerRow {
+    /// Name.
+    pub name: String,
+    /// Kernel.
+    pub op: String,
+    /// Input shapes, height × width × channels.
+    pub inputs: Vec<[u32; 3]>,
+    /// Output shape, height × width × channels.
+    pub output: [u32; 3],
+    /// Multiply-accumulates, nominal.
+    pub macs: u64,
+    /// Weights and biases.
+    pub parameters: u64,
+    /// Bytes of weights and constants in flash.
+    pub flash_bytes: Bytes,
+    /// Predicted instructions (modelled).
+    pub instructions: u64,
+    /// Predicted cycles (modelled).
+    pub cycles: u64,
+}
+
+/// Why a plan does not fit, and what would help.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoesNotFit {
+    /// The memory that is too small, as people call it: `SRAM`, `flash`.
+    pub memory: String,
+    /// The operator that needs most; empty if no single one does.
+    pub operator: String,
+    /// Bytes needed.
+    pub needed_bytes: Bytes,
+    /// Bytes had.
+    pub available_bytes: Bytes,
+    /// What would help, cheapest first.
+    pub remedies: Vec<String>,
+}
+
+/// What `plan` says of one strategy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanReport {
+    /// Model.
+    pub model: String,
+    /// Board id.
+    pub board: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Where the input lives.
+    pub input: String,
+    /// Whether the plan fits the board.
+    pub fits: bool,
+    /// Why not.
+    pub does_not_fit: Option<DoesNotFit>,
+    /// SRAM that the plan uses for tensors and scratch.
+    pub peak_sram_bytes: Bytes,
+    /// No plan of this strategy's kind needs less.
+    pub lower_bound_bytes: Bytes,
+    /// Whether the peak is proved least.
+    pub proved: bool,
+    /// Flash for the plan image.
+    pub flash_bytes: Bytes,
+    /// External memory used.
+    pub external_bytes: Bytes,
+    /// Multiply-accumulates, recomputed ones included.
+    pub macs: u64,
+    /// Predicted latency.
+    pub latency_us: Micros,
+    /// Core busy.
+    pub compute_us: Micros,
+    /// Transfers busy.
+    pub transfer_us: Micros,
+    /// Core waiting for transfers.
+    pub stall_us: Micros,
+    /// No schedule is faster.
+    pub bound_us: Micros,
+    /// Bytes read from stores.
+    pub read_bytes: Bytes,
+    /// Bytes written to stores.
+    pub written_bytes: Bytes,
+    /// Energy of one inference; nothing if the board's power is not known.
+    pub energy_uj: Option<f64>,
+    /// Layers.
+    pub layers: Vec<LayerRow>,
+    /// How each figure came to be, by its key.
+    pub kinds: BTreeMap<String, Kind>,
+}

@@ -1,0 +1,115 @@
+//! What `run` says.
+
+use serde::{Deserialize, Serialize};
+use tilewright_plan::{Cycles, Micros};
+
+use crate::plan_report::PlanReport;
+use crate::timeline::{Counts, Timeline};
+
+/// Counted instructions of one layer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerCount {
+    /// Name.
+    pub name: String,
+    /// Kernel.
+    pub op: String,
+    /// Multiply-accumulates, nominal.
+    pub macs: u64,
+    /// Executed instructions inside kernels (counted).
+    pub instructions: u64,
+    /// Cycles (modelled).
+    pub cycles: Cycles,
+}
+
+/// The first byte at which a run differs from the reference.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Layer.
+    pub layer: String,
+    /// Tensor.
+    pub tensor: String,
+    /// Index of the first differing element.
+    pub element: u64,
+    /// What the reference interpreter gives.
+    pub expected: i8,
+    /// What the run gave.
+    pub found: i8,
+    /// Number of differing elements in that tensor.
+    pub differing: u64,
+}
+
+/// What went wrong in an emulated run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// The core took a fault.
+    HardFault,
+    /// The firmware panicked or reported an error.
+    Firmware,
+    /// An address that no memory or device answers.
+    UnmappedAccess,
+    /// The stack grew past its end.
+    StackOverflow,
+    /// More instructions than allowed: a run-away.
+    InstructionLimit,
+    /// More time than allowed.
+    TimeLimit,
+    /// More output than allowed.
+    OutputLimit,
+    /// The core sleeps and nothing will wake it.
+    Deadlock,
+    /// The worker itself failed.
+    Worker,
+}
+
+/// A fault with all that helps to find its cause.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// What went wrong.
+    pub kind: FaultKind,
+    /// What, where, what to do next.
+    pub message: String,
+    /// Step of the core lane, if one was running.
+    pub step: Option<u32>,
+    /// Layer, if one was running.
+    pub layer: Option<u16>,
+    /// Register names and values.
+    pub registers: Vec<(String, u32)>,
+    /// Start addresses of the last executed blocks, newest last, with the function if known.
+    pub last_blocks: Vec<(u32, String)>,
+}
+
+/// What `run` says: the plan's report and what the emulated board did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunReport {
+    /// The plan, with its predictions.
+    pub plan: PlanReport,
+    /// Whether all layers are bit-equal to the reference; nothing if that was not checked.
+    pub verified: Option<bool>,
+    /// First difference, if there is one.
+    pub difference: Option<Difference>,
+    /// What went wrong, if something did.
+    pub fault: Option<Fault>,
+    /// Executed instructions of the invoke (counted).
+    pub instructions: u64,
+    /// Cycles of the invoke (modelled).
+    pub cycles: Cycles,
+    /// Time of the invoke at the board's clock (modelled).
+    pub latency_us: Micros,
+    /// By what instructions and cycles were for.
+    pub counts: Counts,
+    /// Index of the largest output.
+    pub top1: Option<usize>,
+    /// Class name of the largest output.
+    pub top1_label: Option<String>,
+    /// Outputs as the board gave them.
+    pub outputs: Vec<Vec<i8>>,
+    /// Layers.
+    pub layers: Vec<LayerCount>,
+    /// Register accesses that no device model answered: address and count.
+    pub unknown_registers: Vec<(u32, u64)>,
+    /// What the board wrote to its console.
+    pub console: String,
+    /// What happened when.
+    pub timeline: Option<Timeline>,
+}

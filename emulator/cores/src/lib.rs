@@ -1,0 +1,1 @@
+//! Thumb-2 decoding and pipeline models.

@@ -1,0 +1,1 @@
+//! Register-level devices in virtual time.

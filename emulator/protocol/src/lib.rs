@@ -1,0 +1,8 @@
+//! Messages between a worker and the one who runs it: frames over the worker's standard input
+//! and output. One worker process does one job.
+
+mod frame;
+mod message;
+
+pub use frame::{FrameError, MAX_FRAME_BYTES, read_frame, write_frame};
+pub use message::{Finish, Job, Limits, Mode, Request, Response, StepCount, VERSION, Watch};

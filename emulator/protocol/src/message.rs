@@ -1,0 +1,137 @@
+//! The messages.
+
+use serde::{Deserialize, Serialize};
+use tilewright_report::{Counts, Fault};
+
+/// Version of the protocol; runner and worker refuse another.
+pub const VERSION: u32 = 1;
+
+/// How much is executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Every instruction.
+    #[default]
+    Full,
+    /// Each distinct step once; outputs are not right and not verified.
+    Sampled,
+}
+
+/// Bounds of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Executed instructions, boot included.
+    pub instructions: u64,
+    /// Bytes of console output.
+    pub console_bytes: u64,
+}
+
+/// A place to read when a step of the core lane has ended: `rows` runs of `row_bytes` from
+/// `address` on, `pitch` apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Step of the core lane.
+    pub step: u32,
+    /// Address of the first byte.
+    pub address: u32,
+    /// Number of runs.
+    pub rows: u32,
+    /// Bytes of a run.
+    pub row_bytes: u32,
+    /// Bytes from run to run.
+    pub pitch: u32,
+}
+
+/// What a worker is to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// Board id.
+    pub board: String,
+    /// The ELF file: firmware and plan, exactly what is downloaded.
+    pub elf: Vec<u8>,
+    /// Bytes that the host sends to the board's console, one list for each frame, each when the
+    /// firmware waits for it.
+    pub frames: Vec<Vec<u8>>,
+    /// How much is executed.
+    pub mode: Mode,
+    /// Bounds.
+    pub limits: Limits,
+    /// Places to read after steps, of the last frame.
+    pub watches: Vec<Watch>,
+}
+
+/// What the runner sends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Request {
+    /// First message: the runner's protocol version.
+    Hello {
+        /// [`VERSION`].
+        version: u32,
+    },
+    /// Second message.
+    Run(Job),
+}
+
+/// What a step of the core lane took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepCount {
+    /// Step of the core lane.
+    pub step: u32,
+    /// Layer.
+    pub layer: u16,
+    /// Virtual time at entry to the kernel, in core cycles since the invoke began.
+    pub start: u64,
+    /// Virtual time at its end.
+    pub end: u64,
+    /// Instructions executed inside the kernel.
+    pub instructions: u64,
+    /// Cycles of the core inside the kernel, interrupts left out.
+    pub cycles: u64,
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finish {
+    /// What went wrong, if something did.
+    pub fault: Option<Fault>,
+    /// Counts from reset to the start of the last invoke.
+    pub boot: Counts,
+    /// Counts of the last invoke.
+    pub invoke: Counts,
+    /// Register accesses that no device answered: address and count.
+    pub unknown_registers: Vec<(u32, u64)>,
+    /// Wall-clock nanoseconds that emulation took, for benchmarks.
+    pub wall_ns: u64,
+}
+
+/// What a worker says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Response {
+    /// Answer to the hello.
+    Hello {
+        /// [`VERSION`].
+        version: u32,
+        /// What emulates: name and version.
+        engine: String,
+    },
+    /// Now and then: executed instructions so far, and the step of the core lane.
+    Progress {
+        /// Instructions.
+        instructions: u64,
+        /// Step, if an invoke is under way.
+        step: Option<u32>,
+    },
+    /// Bytes that the board wrote to its console.
+    Console(Vec<u8>),
+    /// A step of the last frame ended.
+    Step(StepCount),
+    /// A watched place.
+    Watched {
+        /// Index into the job's watches.
+        watch: u32,
+        /// Its bytes, runs one behind the other.
+        bytes: Vec<u8>,
+    },
+    /// Last message.
+    Finished(Finish),
+}

@@ -1,0 +1,1 @@
+//! int8 kernels and their weight packing.

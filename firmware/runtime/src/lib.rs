@@ -1,0 +1,1 @@
+//! Runs step programs.

@@ -1,0 +1,1 @@
+//! Suites over models, boards and strategies.

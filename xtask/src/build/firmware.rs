@@ -1,0 +1,203 @@
+//! The boards' firmware: built once, the same bytes wherever the project lies, with a manifest of
+//! checksums. Page, server and command line all package these files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::files;
+use crate::process;
+use crate::project::{Metadata, Project, Workspace};
+
+/// The target of all boards so far (Cortex-M4F and Cortex-M7F).
+pub const TARGET: &str = "thumbv7em-none-eabihf";
+
+/// `dist/firmware/manifest.json`.
+#[derive(Debug, Serialize)]
+struct Manifest {
+    /// Which plan images the firmware reads; see `core/plan`.
+    abi: u32,
+    boards: Vec<Entry>,
+}
+
+/// One board's firmware.
+#[derive(Debug, Serialize)]
+struct Entry {
+    board: String,
+    file: String,
+    size_bytes: u64,
+    /// Lower-case hexadecimal digits.
+    sha256: String,
+}
+
+/// Builds all boards and copies them to `dist/firmware`; firmware of boards that are gone is
+/// removed.
+///
+/// # Errors
+/// When cargo fails, or a file cannot be written.
+pub fn build(project: &Project) -> Result<()> {
+    let mut command = project.cargo(Workspace::Firmware, "build");
+    command.args(["--release", "--target", TARGET, "--config"]);
+    command.arg(rustflags(&remapped_paths(project)?)?);
+    // These would replace the flags above and let this machine's paths into the firmware.
+    command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    process::visible(&mut command)?;
+
+    let built = project.target(Workspace::Firmware).join(TARGET).join("release");
+    let folder = project.dist().join("firmware");
+    let boards = boards(&project.metadata(Workspace::Firmware)?);
+    if boards.is_empty() {
+        bail!("firmware/boards has no program: nothing to put into {}", folder.display());
+    }
+    let mut entries = Vec::new();
+    for (program, board) in &boards {
+        let file = format!("{board}.elf");
+        files::copy_if_changed(&built.join(program), &folder.join(&file))?;
+        entries.push(entry(board, &folder.join(&file), file.clone())?);
+    }
+    remove_others(&folder, &entries)?;
+    let manifest = Manifest { abi: abi(project)?, boards: entries };
+    let mut text = serde_json::to_vec_pretty(&manifest).context("the manifest is no JSON")?;
+    text.push(b'\n');
+    files::write_if_changed(&folder.join("manifest.json"), &text)
+}
+
+/// The programs of the workspace with their boards' names, sorted.
+fn boards(metadata: &Metadata) -> Vec<(String, String)> {
+    let mut boards: Vec<_> = metadata
+        .packages
+        .iter()
+        .flat_map(|package| &package.targets)
+        .filter(|target| target.kind.iter().any(|kind| kind == "bin"))
+        .map(|target| {
+            let board = target.name.strip_prefix("tilewright-").unwrap_or(&target.name);
+            (target.name.clone(), board.to_owned())
+        })
+        .collect();
+    boards.sort();
+    boards
+}
+
+fn entry(board: &str, path: &Path, file: String) -> Result<Entry> {
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(Entry {
+        board: board.to_owned(),
+        file,
+        size_bytes: bytes.len() as u64,
+        sha256: hexadecimal(&Sha256::digest(&bytes)),
+    })
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn remove_others(folder: &Path, entries: &[Entry]) -> Result<()> {
+    let listing =
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    for found in listing.flatten() {
+        let name = found.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".elf") && entries.iter().all(|entry| entry.file != name) {
+            fs::remove_file(found.path()).with_context(|| format!("cannot remove {name}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// This machine's folders and what stands for them in the firmware.
+fn remapped_paths(project: &Project) -> Result<Vec<(PathBuf, String)>> {
+    let mut paths = vec![(project.root.clone(), "tilewright".to_owned())];
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    if let Some(cargo) = cargo_home.or_else(|| home.map(|home| home.join(".cargo"))) {
+        let sources = cargo.join("registry/src");
+        // Each registry has a folder whose name depends on its address: left out as well.
+        for registry in fs::read_dir(&sources).into_iter().flatten().flatten() {
+            paths.push((registry.path(), "crates".to_owned()));
+        }
+        paths.push((cargo, "cargo".to_owned()));
+    }
+    let sysroot = process::output(project.command("rustc").args(["--print", "sysroot"]))?;
+    paths.push((PathBuf::from(sysroot.trim()), "rust".to_owned()));
+    Ok(paths)
+}
+
+/// The `--config` value that adds the remappings to the flags which the workspace sets itself.
+/// rustc takes the last that fits, so the most particular come last.
+fn rustflags(paths: &[(PathBuf, String)]) -> Result<String> {
+    let mut sorted: Vec<_> = paths.iter().collect();
+    sorted.sort_by_key(|(path, _)| path.components().count());
+    let mut flags = Vec::new();
+    for (path, name) in sorted {
+        let path = path.to_str().with_context(|| {
+            format!("{} is no Unicode text: the firmware cannot be built there", path.display())
+        })?;
+        flags.push(toml::Value::from(format!("--remap-path-prefix={path}={name}")));
+    }
+    Ok(format!("target.{TARGET}.rustflags={}", toml::Value::from(flags)))
+}
+
+/// `FIRMWARE_ABI` of `core/plan`: read as text, since this crate depends on none of the others.
+fn abi(project: &Project) -> Result<u32> {
+    let path = project.root.join("core/plan/src/image.rs");
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    abi_in(&text).with_context(|| format!("{} has no FIRMWARE_ABI: u32", path.display()))
+}
+
+fn abi_in(text: &str) -> Option<u32> {
+    text.lines().find_map(|line| {
+        line.trim().strip_prefix("pub const FIRMWARE_ABI: u32 = ")?.strip_suffix(';')?.parse().ok()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::{Package, Target};
+
+    #[test]
+    fn boards_are_the_programs() {
+        let target = |name: &str, kind: &str| Target { name: name.into(), kind: vec![kind.into()] };
+        let package = |targets| Package { name: "any".into(), dependencies: vec![], targets };
+        let metadata = Metadata {
+            packages: vec![
+                package(vec![target("tilewright-z1", "bin"), target("build", "custom-build")]),
+                package(vec![target("shared", "lib"), target("a-board", "bin")]),
+            ],
+        };
+        let names = boards(&metadata);
+        assert_eq!(
+            names,
+            [("a-board".into(), "a-board".into()), ("tilewright-z1".into(), "z1".into())]
+        );
+    }
+
+    #[test]
+    fn the_abi_is_read_from_the_source() {
+        assert_eq!(abi_in("/// ABI.\npub const FIRMWARE_ABI: u32 = 7;\n"), Some(7));
+        assert_eq!(abi_in("if abi != FIRMWARE_ABI {"), None);
+    }
+
+    #[test]
+    fn flags_survive_spaces_and_quotes() {
+        let paths = [
+            (PathBuf::from("/a b/it's/\"deep\""), "deep".to_owned()),
+            (PathBuf::from("/a b"), "top".to_owned()),
+        ];
+        let text = rustflags(&paths).unwrap();
+        let value: toml::Table = toml::from_str(&text).unwrap();
+        let flags = value["target"][TARGET]["rustflags"].as_array().unwrap();
+        assert_eq!(flags[0].as_str(), Some("--remap-path-prefix=/a b=top"));
+        assert_eq!(flags[1].as_str(), Some("--remap-path-prefix=/a b/it's/\"deep\"=deep"));
+    }
+
+    #[test]
+    fn checksums_are_hexadecimal() {
+        let digest = hexadecimal(&Sha256::digest(b"abc"));
+        assert!(digest.starts_with("ba7816bf8f01cfea") && digest.len() == 64, "{digest}");
+    }
+}

@@ -1,0 +1,122 @@
+//! The project's own commands, run as `cargo xtask <command>`.
+//!
+//! Each command first installs what it needs and does not find, so that a fresh machine with git,
+//! a C compiler and rustup needs no other step. This crate depends on none of the project's
+//! crates: it is compiled first, and it must work when they do not.
+
+mod bench;
+mod build;
+mod ci;
+mod lock;
+mod process;
+mod project;
+mod readme;
+mod rules;
+mod serve;
+mod setup;
+mod summary;
+mod terminal;
+mod test;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use build::Part;
+use project::Project;
+use setup::Need;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", about, version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What the project can be asked to do.
+#[derive(Subcommand)]
+enum Command {
+    /// Install every tool that is missing (the other commands do so by themselves)
+    Setup,
+    /// Build firmware, emulator worker, page and command line
+    Build {
+        /// Build one part only
+        #[arg(long)]
+        only: Option<Part>,
+    },
+    /// Build, then serve the page with its emulator
+    Serve {
+        /// Address to listen on
+        #[arg(long, default_value = "127.0.0.1:8080")]
+        addr: String,
+        /// Do not open a browser
+        #[arg(long)]
+        no_open: bool,
+    },
+    /// Build, then run all tests, or those whose name contains FILTER
+    Test {
+        /// Part of the tests' names
+        filter: Option<String>,
+    },
+    /// Everything that a change must pass: formatting, lints, rules, tests
+    Ci,
+    /// Run the benchmarks, or one of them
+    Bench {
+        /// Passed on to the benchmark program
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Write the kernels' cost tables from emulated runs
+    Calibrate {
+        /// Passed on to the benchmark program
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Run the README's commands that are marked as tests
+    Readme {
+        /// Part of the commands to run
+        filter: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            terminal::note(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs one command; `false` means that it ran but something it checked has failed.
+fn run(cli: Cli) -> Result<bool> {
+    let project = Project::find()?;
+    match cli.command {
+        Command::Setup => {
+            setup::ensure(&project, &Need::ALL)?;
+            terminal::note("everything needed is installed");
+            Ok(true)
+        }
+        Command::Build { only } => {
+            build::build(&project, only, build::Selection::Product)?;
+            Ok(true)
+        }
+        Command::Serve { addr, no_open } => serve::serve(&project, &addr, !no_open),
+        Command::Test { filter } => test::test(&project, filter.as_deref()),
+        Command::Ci => ci::ci(&project),
+        Command::Bench { args } => bench::bench(&project, &args),
+        Command::Calibrate { args } => {
+            let args: Vec<String> = std::iter::once("calibrate".to_owned()).chain(args).collect();
+            bench::bench(&project, &args)
+        }
+        Command::Readme { filter } => {
+            build::build(&project, None, build::Selection::Product)?;
+            let summary = readme::run(&project, filter.as_deref())?;
+            terminal::line(&summary.to_string());
+            Ok(summary.failed == 0)
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Installs what a command needs and does not find. A second run only looks for files and asks two
+//! small programs for their version, which takes milliseconds.
+//!
+//! Tools live in the user's cache (`TILEWRIGHT_TOOLS`, else `tilewright/tools` in the cache
+//! folder), so a clean clone finds them again. Each keeps the log of its installation there.
+//!
+//! | tool | from | needed for |
+//! |---|---|---|
+//! | Rust targets and components | rustup | everything |
+//! | trunk | crates.io | page |
+//! | wasm-bindgen, of the lock file's version | crates.io | page |
+//! | wasm-opt | npm's `binaryen` | page |
+//! | cmake, pkg-config, libclang | Debian | worker |
+//! | Chromium and its driver | Debian | browser tests |
+
+pub mod browser;
+mod cached;
+mod rust;
+mod system;
+mod trunk;
+mod wasm_bindgen;
+mod wasm_opt;
+mod worker;
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+
+use crate::lock::Lock;
+use crate::project::Project;
+use crate::terminal;
+
+/// Something that a command may need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// The targets and components of `rust-toolchain.toml`.
+    Rust,
+    /// trunk, which bundles the page.
+    Trunk,
+    /// wasm-bindgen, of exactly the locked library's version.
+    WasmBindgen,
+    /// wasm-opt, which shrinks the page.
+    WasmOpt,
+    /// cmake, pkg-config and libclang, which the worker's C parts need.
+    Worker,
+    /// Chromium and its driver.
+    Browser,
+}
+
+impl Need {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Rust,
+        Self::Worker,
+        Self::Browser,
+        Self::WasmOpt,
+        Self::WasmBindgen,
+        Self::Trunk,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Rust => "the Rust targets and components",
+            Self::Trunk => "trunk",
+            Self::WasmBindgen => "wasm-bindgen",
+            Self::WasmOpt => "wasm-opt",
+            Self::Worker => "the worker's build tools",
+            Self::Browser => "Chromium and its driver",
+        }
+    }
+
+    fn present(self, project: &Project) -> Result<bool> {
+        match self {
+            Self::Rust => rust::present(project),
+            Self::Trunk => Ok(trunk::present(project)),
+            Self::WasmBindgen => wasm_bindgen::present(project),
+            Self::WasmOpt => Ok(wasm_opt::present(project)),
+            Self::Worker => Ok(worker::packages(project).is_empty()),
+            Self::Browser => Ok(browser::find(project).is_some()),
+        }
+    }
+
+    /// The Debian packages that are missing for it.
+    fn packages(self, project: &Project) -> Vec<&'static str> {
+        match self {
+            Self::Worker => worker::packages(project),
+            Self::Browser => browser::packages(project),
+            Self::WasmOpt => wasm_opt::packages(project),
+            Self::Rust | Self::Trunk | Self::WasmBindgen => Vec::new(),
+        }
+    }
+
+    fn install(self, project: &Project) -> Result<()> {
+        match self {
+            Self::Rust => rust::install(project),
+            Self::Trunk => trunk::install(project),
+            Self::WasmBindgen => wasm_bindgen::install(project),
+            Self::WasmOpt => wasm_opt::install(project),
+            // Debian's packages are all there is to them.
+            Self::Worker | Self::Browser => Ok(()),
+        }
+    }
+}
+
+/// Makes sure that everything named is installed.
+///
+/// # Errors
+/// When something cannot be installed. For Debian packages without the rights to install them, the
+/// message is the exact command to type.
+pub fn ensure(project: &Project, needs: &[Need]) -> Result<()> {
+    if missing(project, needs)?.is_empty() {
+        return Ok(());
+    }
+    let _lock = Lock::take(&project.tools, "installing tools")?;
+    // Another run may have installed them meanwhile.
+    let missing = missing(project, needs)?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let start = Instant::now();
+    let names: Vec<_> = missing.iter().map(|need| need.name()).collect();
+    terminal::note(&format!(
+        "not here yet: {}; installing (logs in {})",
+        names.join(", "),
+        cached::logs(project).display()
+    ));
+    let packages: Vec<_> = missing.iter().flat_map(|need| need.packages(project)).collect();
+    system::install(project, &packages)?;
+    for need in &missing {
+        need.install(project)?;
+        if !need.present(project)? {
+            bail!(
+                "{} cannot be found after its installation; the logs are in {}",
+                need.name(),
+                cached::logs(project).display()
+            );
+        }
+    }
+    terminal::note(&format!("tools are ready after {}", terminal::elapsed(start.elapsed())));
+    Ok(())
+}
+
+fn missing(project: &Project, needs: &[Need]) -> Result<Vec<Need>> {
+    let mut missing = Vec::new();
+    for need in needs {
+        if !need.present(project)? {
+            missing.push(*need);
+        }
+    }
+    Ok(missing)
+}

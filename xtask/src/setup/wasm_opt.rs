@@ -1,0 +1,66 @@
+//! wasm-opt, from npm's `binaryen`: Debian's is too old for what rustc emits.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use super::cached;
+use crate::process;
+use crate::project::Project;
+
+/// The release that the page's size is measured with.
+const RELEASE: &str = "132";
+
+/// Whether the right release is there. The cache's is known by its folder, since asking it takes
+/// a third of a second.
+pub fn present(project: &Project) -> bool {
+    match std::fs::canonicalize(project.tools.join("bin/wasm-opt")) {
+        Ok(path) => path.starts_with(folder(project).canonicalize().unwrap_or_default()),
+        Err(_) => cached::has_version(project, "wasm-opt", RELEASE),
+    }
+}
+
+/// npm, unless it is here; it brings Node, which runs wasm-opt.
+pub fn packages(project: &Project) -> Vec<&'static str> {
+    if project.which("npm").is_some() && project.which("node").is_some() {
+        Vec::new()
+    } else {
+        vec!["nodejs", "npm"]
+    }
+}
+
+/// Fetches it with npm into the cache.
+///
+/// # Errors
+/// When npm fails, or its wasm-opt does not run.
+pub fn install(project: &Project) -> Result<()> {
+    let folder = folder(project);
+    let partial = folder.with_extension("partial");
+    cached::remove_folder(&partial)?;
+    cached::remove_folder(&folder)?;
+    std::fs::create_dir_all(&partial)
+        .with_context(|| format!("cannot create {}", partial.display()))?;
+    let mut command = project.command("npm");
+    command
+        .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
+        .arg(&partial)
+        .arg(format!("binaryen@{RELEASE}.0.0"))
+        .current_dir(&partial);
+    process::logged("wasm-opt", &mut command, &cached::logs(project).join("wasm-opt.log"))?;
+    let program = "node_modules/.bin/wasm-opt";
+    process::output(project.command(partial.join(program)).arg("--version"))
+        .context("wasm-opt does not run: it needs Node 18 or newer")?;
+    std::fs::rename(&partial, &folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
+
+    let bin = project.tools.join("bin");
+    std::fs::create_dir_all(&bin).with_context(|| format!("cannot create {}", bin.display()))?;
+    let link = bin.join("wasm-opt");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink(folder.join(program), &link)
+        .with_context(|| format!("cannot create {}", link.display()))
+}
+
+fn folder(project: &Project) -> PathBuf {
+    project.tools.join(format!("binaryen-{RELEASE}"))
+}
