@@ -6,6 +6,7 @@ use crate::tensor::DType;
 
 /// Values of a tensor, row-major.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Data {
     /// 32-bit floats.
     F32(Vec<f32>),
@@ -64,6 +65,7 @@ impl Data {
 /// Where a constant's values come from. Planning needs none of them, so that networks larger
 /// than memory can be planned.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Source {
     /// The values themselves.
     Inline(Arc<Data>),

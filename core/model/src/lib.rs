@@ -5,6 +5,7 @@
 
 pub mod data;
 pub mod graph;
+pub mod integer;
 pub mod op;
 pub mod shape;
 pub mod tensor;

@@ -2,6 +2,7 @@
 
 /// Activation function fused into an operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Activation {
     /// None.
     #[default]
@@ -14,6 +15,7 @@ pub enum Activation {
 
 /// Padding in pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Padding {
     /// Rows above.
     pub top: usize,
@@ -27,6 +29,7 @@ pub struct Padding {
 
 /// Geometry of an operator that slides a window over the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Window {
     /// Height and width of the window in taps.
     pub size: [usize; 2],
@@ -60,6 +63,7 @@ impl Window {
 /// What a node computes. Operands are the node's inputs in the order given here; a bias is
 /// optional and last.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Op {
     /// Convolution of N×H×W×I with weights O×H×W×(I/groups) and bias O.
     Conv {

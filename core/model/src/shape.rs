@@ -4,6 +4,7 @@ use std::fmt;
 
 /// Dimensions of a tensor, outermost first; activations of rank 4 are N, H, W, C.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Shape(Vec<usize>);
 
 impl Shape {

@@ -5,6 +5,7 @@ use crate::shape::Shape;
 
 /// Element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DType {
     /// 32-bit float.
     F32,
@@ -37,6 +38,7 @@ impl DType {
 
 /// How integers stand for real numbers: real = scale × (q − zero).
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Quantisation {
     /// One scale, or one for each slice along `axis`; all positive and finite.
     pub scales: Vec<f32>,
@@ -69,6 +71,7 @@ impl Quantisation {
 
 /// A tensor of the graph.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Tensor {
     /// Name, unique in the model.
     pub name: String,

@@ -1,0 +1,118 @@
+use super::*;
+use crate::{DType, Data, Padding, Shape, Source, Window};
+
+fn tensor(name: &str, dims: &[usize], scale: f32, zero: i32) -> Tensor {
+    Tensor {
+        name: name.to_owned(),
+        shape: Shape::new(dims),
+        dtype: DType::I8,
+        quantisation: Some(Quantisation::per_tensor(scale, zero)),
+        source: None,
+    }
+}
+
+fn node(op: Op, inputs: &[TensorId], output: TensorId) -> Node {
+    Node { name: "n".to_owned(), op, inputs: inputs.to_vec(), outputs: vec![output] }
+}
+
+#[test]
+fn multipliers_are_normalised() {
+    assert_eq!(multiplier(0.0).unwrap(), Multiplier::default());
+    assert_eq!(multiplier(0.25).unwrap(), Multiplier { q31: 1 << 30, shift: -1 });
+    assert_eq!(multiplier(1.0).unwrap(), Multiplier { q31: 1 << 30, shift: 1 });
+    assert_eq!(multiplier(7.25).unwrap(), Multiplier { q31: 1_946_157_056, shift: 3 });
+    // The significand rounds up to one.
+    assert_eq!(multiplier(1.0 - 1e-12).unwrap(), Multiplier { q31: 1 << 30, shift: 1 });
+    assert_eq!(multiplier(1e-30).unwrap(), Multiplier::default());
+    for value in [-0.5, f64::NAN, f64::INFINITY, 2_147_483_648.0] {
+        assert!(multiplier(value).is_err(), "{value}");
+    }
+}
+
+#[test]
+fn fixed_point_rounds_as_the_reference() {
+    assert_eq!(saturating_rounding_doubling_high_mul(i32::MIN, i32::MIN), i32::MAX);
+    assert_eq!(saturating_rounding_doubling_high_mul(1, 1 << 30), 1);
+    assert_eq!(saturating_rounding_doubling_high_mul(-1, 1 << 30), 0);
+    assert_eq!(saturating_rounding_doubling_high_mul(-3, 1 << 30), -1);
+    let quotients: Vec<i32> = [-6, -5, -3, -2, -1, 0, 1, 2, 3, 5, 6]
+        .map(|v| rounding_divide_by_power_of_two(v, 2))
+        .into();
+    assert_eq!(quotients, [-2, -1, -1, -1, 0, 0, 0, 1, 1, 1, 2]);
+    assert_eq!(rounding_divide_by_power_of_two(i32::MIN, 31), -1);
+    assert_eq!(rounding_divide_by_power_of_two(-7, 0), -7);
+    assert_eq!(multiply_by_quantised_multiplier(100, 1 << 30, 3), 400);
+    assert_eq!(multiply_by_quantised_multiplier(100, 1 << 30, -3), 6);
+}
+
+#[test]
+fn convolution_channels_follow_the_weights_scales() {
+    let mut model = Model::default();
+    let input = model.add_tensor(tensor("in", &[1, 4, 4, 1], 0.5, 3));
+    let mut weights = tensor("w", &[2, 1, 1, 1], 0.5, 0);
+    weights.quantisation =
+        Some(Quantisation { scales: vec![0.5, 0.25], zeros: vec![0, 0], axis: Some(0) });
+    let weights = model.add_tensor(weights);
+    let bias = model.add_tensor(Tensor {
+        name: "b".to_owned(),
+        shape: Shape::new([2]),
+        dtype: DType::I32,
+        quantisation: None,
+        source: Some(Source::inline(Data::I32(vec![7, -9]))),
+    });
+    let output = model.add_tensor(tensor("out", &[1, 4, 4, 2], 1.0, 0));
+    let window =
+        Window { size: [1, 1], stride: [1, 1], dilation: [1, 1], padding: Padding::default() };
+    let op = Op::Conv { window, groups: 1, activation: Activation::Relu6 };
+    let conv = node(op, &[input, weights, bias], output);
+    assert_eq!(
+        channels(&model, &conv).unwrap(),
+        [
+            Channel { bias: 7, multiplier: 1 << 30, shift: -1 },
+            Channel { bias: -9, multiplier: 1 << 30, shift: -2 },
+        ]
+    );
+    assert_eq!(clamp(&model, &conv).unwrap(), (0, 6));
+    let short = node(conv.op.clone(), &[input], output);
+    assert!(matches!(channels(&model, &short), Err(IntegerError::Node { .. })));
+}
+
+#[test]
+fn addition_uses_twice_the_larger_scale() {
+    let mut model = Model::default();
+    let first = model.add_tensor(tensor("a", &[4], 0.5, 0));
+    let second = model.add_tensor(tensor("b", &[4], 0.25, 0));
+    let output = model.add_tensor(tensor("c", &[4], 1.0, 0));
+    let op = Op::Add { activation: Activation::None };
+    let params = add(&model, &node(op.clone(), &[first, second], output)).unwrap();
+    assert_eq!(params.first, Multiplier { q31: 1 << 30, shift: 0 });
+    assert_eq!(params.second, Multiplier { q31: 1 << 30, shift: -1 });
+    assert_eq!(params.output, Multiplier { q31: 1 << 30, shift: -19 });
+    let tiny = model.add_tensor(tensor("d", &[4], 1e-8, 0));
+    assert!(add(&model, &node(op, &[first, second], tiny)).is_err());
+}
+
+#[test]
+fn softmax_has_five_integer_bits() {
+    let mut model = Model::default();
+    let input = model.add_tensor(tensor("a", &[1, 10], 0.1, 0));
+    let output = model.add_tensor(tensor("b", &[1, 10], 1.0 / 256.0, -128));
+    let params = softmax(&model, &node(Op::Softmax, &[input], output)).unwrap();
+    // 0.1 × 2^26 = 6710886.5 = 0.8 × 2^23.
+    assert_eq!(params.left_shift, 23);
+    assert_eq!(params.diff_min, -248);
+    assert!((i64::from(params.multiplier) - 1_717_986_944).abs() < 64, "{params:?}");
+    assert!(softmax(&model, &node(Op::Softmax, &[input], input)).is_err());
+}
+
+#[test]
+fn clamp_of_an_activation_respects_int8() {
+    let range = |activation, scale, zero| {
+        activation_range(activation, &Quantisation::per_tensor(scale, zero))
+    };
+    assert_eq!(range(Activation::None, 0.1, 0), (-128, 127));
+    assert_eq!(range(Activation::Relu, 0.1, -128), (-128, 127));
+    assert_eq!(range(Activation::Relu, 0.1, 5), (5, 127));
+    assert_eq!(range(Activation::Relu6, 0.1, 0), (0, 60));
+    assert_eq!(range(Activation::Relu6, 1e-12, 0), (0, 127));
+}
