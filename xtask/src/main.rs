@@ -14,6 +14,7 @@ mod readme;
 mod rules;
 mod serve;
 mod setup;
+mod steps;
 mod summary;
 mod terminal;
 mod test;

@@ -176,7 +176,8 @@ mod tests {
     fn watched_lines_are_seen_even_when_not_text() {
         let mut seen = Vec::new();
         let script = r"printf 'one\n\377two\n'; exit 1";
-        let ok = watched(Command::new("sh").args(["-c", script]), |line| seen.push(line.to_owned()));
+        let ok =
+            watched(Command::new("sh").args(["-c", script]), |line| seen.push(line.to_owned()));
         assert!(!ok.unwrap());
         assert_eq!(seen, ["one", "\u{fffd}two"]);
     }

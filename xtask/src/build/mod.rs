@@ -9,6 +9,8 @@ mod files;
 mod firmware;
 mod page;
 
+pub use firmware::TARGET;
+
 use std::time::Instant;
 
 use anyhow::Result;

@@ -37,8 +37,7 @@ pub fn version_in(answer: &str) -> Option<&str> {
 /// When cargo fails; the message shows the end of its log.
 pub fn cargo_install(project: &Project, package: &str, version: &str, locked: bool) -> Result<()> {
     let scratch = project.tools.join("build").join(package);
-    let mut command =
-        project.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut command = project.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command
         .args(["install", "--force", "--color=never", "--root"])
         .arg(&project.tools)

@@ -49,14 +49,8 @@ pub enum Need {
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Rust,
-        Self::Worker,
-        Self::Browser,
-        Self::WasmOpt,
-        Self::WasmBindgen,
-        Self::Trunk,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Rust, Self::Worker, Self::Browser, Self::WasmOpt, Self::WasmBindgen, Self::Trunk];
 
     fn name(self) -> &'static str {
         match self {

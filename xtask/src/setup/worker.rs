@@ -38,7 +38,9 @@ fn folders(parent: &Path) -> Vec<PathBuf> {
 fn holds_libclang(path: &Path) -> bool {
     let is_library = |name: &str| name.starts_with("libclang") && name.contains(".so");
     let usable = |name: &str| {
-        is_library(name) && name["libclang".len()..].starts_with(['.', '-']) && !name.contains("cpp")
+        is_library(name)
+            && name["libclang".len()..].starts_with(['.', '-'])
+            && !name.contains("cpp")
     };
     if path.is_file() {
         return path.file_name().is_some_and(|name| usable(&name.to_string_lossy()));

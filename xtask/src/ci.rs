@@ -1,0 +1,65 @@
+//! Everything that a change must pass, in named steps.
+
+use anyhow::Result;
+
+use crate::build::TARGET;
+use crate::process;
+use crate::project::{Project, Workspace};
+use crate::rules::{dependencies, files};
+use crate::setup::{self, Need};
+use crate::steps::Steps;
+use crate::test;
+
+/// Runs all checks and tests; whether all passed.
+///
+/// # Errors
+/// None so far: each step's error counts as that step's failure.
+pub fn ci(project: &Project) -> Result<bool> {
+    let mut steps = Steps::new();
+    steps.work("tools", || setup::ensure(project, &Need::ALL));
+    for workspace in Workspace::ALL {
+        steps.check(&format!("lock file, {}", workspace.name()), || {
+            let mut command = project.cargo(workspace, "metadata");
+            command.args(["--locked", "--format-version=1"]);
+            process::output(&mut command).map(|_| true)
+        });
+    }
+    for workspace in Workspace::ALL {
+        steps.check(&format!("format, {}", workspace.name()), || {
+            process::succeeds(project.cargo(workspace, "fmt").arg("--check"))
+        });
+    }
+    steps.check("dependency rule", || dependencies::check(project));
+    steps.check("file rules", || files::check(project));
+
+    let own = ["--package", "tilewright-xtask"];
+    steps.tests("xtask tests", || test::cargo_test(project, Workspace::Main, &own, None));
+
+    let page = "tilewright-frontend";
+    lint(
+        project,
+        &mut steps,
+        Workspace::Main,
+        "workspace",
+        &["--release", "--workspace", "--exclude", page, "--all-targets"],
+    );
+    lint(
+        project,
+        &mut steps,
+        Workspace::Main,
+        "page",
+        &["--profile=web", "--package", page, "--target=wasm32-unknown-unknown"],
+    );
+    lint(project, &mut steps, Workspace::Worker, "worker", &["--release", "--all-targets"]);
+    lint(project, &mut steps, Workspace::Firmware, "firmware", &["--release", "--target", TARGET]);
+
+    test::add_steps(project, None, &["tilewright-xtask"], &mut steps);
+    Ok(steps.finish())
+}
+
+fn lint(project: &Project, steps: &mut Steps, workspace: Workspace, name: &str, args: &[&str]) {
+    steps.check(&format!("lints, {name}"), || {
+        let mut command = project.cargo(workspace, "clippy");
+        process::succeeds(command.args(args).args(["--", "-D", "warnings"]))
+    });
+}

@@ -1,0 +1,4 @@
+//! Rules that no compiler checks.
+
+pub mod dependencies;
+pub mod files;

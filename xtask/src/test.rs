@@ -1,0 +1,74 @@
+//! All tests: the three workspaces', the browser's, the README's commands.
+
+use anyhow::{Result, bail};
+
+use crate::build::{self, Part, Selection};
+use crate::process;
+use crate::project::{Project, Workspace};
+use crate::readme;
+use crate::setup::{self, Need, browser};
+use crate::steps::Steps;
+use crate::summary::Summary;
+
+/// Installs what is missing, builds, runs all tests whose name contains `filter`.
+///
+/// # Errors
+/// When a tool cannot be installed.
+pub fn test(project: &Project, filter: Option<&str>) -> Result<bool> {
+    setup::ensure(project, &Need::ALL)?;
+    let mut steps = Steps::new();
+    add_steps(project, filter, &[], &mut steps);
+    Ok(steps.finish())
+}
+
+/// The steps of [`test`], after the tools are there. `without` names packages that have been
+/// tested already.
+pub fn add_steps(project: &Project, filter: Option<&str>, without: &[&str], steps: &mut Steps) {
+    for (name, part) in [
+        ("build firmware", Part::Firmware),
+        ("build worker", Part::Worker),
+        ("build page", Part::Page),
+        ("build workspace", Part::Server),
+    ] {
+        steps.work(name, || build::build(project, Some(part), Selection::Tests));
+    }
+    steps.tests("workspace tests", || {
+        let mut args = vec!["--workspace"];
+        for package in without {
+            args.extend(["--exclude", package]);
+        }
+        cargo_test(project, Workspace::Main, &args, filter)
+    });
+    steps.tests("worker tests", || cargo_test(project, Workspace::Worker, &[], filter));
+    steps.tests("README commands", || readme::run(project, filter));
+}
+
+/// Runs `cargo test` in a workspace and counts.
+///
+/// Tests find what they drive in the environment: `TILEWRIGHT_PROGRAM` (the command line),
+/// `TILEWRIGHT_DIST` (the products' folder), `TILEWRIGHT_CHROMIUM` and `TILEWRIGHT_CHROMEDRIVER`.
+///
+/// # Errors
+/// When cargo cannot start, or without a filter no test has run.
+pub fn cargo_test(
+    project: &Project,
+    workspace: Workspace,
+    args: &[&str],
+    filter: Option<&str>,
+) -> Result<Summary> {
+    let mut command = project.cargo(workspace, "test");
+    command.args(["--release", "--no-fail-fast"]).args(args).args(filter);
+    command.env("TILEWRIGHT_PROGRAM", project.program());
+    command.env("TILEWRIGHT_DIST", project.dist());
+    if let Some(browser) = browser::find(project) {
+        command.env("TILEWRIGHT_CHROMIUM", browser.chromium);
+        command.env("TILEWRIGHT_CHROMEDRIVER", browser.driver);
+    }
+    let mut summary = Summary::default();
+    let succeeded = process::watched(&mut command, |line| summary.see(line))?;
+    let summary = summary.close(succeeded);
+    if filter.is_none() && summary == Summary::default() {
+        bail!("the {} has no tests", workspace.name());
+    }
+    Ok(summary)
+}
