@@ -1,1 +1,294 @@
-//! The validator of plans.
+//! The validator of plans. It shares no code with the planner, and cannot: it does not depend on
+//! it.
+//!
+//! [`check`] proves of a plan with one core lane:
+//! * it fits the board, and constant blocks are whole, disjoint and those that the steps use;
+//! * every step is inside its kernel's domain and does what its node says, with the node's
+//!   geometry and quantisation;
+//! * every byte that a step reads holds the element of the tensor version that is meant;
+//! * output and inputs of a step do not overlap;
+//! * at the end the model's outputs are complete.
+//!
+//! [`reference`] says where a run's layer outputs lie and compares them with the reference
+//! interpreter.
+
+mod constants;
+mod contents;
+mod node;
+pub mod reference;
+
+use contents::Contents;
+use thiserror::Error;
+use tilewright_board::Board;
+use tilewright_model::{Model, NodeId, TensorId};
+use tilewright_plan::{Instruction, LaneKind, Plan, Program, Role, Space, Step, domain};
+
+/// Why a plan is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CheckError {
+    /// The plan names the wrong board.
+    #[error("the plan is for board '{plan}', not '{board}'")]
+    Board {
+        /// Of the plan.
+        plan: String,
+        /// The board checked against.
+        board: String,
+    },
+    /// The plan needs more of a space than the board has.
+    #[error("the plan needs {needed} bytes in space {space:?}, the board has {had}")]
+    DoesNotFit {
+        /// The space.
+        space: Space,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes had.
+        had: u64,
+    },
+    /// Something about the plan as a whole.
+    #[error("plan: {0}")]
+    Plan(String),
+    /// A constant block is wrong.
+    #[error("constant block {index}: {reason}")]
+    Constant {
+        /// Index of the block.
+        index: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A step is wrong.
+    #[error("program '{program}', step {step} (layer '{layer}'): {reason}")]
+    Step {
+        /// Program.
+        program: String,
+        /// Step of the core lane.
+        step: usize,
+        /// Layer.
+        layer: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An output of the model is not there at the end.
+    #[error("output '{tensor}': {reason}")]
+    Output {
+        /// The tensor.
+        tensor: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// What a check has proved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// Compute steps checked.
+    pub steps: usize,
+    /// Bytes of operands whose content was followed.
+    pub bytes: u64,
+}
+
+/// Proves that `plan` computes `model` on `board`.
+///
+/// # Errors
+/// The first fault found.
+pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckError> {
+    if plan.board != board.id {
+        return Err(CheckError::Board { plan: plan.board.clone(), board: board.id.clone() });
+    }
+    for (space, had) in Space::ALL.into_iter().zip(board.space_bytes()) {
+        let needed = plan.space(space).0;
+        if needed > had {
+            return Err(CheckError::DoesNotFit { space, needed, had });
+        }
+    }
+    if plan.image_bytes() > board.plan_bytes() {
+        let (needed, had) = (plan.image_bytes().0, board.plan_bytes().0);
+        return Err(CheckError::DoesNotFit { space: Space::Weights, needed, had });
+    }
+    check_structure(plan, model)?;
+    constants::check(plan, model)?;
+    let mut proof = Proof { steps: 0, bytes: 0 };
+    for program in &plan.programs {
+        Follow::new(plan, model, program)?.run(&mut proof)?;
+    }
+    Ok(proof)
+}
+
+/// Every node of the model that executes is a layer, once and in an order that respects the
+/// graph's edges; tensors are inside their space.
+fn check_structure(plan: &Plan, model: &Model) -> Result<(), CheckError> {
+    let wrong = |reason: String| Err(CheckError::Plan(reason));
+    let mut seen = vec![false; model.nodes.len()];
+    for layer in &plan.layers {
+        match seen.get_mut(layer.node as usize) {
+            Some(seen) if !*seen => *seen = true,
+            _ => return wrong(format!("layer '{}' is unknown or twice there", layer.name)),
+        }
+    }
+    for (node, seen) in model.nodes.iter().zip(seen) {
+        let executes = !matches!(node.op, tilewright_model::Op::Reshape);
+        if executes != seen {
+            return wrong(format!("node '{}' is missing or should not execute", node.name));
+        }
+    }
+    for tensor in &plan.tensors {
+        if tensor.offset.saturating_add(tensor.bytes.0) > plan.space(tensor.space).0 {
+            return wrong(format!("tensor '{}' lies outside its space", tensor.name));
+        }
+    }
+    Ok(())
+}
+
+/// Follows a program step by step with what every byte holds.
+struct Follow<'a> {
+    plan: &'a Plan,
+    model: &'a Model,
+    program: &'a Program,
+    /// For each tensor of the model, the one whose bytes it names.
+    roots: Vec<TensorId>,
+    arena: Contents,
+}
+
+impl<'a> Follow<'a> {
+    fn new(plan: &'a Plan, model: &'a Model, program: &'a Program) -> Result<Self, CheckError> {
+        let [lane] = program.lanes.as_slice() else {
+            return Err(CheckError::Plan(format!(
+                "program '{}' has {} lanes; one core lane can be checked",
+                program.name,
+                program.lanes.len()
+            )));
+        };
+        if lane.kind != LaneKind::Core || program.stages != 1 || program.boot {
+            return Err(CheckError::Plan(format!(
+                "program '{}' is no single-frame program of the core",
+                program.name
+            )));
+        }
+        let mut this =
+            Self { plan, model, program, roots: node::roots(model), arena: Contents::default() };
+        if program.inputs.len() != model.inputs.len() {
+            return Err(CheckError::Plan("number of inputs differs from the model's".to_owned()));
+        }
+        for (io, id) in program.inputs.iter().zip(&model.inputs) {
+            let view = plan.views.get(io.view as usize).copied().unwrap_or_default();
+            let elements = model.tensor(*id).shape.elements().unwrap_or(0) as u64;
+            if view.space() != Some(Space::Arena)
+                || !view.is_contiguous()
+                || view.elements() != elements
+            {
+                return Err(CheckError::Plan(format!(
+                    "input '{}' is not a whole tensor in the arena",
+                    model.tensor(*id).name
+                )));
+            }
+            this.arena.write(u64::from(view.offset), elements, *id, 0);
+        }
+        Ok(this)
+    }
+
+    fn run(&mut self, proof: &mut Proof) -> Result<(), CheckError> {
+        let steps = self.program.lanes.first().map_or(&[][..], |lane| &lane.steps);
+        for (number, step) in steps.iter().enumerate() {
+            let bytes = self.step(step, number).map_err(|reason| CheckError::Step {
+                program: self.program.name.clone(),
+                step: number,
+                layer: self
+                    .plan
+                    .layers
+                    .get(usize::from(step.layer))
+                    .map(|layer| layer.name.clone())
+                    .unwrap_or_default(),
+                reason,
+            })?;
+            proof.steps += 1;
+            proof.bytes += bytes;
+        }
+        self.outputs()
+    }
+
+    fn step(&mut self, step: &Step, number: usize) -> Result<u64, String> {
+        if step.after.iter().flatten().any(|a| a.lane == 0 && a.step as usize >= number) {
+            return Err("waits for itself or for a later step".to_owned());
+        }
+        let Instruction::Compute { op, tile, first_view } = step.instruction else {
+            return Err("only compute steps can be checked".to_owned());
+        };
+        let layer = self.plan.layers.get(usize::from(step.layer)).ok_or("unknown layer")?;
+        let (op_record, views) = self.plan.operands(op, first_view).ok_or("unknown operands")?;
+        let tile = self.plan.tiles.get(tile as usize).ok_or("unknown tile")?;
+        domain::check_op(op_record)?;
+        domain::check_compute(op_record, tile, views)?;
+        for view in views {
+            let space = view.space().ok_or("unknown space")?;
+            let end = u64::from(view.offset) + view.extent();
+            if end > self.plan.space(space).0 {
+                return Err("an operand reaches past the end of its space".to_owned());
+            }
+        }
+        let node_id = NodeId(layer.node as usize);
+        let meaning = node::meaning(self.model, node_id, op_record, tile)?;
+        let kernel = op_record.kernel().ok_or("unknown kernel")?;
+        let mut bytes = 0;
+        let mut inputs = meaning.inputs.iter();
+        let mut output = None;
+        for (role, view) in kernel.roles().iter().zip(views) {
+            match role {
+                Role::Input => {
+                    let meant = inputs.next().ok_or("more inputs than the node has")?;
+                    let root = self.roots[meant.0];
+                    let shape = if matches!(kernel, tilewright_plan::Kernel::FullyConnected) {
+                        [1, 1, view.elements()]
+                    } else {
+                        node::shape(self.model, *meant)?
+                    };
+                    bytes += self.arena.read(view, shape, root, [0; 3])?;
+                }
+                Role::Output => output = Some(view),
+                Role::Weights | Role::Constants => {
+                    constants::check_use(self.plan, layer.node, op, *role, view, &meaning)?;
+                }
+            }
+        }
+        let output = output.ok_or("no output")?;
+        let read = |view: &tilewright_plan::View| {
+            u64::from(view.offset)..u64::from(view.offset) + view.extent()
+        };
+        let written = read(output);
+        for (role, view) in kernel.roles().iter().zip(views) {
+            let same_space = view.space == output.space;
+            let range = read(view);
+            let apart = range.end <= written.start || written.end <= range.start;
+            if *role != Role::Output && same_space && !apart {
+                return Err("output overlaps an input".to_owned());
+            }
+        }
+        let shape = node::shape(self.model, meaning.output)?;
+        let start = [
+            u64::from(tile.output_start[0]),
+            u64::from(tile.output_start[1]),
+            u64::from(tile.channel_start),
+        ];
+        bytes += self.arena.write_view(output, tile, shape, meaning.output, start)?;
+        Ok(bytes)
+    }
+
+    fn outputs(&self) -> Result<(), CheckError> {
+        let fault = |id: TensorId, reason: &str| CheckError::Output {
+            tensor: self.model.tensor(id).name.clone(),
+            reason: reason.to_owned(),
+        };
+        if self.program.outputs.len() != self.model.outputs.len() {
+            return Err(CheckError::Plan("number of outputs differs from the model's".to_owned()));
+        }
+        for (io, id) in self.program.outputs.iter().zip(&self.model.outputs) {
+            let view = self.plan.views.get(io.view as usize);
+            let view = view.ok_or_else(|| fault(*id, "unknown view"))?;
+            let shape = node::shape(self.model, *id).map_err(|reason| fault(*id, &reason))?;
+            if view.elements() != shape.iter().product::<u64>() {
+                return Err(fault(*id, "its view has another size"));
+            }
+            let root = self.roots[id.0];
+            self.arena.read(view, shape, root, [0; 3]).map_err(|reason| fault(*id, &reason))?;
+        }
+        Ok(())
+    }
+}

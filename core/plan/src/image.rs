@@ -1,8 +1,12 @@
 //! The plan image: records, sections and the reader. `FORMAT.md` is the description.
 
 mod reader;
+#[cfg(feature = "alloc")]
+mod tables;
 
 pub use reader::{Expected, ImageError, PlanImage};
+#[cfg(feature = "alloc")]
+pub use tables::{Tables, TooMany};
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

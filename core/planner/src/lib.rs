@@ -1,1 +1,119 @@
 //! Strategies and the event simulation.
+//!
+//! [`plan`] takes an int8 model and a board to a [`Planned`]: the plan, its predicted timeline,
+//! its memory map and its report. A plan that does not fit is still a plan, so that it can be
+//! looked at; its report says what is missing.
+
+pub mod allocate;
+pub mod costs;
+mod lower;
+mod remedies;
+mod report;
+pub mod simulate;
+mod strategy;
+
+use thiserror::Error;
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_model::integer::IntegerError;
+use tilewright_plan::{Bytes, Plan};
+use tilewright_report::{MemoryMap, PlanReport, Timeline};
+
+pub use strategy::Strategy;
+
+/// Choices that the user makes beside board and strategy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Largest tensor arena; the board's if nothing is given. Never more than the board's.
+    pub sram: Option<Bytes>,
+}
+
+/// A plan with all that is said of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// Which tensors live when and where.
+    pub memory: MemoryMap,
+    /// The predicted run.
+    pub timeline: Timeline,
+    /// The figures.
+    pub report: PlanReport,
+}
+
+/// Why there is no plan at all.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlanError {
+    /// A node that no kernel can run as it is.
+    #[error("node '{node}' ({op}) cannot be planned: {reason}")]
+    Unsupported {
+        /// The node.
+        node: String,
+        /// Its operator.
+        op: String,
+        /// What about it.
+        reason: String,
+    },
+    /// The model is not int8.
+    #[error("tensor '{tensor}' is {dtype}, not int8: quantise the model first")]
+    NotQuantised {
+        /// The tensor.
+        tensor: String,
+        /// Its element type.
+        dtype: &'static str,
+    },
+    /// A tensor with a batch other than 1, or too large to address.
+    #[error("tensor '{tensor}' of shape {shape}: {reason}")]
+    BadShape {
+        /// The tensor.
+        tensor: String,
+        /// Its shape.
+        shape: String,
+        /// What about it.
+        reason: String,
+    },
+    /// Quantisation parameters that have no integer form.
+    #[error("node '{node}': {source}")]
+    Integer {
+        /// The node.
+        node: String,
+        /// What about it.
+        source: IntegerError,
+    },
+    /// The strategy's name is unknown.
+    #[error("no strategy '{name}'; known strategies: {known}")]
+    UnknownStrategy {
+        /// The name asked for.
+        name: String,
+        /// All names, separated by commas.
+        known: String,
+    },
+    /// The costs of the board's core cannot be read.
+    #[error("costs of {core}: {reason}; run `cargo xtask calibrate`")]
+    Costs {
+        /// The core.
+        core: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Plans `model` (int8, batch 1) on `board` with `strategy`.
+///
+/// # Errors
+/// [`PlanError`] if no plan exists whatever the memory; a plan that does not fit is no error.
+pub fn plan(
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    options: &Options,
+) -> Result<Planned, PlanError> {
+    let costs = costs::Costs::of(board.core.kind)?;
+    let plan = match strategy {
+        Strategy::Resident => strategy::resident::plan(model, board)?,
+    };
+    let timeline = simulate::predict(&plan, board, &costs);
+    let memory = MemoryMap::of(&plan);
+    let report = report::report(&plan, model, board, options, &costs, &memory, &timeline);
+    Ok(Planned { plan, memory, timeline, report })
+}

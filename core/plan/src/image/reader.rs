@@ -164,10 +164,10 @@ impl<'a> Names<'a> {
     }
 }
 
-fn table<'a, T: FromBytes + KnownLayout + Immutable>(
-    bytes: &'a [u8],
+fn table<T: FromBytes + KnownLayout + Immutable>(
+    bytes: &[u8],
     section: Section,
-) -> Result<&'a [T], ImageError> {
+) -> Result<&[T], ImageError> {
     <[T]>::ref_from_bytes(bytes).map_err(|_| ImageError::BadSection(section))
 }
 

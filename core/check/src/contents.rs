@@ -1,0 +1,206 @@
+//! What every byte of a memory holds: intervals of consecutive elements of a tensor.
+
+use std::collections::BTreeMap;
+
+use tilewright_model::TensorId;
+use tilewright_plan::{Tile, View};
+
+/// What a run of bytes holds: elements of a tensor, in their row-major order, from `element` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    bytes: u64,
+    tensor: TensorId,
+    element: u64,
+}
+
+/// Contents of a memory by address; bytes never written are in no run.
+#[derive(Clone, Debug, Default)]
+pub struct Contents {
+    runs: BTreeMap<u64, Run>,
+}
+
+impl Contents {
+    /// Bytes from `address` on now hold elements of `tensor` from `element` on.
+    pub fn write(&mut self, address: u64, bytes: u64, tensor: TensorId, element: u64) {
+        if bytes == 0 {
+            return;
+        }
+        let end = address + bytes;
+        self.split(address);
+        self.split(end);
+        let covered: Vec<u64> = self.runs.range(address..end).map(|(start, _)| *start).collect();
+        for start in covered {
+            self.runs.remove(&start);
+        }
+        let mut run = Run { bytes, tensor, element };
+        let mut start = address;
+        if let Some((before, previous)) = self.runs.range(..address).next_back()
+            && before + previous.bytes == address
+            && previous.tensor == tensor
+            && previous.element + previous.bytes == element
+        {
+            start = *before;
+            run = Run { bytes: previous.bytes + bytes, ..*previous };
+        }
+        self.runs.insert(start, run);
+    }
+
+    /// Makes a run end at `address` if one reaches over it.
+    fn split(&mut self, address: u64) {
+        let Some((start, run)) = self.runs.range_mut(..address).next_back() else { return };
+        let head = address - start;
+        if run.bytes > head {
+            let tail = Run { bytes: run.bytes - head, element: run.element + head, ..*run };
+            run.bytes = head;
+            self.runs.insert(address, tail);
+        }
+    }
+
+    /// Whether the bytes from `address` on hold elements of `tensor` from `element` on.
+    fn holds(&self, mut address: u64, mut bytes: u64, tensor: TensorId, mut element: u64) -> bool {
+        while bytes > 0 {
+            let Some((start, run)) = self.runs.range(..=address).next_back() else { return false };
+            let inside = address - start;
+            if inside >= run.bytes || run.tensor != tensor || run.element + inside != element {
+                return false;
+            }
+            let step = (run.bytes - inside).min(bytes);
+            address += step;
+            element += step;
+            bytes -= step;
+        }
+        true
+    }
+
+    /// Checks that a view holds the box of `tensor` (of shape `shape`) that starts at the view's
+    /// own origin, moved by `shift`; gives the number of bytes.
+    ///
+    /// # Errors
+    /// Names the first element that is not there.
+    pub fn read(
+        &self,
+        view: &View,
+        shape: [u64; 3],
+        tensor: TensorId,
+        shift: [u64; 3],
+    ) -> Result<u64, String> {
+        let start = origin(view, shift)?;
+        for_each_run(view, shape, start, [0; 2], size(view), |address, bytes, element| {
+            if self.holds(address, bytes, tensor, element) {
+                return Ok(());
+            }
+            Err(format!("reads bytes at offset {address} that do not hold its operand"))
+        })
+    }
+
+    /// Writes the part of `tensor` that `tile` makes, starting at element `start`, through a view.
+    ///
+    /// # Errors
+    /// If the view does not lie inside the tensor.
+    pub fn write_view(
+        &mut self,
+        view: &View,
+        tile: &Tile,
+        shape: [u64; 3],
+        tensor: TensorId,
+        start: [u64; 3],
+    ) -> Result<u64, String> {
+        let origin = origin(view, [0, 0, start[2]])?;
+        let (Some(y), Some(x)) = (start[0].checked_sub(origin[0]), start[1].checked_sub(origin[1]))
+        else {
+            return Err("writes outside of its view".to_owned());
+        };
+        let size = [u64::from(tile.output_size[0]), u64::from(tile.output_size[1])];
+        for_each_run(view, shape, origin, [y, x], size, |address, bytes, element| {
+            self.write(address, bytes, tensor, element);
+            Ok(())
+        })
+    }
+}
+
+fn size(view: &View) -> [u64; 2] {
+    [u64::from(view.h), u64::from(view.w)]
+}
+
+fn origin(view: &View, shift: [u64; 3]) -> Result<[u64; 3], String> {
+    let start = |first: i16| u64::try_from(first).map_err(|_| "view starts before its tensor");
+    Ok([start(view.y0)? + shift[0], start(view.x0)? + shift[1], shift[2]])
+}
+
+/// Calls `visit` with address, bytes and first element of each run of consecutive elements of the
+/// box of `size` rows and columns at row and column `first` of the view, whose own first element
+/// is element `origin` of a tensor of shape `shape`.
+fn for_each_run(
+    view: &View,
+    shape: [u64; 3],
+    origin: [u64; 3],
+    first: [u64; 2],
+    size: [u64; 2],
+    mut visit: impl FnMut(u64, u64, u64) -> Result<(), String>,
+) -> Result<u64, String> {
+    let [height, width, channels] = shape;
+    let c = u64::from(view.c);
+    if origin[0] + first[0] + size[0] > height
+        || origin[1] + first[1] + size[1] > width
+        || origin[2] + c > channels
+    {
+        return Err("an operand's box lies outside its tensor".to_owned());
+    }
+    let dense = u64::from(view.column_pitch) == c && c == channels;
+    let mut bytes = 0;
+    for y in first[0]..first[0] + size[0] {
+        let row = (y + u64::from(view.first_row)) % u64::from(view.ring_rows);
+        let line = u64::from(view.offset) + row * u64::from(view.row_pitch);
+        let pixels = if dense { 1 } else { size[1] };
+        let run = if dense { size[1] * c } else { c };
+        for pixel in 0..pixels {
+            let x = first[1] + pixel;
+            let address = line + x * u64::from(view.column_pitch);
+            let element = ((origin[0] + y) * width + origin[1] + x) * channels + origin[2];
+            visit(address, run, element)?;
+            bytes += run;
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_plan::Space;
+
+    const A: TensorId = TensorId(0);
+    const B: TensorId = TensorId(1);
+
+    #[test]
+    fn overwritten_bytes_no_longer_hold_their_tensor() {
+        let mut contents = Contents::default();
+        contents.write(0, 100, A, 0);
+        assert!(contents.holds(10, 50, A, 10));
+        contents.write(40, 10, B, 0);
+        assert!(contents.holds(0, 40, A, 0));
+        assert!(!contents.holds(0, 41, A, 0));
+        assert!(contents.holds(50, 50, A, 50));
+        assert!(!contents.holds(100, 1, A, 100));
+    }
+
+    #[test]
+    fn the_right_bytes_at_the_wrong_place_are_not_held() {
+        let mut contents = Contents::default();
+        contents.write(0, 100, A, 0);
+        assert!(!contents.holds(10, 10, A, 11));
+    }
+
+    #[test]
+    fn two_channel_parts_make_a_whole() {
+        let mut contents = Contents::default();
+        let shape = [2, 2, 4];
+        let part = |offset: u32| View { offset, c: 2, ..View::whole(Space::Arena, 0, 2, 2, 4) };
+        let tile = Tile { output_size: [2, 2], channels: 2, ..Tile::default() };
+        contents.write_view(&part(0), &tile, shape, A, [0, 0, 0]).unwrap();
+        let whole = View::whole(Space::Arena, 0, 2, 2, 4);
+        assert!(contents.read(&whole, shape, A, [0; 3]).is_err());
+        contents.write_view(&part(2), &tile, shape, A, [0, 0, 2]).unwrap();
+        assert_eq!(contents.read(&whole, shape, A, [0; 3]), Ok(16));
+    }
+}

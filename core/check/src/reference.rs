@@ -1,0 +1,128 @@
+//! Comparing a run with the reference interpreter, layer by layer.
+
+use tilewright_model::{Data, Model, NodeId, int8};
+use tilewright_plan::{Instruction, Plan, Space};
+
+/// Where the output of a layer can be read when a step of the core lane has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LayerOutput {
+    /// Layer (position in the plan's order).
+    pub layer: u32,
+    /// The layer's last step in the core lane of the first program.
+    pub step: u32,
+    /// Index into the plan's tensors.
+    pub tensor: u32,
+    /// Memory that holds the output.
+    pub space: Space,
+    /// Byte offset in that memory.
+    pub offset: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// The first byte of a layer's output that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// Layer (position in the plan's order).
+    pub layer: u32,
+    /// Name of the layer.
+    pub layer_name: String,
+    /// Name of the tensor.
+    pub tensor: String,
+    /// First differing element.
+    pub element: u64,
+    /// What the reference gives.
+    pub expected: i8,
+    /// What the run gave.
+    pub found: i8,
+    /// Number of differing elements.
+    pub differing: u64,
+}
+
+/// Where each layer's output lies right after its last step.
+#[must_use]
+pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
+    let program = plan.programs.iter().find(|program| !program.boot);
+    let Some(core) = program.and_then(|program| program.lanes.first()) else { return Vec::new() };
+    let mut last = vec![None; plan.layers.len()];
+    for (number, step) in (0u32..).zip(&core.steps) {
+        if let (Instruction::Compute { .. }, Some(slot)) =
+            (step.instruction, last.get_mut(usize::from(step.layer)))
+        {
+            *slot = Some(number);
+        }
+    }
+    (0u32..)
+        .zip(plan.layers.iter().zip(last))
+        .filter_map(|(number, (layer, step))| {
+            let index = *layer.writes.first()?;
+            let tensor = plan.tensors.get(index as usize)?;
+            Some(LayerOutput {
+                layer: number,
+                step: step?,
+                tensor: index,
+                space: tensor.space,
+                offset: tensor.offset,
+                bytes: tensor.bytes.0,
+            })
+        })
+        .collect()
+}
+
+/// What the reference interpreter gives for each layer of `plan`, and for the model's outputs.
+///
+/// # Errors
+/// What the interpreter says.
+pub fn expected(
+    plan: &Plan,
+    model: &Model,
+    inputs: &[Data],
+) -> Result<(Vec<Vec<i8>>, Vec<Vec<i8>>), int8::RunError> {
+    let bytes = |data: &Data| data.as_i8().map(<[i8]>::to_vec).unwrap_or_default();
+    let mut by_node: Vec<Vec<i8>> = vec![Vec::new(); model.nodes.len()];
+    let outputs = int8::run(model, inputs, &mut |node: NodeId, results: &[Data]| {
+        if let (Some(slot), Some(data)) = (by_node.get_mut(node.0), results.first()) {
+            *slot = bytes(data);
+        }
+    })?;
+    let layers = plan
+        .layers
+        .iter()
+        .map(|layer| by_node.get(layer.node as usize).cloned().unwrap_or_default())
+        .collect();
+    Ok((layers, outputs.iter().map(bytes).collect()))
+}
+
+/// The first difference between a run's layer outputs and the expected ones, in the order of
+/// layers. A layer whose bytes are missing differs in its first element.
+#[must_use]
+pub fn first_mismatch(
+    plan: &Plan,
+    expected: &[Vec<i8>],
+    found: &[(LayerOutput, Vec<u8>)],
+) -> Option<Mismatch> {
+    for (number, (layer, expected)) in (0u32..).zip(plan.layers.iter().zip(expected)) {
+        let seen = found.iter().find(|(output, _)| output.layer == number);
+        let bytes = seen.map_or(&[][..], |(_, bytes)| bytes.as_slice());
+        let at = |element: usize| bytes.get(element).map_or(0, |byte| byte.cast_signed());
+        let missing = bytes.len() != expected.len();
+        let differs = |(element, value): &(usize, &i8)| {
+            bytes.get(*element).is_none() || at(*element) != **value
+        };
+        let mut differing = expected.iter().enumerate().filter(differs);
+        let first = differing.next().or_else(|| missing.then_some((0, &0)));
+        if let Some((element, value)) = first {
+            let tensor = layer.writes.first().and_then(|index| plan.tensors.get(*index as usize));
+            return Some(Mismatch {
+                layer: number,
+                layer_name: layer.name.clone(),
+                tensor: tensor.map(|tensor| tensor.name.clone()).unwrap_or_default(),
+                element: element as u64,
+                expected: *value,
+                found: at(element),
+                differing: 1 + differing.count() as u64,
+            });
+        }
+    }
+    None
+}

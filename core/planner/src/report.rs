@@ -1,0 +1,131 @@
+//! The figures of a plan.
+
+use std::collections::BTreeMap;
+
+use crate::Options;
+use crate::allocate::{self, Block};
+use crate::costs::Costs;
+use crate::remedies;
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::{Bytes, InputResidency, Micros, Plan, Space};
+use tilewright_report::{Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline};
+
+/// The report of a plan.
+pub fn report(
+    plan: &Plan,
+    model: &Model,
+    board: &Board,
+    options: &Options,
+    costs: &Costs,
+    memory: &MemoryMap,
+    timeline: &Timeline,
+) -> PlanReport {
+    let sram = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+    let bound = allocate::lower_bound(
+        &plan
+            .tensors
+            .iter()
+            .filter(|tensor| tensor.space == Space::Arena)
+            .map(|t| Block { first: t.first, end: t.end, bytes: t.bytes })
+            .collect::<Vec<_>>(),
+    );
+    let flash = plan.image_bytes();
+    let clock = board.core.clock.hertz;
+    let busy = |kind: SliceKind| {
+        timeline
+            .slices
+            .iter()
+            .filter(|slice| slice.kind == kind)
+            .map(|slice| slice.end.since(slice.start))
+            .sum::<tilewright_plan::Cycles>()
+            .at(clock)
+    };
+    let latency = timeline.end().since(Default::default()).at(clock);
+    let does_not_fit = remedies::does_not_fit(plan, board, sram, flash, memory);
+    PlanReport {
+        model: plan.model.clone(),
+        board: plan.board.clone(),
+        strategy: plan.strategy.clone(),
+        input: match plan.input {
+            InputResidency::Resident => "resident",
+            InputResidency::Streamed => "streamed",
+            InputResidency::External => "external",
+        }
+        .to_owned(),
+        fits: does_not_fit.is_none(),
+        does_not_fit,
+        peak_sram_bytes: memory.arena_bytes,
+        lower_bound_bytes: bound,
+        proved: memory.arena_bytes == bound,
+        flash_bytes: flash,
+        external_bytes: Bytes(0),
+        macs: plan.layers.iter().map(|layer| layer.macs).sum(),
+        latency_us: latency,
+        compute_us: busy(SliceKind::Compute),
+        transfer_us: Micros(0.0),
+        stall_us: busy(SliceKind::Stall),
+        bound_us: busy(SliceKind::Compute),
+        read_bytes: Bytes(0),
+        written_bytes: Bytes(0),
+        energy_uj: None,
+        layers: layers(plan, model, costs),
+        kinds: kinds(),
+    }
+}
+
+fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
+    let mut rows: Vec<LayerRow> = plan
+        .layers
+        .iter()
+        .map(|layer| {
+            let shape = |index: &u32| plan.tensors.get(*index as usize).map(|t| t.shape);
+            let node = model.nodes.get(layer.node as usize);
+            let constants = plan.constants.iter().filter(|c| c.node == layer.node);
+            LayerRow {
+                name: layer.name.clone(),
+                op: layer.kernel.name().to_owned(),
+                inputs: layer.reads.iter().filter_map(shape).collect(),
+                output: layer.writes.first().and_then(shape).unwrap_or_default(),
+                macs: layer.macs,
+                parameters: node.map_or(0, |node| {
+                    let inputs = node.inputs.iter().map(|id| model.tensor(*id));
+                    inputs
+                        .filter(|tensor| tensor.is_constant())
+                        .map(|tensor| tensor.shape.elements().unwrap_or(0) as u64)
+                        .sum()
+                }),
+                flash_bytes: constants.map(|c| c.bytes).sum(),
+                instructions: 0,
+                cycles: 0,
+            }
+        })
+        .collect();
+    let core = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| p.lanes.first());
+    for step in core.flat_map(|lane| &lane.steps) {
+        let tilewright_plan::Instruction::Compute { op, tile, first_view } = step.instruction
+        else {
+            continue;
+        };
+        let operands = plan.operands(op, first_view);
+        let tile = plan.tiles.get(tile as usize);
+        let row = rows.get_mut(usize::from(step.layer));
+        if let (Some((op, views)), Some(tile), Some(row)) = (operands, tile, row) {
+            let cost = costs.step(op, tile, views);
+            row.instructions += cost.instructions;
+            row.cycles += cost.cycles.0;
+        }
+    }
+    rows
+}
+
+fn kinds() -> BTreeMap<String, Kind> {
+    let proved = ["lower_bound_bytes", "proved", "fits"];
+    let counted =
+        ["peak_sram_bytes", "flash_bytes", "external_bytes", "macs", "read_bytes", "written_bytes"];
+    let modelled = ["latency_us", "compute_us", "transfer_us", "stall_us", "bound_us", "energy_uj"];
+    let all = [(&proved[..], Kind::Proved), (&counted, Kind::Counted), (&modelled, Kind::Modelled)];
+    all.into_iter()
+        .flat_map(|(keys, kind)| keys.iter().map(move |key| ((*key).to_owned(), kind)))
+        .collect()
+}

@@ -1,0 +1,50 @@
+//! `resident`: order as given, all activations in SRAM, weights in flash.
+
+use crate::PlanError;
+use crate::allocate::{self, Block};
+use crate::lower;
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::{Bytes, InputResidency, Plan, Space};
+
+/// Bytes to which tensors are aligned: kernels may load words.
+const TENSOR_ALIGNMENT: u64 = 4;
+
+/// Plans `model` on `board`.
+///
+/// # Errors
+/// [`PlanError`] names the node or tensor that cannot be planned.
+pub fn plan(model: &Model, board: &Board) -> Result<Plan, PlanError> {
+    let layers = lower::layers(model)?;
+    let mut tensors = lower::tensors(model, &layers)?;
+    let blocks: Vec<Block> = tensors
+        .iter()
+        .map(|tensor| Block {
+            first: tensor.first,
+            end: tensor.end,
+            bytes: tensor.bytes.align_up(TENSOR_ALIGNMENT),
+        })
+        .collect();
+    let placement = allocate::allocate(&blocks);
+    for (tensor, offset) in tensors.iter_mut().zip(&placement.offsets) {
+        tensor.offset = *offset;
+    }
+    let mut plan = Plan {
+        model: model.name.clone(),
+        board: board.id.clone(),
+        strategy: super::Strategy::Resident.name().to_owned(),
+        input: InputResidency::Resident,
+        layers: Vec::new(),
+        tensors,
+        ops: Vec::new(),
+        tiles: Vec::new(),
+        views: Vec::new(),
+        spans: Vec::new(),
+        constants: Vec::new(),
+        programs: Vec::new(),
+        space_bytes: [Bytes(0); 6],
+    };
+    plan.space_bytes[Space::Arena as usize] = placement.height;
+    lower::program(model, &layers, &mut plan)?;
+    Ok(plan)
+}
