@@ -82,6 +82,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = build::become_rustc() {
+        return code;
+    }
     match run(Cli::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::files;
+use super::{files, hexadecimal, rustc};
 use crate::process;
 use crate::project::{Metadata, Project, Workspace};
 
@@ -44,6 +44,7 @@ pub fn build(project: &Project) -> Result<()> {
     command.arg(rustflags(&remapped_paths(project)?)?);
     // These would replace the flags above and let this machine's paths into the firmware.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    rustc::wrap(&mut command, &project.root)?;
     process::visible(&mut command)?;
 
     let built = project.target(Workspace::Firmware).join(TARGET).join("release");
@@ -89,10 +90,6 @@ fn entry(board: &str, path: &Path, file: String) -> Result<Entry> {
         size_bytes: bytes.len() as u64,
         sha256: hexadecimal(&Sha256::digest(&bytes)),
     })
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn remove_others(folder: &Path, entries: &[Entry]) -> Result<()> {

@@ -8,8 +8,10 @@
 mod files;
 mod firmware;
 mod page;
+mod rustc;
 
 pub use firmware::TARGET;
+pub use rustc::become_rustc;
 
 use std::time::Instant;
 
@@ -98,4 +100,8 @@ fn timed(what: &str, build: impl FnOnce() -> Result<()>) -> Result<()> {
     build()?;
     terminal::note(&format!("built {what} in {}", terminal::elapsed(start.elapsed())));
     Ok(())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

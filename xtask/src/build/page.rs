@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
-use super::files;
+use super::{files, hexadecimal};
 use crate::process;
 use crate::project::{Project, Workspace};
 
@@ -57,7 +57,7 @@ fn fingerprint(project: &Project) -> Result<String> {
     let mut hash = Sha256::new();
     describe(&project.root, Path::new(""), &mut hash)?;
     describe(&project.root, Path::new("dist/firmware"), &mut hash)?;
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(&hash.finalize()))
 }
 
 /// Adds the names, sizes and times of a folder's files, in the order of their names.
@@ -94,7 +94,7 @@ mod tests {
     fn digest(root: &Path) -> String {
         let mut hash = Sha256::new();
         describe(root, Path::new(""), &mut hash).unwrap();
-        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hexadecimal(&hash.finalize())
     }
 
     #[test]

@@ -206,9 +206,9 @@ mod tests {
         let known = |name: &&str| TABLE.iter().any(|(row, _)| row == name);
         for (row, may) in TABLE {
             if let May::Only(names) | May::Host(names) = may {
-                assert!(names.iter().all(|name| known(name)), "{row}");
+                assert!(names.iter().all(known), "{row}");
             }
         }
-        assert!(HOST.iter().all(|name| known(name)));
+        assert!(HOST.iter().all(known));
     }
 }
