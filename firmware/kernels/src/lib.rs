@@ -1,1 +1,34 @@
-//! int8 kernels and their weight packing.
+//! int8 kernels with the semantics of TFLite's reference kernels, bit for bit.
+//!
+//! A kernel computes one [`Tile`] of a layer: it reads boxes of NHWC tensors (batch 1) through
+//! [`Source`]s, writes one through a [`Target`], and knows nothing of memories or plans. Boxes may
+//! be pitched (a part of the channels or columns of a larger tensor) and their rows may wrap
+//! (ring buffers). Bytes are int8 in two's complement.
+//!
+//! Convolutions compute `Σ (x − x_zero) · w + bias` in 32 bits (wrapping), then requantise as
+//! [`requantise`] describes, clamp and add the output's zero point. Input outside of the tile's
+//! valid box is padding: it counts as zero point in convolutions, and not at all in pools.
+//!
+//! No kernel allocates or panics: what does not fit its operands is a [`KernelError`].
+//!
+//! [`portable`] holds the versions for any processor; [`select`] chooses what runs on this one.
+//! The `pack` feature adds the host's side: [`pack`] makes the bytes that kernels read.
+#![cfg_attr(not(test), no_std)]
+
+#[cfg(feature = "pack")]
+extern crate alloc;
+
+mod channels;
+mod error;
+mod geometry;
+#[cfg(feature = "pack")]
+pub mod pack;
+pub mod portable;
+pub mod requantise;
+pub mod select;
+
+pub use channels::{Channel, Channels};
+pub use error::KernelError;
+pub use geometry::{Layout, Output, Source, Taps, Target, Tile, Window};
+pub use requantise::Multiplier;
+pub use select::*;

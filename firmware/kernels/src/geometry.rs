@@ -1,0 +1,274 @@
+//! Boxes of tensors, tiles of layers, and what a window sees of them.
+
+use crate::error::KernelError;
+use crate::requantise::Multiplier;
+
+/// Where the elements of a box lie: element (y, x, c) of the tensor is the byte at
+/// `((y − first[0] + ring_first) mod ring_rows) · row_pitch + (x − first[1]) · column_pitch + c`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Rows of the box.
+    pub rows: usize,
+    /// Columns of the box.
+    pub columns: usize,
+    /// Channels of the box: bytes of a pixel.
+    pub channels: usize,
+    /// The tensor's row and column at which the box starts.
+    pub first: [i32; 2],
+    /// Bytes from a row to the next.
+    pub row_pitch: usize,
+    /// Bytes from a pixel to the next.
+    pub column_pitch: usize,
+    /// Rows after which the buffer wraps; at least `rows`.
+    pub ring_rows: usize,
+    /// Row of the ring that holds the box's first row.
+    pub ring_first: usize,
+}
+
+impl Layout {
+    /// A contiguous tensor.
+    #[must_use]
+    pub const fn whole(rows: usize, columns: usize, channels: usize) -> Self {
+        Self {
+            rows,
+            columns,
+            channels,
+            first: [0; 2],
+            row_pitch: columns * channels,
+            column_pitch: channels,
+            ring_rows: rows,
+            ring_first: 0,
+        }
+    }
+
+    /// Bytes of a row without what lies between it and the next.
+    fn row_bytes(&self) -> Option<usize> {
+        let before = self.columns.checked_sub(1)?.checked_mul(self.column_pitch)?;
+        before.checked_add(self.channels)
+    }
+
+    fn check(&self, bytes: usize) -> Result<(), KernelError> {
+        let fits = || {
+            let last = self.ring_rows.checked_sub(1)?.checked_mul(self.row_pitch)?;
+            let end = last.checked_add(self.row_bytes()?)?;
+            let ring = self.ring_first < self.ring_rows && self.rows <= self.ring_rows;
+            (ring && self.rows > 0 && self.channels > 0 && end <= bytes).then_some(())
+        };
+        fits().ok_or(KernelError::OutOfBounds)
+    }
+
+    /// Bytes of the row `y` (tensor coordinates).
+    #[inline]
+    fn row(&self, y: i32) -> Option<core::ops::Range<usize>> {
+        let index = usize::try_from(y.checked_sub(self.first[0])?).ok()?;
+        if index >= self.rows {
+            return None;
+        }
+        let mut row = index + self.ring_first;
+        if row >= self.ring_rows {
+            row -= self.ring_rows;
+        }
+        let start = row.wrapping_mul(self.row_pitch);
+        let bytes = (self.columns.wrapping_sub(1)).wrapping_mul(self.column_pitch);
+        Some(start..start.wrapping_add(bytes).wrapping_add(self.channels))
+    }
+
+    /// Bytes from a row's start to column `x` (tensor coordinates).
+    #[inline]
+    pub(crate) const fn column(&self, x: i32) -> usize {
+        (x.wrapping_sub(self.first[1]) as usize).wrapping_mul(self.column_pitch)
+    }
+
+    /// Whether the pixels of a row follow each other without gap.
+    #[inline]
+    pub(crate) const fn is_dense(&self) -> bool {
+        self.column_pitch == self.channels
+    }
+}
+
+/// A box that is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    bytes: &'a [u8],
+    /// Where its elements lie in the bytes.
+    pub layout: Layout,
+}
+
+impl<'a> Source<'a> {
+    /// A box at the start of `bytes`.
+    ///
+    /// # Errors
+    /// [`KernelError::OutOfBounds`] if it is empty or reaches past the bytes.
+    pub fn new(bytes: &'a [u8], layout: Layout) -> Result<Self, KernelError> {
+        layout.check(bytes.len())?;
+        Ok(Self { bytes, layout })
+    }
+
+    /// The row `y` (tensor coordinates), from its first column to its last.
+    #[inline]
+    pub(crate) fn row(&self, y: i32) -> Result<&'a [u8], KernelError> {
+        self.layout.row(y).and_then(|range| self.bytes.get(range)).ok_or(KernelError::OutOfBounds)
+    }
+
+    /// All elements in order; only for contiguous boxes.
+    pub(crate) fn vector(&self) -> Result<&'a [u8], KernelError> {
+        let Layout { rows, columns, channels, row_pitch, ring_first, .. } = self.layout;
+        if !self.layout.is_dense() || row_pitch != columns * channels || ring_first != 0 {
+            return Err(KernelError::Shape);
+        }
+        self.bytes.get(..rows * row_pitch).ok_or(KernelError::OutOfBounds)
+    }
+}
+
+/// The box that is written.
+#[derive(Debug)]
+pub struct Target<'a> {
+    bytes: &'a mut [u8],
+    /// Where its elements lie in the bytes.
+    pub layout: Layout,
+}
+
+impl<'a> Target<'a> {
+    /// A box at the start of `bytes`.
+    ///
+    /// # Errors
+    /// [`KernelError::OutOfBounds`] if it is empty or reaches past the bytes.
+    pub fn new(bytes: &'a mut [u8], layout: Layout) -> Result<Self, KernelError> {
+        layout.check(bytes.len())?;
+        Ok(Self { bytes, layout })
+    }
+
+    /// The row `y` (tensor coordinates), from its first column to its last.
+    #[inline]
+    pub(crate) fn row(&mut self, y: i32) -> Result<&mut [u8], KernelError> {
+        self.layout
+            .row(y)
+            .and_then(|range| self.bytes.get_mut(range))
+            .ok_or(KernelError::OutOfBounds)
+    }
+}
+
+/// The part of a layer to compute. Coordinates are those of the whole tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// First output row and column.
+    pub output_start: [i32; 2],
+    /// Output rows and columns.
+    pub output_size: [usize; 2],
+    /// Output channels; the output box has as many.
+    pub channels: usize,
+    /// First input row and column that exist.
+    pub valid_start: [i32; 2],
+    /// One past the last input row and column that exist.
+    pub valid_end: [i32; 2],
+}
+
+impl Tile {
+    /// A whole layer.
+    #[must_use]
+    pub const fn whole(input: &Layout, output: &Layout) -> Self {
+        Self {
+            output_start: [0; 2],
+            output_size: [output.rows, output.columns],
+            channels: output.channels,
+            valid_start: [0; 2],
+            valid_end: [input.rows as i32, input.columns as i32],
+        }
+    }
+
+    /// Output rows (axis 0) or columns (axis 1).
+    #[inline]
+    pub(crate) const fn outputs(&self, axis: usize) -> core::ops::Range<i32> {
+        let start = self.output_start[axis];
+        start..start.saturating_add(self.output_size[axis] as i32)
+    }
+}
+
+/// A window that moves over the input, vertical and horizontal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Taps.
+    pub size: [usize; 2],
+    /// Input pixels from one output to the next.
+    pub stride: [i32; 2],
+    /// Input pixels from one tap to the next; at least 1.
+    pub dilation: [i32; 2],
+    /// Padding above and left of the whole tensor.
+    pub padding: [i32; 2],
+}
+
+/// The taps of a window that see input, along one axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taps {
+    /// First tap.
+    pub first: usize,
+    /// Number of taps.
+    pub count: usize,
+    /// Input coordinate that the first tap sees.
+    pub position: i32,
+}
+
+impl Window {
+    pub(crate) fn check(&self) -> Result<(), KernelError> {
+        let empty = self.size.contains(&0);
+        let stuck = self.dilation.iter().chain(&self.stride).any(|step| *step < 1);
+        if empty || stuck { Err(KernelError::Shape) } else { Ok(()) }
+    }
+
+    /// The taps that see valid input where the output coordinate is `output`.
+    #[inline]
+    pub(crate) fn taps(&self, axis: usize, output: i32, tile: &Tile) -> Taps {
+        let (start, end) = (tile.valid_start[axis], tile.valid_end[axis]);
+        let dilation = self.dilation[axis];
+        let origin = output.wrapping_mul(self.stride[axis]).wrapping_sub(self.padding[axis]);
+        // Number of taps at coordinates below `limit`.
+        let below = |limit: i32| {
+            let distance = limit.wrapping_sub(origin);
+            if distance <= 0 {
+                0
+            } else if dilation == 1 {
+                (distance as usize).min(self.size[axis])
+            } else {
+                let steps = (distance.wrapping_sub(1) / dilation.max(1)) as usize + 1;
+                steps.min(self.size[axis])
+            }
+        };
+        let first = below(start);
+        Taps {
+            first,
+            count: below(end).saturating_sub(first),
+            position: origin.wrapping_add((first as i32).wrapping_mul(dilation)),
+        }
+    }
+}
+
+/// How accumulators become output bytes, apart from the channels' multipliers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Zero point.
+    pub zero: i8,
+    /// Smallest output value.
+    pub min: i8,
+    /// Largest output value.
+    pub max: i8,
+}
+
+impl Output {
+    /// All values, zero point 0.
+    pub const FULL: Self = Self { zero: 0, min: i8::MIN, max: i8::MAX };
+
+    /// The output byte of an accumulator.
+    #[inline]
+    pub(crate) fn byte(&self, accumulator: i32, factor: Multiplier) -> u8 {
+        let zero = i32::from(self.zero);
+        // Clamping before the zero point is added cannot overflow.
+        let (min, max) = (i32::from(self.min) - zero, i32::from(self.max) - zero);
+        (factor.apply(accumulator).min(max).max(min) + zero) as u8
+    }
+
+    /// A value that has its zero point already, clamped.
+    #[inline]
+    pub(crate) fn clamp(&self, value: u8) -> u8 {
+        (value as i8).min(self.max).max(self.min) as u8
+    }
+}

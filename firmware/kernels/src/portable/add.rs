@@ -1,0 +1,46 @@
+//! Sum of two tensors.
+
+use super::runs::runs;
+use crate::error::KernelError;
+use crate::geometry::{Output, Source, Target, Tile};
+use crate::requantise::Multiplier;
+
+/// Left shift of both inputs before they are scaled.
+const LEFT_SHIFT: u32 = 20;
+
+/// What an addition computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Add {
+    /// Zero points of the inputs.
+    pub input_zero: [i8; 2],
+    /// Factors of the inputs, applied after a left shift of 20 bits.
+    pub input: [Multiplier; 2],
+    /// Factor of the sum.
+    pub sum: Multiplier,
+    /// The output's zero point and clamp.
+    pub output: Output,
+}
+
+/// Adds two boxes of the tile's shape.
+///
+/// # Errors
+/// [`KernelError`] if the operands do not fit the tile.
+pub fn add(
+    op: &Add,
+    tile: &Tile,
+    first: &Source<'_>,
+    second: &Source<'_>,
+    output: &mut Target<'_>,
+) -> Result<(), KernelError> {
+    let zeros = op.input_zero.map(i32::from);
+    let scaled = |byte: u8, zero: i32, factor: Multiplier| {
+        factor.apply((i32::from(byte as i8) - zero) << LEFT_SHIFT)
+    };
+    runs(tile, [first, second], output, |[first, second], output| {
+        for ((byte, a), b) in output.iter_mut().zip(first).zip(second) {
+            let a = scaled(*a, zeros[0], op.input[0]);
+            let b = scaled(*b, zeros[1], op.input[1]);
+            *byte = op.output.byte(a.wrapping_add(b), op.sum);
+        }
+    })
+}

@@ -1,0 +1,91 @@
+//! Mean over the part of a window that lies inside the input.
+
+use crate::error::KernelError;
+use crate::geometry::{Output, Source, Target, Tile, Window};
+
+/// What a pool computes. Input and output share scale and zero point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// The window.
+    pub window: Window,
+    /// The output's clamp; its zero point is not used.
+    pub output: Output,
+}
+
+impl Pool {
+    pub(super) fn check(&self, tile: &Tile, input: &Source<'_>) -> Result<(), KernelError> {
+        self.window.check()?;
+        if input.layout.channels == tile.channels { Ok(()) } else { Err(KernelError::Shape) }
+    }
+}
+
+/// Channels whose sums are held together.
+const BLOCK: usize = 8;
+
+/// Takes the mean of what each window sees, halves rounded away from zero; a window that sees no
+/// input is refused.
+///
+/// # Errors
+/// [`KernelError`] if the operands do not fit the tile.
+pub fn average_pool(
+    op: &Pool,
+    tile: &Tile,
+    input: &Source<'_>,
+    output: &mut Target<'_>,
+) -> Result<(), KernelError> {
+    op.check(tile, input)?;
+    let (layout, target) = (input.layout, output.layout);
+    let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
+    for y in tile.outputs(0) {
+        let rows = op.window.taps(0, y, tile);
+        for x in tile.outputs(1) {
+            let columns = op.window.taps(1, x, tile);
+            let count = i32::try_from(rows.count * columns.count).unwrap_or(0);
+            if count == 0 {
+                return Err(KernelError::Shape);
+            }
+            let start = target.column(x);
+            let pixel = output.row(y)?.get_mut(start..start.wrapping_add(tile.channels));
+            let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
+            for (block, bytes) in pixel.chunks_mut(BLOCK).enumerate() {
+                let mut sums = [0i32; BLOCK];
+                let mut row = rows.position;
+                for _ in 0..rows.count {
+                    let line = input.row(row)?;
+                    let mut start = layout.column(columns.position).wrapping_add(block * BLOCK);
+                    for _ in 0..columns.count {
+                        let seen = line.get(start..start.wrapping_add(bytes.len()));
+                        add_all(&mut sums, seen.ok_or(KernelError::OutOfBounds)?);
+                        start = start.wrapping_add(step);
+                    }
+                    row = row.wrapping_add(op.window.dilation[0]);
+                }
+                for (byte, sum) in bytes.iter_mut().zip(sums) {
+                    *byte = op.output.clamp(mean(sum, count) as u8);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn add_all(sums: &mut [i32; BLOCK], bytes: &[u8]) {
+    if let Some(bytes) = bytes.first_chunk::<BLOCK>() {
+        // A known length: no loop remains.
+        for (sum, byte) in sums.iter_mut().zip(bytes) {
+            *sum = sum.wrapping_add(i32::from(*byte as i8));
+        }
+    } else {
+        for (sum, byte) in sums.iter_mut().zip(bytes) {
+            *sum = sum.wrapping_add(i32::from(*byte as i8));
+        }
+    }
+}
+
+/// `sum / count`, halves away from zero; `count` above zero.
+#[inline]
+const fn mean(sum: i32, count: i32) -> i32 {
+    let half = if sum > 0 { count / 2 } else { -(count / 2) };
+    sum.wrapping_add(half).wrapping_div(if count > 0 { count } else { 1 })
+}
