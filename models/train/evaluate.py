@@ -55,6 +55,9 @@ def problems(entry, model, found, trained):
         yield f"expected IR version {IR_VERSION} and opset {OPSET}"
     if any(numpy_helper.to_array(item).dtype.name != "float32" for item in model.graph.initializer):
         yield "an initializer is not float32"
+    shapes = {item.name: list(item.dims) for item in model.graph.initializer}
+    if any(shapes[bound] for node in model.graph.node if node.op_type == "Clip" for bound in node.input[1:]):
+        yield "a Clip bound is not a scalar"
     if trained > entry.maximum_parameters:
         yield f"{trained} parameters, at most {entry.maximum_parameters} wanted"
     if recorded["labels"].split(",") != entry.labels:

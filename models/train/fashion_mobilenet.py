@@ -3,7 +3,6 @@
 import argparse
 import pathlib
 
-import jax
 import numpy as np
 
 import datasets

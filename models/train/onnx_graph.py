@@ -20,7 +20,7 @@ class Graph:
         self.inputs = [helper.make_tensor_value_info(input_name, TensorProto.FLOAT, input_shape)]
 
     def constant(self, name, array):
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array, np.float32), name))
+        self.initializers.append(numpy_helper.from_array(np.asarray(array, np.float32, order="C"), name))
         return name
 
     def node(self, operator, name, inputs, output=None, **attributes):
