@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::build::TARGET;
 use crate::process;
 use crate::project::{Project, Workspace};
-use crate::rules::{dependencies, files};
+use crate::rules;
 use crate::setup::{self, Need};
 use crate::steps::Steps;
 use crate::test;
@@ -29,8 +29,7 @@ pub fn ci(project: &Project) -> Result<bool> {
             process::succeeds(project.cargo(workspace, "fmt").arg("--check"))
         });
     }
-    steps.check("dependency rule", || dependencies::check(project));
-    steps.check("file rules", || files::check(project));
+    rules::check(project, &mut steps);
 
     let own = ["--package", "tilewright-xtask"];
     steps.tests("xtask tests", || test::cargo_test(project, Workspace::Main, &own, None));

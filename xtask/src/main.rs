@@ -62,6 +62,8 @@ enum Command {
     },
     /// Everything that a change must pass: formatting, lints, rules, tests
     Ci,
+    /// Check who depends on whom, and the rules for files (a part of ci)
+    Rules,
     /// Run the benchmarks, or one of them
     Bench {
         /// Passed on to the benchmark program
@@ -111,6 +113,11 @@ fn run(cli: Cli) -> Result<bool> {
         Command::Serve { addr, no_open } => serve::serve(&project, &addr, !no_open),
         Command::Test { filter } => test::test(&project, filter.as_deref()),
         Command::Ci => ci::ci(&project),
+        Command::Rules => {
+            let mut steps = steps::Steps::new();
+            rules::check(&project, &mut steps);
+            Ok(steps.finish())
+        }
         Command::Bench { args } => bench::bench(&project, &args),
         Command::Calibrate { args } => {
             let args: Vec<String> = std::iter::once("calibrate".to_owned()).chain(args).collect();

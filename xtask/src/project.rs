@@ -52,6 +52,8 @@ pub struct Project {
     path: OsString,
     /// The tools' cache; see [`crate::setup`].
     pub tools: PathBuf,
+    /// This program's file; asked for at the start, since a build may replace it.
+    pub own_program: PathBuf,
 }
 
 impl Project {
@@ -80,7 +82,20 @@ impl Project {
                 .map(|value| here.join(value)),
             path,
             tools,
+            own_program: std::env::current_exe().context("this program's file is unknown")?,
         })
+    }
+
+    /// A project at some folder, without tools.
+    #[cfg(test)]
+    pub fn at(root: &Path) -> Self {
+        Self {
+            root: root.to_owned(),
+            shared_target: None,
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            tools: root.join("tools"),
+            own_program: PathBuf::new(),
+        }
     }
 
     /// The root folder of a workspace.
@@ -126,7 +141,10 @@ impl Project {
     pub fn cargo(&self, workspace: Workspace, verb: &str) -> Command {
         let mut command =
             self.command(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
-        command.arg(verb).current_dir(self.folder(workspace));
+        let folder = self.folder(workspace);
+        // Named, since cargo would take the root's manifest for a workspace that has none.
+        command.arg(verb).arg("--manifest-path").arg(folder.join("Cargo.toml"));
+        command.current_dir(folder);
         command.env("CARGO_TARGET_DIR", self.target(workspace));
         command
     }
@@ -229,15 +247,10 @@ mod tests {
 
     #[test]
     fn a_shared_target_folder_is_divided() {
-        let project = Project {
-            root: "/p q".into(),
-            shared_target: Some("/t".into()),
-            path: OsString::new(),
-            tools: "/c".into(),
-        };
+        let alone = Project::at(Path::new("/p q"));
+        let project = Project { shared_target: Some("/t".into()), ..alone.clone() };
         assert_eq!(project.program(), Path::new("/t/release/tilewright"));
         assert_eq!(project.target(Workspace::Worker), Path::new("/t/worker"));
-        let alone = Project { shared_target: None, ..project };
         assert_eq!(alone.target(Workspace::Firmware), Path::new("/p q/firmware/boards/target"));
     }
 }

@@ -187,6 +187,8 @@ impl Scratch {
     fn new(project: &Project) -> Result<Self> {
         let name = format!("tilewright-readme-{}", std::process::id());
         let scratch = Self { folder: std::env::temp_dir().join(name) };
+        // Left by a process of the same number that was killed.
+        let _ = fs::remove_dir_all(&scratch.folder);
         scratch.fill(project).with_context(|| {
             format!("cannot lay out a scratch folder at {}", scratch.folder.display())
         })?;
@@ -270,5 +272,24 @@ mod tests {
         let output = "one\ntwo\nthree\n";
         assert_eq!(first_missing(&lines(&["one", "three"]), output), None);
         assert_eq!(first_missing(&lines(&["three", "one"]), output), Some(&"one".to_owned()));
+    }
+
+    #[test]
+    fn commands_run_beside_the_project() {
+        let root = std::env::temp_dir().join(format!("xtask readme {}", std::process::id()));
+        fs::create_dir_all(root.join("models")).unwrap();
+        fs::create_dir_all(root.join("target")).unwrap();
+        fs::write(root.join("models/a.onnx"), "weights").unwrap();
+        let text = "```console test\n$ cat models/a.onnx > copy; cat copy\nweights\n\
+            $ ls copy\n$ echo no\nyes\n$ false\n$ exit 2 # exit 2\n```\n";
+        fs::write(root.join(FILE), text).unwrap();
+        let project = Project::at(&root);
+        let all = run(&project, None);
+        let some = run(&project, Some("cat"));
+        let clean = !root.join("copy").exists();
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!(all.unwrap(), Summary { passed: 3, failed: 2 });
+        assert_eq!(some.unwrap(), Summary { passed: 1, failed: 0 });
+        assert!(clean);
     }
 }

@@ -44,7 +44,7 @@ pub fn build(project: &Project) -> Result<()> {
     command.arg(rustflags(&remapped_paths(project)?)?);
     // These would replace the flags above and let this machine's paths into the firmware.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    rustc::wrap(&mut command, &project.root)?;
+    rustc::wrap(&mut command, project);
     process::visible(&mut command)?;
 
     let built = project.target(Workspace::Firmware).join(TARGET).join("release");

@@ -11,10 +11,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
 use super::hexadecimal;
+use crate::project::Project;
 use crate::terminal;
 
 /// Set for the wrapper to the project's root; its presence makes this program the wrapper.
@@ -23,13 +23,8 @@ const ROOT: &str = "TILEWRIGHT_RUSTC_ROOT";
 const WRAPPER: &str = "RUSTC_WRAPPER";
 
 /// Makes a cargo command use this program as the wrapper.
-///
-/// # Errors
-/// When this program's own file is unknown.
-pub fn wrap(command: &mut Command, root: &Path) -> Result<()> {
-    let own = std::env::current_exe().context("cannot find the file of this program")?;
-    command.env(WRAPPER, own).env(ROOT, root);
-    Ok(())
+pub fn wrap(command: &mut Command, project: &Project) {
+    command.env(WRAPPER, &project.own_program).env(ROOT, &project.root);
 }
 
 /// If cargo has called this program as the wrapper, becomes rustc. Only returns otherwise, or if

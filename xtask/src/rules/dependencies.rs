@@ -20,8 +20,10 @@ enum May {
     Anything,
 }
 
-/// What serves people on a computer: command line, server and page.
-const HOST: [&str; 7] = ["planner", "check", "image", "formats", "zoo", "report", "board"];
+/// What serves people on a computer: command line, server and page. `plan` and `model` are the
+/// values that the others take and give.
+const HOST: [&str; 9] =
+    ["planner", "check", "image", "formats", "zoo", "report", "board", "plan", "model"];
 
 /// One row a package, without the prefix `tilewright-`.
 const TABLE: &[(&str, May)] = &[
@@ -50,8 +52,8 @@ const TABLE: &[(&str, May)] = &[
     ("xtask", May::Only(&[])),
 ];
 
-/// What a board crate may depend on.
-const FIRMWARE: &[&str] = &["runtime"];
+/// What a board crate may depend on; `plan` is the value that it hands to the runtime.
+const FIRMWARE: &[&str] = &["runtime", "plan"];
 /// What a board crate's build script may depend on besides: it writes the linker's memory map.
 const FIRMWARE_BUILD: &[&str] = &["board"];
 
@@ -59,24 +61,28 @@ const FIRMWARE_BUILD: &[&str] = &["board"];
 const WORKER_ALONE: &str = "unicorn-engine";
 
 /// Checks the three workspaces and prints each violation; whether there is none.
-///
-/// # Errors
-/// When cargo cannot read a workspace.
-pub fn check(project: &Project) -> Result<bool> {
+pub fn check(project: &Project) -> bool {
     let mut violations = Vec::new();
     for workspace in Workspace::ALL {
-        for package in &project.metadata(workspace)?.packages {
-            violations.extend(violations_of(package, workspace));
-        }
-        if workspace != Workspace::Worker {
-            let path = project.folder(workspace).join("Cargo.lock");
-            violations.extend(licence_violation(&path)?);
-        }
+        // A workspace that cannot be read does not hide the others' violations.
+        let found = workspace_violations(project, workspace);
+        violations.extend(found.unwrap_or_else(|error| vec![format!("error: {error:#}")]));
     }
     for violation in &violations {
         terminal::line(violation);
     }
-    Ok(violations.is_empty())
+    violations.is_empty()
+}
+
+fn workspace_violations(project: &Project, workspace: Workspace) -> Result<Vec<String>> {
+    let packages = project.metadata(workspace)?.packages;
+    let mut violations: Vec<_> =
+        packages.iter().flat_map(|package| violations_of(package, workspace)).collect();
+    if workspace != Workspace::Worker {
+        let path = project.folder(workspace).join("Cargo.lock");
+        violations.extend(licence_violation(&path)?);
+    }
+    Ok(violations)
 }
 
 fn violations_of(package: &Package, workspace: Workspace) -> Vec<String> {

@@ -1,4 +1,13 @@
 //! Rules that no compiler checks.
 
-pub mod dependencies;
-pub mod files;
+mod dependencies;
+mod files;
+
+use crate::project::Project;
+use crate::steps::Steps;
+
+/// Adds one step for each set of rules.
+pub fn check(project: &Project, steps: &mut Steps) {
+    steps.check("dependency rule", || Ok(dependencies::check(project)));
+    steps.check("file rules", || files::check(project));
+}
