@@ -20,13 +20,14 @@ pub fn present(project: &Project) -> bool {
     }
 }
 
-/// npm, unless it is here; it brings Node, which runs wasm-opt.
+/// Node, which runs wasm-opt, and npm, unless they are here. (Node from elsewhere than Debian brings
+/// its own npm, and cannot be installed beside Debian's.)
 pub fn packages(project: &Project) -> Vec<&'static str> {
-    if project.which("npm").is_some() && project.which("node").is_some() {
-        Vec::new()
-    } else {
-        vec!["nodejs", "npm"]
-    }
+    [("node", "nodejs"), ("npm", "npm")]
+        .into_iter()
+        .filter(|(program, _)| project.which(program).is_none())
+        .map(|(_, package)| package)
+        .collect()
 }
 
 /// Fetches it with npm into the cache.
