@@ -149,20 +149,20 @@ fn check_window(
     same("padding", op.padding.map(usize::from), padding)?;
     // All input that exists and that the tile's windows touch must count as existing.
     let shape = shape(model, input)?;
-    for axis in 0..2 {
+    for (axis, length) in shape.into_iter().take(2).enumerate() {
         let first = u64::from(tile.output_start[axis]) * u64::from(op.stride[axis]);
         let last = (u64::from(tile.output_start[axis]) + u64::from(tile.output_size[axis]) - 1)
             * u64::from(op.stride[axis])
             + (u64::from(op.window[axis]) - 1) * u64::from(op.dilation[axis]);
         let padding = u64::from(op.padding[axis]);
-        let needed = first.saturating_sub(padding).min(shape[axis])
-            ..(last + 1).saturating_sub(padding).min(shape[axis]);
+        let needed = first.saturating_sub(padding).min(length)
+            ..(last + 1).saturating_sub(padding).min(length);
         let valid = u64::from(tile.valid_start[axis]);
         let valid = valid..valid + u64::from(tile.valid_size[axis]);
         if !needed.is_empty() && (needed.start < valid.start || needed.end > valid.end) {
             return Err("input that exists is treated as padding".to_owned());
         }
-        if valid.end > shape[axis] {
+        if valid.end > length {
             return Err("padding is treated as input that exists".to_owned());
         }
     }

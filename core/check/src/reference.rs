@@ -1,6 +1,6 @@
 //! Comparing a run with the reference interpreter, layer by layer.
 
-use tilewright_model::{Data, Model, NodeId, int8};
+use tilewright_model::{Data, Model, NodeId, RunError, int8};
 use tilewright_plan::{Instruction, Plan, Space};
 
 /// Where the output of a layer can be read when a step of the core lane has ended.
@@ -69,15 +69,20 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
         .collect()
 }
 
-/// What the reference interpreter gives for each layer of `plan`, and for the model's outputs.
+/// What the reference interpreter gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expected {
+    /// Output of each layer of the plan, row-major NHWC.
+    pub layers: Vec<Vec<i8>>,
+    /// Outputs of the model.
+    pub outputs: Vec<Vec<i8>>,
+}
+
+/// What the reference interpreter gives for `inputs`.
 ///
 /// # Errors
 /// What the interpreter says.
-pub fn expected(
-    plan: &Plan,
-    model: &Model,
-    inputs: &[Data],
-) -> Result<(Vec<Vec<i8>>, Vec<Vec<i8>>), int8::RunError> {
+pub fn expected(plan: &Plan, model: &Model, inputs: &[Data]) -> Result<Expected, RunError> {
     let bytes = |data: &Data| data.as_i8().map(<[i8]>::to_vec).unwrap_or_default();
     let mut by_node: Vec<Vec<i8>> = vec![Vec::new(); model.nodes.len()];
     let outputs = int8::run(model, inputs, &mut |node: NodeId, results: &[Data]| {
@@ -90,7 +95,7 @@ pub fn expected(
         .iter()
         .map(|layer| by_node.get(layer.node as usize).cloned().unwrap_or_default())
         .collect();
-    Ok((layers, outputs.iter().map(bytes).collect()))
+    Ok(Expected { layers, outputs: outputs.iter().map(bytes).collect() })
 }
 
 /// The first difference between a run's layer outputs and the expected ones, in the order of
@@ -98,10 +103,10 @@ pub fn expected(
 #[must_use]
 pub fn first_mismatch(
     plan: &Plan,
-    expected: &[Vec<i8>],
+    expected: &Expected,
     found: &[(LayerOutput, Vec<u8>)],
 ) -> Option<Mismatch> {
-    for (number, (layer, expected)) in (0u32..).zip(plan.layers.iter().zip(expected)) {
+    for (number, (layer, expected)) in (0u32..).zip(plan.layers.iter().zip(&expected.layers)) {
         let seen = found.iter().find(|(output, _)| output.layer == number);
         let bytes = seen.map_or(&[][..], |(_, bytes)| bytes.as_slice());
         let at = |element: usize| bytes.get(element).map_or(0, |byte| byte.cast_signed());

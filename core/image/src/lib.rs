@@ -1,1 +1,13 @@
 //! Plan images and firmware images.
+//!
+//! [`plan_image`] turns a plan and its model into the bytes that firmware reads in place.
+//! [`FirmwareImage`] joins them with the firmware of a board: the very bytes that the emulator
+//! runs and that are downloaded. [`input_frame`] is what a host sends to the board's console.
+
+mod console;
+mod firmware;
+mod plan;
+
+pub use console::{FrameTooLong, input_frame};
+pub use firmware::{FirmwareError, FirmwareImage};
+pub use plan::{ImageBuildError, plan_image};

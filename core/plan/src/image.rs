@@ -1,9 +1,13 @@
 //! The plan image: records, sections and the reader. `FORMAT.md` is the description.
 
+#[cfg(feature = "alloc")]
+mod aligned;
 mod reader;
 #[cfg(feature = "alloc")]
 mod tables;
 
+#[cfg(feature = "alloc")]
+pub use aligned::AlignedBytes;
 pub use reader::{Expected, ImageError, PlanImage};
 #[cfg(feature = "alloc")]
 pub use tables::{Tables, TooMany};

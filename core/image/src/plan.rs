@@ -1,0 +1,149 @@
+//! Plan + model → plan image.
+
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+use tilewright_kernels::pack::{self, Weights};
+use tilewright_kernels::{Channel, Multiplier};
+use tilewright_model::integer::{self, IntegerError};
+use tilewright_model::{Model, Node, Op};
+use tilewright_plan::image::{
+    ALIGNMENT, CRC, FIRMWARE_ABI, Header, MAGIC, Section, SectionRecord, Tables, TooMany, VERSION,
+};
+use tilewright_plan::{Constant, ConstantRole, Plan, Space};
+use zerocopy::IntoBytes;
+
+/// Why a plan has no image.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ImageBuildError {
+    /// Indices that do not fit their fields.
+    #[error("{0}")]
+    TooMany(#[from] TooMany),
+    /// The image would be larger than 4 GiB.
+    #[error("the plan image would have {0} bytes; at most 4 GiB can be addressed")]
+    TooLarge(u64),
+    /// A constant block that does not belong to the model.
+    #[error("constant block {index}: {reason}")]
+    Constant {
+        /// Index of the block.
+        index: usize,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// Quantisation parameters that have no integer form.
+    #[error("{0}")]
+    Integer(#[from] IntegerError),
+    /// The board's id does not fit the header.
+    #[error("board id '{0}' is longer than 24 bytes")]
+    BoardId(String),
+}
+
+/// The image of `plan`, whose weights come from `model`.
+///
+/// # Errors
+/// [`ImageBuildError`]; a plan that passed its check against the model has an image.
+pub fn plan_image(plan: &Plan, model: &Model) -> Result<Vec<u8>, ImageBuildError> {
+    let total = plan.image_bytes().0;
+    if u32::try_from(total).is_err() {
+        return Err(ImageBuildError::TooLarge(total));
+    }
+    let tables = Tables::of(plan)?;
+    let channels = block_bytes(plan, model, Space::Constants)?;
+    let weights = block_bytes(plan, model, Space::Weights)?;
+    let header_bytes = size_of::<Header>() + Section::ALL.len() * size_of::<SectionRecord>();
+    let mut image = vec![0u8; header_bytes.next_multiple_of(ALIGNMENT)];
+    let mut records = Vec::with_capacity(Section::ALL.len());
+    let mut id = Sha256::new();
+    for section in Section::ALL {
+        let bytes: &[u8] = match section {
+            Section::Constants => &channels,
+            Section::Weights => &weights,
+            Section::Sums => &[],
+            _ => tables.section(section).unwrap_or(&[]),
+        };
+        id.update((section as u32).to_le_bytes());
+        id.update((bytes.len() as u64).to_le_bytes());
+        id.update(bytes);
+        records.push(SectionRecord {
+            kind: section as u32,
+            offset: image.len() as u32,
+            bytes: bytes.len() as u32,
+            crc: CRC.checksum(bytes),
+        });
+        image.extend_from_slice(bytes);
+        image.resize(image.len().next_multiple_of(ALIGNMENT), 0);
+    }
+    let mut header = Header {
+        magic: MAGIC,
+        version: VERSION,
+        sections: Section::ALL.len() as u16,
+        abi: FIRMWARE_ABI,
+        image_bytes: image.len() as u32,
+        space_bytes: plan.space_bytes.map(|bytes| bytes.0 as u32),
+        board: board_id(&plan.board)?,
+        plan_id: id.finalize().into(),
+        header_crc: 0,
+        reserved: [0; 7],
+    };
+    let mut digest = CRC.digest();
+    digest.update(header.as_bytes());
+    digest.update(records.as_bytes());
+    header.header_crc = digest.finalize();
+    image[..size_of::<Header>()].copy_from_slice(header.as_bytes());
+    image[size_of::<Header>()..header_bytes].copy_from_slice(records.as_bytes());
+    Ok(image)
+}
+
+fn board_id(id: &str) -> Result<[u8; 24], ImageBuildError> {
+    let mut padded = [0u8; 24];
+    match padded.get_mut(..id.len()) {
+        Some(start) => start.copy_from_slice(id.as_bytes()),
+        None => return Err(ImageBuildError::BoardId(id.to_owned())),
+    }
+    Ok(padded)
+}
+
+/// The bytes of a space of constants: its blocks at their offsets, zeros between.
+fn block_bytes(plan: &Plan, model: &Model, space: Space) -> Result<Vec<u8>, ImageBuildError> {
+    let mut bytes = vec![0u8; plan.space(space).0 as usize];
+    for (index, block) in plan.constants.iter().enumerate().filter(|(_, c)| c.space == space) {
+        let wrong = |reason| ImageBuildError::Constant { index, reason };
+        let node = model.nodes.get(block.node as usize).ok_or_else(|| wrong("unknown node"))?;
+        let packed = match block.role {
+            ConstantRole::Weights => weights(model, node).ok_or_else(|| wrong("no weights"))?,
+            ConstantRole::Channels => channels(model, node)?,
+        };
+        let place = range(block)
+            .filter(|range| range.len() == packed.len())
+            .and_then(|range| bytes.get_mut(range))
+            .ok_or_else(|| wrong("its length or place differs from what its node needs"))?;
+        place.copy_from_slice(&packed);
+    }
+    Ok(bytes)
+}
+
+fn range(block: &Constant) -> Option<std::ops::Range<usize>> {
+    let start = usize::try_from(block.offset).ok()?;
+    Some(start..start.checked_add(usize::try_from(block.bytes.0).ok()?)?)
+}
+
+fn weights(model: &Model, node: &Node) -> Option<Vec<u8>> {
+    let data = model.tensor(*node.inputs.get(1)?).source.as_ref()?.data()?.as_i8()?;
+    let kernel = match node.op {
+        Op::Conv { .. } => Weights::Conv,
+        Op::DepthwiseConv { .. } => Weights::Depthwise,
+        Op::FullyConnected { .. } => Weights::FullyConnected,
+        _ => return None,
+    };
+    Some(pack::weights(kernel, data))
+}
+
+fn channels(model: &Model, node: &Node) -> Result<Vec<u8>, IntegerError> {
+    let channels: Vec<Channel> = integer::channels(model, node)?
+        .into_iter()
+        .map(|channel| Channel {
+            bias: channel.bias,
+            factor: Multiplier { multiplier: channel.multiplier, shift: channel.shift },
+        })
+        .collect();
+    Ok(pack::channel_constants(&channels))
+}
