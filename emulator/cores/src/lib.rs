@@ -1,1 +1,21 @@
-//! Thumb-2 decoding and pipeline models.
+//! Thumb-2 decoding and pipeline models. Pure: no emulator, no clock.
+//!
+//! [`block_cost`] turns the bytes of a translated block into what the emulator charges each time
+//! the block runs: the number of its instructions, which is exact, and its cycles, which are
+//! modelled. [`disassemble`] gives text for fault reports.
+
+mod block;
+mod decode;
+mod disassembly;
+mod exception;
+mod float;
+mod instruction;
+mod m7;
+mod narrow;
+mod wide;
+
+pub use block::{BlockCost, Flags, block_cost, branch_mispredicted, exception_cycles};
+pub use decode::{Decoder, decode};
+pub use disassembly::disassemble;
+pub use exception::{ExceptionReturn, Frame, FrameKind, above_frame, frame_address};
+pub use instruction::{Class, Instruction, Registers};
