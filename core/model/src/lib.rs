@@ -4,8 +4,14 @@
 //! which it can be executed. Activations are NHWC. The same IR holds float and int8 models.
 
 pub mod data;
+#[cfg(test)]
+mod fixtures;
+pub mod float;
 pub mod graph;
+pub mod infer;
+pub mod int8;
 pub mod integer;
+pub mod interpret;
 pub mod op;
 pub mod shape;
 pub mod tensor;
@@ -13,6 +19,7 @@ pub mod verify;
 
 pub use data::{Data, Source};
 pub use graph::{Model, Node, NodeId, TensorId};
+pub use interpret::RunError;
 pub use op::{Activation, Op, Padding, Window};
 pub use shape::Shape;
 pub use tensor::{DType, Quantisation, Tensor};

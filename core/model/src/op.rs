@@ -42,6 +42,13 @@ pub struct Window {
 }
 
 impl Window {
+    /// A window of `size` with stride 1, dense, without padding.
+    #[must_use]
+    pub const fn dense(size: [usize; 2]) -> Self {
+        let padding = Padding { top: 0, left: 0, bottom: 0, right: 0 };
+        Self { size, stride: [1, 1], dilation: [1, 1], padding }
+    }
+
     /// Output height and width for an input of `input` height and width: floor rule.
     /// Nothing if the window does not fit or a number overflows.
     #[must_use]

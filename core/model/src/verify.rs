@@ -1,6 +1,7 @@
 //! Checks that a graph is one. Run after import and after every pass.
 
 use crate::graph::{Model, TensorId};
+use crate::infer::result_shape;
 use crate::tensor::DType;
 use thiserror::Error;
 
@@ -60,7 +61,8 @@ pub enum VerifyError {
 }
 
 impl Model {
-    /// Checks the graph: indices, order, single assignment, data lengths, quantisation.
+    /// Checks the graph: indices, order, single assignment, data lengths, quantisation, and the
+    /// operands, shapes and element types of each node.
     ///
     /// # Errors
     /// The first fault found.
@@ -95,7 +97,26 @@ impl Model {
                 return Err(bad("int8 without quantisation"));
             }
         }
-        self.verify_order()
+        self.verify_order()?;
+        self.verify_nodes()
+    }
+
+    fn verify_nodes(&self) -> Result<(), VerifyError> {
+        for node in &self.nodes {
+            let bad = |reason| VerifyError::BadNode {
+                node: node.name.clone(),
+                op: node.op.name(),
+                reason,
+            };
+            let shape = result_shape(self, node).map_err(bad)?;
+            for output in &node.outputs {
+                let stated = &self.tensor(*output).shape;
+                if *stated != shape {
+                    return Err(bad(format!("its result is {stated} but should be {shape}")));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn verify_order(&self) -> Result<(), VerifyError> {
