@@ -1,1 +1,17 @@
-//! The page and its workers.
+//! The page and its workers: three WASM programs that share this library.
+//!
+//! * `page` draws. [`state`] holds everything it knows and [`view_model`] everything it shows, both
+//!   plain Rust with tests that run on the host; [`ui`] only draws, [`session`] carries out what
+//!   the state asks for.
+//! * `planner` plans and packages; `importer` reads models, quantises them and runs the reference.
+//!   Each is a web worker that answers the requests of [`message`].
+
+pub mod message;
+#[cfg(feature = "page")]
+pub mod session;
+pub mod state;
+#[cfg(feature = "page")]
+pub mod ui;
+pub mod view_model;
+#[cfg(any(feature = "planner", feature = "importer"))]
+pub mod workers;

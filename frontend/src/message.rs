@@ -1,0 +1,295 @@
+//! What the page and its workers say to each other.
+//!
+//! A message is a small value; bytes travel beside it as transferred buffers, whose order each
+//! variant names. A request carries a number that its replies repeat, so that the page can drop
+//! what it no longer waits for.
+
+use serde::{Deserialize, Serialize};
+use tilewright_board::Board;
+use tilewright_plan::Space;
+use tilewright_report::{Difference, MemoryMap, PlanReport, Timeline};
+
+/// What went wrong: what, where, and what to do about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trouble {
+    /// What went wrong, as a headline.
+    pub what: String,
+    /// Where and why.
+    pub detail: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+impl Trouble {
+    /// A trouble from its three parts.
+    pub fn new(
+        what: impl Into<String>,
+        detail: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self { what: what.into(), detail: detail.into(), remedy: remedy.into() }
+    }
+}
+
+/// An answer to a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Reply<R> {
+    /// The worker has started and takes requests; repeats no number.
+    Ready,
+    /// What it is doing now.
+    Progress(String),
+    /// The result, with its buffers.
+    Done(R),
+    /// There is no result.
+    Failed(Trouble),
+    /// The worker is about to stop because of a fault of its own.
+    Crashed(String),
+}
+
+/// What the importer is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ImportRequest {
+    /// Reads and quantises a model. Buffers: the file; samples to calibrate with, if there are.
+    Open {
+        /// Name of the file.
+        name: String,
+        /// What stands for each dimension that the file leaves open; empty if nothing was said.
+        dims: Vec<(String, u64)>,
+    },
+    /// Takes a model that was opened before. Buffers: the model.
+    Load,
+    /// Decodes an input and runs the reference on it. Buffers: the file (PNG or npy).
+    Input {
+        /// Name of the file.
+        name: String,
+    },
+    /// Compares what a run gave with the reference on the last input. Buffers: one for each piece.
+    Compare {
+        /// What each buffer holds.
+        pieces: Vec<Piece>,
+    },
+}
+
+/// What the importer answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ImportReply {
+    /// Buffers: the int8 model.
+    Opened(ModelFacts),
+    /// The model is taken.
+    Loaded,
+    /// Buffers: the input as int8.
+    Input(ReferenceFacts),
+    /// How a run compares.
+    Compared(Comparison),
+}
+
+/// Bytes of a tensor that a run gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// Layer (position in the plan's order).
+    pub layer: u32,
+    /// Name of the layer.
+    pub layer_name: String,
+    /// Index of the tensor in the model.
+    pub tensor: u32,
+}
+
+/// A tensor that the model takes or gives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Port {
+    /// Name.
+    pub name: String,
+    /// Shape.
+    pub shape: String,
+}
+
+/// What the page knows of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelFacts {
+    /// Name.
+    pub name: String,
+    /// Name of the file.
+    pub file: String,
+    /// Length of the file.
+    pub file_bytes: u64,
+    /// SHA-256 of the file, in hexadecimal digits.
+    pub sha256: String,
+    /// Inputs.
+    pub inputs: Vec<Port>,
+    /// Outputs.
+    pub outputs: Vec<Port>,
+    /// Number of operators after folding.
+    pub operators: u32,
+    /// Multiply-accumulates.
+    pub macs: u64,
+    /// Parameters.
+    pub parameters: u64,
+    /// Class names.
+    pub labels: Vec<String>,
+    /// What the quantiser was calibrated on.
+    pub calibration: Calibration,
+}
+
+/// What a model was calibrated on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Calibration {
+    /// Samples that came with the model or that the person gave: how many.
+    Samples(u32),
+    /// Nothing was given: made-up noise. The figures of the plan hold, the results mean little.
+    Noise,
+    /// The file was quantised already.
+    NotNeeded,
+}
+
+/// What the reference gives for an input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReferenceFacts {
+    /// Name of the input's file.
+    pub name: String,
+    /// The outputs, int8.
+    pub outputs: Vec<Vec<i8>>,
+}
+
+/// How a run's layers compare with the reference.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// One entry for each compared tensor, in the order of execution.
+    pub layers: Vec<LayerCheck>,
+    /// The first difference.
+    pub difference: Option<Difference>,
+}
+
+/// How a layer's output compares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerCheck {
+    /// Layer (position in the plan's order).
+    pub layer: u32,
+    /// Number of elements compared.
+    pub elements: u64,
+    /// How many differ.
+    pub differing: u64,
+}
+
+/// What the planner is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PlanRequest {
+    /// Which boards there are.
+    Boards,
+    /// Takes a model. Buffers: the model.
+    Load,
+    /// Plans the model.
+    Plan(PlanSettings),
+    /// Puts firmware and the last plan together. Buffers: the firmware's ELF file.
+    Package,
+}
+
+/// Choices that make a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanSettings {
+    /// Board id.
+    pub board: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Largest tensor arena; the board's if nothing is given.
+    pub sram_bytes: Option<u64>,
+}
+
+/// What the planner answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum PlanReply {
+    /// All boards, and the names of all strategies.
+    Boards {
+        /// Boards.
+        boards: Vec<Board>,
+        /// Names of strategies.
+        strategies: Vec<String>,
+    },
+    /// The model is taken.
+    Loaded,
+    /// Buffers: the plan image, if the plan fits.
+    Planned(Box<PlanFacts>),
+    /// Buffers: ELF, BIN, HEX.
+    Packaged(Package),
+}
+
+/// What the page knows of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanFacts {
+    /// What made it.
+    pub settings: PlanSettings,
+    /// The figures.
+    pub report: PlanReport,
+    /// Which tensors are live when.
+    pub memory: MemoryMap,
+    /// Activation tensors; the memory map's indices point here.
+    pub tensors: Vec<PlacedTensor>,
+    /// The predicted run.
+    pub timeline: Timeline,
+    /// Tensors that hold each layer's output: index into `tensors`.
+    pub layer_outputs: Vec<Option<u32>>,
+    /// How the outputs stand for real numbers.
+    pub outputs: Vec<OutputFacts>,
+    /// The image, if the plan fits.
+    pub image: Option<ImageFacts>,
+}
+
+/// An activation tensor with its place and life.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedTensor {
+    /// Index of the tensor in the model.
+    pub tensor: u32,
+    /// Name.
+    pub name: String,
+    /// Height, width, channels.
+    pub shape: [u32; 3],
+    /// Bytes.
+    pub bytes: u64,
+    /// Memory that holds it.
+    pub space: Space,
+    /// Byte offset in that memory.
+    pub offset: u64,
+    /// First layer that needs it to exist.
+    pub first: u32,
+    /// One past the last.
+    pub end: u32,
+}
+
+/// An output of the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutputFacts {
+    /// Real value = scale × (q − zero).
+    pub scale: f32,
+    /// Zero point.
+    pub zero: i32,
+    /// Class names.
+    pub labels: Vec<String>,
+}
+
+/// A plan image.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImageFacts {
+    /// Length.
+    pub bytes: u64,
+    /// SHA-256 of the file, in hexadecimal digits.
+    pub sha256: String,
+    /// Plan id, in hexadecimal digits.
+    pub plan_id: String,
+}
+
+/// Files to bring onto a board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Package {
+    /// In the order of the buffers.
+    pub files: Vec<FileFacts>,
+}
+
+/// A file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileFacts {
+    /// Name.
+    pub name: String,
+    /// Length.
+    pub bytes: u64,
+    /// SHA-256, in hexadecimal digits.
+    pub sha256: String,
+}

@@ -1,0 +1,561 @@
+//! Everything the page knows, and how it changes.
+//!
+//! [`State::update`] takes an [`Event`] and returns the [`Effect`]s that it asks for; it touches no
+//! browser. Each request to a worker has a number; a reply whose number is not the newest of its
+//! sort is dropped.
+
+mod history;
+mod model;
+mod plan;
+mod run;
+
+use std::rc::Rc;
+
+use tilewright_board::Board;
+
+use crate::message::{
+    ImportReply, Package, Piece, PlanFacts, PlanReply, PlanSettings, ReferenceFacts, Trouble,
+};
+use crate::view_model::catalogue::Example;
+use crate::view_model::fragment::Fragment;
+use crate::view_model::layers::Sort;
+pub use history::History;
+pub use model::{Dimension, OpenModel, Origin};
+pub use run::{Input, Outcome, Phase, Run, RunEvent, RunResult, RunningOf, Server};
+
+/// A view: a panel, or all of them side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// All panels.
+    #[default]
+    All,
+    /// Whether it fits.
+    Overview,
+    /// What lies where when.
+    Memory,
+    /// The table of operators.
+    Layers,
+    /// The emulated run.
+    Run,
+    /// The files for the board.
+    Firmware,
+}
+
+impl View {
+    /// All of them, in the order of the tabs.
+    pub const ALL: [Self; 6] =
+        [Self::All, Self::Overview, Self::Memory, Self::Layers, Self::Run, Self::Firmware];
+
+    /// Short name, as in links.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Overview => "overview",
+            Self::Memory => "memory",
+            Self::Layers => "layers",
+            Self::Run => "run",
+            Self::Firmware => "firmware",
+        }
+    }
+
+    /// Name for people.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::All => "All",
+            Self::Overview => "Overview",
+            Self::Memory => "Memory",
+            Self::Layers => "Layers",
+            Self::Run => "Run",
+            Self::Firmware => "Firmware",
+        }
+    }
+
+    /// The view with this short name.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|view| view.id() == id)
+    }
+}
+
+/// Light or dark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the system says.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl Theme {
+    /// The word that is stored and that style sheets see.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// The theme with this word; the system's for any other.
+    #[must_use]
+    pub fn from_word(word: &str) -> Self {
+        match word {
+            "light" => Self::Light,
+            "dark" => Self::Dark,
+            _ => Self::System,
+        }
+    }
+
+    /// The next when a person toggles.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match self {
+            Self::System => Self::Light,
+            Self::Light => Self::Dark,
+            Self::Dark => Self::System,
+        }
+    }
+}
+
+/// What is lit up in every view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// A layer: position in the plan's order.
+    pub layer: Option<usize>,
+    /// A tensor: index into the plan's tensors.
+    pub tensor: Option<usize>,
+}
+
+impl Selection {
+    /// Nothing.
+    pub const NONE: Self = Self { layer: None, tensor: None };
+
+    /// A layer.
+    #[must_use]
+    pub const fn layer(index: usize) -> Self {
+        Self { layer: Some(index), tensor: None }
+    }
+
+    /// A tensor.
+    #[must_use]
+    pub const fn tensor(index: usize) -> Self {
+        Self { layer: None, tensor: Some(index) }
+    }
+
+    /// Whether nothing is selected.
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        self.layer.is_none() && self.tensor.is_none()
+    }
+}
+
+/// What is under way in a worker or at the server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// Number of the request.
+    pub request: u32,
+    /// Which one does it.
+    pub worker: Doer,
+    /// What it does now.
+    pub text: String,
+    /// When it began, in milliseconds of the page's clock.
+    pub since_ms: f64,
+}
+
+/// Who does a task, and so how it is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doer {
+    /// The importer.
+    Importer,
+    /// The planner.
+    Planner,
+    /// The emulator behind the server.
+    Emulator,
+}
+
+/// Where a trouble belongs; it is shown there, beside the last good view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Opening a model.
+    Model,
+    /// Planning.
+    Plan,
+    /// Choosing an input, or running.
+    Run,
+    /// Packaging.
+    Firmware,
+}
+
+/// Everything the page knows.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct State {
+    /// Boards that there are; empty until the planner has said.
+    pub boards: Rc<Vec<Board>>,
+    /// Strategies that there are.
+    pub strategies: Rc<Vec<String>>,
+    /// Choices with their past.
+    pub settings: History,
+    /// The view that is maximised.
+    pub view: View,
+    /// Light or dark.
+    pub theme: Theme,
+    /// The open model.
+    pub model: Option<Rc<OpenModel>>,
+    /// The last good plan of the open model.
+    pub plan: Option<Rc<PlanFacts>>,
+    /// What went wrong last, and where.
+    pub troubles: Vec<(Place, Trouble)>,
+    /// What a dropped file leaves open and the person must say.
+    pub open_dimensions: Option<Rc<Vec<Dimension>>>,
+    /// A link named this model, which the person must give.
+    pub wanted: Option<String>,
+    /// What is under way.
+    pub tasks: Vec<Task>,
+    /// What was clicked.
+    pub selected: Selection,
+    /// What the pointer is over.
+    pub hovered: Selection,
+    /// Order of the table.
+    pub sort: Sort,
+    /// Text that the table's rows must hold.
+    pub filter: String,
+    /// Whether there is a server that runs.
+    pub server: Server,
+    /// The input, and the reference's answer to it.
+    pub input: Input,
+    /// The run.
+    pub run: Run,
+    /// Files for the board, once they are put together.
+    pub package: Option<Rc<Package>>,
+    /// What was last said aloud.
+    pub said: String,
+    /// Number of the last request.
+    pub(crate) last_request: u32,
+    /// Milliseconds of the page's clock at the last event.
+    pub now_ms: f64,
+    /// How long opening and planning took, for the status line.
+    pub took_ms: Option<f64>,
+    /// Request that puts the files together.
+    pub(crate) packaging: Option<u32>,
+    /// What is being opened.
+    pub(crate) opening: Option<Origin>,
+}
+
+/// What happens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The page has started with this fragment and theme.
+    Started(Fragment, Theme),
+    /// The address was changed by hand or by going back.
+    Navigated(Fragment),
+    /// An example was chosen.
+    OpenExample(&'static Example),
+    /// A file was dropped or chosen; its bytes wait under the token.
+    File {
+        /// Where the bytes wait.
+        token: u32,
+        /// Its name.
+        name: String,
+        /// Its length.
+        bytes: u64,
+    },
+    /// A file cannot be taken.
+    FileRefused(Trouble),
+    /// The person says what stands for open dimensions.
+    Dimensions(Vec<(String, u64)>),
+    /// The settings were changed; whether it is one move of a drag.
+    Settings(PlanSettings, bool),
+    /// Back to earlier settings.
+    Undo,
+    /// Forward again.
+    Redo,
+    /// A view is maximised, or all are shown.
+    Show(View),
+    /// The theme was toggled.
+    ToggleTheme,
+    /// Something was clicked; again on the same: nothing is selected.
+    Select(Selection),
+    /// The pointer is over something, or nothing.
+    Hover(Selection),
+    /// A column's head was clicked.
+    SortBy(crate::view_model::layers::Column),
+    /// The filter's text was changed.
+    Filter(String),
+    /// A sample was chosen.
+    Sample(usize),
+    /// Run.
+    Run,
+    /// Stop what is under way.
+    Stop(Doer),
+    /// Put the files together.
+    Package,
+    /// A trouble was read.
+    Dismiss(Place),
+    /// The importer answers.
+    Imported(u32, Result<ImportReply, Trouble>),
+    /// The planner answers.
+    Planned(u32, Result<PlanReply, Trouble>),
+    /// A request has come further.
+    Progress(u32, String),
+    /// Bytes that a request needs cannot be had.
+    NotFetched(u32, Trouble),
+    /// What the server says of itself; nothing if there is none.
+    Server(Server),
+    /// What the emulated board says.
+    Board(u32, RunEvent),
+    /// What is to be said aloud, such as that a link was copied.
+    Say(String),
+    /// Time goes by.
+    Tick,
+}
+
+/// What the state asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Fetch an example's files and have them opened.
+    OpenExample(u32, &'static Example),
+    /// Have a file opened.
+    OpenFile {
+        /// Number of the request.
+        request: u32,
+        /// Where the bytes wait.
+        token: u32,
+        /// Its name.
+        name: String,
+        /// Samples to calibrate with, if there are: where they wait.
+        calibration: Option<u32>,
+        /// What stands for open dimensions.
+        dims: Vec<(String, u64)>,
+    },
+    /// Have the opened model planned. The bytes of the model stay with whoever carries this out.
+    Plan(u32, PlanSettings),
+    /// Have the files put together for a board.
+    Package(u32, String),
+    /// Fetch a sample and have it prepared as input.
+    PrepareSample(u32, &'static str),
+    /// Have a dropped file prepared as input.
+    PrepareFile {
+        /// Number of the request.
+        request: u32,
+        /// Where the bytes wait.
+        token: u32,
+        /// Its name.
+        name: String,
+    },
+    /// Start a run of the plan on this board with the prepared input.
+    StartRun(u32, String),
+    /// Tell the server to stop the run, and stop listening.
+    StopRun,
+    /// Have the run's layers compared with the reference.
+    Compare(u32, Vec<Piece>),
+    /// End the importer; the next request starts another.
+    EndImporter,
+    /// End the planner; the next request starts another.
+    EndPlanner,
+    /// Ask which boards there are.
+    AskBoards(u32),
+    /// Ask whether there is a server.
+    AskServer,
+    /// Write the fragment into the address.
+    WriteFragment(String),
+    /// Use and remember a theme.
+    UseTheme(Theme),
+}
+
+impl State {
+    /// Changes with an event.
+    pub fn update(&mut self, event: Event) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        self.apply(event, &mut effects);
+        effects
+    }
+
+    fn apply(&mut self, event: Event, effects: &mut Vec<Effect>) {
+        match event {
+            Event::Started(fragment, theme) => self.start(fragment, theme, effects),
+            Event::Navigated(fragment) => self.navigate(fragment, effects),
+            Event::OpenExample(example) => self.open_example(example, effects),
+            Event::File { token, name, bytes } => self.file(token, name, bytes, effects),
+            Event::FileRefused(trouble) => self.fail(Place::Model, trouble),
+            Event::Dimensions(dims) => self.dimensions(dims, effects),
+            Event::Settings(settings, dragging) => {
+                if self.settings.set(settings, dragging) {
+                    self.replan(effects);
+                }
+            }
+            Event::Undo => {
+                if self.settings.undo() {
+                    self.replan(effects);
+                }
+            }
+            Event::Redo => {
+                if self.settings.redo() {
+                    self.replan(effects);
+                }
+            }
+            Event::Show(view) => {
+                self.view = view;
+                self.write_fragment(effects);
+            }
+            Event::ToggleTheme => {
+                self.theme = self.theme.next();
+                self.said = format!("Theme: {}", self.theme.word());
+                effects.push(Effect::UseTheme(self.theme));
+            }
+            Event::Select(selection) => {
+                self.selected =
+                    if self.selected == selection { Selection::NONE } else { selection };
+            }
+            Event::Hover(selection) => self.hovered = selection,
+            Event::SortBy(column) => self.sort = self.sort.clicked(column),
+            Event::Filter(text) => self.filter = text,
+            Event::Sample(index) => self.choose_sample(index, effects),
+            Event::Run => self.start_run(effects),
+            Event::Stop(doer) => self.stop(doer, effects),
+            Event::Package => self.start_package(effects),
+            Event::Dismiss(place) => self.clear(place),
+            Event::Imported(request, reply) => self.imported(request, reply, effects),
+            Event::Planned(request, reply) => self.planned(request, reply, effects),
+            Event::Progress(request, text) => {
+                if let Some(task) = self.tasks.iter_mut().find(|task| task.request == request) {
+                    task.text = text;
+                }
+            }
+            Event::NotFetched(request, trouble) => self.not_fetched(request, trouble),
+            Event::Server(server) => self.server = server,
+            Event::Board(request, event) => self.run_event(request, event, effects),
+            Event::Say(text) => self.said = text,
+            Event::Tick => {}
+        }
+    }
+
+    fn start(&mut self, fragment: Fragment, theme: Theme, effects: &mut Vec<Effect>) {
+        self.theme = theme;
+        effects.push(Effect::UseTheme(theme));
+        let request = self.next_request();
+        effects.push(Effect::AskBoards(request));
+        effects.push(Effect::AskServer);
+        self.settings = History::new(fragment.settings.clone());
+        self.navigate(fragment, effects);
+    }
+
+    /// The trouble shown at a place.
+    #[must_use]
+    pub fn trouble(&self, place: Place) -> Option<&Trouble> {
+        self.troubles.iter().find(|(at, _)| *at == place).map(|(_, trouble)| trouble)
+    }
+
+    /// The task that this one does, if any.
+    #[must_use]
+    pub fn task(&self, doer: Doer) -> Option<&Task> {
+        self.tasks.iter().find(|task| task.worker == doer)
+    }
+
+    /// The chosen board, once boards are known.
+    #[must_use]
+    pub fn board(&self) -> Option<&Board> {
+        let id = &self.settings.now().board;
+        self.boards.iter().find(|board| board.id == *id)
+    }
+
+    /// What is lit up: what the pointer is over, else what was clicked.
+    #[must_use]
+    pub fn lit(&self) -> Selection {
+        if self.hovered.is_none() { self.selected } else { self.hovered }
+    }
+
+    /// Whether a plan is shown that is not of the present settings.
+    #[must_use]
+    pub fn is_plan_stale(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.settings != *self.settings.now())
+    }
+
+    /// The reference's answer to the input.
+    #[must_use]
+    pub fn reference(&self) -> Option<&Rc<ReferenceFacts>> {
+        self.input.reference.as_ref()
+    }
+
+    pub(crate) fn next_request(&mut self) -> u32 {
+        self.last_request += 1;
+        self.last_request
+    }
+
+    /// A new task in place of the one that this worker had.
+    pub(crate) fn begin(&mut self, worker: Doer, text: &str) -> u32 {
+        let request = self.next_request();
+        self.tasks.retain(|task| task.worker != worker);
+        let since_ms = self.now_ms;
+        self.tasks.push(Task { request, worker, text: text.to_owned(), since_ms });
+        request
+    }
+
+    /// Ends a task and says how long it took; nothing if it is not the newest of its sort.
+    pub(crate) fn end(&mut self, request: u32) -> Option<f64> {
+        let index = self.tasks.iter().position(|task| task.request == request)?;
+        let task = self.tasks.remove(index);
+        Some(self.now_ms - task.since_ms)
+    }
+
+    pub(crate) fn fail(&mut self, place: Place, trouble: Trouble) {
+        self.clear(place);
+        self.said = trouble.what.clone();
+        self.troubles.push((place, trouble));
+    }
+
+    pub(crate) fn clear(&mut self, place: Place) {
+        self.troubles.retain(|(at, _)| *at != place);
+    }
+
+    fn stop(&mut self, doer: Doer, effects: &mut Vec<Effect>) {
+        let had = self.tasks.len();
+        self.tasks.retain(|task| task.worker != doer);
+        if self.tasks.len() == had && !(doer == Doer::Emulator && self.run.phase.is_under_way()) {
+            return;
+        }
+        match doer {
+            Doer::Importer => {
+                self.opening = None;
+                if self.run.phase.is_under_way() {
+                    self.run.phase = Phase::Cancelled;
+                    effects.push(Effect::StopRun);
+                    self.tasks.retain(|task| task.worker != Doer::Emulator);
+                }
+                effects.push(Effect::EndImporter);
+            }
+            Doer::Planner => effects.push(Effect::EndPlanner),
+            Doer::Emulator => {
+                self.run.phase = Phase::Cancelled;
+                effects.push(Effect::StopRun);
+            }
+        }
+        self.said = "Stopped".to_owned();
+    }
+
+    pub(crate) fn write_fragment(&self, effects: &mut Vec<Effect>) {
+        effects.push(Effect::WriteFragment(self.fragment().text()));
+    }
+
+    /// What a link to the present state says.
+    #[must_use]
+    pub fn fragment(&self) -> Fragment {
+        let model = match (&self.model, &self.opening) {
+            (_, Some(Origin::Example(example))) => Some(example.id.to_owned()),
+            (Some(model), _) => Some(match model.origin {
+                Origin::Example(example) => example.id.to_owned(),
+                Origin::File { .. } => format!("sha256:{}", model.facts.sha256),
+            }),
+            (None, _) => self.wanted.clone(),
+        };
+        Fragment { model, settings: self.settings.now().clone(), view: self.view }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! Planning and packaging.
+
+use std::rc::Rc;
+
+use super::{Doer, Effect, Place, State};
+use crate::message::{PlanReply, Trouble};
+
+impl State {
+    /// Plans with the present settings, if there is a model; an older request is forgotten.
+    pub(super) fn replan(&mut self, effects: &mut Vec<Effect>) {
+        self.write_fragment(effects);
+        if self.model.is_none() || self.settings.now().board.is_empty() {
+            return;
+        }
+        self.clear(Place::Plan);
+        let request = self.begin(Doer::Planner, "Planning");
+        effects.push(Effect::Plan(request, self.settings.now().clone()));
+    }
+
+    pub(super) fn start_package(&mut self, effects: &mut Vec<Effect>) {
+        let Some(plan) = self.plan.clone() else { return };
+        if plan.image.is_none() || self.is_plan_stale() {
+            return;
+        }
+        self.clear(Place::Firmware);
+        let request = self.begin(Doer::Planner, "Putting the firmware together");
+        self.packaging = Some(request);
+        effects.push(Effect::Package(request, plan.settings.board.clone()));
+    }
+
+    pub(super) fn planned(
+        &mut self,
+        request: u32,
+        reply: Result<PlanReply, Trouble>,
+        effects: &mut Vec<Effect>,
+    ) {
+        if let Ok(PlanReply::Boards { boards, strategies }) = reply {
+            self.boards = Rc::new(boards);
+            self.strategies = Rc::new(strategies);
+            return self.complete_settings(effects);
+        }
+        let is_packaging = self.packaging == Some(request);
+        let Some(took) = self.end(request) else { return };
+        match reply {
+            Ok(PlanReply::Planned(facts)) => {
+                self.said = if facts.report.fits {
+                    "Planned: it fits".to_owned()
+                } else {
+                    "Planned: it does not fit".to_owned()
+                };
+                self.took_ms = Some(took);
+                self.package = None;
+                if facts.tensors.len() <= self.selected.tensor.unwrap_or(0) {
+                    self.selected.tensor = None;
+                }
+                if facts.report.layers.len() <= self.selected.layer.unwrap_or(0) {
+                    self.selected.layer = None;
+                }
+                self.plan = Some(Rc::new(*facts));
+                self.start_package(effects);
+            }
+            Ok(PlanReply::Packaged(package)) => self.package = Some(Rc::new(package)),
+            Ok(_) => {}
+            Err(trouble) => {
+                self.fail(if is_packaging { Place::Firmware } else { Place::Plan }, trouble);
+            }
+        }
+    }
+
+    /// Fills in what the link left open or got wrong, now that it is known what there is.
+    fn complete_settings(&mut self, effects: &mut Vec<Effect>) {
+        let board = self.settings.now().board.clone();
+        let strategy = self.settings.now().strategy.clone();
+        let before = self.settings.now().clone();
+        if !self.boards.iter().any(|known| known.id == board) {
+            if !board.is_empty() {
+                let known: Vec<_> = self.boards.iter().map(|board| board.id.as_str()).collect();
+                let what = format!("There is no board '{board}'");
+                let detail = format!("The link names it; known boards: {}.", known.join(", "));
+                self.fail(Place::Plan, Trouble::new(what, detail, "Choose a board above."));
+            }
+            let first = self.boards.first().map(|board| board.id.clone()).unwrap_or_default();
+            self.settings.complete(|settings| settings.board = first);
+        }
+        if !self.strategies.contains(&strategy) {
+            let first = self.strategies.first().cloned().unwrap_or_default();
+            self.settings.complete(|settings| settings.strategy = first);
+        }
+        if *self.settings.now() != before && self.model.is_some() {
+            self.replan(effects);
+        }
+    }
+}

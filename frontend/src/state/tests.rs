@@ -1,0 +1,248 @@
+//! Whole stories: what happens, and what the state asks for.
+
+use super::*;
+use crate::message::{Calibration, Comparison, LayerCheck, ModelFacts};
+use crate::view_model::catalogue;
+use crate::view_model::fixture;
+
+const BOARD: &str = "stm32f746g-disco";
+
+fn facts() -> ModelFacts {
+    ModelFacts {
+        name: "small".to_owned(),
+        file: "small.onnx".to_owned(),
+        file_bytes: 10,
+        sha256: "ab".repeat(32),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        operators: 3,
+        macs: 608,
+        parameters: 350,
+        labels: Vec::new(),
+        calibration: Calibration::Samples(32),
+    }
+}
+
+/// A page that has started and knows the boards.
+fn started(link: &str) -> (State, Vec<Effect>) {
+    let mut state = State::default();
+    let mut effects = state.update(Event::Started(Fragment::parse(link), Theme::System));
+    let boards = vec![fixture::board()];
+    let strategies = vec!["resident".to_owned()];
+    let reply = PlanReply::Boards { boards, strategies };
+    effects.extend(state.update(Event::Planned(asked(&effects), Ok(reply))));
+    (state, effects)
+}
+
+fn asked(effects: &[Effect]) -> u32 {
+    let ask = |effect: &Effect| match effect {
+        Effect::AskBoards(request) => Some(*request),
+        _ => None,
+    };
+    effects.iter().find_map(ask).unwrap()
+}
+
+fn request_of(effects: &[Effect]) -> u32 {
+    let number = |effect: &Effect| match effect {
+        Effect::OpenExample(request, _)
+        | Effect::Plan(request, _)
+        | Effect::Package(request, _)
+        | Effect::PrepareSample(request, _)
+        | Effect::StartRun(request, _)
+        | Effect::Compare(request, _)
+        | Effect::OpenFile { request, .. } => Some(*request),
+        _ => None,
+    };
+    effects.iter().find_map(number).unwrap()
+}
+
+fn plans(effects: &[Effect]) -> Vec<u32> {
+    let plan = |effect: &Effect| match effect {
+        Effect::Plan(request, _) => Some(*request),
+        _ => None,
+    };
+    effects.iter().filter_map(plan).collect()
+}
+
+/// The same with a model, a plan, and the reference's answer to the first sample.
+fn ready() -> State {
+    let (mut state, _) = started("");
+    let effects = state.update(Event::OpenExample(&catalogue::EXAMPLES[0]));
+    let opened = Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts())));
+    let effects = state.update(opened);
+    let sample = effects.iter().find_map(|effect| match effect {
+        Effect::PrepareSample(request, _) => Some(*request),
+        _ => None,
+    });
+    let reply = PlanReply::Planned(Box::new(fixture::plan()));
+    let packaging = state.update(Event::Planned(plans(&effects)[0], Ok(reply)));
+    let packaged = PlanReply::Packaged(Package { files: Vec::new() });
+    state.update(Event::Planned(request_of(&packaging), Ok(packaged)));
+    let outputs = vec![vec![1, 2, 3]];
+    let reference = ReferenceFacts { name: "7.png".to_owned(), outputs };
+    state.update(Event::Imported(sample.unwrap(), Ok(ImportReply::Input(reference))));
+    state.update(Event::Server(Server::Present { engine: String::new() }));
+    state
+}
+
+#[test]
+fn a_fresh_page_chooses_board_and_strategy_and_opens_nothing() {
+    let (state, effects) = started("");
+    assert_eq!(state.settings.now().board, BOARD);
+    assert_eq!(state.settings.now().strategy, "resident");
+    assert!(!state.settings.can_undo());
+    assert!(state.tasks.is_empty());
+    assert!(effects.iter().all(|effect| !matches!(effect, Effect::OpenExample(..))));
+}
+
+#[test]
+fn a_link_opens_its_example_with_its_settings() {
+    let (state, effects) = started("#model=lenet5&sram=4096&view=memory");
+    assert!(effects.iter().any(|e| matches!(e, Effect::OpenExample(_, x) if x.id == "lenet5")));
+    assert_eq!(state.settings.now().sram_bytes, Some(4096));
+    assert_eq!(state.view, View::Memory);
+    let text = state.fragment().text();
+    assert!(text.contains("model=lenet5") && text.contains("sram=4096"), "{text}");
+}
+
+#[test]
+fn a_link_to_a_file_asks_for_it_and_an_unknown_board_is_named() {
+    let (state, _) = started("#model=sha256:abcd&board=pdp-11");
+    assert_eq!(state.wanted.as_deref(), Some("sha256:abcd"));
+    assert!(state.trouble(Place::Plan).unwrap().what.contains("pdp-11"));
+    assert_eq!(state.settings.now().board, BOARD);
+}
+
+#[test]
+fn the_newest_plan_wins() {
+    let mut state = ready();
+    let mut requests = Vec::new();
+    for bytes in [1_000, 2_000, 3_000] {
+        let settings = PlanSettings { sram_bytes: Some(bytes), ..fixture::settings() };
+        requests.extend(plans(&state.update(Event::Settings(settings, true))));
+    }
+    assert_eq!(requests.len(), 3);
+    let answer = |bytes| {
+        let mut plan = fixture::plan();
+        plan.settings.sram_bytes = Some(bytes);
+        Ok(PlanReply::Planned(Box::new(plan)))
+    };
+    state.update(Event::Planned(requests[0], answer(1_000)));
+    assert!(state.is_plan_stale(), "an old answer was taken");
+    state.update(Event::Planned(requests[2], answer(3_000)));
+    assert!(!state.is_plan_stale());
+    state.update(Event::Planned(requests[1], answer(2_000)));
+    assert_eq!(state.plan.as_ref().unwrap().settings.sram_bytes, Some(3_000));
+    state.update(Event::Undo);
+    assert_eq!(state.settings.now().sram_bytes, None, "a drag is one step");
+}
+
+#[test]
+fn a_plan_that_fits_is_packaged() {
+    let (mut state, _) = started("");
+    let effects = state.update(Event::OpenExample(&catalogue::EXAMPLES[0]));
+    let opened = Ok(ImportReply::Opened(facts()));
+    let effects = state.update(Event::Imported(request_of(&effects), opened));
+    let planned = Ok(PlanReply::Planned(Box::new(fixture::plan())));
+    let effects = state.update(Event::Planned(plans(&effects)[0], planned));
+    let Effect::Package(request, board) = &effects[0] else { panic!("{effects:?}") };
+    assert_eq!(board, BOARD);
+    let trouble = Trouble::new("No firmware", "", "");
+    state.update(Event::NotFetched(*request, trouble));
+    assert!(state.trouble(Place::Firmware).is_some());
+    assert!(state.plan.is_some(), "the last good view stays");
+}
+
+#[test]
+fn a_model_that_fails_keeps_the_last_good_view() {
+    let mut state = ready();
+    let (token, name, bytes) = (9, "broken.onnx".to_owned(), 12);
+    let effects = state.update(Event::File { token, name, bytes });
+    let trouble = Trouble::new("broken.onnx is no ONNX model", "cut at byte 12", "Export it again");
+    state.update(Event::Imported(request_of(&effects), Err(trouble)));
+    assert!(state.trouble(Place::Model).is_some());
+    assert_eq!(state.model.as_ref().unwrap().facts.name, "small");
+    assert!(state.plan.is_some() && state.tasks.is_empty());
+}
+
+#[test]
+fn files_go_where_their_ending_says() {
+    let (mut state, _) = started("");
+    let file = |name: &str, bytes| Event::File { token: 1, name: name.to_owned(), bytes };
+    assert!(state.update(file("7.png", 10)).is_empty());
+    assert!(state.trouble(Place::Model).unwrap().what.contains("7.png"));
+    assert!(state.update(file("samples.npy", 10)).is_empty());
+    assert!(state.update(file("huge.onnx", 1 << 30)).is_empty());
+    assert!(state.trouble(Place::Model).unwrap().detail.contains("1.00 GiB"));
+    let effects = state.update(file("own.onnx", 10));
+    assert!(matches!(effects[0], Effect::OpenFile { calibration: None, .. }), "{effects:?}");
+    // Samples dropped meanwhile start over with both.
+    let effects = state.update(Event::File { token: 2, name: "s.npy".to_owned(), bytes: 5 });
+    assert_eq!(effects[0], Effect::EndImporter);
+    let Effect::OpenFile { token, calibration, .. } = &effects[1] else { panic!("{effects:?}") };
+    assert_eq!((*token, *calibration), (1, Some(2)));
+}
+
+#[test]
+fn a_run_is_compared_layer_by_layer() {
+    let mut state = ready();
+    assert!(state.can_run());
+    let request = request_of(&state.update(Event::Run));
+    assert!(!state.can_run(), "one run at a time");
+    state.update(Event::Board(request, RunEvent::Console("ready\n".to_owned())));
+    let result = RunResult { outputs: vec![vec![1, 2, 3]], ..RunResult::default() };
+    let piece = Piece { layer: 0, layer_name: "first".to_owned(), tensor: 1 };
+    let finished = RunEvent::Finished(Box::new(result), vec![piece]);
+    let effects = state.update(Event::Board(request, finished));
+    assert_eq!(state.run.phase, Phase::Comparing);
+    let checks = vec![LayerCheck { layer: 0, elements: 32, differing: 0 }];
+    let comparison = Comparison { layers: checks, difference: None };
+    let reply = Ok(ImportReply::Compared(comparison));
+    state.update(Event::Imported(request_of(&effects), reply));
+    assert_eq!(state.run.phase, Phase::Finished);
+    assert!(state.run.outcome.as_ref().unwrap().comparison.is_some());
+    assert!(state.tasks.is_empty() && state.can_run());
+}
+
+#[test]
+fn a_stopped_run_says_nothing_more() {
+    let mut state = ready();
+    let request = request_of(&state.update(Event::Run));
+    let effects = state.update(Event::Stop(Doer::Emulator));
+    assert_eq!(effects, [Effect::StopRun]);
+    assert_eq!(state.run.phase, Phase::Cancelled);
+    let late = RunEvent::Finished(Box::default(), Vec::new());
+    state.update(Event::Board(request, late));
+    assert_eq!(state.run.phase, Phase::Cancelled);
+    assert!(state.run.outcome.is_none() && state.tasks.is_empty());
+}
+
+#[test]
+fn without_a_server_nothing_runs() {
+    let mut state = ready();
+    state.update(Event::Server(Server::Absent));
+    assert!(!state.can_run());
+    assert!(state.update(Event::Run).is_empty());
+}
+
+#[test]
+fn stopping_the_importer_ends_it_and_keeps_the_model() {
+    let mut state = ready();
+    state.update(Event::OpenExample(&catalogue::EXAMPLES[1]));
+    let effects = state.update(Event::Stop(Doer::Importer));
+    assert_eq!(effects, [Effect::EndImporter]);
+    assert!(state.tasks.is_empty());
+    assert_eq!(state.model.as_ref().unwrap().facts.name, "small");
+}
+
+#[test]
+fn selecting_again_selects_nothing() {
+    let mut state = ready();
+    state.update(Event::Select(Selection::layer(1)));
+    state.update(Event::Hover(Selection::tensor(0)));
+    assert_eq!(state.lit(), Selection::tensor(0));
+    state.update(Event::Hover(Selection::NONE));
+    assert_eq!(state.lit(), Selection::layer(1));
+    state.update(Event::Select(Selection::layer(1)));
+    assert!(state.selected.is_none());
+}

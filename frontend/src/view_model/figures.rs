@@ -1,0 +1,186 @@
+//! Figures as text: exact bytes, sensible units of time, grouped digits.
+
+/// Digits in groups of three, separated by a narrow space that does not break.
+#[must_use]
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() * 2);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Exact bytes: `51 200 B`.
+#[must_use]
+pub fn bytes(value: u64) -> String {
+    format!("{} B", grouped(value))
+}
+
+/// The same, rounded for reading: `50.0 KiB`; plain bytes below 1 KiB.
+#[must_use]
+pub fn binary(value: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if value < 1024 {
+        return format!("{value} B");
+    }
+    let mut scaled = value as f64 / 1024.0;
+    let mut unit = 0;
+    while scaled >= 1023.95 && unit + 1 < UNITS.len() {
+        scaled /= 1024.0;
+        unit += 1;
+    }
+    format!("{} {}", three_digits(scaled), UNITS[unit])
+}
+
+/// A duration given in microseconds, in the unit that people would choose.
+#[must_use]
+pub fn duration(micros: f64) -> String {
+    if !micros.is_finite() {
+        return "unknown".to_owned();
+    }
+    let (value, unit) = match micros.abs() {
+        m if m == 0.0 => return "0 µs".to_owned(),
+        m if m < 0.9995 => (micros * 1e3, "ns"),
+        m if m < 999.5 => (micros, "µs"),
+        m if m < 999.5e3 => (micros / 1e3, "ms"),
+        m if m < 120e6 => (micros / 1e6, "s"),
+        _ => (micros / 60e6, "min"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// A count in thousands, millions or billions: `416 k`.
+#[must_use]
+pub fn compact(value: u64) -> String {
+    let scaled = value as f64;
+    match value {
+        0..1_000 => value.to_string(),
+        1_000..1_000_000 => format!("{} k", three_digits(scaled / 1e3)),
+        1_000_000..1_000_000_000 => format!("{} M", three_digits(scaled / 1e6)),
+        _ => format!("{} G", three_digits(scaled / 1e9)),
+    }
+}
+
+/// A frequency: `216 MHz`.
+#[must_use]
+pub fn hertz(value: u64) -> String {
+    match value {
+        0..1_000 => format!("{value} Hz"),
+        1_000..1_000_000 => format!("{} kHz", three_digits(value as f64 / 1e3)),
+        _ => format!("{} MHz", three_digits(value as f64 / 1e6)),
+    }
+}
+
+/// A share of a whole in per cent; `<0.1 %` rather than a zero that is none.
+#[must_use]
+pub fn percent(part: f64, whole: f64) -> String {
+    if whole <= 0.0 {
+        return "–".to_owned();
+    }
+    let share = part / whole * 100.0;
+    match share {
+        s if s <= 0.0 => "0 %".to_owned(),
+        s if s < 0.1 => "<0.1 %".to_owned(),
+        s if s < 9.95 => format!("{s:.1} %"),
+        s => format!("{s:.0} %"),
+    }
+}
+
+/// A shape: `28×28×6`; vectors as their length.
+#[must_use]
+pub fn shape([h, w, c]: [u32; 3]) -> String {
+    if h == 1 && w == 1 { c.to_string() } else { format!("{h}×{w}×{c}") }
+}
+
+/// An address: `0x2000_4000`.
+#[must_use]
+pub fn address(value: u64) -> String {
+    format!("0x{:04x}_{:04x}", value >> 16, value & 0xffff)
+}
+
+/// Three significant digits below a thousand, whole numbers above.
+fn three_digits(value: f64) -> String {
+    match value.abs() {
+        v if v < 9.995 => format!("{value:.2}"),
+        v if v < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A round step such that at most `most` steps (at least one) reach `largest`.
+#[must_use]
+pub fn axis_step(largest: f64, most: usize, binary: bool) -> f64 {
+    if largest <= 0.0 {
+        return 1.0;
+    }
+    let rough = largest / most.max(1) as f64;
+    if binary {
+        return rough.max(1.0).log2().ceil().exp2();
+    }
+    let power = rough.log10().floor();
+    let base = 10f64.powf(power);
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * base).find(|s| *s >= rough).unwrap_or(base * 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_from_the_right() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1\u{202f}000");
+        assert_eq!(grouped(12_345_678), "12\u{202f}345\u{202f}678");
+    }
+
+    #[test]
+    fn binary_units_change_before_four_digits_show() {
+        assert_eq!(binary(1023), "1023 B");
+        assert_eq!(binary(1024), "1.00 KiB");
+        assert_eq!(binary(311_296), "304 KiB");
+        assert_eq!(binary(1_048_575), "1.00 MiB");
+        assert_eq!(binary(8 << 20), "8.00 MiB");
+    }
+
+    #[test]
+    fn durations_choose_their_unit() {
+        assert_eq!(duration(0.0), "0 µs");
+        assert_eq!(duration(0.25), "250 ns");
+        assert_eq!(duration(1.0), "1.00 µs");
+        assert_eq!(duration(12_345.0), "12.3 ms");
+        assert_eq!(duration(999_600.0), "1.00 s");
+        assert_eq!(duration(f64::NAN), "unknown");
+    }
+
+    #[test]
+    fn small_shares_are_not_zero() {
+        assert_eq!(percent(1.0, 100_000.0), "<0.1 %");
+        assert_eq!(percent(0.0, 100.0), "0 %");
+        assert_eq!(percent(1.0, 0.0), "–");
+        assert_eq!(percent(50.0, 100.0), "50 %");
+    }
+
+    #[test]
+    fn an_axis_has_round_steps_and_not_too_many() {
+        for largest in [1.0, 7.0, 99.0, 12_345.0, 311_296.0] {
+            for binary in [false, true] {
+                let step = axis_step(largest, 5, binary);
+                assert!(largest / step <= 5.0, "{largest} in steps of {step}");
+            }
+        }
+        assert_eq!(axis_step(12_345.0, 5, false), 5_000.0);
+        assert_eq!(axis_step(300_000.0, 5, true), 65_536.0);
+    }
+
+    #[test]
+    fn shapes_and_addresses_read_well() {
+        assert_eq!(shape([1, 1, 10]), "10");
+        assert_eq!(shape([28, 28, 6]), "28×28×6");
+        assert_eq!(address(0x2000_4000), "0x2000_4000");
+    }
+}

@@ -1,0 +1,86 @@
+//! The files for the board, and where they go.
+
+use tilewright_board::Board;
+
+use super::figures;
+use crate::message::PlanFacts;
+
+/// A stretch of the board's memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stretch {
+    /// What lies there.
+    pub title: &'static str,
+    /// First address.
+    pub address: String,
+    /// Bytes that are used, if that is known here.
+    pub used: Option<u64>,
+    /// Bytes that there are.
+    pub room: u64,
+}
+
+/// Where firmware, plan and arena lie.
+#[must_use]
+pub fn stretches(plan: &PlanFacts, board: &Board) -> Vec<Stretch> {
+    let Some(firmware) = &board.firmware else { return Vec::new() };
+    let address = |value: u32| figures::address(u64::from(value));
+    vec![
+        Stretch {
+            title: "Firmware (flash)",
+            address: address(firmware.flash_address),
+            used: None,
+            room: firmware.flash_bytes.0,
+        },
+        Stretch {
+            title: "Plan image (flash)",
+            address: board.plan_address().map(address).unwrap_or_default(),
+            used: Some(plan.report.flash_bytes.0),
+            room: board.plan_bytes().0,
+        },
+        Stretch {
+            title: "Firmware (SRAM)",
+            address: address(firmware.sram_address),
+            used: None,
+            room: firmware.sram_bytes.0,
+        },
+        Stretch {
+            title: "Tensor arena (SRAM)",
+            address: address(firmware.arena_address),
+            used: Some(plan.report.peak_sram_bytes.0),
+            room: firmware.arena_bytes.0,
+        },
+    ]
+}
+
+/// What a file is for, by its ending.
+#[must_use]
+pub fn purpose(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "elf" => "firmware and plan with symbols, for probe-rs or a debugger",
+        "bin" => "raw bytes from the first flash address on; copy it to the board's drive",
+        "hex" => "Intel HEX, for STM32CubeProgrammer and most other tools",
+        "twpi" => "the plan alone, for firmware that is on the board already",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view_model::fixture;
+
+    #[test]
+    fn the_plan_lies_behind_the_firmware() {
+        let board = fixture::board();
+        let stretches = stretches(&fixture::plan(), &board);
+        assert_eq!(stretches[0].address, "0x0800_0000");
+        assert_eq!(stretches[1].address, figures::address(u64::from(board.plan_address().unwrap())));
+        assert!(stretches.iter().all(|s| s.used.is_none_or(|used| used <= s.room)));
+    }
+
+    #[test]
+    fn each_file_says_what_it_is_for() {
+        for ending in ["elf", "bin", "hex", "twpi"] {
+            assert!(!purpose(&format!("lenet5.{ending}")).is_empty());
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A small plan for tests: three operators on the first board.
+
+use std::collections::BTreeMap;
+
+use tilewright_board::Board;
+use tilewright_plan::{Bytes, CyclePoint, Cycles, Hertz, LaneKind, Micros, Space};
+use tilewright_report::{
+    Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, PlanReport, Slice, SliceKind, TensorUse,
+    Timeline,
+};
+
+use crate::message::{ImageFacts, OutputFacts, PlacedTensor, PlanFacts, PlanSettings};
+
+const SHAPES: [[u32; 3]; 4] = [[4, 4, 1], [4, 4, 2], [1, 1, 10], [1, 1, 10]];
+const NAMES: [&str; 3] = ["first", "second", "third"];
+const OPS: [&str; 3] = ["conv", "fully_connected", "softmax"];
+const MACS: [u64; 3] = [288, 320, 0];
+
+pub fn board() -> Board {
+    tilewright_board::find("stm32f746g-disco").unwrap()
+}
+
+pub fn settings() -> PlanSettings {
+    PlanSettings {
+        board: "stm32f746g-disco".to_owned(),
+        strategy: "resident".to_owned(),
+        sram_bytes: None,
+    }
+}
+
+pub fn counts() -> Vec<LayerCount> {
+    (0..3)
+        .map(|index| LayerCount {
+            name: NAMES[index].to_owned(),
+            op: OPS[index].to_owned(),
+            macs: MACS[index],
+            instructions: 1_100,
+            cycles: Cycles(2_200),
+        })
+        .collect()
+}
+
+pub fn plan() -> PlanFacts {
+    let bytes = |index: usize| SHAPES[index].iter().map(|d| u64::from(*d)).product::<u64>();
+    let offsets = [0, 16, 0, 16];
+    let tensors: Vec<PlacedTensor> = (0..4)
+        .map(|index| PlacedTensor {
+            tensor: index as u32,
+            name: format!("t{index}"),
+            shape: SHAPES[index],
+            bytes: bytes(index),
+            space: Space::Arena,
+            offset: offsets[index],
+            first: (index as u32).saturating_sub(1),
+            end: (index as u32 + 1).min(3),
+        })
+        .collect();
+    let rows = (0..3)
+        .map(|index| MemoryRow {
+            name: NAMES[index].to_owned(),
+            op: OPS[index].to_owned(),
+            input_bytes: Bytes(bytes(index)),
+            output_bytes: Bytes(bytes(index + 1)),
+            other_bytes: Bytes(0),
+            live_bytes: Bytes(bytes(index) + bytes(index + 1)),
+            tensors: vec![
+                (index as u32, TensorUse::Input),
+                (index as u32 + 1, TensorUse::Output),
+            ],
+        })
+        .collect();
+    let layers = (0..3)
+        .map(|index| LayerRow {
+            name: NAMES[index].to_owned(),
+            op: OPS[index].to_owned(),
+            inputs: vec![SHAPES[index]],
+            output: SHAPES[index + 1],
+            macs: MACS[index],
+            parameters: [20, 330, 0][index],
+            flash_bytes: Bytes([44, 440, 0][index]),
+            instructions: 1_000,
+            cycles: 2_160,
+        })
+        .collect();
+    let slices = (0..3u16)
+        .map(|index| Slice {
+            lane: 0,
+            kind: SliceKind::Compute,
+            layer: index,
+            step: u32::from(index),
+            start: CyclePoint(u64::from(index) * 2_160),
+            end: CyclePoint(u64::from(index + 1) * 2_160),
+            instructions: 1_000,
+            bytes: 0,
+        })
+        .collect();
+    let kinds = [("peak_sram_bytes", Kind::Counted), ("latency_us", Kind::Modelled)];
+    PlanFacts {
+        settings: settings(),
+        report: PlanReport {
+            model: "small".to_owned(),
+            board: "stm32f746g-disco".to_owned(),
+            strategy: "resident".to_owned(),
+            input: "resident".to_owned(),
+            fits: true,
+            does_not_fit: None,
+            peak_sram_bytes: Bytes(48),
+            lower_bound_bytes: Bytes(48),
+            proved: true,
+            flash_bytes: Bytes(1_024),
+            external_bytes: Bytes(0),
+            macs: 608,
+            latency_us: Micros(30.0),
+            compute_us: Micros(30.0),
+            transfer_us: Micros(0.0),
+            stall_us: Micros(0.0),
+            bound_us: Micros(30.0),
+            read_bytes: Bytes(0),
+            written_bytes: Bytes(0),
+            energy_uj: None,
+            layers,
+            kinds: BTreeMap::from(kinds.map(|(key, kind)| (key.to_owned(), kind))),
+        },
+        memory: MemoryMap {
+            rows,
+            peak_live_bytes: Bytes(48),
+            peak_row: 0,
+            arena_bytes: Bytes(48),
+        },
+        tensors,
+        timeline: Timeline {
+            clock_hz: Hertz(216_000_000),
+            instructions_kind: Kind::Modelled,
+            cycles_kind: Kind::Modelled,
+            lanes: vec![LaneKind::Core],
+            slices,
+        },
+        layer_outputs: vec![Some(1), Some(2), Some(3)],
+        outputs: vec![OutputFacts { scale: 1.0 / 256.0, zero: -128, labels: Vec::new() }],
+        image: Some(ImageFacts { bytes: 1_024, sha256: "00".repeat(32), plan_id: "11".repeat(32) }),
+    }
+}

@@ -1,0 +1,119 @@
+//! The state that a link carries, in the fragment of the page's address.
+//!
+//! `#model=lenet5&board=stm32f746g-disco&strategy=resident&sram=65536&view=memory`
+
+use crate::message::PlanSettings;
+use crate::state::View;
+
+/// What a link says. Everything may be missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fragment {
+    /// Example's id, or `sha256:` and the digits of a file that the person must give.
+    pub model: Option<String>,
+    /// Board, strategy and budget.
+    pub settings: PlanSettings,
+    /// The view that is maximised.
+    pub view: View,
+}
+
+impl Fragment {
+    /// Reads a fragment, with or without `#`. What it does not know it ignores.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut fragment = Self::default();
+        for pair in text.trim_start_matches('#').split('&') {
+            let Some((key, value)) = pair.split_once('=') else { continue };
+            let value = decode(value);
+            match key {
+                "model" if !value.is_empty() => fragment.model = Some(value),
+                "board" => fragment.settings.board = value,
+                "strategy" => fragment.settings.strategy = value,
+                "sram" => fragment.settings.sram_bytes = value.parse().ok(),
+                "view" => fragment.view = View::from_id(&value).unwrap_or_default(),
+                _ => {}
+            }
+        }
+        fragment
+    }
+
+    /// The fragment's text, without `#`.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut pairs = Vec::new();
+        let mut push = |key: &str, value: &str| {
+            if !value.is_empty() {
+                pairs.push(format!("{key}={}", encode(value)));
+            }
+        };
+        push("model", self.model.as_deref().unwrap_or_default());
+        push("board", &self.settings.board);
+        push("strategy", &self.settings.strategy);
+        push("sram", &self.settings.sram_bytes.map(|b| b.to_string()).unwrap_or_default());
+        if self.view != View::default() {
+            push("view", self.view.id());
+        }
+        pairs.join("&")
+    }
+}
+
+fn encode(value: &str) -> String {
+    let mut text = String::new();
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~:".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
+}
+
+fn decode(value: &str) -> String {
+    let bytes = value.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut index = 0;
+    while index < bytes.len() {
+        let digits = value.get(index + 1..index + 3);
+        match digits.filter(|_| bytes[index] == b'%').map(|d| u8::from_str_radix(d, 16)) {
+            Some(Ok(byte)) => {
+                decoded.push(byte);
+                index += 3;
+            }
+            _ => {
+                decoded.push(bytes[index]);
+                index += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&decoded).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_leads_back_to_its_state() {
+        let fragment = Fragment {
+            model: Some("sha256:00ff & more=%".to_owned()),
+            settings: PlanSettings {
+                board: "stm32f746g-disco".to_owned(),
+                strategy: "resident".to_owned(),
+                sram_bytes: Some(65_536),
+            },
+            view: View::Memory,
+        };
+        assert_eq!(Fragment::parse(&format!("#{}", fragment.text())), fragment);
+        assert_eq!(Fragment::parse(""), Fragment::default());
+        assert_eq!(Fragment::default().text(), "");
+    }
+
+    #[test]
+    fn nonsense_is_ignored() {
+        let fragment = Fragment::parse("#model=&sram=lots&view=moon&%%%=%zz&board=%C3%A4%2");
+        assert_eq!(fragment.model, None);
+        assert_eq!(fragment.settings.sram_bytes, None);
+        assert_eq!(fragment.view, View::All);
+        assert_eq!(fragment.settings.board, "ä%2");
+    }
+}

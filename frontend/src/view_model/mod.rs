@@ -1,0 +1,13 @@
+//! What the page shows, computed without a browser: components only draw it.
+
+pub mod catalogue;
+pub mod figures;
+pub mod firmware;
+#[cfg(test)]
+pub(crate) mod fixture;
+pub mod fragment;
+pub mod layers;
+pub mod memory;
+pub mod overview;
+pub mod run;
+pub mod timeline;

@@ -1,0 +1,206 @@
+//! Results of a run beside the reference.
+
+use crate::message::{OutputFacts, PlanFacts, ReferenceFacts};
+use crate::state::Outcome;
+
+/// A class with its score on the board and in the reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// Index of the class.
+    pub class: usize,
+    /// Its name; the index if it has none.
+    pub label: String,
+    /// The reference's int8 value.
+    pub reference: i8,
+    /// The same as a real number.
+    pub real: f32,
+    /// Length of a bar, 0 to 1, between the least and the largest value that int8 has here.
+    pub fill: f64,
+    /// The board's int8 value, after a run.
+    pub board: Option<i8>,
+}
+
+/// The scores of the first output, best first, at most `most`; ties keep the order of classes.
+#[must_use]
+pub fn scores(
+    output: &OutputFacts,
+    reference: &ReferenceFacts,
+    board: Option<&[Vec<i8>]>,
+    most: usize,
+) -> Vec<Score> {
+    let Some(values) = reference.outputs.first() else { return Vec::new() };
+    let board = board.and_then(|outputs| outputs.first());
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by_key(|class| std::cmp::Reverse(values[*class]));
+    let least = values.iter().copied().min().unwrap_or(0);
+    let real = |value: i8| output.scale * (i32::from(value) - output.zero) as f32;
+    // Softmax gives shares of one; other scores have no floor but the least.
+    let floor = if real(least) >= 0.0 { 0.0 } else { real(least) };
+    let top = order.first().map_or(1.0, |class| real(values[*class]));
+    let ceiling = if floor >= 0.0 && top <= 1.0 { 1.0 } else { top };
+    let span = f64::from((ceiling - floor).max(f32::EPSILON));
+    order
+        .into_iter()
+        .take(most)
+        .map(|class| Score {
+            class,
+            label: output.labels.get(class).cloned().unwrap_or_else(|| class.to_string()),
+            reference: values[class],
+            real: real(values[class]),
+            fill: (f64::from(real(values[class]) - floor) / span).clamp(0.0, 1.0),
+            board: board.and_then(|values| values.get(class).copied()),
+        })
+        .collect()
+}
+
+/// How a run compares with the reference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Agreement {
+    /// Every compared layer is bit-equal.
+    Equal {
+        /// Number of tensors compared.
+        tensors: usize,
+        /// Number of elements compared.
+        elements: u64,
+    },
+    /// Only the outputs were compared, and they are bit-equal.
+    OutputsEqual,
+    /// Something differs.
+    Differs(String),
+    /// The run came to no outputs.
+    Faulted,
+}
+
+/// How an outcome compares.
+#[must_use]
+pub fn agreement(outcome: &Outcome) -> Agreement {
+    if outcome.result.fault.is_some() {
+        return Agreement::Faulted;
+    }
+    if let Some(comparison) = &outcome.comparison {
+        if let Some(first) = &comparison.difference {
+            return Agreement::Differs(format!(
+                "First difference in {}, tensor {}, element {}: reference {}, board {}; {} \
+                 elements of that tensor differ.",
+                first.layer,
+                first.tensor,
+                first.element,
+                first.expected,
+                first.found,
+                first.differing
+            ));
+        }
+        if !comparison.layers.is_empty() && outcome.result.outputs == outcome.reference.outputs {
+            return Agreement::Equal {
+                tensors: comparison.layers.len(),
+                elements: comparison.layers.iter().map(|layer| layer.elements).sum(),
+            };
+        }
+    }
+    if outcome.result.outputs == outcome.reference.outputs {
+        return Agreement::OutputsEqual;
+    }
+    Agreement::Differs("The outputs differ from the reference's.".to_owned())
+}
+
+/// A compared layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRow {
+    /// Layer.
+    pub layer: usize,
+    /// Name.
+    pub name: String,
+    /// Elements compared.
+    pub elements: u64,
+    /// How many differ.
+    pub differing: u64,
+}
+
+/// The compared layers of an outcome.
+#[must_use]
+pub fn checks(outcome: &Outcome) -> Vec<CheckRow> {
+    let name = |plan: &PlanFacts, layer: usize| {
+        plan.report.layers.get(layer).map(|row| row.name.clone()).unwrap_or_default()
+    };
+    let layers = outcome.comparison.iter().flat_map(|comparison| &comparison.layers);
+    layers
+        .map(|check| CheckRow {
+            layer: check.layer as usize,
+            name: name(&outcome.plan, check.layer as usize),
+            elements: check.elements,
+            differing: check.differing,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::message::{Comparison, LayerCheck};
+    use crate::state::RunResult;
+    use crate::view_model::fixture;
+    use tilewright_report::Difference;
+
+    fn reference() -> ReferenceFacts {
+        ReferenceFacts { name: "x.png".to_owned(), outputs: vec![vec![-128, 100, 27]] }
+    }
+
+    fn outcome(outputs: Vec<Vec<i8>>, comparison: Option<Comparison>) -> Outcome {
+        Outcome {
+            plan: Rc::new(fixture::plan()),
+            reference: Rc::new(reference()),
+            result: RunResult { outputs, ..RunResult::default() },
+            comparison,
+        }
+    }
+
+    #[test]
+    fn scores_come_best_first_with_the_board_beside() {
+        let output = OutputFacts {
+            scale: 1.0 / 256.0,
+            zero: -128,
+            labels: vec!["a".to_owned(), "b".to_owned()],
+        };
+        let scores = scores(&output, &reference(), Some(&[vec![-128, 100, 26]]), 2);
+        assert_eq!(scores.len(), 2);
+        assert_eq!((scores[0].label.as_str(), scores[0].board), ("b", Some(100)));
+        assert_eq!((scores[1].label.as_str(), scores[1].board), ("2", Some(26)));
+        assert!((scores[0].real - 0.890_625).abs() < 1e-6);
+        assert!((scores[0].fill - 0.890_625).abs() < 1e-6);
+    }
+
+    #[test]
+    fn agreement_needs_layers_and_outputs() {
+        let check = LayerCheck { layer: 0, elements: 32, differing: 0 };
+        let all = Comparison { layers: vec![check], difference: None };
+        let same = reference().outputs;
+        assert_eq!(
+            agreement(&outcome(same.clone(), Some(all.clone()))),
+            Agreement::Equal { tensors: 1, elements: 32 }
+        );
+        assert_eq!(agreement(&outcome(same, None)), Agreement::OutputsEqual);
+        let other = vec![vec![-128, 99, 27]];
+        assert!(matches!(agreement(&outcome(other, Some(all))), Agreement::Differs(_)));
+    }
+
+    #[test]
+    fn the_first_difference_is_named() {
+        let difference = Difference {
+            layer: "second".to_owned(),
+            tensor: "t2".to_owned(),
+            element: 7,
+            expected: 3,
+            found: -4,
+            differing: 12,
+        };
+        let comparison = Comparison { layers: Vec::new(), difference: Some(difference) };
+        let Agreement::Differs(text) = agreement(&outcome(vec![], Some(comparison))) else {
+            panic!("a difference was overlooked");
+        };
+        for part in ["second", "t2", "element 7", "3", "-4", "12"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
