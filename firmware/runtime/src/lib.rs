@@ -1,1 +1,24 @@
-//! Runs step programs.
+//! Runs the step programs of a validated plan image: on boards, on the host and in WASM.
+//!
+//! [`run_program`] walks a program's core lane and calls kernels on slices of [`Memory`]. An
+//! [`Observer`] hears of each step. Lanes of transfer engines are run by a [`LaneDriver`], which
+//! the board provides; without one, programs with such lanes are refused.
+//!
+//! The `console` feature adds what a board says and hears on its serial port.
+#![cfg_attr(not(test), no_std)]
+
+#[cfg(feature = "console")]
+pub mod console;
+mod convert;
+mod dispatch;
+mod error;
+mod lanes;
+mod memory;
+mod observe;
+mod program;
+
+pub use error::{Cause, RunError};
+pub use lanes::{LaneDriver, LaneError, NoEngines};
+pub use memory::{AccessError, Memory};
+pub use observe::Observer;
+pub use program::{run_program, run_with};

@@ -1,0 +1,92 @@
+//! Panics and faults: said on the console, then the core sleeps for ever.
+
+use core::arch::naked_asm;
+use core::fmt;
+use core::panic::PanicInfo;
+
+use crate::board;
+use cortex_m::asm;
+use cortex_m::peripheral::SCB;
+use embassy_stm32::pac::{RCC, USART1};
+use tilewright_runtime::console::write_truncated;
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    cortex_m::interrupt::disable();
+    match info.location() {
+        Some(place) => {
+            let (file, line) = (place.file(), place.line());
+            stop(format_args!("panic at {file}:{line}: {}; report it", info.message()))
+        }
+        None => stop(format_args!("panic: {}; report it", info.message())),
+    }
+}
+
+/// An interrupt that nothing handles.
+#[cortex_m_rt::exception]
+#[allow(unsafe_code, reason = "interrupts come at any time; this one only reports")]
+unsafe fn DefaultHandler(number: i16) -> ! {
+    cortex_m::interrupt::disable();
+    stop(format_args!("interrupt {number} has no handler; report it"))
+}
+
+/// Takes lr and pc from the frame that the core stacked (Armv7-M ARM, B1.5.6), puts the stack back
+/// to its start, and reports. If the stack overflowed there is no frame, and nothing can be pushed.
+/// The vector table refers to this name.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+#[allow(unsafe_code, non_snake_case, reason = "the stack cannot be trusted here")]
+extern "C" fn HardFault() -> ! {
+    naked_asm!(
+        "cpsid i",
+        "mrs r0, msp",
+        "movs r1, #0",
+        "movs r2, #0",
+        "ldr r3, =_stack_end",
+        "cmp r0, r3",
+        "blo 1f",
+        "ldr r3, =_stack_start - 32",
+        "cmp r0, r3",
+        "bhi 1f",
+        "ldr r1, [r0, #20]",
+        "ldr r2, [r0, #24]",
+        "1:",
+        "ldr r3, =_stack_start",
+        "msr msp, r3",
+        "b {report}",
+        report = sym report,
+    )
+}
+
+/// Reports a fault; lr and pc are zero if there was no frame at `stack`.
+extern "C" fn report(stack: u32, lr: u32, pc: u32) -> ! {
+    // SAFETY: the registers of the system control block (Armv7-M ARM, B3.2.2) are only read.
+    #[expect(unsafe_code, reason = "fault registers have no safe accessor")]
+    let (cfsr, hfsr, mmfar, bfar) = unsafe {
+        let scb = &*SCB::PTR;
+        (scb.cfsr.read(), scb.hfsr.read(), scb.mmfar.read(), scb.bfar.read())
+    };
+    let cause = if board::STACK.contains(&stack) { "" } else { ", stack overflow," };
+    stop(format_args!(
+        "HardFault{cause} at pc {pc:#010x} lr {lr:#010x} sp {stack:#010x} cfsr {cfsr:#010x} \
+         hfsr {hfsr:#010x} mmfar {mmfar:#010x} bfar {bfar:#010x}; report it"
+    ))
+}
+
+/// Prints an error line without interrupts and sleeps for ever.
+fn stop(text: fmt::Arguments<'_>) -> ! {
+    if RCC.apb2enr().read().usart1en() {
+        write_truncated::<256>(format_args!("\r\nerror: {text}"), send);
+        send(b"\r\n");
+    }
+    loop {
+        asm::wfi();
+    }
+}
+
+fn send(bytes: &[u8]) {
+    for byte in bytes {
+        while !USART1.isr().read().txe() {}
+        USART1.tdr().write(|register| register.set_dr((*byte).into()));
+    }
+}

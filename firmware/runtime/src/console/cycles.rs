@@ -1,0 +1,81 @@
+//! Cycles of each layer.
+
+use super::LAYER_SLOTS;
+use crate::observe::Observer;
+
+/// A moment of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum MarkKind {
+    /// The run begins; value 0.
+    InvokeBegin = 0,
+    /// The run is over; value 0.
+    InvokeEnd = 1,
+    /// A compute step begins; the value is its index in the core lane.
+    StepBegin = 2,
+    /// A compute step is complete; the value is its index in the core lane.
+    StepEnd = 3,
+}
+
+/// Marks moments and counts cycles.
+pub trait Marker {
+    /// Marks a moment and returns the cycle counter, which may wrap.
+    fn mark(&mut self, kind: MarkKind, value: u32) -> u32;
+}
+
+/// Sums the cycles of layers and of the run. A counter of 32 bits may wrap between two marks at
+/// most once.
+pub(super) struct Recorder<'m, M> {
+    marker: &'m mut M,
+    last: u32,
+    total: u64,
+    layers: [u64; LAYER_SLOTS],
+}
+
+impl<'m, M: Marker> Recorder<'m, M> {
+    pub fn new(marker: &'m mut M) -> Self {
+        Self { marker, last: 0, total: 0, layers: [0; LAYER_SLOTS] }
+    }
+
+    pub fn begin(&mut self) {
+        self.total = 0;
+        self.layers.fill(0);
+        self.last = self.marker.mark(MarkKind::InvokeBegin, 0);
+    }
+
+    pub fn end(&mut self) {
+        self.mark(MarkKind::InvokeEnd, 0);
+    }
+
+    /// Cycles of the run.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Cycles of the layers, and of all that follow in the last slot.
+    pub fn layers(&self) -> &[u64] {
+        &self.layers
+    }
+
+    fn mark(&mut self, kind: MarkKind, value: u32) -> u64 {
+        let now = self.marker.mark(kind, value);
+        let passed = u64::from(now.wrapping_sub(self.last));
+        self.last = now;
+        self.total += passed;
+        passed
+    }
+}
+
+impl<M: Marker> Observer for Recorder<'_, M> {
+    fn step_begin(&mut self, step: u32, _layer: u16) {
+        self.mark(MarkKind::StepBegin, step);
+    }
+
+    fn step_end(&mut self, step: u32, layer: u16) {
+        let passed = self.mark(MarkKind::StepEnd, step);
+        let slot = usize::from(layer).min(LAYER_SLOTS - 1);
+        if let Some(cycles) = self.layers.get_mut(slot) {
+            *cycles += passed;
+        }
+    }
+}

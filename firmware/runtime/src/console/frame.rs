@@ -1,0 +1,122 @@
+//! Frames: "TWIN", payload length, payload, CRC-32 (ISO-HDLC) of the payload; numbers are 32 bits,
+//! little-endian. The payload is all inputs of the program one behind the other, int8, NHWC.
+
+use core::fmt;
+
+use super::ConsoleError;
+use crate::memory::{AccessError, Memory};
+use embedded_io_async::{Read, ReadExactError};
+use tilewright_plan::PlanImage;
+use tilewright_plan::image::{CRC, EntryRecord};
+
+const MAGIC: [u8; 4] = *b"TWIN";
+
+/// Why a frame is not usable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Bytes that start no frame.
+    Noise,
+    /// Another length than the program's inputs have.
+    Length {
+        /// Bytes of the frame's payload.
+        frame: u32,
+        /// Bytes of the inputs.
+        inputs: u64,
+    },
+    /// The payload's checksum differs.
+    Checksum {
+        /// That of the frame.
+        frame: u32,
+        /// That of the bytes received.
+        received: u32,
+    },
+    /// An input has no place; the image was not validated.
+    Input(AccessError),
+}
+
+impl Retry {
+    /// Whether what follows may be noise as well, which need not be said again.
+    pub const fn is_noise(self) -> bool {
+        matches!(self, Self::Noise | Self::Length { .. })
+    }
+}
+
+impl fmt::Display for Retry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Noise => f.write_str("a frame starts with TWIN; waiting for that"),
+            Self::Length { frame, inputs } => {
+                write!(f, "the frame's payload has {frame} bytes, the inputs have {inputs}")
+            }
+            Self::Checksum { frame, received } => {
+                write!(f, "the frame says checksum {frame:08x}, its bytes have {received:08x}")
+            }
+            Self::Input(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Bytes of all inputs.
+pub fn payload_bytes(image: &PlanImage<'_>, program: &EntryRecord) -> u64 {
+    let views = image.entry_inputs(program).iter().filter_map(|input| image.view(input.view));
+    views.map(tilewright_plan::View::elements).sum()
+}
+
+/// Receives a frame right into the inputs' places. Bytes before the frame are skipped: silently,
+/// or with [`Retry::Noise`] at the first.
+pub async fn receive<P: Read>(
+    port: &mut P,
+    image: &PlanImage<'_>,
+    program: &EntryRecord,
+    memory: &mut Memory<'_>,
+    silent: bool,
+) -> Result<Result<(), Retry>, ConsoleError<P::Error>> {
+    let mut matched = 0;
+    while let Some(expected) = MAGIC.get(matched) {
+        let mut byte = [0];
+        exactly(port, &mut byte).await?;
+        if byte == [*expected] {
+            matched += 1;
+        } else if silent {
+            // No proper prefix of the magic is repeated in it, but its first byte may come again.
+            matched = usize::from(byte == [MAGIC[0]]);
+        } else {
+            return Ok(Err(Retry::Noise));
+        }
+    }
+    let length = word(port).await?;
+    let inputs = payload_bytes(image, program);
+    if u64::from(length) != inputs {
+        return Ok(Err(Retry::Length { frame: length, inputs }));
+    }
+    let mut digest = CRC.digest();
+    for input in image.entry_inputs(program) {
+        // A validated image's inputs are contiguous: a view's bytes are its elements.
+        let bytes = image
+            .view(input.view)
+            .ok_or(AccessError::NotWritable)
+            .and_then(|view| memory.bytes_mut(view));
+        match bytes {
+            Ok(bytes) => {
+                exactly(port, bytes).await?;
+                digest.update(bytes);
+            }
+            Err(error) => return Ok(Err(Retry::Input(error))),
+        }
+    }
+    let (frame, received) = (word(port).await?, digest.finalize());
+    Ok(if frame == received { Ok(()) } else { Err(Retry::Checksum { frame, received }) })
+}
+
+async fn word<P: Read>(port: &mut P) -> Result<u32, ConsoleError<P::Error>> {
+    let mut bytes = [0; 4];
+    exactly(port, &mut bytes).await?;
+    Ok(u32::from_le_bytes(bytes))
+}
+
+async fn exactly<P: Read>(port: &mut P, bytes: &mut [u8]) -> Result<(), ConsoleError<P::Error>> {
+    port.read_exact(bytes).await.map_err(|error| match error {
+        ReadExactError::UnexpectedEof => ConsoleError::Closed,
+        ReadExactError::Other(error) => ConsoleError::Port(error),
+    })
+}

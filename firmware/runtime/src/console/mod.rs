@@ -1,0 +1,167 @@
+//! What a board says and hears on its serial port: text lines out, one frame at a time in.
+//!
+//! ```text
+//! tilewright <version> abi <abi> board <board id>
+//! plan <first 16 digits of the plan id> layers <count> arena <bytes>
+//! ready <payload bytes>              now a frame may be sent, see `frame`
+//! retry: <reason>                    the frame was not usable; `ready` follows
+//! layer <index> <cycles> <name>      after the run, one line for each layer
+//! output <index> <hex bytes>         int8, NHWC
+//! score <class> <int8 value> <label> at most ten, best first; for outputs with labels
+//! invoke <cycles>                    the whole run
+//! done                               `ready` follows
+//! error: <what, where, what to do>   nothing follows
+//! ```
+//! Lines end in CR LF.
+
+mod cycles;
+mod frame;
+mod report;
+mod text;
+
+use core::fmt;
+
+use crate::lanes::LaneDriver;
+use crate::memory::Memory;
+use crate::program::run_with;
+use cycles::Recorder;
+pub use cycles::{MarkKind, Marker};
+use embedded_io_async::{Read, Write};
+use text::Port;
+pub use text::write_truncated;
+use tilewright_plan::image::FIRMWARE_ABI;
+use tilewright_plan::{ImageError, PlanImage};
+
+/// Layers whose cycles are told apart; the last slot sums all that follow.
+pub const LAYER_SLOTS: usize = 256;
+
+/// Why the console ended.
+#[derive(Debug)]
+pub enum ConsoleError<E> {
+    /// The port failed.
+    Port(E),
+    /// The port was closed.
+    Closed,
+    /// A program failed; the port has said so.
+    Stopped,
+}
+
+impl<E: fmt::Debug> fmt::Display for ConsoleError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Port(error) => write!(f, "the serial port failed: {error:?}"),
+            Self::Closed => f.write_str("the serial port was closed"),
+            Self::Stopped => f.write_str("a program failed"),
+        }
+    }
+}
+
+impl<E: fmt::Debug> core::error::Error for ConsoleError<E> {}
+
+/// Says which firmware this is.
+///
+/// # Errors
+/// [`ConsoleError::Port`].
+pub async fn greet<P: Write>(port: &mut P, board: &str) -> Result<(), ConsoleError<P::Error>> {
+    let version = env!("CARGO_PKG_VERSION");
+    let mut port = Port(port);
+    port.line(format_args!("tilewright {version} abi {FIRMWARE_ABI} board {board}")).await
+}
+
+/// Says that there is no usable plan image.
+///
+/// # Errors
+/// [`ConsoleError::Port`].
+pub async fn refuse<P: Write>(
+    port: &mut P,
+    error: &ImageError,
+    plan_address: usize,
+) -> Result<(), ConsoleError<P::Error>> {
+    let mut port = Port(port);
+    port.text(format_args!("error: {error}; at {plan_address:#010x} there must be a plan image "))
+        .await?;
+    port.line(format_args!("for this board and firmware: flash one")).await
+}
+
+/// Runs the boot programs once, then a program for each frame that arrives. Returns only if the
+/// port or a program fails.
+///
+/// # Errors
+/// [`ConsoleError`]; a program's failure was said on the port before.
+pub async fn serve<P: Read + Write>(
+    port: &mut P,
+    image: &PlanImage<'_>,
+    memory: &mut Memory<'_>,
+    engines: &mut impl LaneDriver,
+    marker: &mut impl Marker,
+) -> Result<core::convert::Infallible, ConsoleError<P::Error>> {
+    let mut port = Port(port);
+    let mut id = 0u64;
+    for byte in image.plan_id().iter().take(8) {
+        id = id << 8 | u64::from(*byte);
+    }
+    let arena = image.space_bytes(tilewright_plan::Space::Arena);
+    port.line(format_args!("plan {id:016x} layers {} arena {arena}", image.layers().len())).await?;
+    for (entry, record) in image.entries().iter().enumerate() {
+        if record.kind == BOOT {
+            if let Err(error) = run_with(image, entry, memory, engines, &mut ()) {
+                return stop(&mut port, image, &error).await;
+            }
+        }
+    }
+    let Some(entry) = image.entries().iter().position(|record| record.kind != BOOT) else {
+        port.line(format_args!("error: the plan image has no program to run: flash another"))
+            .await?;
+        return Err(ConsoleError::Stopped);
+    };
+    let program = &image.entries()[entry];
+    let mut recorder = Recorder::new(marker);
+    let mut silent = false;
+    loop {
+        let bytes = frame::payload_bytes(image, program);
+        port.line(format_args!("ready {bytes}")).await?;
+        loop {
+            match frame::receive(port.0, image, program, memory, silent).await? {
+                Ok(()) => break,
+                Err(retry) => {
+                    silent = retry.is_noise();
+                    port.line(format_args!("retry: {retry}")).await?;
+                    port.line(format_args!("ready {bytes}")).await?;
+                }
+            }
+        }
+        silent = false;
+        recorder.begin();
+        let result = run_with(image, entry, memory, engines, &mut recorder);
+        recorder.end();
+        if let Err(error) = result {
+            return stop(&mut port, image, &error).await;
+        }
+        report::layers(&mut port, image, &recorder).await?;
+        report::outputs(&mut port, image, program, memory).await?;
+        port.line(format_args!("invoke {}", recorder.total())).await?;
+        port.line(format_args!("done")).await?;
+    }
+}
+
+/// An entry's kind: run once at start.
+const BOOT: u16 = 1;
+
+async fn stop<P: Write, T>(
+    port: &mut Port<'_, P>,
+    image: &PlanImage<'_>,
+    error: &crate::RunError,
+) -> Result<T, ConsoleError<P::Error>> {
+    port.text(format_args!("error: {error}")).await?;
+    let layer = error.layer_name(image);
+    if !layer.is_empty() {
+        port.text(format_args!(" (")).await?;
+        port.name(layer).await?;
+        port.text(format_args!(")")).await?;
+    }
+    port.line(format_args!("; flash a plan image that was made for this firmware")).await?;
+    Err(ConsoleError::Stopped)
+}
+
+#[cfg(test)]
+mod tests;

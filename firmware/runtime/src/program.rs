@@ -1,0 +1,83 @@
+//! Walks a program's core lane.
+
+use crate::dispatch::compute;
+use crate::error::{Cause, RunError};
+use crate::lanes::{LaneDriver, LaneError, NoEngines};
+use crate::memory::Memory;
+use crate::observe::Observer;
+use tilewright_plan::image::LaneRecord;
+use tilewright_plan::{Instruction, LaneKind, Mark, PlanImage, Step};
+
+/// Runs program `entry` (an index into [`PlanImage::entries`]) for one frame, whose inputs lie in
+/// memory already. Programs with lanes of transfer engines are refused.
+///
+/// # Errors
+/// [`RunError`] names step and layer.
+pub fn run_program(
+    image: &PlanImage<'_>,
+    entry: usize,
+    memory: &mut Memory<'_>,
+    observer: &mut impl Observer,
+) -> Result<(), RunError> {
+    run_with(image, entry, memory, &mut NoEngines, observer)
+}
+
+/// Like [`run_program`], with transfer engines.
+///
+/// # Errors
+/// [`RunError`] names step and layer.
+pub fn run_with(
+    image: &PlanImage<'_>,
+    entry: usize,
+    memory: &mut Memory<'_>,
+    engines: &mut impl LaneDriver,
+    observer: &mut impl Observer,
+) -> Result<(), RunError> {
+    let program = image.entries().get(entry).ok_or(RunError::NoProgram { index: entry })?;
+    if program.stages != 1 {
+        return Err(RunError::FramesInFlight { stages: program.stages });
+    }
+    let is_core = |lane: &LaneRecord| lane.kind == LaneKind::Core as u16;
+    let (core, others) = match image.entry_lanes(program) {
+        [core, others @ ..] if is_core(core) && !others.iter().any(is_core) => (core, others),
+        _ => return Err(RunError::CoreLane),
+    };
+    for (lane, record) in (1u8..).zip(others) {
+        engines.start(image, lane, record).map_err(|cause| RunError::Lane { lane, cause })?;
+    }
+    for (index, record) in (0u32..).zip(image.lane_steps(core)) {
+        let layer = record.layer;
+        let fail = |cause| RunError::Step { step: index, layer, cause };
+        let step = Step::from_record(record).ok_or(fail(Cause::BadStep))?;
+        wait(&step, index, engines).map_err(|cause| fail(Cause::Lane(cause)))?;
+        match step.instruction {
+            Instruction::Compute { op, tile, first_view } => {
+                observer.step_begin(index, layer);
+                compute(image, memory, op, tile, first_view).map_err(fail)?;
+                observer.step_end(index, layer);
+            }
+            Instruction::Mark(Mark::Layer) => observer.layer_end(layer),
+            // Nothing fails here that a replay would mend, and nobody asks for an early end.
+            Instruction::Mark(Mark::Cut | Mark::Exit) => {}
+            Instruction::Copy { .. } => return Err(fail(Cause::BadStep)),
+        }
+        engines.core_completed(index);
+    }
+    Ok(())
+}
+
+/// Waits for all that a step of the core lane needs.
+fn wait(step: &Step, index: u32, engines: &mut impl LaneDriver) -> Result<(), LaneError> {
+    for after in step.after.into_iter().flatten() {
+        // Frames run one at a time: all of an earlier period is complete.
+        if after.periods > 0 {
+            continue;
+        }
+        if after.lane != 0 {
+            engines.wait(after)?;
+        } else if after.step >= index {
+            return Err(LaneError::Deadlock);
+        }
+    }
+    Ok(())
+}
