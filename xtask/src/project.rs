@@ -142,10 +142,13 @@ impl Project {
         let mut command =
             self.command(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
         let folder = self.folder(workspace);
-        // Named, since cargo would take the root's manifest for a workspace that has none.
-        command.arg(verb).arg("--manifest-path").arg(folder.join("Cargo.toml"));
-        command.current_dir(folder);
-        command.env("CARGO_TARGET_DIR", self.target(workspace));
+        command.arg(verb);
+        if verb != "fmt" {
+            // Named, since cargo would take the root's manifest for a workspace that has none.
+            // (`cargo fmt` knows no virtual workspaces by name.)
+            command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
+        }
+        command.current_dir(folder).env("CARGO_TARGET_DIR", self.target(workspace));
         command
     }
 

@@ -41,7 +41,8 @@ struct Entry {
 pub fn build(project: &Project) -> Result<()> {
     let mut command = project.cargo(Workspace::Firmware, "build");
     command.args(["--release", "--target", TARGET, "--config"]);
-    command.arg(rustflags(&remapped_paths(project)?)?);
+    let paths = remapped_paths(project)?;
+    command.arg(rustflags(&paths)?);
     // These would replace the flags above and let this machine's paths into the firmware.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
     rustc::wrap(&mut command, project);
@@ -57,7 +58,7 @@ pub fn build(project: &Project) -> Result<()> {
     for (program, board) in &boards {
         let file = format!("{board}.elf");
         files::copy_if_changed(&built.join(program), &folder.join(&file))?;
-        entries.push(entry(board, &folder.join(&file), file.clone())?);
+        entries.push(entry(board, &folder, file, &paths)?);
     }
     remove_others(&folder, &entries)?;
     let manifest = Manifest { abi: abi(project)?, boards: entries };
@@ -82,14 +83,27 @@ fn boards(metadata: &Metadata) -> Vec<(String, String)> {
     boards
 }
 
-fn entry(board: &str, path: &Path, file: String) -> Result<Entry> {
-    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+/// Describes a board's firmware.
+///
+/// # Errors
+/// When it cannot be read, or one of this machine's paths got into it.
+fn entry(board: &str, folder: &Path, file: String, paths: &[(PathBuf, String)]) -> Result<Entry> {
+    let path = folder.join(&file);
+    let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    if let Some(leak) = paths.iter().map(|(path, _)| path).find(|path| contains(&bytes, path)) {
+        bail!("{file} contains {}: it would differ between machines", leak.display());
+    }
     Ok(Entry {
         board: board.to_owned(),
         file,
         size_bytes: bytes.len() as u64,
         sha256: hexadecimal(&Sha256::digest(&bytes)),
     })
+}
+
+fn contains(bytes: &[u8], path: &Path) -> bool {
+    let path = path.as_os_str().as_encoded_bytes();
+    !path.is_empty() && bytes.windows(path.len()).any(|part| part == path)
 }
 
 fn remove_others(folder: &Path, entries: &[Entry]) -> Result<()> {
@@ -106,7 +120,11 @@ fn remove_others(folder: &Path, entries: &[Entry]) -> Result<()> {
 
 /// This machine's folders and what stands for them in the firmware.
 fn remapped_paths(project: &Project) -> Result<Vec<(PathBuf, String)>> {
-    let mut paths = vec![(project.root.clone(), "tilewright".to_owned())];
+    let mut paths = vec![
+        (project.root.clone(), "tilewright".to_owned()),
+        // What build scripts write; the folder may be anywhere.
+        (project.target(Workspace::Firmware), "target".to_owned()),
+    ];
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     if let Some(cargo) = cargo_home.or_else(|| home.map(|home| home.join(".cargo"))) {
@@ -190,6 +208,20 @@ mod tests {
         let flags = value["target"][TARGET]["rustflags"].as_array().unwrap();
         assert_eq!(flags[0].as_str(), Some("--remap-path-prefix=/a b=top"));
         assert_eq!(flags[1].as_str(), Some("--remap-path-prefix=/a b/it's/\"deep\"=deep"));
+    }
+
+    #[test]
+    fn a_path_of_this_machine_is_refused() {
+        let folder = std::env::temp_dir().join(format!("xtask entry {}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("b.elf"), b"\x7fELF\0/a b/src/main.rs\0").unwrap();
+        let entry = |path: &str| {
+            entry("b", &folder, "b.elf".to_owned(), &[(PathBuf::from(path), String::new())])
+        };
+        let (good, bad) = (entry("/a c"), entry("/a b"));
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(good.unwrap().size_bytes, 22);
+        assert!(bad.unwrap_err().to_string().contains("contains /a b"));
     }
 
     #[test]
