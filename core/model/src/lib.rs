@@ -13,6 +13,7 @@ pub mod int8;
 pub mod integer;
 pub mod interpret;
 pub mod op;
+pub mod passes;
 pub mod shape;
 pub mod tensor;
 pub mod verify;

@@ -1,0 +1,36 @@
+//! Computes nodes whose operands are all constant.
+
+use crate::data::Source;
+use crate::float;
+use crate::graph::{Model, Node, TensorId};
+
+/// Runs the pass; says how many nodes became constants.
+pub fn run(model: &mut Model) -> usize {
+    let before = model.nodes.len();
+    let mut index = 0;
+    while index < model.nodes.len() {
+        if fold(model, index).is_some() {
+            model.nodes.remove(index);
+        } else {
+            index += 1;
+        }
+    }
+    before - model.nodes.len()
+}
+
+fn fold(model: &mut Model, index: usize) -> Option<()> {
+    let node = &model.nodes[index];
+    if !node.inputs.iter().all(|id| model.tensor(*id).is_constant()) {
+        return None;
+    }
+    let output = *node.outputs.first()?;
+    let mut alone = Model::default();
+    let inputs: Vec<TensorId> =
+        node.inputs.iter().map(|id| alone.add_tensor(model.tensor(*id).clone())).collect();
+    let result = alone.add_tensor(model.tensor(output).clone());
+    alone.outputs.push(result);
+    alone.nodes.push(Node { inputs, outputs: vec![result], ..node.clone() });
+    let value = float::run(&alone, &[], &mut |_, _| {}).ok()?.pop()?;
+    model.tensors[output.0].source = Some(Source::inline(value));
+    Some(())
+}

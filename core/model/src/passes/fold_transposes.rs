@@ -1,0 +1,112 @@
+//! Removes transposes: those that move only dimensions of one element become reshapes, those in a
+//! row become one, and one in front of a fully connected layer goes into its weights.
+
+use super::edit;
+use crate::graph::Model;
+use crate::interpret::layout;
+use crate::op::Op;
+use crate::shape::Shape;
+
+/// Runs the pass; says how many transposes it rewrote.
+pub fn run(model: &mut Model) -> usize {
+    join(model) + to_reshape(model) + into_weights(model)
+}
+
+fn to_reshape(model: &mut Model) -> usize {
+    let mut changes = 0;
+    for index in 0..model.nodes.len() {
+        let Op::Transpose { permutation } = &model.nodes[index].op else { continue };
+        let dims = model.tensor(model.nodes[index].inputs[0]).shape.dims();
+        let moved: Vec<usize> =
+            permutation.iter().copied().filter(|axis| dims[*axis] != 1).collect();
+        if moved.is_sorted() {
+            model.nodes[index].op = Op::Reshape;
+            changes += 1;
+        }
+    }
+    changes
+}
+
+fn join(model: &mut Model) -> usize {
+    let mut changes = 0;
+    let producers = model.producers();
+    for index in 0..model.nodes.len() {
+        let node = &model.nodes[index];
+        let Op::Transpose { permutation: second } = &node.op else { continue };
+        let Some(producer) = producers[node.inputs[0].0] else { continue };
+        let Op::Transpose { permutation: first } = &model.nodes[producer.0].op else { continue };
+        let permutation = second.iter().map(|axis| first[*axis]).collect();
+        let input = model.nodes[producer.0].inputs[0];
+        model.nodes[index].op = Op::Transpose { permutation };
+        model.nodes[index].inputs[0] = input;
+        changes += 1;
+    }
+    changes
+}
+
+/// Transpose, reshape to N×F, fully connected layers: the layers' weight columns are permuted and
+/// the reshape reads the transpose's operand.
+fn into_weights(model: &mut Model) -> usize {
+    let mut changes = 0;
+    for reshape in 0..model.nodes.len() {
+        if let Some(order) = columns(model, reshape) {
+            permute(model, reshape, &order);
+            changes += 1;
+        }
+    }
+    changes
+}
+
+/// For each column of the layers' weights, its place after the rewrite.
+fn columns(model: &Model, reshape: usize) -> Option<Vec<usize>> {
+    let node = &model.nodes[reshape];
+    if node.op != Op::Reshape {
+        return None;
+    }
+    let transpose = &model.nodes[edit::private_producer(model, node.inputs[0])?];
+    let Op::Transpose { permutation } = &transpose.op else { return None };
+    let dims = model.tensor(transpose.inputs[0]).shape.dims();
+    let [batch, features] = *model.tensor(node.outputs[0]).shape.dims() else { return None };
+    if permutation.first() != Some(&0) || dims.first() != Some(&batch) {
+        return None;
+    }
+    let output = node.outputs[0];
+    let mut readers = model.nodes.iter().filter(|node| node.inputs.contains(&output)).peekable();
+    readers.peek()?;
+    let all_dense = readers.all(|reader| {
+        matches!(reader.op, Op::FullyConnected { .. })
+            && edit::is_weighted(model, reader)
+            && reader.inputs[0] == output
+    });
+    if !all_dense || edit::is_output(model, output) {
+        return None;
+    }
+    let places: Vec<usize> = (0..features).collect();
+    let inner: Vec<usize> = permutation[1..].iter().map(|axis| axis - 1).collect();
+    Some(layout::transpose(&places, &Shape::new(&dims[1..]), &inner))
+}
+
+fn permute(model: &mut Model, reshape: usize, order: &[usize]) {
+    let output = model.nodes[reshape].outputs[0];
+    for index in 0..model.nodes.len() {
+        if !model.nodes[index].inputs.contains(&output) {
+            continue;
+        }
+        let id = model.nodes[index].inputs[1];
+        let Some(weights) = edit::constant(model, id) else { continue };
+        let mut permuted = vec![0.0; weights.len()];
+        let rows = permuted.chunks_exact_mut(order.len()).zip(weights.chunks_exact(order.len()));
+        for (to, from) in rows {
+            from.iter().zip(order).for_each(|(weight, place)| to[*place] = *weight);
+        }
+        let shape = model.tensor(id).shape.clone();
+        let name = format!("{}.weights", model.nodes[index].name);
+        let permuted = edit::add_constant(model, &name, shape.dims(), permuted);
+        model.nodes[index].inputs[1] = permuted;
+    }
+    let transposed = model.nodes[reshape].inputs[0];
+    let source = model.nodes.iter().find(|node| node.outputs.contains(&transposed));
+    if let Some(input) = source.map(|node| node.inputs[0]) {
+        model.nodes[reshape].inputs[0] = input;
+    }
+}

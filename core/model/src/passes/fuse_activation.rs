@@ -1,0 +1,55 @@
+//! Moves an activation function into the node that makes its operand, past reshapes and
+//! transposes, where nobody else reads what lies between.
+
+use super::edit;
+use crate::graph::Model;
+use crate::op::{Activation, Op};
+
+/// Runs the pass; says how many activations it fused.
+pub fn run(model: &mut Model) -> usize {
+    let mut changes = 0;
+    let mut index = 0;
+    while index < model.nodes.len() {
+        if fuse(model, index) {
+            changes += 1;
+        } else {
+            index += 1;
+        }
+    }
+    changes
+}
+
+fn fuse(model: &mut Model, index: usize) -> bool {
+    let Op::Activation(activation) = model.nodes[index].op else { return false };
+    let mut value = model.nodes[index].inputs[0];
+    let holder = loop {
+        let Some(producer) = edit::private_producer(model, value) else { return false };
+        match &model.nodes[producer].op {
+            Op::Reshape | Op::Transpose { .. } => value = model.nodes[producer].inputs[0],
+            op if op.activation().is_some() || matches!(op, Op::Activation(_)) => break producer,
+            _ => return false,
+        }
+    };
+    if !edit::bypass(model, index) {
+        return false;
+    }
+    // The holder comes before the node that is gone, so its index stands.
+    match &mut model.nodes[holder].op {
+        Op::Activation(held) => *held = both(*held, activation),
+        op => {
+            if let Some(held) = op.activation_mut() {
+                *held = both(*held, activation);
+            }
+        }
+    }
+    true
+}
+
+/// One activation after another; the narrower one wins.
+const fn both(first: Activation, second: Activation) -> Activation {
+    match (first, second) {
+        (Activation::Relu6, _) | (_, Activation::Relu6) => Activation::Relu6,
+        (Activation::Relu, _) | (_, Activation::Relu) => Activation::Relu,
+        (Activation::None, Activation::None) => Activation::None,
+    }
+}

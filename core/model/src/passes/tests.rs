@@ -1,0 +1,187 @@
+use super::*;
+use crate::fixtures::{Build, noise};
+use crate::op::{Activation, Padding};
+use crate::{Data, Op, Window, float};
+
+/// Optimises, and holds the result against the original on noise.
+fn optimised(build: &Build) -> (Model, Vec<PassRecord>) {
+    let (model, records) = optimise(build.model.clone()).unwrap();
+    let count = build.model.tensor(build.model.inputs[0]).shape.elements().unwrap();
+    let input = [Data::F32(noise(count, 7).iter().map(|v| v * 4.0).collect())];
+    let before = float::run(&build.model, &input, &mut |_, _| {}).unwrap();
+    let after = float::run(&model, &input, &mut |_, _| {}).unwrap();
+    let pairs = before[0].as_f32().unwrap().iter().zip(after[0].as_f32().unwrap());
+    for (before, after) in pairs {
+        assert!((before - after).abs() <= 1e-4 * (1.0 + before.abs()), "{before} became {after}");
+    }
+    assert_eq!(before[0].len(), after[0].len());
+    (model, records)
+}
+
+fn names(model: &Model) -> Vec<&'static str> {
+    model.nodes.iter().map(|node| node.op.name()).collect()
+}
+
+fn batch_norm(build: &mut Build, channels: usize) {
+    let mut others = Vec::new();
+    for (seed, offset) in [(1, 2.0), (2, 0.0), (3, 0.0), (4, 1.5)] {
+        let values = noise(channels, seed).iter().map(|v| v + offset).collect();
+        others.push(build.constant(&[channels], values));
+    }
+    build.node(Op::BatchNorm { epsilon: 1e-3 }, others);
+}
+
+#[test]
+fn a_convolution_takes_in_pad_batch_norm_bias_and_activation() {
+    let mut build = Build::new(&[1, 4, 4, 2]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (2, 1), (0, 0)] }, vec![]);
+    build.conv(Window::dense([2, 2]), &[3, 2, 2, 2], noise(24, 9), Some(noise(3, 5)), 1);
+    batch_norm(&mut build, 3);
+    let shape = build.model.tensor(build.last).shape.clone();
+    let rows = shape.elements().unwrap() / 3;
+    let offset = build.constant(shape.dims(), [0.25, -0.5, 1.0].repeat(rows));
+    build.node(Op::Add { activation: Activation::None }, vec![offset]);
+    build.node(Op::Activation(Activation::Relu), vec![]);
+    build.node(Op::Activation(Activation::Relu6), vec![]);
+    build.finish();
+    let name = build.model.tensor(build.last).name.clone();
+    let (model, records) = optimised(&build);
+    let Op::Conv { window, activation, .. } = &model.nodes[0].op else { panic!("{model:?}") };
+    assert_eq!(model.nodes.len(), 1);
+    assert_eq!(*activation, Activation::Relu6);
+    assert_eq!(window.padding, Padding { top: 1, left: 2, bottom: 0, right: 1 });
+    assert_eq!(model.tensors.len(), 4, "input, weights, bias, output");
+    assert_eq!(model.tensor(model.outputs[0]).name, name, "outputs keep their names");
+    let passes: Vec<_> = records.iter().map(|record| record.pass).collect();
+    let expected =
+        ["fold batch norm", "fold bias", "fuse activation", "fuse pad", "remove dead nodes"];
+    assert_eq!(passes, expected);
+}
+
+#[test]
+fn batch_norm_folds_into_depthwise_with_a_multiplier() {
+    let mut build = Build::new(&[1, 3, 3, 2]);
+    build.depthwise(Window::dense([3, 3]), 2, noise(36, 1), None);
+    batch_norm(&mut build, 4);
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["DepthwiseConv2D"]);
+}
+
+#[test]
+fn batch_norm_without_weights_around_becomes_depthwise() {
+    let mut build = Build::new(&[1, 3, 3, 4]);
+    batch_norm(&mut build, 4);
+    build.node(Op::Activation(Activation::Relu), vec![]);
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["DepthwiseConv2D"]);
+
+    let mut build = Build::new(&[2, 4]);
+    batch_norm(&mut build, 4);
+    build.node(Op::Softmax, vec![]);
+    build.finish();
+    let (model, _) = optimised(&build);
+    assert_eq!(names(&model), ["Reshape", "DepthwiseConv2D", "Reshape", "Softmax"]);
+}
+
+#[test]
+fn batch_norm_folds_forward_into_a_dense_layer() {
+    let mut build = Build::new(&[2, 4]);
+    batch_norm(&mut build, 4);
+    build.dense(3, noise(12, 3), None);
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["FullyConnected"]);
+}
+
+#[test]
+fn results_that_others_read_are_left_alone() {
+    let mut build = Build::new(&[1, 2, 2, 2]);
+    let conv = build.conv(Window::dense([1, 1]), &[2, 1, 1, 2], noise(4, 2), None, 1);
+    build.node(Op::Activation(Activation::Relu), vec![]);
+    build.node(Op::Add { activation: Activation::None }, vec![conv]);
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["Conv2D", "ReLU", "Add"]);
+}
+
+#[test]
+fn a_pad_before_a_pool_stays() {
+    let mut build = Build::new(&[1, 2, 2, 1]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 1), (1, 1), (0, 0)] }, vec![]);
+    let window = Window::dense([2, 2]);
+    build.node(Op::MaxPool { window, activation: Activation::None }, vec![]);
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["Pad", "MaxPool2D"]);
+}
+
+#[test]
+fn transposes_cancel_shrink_to_reshapes_or_go_into_weights() {
+    let permutation = vec![0, 3, 1, 2];
+    let mut build = Build::new(&[1, 2, 3, 4]);
+    build.node(Op::Transpose { permutation: permutation.clone() }, vec![]);
+    build.node(Op::Transpose { permutation: vec![0, 2, 3, 1] }, vec![]);
+    build.node(Op::Activation(Activation::Relu), vec![]);
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["ReLU"]);
+
+    let mut build = Build::new(&[1, 1, 1, 4]);
+    build.node(Op::Transpose { permutation: permutation.clone() }, vec![]);
+    build.node(Op::Softmax, vec![]);
+    build.finish();
+    let (model, _) = optimise(build.model.clone()).unwrap();
+    assert_eq!(names(&model), ["Reshape", "Softmax"]);
+
+    let mut build = Build::new(&[2, 2, 3, 4]);
+    build.node(Op::Transpose { permutation }, vec![]);
+    build.reshape(&[2, 24]);
+    build.dense(3, noise(72, 3), Some(noise(3, 4)));
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["Reshape", "FullyConnected"]);
+}
+
+#[test]
+fn activation_moves_up_past_a_reshape() {
+    let mut build = Build::new(&[1, 2, 2, 1]);
+    build.conv(Window::dense([1, 1]), &[2, 1, 1, 1], noise(2, 2), None, 1);
+    build.reshape(&[1, 8]);
+    build.node(Op::Activation(Activation::Relu), vec![]);
+    build.finish();
+    let (model, _) = optimised(&build);
+    assert_eq!(names(&model), ["Conv2D", "Reshape"]);
+    assert_eq!(model.nodes[0].op.activation(), Some(Activation::Relu));
+}
+
+#[test]
+fn constants_identities_and_dead_nodes_go() {
+    let mut build = Build::new(&[2, 2]);
+    let input = build.last;
+    let left = build.constant(&[2, 2], vec![1., 2., 3., 4.]);
+    let right = build.constant(&[2, 2], vec![10., 20., 30., 40.]);
+    let sum = build.node_of(Op::Add { activation: Activation::None }, vec![left, right]);
+    build.node_of(Op::Softmax, vec![input]);
+    build.node_of(Op::Add { activation: Activation::None }, vec![input, sum]);
+    build.reshape(&[4]);
+    build.reshape(&[2, 2]);
+    build.node(Op::Transpose { permutation: vec![0, 1] }, vec![]);
+    build.finish();
+    let (model, _) = optimised(&build);
+    assert_eq!(names(&model), ["Add"]);
+    assert_eq!(model.tensors.len(), 3);
+}
+
+#[test]
+fn an_identity_between_input_and_output_stays() {
+    let mut build = Build::new(&[2, 2]);
+    build.node(Op::Activation(Activation::None), vec![]);
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["Identity"]);
+}
+
+#[test]
+fn a_faulty_model_is_named_so() {
+    let mut build = Build::new(&[2, 2]);
+    build.node(Op::Softmax, vec![]);
+    build.finish();
+    build.model.tensors[build.last.0].shape = crate::Shape::new([4, 1]);
+    let error = optimise(build.model).unwrap_err();
+    assert_eq!(error.pass, "import");
+    assert!(error.to_string().contains("its result is 4×1 but should be 2×2"), "{error}");
+}
