@@ -1,0 +1,134 @@
+//! What devices and bus share: time, accesses, the device trait.
+
+use thiserror::Error;
+
+use crate::clocks::Clocks;
+
+/// A point in virtual time: core cycles since reset.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Time(pub u64);
+
+impl Time {
+    /// This point and so many cycles.
+    #[must_use]
+    pub const fn after(self, cycles: u64) -> Self {
+        Self(self.0.saturating_add(cycles))
+    }
+
+    /// Cycles from `earlier` to here; 0 if it is later.
+    #[must_use]
+    pub const fn since(self, earlier: Self) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+}
+
+/// The earlier of two points that may not come.
+pub const fn earlier(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    match (a, b) {
+        (Some(x), Some(y)) => Some(if x.0 < y.0 { x } else { y }),
+        (Some(x), None) => Some(x),
+        (None, other) => other,
+    }
+}
+
+/// Width of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// 8 bits.
+    Byte,
+    /// 16 bits.
+    Half,
+    /// 32 bits.
+    Word,
+}
+
+impl Size {
+    /// The width of so many bytes; nothing for other numbers than 1, 2 and 4.
+    #[must_use]
+    pub const fn from_bytes(bytes: usize) -> Option<Self> {
+        match bytes {
+            1 => Some(Self::Byte),
+            2 => Some(Self::Half),
+            4 => Some(Self::Word),
+            _ => None,
+        }
+    }
+
+    /// Number of bytes.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::Byte => 1,
+            Self::Half => 2,
+            Self::Word => 4,
+        }
+    }
+
+    /// A mask of the width, in the low bits.
+    #[must_use]
+    pub const fn mask(self) -> u32 {
+        match self {
+            Self::Byte => 0xff,
+            Self::Half => 0xffff,
+            Self::Word => u32::MAX,
+        }
+    }
+}
+
+/// Why an access has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum AccessError {
+    /// The manual's memory map has nothing there: the hardware raises a bus fault.
+    #[error("no peripheral at 0x{0:08x}")]
+    Reserved(u32),
+    /// An access across a word in device memory: the hardware raises a usage fault.
+    #[error("unaligned access to the register at 0x{0:08x}")]
+    Unaligned(u32),
+}
+
+/// A write to a register of 32 bits, of which it may reach a part.
+#[derive(Clone, Copy, Debug)]
+pub struct Write {
+    /// The value in its place; bits outside the mask are 0.
+    pub value: u32,
+    /// The bits that are written.
+    pub mask: u32,
+}
+
+impl Write {
+    /// The register's new value if it keeps what is written.
+    pub const fn over(self, old: u32) -> u32 {
+        old & !self.mask | self.value
+    }
+}
+
+/// When an access happens and what clocks run then.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Virtual time.
+    pub now: Time,
+    /// Clocks.
+    pub clocks: Clocks,
+}
+
+/// A device behind registers of 32 bits.
+pub trait Device {
+    /// Reads the register at an offset that is a multiple of 4; nothing if there is none.
+    fn read(&mut self, offset: u32, at: Moment) -> Option<u32>;
+
+    /// Writes to the register at an offset that is a multiple of 4; false if there is none.
+    fn write(&mut self, offset: u32, write: Write, at: Moment) -> bool;
+
+    /// Does what was due until now.
+    fn advance(&mut self, _at: Moment) {}
+
+    /// When something will happen by itself that firmware could be woken by.
+    fn next_event(&self, _clocks: Clocks) -> Option<Time> {
+        None
+    }
+
+    /// Levels of its interrupt lines, by their index in the device's row of the table.
+    fn lines(&self) -> [bool; 2] {
+        [false; 2]
+    }
+}

@@ -1,0 +1,368 @@
+//! The bus: devices by address.
+
+use std::collections::BTreeMap;
+
+use thiserror::Error;
+use tilewright_board::Board;
+
+use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
+use crate::clocks::{Clocks, Rcc};
+use crate::core_registers::CoreRegisters;
+use crate::exti::Exti;
+use crate::gpio::Gpio;
+use crate::nvic::{Masks, Nvic};
+use crate::plain::Plain;
+use crate::stm32f746::{self, Model, Peripheral};
+use crate::timer::Timer;
+use crate::usart::Usart;
+
+/// No devices are modelled for a board.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the devices of board '{board}' are not modelled: it can be planned for, not emulated")]
+pub struct NoDevices {
+    /// Board id.
+    pub board: String,
+}
+
+#[derive(Clone, Debug)]
+enum Slot {
+    Rcc,
+    Gpio(Gpio),
+    Usart(Box<Usart>),
+    Timer(Box<Timer>),
+    Exti(Exti),
+    Plain(Plain),
+    Unmodelled,
+}
+
+impl Slot {
+    fn new(model: Model) -> Self {
+        match model {
+            Model::Rcc => Self::Rcc,
+            Model::Gpio(index) => Self::Gpio(Gpio::new(index)),
+            Model::Usart(number) => Self::Usart(Box::new(Usart::new(number))),
+            Model::Timer(apb, wide) => Self::Timer(Box::new(Timer::new(apb, wide))),
+            Model::Exti => Self::Exti(Exti::default()),
+            Model::Plain(end, rules) => Self::Plain(Plain::new(end, rules)),
+            Model::Unmodelled => Self::Unmodelled,
+        }
+    }
+
+    fn device<'a>(&'a mut self, rcc: &'a mut Rcc) -> Option<&'a mut dyn Device> {
+        match self {
+            Self::Rcc => Some(rcc),
+            Self::Gpio(device) => Some(device),
+            Self::Usart(device) => Some(device.as_mut()),
+            Self::Timer(device) => Some(device.as_mut()),
+            Self::Exti(device) => Some(device),
+            Self::Plain(device) => Some(device),
+            Self::Unmodelled => None,
+        }
+    }
+
+    fn timed(&mut self) -> Option<&mut dyn Device> {
+        match self {
+            Self::Usart(device) => Some(device.as_mut()),
+            Self::Timer(device) => Some(device.as_mut()),
+            _ => None,
+        }
+    }
+}
+
+/// Interrupts of EXTI lines 0 to 15 (RM0385, table 46).
+const EXTI_INTERRUPTS: &[(u32, u32)] =
+    &[(0x1, 6), (0x2, 7), (0x4, 8), (0x8, 9), (0x10, 10), (0x3e0, 23), (0xfc00, 40)];
+
+/// The devices of a microcontroller.
+#[derive(Clone, Debug)]
+pub struct Bus {
+    table: &'static [Peripheral],
+    slots: Vec<Slot>,
+    rcc: Rcc,
+    clocks: Clocks,
+    core: CoreRegisters,
+    console: usize,
+    unknown: BTreeMap<u32, u64>,
+    kept: BTreeMap<u32, u32>,
+    /// The register that was read last, if nothing else was accessed since.
+    polled: Option<u32>,
+}
+
+impl Bus {
+    /// The devices of a board, after reset.
+    ///
+    /// # Errors
+    /// [`NoDevices`] if its microcontroller is not modelled.
+    pub fn new(board: &Board) -> Result<Self, NoDevices> {
+        let unknown = || NoDevices { board: board.id.clone() };
+        let firmware = board.firmware.as_ref().ok_or_else(unknown)?;
+        let (table, console) = match board.id.as_str() {
+            "stm32f746g-disco" => (stm32f746::PERIPHERALS, stm32f746::CONSOLE),
+            _ => return Err(unknown()),
+        };
+        let is_console = |p: &Peripheral| matches!(p.model, Model::Usart(n) if n == console);
+        let rcc = Rcc::new(board.core.clock.hertz.0);
+        Ok(Self {
+            table,
+            slots: table.iter().map(|peripheral| Slot::new(peripheral.model)).collect(),
+            clocks: rcc.clocks(),
+            rcc,
+            core: CoreRegisters::new(firmware.flash_address),
+            console: table.iter().position(is_console).ok_or_else(unknown)?,
+            unknown: BTreeMap::new(),
+            kept: BTreeMap::new(),
+            polled: None,
+        })
+    }
+
+    const fn at(&self, now: Time) -> Moment {
+        Moment { now, clocks: self.clocks }
+    }
+
+    fn find(&self, address: u32) -> Option<usize> {
+        let index = self.table.partition_point(|peripheral| peripheral.last < address);
+        self.table.get(index).filter(|peripheral| peripheral.first <= address).map(|_| index)
+    }
+
+    fn is_clocked(&self, index: usize) -> bool {
+        let clock = self.table.get(index).and_then(|peripheral| peripheral.clock);
+        clock.is_none_or(|(register, bit)| self.rcc.is_on(register, bit))
+    }
+
+    fn record(&mut self, address: u32) {
+        *self.unknown.entry(address).or_insert(0) += 1;
+    }
+
+    /// Name of the peripheral at an address.
+    #[must_use]
+    pub fn name(&self, address: u32) -> Option<&'static str> {
+        self.table.get(self.find(address)?).map(|peripheral| peripheral.name)
+    }
+
+    /// Reads a register. `exception` is the number of the exception that the core executes.
+    ///
+    /// # Errors
+    /// What the hardware answers with a fault.
+    pub fn read(
+        &mut self,
+        address: u32,
+        size: Size,
+        now: Time,
+        exception: u32,
+    ) -> Result<u32, AccessError> {
+        let (word, shift) = place(address, size)?;
+        self.polled = Some(word);
+        let value = match self.find(word) {
+            None if word >> 28 == 14 => self.core.read(word, now, exception)?,
+            None => return Err(AccessError::Reserved(address)),
+            Some(index) if !self.is_clocked(index) => {
+                self.record(word);
+                return Ok(0);
+            }
+            Some(index) => {
+                let at = self.at(now);
+                let offset = word - self.table[index].first;
+                let device = self.slots[index].device(&mut self.rcc);
+                device.and_then(|device| device.read(offset, at))
+            }
+        };
+        self.update_lines();
+        let value = value.unwrap_or_else(|| {
+            self.record(word);
+            self.kept.get(&word).copied().unwrap_or(0)
+        });
+        Ok(value >> shift & size.mask())
+    }
+
+    /// Writes a register.
+    ///
+    /// # Errors
+    /// What the hardware answers with a fault.
+    pub fn write(
+        &mut self,
+        address: u32,
+        size: Size,
+        value: u32,
+        now: Time,
+    ) -> Result<(), AccessError> {
+        let (word, shift) = place(address, size)?;
+        self.polled = None;
+        let write = Write { value: (value & size.mask()) << shift, mask: size.mask() << shift };
+        let known = match self.find(word) {
+            None if word >> 28 == 14 => self.core.write(word, write, now)?,
+            None => return Err(AccessError::Reserved(address)),
+            Some(index) if !self.is_clocked(index) => {
+                self.record(word);
+                return Ok(());
+            }
+            Some(index) => {
+                let at = self.at(now);
+                let offset = word - self.table[index].first;
+                let device = self.slots[index].device(&mut self.rcc);
+                let known = device.is_some_and(|device| device.write(offset, write, at));
+                self.clocks = self.rcc.clocks();
+                known
+            }
+        };
+        if !known {
+            self.record(word);
+            let kept = self.kept.entry(word).or_insert(0);
+            *kept = write.over(*kept);
+        }
+        self.update_lines();
+        Ok(())
+    }
+
+    /// Does what was due until now.
+    pub fn advance(&mut self, now: Time) {
+        let at = self.at(now);
+        self.core.advance(now);
+        for slot in &mut self.slots {
+            if let Some(device) = slot.timed() {
+                device.advance(at);
+            }
+        }
+        self.update_lines();
+    }
+
+    fn update_lines(&mut self) {
+        for (peripheral, slot) in self.table.iter().zip(&self.slots) {
+            let high = match slot {
+                Slot::Usart(device) => device.lines()[0],
+                Slot::Timer(device) => device.lines()[0],
+                Slot::Exti(exti) => {
+                    for (lines, interrupt) in EXTI_INTERRUPTS {
+                        self.core.nvic.set_line(*interrupt, exti.pending() & lines != 0);
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
+            if let Some(interrupt) = peripheral.interrupt {
+                self.core.nvic.set_line(interrupt, high);
+            }
+        }
+    }
+
+    /// When a device will next do something by itself.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Time> {
+        self.slots.iter().fold(self.core.next_event(), |first, slot| {
+            let next = match slot {
+                Slot::Usart(device) => device.next_event(self.clocks),
+                Slot::Timer(device) => device.next_event(self.clocks),
+                _ => None,
+            };
+            earlier(first, next)
+        })
+    }
+
+    /// If the register that is about to be read was read just before, and nothing else since:
+    /// when a flag in it will change. Firmware that polls need not be executed until then.
+    #[must_use]
+    pub fn polls_until(&self, address: u32) -> Option<Time> {
+        let word = address & !3;
+        if self.polled != Some(word) {
+            return None;
+        }
+        let index = self.find(word)?;
+        match self.slots.get(index)? {
+            Slot::Usart(device) => device.poll_until(word - self.table[index].first),
+            _ => None,
+        }
+    }
+
+    fn console(&mut self) -> Option<&mut Usart> {
+        match self.slots.get_mut(self.console) {
+            Some(Slot::Usart(device)) => Some(device),
+            _ => None,
+        }
+    }
+
+    /// Whether the board wrote to its console since the last [`Bus::take_console`].
+    #[must_use]
+    pub fn has_console(&self) -> bool {
+        matches!(self.slots.get(self.console), Some(Slot::Usart(device)) if device.has_sent())
+    }
+
+    /// Bytes that the board wrote to its console since the last call.
+    pub fn take_console(&mut self) -> Vec<u8> {
+        self.console().map(Usart::take_sent).unwrap_or_default()
+    }
+
+    /// Sends bytes to the board's console at its baud rate, from now on.
+    pub fn feed_console(&mut self, bytes: &[u8], now: Time) {
+        let at = self.at(now);
+        if let Some(console) = self.console() {
+            console.feed(bytes, at);
+        }
+    }
+
+    /// Bytes sent to the console that firmware lost.
+    pub fn lost_console_bytes(&mut self) -> u64 {
+        self.console().map_or(0, |console| console.lost())
+    }
+
+    /// The exceptions.
+    #[must_use]
+    pub const fn nvic(&self) -> &Nvic {
+        &self.core.nvic
+    }
+
+    /// The exceptions.
+    pub const fn nvic_mut(&mut self) -> &mut Nvic {
+        &mut self.core.nvic
+    }
+
+    /// Address of the vector table.
+    #[must_use]
+    pub fn vectors(&self) -> u32 {
+        self.core.scb.vectors()
+    }
+
+    /// Whether firmware may use the floating-point unit.
+    #[must_use]
+    pub fn float_enabled(&self) -> bool {
+        self.core.scb.float_enabled()
+    }
+
+    /// Whether a pending interrupt counts as an event for WFE.
+    #[must_use]
+    pub fn send_event_on_pend(&self) -> bool {
+        self.core.scb.send_event_on_pend()
+    }
+
+    /// Whether the core sleeps when it returns to thread mode.
+    #[must_use]
+    pub fn sleep_on_exit(&self) -> bool {
+        self.core.scb.sleep_on_exit()
+    }
+
+    /// Whether firmware asked for a system reset.
+    #[must_use]
+    pub const fn reset_requested(&self) -> bool {
+        self.core.reset_requested()
+    }
+
+    /// Whether an exception would end WFI.
+    #[must_use]
+    pub fn wakes(&self, masks: Masks) -> bool {
+        self.core.nvic.wakes(masks)
+    }
+
+    /// Accesses that no model answered, and those to peripherals whose clock was off: address of
+    /// the word and number.
+    #[must_use]
+    pub fn unknown(&self) -> Vec<(u32, u64)> {
+        self.unknown.iter().map(|(address, count)| (*address, *count)).collect()
+    }
+}
+
+/// Address of the word and shift within it.
+fn place(address: u32, size: Size) -> Result<(u32, u32), AccessError> {
+    let within = address & 3;
+    if within + size.bytes() > 4 {
+        return Err(AccessError::Unaligned(address));
+    }
+    Ok((address & !3, within * 8))
+}

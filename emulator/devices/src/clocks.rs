@@ -1,0 +1,151 @@
+//! RCC: reset and clock control (RM0385, 5.3), as far as firmware can tell it from the silicon.
+//! Oscillators and PLLs are ready at once.
+
+use std::collections::BTreeMap;
+
+use crate::access::{Device, Moment, Write};
+
+const HSI_HZ: u64 = 16_000_000;
+
+const CR: u32 = 0x00;
+const CFGR: u32 = 0x08;
+const CIR: u32 = 0x0c;
+const BDCR: u32 = 0x70;
+const CSR: u32 = 0x74;
+const DCKCFGR2: u32 = 0x90;
+const LAST: u32 = 0x90;
+
+/// Reset values that are not 0 (RM0385, 5.3.27).
+const RESET: &[(u32, u32)] = &[
+    (CR, 0x0000_0083),
+    (0x04, 0x2400_3010),
+    (0x30, 0x0010_0000),
+    (0x50, 0x7e6f_b7ff),
+    (0x54, 0x0000_00f1),
+    (0x58, 0x0000_0003),
+    (0x60, 0xffff_cbff),
+    (0x64, 0x04f7_7f33),
+    (CSR, 0x0e00_0000),
+    (0x84, 0x2400_3000),
+    (0x88, 0x2400_3000),
+    (0x8c, 0x2000_0000),
+];
+
+/// Bits that answer others: register, request, answer.
+const READY: &[(u32, u32, u32)] = &[
+    (CR, 0, 1),
+    (CR, 16, 17),
+    (CR, 24, 25),
+    (CR, 26, 27),
+    (CR, 28, 29),
+    (BDCR, 0, 1),
+    (CSR, 0, 1),
+];
+
+/// The clocks that matter to devices, relative to the core's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clocks {
+    core_hz: u64,
+    /// The core's clock divides the system clock by this.
+    ahb_divider: u64,
+    apb_divider: [u64; 2],
+    dckcfgr2: u32,
+}
+
+impl Clocks {
+    /// Core cycles for `ticks` of the clock of a USART (1 to 8).
+    pub fn usart_cycles(&self, usart: u32, ticks: u64) -> u64 {
+        let usart = usart.clamp(1, 8);
+        let source = self.dckcfgr2 >> ((usart - 1) * 2) & 3;
+        let apb = usize::from(matches!(usart, 1 | 6));
+        match source {
+            0 => ticks * self.apb_divider[apb],
+            1 => ticks / self.ahb_divider,
+            // HSI; LSE too slow to matter.
+            _ => ticks.saturating_mul(self.core_hz) / HSI_HZ,
+        }
+    }
+
+    /// Core cycles of a tick of timers on APB1 (0) or APB2 (1): twice as fast as a divided bus
+    /// (RM0385, 5.2, figure 13; RCC_DCKCFGR1.TIMPRE = 0).
+    pub fn timer_tick(&self, apb: usize) -> u64 {
+        match self.apb_divider[apb & 1] {
+            1 => 1,
+            divider => divider / 2,
+        }
+    }
+}
+
+/// The registers.
+#[derive(Clone, Debug)]
+pub struct Rcc {
+    registers: BTreeMap<u32, u32>,
+    core_hz: u64,
+}
+
+impl Rcc {
+    /// After reset, on a board whose firmware will set the core to `core_hz`.
+    pub fn new(core_hz: u64) -> Self {
+        Self { registers: RESET.iter().copied().collect(), core_hz: core_hz.max(1) }
+    }
+
+    fn get(&self, offset: u32) -> u32 {
+        self.registers.get(&offset).copied().unwrap_or(0)
+    }
+
+    /// Whether the enable bit of a peripheral is set.
+    pub fn is_on(&self, register: u32, bit: u32) -> bool {
+        self.get(register) >> (bit & 31) & 1 != 0
+    }
+
+    /// The clocks now.
+    pub fn clocks(&self) -> Clocks {
+        let configuration = self.get(CFGR);
+        let ahb = configuration >> 4 & 15;
+        let apb = |shift: u32| {
+            let field = configuration >> shift & 7;
+            if field & 4 == 0 { 1 } else { 2 << (field & 3) }
+        };
+        Clocks {
+            core_hz: self.core_hz,
+            // 2, 4, 8, 16, then 64 to 512.
+            ahb_divider: match ahb {
+                0..=7 => 1,
+                8..=11 => 2 << (ahb & 3),
+                _ => 64 << (ahb & 3),
+            },
+            apb_divider: [apb(10), apb(13)],
+            dckcfgr2: self.get(DCKCFGR2),
+        }
+    }
+}
+
+impl Device for Rcc {
+    fn read(&mut self, offset: u32, _: Moment) -> Option<u32> {
+        (offset <= LAST).then(|| self.get(offset))
+    }
+
+    fn write(&mut self, offset: u32, write: Write, _: Moment) -> bool {
+        if offset > LAST {
+            return false;
+        }
+        let old = self.get(offset);
+        let mut value = write.over(old);
+        for &(register, request, answer) in READY {
+            if register == offset {
+                value = value & !(1 << answer) | (value >> request & 1) << answer;
+            }
+        }
+        match offset {
+            CFGR => value = value & !0xc | (value & 3) << 2,
+            // Interrupt flags: never raised.
+            CIR => value &= 0x7f00,
+            // RMVF clears the reset flags.
+            CSR if value & 1 << 24 != 0 => value &= 0x3,
+            CSR => value = old & 0xfe00_0000 | value & 0x3,
+            _ => {}
+        }
+        self.registers.insert(offset, value);
+        true
+    }
+}

@@ -1,0 +1,119 @@
+//! The private peripheral bus: 0xE0000000 to 0xE00FFFFF (DDI 0403E, table B3-2; RM0385, 40 for
+//! DBGMCU).
+
+use crate::access::{AccessError, Time, Write, earlier};
+use crate::dwt::Dwt;
+use crate::nvic::Nvic;
+use crate::scb::{Effect, Scb};
+use crate::systick::SysTick;
+
+/// DEV_ID 0x449, REV_ID 0x1001 (RM0385, 40.6.1).
+const DBGMCU_IDCODE: u32 = 0x1001_6449;
+
+/// The core's registers.
+#[derive(Clone, Debug)]
+pub struct CoreRegisters {
+    /// Exceptions.
+    pub nvic: Nvic,
+    /// System control.
+    pub scb: Scb,
+    systick: SysTick,
+    dwt: Dwt,
+    debug: [u32; 3],
+    reset: bool,
+}
+
+impl CoreRegisters {
+    /// After reset, with the vector table at `vectors`.
+    pub fn new(vectors: u32) -> Self {
+        Self {
+            nvic: Nvic::default(),
+            scb: Scb::new(vectors),
+            systick: SysTick::default(),
+            dwt: Dwt::default(),
+            debug: [0; 3],
+            reset: false,
+        }
+    }
+
+    /// Whether firmware asked for a system reset.
+    pub const fn reset_requested(&self) -> bool {
+        self.reset
+    }
+
+    /// Does what was due until now.
+    pub fn advance(&mut self, now: Time) {
+        self.systick.advance(now);
+        if self.systick.take_pending() {
+            self.nvic.pend(15);
+        }
+    }
+
+    /// When something will happen by itself.
+    pub fn next_event(&self) -> Option<Time> {
+        earlier(self.systick.next_event(), None)
+    }
+
+    /// Reads the word at an address that is a multiple of 4; nothing if there is no register.
+    pub fn read(
+        &mut self,
+        address: u32,
+        now: Time,
+        exception: u32,
+    ) -> Result<Option<u32>, AccessError> {
+        Ok(match address {
+            // ITM: nothing listens, so its FIFOs always have room.
+            0xe000_0000..=0xe000_007c => Some(1),
+            0xe000_0e00..=0xe000_0fff => Some(0),
+            0xe000_1000..=0xe000_1fff => self.dwt.read(address & 0xfff, now),
+            0xe000_e010..=0xe000_e01c => {
+                let value = self.systick.read(address & 0xf, now);
+                if self.systick.take_pending() {
+                    self.nvic.pend(15);
+                }
+                value
+            }
+            0xe000_e100..=0xe000_e4ef => self.nvic.read(address - 0xe000_e100),
+            0xe000_e000..=0xe000_efff => self.scb.read(address & 0xfff, &self.nvic, exception),
+            0xe004_2000 => Some(DBGMCU_IDCODE),
+            0xe004_2004..=0xe004_200c => {
+                self.debug.get(((address & 0xf) / 4 - 1) as usize).copied()
+            }
+            0xe000_0000..=0xe00f_ffff => None,
+            _ => return Err(AccessError::Reserved(address)),
+        })
+    }
+
+    /// Writes to the word at an address that is a multiple of 4; false if there is no register.
+    pub fn write(&mut self, address: u32, write: Write, now: Time) -> Result<bool, AccessError> {
+        Ok(match address {
+            0xe000_0000..=0xe000_007c | 0xe000_0e00..=0xe000_0fff => true,
+            0xe000_1000..=0xe000_1fff => self.dwt.write(address & 0xfff, write.value, now),
+            0xe000_e010..=0xe000_e01c => self.systick.write(address & 0xf, write.value, now),
+            0xe000_e100..=0xe000_e4ef => self.nvic.write(address - 0xe000_e100, write),
+            0xe000_e000..=0xe000_efff => {
+                match self.scb.write(address & 0xfff, write, &mut self.nvic) {
+                    Effect::None => true,
+                    Effect::Unknown => false,
+                    Effect::Reset => {
+                        self.reset = true;
+                        true
+                    }
+                    Effect::Trace(on) => {
+                        self.dwt.set_trace(on, now);
+                        true
+                    }
+                }
+            }
+            0xe004_2000 => true,
+            0xe004_2004..=0xe004_200c => {
+                if let Some(register) = self.debug.get_mut(((address & 0xf) / 4 - 1) as usize) {
+                    *register = write.over(*register);
+                }
+                true
+            }
+            0xe000_0000..=0xe00f_ffff => false,
+            _ => return Err(AccessError::Reserved(address)),
+        })
+    }
+}

@@ -1,0 +1,220 @@
+//! STM32F746: which peripheral is where, what clocks it and which interrupt it raises.
+//! RM0385: table 1 (addresses), 5.3 (clock enables), table 46 (interrupts).
+
+use crate::plain::Rule;
+
+/// What stands behind a range of addresses.
+#[derive(Clone, Copy, Debug)]
+pub enum Model {
+    /// Reset and clock control.
+    Rcc,
+    /// GPIO port, 0 is A.
+    Gpio(u32),
+    /// USART or UART with its number.
+    Usart(u32),
+    /// Timer on APB1 (0) or APB2 (1); true: a counter of 32 bits.
+    Timer(usize, bool),
+    /// External interrupts.
+    Exti,
+    /// Registers that keep what is written, which is all that firmware can tell.
+    Plain(u32, &'static [(u32, Rule)]),
+    /// Not modelled: keeps what is written, and each access is recorded.
+    Unmodelled,
+}
+
+/// A peripheral.
+#[derive(Clone, Copy, Debug)]
+pub struct Peripheral {
+    /// Name in the manual.
+    pub name: &'static str,
+    /// First address.
+    pub first: u32,
+    /// Last address.
+    pub last: u32,
+    /// Offset of the enable register in RCC and bit; nothing if it is always clocked.
+    pub clock: Option<(u32, u32)>,
+    /// Interrupt.
+    pub interrupt: Option<u32>,
+    /// What it is.
+    pub model: Model,
+}
+
+/// The USART that the board's console is wired to (UM1907: ST-LINK virtual COM port).
+pub const CONSOLE: u32 = 1;
+
+const AHB1: u32 = 0x30;
+const AHB2: u32 = 0x34;
+const AHB3: u32 = 0x38;
+const APB1: u32 = 0x40;
+const APB2: u32 = 0x44;
+
+const fn p(
+    name: &'static str,
+    first: u32,
+    clock: Option<(u32, u32)>,
+    interrupt: Option<u32>,
+    model: Model,
+) -> Peripheral {
+    Peripheral { name, first, last: first + 0x3ff, clock, interrupt, model }
+}
+
+const fn other(name: &'static str, first: u32, last: u32, clock: (u32, u32)) -> Peripheral {
+    let model = Model::Unmodelled;
+    Peripheral { name, first, last, clock: Some(clock), interrupt: None, model }
+}
+
+const fn small(name: &'static str, first: u32, clock: (u32, u32)) -> Peripheral {
+    other(name, first, first + 0x3ff, clock)
+}
+
+const fn timer(
+    name: &'static str,
+    first: u32,
+    clock: (u32, u32),
+    interrupt: u32,
+    wide: bool,
+) -> Peripheral {
+    let apb = (clock.0 == APB2) as usize;
+    p(name, first, Some(clock), Some(interrupt), Model::Timer(apb, wide))
+}
+
+const fn usart(
+    name: &'static str,
+    first: u32,
+    clock: (u32, u32),
+    interrupt: u32,
+    number: u32,
+) -> Peripheral {
+    p(name, first, Some(clock), Some(interrupt), Model::Usart(number))
+}
+
+const fn gpio(name: &'static str, index: u32) -> Peripheral {
+    p(name, 0x4002_0000 + index * 0x400, Some((AHB1, index)), None, Model::Gpio(index))
+}
+
+/// PWR, RM0385, 4.4: the regulator and the over-drive are ready at once.
+const PWR: Model = Model::Plain(
+    0x10,
+    &[
+        (0x00, Rule::Reset(0x0000_c000)),
+        (0x04, Rule::Reset(0x0000_4000)),
+        (0x04, Rule::Follows(0x00, &[(16, 16), (17, 17)])),
+        (0x04, Rule::Follows(0x04, &[(9, 3)])),
+    ],
+);
+
+/// FLASH, RM0385, 3.7: never busy, locked.
+const FLASH: Model = Model::Plain(
+    0x1c,
+    &[
+        (0x0c, Rule::Fixed(0)),
+        (0x10, Rule::Reset(0x8000_0000)),
+        (0x14, Rule::Reset(0xc0ff_aafd)),
+        (0x18, Rule::Reset(0x0040_0080)),
+    ],
+);
+
+/// SYSCFG, RM0385, 7.2: the compensation cell is ready when it is on.
+const SYSCFG: Model = Model::Plain(0x24, &[(0x20, Rule::Follows(0x20, &[(0, 8)]))]);
+
+/// Factory bytes: unique id and flash size in KB (RM0385, 41.1, 41.2).
+const FACTORY: Model = Model::Plain(
+    0x400,
+    &[
+        (0x20, Rule::Fixed(0x0000_0001)),
+        (0x24, Rule::Fixed(0x0000_0002)),
+        (0x28, Rule::Fixed(0x0000_0003)),
+        (0x40, Rule::Fixed(0x0400_0000)),
+    ],
+);
+
+/// All peripherals by address.
+pub const PERIPHERALS: &[Peripheral] = &[
+    p("factory bytes", 0x1ff0_f400, None, None, FACTORY),
+    timer("TIM2", 0x4000_0000, (APB1, 0), 28, true),
+    timer("TIM3", 0x4000_0400, (APB1, 1), 29, false),
+    timer("TIM4", 0x4000_0800, (APB1, 2), 30, false),
+    timer("TIM5", 0x4000_0c00, (APB1, 3), 50, true),
+    timer("TIM6", 0x4000_1000, (APB1, 4), 54, false),
+    timer("TIM7", 0x4000_1400, (APB1, 5), 55, false),
+    timer("TIM12", 0x4000_1800, (APB1, 6), 43, false),
+    timer("TIM13", 0x4000_1c00, (APB1, 7), 44, false),
+    timer("TIM14", 0x4000_2000, (APB1, 8), 45, false),
+    small("LPTIM1", 0x4000_2400, (APB1, 9)),
+    p("RTC", 0x4000_2800, None, None, Model::Unmodelled),
+    small("WWDG", 0x4000_2c00, (APB1, 11)),
+    p("IWDG", 0x4000_3000, None, None, Model::Unmodelled),
+    small("SPI2", 0x4000_3800, (APB1, 14)),
+    small("SPI3", 0x4000_3c00, (APB1, 15)),
+    small("SPDIFRX", 0x4000_4000, (APB1, 16)),
+    usart("USART2", 0x4000_4400, (APB1, 17), 38, 2),
+    usart("USART3", 0x4000_4800, (APB1, 18), 39, 3),
+    usart("UART4", 0x4000_4c00, (APB1, 19), 52, 4),
+    usart("UART5", 0x4000_5000, (APB1, 20), 53, 5),
+    small("I2C1", 0x4000_5400, (APB1, 21)),
+    small("I2C2", 0x4000_5800, (APB1, 22)),
+    small("I2C3", 0x4000_5c00, (APB1, 23)),
+    small("I2C4", 0x4000_6000, (APB1, 24)),
+    small("CAN1", 0x4000_6400, (APB1, 25)),
+    small("CAN2", 0x4000_6800, (APB1, 26)),
+    small("HDMI-CEC", 0x4000_6c00, (APB1, 27)),
+    p("PWR", 0x4000_7000, Some((APB1, 28)), None, PWR),
+    small("DAC", 0x4000_7400, (APB1, 29)),
+    usart("UART7", 0x4000_7800, (APB1, 30), 82, 7),
+    usart("UART8", 0x4000_7c00, (APB1, 31), 83, 8),
+    timer("TIM1", 0x4001_0000, (APB2, 0), 27, false),
+    timer("TIM8", 0x4001_0400, (APB2, 1), 46, false),
+    usart("USART1", 0x4001_1000, (APB2, 4), 37, 1),
+    usart("USART6", 0x4001_1400, (APB2, 5), 71, 6),
+    small("ADC1 - ADC3", 0x4001_2000, (APB2, 8)),
+    small("SDMMC1", 0x4001_2c00, (APB2, 11)),
+    small("SPI1", 0x4001_3000, (APB2, 12)),
+    small("SPI4", 0x4001_3400, (APB2, 13)),
+    p("SYSCFG", 0x4001_3800, Some((APB2, 14)), None, SYSCFG),
+    p("EXTI", 0x4001_3c00, None, None, Model::Exti),
+    timer("TIM9", 0x4001_4000, (APB2, 16), 24, false),
+    timer("TIM10", 0x4001_4400, (APB2, 17), 25, false),
+    timer("TIM11", 0x4001_4800, (APB2, 18), 26, false),
+    small("SPI5", 0x4001_5000, (APB2, 20)),
+    small("SPI6", 0x4001_5400, (APB2, 21)),
+    small("SAI1", 0x4001_5800, (APB2, 22)),
+    small("SAI2", 0x4001_5c00, (APB2, 23)),
+    small("LCD-TFT", 0x4001_6800, (APB2, 26)),
+    gpio("GPIOA", 0),
+    gpio("GPIOB", 1),
+    gpio("GPIOC", 2),
+    gpio("GPIOD", 3),
+    gpio("GPIOE", 4),
+    gpio("GPIOF", 5),
+    gpio("GPIOG", 6),
+    gpio("GPIOH", 7),
+    gpio("GPIOI", 8),
+    gpio("GPIOJ", 9),
+    gpio("GPIOK", 10),
+    small("CRC", 0x4002_3000, (AHB1, 12)),
+    p("RCC", 0x4002_3800, None, None, Model::Rcc),
+    p("FLASH", 0x4002_3c00, None, None, FLASH),
+    other("BKPSRAM", 0x4002_4000, 0x4002_4fff, (AHB1, 18)),
+    small("DMA1", 0x4002_6000, (AHB1, 21)),
+    small("DMA2", 0x4002_6400, (AHB1, 22)),
+    other("ETHERNET MAC", 0x4002_8000, 0x4002_93ff, (AHB1, 25)),
+    other("DMA2D", 0x4002_b000, 0x4002_bbff, (AHB1, 23)),
+    other("USB OTG HS", 0x4004_0000, 0x4007_ffff, (AHB1, 29)),
+    other("USB OTG FS", 0x5000_0000, 0x5003_ffff, (AHB2, 7)),
+    small("DCMI", 0x5005_0000, (AHB2, 0)),
+    small("RNG", 0x5006_0800, (AHB2, 6)),
+    other("FMC", 0xa000_0000, 0xa000_0fff, (AHB3, 0)),
+    other("QUADSPI", 0xa000_1000, 0xa000_1fff, (AHB3, 1)),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peripherals_are_in_order_and_apart() {
+        for pair in PERIPHERALS.windows(2) {
+            assert!(pair[0].last < pair[1].first, "{} {}", pair[0].name, pair[1].name);
+        }
+    }
+}

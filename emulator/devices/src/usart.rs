@@ -1,0 +1,253 @@
+//! A USART: RM0385, 31.8. Bytes take the time of their bits at the rate that BRR gives.
+
+use std::collections::VecDeque;
+
+use crate::access::{Device, Moment, Time, Write, earlier};
+use crate::clocks::Clocks;
+
+const ENABLE: u32 = 1;
+const RECEIVE: u32 = 1 << 2;
+const TRANSMIT: u32 = 1 << 3;
+const OVER8: u32 = 1 << 15;
+
+const ORE: u32 = 1 << 3;
+const IDLE: u32 = 1 << 4;
+const RXNE: u32 = 1 << 5;
+const TC: u32 = 1 << 6;
+const TXE: u32 = 1 << 7;
+const TEACK: u32 = 1 << 21;
+const REACK: u32 = 1 << 22;
+/// Flags that ICR clears.
+const CLEARABLE: u32 = 0x0012_1b5f;
+
+/// A USART with its number in the manual.
+#[derive(Clone, Debug)]
+pub struct Usart {
+    number: u32,
+    cr: [u32; 3],
+    brr: u32,
+    gtpr: u32,
+    rtor: u32,
+    isr: u32,
+    rdr: u8,
+    /// The byte in TDR that waits for the shift register.
+    waiting: Option<u8>,
+    /// When the shift register is empty.
+    shifted: Option<Time>,
+    sent: Vec<u8>,
+    incoming: VecDeque<u8>,
+    /// When the next incoming byte is complete.
+    arrives: Option<Time>,
+    /// When the line will have been idle for a frame.
+    idles: Option<Time>,
+    lost: u64,
+}
+
+impl Usart {
+    /// USART `number` after reset.
+    pub fn new(number: u32) -> Self {
+        Self {
+            number,
+            cr: [0; 3],
+            brr: 0,
+            gtpr: 0,
+            rtor: 0,
+            isr: TC | TXE,
+            rdr: 0,
+            waiting: None,
+            shifted: None,
+            sent: Vec::new(),
+            incoming: VecDeque::new(),
+            arrives: None,
+            idles: None,
+            lost: 0,
+        }
+    }
+
+    /// Core cycles of a byte with its start and stop bits.
+    fn byte_cycles(&self, clocks: Clocks) -> u64 {
+        let divider = if self.cr[0] & OVER8 == 0 {
+            u64::from(self.brr)
+        } else {
+            u64::from(self.brr & 0xfff0 | (self.brr & 7) << 1) / 2
+        };
+        let bits = match (self.cr[0] >> 28 & 1, self.cr[0] >> 12 & 1) {
+            (1, 0) => 9,
+            (0, 1) => 11,
+            _ => 10,
+        };
+        clocks.usart_cycles(self.number, divider * bits).max(1)
+    }
+
+    fn receives(&self) -> bool {
+        self.cr[0] & (ENABLE | RECEIVE) == ENABLE | RECEIVE
+    }
+
+    /// Bytes that a host sends, one behind the other, from now on.
+    pub fn feed(&mut self, bytes: &[u8], at: Moment) {
+        self.incoming.extend(bytes);
+        if self.arrives.is_none() && !self.incoming.is_empty() {
+            self.arrives = Some(at.now.after(self.byte_cycles(at.clocks)));
+            self.idles = None;
+        }
+    }
+
+    /// Bytes sent since the last call.
+    pub fn take_sent(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.sent)
+    }
+
+    /// Whether bytes were sent since the last [`Usart::take_sent`].
+    pub fn has_sent(&self) -> bool {
+        !self.sent.is_empty()
+    }
+
+    /// Incoming bytes that firmware did not fetch in time or was not ready for.
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// When a flag that firmware may poll for will be set.
+    pub fn poll_until(&self, offset: u32) -> Option<Time> {
+        let transmitter = self.shifted.filter(|_| self.isr & (TC | TXE) != TC | TXE);
+        if offset == 0x1c { earlier(transmitter, self.arrives) } else { None }
+    }
+
+    fn transmit(&mut self, byte: u8, at: Moment) {
+        if self.cr[0] & (ENABLE | TRANSMIT) != ENABLE | TRANSMIT {
+            return;
+        }
+        self.isr &= !TC;
+        if self.shifted.is_some() {
+            // TDR holds one byte: an unsent one is overwritten.
+            self.waiting = Some(byte);
+            self.isr &= !TXE;
+        } else {
+            self.sent.push(byte);
+            self.shifted = Some(at.now.after(self.byte_cycles(at.clocks)));
+        }
+    }
+
+    fn receive(&mut self, byte: u8) {
+        if !self.receives() {
+            self.lost += 1;
+        } else if self.isr & RXNE != 0 {
+            self.isr |= ORE;
+            self.lost += 1;
+        } else {
+            self.rdr = byte;
+            self.isr |= RXNE;
+        }
+    }
+
+    fn control(&mut self, value: u32) {
+        let was = std::mem::replace(&mut self.cr[0], value);
+        if value & ENABLE == 0 {
+            self.isr = TC | TXE;
+            self.waiting = None;
+            self.shifted = None;
+            return;
+        }
+        let on = |bit: u32| value & bit != 0;
+        self.isr &= !(TEACK | REACK);
+        self.isr |= if on(TRANSMIT) { TEACK } else { 0 } | if on(RECEIVE) { REACK } else { 0 };
+        // Enabling the transmitter sends an idle frame, done at once here.
+        if was & TRANSMIT == 0 && on(TRANSMIT) {
+            self.isr |= TC | TXE;
+        }
+    }
+}
+
+impl Device for Usart {
+    fn read(&mut self, offset: u32, at: Moment) -> Option<u32> {
+        self.advance(at);
+        Some(match offset {
+            0x00..=0x08 => self.cr[(offset / 4) as usize],
+            0x0c => self.brr,
+            0x10 => self.gtpr,
+            0x14 => self.rtor,
+            0x18 | 0x20 => 0,
+            0x1c => self.isr,
+            0x24 => {
+                self.isr &= !RXNE;
+                u32::from(self.rdr)
+            }
+            0x28 => u32::from(self.waiting.unwrap_or(0)),
+            _ => return None,
+        })
+    }
+
+    fn write(&mut self, offset: u32, write: Write, at: Moment) -> bool {
+        self.advance(at);
+        match offset {
+            0x00 => self.control(write.over(self.cr[0])),
+            0x04 | 0x08 => {
+                let register = &mut self.cr[(offset / 4) as usize];
+                *register = write.over(*register);
+            }
+            0x0c => self.brr = write.over(self.brr) & 0xffff,
+            0x10 => self.gtpr = write.over(self.gtpr),
+            0x14 => self.rtor = write.over(self.rtor),
+            // RXFRQ and TXFRQ drop what is held.
+            0x18 => {
+                if write.value & 8 != 0 {
+                    self.isr &= !RXNE;
+                }
+                if write.value & 16 != 0 {
+                    self.waiting = None;
+                    self.isr |= TXE;
+                }
+            }
+            0x1c | 0x24 => {}
+            0x20 => self.isr &= !(write.value & CLEARABLE),
+            0x28 => self.transmit(write.value as u8, at),
+            _ => return false,
+        }
+        true
+    }
+
+    fn advance(&mut self, at: Moment) {
+        while let Some(shifted) = self.shifted.filter(|time| *time <= at.now) {
+            match self.waiting.take() {
+                Some(byte) => {
+                    self.sent.push(byte);
+                    self.isr |= TXE;
+                    self.shifted = Some(shifted.after(self.byte_cycles(at.clocks)));
+                }
+                None => {
+                    self.isr |= TC | TXE;
+                    self.shifted = None;
+                }
+            }
+        }
+        while let Some(arrived) = self.arrives.filter(|time| *time <= at.now) {
+            if let Some(byte) = self.incoming.pop_front() {
+                self.receive(byte);
+            }
+            let next = arrived.after(self.byte_cycles(at.clocks));
+            let more = !self.incoming.is_empty();
+            self.arrives = more.then_some(next);
+            self.idles = (!more).then_some(next);
+        }
+        if self.idles.is_some_and(|time| time <= at.now) {
+            self.idles = None;
+            if self.receives() {
+                self.isr |= IDLE;
+            }
+        }
+    }
+
+    fn next_event(&self, _: Clocks) -> Option<Time> {
+        earlier(earlier(self.shifted, self.arrives), self.idles)
+    }
+
+    fn lines(&self) -> [bool; 2] {
+        let enabled = |control: u32| self.cr[0] >> control & 1 != 0;
+        let raised = enabled(5) && self.isr & (RXNE | ORE) != 0
+            || enabled(4) && self.isr & IDLE != 0
+            || enabled(6) && self.isr & TC != 0
+            || enabled(7) && self.isr & TXE != 0
+            || self.cr[2] & 1 != 0 && self.isr & ORE != 0;
+        [raised && enabled(0), false]
+    }
+}
