@@ -123,11 +123,12 @@ impl Project {
         self.target(Workspace::Main).join("release/tilewright")
     }
 
-    /// A command in the root folder, with the cached tools first on its `PATH`, and without what
-    /// cargo tells this program about its own package.
+    /// A command in the root folder, with the cached tools first on its `PATH`, the products' place
+    /// in `TILEWRIGHT_DIST`, and without what cargo tells this program about its own package.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).env("PATH", &self.path);
+        command.env("TILEWRIGHT_DIST", self.dist());
         for (name, _) in std::env::vars_os() {
             let name_text = name.to_string_lossy();
             if name_text.starts_with("CARGO_PKG_") || name_text.starts_with("CARGO_MANIFEST_") {

@@ -100,7 +100,8 @@ fn answers(at: SocketAddr) -> bool {
     let ask = || -> std::io::Result<bool> {
         let mut stream = TcpStream::connect_timeout(&at, Duration::from_secs(1))?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-        write!(stream, "GET / HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n")?;
+        let request = format!("GET / HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes())?;
         let mut start = [0; 5];
         stream.read_exact(&mut start)?;
         Ok(&start == b"HTTP/")
@@ -147,8 +148,13 @@ mod tests {
         let at = listener.local_addr().unwrap();
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut request = [0; 256];
-            let _ = stream.read(&mut request);
+            // All of it is read: closing with unread bytes would reset the connection.
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                stream.read_exact(&mut byte).unwrap();
+                request.push(byte[0]);
+            }
             stream.write_all(reply).unwrap();
         });
         at

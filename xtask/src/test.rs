@@ -59,7 +59,6 @@ pub fn cargo_test(
     let mut command = project.cargo(workspace, "test");
     command.args(["--release", "--no-fail-fast"]).args(args).args(filter);
     command.env("TILEWRIGHT_PROGRAM", project.program());
-    command.env("TILEWRIGHT_DIST", project.dist());
     if let Some(browser) = browser::find(project) {
         command.env("TILEWRIGHT_CHROMIUM", browser.chromium);
         command.env("TILEWRIGHT_CHROMEDRIVER", browser.driver);
