@@ -155,6 +155,9 @@ impl Seen<'_, '_> {
         mut visit: impl FnMut(&[u8], usize) -> Result<(), KernelError>,
     ) -> Result<(), KernelError> {
         let Self { op, input, rows, columns, group_inputs, first } = self;
+        if columns.count == 0 {
+            return Ok(());
+        }
         let layout = &input.layout;
         let filter_row = op.window.size[1] * group_inputs;
         let filter_start = columns.first * group_inputs;

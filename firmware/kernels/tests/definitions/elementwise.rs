@@ -1,0 +1,197 @@
+//! Kernels without a window against their definitions.
+
+use crate::support::place::{Area, Placed, layout};
+use crate::support::tiles::areas;
+use crate::support::{Numbers, definition};
+use proptest::prelude::*;
+use tilewright_kernels::{
+    Add, Channel, Channels, FullyConnected, Layout, Multiplier, Output, Pad, Requantise, Softmax,
+    Source, Target, Tile, add, fully_connected, pack, pad, requantise, softmax,
+};
+
+fn output(numbers: &mut Numbers) -> Output {
+    let (a, b) = (numbers.byte(), numbers.byte());
+    Output { zero: numbers.byte(), min: a.min(b), max: a.max(b) }
+}
+
+fn factor(numbers: &mut Numbers, largest_shift: i32) -> Multiplier {
+    Multiplier {
+        multiplier: (1 << 30) + (numbers.next() >> 35) as i32 % (1 << 30),
+        shift: largest_shift - numbers.below(12) as i32,
+    }
+}
+
+fn tile_of(area: &Area) -> Tile {
+    Tile {
+        output_start: [area[0].start as i32, area[1].start as i32],
+        output_size: [area[0].len(), area[1].len()],
+        channels: area[2].len(),
+        valid_start: [0; 2],
+        valid_end: [0; 2],
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn fully_connected_follows_its_definition(
+        shape in [1usize..4, 1..4, 1..40], outputs in 1usize..14, seed: u64
+    ) {
+        let numbers = &mut Numbers::new(seed);
+        let x = numbers.tensor(shape);
+        let inputs = x.data.len();
+        let weights = numbers.bytes(inputs * outputs);
+        let channels: Vec<Channel> = (0..outputs)
+            .map(|_| Channel { bias: (numbers.next() >> 46) as i32, factor: factor(numbers, 0) })
+            .collect();
+        let op = FullyConnected { input_zero: numbers.byte(), output: output(numbers) };
+        let expected =
+            definition::fully_connected(op.input_zero, &op.output, &x, &weights, &channels);
+        for area in areas(numbers, expected.shape, 1) {
+            let range = area[2].clone();
+            let weights = &weights[range.start * inputs..range.end * inputs];
+            let weights = pack::weights(pack::Weights::FullyConnected, weights);
+            let constants = pack::channel_constants(&channels[range]);
+            let bytes: Vec<u8> = x.data.iter().map(|b| *b as u8).collect();
+            let to = layout(numbers, &area, false);
+            let mut placed = Placed::empty(numbers, to);
+            let before = placed.bytes.clone();
+            fully_connected(
+                &op,
+                &tile_of(&area),
+                &Source::new(&bytes, Layout::whole(shape[0], shape[1], shape[2])).unwrap(),
+                &mut Target::new(&mut placed.bytes, placed.layout).unwrap(),
+                &weights,
+                Channels::new(&constants),
+            )
+            .unwrap();
+            placed.check(&before, &expected, &area);
+        }
+    }
+
+    #[test]
+    fn add_and_requantise_follow_their_definitions(shape in [1usize..6, 1..6, 1..12], seed: u64) {
+        let numbers = &mut Numbers::new(seed);
+        let (a, b) = (numbers.tensor(shape), numbers.tensor(shape));
+        let add_op = Add {
+            input_zero: [numbers.byte(), numbers.byte()],
+            input: [factor(numbers, 0), factor(numbers, 0)],
+            sum: factor(numbers, -12),
+            output: output(numbers),
+        };
+        let copy_op = Requantise {
+            input_zero: numbers.byte(),
+            factor: factor(numbers, 3),
+            output: output(numbers),
+        };
+        let sum = definition::add(&add_op, &a, &b);
+        let copy = definition::requantise(&copy_op, &a);
+        for dense in [true, false] {
+            for area in areas(numbers, shape, 1) {
+                let mut place = |tensor| {
+                    let at = layout(numbers, &area, dense);
+                    Placed::filled(numbers, tensor, &area, at)
+                };
+                let (a, mut b) = (place(&a), place(&b));
+                // The box may stand elsewhere in its own tensor.
+                b.layout.first = [b.layout.first[0] + 5, b.layout.first[1] - 3];
+                let a_source = Source::new(&a.bytes, a.layout).unwrap();
+                let b_source = Source::new(&b.bytes, b.layout).unwrap();
+                let to = layout(numbers, &area, dense);
+                for (expected, which) in [(&sum, 0), (&copy, 1)] {
+                    let mut placed = Placed::empty(numbers, to);
+                    let before = placed.bytes.clone();
+                    let target = &mut Target::new(&mut placed.bytes, to).unwrap();
+                    let tile = tile_of(&area);
+                    if which == 0 {
+                        add(&add_op, &tile, &a_source, &b_source, target).unwrap();
+                    } else {
+                        requantise(&copy_op, &tile, &a_source, target).unwrap();
+                    }
+                    placed.check(&before, expected, &area);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn requantising_by_one_copies(shape in [1usize..6, 1..6, 1..12], seed: u64) {
+        let numbers = &mut Numbers::new(seed);
+        let x = numbers.tensor(shape);
+        let zero = numbers.byte();
+        let op = Requantise {
+            input_zero: zero,
+            factor: Multiplier::ONE,
+            output: Output { zero, ..Output::FULL },
+        };
+        let bytes: Vec<u8> = x.data.iter().map(|b| *b as u8).collect();
+        let whole = Layout::whole(shape[0], shape[1], shape[2]);
+        let mut copy = vec![0; bytes.len()];
+        let target = &mut Target::new(&mut copy, whole).unwrap();
+        let tile = Tile::whole(&whole, &whole);
+        requantise(&op, &tile, &Source::new(&bytes, whole).unwrap(), target).unwrap();
+        prop_assert_eq!(&copy, &bytes);
+        // The arithmetic of the general path copies as well.
+        prop_assert_eq!(definition::requantise(&op, &x).data, x.data);
+    }
+
+    #[test]
+    fn pad_follows_its_definition(
+        shape in [1usize..6, 1..6, 1..6], padding in [0usize..3, 0..3], more in [0usize..3, 0..3],
+        seed: u64
+    ) {
+        let numbers = &mut Numbers::new(seed);
+        let x = numbers.tensor(shape);
+        let size = [0, 1].map(|axis| shape[axis] + padding[axis] + more[axis]);
+        let zero = numbers.byte();
+        let expected = definition::pad(padding, zero, &x, size);
+        let op = Pad { padding: padding.map(|p| p as i32), zero };
+        for dense in [true, false] {
+            for area in areas(numbers, expected.shape, 1) {
+                let needed = [0..shape[0], 0..shape[1], area[2].clone()];
+                let from = layout(numbers, &needed, dense);
+                let input = Placed::filled(numbers, &x, &needed, from);
+                let to = layout(numbers, &area, dense);
+                let mut placed = Placed::empty(numbers, to);
+                let before = placed.bytes.clone();
+                let source = Source::new(&input.bytes, input.layout).unwrap();
+                let target = &mut Target::new(&mut placed.bytes, to).unwrap();
+                pad(&op, &tile_of(&area), &source, target).unwrap();
+                placed.check(&before, &expected, &area);
+            }
+        }
+    }
+
+    /// The fixed-point softmax is within one step of the real one, and its shares add up.
+    #[test]
+    fn softmax_is_close_to_the_real_one(
+        channels in 1usize..40, pixels in 1usize..4, scale in 0.01f64..0.3, seed: u64
+    ) {
+        let numbers = &mut Numbers::new(seed);
+        let x = numbers.tensor([1, pixels, channels]);
+        let real = scale * f64::from(1 << 26);
+        let shift = real.log2().floor() as i32 + 1;
+        let multiplier = (real / f64::from(shift).exp2() * f64::from(1u32 << 31)) as i32;
+        let smallest_difference = -((f64::from((1 << 5) - 1) * f64::from(1 << 26)
+            / f64::from(shift).exp2()).floor() as i32);
+        let op = Softmax { scale: Multiplier { multiplier, shift }, smallest_difference };
+        let bytes: Vec<u8> = x.data.iter().map(|b| *b as u8).collect();
+        let whole = Layout::whole(1, pixels, channels);
+        let mut shares = vec![0; bytes.len()];
+        let target = &mut Target::new(&mut shares, whole).unwrap();
+        let tile = Tile::whole(&whole, &whole);
+        softmax(&op, &tile, &Source::new(&bytes, whole).unwrap(), target).unwrap();
+        for (x, shares) in x.data.chunks(channels).zip(shares.chunks(channels)) {
+            let largest = f64::from(*x.iter().max().unwrap());
+            let exp: Vec<f64> =
+                x.iter().map(|x| ((f64::from(*x) - largest) * scale).exp()).collect();
+            let sum: f64 = exp.iter().sum();
+            for (exp, share) in exp.iter().zip(shares) {
+                let share = f64::from(*share as i8) + 128.0;
+                let real = (exp / sum * 256.0).min(255.0);
+                prop_assert!((share - real).abs() <= 1.0, "{share} for {real}");
+            }
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Kernels against their definitions.
+
+mod elementwise;
+mod support;
+mod windows;
