@@ -125,7 +125,7 @@ fn run(cli: Cli) -> Result<bool> {
         }
         Command::Readme { filter } => {
             build::build(&project, None, build::Selection::Product)?;
-            let summary = readme::run(&project, filter.as_deref())?;
+            let summary = readme::run(&project, filter.as_deref(), terminal::line)?;
             terminal::line(&summary.to_string());
             Ok(summary.failed == 0)
         }

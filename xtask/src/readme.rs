@@ -37,11 +37,12 @@ struct Example {
     output: Vec<String>,
 }
 
-/// Runs the marked commands that contain `filter`. Everything must have been built.
+/// Runs the marked commands that contain `filter`, telling `say` of each. Everything must have been
+/// built.
 ///
 /// # Errors
 /// When the README cannot be read, is not well formed, or marks no command.
-pub fn run(project: &Project, filter: Option<&str>) -> Result<Summary> {
+pub fn run(project: &Project, filter: Option<&str>, say: fn(&str)) -> Result<Summary> {
     let path = project.root.join(FILE);
     let text =
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -59,12 +60,9 @@ pub fn run(project: &Project, filter: Option<&str>) -> Result<Summary> {
         let failure = run_one(project, &scratch.folder, example)?;
         let verdict = if failure.is_some() { "FAILED" } else { "ok" };
         let time = terminal::elapsed(start.elapsed());
-        terminal::line(&format!(
-            "test {FILE}:{} `{}` ... {verdict} ({time})",
-            example.line, example.command
-        ));
+        say(&format!("test {FILE}:{} `{}` ... {verdict} ({time})", example.line, example.command));
         if let Some(failure) = &failure {
-            terminal::line(failure);
+            say(failure);
         }
         summary += Summary::one(failure.is_none());
     }
@@ -284,8 +282,8 @@ mod tests {
             $ ls copy\n$ echo no\nyes\n$ false\n$ exit 2 # exit 2\n```\n";
         fs::write(root.join(FILE), text).unwrap();
         let project = Project::at(&root);
-        let all = run(&project, None);
-        let some = run(&project, Some("cat"));
+        let all = run(&project, None, |_| ());
+        let some = run(&project, Some("cat"), |_| ());
         let clean = !root.join("copy").exists();
         fs::remove_dir_all(&root).unwrap();
         assert_eq!(all.unwrap(), Summary { passed: 3, failed: 2 });

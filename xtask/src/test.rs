@@ -9,6 +9,7 @@ use crate::readme;
 use crate::setup::{self, Need, browser};
 use crate::steps::Steps;
 use crate::summary::Summary;
+use crate::terminal;
 
 /// Installs what is missing, builds, runs all tests whose name contains `filter`.
 ///
@@ -40,7 +41,7 @@ pub fn add_steps(project: &Project, filter: Option<&str>, without: &[&str], step
         cargo_test(project, Workspace::Main, &args, filter)
     });
     steps.tests("worker tests", || cargo_test(project, Workspace::Worker, &[], filter));
-    steps.tests("README commands", || readme::run(project, filter));
+    steps.tests("README commands", || readme::run(project, filter, terminal::line));
 }
 
 /// Runs `cargo test` in a workspace and counts.
