@@ -1,1 +1,29 @@
-//! The HTTP server.
+//! The HTTP server, and the way from a model file to a run report that server and command line
+//! share.
+
+mod aligned;
+mod board_view;
+mod config;
+mod dist;
+mod execute;
+mod http;
+pub mod pipeline;
+mod problem;
+mod progress;
+mod result;
+mod runs;
+mod serve;
+mod watch;
+
+pub use aligned::AlignedBytes;
+pub use board_view::BoardView;
+pub use config::Config;
+pub use dist::Dist;
+pub use execute::{Cancel, Event, Execute, Outcome, WorkerLimits};
+pub use http::{Origins, Shared, description, router};
+pub use problem::{Blame, Problem};
+pub use progress::{Progress, Stage};
+pub use result::{LayerBytes, OutputValues, RunResult, hexadecimal};
+pub use runs::{Admission, Done, Phase, Run, RunProgress, Runs, Work};
+pub use serve::{Served, serve};
+pub use watch::{WATCHED_LIMIT, WatchedLayer, Watches};

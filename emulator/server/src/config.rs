@@ -1,0 +1,53 @@
+//! Limits of a server.
+
+use std::time::Duration;
+
+use crate::execute::WorkerLimits;
+
+/// Limits; the defaults suit one person's computer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Workers at a time.
+    pub workers: usize,
+    /// Runs that wait.
+    pub queue: usize,
+    /// Longest model or plan image.
+    pub file_bytes: usize,
+    /// Longest input, samples not counted.
+    pub input_bytes: usize,
+    /// Longest time that an upload may take.
+    pub upload: Duration,
+    /// Bounds of a worker process.
+    pub worker: WorkerLimits,
+    /// Executed instructions of a run, boot included.
+    pub instructions: u64,
+    /// Bytes of console output of a run.
+    pub console_bytes: u64,
+    /// A run to which nobody listens and for which nobody asks is cancelled after this time.
+    pub vanish: Duration,
+    /// Results kept at most.
+    pub keep_count: usize,
+    /// Bytes of results kept at most, roughly.
+    pub keep_bytes: usize,
+    /// Age at which a result is dropped.
+    pub keep_age: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            workers: 2,
+            queue: 64,
+            file_bytes: 32 << 20,
+            input_bytes: 4 << 20,
+            upload: Duration::from_secs(60),
+            worker: WorkerLimits { wall: Duration::from_secs(120), memory_bytes: 2 << 30 },
+            instructions: 50_000_000_000,
+            console_bytes: 1 << 20,
+            vanish: Duration::from_secs(60),
+            keep_count: 200,
+            keep_bytes: 256 << 20,
+            keep_age: Duration::from_secs(3600),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Where built things lie: `dist/firmware`, `dist/bin`, `dist/page`.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::problem::{Blame, Problem};
+
+/// Names the folder if it lies elsewhere.
+pub const VARIABLE: &str = "TILEWRIGHT_DIST";
+
+const BUILD: &str = "Run `cargo xtask build` in the project's folder, or let TILEWRIGHT_DIST name \
+                     the `dist` folder of a built project.";
+
+/// Largest firmware that is read.
+const FIRMWARE_LIMIT: u64 = 16 << 20;
+
+/// The folder with built things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dist {
+    root: PathBuf,
+}
+
+impl Dist {
+    /// This folder.
+    #[must_use]
+    pub fn at(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The folder that `TILEWRIGHT_DIST` names; else `dist` beside the program or beside one of
+    /// its parent folders; else `dist` in the current folder or one of its parents.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn find() -> Result<Self, Problem> {
+        if let Some(named) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
+            let root = PathBuf::from(named);
+            return if root.is_dir() {
+                Ok(Self { root })
+            } else {
+                Err(Problem::new(
+                    Blame::NotBuilt,
+                    format!("{VARIABLE} names {}, which is no folder.", root.display()),
+                    VARIABLE,
+                    BUILD,
+                ))
+            };
+        }
+        let program = env::current_exe().ok();
+        let current = env::current_dir().ok();
+        let starts = [program.as_deref().and_then(Path::parent), current.as_deref()];
+        starts
+            .into_iter()
+            .flatten()
+            .flat_map(Path::ancestors)
+            .map(|folder| folder.join("dist"))
+            .find(|dist| dist.join("firmware").is_dir() || dist.join("page").is_dir())
+            .map(|root| Self { root })
+            .ok_or_else(|| {
+                Problem::new(
+                    Blame::NotBuilt,
+                    "The folder `dist` with firmware and emulator was not found.",
+                    "dist",
+                    BUILD,
+                )
+            })
+    }
+
+    /// The page, for the server.
+    #[must_use]
+    pub fn page(&self) -> PathBuf {
+        self.root.join("page")
+    }
+
+    /// The folder of firmware and its manifest.
+    #[must_use]
+    pub fn firmware_folder(&self) -> PathBuf {
+        self.root.join("firmware")
+    }
+
+    /// Whether a board's firmware has been built.
+    #[must_use]
+    pub fn has_firmware(&self, board: &str) -> bool {
+        self.firmware_file(board).is_file()
+    }
+
+    fn firmware_file(&self, board: &str) -> PathBuf {
+        self.firmware_folder().join(format!("{board}.elf"))
+    }
+
+    /// A board's firmware: an ELF file.
+    ///
+    /// # Errors
+    /// If it has not been built or cannot be read.
+    pub fn firmware(&self, board: &str) -> Result<Vec<u8>, Problem> {
+        let path = self.firmware_file(board);
+        let missing =
+            |error: String| Problem::new(Blame::NotBuilt, error, path.display().to_string(), BUILD);
+        let size = fs::metadata(&path)
+            .map_err(|error| missing(format!("The firmware of {board} cannot be read: {error}.")))?
+            .len();
+        if size > FIRMWARE_LIMIT {
+            return Err(missing(format!(
+                "The firmware has {size} bytes, more than the {FIRMWARE_LIMIT} allowed."
+            )));
+        }
+        fs::read(&path)
+            .map_err(|error| missing(format!("The firmware of {board} cannot be read: {error}.")))
+    }
+
+    /// The emulator's worker program.
+    ///
+    /// # Errors
+    /// If it has not been built.
+    pub fn worker(&self) -> Result<PathBuf, Problem> {
+        let path =
+            self.root.join("bin").join(format!("tilewright-worker{}", env::consts::EXE_SUFFIX));
+        if path.is_file() {
+            return Ok(path);
+        }
+        Err(Problem::new(
+            Blame::NotBuilt,
+            "The emulator's worker program has not been built.",
+            path.display().to_string(),
+            BUILD,
+        ))
+    }
+}

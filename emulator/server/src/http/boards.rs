@@ -1,0 +1,66 @@
+//! What this server is and can.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::Shared;
+use crate::board_view::BoardView;
+
+/// What this server is and can.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Health {
+    /// Version of Tilewright.
+    pub version: String,
+    /// What emulates, name and version; null until the worker has said it once.
+    pub engine: Option<String>,
+    /// Whether the emulator's worker program has been built, so that plans can be run.
+    pub can_run: bool,
+    /// What is missing for that, and what to do; null if nothing is.
+    pub missing: Option<crate::Problem>,
+    /// Ids of boards whose firmware has been built.
+    pub boards_with_firmware: Vec<String>,
+    /// Runs under way or waiting.
+    pub active_runs: usize,
+    /// Workers at a time.
+    pub workers: usize,
+    /// Runs that may wait.
+    pub queue: usize,
+    /// Longest model or plan image that is taken.
+    pub file_bytes_limit: usize,
+    /// Executed instructions of a run at most.
+    pub instruction_limit: u64,
+}
+
+/// What this server is and can
+#[utoipa::path(
+    get, path = "/api/health", tag = "server",
+    responses((status = 200, description = "The server answers", body = Health))
+)]
+pub async fn health(State(shared): State<Shared>) -> Json<Health> {
+    let missing = shared.executor().ready().err();
+    let with_firmware = shared.boards().iter().filter(|b| shared.dist().has_firmware(&b.id));
+    Json(Health {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        engine: shared.executor().engine(),
+        can_run: missing.is_none(),
+        missing,
+        boards_with_firmware: with_firmware.map(|board| board.id.clone()).collect(),
+        active_runs: shared.runs().active(),
+        workers: shared.config().workers,
+        queue: shared.config().queue,
+        file_bytes_limit: shared.config().file_bytes,
+        instruction_limit: shared.config().instructions,
+    })
+}
+
+/// All boards
+#[utoipa::path(
+    get, path = "/api/boards", tag = "server",
+    responses((status = 200, description = "All boards", body = Vec<BoardView>))
+)]
+pub async fn boards(State(shared): State<Shared>) -> Json<Vec<BoardView>> {
+    let view = |board| BoardView::of(board, shared.dist().has_firmware(&board.id));
+    Json(shared.boards().iter().map(view).collect())
+}

@@ -1,0 +1,74 @@
+//! Following a run by server-sent events.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::stream::{self, Stream};
+use serde::Deserialize;
+
+use super::Shared;
+use crate::problem::Problem;
+use crate::runs::{Listener, RunEvent};
+
+/// How often a silent stream says that it still lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// Where to go on.
+#[derive(Debug, Deserialize)]
+pub struct Resume {
+    after: Option<u64>,
+}
+
+struct Follow {
+    listener: Listener,
+    after: u64,
+    ready: std::vec::IntoIter<RunEvent>,
+}
+
+/// Follow a run
+///
+/// Server-sent events, in order, from the first on: `queued` {position}, `stage` {stage},
+/// `progress` {instructions, step}, `console` {text}, `step` {step, layer, start, end,
+/// instructions, cycles}; then one of `finished` {verified, instructions, cycles, latency_us,
+/// top1, top1_label}, `failed` and `cancelled` (both {kind, error, where, what_to_do}), and the
+/// stream ends. Numbers grow; superseded positions and progress are left out. A comment keeps
+/// the connection alive.
+#[utoipa::path(
+    get, path = "/api/runs/{id}/events", tag = "runs",
+    params(
+        ("id" = String, Path, description = "The run"),
+        ("after" = Option<u64>, Query, description = "Go on after this event"),
+        ("Last-Event-ID" = Option<u64>, Header, description = "The same, as browsers say it")
+    ),
+    responses(
+        (status = 200, description = "Events", content_type = "text/event-stream", body = String),
+        (status = 404, description = "No such run", body = Problem)
+    )
+)]
+pub async fn follow(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+    Query(resume): Query<Resume>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+    let run = shared.runs().find(&id)?;
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
+    let after = last.or(resume.after).unwrap_or(0);
+    let follow = Follow { listener: run.listen(), after, ready: Vec::new().into_iter() };
+    let events = stream::unfold(follow, |mut follow| async move {
+        loop {
+            if let Some(event) = follow.ready.next() {
+                follow.after = event.id;
+                let data = event.data.to_string();
+                let event =
+                    Event::default().id(event.id.to_string()).event(event.kind.name()).data(data);
+                return Some((Ok(event), follow));
+            }
+            follow.ready = follow.listener.next(follow.after).await?.into_iter();
+        }
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+}

@@ -1,0 +1,70 @@
+//! The outputs of all layers as bytes.
+
+use axum::extract::{Path, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+
+use super::Shared;
+use super::run_routes::finished;
+use crate::problem::{Blame, Problem};
+use crate::result::LayerBytes;
+
+/// Outputs of all layers
+///
+/// Of a run that was started with `watch` = `layers`. For each layer in the order of execution:
+/// its position (32-bit little-endian), the number of bytes that follow (the same), and the
+/// int8 elements of its output in the order height, width, channels, as they lay in memory when
+/// the layer's last step had ended. Layers that a fault kept from ending are missing.
+#[utoipa::path(
+    get, path = "/api/runs/{id}/layers", tag = "runs",
+    params(("id" = String, Path, description = "The run")),
+    responses(
+        (status = 200, description = "Layers", content_type = "application/octet-stream",
+         body = Vec<u8>),
+        (status = 404, description = "No such run, or its layers were not watched",
+         body = Problem),
+        (status = 409, description = "The run has no result (yet)", body = Problem)
+    )
+)]
+pub async fn layers(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+) -> Result<Response, Problem> {
+    let done = finished(&shared, &id)?;
+    let layers = done.layers.as_ref().ok_or_else(|| {
+        Problem::new(
+            Blame::NotFound,
+            "The layers of this run were not watched.",
+            format!("run {id}"),
+            "Start the run with the part `watch` = `layers`.",
+        )
+    })?;
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], encoded(layers)).into_response())
+}
+
+fn encoded(layers: &[LayerBytes]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for layer in layers {
+        let Some(output) = &layer.bytes else { continue };
+        bytes.extend_from_slice(&layer.layer.to_le_bytes());
+        // Watches are bounded far below 4 GiB.
+        bytes.extend_from_slice(&(output.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(output);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_layers_leave_no_trace() {
+        let layers = [
+            LayerBytes { layer: 0, bytes: Some(vec![1, 2]) },
+            LayerBytes { layer: 1, bytes: None },
+            LayerBytes { layer: 2, bytes: Some(vec![]) },
+        ];
+        assert_eq!(encoded(&layers), [0, 0, 0, 0, 2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 0, 0, 0, 0]);
+    }
+}

@@ -1,0 +1,56 @@
+//! The page and the boards' firmware, as built.
+
+use std::path::PathBuf;
+
+use axum::Router;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get_service;
+use tower_http::services::ServeDir;
+use tower_http::set_header::SetResponseHeaderLayer;
+
+use crate::dist::Dist;
+use crate::problem::{Blame, Problem};
+
+const NOT_BUILT: &str = include_str!("page_not_built.html");
+
+/// Routes of static files.
+pub fn routes(dist: &Dist) -> Router {
+    let page = dist.page();
+    let files = ServeDir::new(&page)
+        .precompressed_br()
+        .precompressed_gzip()
+        .append_index_html_on_directories(true)
+        .fallback(axum::routing::any(move |uri| missing(page.clone(), uri)));
+    let firmware = ServeDir::new(dist.firmware_folder())
+        .append_index_html_on_directories(false)
+        .fallback(axum::routing::any(super::answer::unknown));
+    // Names of the page's files change with their bytes, but for the first and the firmware;
+    // asking each time costs a round trip on this computer.
+    let fresh = SetResponseHeaderLayer::if_not_present(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("no-cache"),
+    );
+    let no_sniffing = SetResponseHeaderLayer::if_not_present(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    Router::new()
+        .nest_service("/firmware", get_service(firmware))
+        .fallback_service(get_service(files))
+        .layer(fresh)
+        .layer(no_sniffing)
+}
+
+async fn missing(page: PathBuf, uri: axum::http::Uri) -> Response {
+    if !page.join("index.html").is_file() {
+        return (StatusCode::SERVICE_UNAVAILABLE, Html(NOT_BUILT)).into_response();
+    }
+    Problem::new(
+        Blame::NotFound,
+        "There is nothing at this address.",
+        uri.path(),
+        "The page is at /, the API's description at /api/openapi.json.",
+    )
+    .into_response()
+}

@@ -1,0 +1,256 @@
+//! Starting a run: the upload.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::multipart::{Field, Multipart, MultipartError};
+use axum::extract::{FromRequest, Query, Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use axum::{Json, http::header};
+use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Shared;
+use super::run_routes::Links;
+use crate::config::Config;
+use crate::problem::{Blame, Problem};
+
+/// How long the rest of a refused upload is read, so that the client gets to see the answer:
+/// one that is still sending when the connection closes sees only that.
+const DRAIN: Duration = Duration::from_secs(10);
+
+/// For which board.
+#[derive(Debug, Deserialize)]
+pub struct ForBoard {
+    board: Option<String>,
+}
+
+/// A run that has been taken.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Accepted {
+    /// Its id.
+    pub id: String,
+    /// Its addresses.
+    pub links: Links,
+}
+
+/// The parts of an upload. Either `image` or `model`.
+#[derive(Debug, ToSchema)]
+#[allow(dead_code, reason = "read by the derived description alone")]
+pub struct UploadParts {
+    /// A plan image for the board.
+    #[schema(value_type = Option<String>, format = Binary)]
+    image: Option<Vec<u8>>,
+    /// A float ONNX model with static shapes: imported, quantised on `samples`, planned
+    /// (strategy `resident`), and every layer is compared with the reference.
+    #[schema(value_type = Option<String>, format = Binary)]
+    model: Option<Vec<u8>>,
+    /// Samples for quantising `model`: a .npy file of float32, first dimension the samples.
+    #[schema(value_type = Option<String>, format = Binary)]
+    samples: Option<Vec<u8>>,
+    /// The int8 bytes of all inputs, one behind the other; or a PNG picture or .npy array of the
+    /// input's shape. May be missing with `model`: then the first sample is the input.
+    #[schema(value_type = Option<String>, format = Binary)]
+    input: Option<Vec<u8>>,
+    /// `layers`: keep the outputs of all layers.
+    watch: Option<String>,
+}
+
+/// What was uploaded.
+#[derive(Debug, Default)]
+pub struct Upload {
+    /// Plan image.
+    pub image: Option<Vec<u8>>,
+    /// Model file.
+    pub model: Option<Vec<u8>>,
+    /// The model file's name.
+    pub model_name: Option<String>,
+    /// Samples.
+    pub samples: Option<Vec<u8>>,
+    /// Input.
+    pub input: Option<Vec<u8>>,
+    /// Whether the outputs of all layers are kept.
+    pub layers: bool,
+}
+
+/// Start a run
+///
+/// Uploads a plan image or a model, and queues its run. The answer is immediate; follow
+/// `links.events` or ask `links.run`. A run to which nobody listens and for which nobody asks
+/// for a minute is cancelled.
+#[utoipa::path(
+    post, path = "/api/runs", tag = "runs",
+    params(("board" = String, Query, description = "Board id")),
+    request_body(content = UploadParts, content_type = "multipart/form-data"),
+    responses(
+        (status = 202, description = "Taken", body = Accepted),
+        (status = 400, description = "The upload is not as it must be", body = Problem),
+        (status = 403, description = "From another origin or under another name", body = Problem),
+        (status = 413, description = "A part is longer than allowed", body = Problem),
+        (status = 429, description = "The queue is full; see Retry-After", body = Problem),
+        (status = 503, description = "Firmware or worker have not been built", body = Problem)
+    )
+)]
+pub async fn start(
+    State(shared): State<Shared>,
+    Query(for_board): Query<ForBoard>,
+    request: Request,
+) -> Response {
+    let board = find_board(&shared, for_board.board.as_deref());
+    let admitted = board.and_then(|board| {
+        shared.executor().ready()?;
+        Ok((board, shared.runs().admit()?))
+    });
+    let (board, admission) = match admitted {
+        Ok(admitted) => admitted,
+        Err(problem) => {
+            drain(request.into_body()).await;
+            return problem.into_response();
+        }
+    };
+    let reading = read(request, shared.config());
+    let upload = match tokio::time::timeout(shared.config().upload, reading).await {
+        Ok(Ok(upload)) => upload,
+        Ok(Err(problem)) => return problem.into_response(),
+        Err(_) => {
+            return Problem::new(
+                Blame::BadInput,
+                format!("The upload took longer than {:?}.", shared.config().upload),
+                "upload",
+                "Try again.",
+            )
+            .into_response();
+        }
+    };
+    let inner = shared.clone();
+    let id = board.id.clone();
+    let work = tokio::task::spawn_blocking(move || super::work::of(&inner, board, upload))
+        .await
+        .unwrap_or_else(|_| Err(Problem::ours("Reading the upload ended by a panic.", "upload")));
+    match work {
+        Ok(work) => {
+            let run = shared.runs().submit(admission, &id, work);
+            let links = Links::of(run.id());
+            let location = [(header::LOCATION, links.run.clone())];
+            let accepted = Accepted { id: run.id().to_owned(), links };
+            (StatusCode::ACCEPTED, location, Json(accepted)).into_response()
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+fn find_board(shared: &Shared, id: Option<&str>) -> Result<tilewright_board::Board, Problem> {
+    let known: Vec<&str> = shared.boards().iter().map(|board| board.id.as_str()).collect();
+    let wrong = |error: String| {
+        Problem::new(
+            Blame::BadInput,
+            error,
+            "board",
+            format!("Known boards: {}.", known.join(", ")),
+        )
+    };
+    let id = id.ok_or_else(|| wrong("The query has no `board`.".to_owned()))?;
+    let board = shared.boards().iter().find(|board| board.id == id);
+    board.cloned().ok_or_else(|| wrong(format!("There is no board '{id}'.")))
+}
+
+async fn drain(body: Body) {
+    let mut rest = body.into_data_stream();
+    let reading = async { while let Some(Ok(_)) = rest.next().await {} };
+    let _ = tokio::time::timeout(DRAIN, reading).await;
+}
+
+async fn read(request: Request, config: &Config) -> Result<Upload, Problem> {
+    let mut parts = Multipart::from_request(request, &())
+        .await
+        .map_err(|error| malformed(&error.body_text()))?;
+    let mut upload = Upload::default();
+    let read = read_parts(&mut parts, &mut upload, config).await;
+    if read.is_err() {
+        let rest = async {
+            while let Ok(Some(mut part)) = parts.next_field().await {
+                while let Ok(Some(_)) = part.chunk().await {}
+            }
+        };
+        let _ = tokio::time::timeout(DRAIN, rest).await;
+    }
+    read?;
+    if upload.image.is_some() == upload.model.is_some() {
+        return Err(malformed("Either `image` or `model` must be there, and not both."));
+    }
+    if upload.image.is_some() && upload.samples.is_some() {
+        return Err(malformed("`samples` belong to a `model`."));
+    }
+    Ok(upload)
+}
+
+async fn read_parts(
+    parts: &mut Multipart,
+    upload: &mut Upload,
+    config: &Config,
+) -> Result<(), Problem> {
+    while let Some(part) = parts.next_field().await.map_err(broken)? {
+        let name = part.name().unwrap_or("").to_owned();
+        let file = part.file_name().map(str::to_owned);
+        let slot = match name.as_str() {
+            "image" => &mut upload.image,
+            "model" => {
+                upload.model_name = file;
+                &mut upload.model
+            }
+            "samples" => &mut upload.samples,
+            "input" => &mut upload.input,
+            "watch" => {
+                let watch = bytes(part, "watch", 16).await?;
+                if watch != b"layers" {
+                    return Err(malformed("`watch` can only be `layers`."));
+                }
+                upload.layers = true;
+                continue;
+            }
+            other => {
+                return Err(malformed(&format!(
+                    "There is a part '{other}'; known are image, model, samples, input, watch."
+                )));
+            }
+        };
+        if slot.is_some() {
+            return Err(malformed(&format!("The part '{name}' is there twice.")));
+        }
+        let limit = if name == "input" { config.input_bytes } else { config.file_bytes };
+        *slot = Some(bytes(part, &name, limit).await?);
+    }
+    Ok(())
+}
+
+/// The bytes of a part; memory grows with what arrives.
+async fn bytes(mut part: Field<'_>, name: &str, limit: usize) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = part.chunk().await.map_err(broken)? {
+        if bytes.len() + chunk.len() > limit {
+            return Err(Problem::new(
+                Blame::TooLarge,
+                format!("The part '{name}' is longer than the {limit} bytes that are taken."),
+                name,
+                "Upload something smaller, or use the command line, which has larger limits.",
+            ));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
+}
+
+fn broken(error: MultipartError) -> Problem {
+    malformed(&error.body_text())
+}
+
+fn malformed(error: &str) -> Problem {
+    Problem::new(
+        Blame::BadInput,
+        crate::pipeline::capitalised(error),
+        "upload",
+        "Send multipart/form-data with the parts that /api/openapi.json describes.",
+    )
+}

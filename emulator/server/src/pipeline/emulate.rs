@@ -1,0 +1,225 @@
+//! Plan image → packaged firmware → emulated run → result.
+
+use tilewright_board::Board;
+use tilewright_image::{FirmwareImage, input_frame};
+use tilewright_plan::PlanImage;
+use tilewright_plan::image::Expected;
+use tilewright_protocol::{Job, Limits, Mode};
+
+use crate::aligned::AlignedBytes;
+use crate::dist::Dist;
+use crate::execute::{Cancel, Event, Execute, WorkerLimits};
+use crate::problem::{Blame, Problem};
+use crate::progress::{Progress, Stage};
+use crate::result::{layer_bytes, result_of};
+use crate::runs::Done;
+use crate::watch::Watches;
+
+/// Who runs images, and within what bounds.
+#[derive(Clone, Copy)]
+pub struct Machine<'m> {
+    /// Runs jobs.
+    pub executor: &'m dyn Execute,
+    /// Where the boards' firmware lies.
+    pub dist: &'m Dist,
+    /// Bounds of a worker process.
+    pub worker: WorkerLimits,
+    /// Executed instructions, boot included.
+    pub instructions: u64,
+    /// Bytes of console output.
+    pub console_bytes: u64,
+}
+
+/// A plan image that has been validated for a board.
+#[derive(Debug)]
+pub struct PlanFile {
+    bytes: AlignedBytes,
+}
+
+impl PlanFile {
+    /// Validates a copy of `bytes`; bytes behind the image are dropped.
+    ///
+    /// # Errors
+    /// [`Blame::BadInput`] with what the image's reader says.
+    pub fn read(bytes: &[u8], board: &Board) -> Result<Self, Problem> {
+        let aligned = AlignedBytes::copy_of(bytes);
+        let length = PlanImage::read(aligned.bytes(), &expected(board))
+            .map_err(|error| {
+                Problem::new(
+                    Blame::BadInput,
+                    capitalised(&error.to_string()),
+                    "plan image",
+                    "Plan the model again with this version of Tilewright, for this board.",
+                )
+            })?
+            .image_bytes();
+        let whole = aligned.bytes().len() == length as usize;
+        let bytes = if whole { aligned } else { AlignedBytes::copy_of(&bytes[..length as usize]) };
+        Ok(Self { bytes })
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.bytes()
+    }
+
+    /// The image, read in place.
+    ///
+    /// # Errors
+    /// Never for the board that it was validated for.
+    pub fn image(&self, board: &Board) -> Result<PlanImage<'_>, Problem> {
+        PlanImage::read(self.bytes(), &expected(board))
+            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))
+    }
+
+    /// Bytes of all inputs of the program together.
+    ///
+    /// # Errors
+    /// As [`Self::image`].
+    pub fn input_bytes(&self, board: &Board) -> Result<u64, Problem> {
+        let image = self.image(board)?;
+        let entry = image.entries().iter().find(|entry| entry.kind == 0);
+        let inputs = entry.map_or(&[][..], |entry| image.entry_inputs(entry));
+        Ok(inputs.iter().filter_map(|io| image.view(io.view)).map(|view| view.elements()).sum())
+    }
+}
+
+fn expected(board: &Board) -> Expected<'_> {
+    Expected { board: &board.id, space_bytes: board.space_bytes() }
+}
+
+/// Packages `file` with the board's firmware and runs it once on `payload`: the int8 bytes of
+/// all inputs, one behind the other. The result is not compared with anything.
+///
+/// # Errors
+/// If the image has no program, the payload has another length, firmware or worker are missing,
+/// the worker fails, or `cancel` is asked. A fault of the emulated board is a result.
+pub fn run_image(
+    machine: &Machine<'_>,
+    board: &Board,
+    file: &PlanFile,
+    payload: &[u8],
+    with_layers: bool,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Done, Problem> {
+    progress(Progress::Stage(Stage::Packaging));
+    let image = file.image(board)?;
+    let needed = file.input_bytes(board)?;
+    if payload.len() as u64 != needed {
+        return Err(Problem::new(
+            Blame::BadInput,
+            format!("The input has {} bytes, the program reads {needed}.", payload.len()),
+            "input",
+            "Give the int8 bytes of all inputs, one behind the other, or a picture of the \
+             input's size.",
+        ));
+    }
+    let watches = Watches::of(&image, board, with_layers)?;
+    let firmware = package(machine.dist, board, file)?;
+    cancel.check()?;
+    progress(Progress::Stage(Stage::Running));
+    let frame = input_frame(payload)
+        .map_err(|error| Problem::new(Blame::TooLarge, error.to_string(), "input", SMALLER))?;
+    let job = Job {
+        board: board.id.clone(),
+        elf: firmware.elf.clone(),
+        frames: vec![frame],
+        mode: Mode::Full,
+        limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
+        watches: watches.watches.clone(),
+    };
+    let mut console = Utf8Stream::default();
+    let mut on_event = |event: Event| match event {
+        Event::Progress { instructions, step } => {
+            progress(Progress::Running { instructions, step });
+        }
+        Event::Console(bytes) => {
+            let text = console.push(&bytes);
+            if !text.is_empty() {
+                progress(Progress::Console(text));
+            }
+        }
+        Event::Step(step) => progress(Progress::Step(step)),
+    };
+    let outcome = machine.executor.execute(job, &machine.worker, &mut on_event, cancel)?;
+    let result = result_of(&image, board, &watches, &outcome);
+    let layers = with_layers.then(|| layer_bytes(&watches, &outcome));
+    Ok(Done { result, layers, firmware })
+}
+
+const SMALLER: &str = "Give a smaller input.";
+
+/// The image that runs and that is downloaded.
+///
+/// # Errors
+/// If the board's firmware is missing or unreadable, or the plan does not fit behind it.
+pub fn package(dist: &Dist, board: &Board, file: &PlanFile) -> Result<FirmwareImage, Problem> {
+    use tilewright_image::FirmwareError;
+    let elf = dist.firmware(&board.id)?;
+    FirmwareImage::new(&elf, file.bytes(), board).map_err(|error| {
+        let (kind, what_to_do) = match &error {
+            FirmwareError::TooLarge { .. } => {
+                (Blame::DoesNotFit, "Choose a board with more flash, or a smaller model.")
+            }
+            FirmwareError::NoFirmware(_) => {
+                (Blame::BadInput, "Choose a board that `tilewright boards` lists with firmware.")
+            }
+            FirmwareError::Elf { .. } => (Blame::NotBuilt, "Run `cargo xtask build` again."),
+        };
+        Problem::new(kind, capitalised(&error.to_string()), board.id.clone(), what_to_do)
+    })
+}
+
+/// An error of a library as a sentence.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(char::to_uppercase).into_iter().flatten();
+    let mut sentence: String = first.chain(chars).collect();
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// Text that arrives in pieces, cut anywhere.
+#[derive(Debug, Default)]
+struct Utf8Stream {
+    rest: Vec<u8>,
+}
+
+impl Utf8Stream {
+    /// The text up to the last whole character; bytes that are none become the replacement
+    /// character.
+    fn push(&mut self, bytes: &[u8]) -> String {
+        self.rest.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.rest) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            _ => self.rest.len(),
+        };
+        let rest = self.rest.split_off(whole);
+        let text = String::from_utf8_lossy(&self.rest).into_owned();
+        self.rest = rest;
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cut_inside_a_character_is_put_together() {
+        let mut stream = Utf8Stream::default();
+        let bytes = "a→b".as_bytes();
+        let text: String = bytes.iter().map(|byte| stream.push(&[*byte])).collect();
+        assert_eq!(text, "a→b");
+        assert_eq!(stream.push(&[0xff, b'x']), "\u{fffd}x");
+    }
+
+    #[test]
+    fn errors_become_sentences() {
+        assert_eq!(capitalised("no plan image"), "No plan image.");
+    }
+}

@@ -1,0 +1,116 @@
+//! What can go wrong, in the words that a person reads: what, where, and what to do.
+
+use std::fmt;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Whose turn it is to act; decides status and exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Blame {
+    /// A file, an option or a request is not as it must be.
+    BadInput,
+    /// The model or the input is larger than allowed.
+    TooLarge,
+    /// The plan needs more memory than the board has.
+    DoesNotFit,
+    /// There is nothing under this name.
+    NotFound,
+    /// What is asked for does not exist yet, or not any more.
+    Conflict,
+    /// The request comes from where none may come.
+    Forbidden,
+    /// Too much is under way.
+    Busy,
+    /// Something that must be built first is missing.
+    NotBuilt,
+    /// Someone asked for an end.
+    Cancelled,
+    /// The emulated board took a fault.
+    Fault,
+    /// A defect of this program.
+    Ours,
+}
+
+impl Blame {
+    /// HTTP status.
+    #[must_use]
+    pub const fn status(self) -> u16 {
+        match self {
+            Self::BadInput => 400,
+            Self::TooLarge => 413,
+            Self::DoesNotFit | Self::Fault => 422,
+            Self::NotFound => 404,
+            Self::Conflict => 409,
+            Self::Forbidden => 403,
+            Self::Busy => 429,
+            Self::NotBuilt => 503,
+            Self::Cancelled => 410,
+            Self::Ours => 500,
+        }
+    }
+
+    /// Exit code of the command line. Scripts rely on 0 to 3; 130 is the shell's for Ctrl-C.
+    #[must_use]
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::DoesNotFit => 1,
+            Self::Cancelled => 130,
+            Self::Ours | Self::Fault => 3,
+            _ => 2,
+        }
+    }
+}
+
+/// What went wrong, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Problem {
+    /// Whose turn it is to act.
+    pub kind: Blame,
+    /// What is wrong.
+    pub error: String,
+    /// The file, part, operator or option that it is about.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What helps.
+    pub what_to_do: String,
+}
+
+impl Problem {
+    /// A problem.
+    #[must_use]
+    pub fn new(
+        kind: Blame,
+        error: impl Into<String>,
+        place: impl Into<String>,
+        what_to_do: impl Into<String>,
+    ) -> Self {
+        Self { kind, error: error.into(), place: place.into(), what_to_do: what_to_do.into() }
+    }
+
+    /// A defect of this program.
+    #[must_use]
+    pub fn ours(error: impl Into<String>, place: impl Into<String>) -> Self {
+        Self::new(
+            Blame::Ours,
+            error,
+            place,
+            "This is a defect of Tilewright: please report it with the model, if you can share it.",
+        )
+    }
+
+    /// An end that someone asked for.
+    #[must_use]
+    pub fn cancelled(why: impl Into<String>) -> Self {
+        Self::new(Blame::Cancelled, why, "run", "Start the run again if you still need it.")
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} {}", self.place, self.error, self.what_to_do)
+    }
+}
+
+impl std::error::Error for Problem {}

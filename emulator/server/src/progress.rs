@@ -1,0 +1,59 @@
+//! What the way from a model file to a run report says while it is walked.
+
+use serde::Serialize;
+use tilewright_protocol::StepCount;
+use utoipa::ToSchema;
+
+/// A part of the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// The model file is read.
+    Importing,
+    /// The float model becomes int8.
+    Quantising,
+    /// Order and places are decided.
+    Planning,
+    /// The plan is proved valid.
+    Checking,
+    /// Firmware and plan become an image.
+    Packaging,
+    /// The emulated board runs.
+    Running,
+    /// Every layer is compared with the reference.
+    Comparing,
+}
+
+impl Stage {
+    /// The word that people read.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Importing => "importing",
+            Self::Quantising => "quantising",
+            Self::Planning => "planning",
+            Self::Checking => "checking",
+            Self::Packaging => "packaging",
+            Self::Running => "running",
+            Self::Comparing => "comparing",
+        }
+    }
+}
+
+/// News.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// A part begins.
+    Stage(Stage),
+    /// Executed instructions so far, and the step of the core lane if an invoke is under way.
+    Running {
+        /// Instructions.
+        instructions: u64,
+        /// Step.
+        step: Option<u32>,
+    },
+    /// The board wrote to its console.
+    Console(String),
+    /// A step of the core lane ended.
+    Step(StepCount),
+}

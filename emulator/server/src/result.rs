@@ -1,0 +1,240 @@
+//! What a run of a plan image gives, from the image's own tables and what the worker counted.
+
+use serde::Serialize;
+use tilewright_board::Board;
+use tilewright_plan::{Bytes, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage};
+use tilewright_report::{
+    Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, Timeline,
+};
+use utoipa::ToSchema;
+
+use crate::execute::Outcome;
+use crate::http::schema;
+use crate::watch::Watches;
+
+/// An output of the model as the board computed it.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct OutputValues {
+    /// Name of the tensor.
+    pub name: String,
+    /// Height, width, channels.
+    pub shape: [u32; 3],
+    /// Real value = scale × (value − zero).
+    pub scale: f32,
+    /// Zero point.
+    pub zero: i16,
+    /// Values in the order height, width, channels.
+    pub values: Vec<i8>,
+    /// Class names; empty if the model has none.
+    pub labels: Vec<String>,
+}
+
+/// Result of a run. Instructions are counted; cycles and times are modelled.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct RunResult {
+    /// Board id.
+    pub board: String,
+    /// What emulated: name and version.
+    pub engine: String,
+    /// SHA-256 over the plan image's sections, in hexadecimal.
+    pub plan_id: String,
+    /// Whether every layer is bit-equal to the reference interpreter; null if that was not
+    /// compared (a plan image alone holds no reference).
+    pub verified: Option<bool>,
+    /// First difference from the reference.
+    #[schema(value_type = Option<schema::Difference>)]
+    pub difference: Option<Difference>,
+    /// What went wrong on the board.
+    #[schema(value_type = Option<schema::Fault>)]
+    pub fault: Option<Fault>,
+    /// Executed instructions of the last invoke (counted).
+    pub instructions: u64,
+    /// Its cycles (modelled).
+    #[schema(value_type = u64)]
+    pub cycles: Cycles,
+    /// Its time at the board's clock in microseconds (modelled).
+    #[schema(value_type = f64)]
+    pub latency_us: Micros,
+    /// What instructions and cycles of the invoke were for.
+    #[schema(value_type = schema::Counts)]
+    pub counts: Counts,
+    /// The same from reset to the start of the invoke.
+    #[schema(value_type = schema::Counts)]
+    pub boot: Counts,
+    /// Index of the largest value of the first output.
+    pub top1: Option<usize>,
+    /// Its class name.
+    pub top1_label: Option<String>,
+    /// Outputs.
+    pub outputs: Vec<OutputValues>,
+    /// Counts of each layer, in the order of execution.
+    #[schema(value_type = Vec<schema::LayerCount>)]
+    pub layers: Vec<LayerCount>,
+    /// Register accesses that no device model answered: address and count.
+    pub unknown_registers: Vec<(u32, u64)>,
+    /// What the board wrote to its console.
+    pub console: String,
+    /// What the core did when, in cycles since the invoke began.
+    #[schema(value_type = schema::Timeline)]
+    pub timeline: Timeline,
+    /// Wall-clock time of the emulation in nanoseconds (measured here, of this computer).
+    pub emulation_wall_ns: u64,
+    /// The plan with its predictions; null for an uploaded plan image.
+    #[schema(value_type = Option<Object>)]
+    pub plan: Option<PlanReport>,
+}
+
+/// The output of a layer, byte for byte as the board computed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerBytes {
+    /// Position in the plan's order.
+    pub layer: u32,
+    /// The bytes; nothing if the run ended before.
+    pub bytes: Option<Vec<u8>>,
+}
+
+/// The result of running `image`; `outcome` is of a job with these `watches`.
+#[must_use]
+pub fn result_of(
+    image: &PlanImage<'_>,
+    board: &Board,
+    watches: &Watches,
+    outcome: &Outcome,
+) -> RunResult {
+    let outputs = outputs(image, watches, outcome);
+    let top1 = outputs.first().and_then(|output| largest(&output.values));
+    let top1_label =
+        top1.and_then(|class| outputs.first()?.labels.get(class)).filter(|l| !l.is_empty());
+    let invoke = outcome.finish.invoke;
+    RunResult {
+        board: board.id.clone(),
+        engine: outcome.engine.clone(),
+        plan_id: hexadecimal(image.plan_id()),
+        verified: None,
+        difference: None,
+        fault: outcome.finish.fault.clone(),
+        instructions: invoke.instructions(),
+        cycles: invoke.cycles(),
+        latency_us: invoke.cycles().at(board.core.clock.hertz),
+        counts: invoke,
+        boot: outcome.finish.boot,
+        top1,
+        top1_label: top1_label.cloned(),
+        layers: layers(image, outcome),
+        unknown_registers: outcome.finish.unknown_registers.clone(),
+        console: String::from_utf8_lossy(&outcome.console).into_owned(),
+        timeline: timeline(board, outcome),
+        emulation_wall_ns: outcome.finish.wall_ns,
+        outputs,
+        plan: None,
+    }
+}
+
+/// The watched layers' outputs.
+#[must_use]
+pub fn layer_bytes(watches: &Watches, outcome: &Outcome) -> Vec<LayerBytes> {
+    let bytes = |watch: usize| outcome.watched.get(watch).cloned().flatten();
+    watches
+        .layers
+        .iter()
+        .map(|watched| LayerBytes { layer: watched.layer, bytes: bytes(watched.watch) })
+        .collect()
+}
+
+fn outputs(image: &PlanImage<'_>, watches: &Watches, outcome: &Outcome) -> Vec<OutputValues> {
+    let entry = image.entries().iter().find(|entry| entry.kind == 0);
+    let records = entry.map_or(&[][..], |entry| image.entry_outputs(entry));
+    records
+        .iter()
+        .zip(&watches.outputs)
+        .map(|(record, range)| {
+            let watched = outcome.watched.get(range.clone()).unwrap_or(&[]);
+            let bytes = watched.iter().flatten().flatten();
+            let view = image.view(record.view).copied().unwrap_or_default();
+            let labels = record.label_first..record.label_first.saturating_add(record.label_count);
+            OutputValues {
+                name: image.name(record.name).to_owned(),
+                shape: [u32::from(view.h), u32::from(view.w), view.c],
+                scale: f32::from_bits(record.scale_bits),
+                zero: record.zero,
+                values: bytes.map(|byte| byte.cast_signed()).collect(),
+                labels: labels.map(|label| image.name(label).to_owned()).collect(),
+            }
+        })
+        .collect()
+}
+
+/// Index of the largest value, the first of several.
+fn largest(values: &[i8]) -> Option<usize> {
+    let largest = values.iter().max()?;
+    values.iter().position(|value| value == largest)
+}
+
+fn layers(image: &PlanImage<'_>, outcome: &Outcome) -> Vec<LayerCount> {
+    let mut layers: Vec<LayerCount> = image
+        .layers()
+        .iter()
+        .map(|record| LayerCount {
+            name: image.name(record.name).to_owned(),
+            op: Kernel::from_number(record.kernel).map_or("unknown", Kernel::name).to_owned(),
+            macs: u64::from(record.macs),
+            instructions: 0,
+            cycles: Cycles(0),
+        })
+        .collect();
+    for step in &outcome.steps {
+        if let Some(layer) = layers.get_mut(usize::from(step.layer)) {
+            layer.instructions += step.instructions;
+            layer.cycles += Cycles(step.cycles);
+        }
+    }
+    layers
+}
+
+fn timeline(board: &Board, outcome: &Outcome) -> Timeline {
+    let slice = |step: &tilewright_protocol::StepCount| Slice {
+        lane: 0,
+        kind: SliceKind::Compute,
+        layer: step.layer,
+        step: step.step,
+        start: CyclePoint(step.start),
+        end: CyclePoint(step.end.max(step.start)),
+        instructions: step.instructions,
+        bytes: Bytes(0).0,
+    };
+    let mut slices: Vec<Slice> = outcome.steps.iter().map(slice).collect();
+    slices.sort_by_key(|slice| (slice.start, slice.step));
+    Timeline {
+        clock_hz: board.core.clock.hertz,
+        instructions_kind: Kind::Counted,
+        cycles_kind: Kind::Modelled,
+        lanes: vec![LaneKind::Core],
+        slices,
+    }
+}
+
+/// Lower-case hexadecimal digits.
+#[must_use]
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_equal_scores_wins() {
+        assert_eq!(largest(&[-3, 7, 7, -128]), Some(1));
+        assert_eq!(largest(&[]), None);
+    }
+
+    #[test]
+    fn hexadecimal_has_two_digits_a_byte() {
+        assert_eq!(hexadecimal(&[0, 0x0a, 0xff]), "000aff");
+    }
+}

@@ -1,0 +1,147 @@
+//! The events of a run, numbered, so that a client that lost its connection goes on where it was.
+
+use std::collections::VecDeque;
+
+use serde_json::{Value, json};
+
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::result::RunResult;
+
+/// Most events that are kept of a run; past it, steps are left out, and the result has them all.
+const KEPT: usize = 8192;
+
+/// Name of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// Waits; data: `position`, 1 is next.
+    Queued,
+    /// A part of the way begins; data: `stage`.
+    Stage,
+    /// Data: `instructions`, `step`.
+    Progress,
+    /// Data: `text`.
+    Console,
+    /// A step of the core lane ended; data: its counts.
+    Step,
+    /// The end: the result can be fetched. Data: a summary.
+    Finished,
+    /// The end: data is the problem.
+    Failed,
+    /// The end: data is the problem.
+    Cancelled,
+}
+
+impl EventKind {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Stage => "stage",
+            Self::Progress => "progress",
+            Self::Console => "console",
+            Self::Step => "step",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether a newer event of this kind makes this one worthless.
+    const fn is_superseded(self) -> bool {
+        matches!(self, Self::Queued | Self::Progress)
+    }
+}
+
+/// An event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEvent {
+    /// Number, from 1 on; numbers of superseded events are missing.
+    pub id: u64,
+    /// Name.
+    pub kind: EventKind,
+    /// Data.
+    pub data: Value,
+}
+
+/// The events of a run so far.
+#[derive(Debug, Default)]
+pub struct EventLog {
+    events: VecDeque<RunEvent>,
+    last: u64,
+}
+
+impl EventLog {
+    /// Adds an event.
+    pub fn push(&mut self, kind: EventKind, data: Value) {
+        if self.events.back().is_some_and(|last| last.kind == kind && kind.is_superseded()) {
+            self.events.pop_back();
+        }
+        if kind == EventKind::Step && self.events.len() >= KEPT {
+            return;
+        }
+        self.last += 1;
+        self.events.push_back(RunEvent { id: self.last, kind, data });
+    }
+
+    /// Adds news of the run.
+    pub fn push_progress(&mut self, progress: &Progress) {
+        match progress {
+            Progress::Stage(stage) => self.push(EventKind::Stage, json!({ "stage": stage })),
+            Progress::Running { instructions, step } => self
+                .push(EventKind::Progress, json!({ "instructions": instructions, "step": step })),
+            Progress::Console(text) => self.push(EventKind::Console, json!({ "text": text })),
+            Progress::Step(step) => self.push(EventKind::Step, json!(step)),
+        }
+    }
+
+    /// Adds the end.
+    pub fn push_result(&mut self, result: &RunResult) {
+        let data = json!({
+            "verified": result.verified,
+            "instructions": result.instructions,
+            "cycles": result.cycles,
+            "latency_us": result.latency_us,
+            "top1": result.top1,
+            "top1_label": result.top1_label,
+        });
+        self.push(EventKind::Finished, data);
+    }
+
+    /// Adds an end without result.
+    pub fn push_problem(&mut self, kind: EventKind, problem: &Problem) {
+        self.push(kind, json!(problem));
+    }
+
+    /// Events with numbers past `after`.
+    pub fn since(&self, after: u64) -> Vec<RunEvent> {
+        let first = self.events.partition_point(|event| event.id <= after);
+        self.events.range(first..).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn running(instructions: u64) -> Progress {
+        Progress::Running { instructions, step: None }
+    }
+
+    #[test]
+    fn only_the_newest_progress_is_kept_and_numbers_grow() {
+        let mut log = EventLog::default();
+        log.push_progress(&Progress::Console("a".into()));
+        for instructions in 1..100 {
+            log.push_progress(&running(instructions));
+        }
+        log.push_progress(&Progress::Console("b".into()));
+        let all = log.since(0);
+        let ids: Vec<u64> = all.iter().map(|event| event.id).collect();
+        assert_eq!(ids, [1, 100, 101]);
+        assert_eq!(all[1].data["instructions"], 99);
+        assert_eq!(log.since(50).len(), 2);
+        assert_eq!(log.since(101).len(), 0);
+    }
+}

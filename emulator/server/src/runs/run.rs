@@ -1,0 +1,333 @@
+//! One run.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::json;
+use tilewright_image::FirmwareImage;
+use tokio::sync::watch;
+use utoipa::ToSchema;
+
+use super::events::{EventKind, EventLog, RunEvent};
+use crate::execute::Cancel;
+use crate::problem::{Blame, Problem};
+use crate::progress::{Progress, Stage};
+use crate::result::{LayerBytes, RunResult};
+
+/// Where a run is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Waits for others.
+    Queued,
+    /// Under way.
+    Running,
+    /// Over, with a result.
+    Finished,
+    /// Over, with a problem; there is a result if the board had a fault.
+    Failed,
+    /// Over, because someone asked for it.
+    Cancelled,
+}
+
+impl Phase {
+    /// Whether nothing more will happen.
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Finished | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub struct Done {
+    /// Its result.
+    pub result: RunResult,
+    /// The output of every layer, if asked for.
+    pub layers: Option<Vec<LayerBytes>>,
+    /// The very image that ran.
+    pub firmware: FirmwareImage,
+}
+
+impl Done {
+    /// Bytes that keeping it takes, roughly.
+    fn bytes(&self) -> usize {
+        let layers = self.layers.iter().flatten();
+        let layer_bytes: usize =
+            layers.filter_map(|layer| layer.bytes.as_ref()).map(Vec::len).sum();
+        let slices = self.result.timeline.slices.len() * 64;
+        self.firmware.elf.len() + self.firmware.bin.len() + layer_bytes + slices
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct RunProgress {
+    /// What is done now.
+    pub stage: Option<Stage>,
+    /// Executed instructions so far, boot included.
+    pub instructions: u64,
+    /// Step of the core lane, if an invoke is under way.
+    pub step: Option<u32>,
+}
+
+/// What is known of a run at a moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Where it is.
+    pub phase: Phase,
+    /// How many are before it, itself counted; 0 if it does not wait.
+    pub position: usize,
+    /// How far it is.
+    pub progress: RunProgress,
+    /// What it left.
+    pub done: Option<Arc<Done>>,
+    /// Why there is no result, or what the board's fault means.
+    pub problem: Option<Problem>,
+}
+
+#[derive(Debug)]
+struct State {
+    now: Snapshot,
+    log: EventLog,
+    seen: Instant,
+    over: Option<Instant>,
+}
+
+/// A run that someone asked for.
+#[derive(Debug)]
+pub struct Run {
+    id: String,
+    board: String,
+    cancel: Cancel,
+    listeners: AtomicUsize,
+    state: Mutex<State>,
+    changed: watch::Sender<u64>,
+}
+
+/// Someone who listens to a run's events; as long as it lives, the run has not been left alone.
+#[derive(Debug)]
+pub struct Listener {
+    run: Arc<Run>,
+    changed: watch::Receiver<u64>,
+}
+
+impl Run {
+    /// A run that waits.
+    #[must_use]
+    pub fn new(id: String, board: String) -> Self {
+        let now = Snapshot {
+            phase: Phase::Queued,
+            position: 0,
+            progress: RunProgress::default(),
+            done: None,
+            problem: None,
+        };
+        Self {
+            id,
+            board,
+            cancel: Cancel::default(),
+            listeners: AtomicUsize::new(0),
+            state: Mutex::new(State {
+                now,
+                log: EventLog::default(),
+                seen: Instant::now(),
+                over: None,
+            }),
+            changed: watch::Sender::new(0),
+        }
+    }
+
+    // No code that can panic runs under the lock, so a poisoned state is still a whole one.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state());
+        self.changed.send_modify(|version| *version += 1);
+    }
+
+    /// Its id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Id of its board.
+    #[must_use]
+    pub fn board(&self) -> &str {
+        &self.board
+    }
+
+    /// Asks for its end.
+    #[must_use]
+    pub fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.state().now.clone()
+    }
+
+    /// The same, for a client: it counts as a sign of life.
+    #[must_use]
+    pub fn look(&self) -> Snapshot {
+        let mut state = self.state();
+        state.seen = Instant::now();
+        state.now.clone()
+    }
+
+    /// Says how many are before it.
+    pub fn set_position(&self, position: usize) {
+        self.change(|state| {
+            if state.now.phase == Phase::Queued && state.now.position != position {
+                state.now.position = position;
+                state.log.push(EventKind::Queued, json!({ "position": position }));
+            }
+        });
+    }
+
+    /// Says that it is under way.
+    pub fn start(&self) {
+        self.change(|state| {
+            if state.now.phase == Phase::Queued {
+                state.now.phase = Phase::Running;
+                state.now.position = 0;
+            }
+        });
+    }
+
+    /// Takes news of it.
+    pub fn news(&self, progress: &Progress) {
+        self.change(|state| {
+            if state.now.phase.is_over() {
+                return;
+            }
+            match progress {
+                Progress::Stage(stage) => state.now.progress.stage = Some(*stage),
+                Progress::Running { instructions, step } => {
+                    state.now.progress.instructions = *instructions;
+                    state.now.progress.step = *step;
+                }
+                Progress::Console(_) | Progress::Step(_) => {}
+            }
+            state.log.push_progress(progress);
+        });
+    }
+
+    /// Ends it; nothing if it is over already.
+    pub fn end(&self, ended: Result<Done, Problem>) {
+        self.change(|state| {
+            if state.now.phase.is_over() {
+                return;
+            }
+            state.over = Some(Instant::now());
+            state.now.position = 0;
+            match ended {
+                Ok(done) => {
+                    if let Some(fault) = &done.result.fault {
+                        let problem = fault_problem(fault);
+                        state.now.phase = Phase::Failed;
+                        state.log.push_problem(EventKind::Failed, &problem);
+                        state.now.problem = Some(problem);
+                    } else {
+                        state.now.phase = Phase::Finished;
+                        state.log.push_result(&done.result);
+                    }
+                    state.now.done = Some(Arc::new(done));
+                }
+                Err(problem) => {
+                    let cancelled = problem.kind == Blame::Cancelled;
+                    state.now.phase = if cancelled { Phase::Cancelled } else { Phase::Failed };
+                    let kind = if cancelled { EventKind::Cancelled } else { EventKind::Failed };
+                    state.log.push_problem(kind, &problem);
+                    state.now.problem = Some(problem);
+                }
+            }
+        });
+    }
+
+    /// How long nobody has listened or asked; zero while someone listens.
+    #[must_use]
+    pub fn alone_for(&self) -> Duration {
+        if self.listeners.load(Ordering::Relaxed) > 0 {
+            return Duration::ZERO;
+        }
+        self.state().seen.elapsed()
+    }
+
+    /// How long it has been over; nothing if it is not.
+    #[must_use]
+    pub fn over_for(&self) -> Option<Duration> {
+        self.state().over.map(|over| over.elapsed())
+    }
+
+    /// When a client last asked for it.
+    #[must_use]
+    pub fn seen(&self) -> Instant {
+        self.state().seen
+    }
+
+    /// Bytes that keeping its result takes, roughly.
+    #[must_use]
+    pub fn kept_bytes(&self) -> usize {
+        self.state().now.done.as_ref().map_or(0, |done| done.bytes())
+    }
+
+    /// Someone to listen.
+    #[must_use]
+    pub fn listen(self: &Arc<Self>) -> Listener {
+        self.listeners.fetch_add(1, Ordering::Relaxed);
+        Listener { changed: self.changed.subscribe(), run: Arc::clone(self) }
+    }
+}
+
+impl Listener {
+    /// Events past number `after`, as soon as there are any; nothing once the run is over and
+    /// all its events have been given.
+    pub async fn next(&mut self, after: u64) -> Option<Vec<RunEvent>> {
+        loop {
+            self.changed.borrow_and_update();
+            {
+                let state = self.run.state();
+                let events = state.log.since(after);
+                if !events.is_empty() {
+                    return Some(events);
+                }
+                if state.now.phase.is_over() {
+                    return None;
+                }
+            }
+            // The sender lives as long as the run that this listener holds.
+            self.changed.changed().await.ok()?;
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.run.state().seen = Instant::now();
+        self.run.listeners.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A board's fault as a problem.
+#[must_use]
+pub fn fault_problem(fault: &tilewright_report::Fault) -> Problem {
+    let place = match (fault.layer, fault.step) {
+        (Some(layer), Some(step)) => format!("layer {layer}, step {step}"),
+        (_, Some(step)) => format!("step {step}"),
+        _ => "outside of any step".to_owned(),
+    };
+    Problem::new(
+        Blame::Fault,
+        &fault.message,
+        place,
+        "The result holds registers, the last executed blocks and the console.",
+    )
+}

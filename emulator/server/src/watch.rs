@@ -1,0 +1,203 @@
+//! What is read from the emulated memory while a plan image runs: outputs, and on request the
+//! output of every layer.
+
+use std::ops::Range;
+
+use tilewright_board::{Board, MemoryKind};
+use tilewright_plan::{Instruction, PlanImage, Role, Space, Step, View};
+use tilewright_protocol::Watch;
+
+use crate::problem::{Blame, Problem};
+
+/// Most bytes that all watches of a job may give.
+pub const WATCHED_LIMIT: u64 = 64 << 20;
+
+/// A layer's output: the bytes from the first to the last that its steps write, read when its
+/// last step has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchedLayer {
+    /// Position in the plan's order.
+    pub layer: u32,
+    /// Index into the job's watches.
+    pub watch: usize,
+}
+
+/// The watches of a job, and what each is for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watches {
+    /// For the job.
+    pub watches: Vec<Watch>,
+    /// For each output of the program, its watches, end to end.
+    pub outputs: Vec<Range<usize>>,
+    /// Layers, if asked for.
+    pub layers: Vec<WatchedLayer>,
+}
+
+impl Watches {
+    /// The watches for an image's outputs, and for its layers if `with_layers`.
+    ///
+    /// # Errors
+    /// If the image has no program to run, or its layers' outputs are larger than
+    /// [`WATCHED_LIMIT`] together.
+    pub fn of(image: &PlanImage<'_>, board: &Board, with_layers: bool) -> Result<Self, Problem> {
+        let bad = |error: &str| {
+            Problem::new(
+                Blame::BadInput,
+                error,
+                "plan image",
+                "Plan the model again with this version of Tilewright.",
+            )
+        };
+        let entry = image
+            .entries()
+            .iter()
+            .find(|entry| entry.kind == 0)
+            .ok_or_else(|| bad("The plan image has no program."))?;
+        let core = image.entry_lanes(entry).first();
+        let steps = core.map_or(&[][..], |lane| image.lane_steps(lane));
+        let last = steps
+            .iter()
+            .rposition(|step| step.code == 0)
+            .ok_or_else(|| bad("The program of the plan image computes nothing."))?;
+        let mut this = Self::default();
+        for output in image.entry_outputs(entry) {
+            let first = this.watches.len();
+            if let Some(view) = image.view(output.view) {
+                let base = base(board, view)
+                    .ok_or_else(|| bad("An output lies where the core cannot read it."))?;
+                this.watches.extend(runs_of(view, base, last as u32));
+            }
+            this.outputs.push(first..this.watches.len());
+        }
+        if with_layers {
+            this.add_layers(image, board, steps)?;
+        }
+        Ok(this)
+    }
+
+    fn add_layers(
+        &mut self,
+        image: &PlanImage<'_>,
+        board: &Board,
+        steps: &[tilewright_plan::StepRecord],
+    ) -> Result<(), Problem> {
+        let mut layers: Vec<Option<(u32, View, Range<u64>)>> = vec![None; image.layers().len()];
+        for (number, record) in (0u32..).zip(steps) {
+            let Some(Step {
+                instruction: Instruction::Compute { op, first_view, .. }, layer, ..
+            }) = Step::from_record(record)
+            else {
+                continue;
+            };
+            let Some(slot) = layers.get_mut(usize::from(layer)) else { continue };
+            let Some((kernel, views)) =
+                image.op(op).and_then(|op| Some((op.kernel()?, image.operands(op, first_view)?)))
+            else {
+                continue;
+            };
+            let output = kernel.roles().iter().zip(views).find(|(role, _)| **role == Role::Output);
+            let Some((_, view)) = output else { continue };
+            let range = u64::from(view.offset)..u64::from(view.offset) + view.extent();
+            *slot = Some(match slot.take() {
+                Some((_, first, seen)) if first.space == view.space => {
+                    (number, first, seen.start.min(range.start)..seen.end.max(range.end))
+                }
+                _ => (number, *view, range),
+            });
+        }
+        let mut total = 0;
+        for (layer, slot) in (0u32..).zip(layers) {
+            let Some((step, view, range)) = slot else { continue };
+            let Some(base) = base(board, &view) else { continue };
+            let bytes = range.end - range.start;
+            total += bytes;
+            let start = u32::try_from(u64::from(base) + range.start);
+            let (Ok(address), Ok(row_bytes)) = (start, u32::try_from(bytes)) else { continue };
+            if total > WATCHED_LIMIT {
+                return Err(Problem::new(
+                    Blame::TooLarge,
+                    format!(
+                        "The outputs of all layers take more than the {WATCHED_LIMIT} bytes that \
+                         are kept of a run."
+                    ),
+                    "watch",
+                    "Run without `watch=layers`.",
+                ));
+            }
+            self.layers.push(WatchedLayer { layer, watch: self.watches.len() });
+            self.watches.push(Watch { step, address, rows: 1, row_bytes, pitch: row_bytes });
+        }
+        Ok(())
+    }
+}
+
+/// Address at which a view's space starts on the board.
+fn base(board: &Board, view: &View) -> Option<u32> {
+    let first = |sort: MemoryKind| board.memory.iter().find(|memory| memory.kind == sort)?.address;
+    match view.space()? {
+        Space::Arena => board.firmware.as_ref().map(|firmware| firmware.arena_address),
+        Space::ExternalRam => first(MemoryKind::Sdram),
+        Space::Weights | Space::Constants | Space::ExternalFlash | Space::Card => None,
+    }
+}
+
+/// The runs of bytes that a view covers, in the order of its elements. The image's reader has
+/// proved that they lie inside their space.
+fn runs_of(view: &View, base: u32, step: u32) -> Vec<Watch> {
+    let at = |offset: u32| base.saturating_add(view.offset).saturating_add(offset);
+    let (h, w) = (u32::from(view.h), u32::from(view.w));
+    if view.is_contiguous() {
+        let bytes = h * w * view.c;
+        return vec![Watch { step, address: at(0), rows: 1, row_bytes: bytes, pitch: bytes }];
+    }
+    let ring = u32::from(view.ring_rows).max(1);
+    (0..h)
+        .map(|row| {
+            let address = at(((row + u32::from(view.first_row)) % ring) * view.row_pitch);
+            if view.column_pitch == view.c {
+                let row_bytes = w * view.c;
+                Watch { step, address, rows: 1, row_bytes, pitch: row_bytes }
+            } else {
+                Watch { step, address, rows: w, row_bytes: view.c, pitch: view.column_pitch }
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes that watches read from a memory that starts at address 0.
+    fn read(memory: &[u8], watches: &[Watch]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for watch in watches {
+            for row in 0..watch.rows {
+                let start = (watch.address + row * watch.pitch) as usize;
+                bytes.extend_from_slice(&memory[start..start + watch.row_bytes as usize]);
+            }
+        }
+        bytes
+    }
+
+    #[test]
+    fn runs_give_the_elements_of_any_view_in_order() {
+        let memory: Vec<u8> = (0..=255).collect();
+        let whole = View::whole(Space::Arena, 3, 4, 5, 2);
+        let narrow = View { w: 3, c: 1, ..whole };
+        let ring = View { h: 3, ring_rows: 4, first_row: 2, ..whole };
+        for view in [whole, narrow, ring] {
+            let mut expected = Vec::new();
+            for y in 0..u32::from(view.h) {
+                for x in 0..u32::from(view.w) {
+                    for c in 0..view.c {
+                        let row = (y + u32::from(view.first_row)) % u32::from(view.ring_rows);
+                        let at = view.offset + row * view.row_pitch + x * view.column_pitch + c;
+                        expected.push(memory[at as usize]);
+                    }
+                }
+            }
+            assert_eq!(read(&memory, &runs_of(&view, 0, 0)), expected, "{view:?}");
+        }
+    }
+}
