@@ -1,1 +1,4 @@
-//! Suites over models, boards and strategies.
+//! What the suites share: random models and a host that runs plan images.
+
+pub mod host;
+pub mod random_model;

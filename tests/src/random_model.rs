@@ -1,0 +1,251 @@
+//! Random int8 models of every operator, and random inputs for them.
+
+use fastrand::Rng;
+use tilewright_model::{
+    Activation, DType, Data, Model, Node, Op, Padding, Quantisation, Shape, Source, Tensor,
+    TensorId, Window,
+};
+
+/// A random model: some ten operators on small images, branches included.
+#[must_use]
+pub fn random_model(seed: u64) -> Model {
+    let mut rng = Rng::with_seed(seed);
+    let mut build = Build { model: Model::default(), rng: Rng::with_seed(rng.u64(..)) };
+    build.model.name = format!("random-{seed}");
+    let input = build.activation([rng.usize(1..12), rng.usize(1..12), rng.usize(1..7)]);
+    build.model.inputs.push(input);
+    let mut images = vec![input];
+    for _ in 0..rng.usize(1..10) {
+        let from = images[rng.usize(..images.len())];
+        let made = match rng.usize(..9) {
+            0 | 1 => build.conv(from),
+            2 => build.depthwise(from),
+            3 => build.pool(from, true),
+            4 => build.pool(from, false),
+            5 => build.add(from),
+            6 => build.concat(from, images[rng.usize(..images.len())]),
+            7 => build.pad(from),
+            _ => build.relu(from),
+        };
+        images.push(made);
+    }
+    let last = images[images.len() - 1];
+    let mut output = last;
+    if rng.bool() {
+        output = build.classify(last);
+    }
+    build.model.outputs.push(output);
+    if output != images[0] && images.len() > 2 && rng.bool() && images[1] != output {
+        build.model.outputs.push(images[1]);
+    }
+    build.model
+}
+
+/// Random values for the model's inputs.
+#[must_use]
+pub fn random_inputs(model: &Model, seed: u64) -> Vec<Data> {
+    let mut rng = Rng::with_seed(seed);
+    model
+        .inputs
+        .iter()
+        .map(|id| {
+            let elements = model.tensor(*id).shape.elements().unwrap_or(0);
+            Data::I8((0..elements).map(|_| rng.i8(..)).collect())
+        })
+        .collect()
+}
+
+struct Build {
+    model: Model,
+    rng: Rng,
+}
+
+impl Build {
+    fn add_tensor(
+        &mut self,
+        shape: &[usize],
+        quantisation: Option<Quantisation>,
+        data: Option<Data>,
+    ) -> TensorId {
+        let dtype = data.as_ref().map_or(DType::I8, Data::dtype);
+        let name = format!("t{}", self.model.tensors.len());
+        self.model.add_tensor(Tensor {
+            name,
+            shape: Shape::new(shape),
+            dtype,
+            quantisation,
+            source: data.map(Source::inline),
+        })
+    }
+
+    fn quantisation(&mut self) -> Quantisation {
+        let scale = 0.01 + self.rng.f32() * 0.1;
+        Quantisation::per_tensor(scale, self.rng.i32(-128..128))
+    }
+
+    fn activation(&mut self, [h, w, c]: [usize; 3]) -> TensorId {
+        let quantisation = self.quantisation();
+        self.add_tensor(&[1, h, w, c], Some(quantisation), None)
+    }
+
+    fn hwc(&self, id: TensorId) -> [usize; 3] {
+        self.model.tensor(id).shape.hwc().unwrap_or_default()
+    }
+
+    fn node(&mut self, op: Op, inputs: &[TensorId], output: TensorId) -> TensorId {
+        let name = format!("n{}", self.model.nodes.len());
+        self.model.nodes.push(Node { name, op, inputs: inputs.to_vec(), outputs: vec![output] });
+        output
+    }
+
+    fn activation_function(&mut self) -> Activation {
+        [Activation::None, Activation::Relu, Activation::Relu6][self.rng.usize(..3)]
+    }
+
+    /// A window that fits an image of `size`, and the size that it makes.
+    fn window(&mut self, size: [usize; 2], pool: bool) -> (Window, [usize; 2]) {
+        loop {
+            let rng = &mut self.rng;
+            let taps = [rng.usize(1..4), rng.usize(1..4)];
+            let pad = |rng: &mut Rng, taps: usize| rng.usize(..taps);
+            let window = Window {
+                size: taps,
+                stride: [rng.usize(1..4), rng.usize(1..4)],
+                dilation: if pool { [1, 1] } else { [rng.usize(1..3), rng.usize(1..3)] },
+                padding: Padding {
+                    top: pad(rng, taps[0]),
+                    left: pad(rng, taps[1]),
+                    bottom: pad(rng, taps[0]),
+                    right: pad(rng, taps[1]),
+                },
+            };
+            if let Some(output) = window.output(size)
+                && output.iter().all(|dim| *dim > 0)
+            {
+                return (window, output);
+            }
+        }
+    }
+
+    /// Weights of `channels` slices along `axis`, and a bias at their scale.
+    fn weights(&mut self, input: TensorId, shape: &[usize], axis: usize) -> [TensorId; 2] {
+        let channels = shape[axis];
+        let scales: Vec<f32> = (0..channels).map(|_| 0.002 + self.rng.f32() * 0.02).collect();
+        let values = (0..shape.iter().product()).map(|_| self.rng.i8(-127..=127)).collect();
+        let zeros = vec![0; channels];
+        let input_scale =
+            self.model.tensor(input).quantisation.as_ref().map_or(1.0, |q| q.scale(0));
+        let bias_scales = scales.iter().map(|scale| scale * input_scale).collect();
+        let weights = Quantisation { scales, zeros: zeros.clone(), axis: Some(axis) };
+        let weights = self.add_tensor(shape, Some(weights), Some(Data::I8(values)));
+        let values = (0..channels).map(|_| self.rng.i32(-4000..4000)).collect();
+        let bias = Quantisation { scales: bias_scales, zeros, axis: Some(0) };
+        let bias = self.add_tensor(&[channels], Some(bias), Some(Data::I32(values)));
+        [weights, bias]
+    }
+
+    fn conv(&mut self, from: TensorId) -> TensorId {
+        let [h, w, c] = self.hwc(from);
+        let (window, [oh, ow]) = self.window([h, w], false);
+        let divisors: Vec<usize> = (1..=c).filter(|groups| c.is_multiple_of(*groups)).collect();
+        let groups = divisors[self.rng.usize(..divisors.len())];
+        let channels = groups * self.rng.usize(1..5);
+        let shape = [channels, window.size[0], window.size[1], c / groups];
+        let [weights, bias] = self.weights(from, &shape, 0);
+        let output = self.activation([oh, ow, channels]);
+        let activation = self.activation_function();
+        self.node(Op::Conv { window, groups, activation }, &[from, weights, bias], output)
+    }
+
+    fn depthwise(&mut self, from: TensorId) -> TensorId {
+        let [h, w, c] = self.hwc(from);
+        let (window, [oh, ow]) = self.window([h, w], false);
+        let multiplier = self.rng.usize(1..3);
+        let shape = [1, window.size[0], window.size[1], c * multiplier];
+        let [weights, bias] = self.weights(from, &shape, 3);
+        let output = self.activation([oh, ow, c * multiplier]);
+        let activation = self.activation_function();
+        let op = Op::DepthwiseConv { window, multiplier, activation };
+        self.node(op, &[from, weights, bias], output)
+    }
+
+    /// An activation with the quantisation of another.
+    fn like(&mut self, from: TensorId, shape: &[usize]) -> TensorId {
+        let quantisation = self.model.tensor(from).quantisation.clone();
+        self.add_tensor(shape, quantisation, None)
+    }
+
+    fn pool(&mut self, from: TensorId, max: bool) -> TensorId {
+        let [h, w, c] = self.hwc(from);
+        let (mut window, mut size) = self.window([h, w], true);
+        // A window that lies in the padding alone has no mean.
+        let reach = |axis: usize, size: usize, window: &Window| {
+            let before = if axis == 0 { window.padding.top } else { window.padding.left };
+            (size - 1) * window.stride[axis] < [h, w][axis] + before
+        };
+        if !(reach(0, size[0], &window) && reach(1, size[1], &window)) {
+            window.padding = Padding::default();
+            window.size = [1, 1];
+            size = window.output([h, w]).unwrap_or([h, w]);
+        }
+        let output = self.like(from, &[1, size[0], size[1], c]);
+        let activation = self.activation_function();
+        let op = if max {
+            Op::MaxPool { window, activation }
+        } else {
+            Op::AveragePool { window, count_padding: false, activation }
+        };
+        self.node(op, &[from], output)
+    }
+
+    fn add(&mut self, from: TensorId) -> TensorId {
+        let shape = self.hwc(from);
+        let other = self.relu(from);
+        let output = self.activation(shape);
+        let activation = self.activation_function();
+        self.node(Op::Add { activation }, &[from, other], output)
+    }
+
+    fn concat(&mut self, first: TensorId, second: TensorId) -> TensorId {
+        let ([h, w, c], [sh, sw, sc]) = (self.hwc(first), self.hwc(second));
+        let (second, axis, shape) = if [h, w] == [sh, sw] && self.rng.bool() {
+            (second, 3, [h, w, c + sc])
+        } else if [h, c] == [sh, sc] && self.rng.bool() {
+            (second, 2, [h, w + sw, c])
+        } else {
+            (first, 1, [h * 2, w, c])
+        };
+        let output = self.activation(shape);
+        self.node(Op::Concat { axis }, &[first, second], output)
+    }
+
+    fn pad(&mut self, from: TensorId) -> TensorId {
+        let [h, w, c] = self.hwc(from);
+        let [top, bottom, left, right] = [0; 4].map(|_: usize| self.rng.usize(..3));
+        let output = self.like(from, &[1, h + top + bottom, w + left + right, c]);
+        let amounts = vec![(0, 0), (top, bottom), (left, right), (0, 0)];
+        self.node(Op::Pad { amounts }, &[from], output)
+    }
+
+    fn relu(&mut self, from: TensorId) -> TensorId {
+        let shape = self.hwc(from);
+        let output = self.activation(shape);
+        let activation = self.activation_function();
+        self.node(Op::Activation(activation), &[from], output)
+    }
+
+    fn classify(&mut self, from: TensorId) -> TensorId {
+        let inputs = self.hwc(from).iter().product();
+        let flat = self.like(from, &[1, inputs]);
+        self.node(Op::Reshape, &[from], flat);
+        let classes = self.rng.usize(1..12);
+        let [weights, bias] = self.weights(flat, &[classes, inputs], 0);
+        let logits = self.quantisation();
+        let logits = self.add_tensor(&[1, classes], Some(logits), None);
+        let op = Op::FullyConnected { activation: Activation::None };
+        self.node(op, &[flat, weights, bias], logits);
+        let output = Quantisation::per_tensor(1.0 / 256.0, -128);
+        let output = self.add_tensor(&[1, classes], Some(output), None);
+        self.node(Op::Softmax, &[logits], output)
+    }
+}

@@ -1,0 +1,117 @@
+//! Random models through every stage: each plan is proved, and its image, run by the firmware's
+//! runtime on the host, gives the bytes of the reference interpreter.
+
+use tilewright_board::Board;
+use tilewright_model::{Model, int8};
+use tilewright_plan::image::PlanImage;
+use tilewright_plan::{Plan, Space};
+use tilewright_planner::{Options, Strategy};
+use tilewright_tests::host;
+use tilewright_tests::random_model::{random_inputs, random_model};
+
+const MODELS: u64 = 400;
+
+fn board() -> Board {
+    tilewright_board::find("stm32f746g-disco").unwrap()
+}
+
+fn planned(model: &Model, strategy: Strategy) -> Plan {
+    tilewright_planner::plan(model, &board(), strategy, &Options::default()).unwrap().plan
+}
+
+#[test]
+fn every_strategy_gives_the_bytes_of_the_reference() {
+    for seed in 0..MODELS {
+        let model = random_model(seed);
+        model.verify().unwrap_or_else(|e| panic!("model {seed}: {e}"));
+        let inputs = random_inputs(&model, seed);
+        let expected = int8::run(&model, &inputs, &mut |_, _| {})
+            .unwrap_or_else(|e| panic!("model {seed}: {e}"));
+        let expected: Vec<&[i8]> = expected.iter().map(|data| data.as_i8().unwrap()).collect();
+        for strategy in Strategy::ALL {
+            let plan = planned(&model, strategy);
+            tilewright_check::check(&plan, &model, &board())
+                .unwrap_or_else(|e| panic!("model {seed}, {strategy}: {e}"));
+            let image = tilewright_image::plan_image(&plan, &model).unwrap();
+            assert_eq!(image.len() as u64, plan.image_bytes().0, "model {seed}");
+            let arena = plan.space(Space::Arena).0 as usize;
+            for garbage in [0x00, 0xa5] {
+                let found = host::run(&image, &board().id, arena, &inputs, garbage)
+                    .unwrap_or_else(|e| panic!("model {seed}, {strategy}: {e}"));
+                assert_eq!(found, expected, "model {seed}, {strategy}, arena of {garbage:#x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_plan_with_one_number_changed_is_caught_or_still_right() {
+    let mut caught = 0u32;
+    let mut rng = fastrand::Rng::with_seed(7);
+    for seed in 0..MODELS {
+        let model = random_model(seed);
+        let inputs = random_inputs(&model, seed);
+        let mut plan = planned(&model, Strategy::Resident);
+        if !mutate(&mut plan, &mut rng) {
+            continue;
+        }
+        if tilewright_check::check(&plan, &model, &board()).is_err() {
+            caught += 1;
+            continue;
+        }
+        let expected = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
+        let expected: Vec<&[i8]> = expected.iter().map(|data| data.as_i8().unwrap()).collect();
+        let image = tilewright_image::plan_image(&plan, &model).unwrap();
+        let arena = plan.space(Space::Arena).0 as usize;
+        let found = host::run(&image, &board().id, arena, &inputs, 0xa5)
+            .unwrap_or_else(|e| panic!("model {seed}: {e}"));
+        assert_eq!(found, expected, "model {seed}: a wrong plan passed the check");
+    }
+    assert!(caught > MODELS as u32 / 2, "only {caught} of {MODELS} changed plans were caught");
+}
+
+/// Changes one number of a plan; false if the plan has nothing of the kind drawn.
+fn mutate(plan: &mut Plan, rng: &mut fastrand::Rng) -> bool {
+    fn pick<'a, T>(items: &'a mut [T], rng: &mut fastrand::Rng) -> Option<&'a mut T> {
+        let count = items.len();
+        if count == 0 { None } else { items.get_mut(rng.usize(..count)) }
+    }
+    let delta = rng.u32(1..40);
+    let changed = match rng.usize(..7) {
+        0 => pick(&mut plan.views, rng).map(|view| view.offset = view.offset.wrapping_add(delta)),
+        1 => pick(&mut plan.views, rng).map(|view| view.offset = view.offset.saturating_sub(delta)),
+        2 => pick(&mut plan.ops, rng).map(|op| op.input_zero[0] ^= 1),
+        3 => pick(&mut plan.ops, rng).map(|op| op.scalars[0] ^= 0x40),
+        4 => pick(&mut plan.tiles, rng).map(|tile| tile.output_size[0] += 1),
+        5 => {
+            let steps = &mut plan.programs[0].lanes[0].steps;
+            let count = steps.len();
+            (count > 1).then(|| {
+                let at = rng.usize(..count - 1);
+                steps.swap(at, at + 1);
+            })
+        }
+        _ => pick(&mut plan.constants, rng).map(|block| block.offset += u64::from(delta)),
+    };
+    changed.is_some()
+}
+
+#[test]
+fn images_with_any_bit_flipped_never_panic_and_are_refused() {
+    let model = random_model(3);
+    let plan = planned(&model, Strategy::Resident);
+    let image = tilewright_image::plan_image(&plan, &model).unwrap();
+    let expected =
+        tilewright_plan::image::Expected { board: &plan.board, space_bytes: board().space_bytes() };
+    let mut rng = fastrand::Rng::with_seed(11);
+    for _ in 0..2000 {
+        let mut wrong = image.clone();
+        let at = rng.usize(..wrong.len());
+        wrong[at] ^= 1 << rng.u8(..8);
+        let aligned = tilewright_plan::image::AlignedBytes::copy_of(&wrong);
+        // Padding between sections is covered by no checksum.
+        if PlanImage::read(aligned.bytes(), &expected).is_ok() {
+            assert_eq!(wrong[at].count_ones(), 1, "a flipped bit at {at} went unnoticed");
+        }
+    }
+}
