@@ -42,6 +42,9 @@ struct Region<'m> {
     owned: PhantomData<&'m mut [u8]>,
 }
 
+/// What [`Region::split`] gives: slices to read where they were asked for, one to write.
+type Split<'s, const N: usize> = ([Option<&'s [u8]>; N], &'s mut [u8]);
+
 impl<'m> Region<'m> {
     fn new(memory: &'m mut [u8]) -> Self {
         let bytes = memory.len();
@@ -74,7 +77,7 @@ impl<'m> Region<'m> {
         &mut self,
         reads: [Option<Range<usize>>; N],
         write: Range<usize>,
-    ) -> Result<([Option<&[u8]>; N], &mut [u8]), Option<AccessError>> {
+    ) -> Result<Split<'_, N>, Option<AccessError>> {
         for read in reads.iter().flatten() {
             if !self.holds(read) {
                 return Err(None);
@@ -235,15 +238,19 @@ fn extent(view: &View) -> Option<Range<usize>> {
 mod tests {
     use super::*;
 
-    fn ranges<const N: usize>(reads: [Range<usize>; N]) -> [Option<Range<usize>>; N] {
-        reads.map(Some)
+    fn two(first: Range<usize>, second: Range<usize>) -> [Option<Range<usize>>; 2] {
+        [Some(first), Some(second)]
+    }
+
+    fn one(read: Range<usize>) -> [Option<Range<usize>>; 1] {
+        [Some(read)]
     }
 
     #[test]
     fn disjoint_parts_are_had_at_once() {
         let mut bytes: Vec<u8> = (0..16).collect();
         let mut region = Region::new(&mut bytes);
-        let ([a, b], output) = region.split(ranges([0..4, 2..6]), 6..8).unwrap();
+        let ([a, b], output) = region.split(two(0..4, 2..6), 6..8).unwrap();
         assert_eq!((a, b), (Some(&[0u8, 1, 2, 3][..]), Some(&[2u8, 3, 4, 5][..])));
         output.fill(99);
         assert_eq!(bytes[5..9], [5, 99, 99, 8]);
@@ -253,10 +260,10 @@ mod tests {
     fn overlaps_and_ends_are_refused() {
         let mut bytes = [0u8; 8];
         let mut region = Region::new(&mut bytes);
-        let overlap = region.split(ranges([0..5]), 4..8).unwrap_err();
+        let overlap = region.split(one(0..5), 4..8).unwrap_err();
         assert_eq!(overlap, Some(AccessError::Overlap));
-        assert!(region.split(ranges([0..4]), 4..9).unwrap_err().is_none());
-        assert!(region.split(ranges([5..9]), 0..2).unwrap_err().is_none());
+        assert!(region.split(one(0..4), 4..9).unwrap_err().is_none());
+        assert!(region.split(one(5..9), 0..2).unwrap_err().is_none());
         assert!(region.read(3..9).is_none());
         assert!(region.write(8..8).is_some_and(|slice| slice.is_empty()));
     }

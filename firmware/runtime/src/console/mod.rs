@@ -103,10 +103,10 @@ pub async fn serve<P: Read + Write>(
     let arena = image.space_bytes(tilewright_plan::Space::Arena);
     port.line(format_args!("plan {id:016x} layers {} arena {arena}", image.layers().len())).await?;
     for (entry, record) in image.entries().iter().enumerate() {
-        if record.kind == BOOT {
-            if let Err(error) = run_with(image, entry, memory, engines, &mut ()) {
-                return stop(&mut port, image, &error).await;
-            }
+        if record.kind == BOOT
+            && let Err(error) = run_with(image, entry, memory, engines, &mut ())
+        {
+            return stop(&mut port, image, &error).await;
         }
     }
     let Some(entry) = image.entries().iter().position(|record| record.kind != BOOT) else {
@@ -162,6 +162,3 @@ async fn stop<P: Write, T>(
     port.line(format_args!("; flash a plan image that was made for this firmware")).await?;
     Err(ConsoleError::Stopped)
 }
-
-#[cfg(test)]
-mod tests;

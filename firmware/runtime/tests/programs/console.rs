@@ -1,0 +1,196 @@
+//! The console over a port of bytes.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use crate::image::{BOARD, Tables};
+use crate::lenet;
+use embedded_io_async::{ErrorType, Read, Write};
+use tilewright_plan::image::{CRC, Expected};
+use tilewright_plan::{ImageError, PlanImage};
+use tilewright_runtime::console::{self, ConsoleError, MarkKind, Marker};
+use tilewright_runtime::{Memory, NoEngines};
+
+/// Gives bytes in pieces, takes text.
+struct Port {
+    to_read: Vec<u8>,
+    at: usize,
+    written: Vec<u8>,
+}
+
+impl ErrorType for Port {
+    type Error = Infallible;
+}
+
+impl Read for Port {
+    async fn read(&mut self, bytes: &mut [u8]) -> Result<usize, Infallible> {
+        let rest = &self.to_read[self.at..];
+        let count = bytes.len().min(rest.len()).min(7);
+        bytes[..count].copy_from_slice(&rest[..count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+impl Write for Port {
+    async fn write(&mut self, bytes: &[u8]) -> Result<usize, Infallible> {
+        let count = bytes.len().min(5);
+        self.written.extend_from_slice(&bytes[..count]);
+        Ok(count)
+    }
+    async fn flush(&mut self) -> Result<(), Infallible> {
+        Ok(())
+    }
+}
+
+/// A counter that moves by 100 for each mark, through its wrap.
+struct Clock(u32, Vec<(MarkKind, u32)>);
+
+impl Marker for Clock {
+    fn mark(&mut self, kind: MarkKind, value: u32) -> u32 {
+        self.1.push((kind, value));
+        self.0 = self.0.wrapping_add(100);
+        self.0
+    }
+}
+
+/// The port never waits.
+fn ready<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("the port never waits"),
+    }
+}
+
+fn frame(payload: &[u8]) -> Vec<u8> {
+    let length = (payload.len() as u32).to_le_bytes();
+    [b"TWIN", &length[..], payload, &CRC.checksum(payload).to_le_bytes()].concat()
+}
+
+/// What the board says when it hears `bytes` and then the port closes.
+fn session(tables: &Tables, bytes: Vec<u8>) -> (Vec<String>, Clock, bool) {
+    let mut port = Port { to_read: bytes, at: 0, written: Vec::new() };
+    let mut clock = Clock(u32::MAX - 250, Vec::new());
+    let mut arena = vec![0; 16 * 1024];
+    let mut memory = Memory::new(&mut arena);
+    let image = tables.build();
+    let expected = Expected { board: BOARD, space_bytes: memory.space_bytes() };
+    let image = PlanImage::read(image.bytes(), &expected).expect("the image is valid");
+    let ended = ready(async {
+        console::greet(&mut port, BOARD).await?;
+        console::serve(&mut port, &image, &mut memory, &mut NoEngines, &mut clock).await
+    });
+    let closed = matches!(ended, Err(ConsoleError::Closed));
+    let text = String::from_utf8(port.written).expect("the console speaks UTF-8");
+    assert!(text.ends_with("\r\n"));
+    (text.trim_end().split("\r\n").map(str::to_owned).collect(), clock, closed)
+}
+
+#[test]
+fn frames_are_run_and_reported() {
+    let mut bytes = frame(&lenet::input(1));
+    bytes.extend(frame(&lenet::input(2)));
+    let (lines, clock, closed) = session(&lenet::tables(), bytes);
+    assert!(closed);
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(lines[0], format!("tilewright {version} abi 1 board stm32f746g-disco"));
+    assert_eq!(lines[1], "plan 0001020304050607 layers 8 arena 9472");
+    assert_eq!(lines[2], "ready 1024");
+    for (index, name) in
+        ["c1", "s2", "c3", "s4", "c5", "f6", "output", "softmax"].into_iter().enumerate()
+    {
+        assert_eq!(lines[3 + index], format!("layer {index} 100 {name}"));
+    }
+    let output = lenet::compute(&lenet::input(1)).unwrap();
+    let hex: String = output.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(lines[11], format!("output 0 {hex}"));
+    let best = (0..10).max_by_key(|class| (output[*class] as i8, -(*class as i32))).unwrap();
+    assert_eq!(lines[12], format!("score {best} {} digit {best}", output[best] as i8));
+    assert_eq!(lines[22], "invoke 1700");
+    assert_eq!(lines[23], "done");
+    assert_eq!(lines[24], "ready 1024");
+    assert_eq!(lines[25..33], lines[3..11]);
+    let output = lenet::compute(&lenet::input(2)).unwrap();
+    let hex: String = output.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(lines[33], format!("output 0 {hex}"));
+    assert_eq!(lines.last().unwrap(), "ready 1024");
+    assert_eq!(clock.1.len(), 2 * 18);
+    assert_eq!(
+        clock.1[..3],
+        [(MarkKind::InvokeBegin, 0), (MarkKind::StepBegin, 0), (MarkKind::StepEnd, 0)]
+    );
+    assert_eq!(clock.1[17], (MarkKind::InvokeEnd, 0));
+}
+
+#[test]
+fn bad_frames_are_said_and_survived() {
+    let good = frame(&lenet::input(3));
+    let mut broken = good.clone();
+    broken[500] ^= 4;
+    let bytes = [b"hello TTWI", &frame(b"short")[..], &good, &broken, &good].concat();
+    let (lines, _, closed) = session(&lenet::tables(), bytes);
+    assert!(closed);
+    let said: Vec<&str> = lines
+        .iter()
+        .filter(|line| ["retry", "ready", "done"].iter().any(|start| line.starts_with(start)))
+        .map(|line| line.split(" checksum ").next().unwrap_or(line))
+        .collect();
+    assert_eq!(
+        said,
+        [
+            "ready 1024",
+            "retry: a frame starts with TWIN; waiting for that",
+            "ready 1024",
+            "retry: the frame's payload has 5 bytes, the inputs have 1024",
+            "ready 1024",
+            "done",
+            "ready 1024",
+            "retry: the frame says",
+            "ready 1024",
+            "done",
+            "ready 1024",
+        ]
+    );
+}
+
+#[test]
+fn a_failing_step_ends_the_session() {
+    let mut tables = lenet::tables();
+    // The second layer's output onto its input.
+    let overlap = tables.views[4].offset;
+    tables.views[5].offset = overlap;
+    let (lines, _, closed) = session(&tables, frame(&lenet::input(0)));
+    assert!(!closed);
+    assert_eq!(
+        lines.last().unwrap(),
+        "error: step 2 of layer 1: an input shares bytes with the output (s2); \
+         flash a plan image that was made for this firmware"
+    );
+}
+
+#[test]
+fn long_names_and_many_layers_are_said() {
+    let mut tables = lenet::tables();
+    tables.names[1] = format!("{}\r\n{}", "x".repeat(300), "y");
+    for _ in 0..300 {
+        let layer = tables.layers[7];
+        tables.layers.push(layer);
+    }
+    let (lines, _, _) = session(&tables, frame(&lenet::input(0)));
+    assert_eq!(lines[4], format!("layer 1 100 {}  y", "x".repeat(300)));
+    assert_eq!(lines[3 + 255], "layer 255 0 softmax and the 52 layers that follow");
+    assert!(lines[3 + 256].starts_with("output 0 "), "{}", lines[3 + 256]);
+}
+
+#[test]
+fn a_missing_image_is_said() {
+    let mut port = Port { to_read: Vec::new(), at: 0, written: Vec::new() };
+    ready(console::refuse(&mut port, &ImageError::NotAnImage, 0x0802_0000)).unwrap();
+    assert_eq!(
+        String::from_utf8(port.written).unwrap(),
+        "error: no plan image: it does not start with TWPI; at 0x08020000 there must be a plan \
+         image for this board and firmware: flash one\r\n"
+    );
+}

@@ -1,0 +1,236 @@
+//! Builds plan images by hand.
+
+use tilewright_plan::image::{
+    ALIGNMENT, CRC, EntryRecord, FIRMWARE_ABI, Header, IoRecord, LaneRecord, LayerRecord, MAGIC,
+    Section, SectionRecord, VERSION,
+};
+use tilewright_plan::{
+    Instruction, Kernel, LaneKind, Mark, Op, Space, Span, Step, StepRecord, Tile, View,
+};
+use zerocopy::IntoBytes;
+
+/// Board id of all images here.
+pub const BOARD: &str = "stm32f746g-disco";
+
+/// The tables of an image. The names of layers and tensors are made up.
+#[derive(Clone, Debug, Default)]
+pub struct Tables {
+    pub entries: Vec<EntryRecord>,
+    pub lanes: Vec<LaneRecord>,
+    pub steps: Vec<StepRecord>,
+    pub ops: Vec<Op>,
+    pub tiles: Vec<Tile>,
+    pub views: Vec<View>,
+    pub spans: Vec<Span>,
+    pub io: Vec<IoRecord>,
+    pub layers: Vec<LayerRecord>,
+    pub constants: Vec<u8>,
+    pub weights: Vec<u8>,
+    pub names: Vec<String>,
+    pub arena_bytes: u32,
+}
+
+impl Tables {
+    pub fn name(&mut self, name: &str) -> u16 {
+        self.names.push(name.to_owned());
+        self.names.len() as u16 - 1
+    }
+
+    /// A view of `bytes` in the weights section.
+    pub fn weights(&mut self, bytes: &[u8]) -> View {
+        let view = View::bytes(Space::Weights, self.weights.len() as u32, bytes.len() as u32);
+        self.weights.extend_from_slice(bytes);
+        view
+    }
+
+    /// A view of `bytes` in the constants section.
+    pub fn constants(&mut self, bytes: &[u8]) -> View {
+        let view = View::bytes(Space::Constants, self.constants.len() as u32, bytes.len() as u32);
+        self.constants.extend_from_slice(bytes);
+        view
+    }
+
+    /// A layer of one compute step over the whole output, and its mark. Convolutions append their
+    /// weights and constants to `operands`.
+    pub fn layer(&mut self, name: &str, op: Op, operands: &[View]) {
+        let roles = op.kernel().expect("tests name kernels").roles();
+        let output = roles.iter().position(|role| *role == tilewright_plan::Role::Output);
+        let (input, output) = (operands[0], operands[output.expect("kernels have outputs")]);
+        let tile = Tile {
+            output_start: [0; 2],
+            output_size: [output.h, output.w],
+            channel_start: 0,
+            channels: output.c,
+            valid_start: [0; 2],
+            valid_size: [input.h, input.w],
+        };
+        self.tiled_layer(name, op, &[(tile, operands.to_vec())]);
+    }
+
+    /// A layer of a compute step for each tile, and its mark.
+    pub fn tiled_layer(&mut self, name: &str, op: Op, tiles: &[(Tile, Vec<View>)]) {
+        let layer = self.layers.len() as u16;
+        let name = self.name(name);
+        self.layers.push(LayerRecord { name, kernel: op.kernel, macs: 0 });
+        let op_index = self.ops.len() as u32;
+        self.ops.push(op);
+        for (tile, operands) in tiles {
+            let instruction = Instruction::Compute {
+                op: op_index,
+                tile: self.tiles.len() as u32,
+                first_view: self.views.len() as u32,
+            };
+            self.tiles.push(*tile);
+            self.views.extend_from_slice(operands);
+            self.step(layer, instruction);
+        }
+        self.step(layer, Instruction::Mark(Mark::Layer));
+    }
+
+    pub fn step(&mut self, layer: u16, instruction: Instruction) {
+        let step = Step { after: [None; 3], stage: 0, layer, instruction };
+        self.steps.push(step.to_record());
+    }
+
+    /// An input or output.
+    pub fn io(&mut self, view: View, labels: &[&str]) {
+        let name = self.name("tensor");
+        let label_first = self.names.len() as u16;
+        for label in labels {
+            self.name(label);
+        }
+        self.views.push(view);
+        self.io.push(IoRecord {
+            view: self.views.len() as u32 - 1,
+            scale_bits: 1f32.to_bits(),
+            zero: 0,
+            name,
+            label_first,
+            label_count: labels.len() as u16,
+        });
+    }
+
+    /// Ends a program: one core lane of all steps so far; the first IO is its input.
+    pub fn program(&mut self) {
+        let name = self.name("main");
+        let lane = LaneRecord {
+            kind: LaneKind::Core as u16,
+            reserved: 0,
+            step_first: 0,
+            step_count: self.steps.len() as u32,
+        };
+        self.lanes.push(lane);
+        self.entries.push(EntryRecord {
+            name,
+            lane_count: 1,
+            input_count: 1,
+            output_first: 1,
+            output_count: self.io.len() as u16 - 1,
+            stages: 1,
+            ..EntryRecord::default()
+        });
+    }
+
+    /// The image, 32-byte aligned.
+    pub fn build(&self) -> Image {
+        let mut names = Vec::new();
+        let mut offset = 4 + 8 * self.names.len() as u32;
+        names.extend_from_slice(&(self.names.len() as u32).to_le_bytes());
+        for name in &self.names {
+            names.extend_from_slice([offset, name.len() as u32].as_bytes());
+            offset += name.len() as u32;
+        }
+        for name in &self.names {
+            names.extend_from_slice(name.as_bytes());
+        }
+        let sections: [(Section, &[u8]); 13] = [
+            (Section::Entries, self.entries.as_bytes()),
+            (Section::Lanes, self.lanes.as_bytes()),
+            (Section::Steps, self.steps.as_bytes()),
+            (Section::Ops, self.ops.as_bytes()),
+            (Section::Tiles, self.tiles.as_bytes()),
+            (Section::Views, self.views.as_bytes()),
+            (Section::Spans, self.spans.as_bytes()),
+            (Section::Io, self.io.as_bytes()),
+            (Section::Layers, self.layers.as_bytes()),
+            (Section::Constants, &self.constants),
+            (Section::Weights, &self.weights),
+            (Section::Sums, &[]),
+            (Section::Names, &names),
+        ];
+        let mut offset = size_of::<Header>() + sections.len() * size_of::<SectionRecord>();
+        let (mut records, mut body) = (Vec::new(), Vec::new());
+        for (section, bytes) in sections {
+            let start = offset.next_multiple_of(ALIGNMENT);
+            body.resize(body.len() + start - offset, 0);
+            body.extend_from_slice(bytes);
+            offset = start + bytes.len();
+            records.push(SectionRecord {
+                kind: section as u32,
+                offset: start as u32,
+                bytes: bytes.len() as u32,
+                crc: CRC.checksum(bytes),
+            });
+        }
+        let mut board = [0; 24];
+        board[..BOARD.len()].copy_from_slice(BOARD.as_bytes());
+        let mut header = Header {
+            magic: MAGIC,
+            version: VERSION,
+            sections: records.len() as u16,
+            abi: FIRMWARE_ABI,
+            image_bytes: offset as u32,
+            space_bytes: [
+                self.arena_bytes,
+                self.weights.len() as u32,
+                self.constants.len() as u32,
+                0,
+                0,
+                0,
+            ],
+            board,
+            plan_id: std::array::from_fn(|index| index as u8),
+            header_crc: 0,
+            reserved: [0; 7],
+        };
+        let mut digest = CRC.digest();
+        digest.update(header.as_bytes());
+        digest.update(records.as_bytes());
+        header.header_crc = digest.finalize();
+        Image::new(&[header.as_bytes(), records.as_bytes(), &body].concat())
+    }
+}
+
+/// An image's bytes, aligned as the reader demands.
+pub struct Image {
+    bytes: Vec<u8>,
+    start: usize,
+    length: usize,
+}
+
+impl Image {
+    fn new(image: &[u8]) -> Self {
+        let mut bytes = vec![0; image.len() + ALIGNMENT];
+        let start = bytes.as_ptr().align_offset(ALIGNMENT);
+        bytes[start..start + image.len()].copy_from_slice(image);
+        Self { bytes, start, length: image.len() }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[self.start..self.start + self.length]
+    }
+}
+
+/// An op of a kernel with window 1, all values, zero points 0.
+pub fn op(kernel: Kernel) -> Op {
+    Op {
+        kernel: kernel as u16,
+        window: [1; 2],
+        stride: [1; 2],
+        dilation: [1; 2],
+        groups: 1,
+        clamp_min: -128,
+        clamp_max: 127,
+        ..Op::default()
+    }
+}
