@@ -1,4 +1,5 @@
 //! What the suites share: random models and a host that runs plan images.
 
 pub mod host;
+pub mod hostile;
 pub mod random_model;

@@ -1,0 +1,73 @@
+//! Changed plan images: an error or a run, never a panic.
+
+use std::fs;
+use std::path::Path;
+
+use tilewright_planner::{Options, Strategy};
+use tilewright_tests::hostile::{put_checksums_right, read_and_run};
+use tilewright_tests::random_model::random_model;
+
+const BOARD: &str = "stm32f746g-disco";
+
+fn image(seed: u64) -> Vec<u8> {
+    let model = random_model(seed);
+    let board = tilewright_board::find(BOARD).unwrap();
+    let planned =
+        tilewright_planner::plan(&model, &board, Strategy::Resident, &Options::default()).unwrap();
+    tilewright_image::plan_image(&planned.plan, &model).unwrap()
+}
+
+#[test]
+fn unchanged_images_run() {
+    for seed in 0..20 {
+        assert!(read_and_run(&image(seed), BOARD), "image {seed}");
+    }
+}
+
+#[test]
+fn changed_images_with_right_checksums_never_panic() {
+    let mut rng = fastrand::Rng::with_seed(2);
+    let (mut let_through, mut refused) = (0, 0);
+    for seed in 0..60 {
+        let image = image(seed);
+        // Weights fill most of an image; the tables before them are what can go wrong.
+        let tables = image.len().min(4096);
+        for _ in 0..200 {
+            let mut wrong = image.clone();
+            for _ in 0..rng.usize(1..4) {
+                let at = rng.usize(..tables);
+                wrong[at] = [rng.u8(..), 0, 0xff, wrong[at] ^ 1, wrong[at] ^ 0x80][rng.usize(..5)];
+            }
+            put_checksums_right(&mut wrong);
+            if read_and_run(&wrong, BOARD) {
+                let_through += 1;
+            } else {
+                refused += 1;
+            }
+        }
+    }
+    assert!(let_through > 1000 && refused > 1000, "{let_through} let through, {refused} refused");
+}
+
+#[test]
+fn cut_and_empty_images_are_refused() {
+    let image = image(5);
+    for length in (0..image.len()).step_by(7) {
+        assert!(!read_and_run(&image[..length], BOARD), "{length} bytes");
+    }
+}
+
+#[test]
+fn the_fuzzers_corpus_never_panics() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/plan_image");
+    let files = fs::read_dir(&folder).unwrap();
+    let mut count = 0;
+    for file in files {
+        let mut bytes = fs::read(file.unwrap().path()).unwrap();
+        read_and_run(&bytes, BOARD);
+        put_checksums_right(&mut bytes);
+        read_and_run(&bytes, BOARD);
+        count += 1;
+    }
+    assert!(count > 0, "no corpus in {}", folder.display());
+}
