@@ -11,13 +11,15 @@ use crate::project::Project;
 /// The release that the page's size is measured with.
 const RELEASE: &str = "132";
 
-/// Whether the right release is there. The cache's is known by its folder, since asking it takes
-/// a third of a second.
+/// Whether the right release is there, and Node to run it. The cache's is known by its folder, since
+/// asking it takes a third of a second.
 pub fn present(project: &Project) -> bool {
-    match std::fs::canonicalize(project.tools.join("bin/wasm-opt")) {
-        Ok(path) => path.starts_with(folder(project).canonicalize().unwrap_or_default()),
-        Err(_) => cached::has_version(project, "wasm-opt", RELEASE),
-    }
+    let cached = project.tools.join("bin/wasm-opt").canonicalize();
+    project.which("node").is_some()
+        && match (cached, folder(project).canonicalize()) {
+            (Ok(program), Ok(folder)) if program.starts_with(&folder) => true,
+            _ => cached::has_version(project, "wasm-opt", RELEASE),
+        }
 }
 
 /// Node, which runs wasm-opt, and npm, unless they are here. (Node from elsewhere than Debian brings
