@@ -1,0 +1,98 @@
+//! What instructions and cycles were for.
+
+use tilewright_plan::Cycles;
+use tilewright_report::Counts;
+
+/// What the core does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bucket {
+    /// Inside a kernel.
+    Compute,
+    /// Between kernels, and everything outside of an invoke.
+    Dispatch,
+    /// In an exception handler.
+    Interrupt,
+    /// Asleep.
+    Wait,
+}
+
+/// Running totals, and how they divide into buckets. Totals are charged at each block; they are
+/// divided only when the bucket changes.
+#[derive(Clone, Debug)]
+pub struct Account {
+    /// Executed instructions since reset.
+    pub instructions: u64,
+    /// Cycles since reset: virtual time.
+    pub cycles: u64,
+    bucket: Bucket,
+    settled: (u64, u64),
+    counts: Counts,
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Self {
+            instructions: 0,
+            cycles: 0,
+            bucket: Bucket::Dispatch,
+            settled: (0, 0),
+            counts: Counts::default(),
+        }
+    }
+}
+
+impl Account {
+    /// From now on, the core does something else.
+    pub fn switch(&mut self, bucket: Bucket) {
+        self.settle();
+        self.bucket = bucket;
+    }
+
+    /// Cycles asleep.
+    pub fn wait(&mut self, cycles: u64) {
+        let bucket = self.bucket;
+        self.switch(Bucket::Wait);
+        self.cycles += cycles;
+        self.switch(bucket);
+    }
+
+    fn settle(&mut self) {
+        let instructions = self.instructions - self.settled.0;
+        let cycles = Cycles(self.cycles - self.settled.1);
+        self.settled = (self.instructions, self.cycles);
+        match self.bucket {
+            Bucket::Compute => {
+                self.counts.compute_instructions += instructions;
+                self.counts.compute_cycles += cycles;
+            }
+            Bucket::Dispatch => {
+                self.counts.dispatch_instructions += instructions;
+                self.counts.dispatch_cycles += cycles;
+            }
+            Bucket::Interrupt => {
+                self.counts.interrupt_instructions += instructions;
+                self.counts.interrupt_cycles += cycles;
+            }
+            Bucket::Wait => self.counts.wait_cycles += cycles,
+        }
+    }
+
+    /// The counts until now.
+    pub fn counts(&mut self) -> Counts {
+        self.settle();
+        self.counts
+    }
+}
+
+/// What was counted from one point to another.
+pub fn between(from: &Counts, to: &Counts) -> Counts {
+    Counts {
+        compute_instructions: to.compute_instructions - from.compute_instructions,
+        dispatch_instructions: to.dispatch_instructions - from.dispatch_instructions,
+        interrupt_instructions: to.interrupt_instructions - from.interrupt_instructions,
+        compute_cycles: to.compute_cycles - from.compute_cycles,
+        dispatch_cycles: to.dispatch_cycles - from.dispatch_cycles,
+        interrupt_cycles: to.interrupt_cycles - from.interrupt_cycles,
+        wait_cycles: to.wait_cycles - from.wait_cycles,
+    }
+}

@@ -1,0 +1,132 @@
+//! The block hook: charges each block, and does what is due at its border.
+
+use tilewright_cores::{BlockCost, Flags, block_cost};
+use tilewright_report::FaultKind;
+
+use crate::exception;
+use crate::machine::Machine;
+use crate::marks;
+use crate::registers::{self, Engine};
+
+/// Largest block: Unicorn ends blocks at pages, and after far fewer instructions than this.
+const MAX_BLOCK: u32 = 4096;
+
+/// A block is about to run.
+#[inline]
+pub fn entered(uc: &mut Engine<'_>, address: u64, size: u32) {
+    let address = address as u32;
+    let machine = uc.get_data_mut();
+    if machine.account.cycles < machine.deadline
+        && let Some(index) = machine.table.index(address)
+        && let Some(flags) = machine.table.seen(index, size)
+        && !flags.any(machine.attention)
+    {
+        machine.enter(index, address, size, flags);
+        return;
+    }
+    carefully(uc, address, size);
+}
+
+#[cold]
+fn carefully(uc: &mut Engine<'_>, address: u32, size: u32) {
+    if uc.get_data().account.cycles >= uc.get_data().deadline {
+        due(uc);
+        if uc.get_data().end.is_some() {
+            // Stopped before the block runs: it is not counted.
+            let _ = uc.emu_stop();
+            return;
+        }
+        if exception::take(uc, address) {
+            // The hook comes again for the handler's first block.
+            return;
+        }
+        uc.get_data_mut().set_deadline();
+    }
+    let (index, cost) = cost(uc, address, size);
+    let machine = uc.get_data_mut();
+    if machine.marks.awaits_return() {
+        marks::returned(machine, address);
+    }
+    if cost.flags.any(machine.attention) {
+        attend(uc, address, cost.flags);
+        if uc.get_data().end.is_some() {
+            let _ = uc.emu_stop();
+            return;
+        }
+    }
+    let machine = uc.get_data_mut();
+    match index {
+        Some(index) => machine.enter(index, address, size, cost.flags),
+        None => {
+            let (instructions, cycles) = (u64::from(cost.instructions), u64::from(cost.cycles));
+            machine.note(address, size, cost.flags, instructions, cycles);
+            machine.table.jump(address.wrapping_add(size));
+        }
+    }
+}
+
+fn due(uc: &mut Engine<'_>) {
+    let machine = uc.get_data_mut();
+    machine.catch_up();
+    machine.look();
+}
+
+/// The cost of a block, worked out when it is seen for the first time. Code outside of flash can
+/// change, so it is decoded each time.
+fn cost(uc: &mut Engine<'_>, address: u32, size: u32) -> (Option<usize>, BlockCost) {
+    let core = uc.get_data().core;
+    let bytes = uc.mem_read_as_vec(u64::from(address), size.min(MAX_BLOCK) as usize);
+    let mut cost = block_cost(core, &bytes.unwrap_or_default());
+    let machine = uc.get_data_mut();
+    if machine.firmware.mark == Some(address) {
+        cost.flags = cost.flags.with(Flags::MARKED);
+    }
+    let index = machine.table.index(address);
+    if let Some(index) = index
+        && machine.table.seen(index, size).is_none()
+    {
+        machine.table.insert(index, address, size, cost);
+    }
+    (index, cost)
+}
+
+fn attend(uc: &mut Engine<'_>, address: u32, flags: Flags) {
+    if flags.any(Flags::MARKED) {
+        marks::marked(uc);
+        uc.get_data_mut().deadline = 0;
+    }
+    let machine = uc.get_data_mut();
+    if flags.any(Flags::SENDS_EVENT) {
+        machine.event = true;
+    }
+    if flags.any(Flags::FLOAT) && machine.attention.any(Flags::FLOAT) {
+        float(machine, address);
+    }
+}
+
+/// Unicorn's floating-point unit is always on; the hardware's is not.
+fn float(machine: &mut Machine, address: u32) {
+    if machine.bus.float_enabled() {
+        machine.float_context = true;
+        machine.attention = Flags(machine.attention.0 & !Flags::FLOAT.0);
+    } else {
+        machine.fault(
+            FaultKind::HardFault,
+            format!(
+                "a floating-point instruction in the block at 0x{address:08x}, but CPACR does not \
+                 enable the floating-point unit (UsageFault NOCP)"
+            ),
+        );
+    }
+}
+
+/// The text of the instruction at an address.
+pub fn instruction_at(uc: &Engine<'_>, address: u32) -> Option<String> {
+    let bytes = uc.mem_read_as_vec(u64::from(address & !1), 4).ok()?;
+    Some(tilewright_cores::disassemble(&bytes))
+}
+
+/// Where the core is.
+pub fn pc(uc: &Engine<'_>) -> u32 {
+    registers::read(uc, unicorn_engine::RegisterARM::PC)
+}

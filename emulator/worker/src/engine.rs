@@ -1,0 +1,246 @@
+//! Sets up Unicorn for a job and runs it.
+
+use std::time::Instant;
+
+use thiserror::Error;
+use tilewright_board::{Board, BoardError, MemoryKind};
+use tilewright_devices::{NoDevices, Size};
+use tilewright_protocol::{Finish, Job, Response};
+use tilewright_report::FaultKind;
+use unicorn_engine::{Arch, ArmCpuModel, HookType, MemType, Mode, Prot, RegisterARM, uc_error};
+
+use crate::block;
+use crate::elf::{ElfError, Firmware};
+use crate::exception;
+use crate::fault;
+use crate::machine::{BadAccess, End, Machine};
+use crate::registers::{self, Engine};
+use crate::sleep;
+
+/// An address that no block starts at, for Unicorn's "run until".
+const NEVER: u64 = 0xefff_fff0;
+/// Peripherals (DDI 0403E, B3.1), their two further regions on the STM32F7, and the core's own.
+const DEVICE_REGIONS: [(u32, u32); 4] = [
+    (0x1ff0_f000, 0x1000),
+    (0x4000_0000, 0x2000_0000),
+    (0xa000_0000, 0x2000),
+    (0xe000_0000, 0x0010_0000),
+];
+
+/// Why a job cannot be started.
+#[derive(Debug, Error)]
+pub enum JobError {
+    /// The board is unknown.
+    #[error(transparent)]
+    Board(#[from] BoardError),
+    /// The board cannot be emulated.
+    #[error(transparent)]
+    Devices(#[from] NoDevices),
+    /// The file is no firmware.
+    #[error(transparent)]
+    Elf(#[from] ElfError),
+    /// A part of the file lies where the board has no memory.
+    #[error("the ELF file has {bytes} bytes for 0x{address:08x}, where the board has no memory")]
+    Outside {
+        /// Where.
+        address: u32,
+        /// How many.
+        bytes: usize,
+    },
+    /// There is no vector table where the board starts.
+    #[error("no vector table at 0x{0:08x}: is this firmware for another board?")]
+    NoVectors(u32),
+    /// Unicorn failed.
+    #[error("the emulator cannot be set up: {0:?}")]
+    Engine(uc_error),
+}
+
+impl From<uc_error> for JobError {
+    fn from(error: uc_error) -> Self {
+        Self::Engine(error)
+    }
+}
+
+/// Does a job; messages but the last go to `sink`.
+///
+/// # Errors
+/// [`JobError`] if it cannot be started. What goes wrong later is in the result.
+pub fn run(job: &Job, sink: impl FnMut(Response) + 'static) -> Result<Finish, JobError> {
+    let board = tilewright_board::find(&job.board)?;
+    let firmware = Firmware::from_elf(&job.elf)?;
+    run_firmware(board, firmware, job, sink)
+}
+
+/// Does a job with firmware that is loaded already; the job's ELF file is not looked at.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_firmware(
+    board: Board,
+    firmware: Firmware,
+    job: &Job,
+    sink: impl FnMut(Response) + 'static,
+) -> Result<Finish, JobError> {
+    let start = Instant::now();
+    let machine = Machine::new(board, firmware, job, Box::new(sink))?;
+    let mut uc = set_up(machine)?;
+    let reset = reset(&mut uc)?;
+    let end = execute(&mut uc, reset);
+    let fault = match end {
+        End::Done => None,
+        End::Fault(kind, message) => Some(fault::report(&uc, kind, &message)),
+    };
+    let machine = uc.get_data_mut();
+    machine.flush_console();
+    let now = machine.account.counts();
+    let (boot, invoke) = machine.marks.totals(now);
+    Ok(Finish {
+        fault,
+        boot,
+        invoke,
+        unknown_registers: machine.bus.unknown(),
+        wall_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
+    })
+}
+
+/// Unicorn with memories, devices and hooks.
+fn set_up<'a>(machine: Machine) -> Result<Engine<'a>, JobError> {
+    // Mode::MCLASS would force another core (and hooks must be there before code is translated).
+    let mut uc = Engine::new_with_data(Arch::ARM, Mode::THUMB, machine)?;
+    uc.ctl_set_cpu_model(ArmCpuModel::CORTEX_M7 as i32)?;
+    map_memories(&mut uc)?;
+    load(&mut uc)?;
+    for (start, bytes) in DEVICE_REGIONS {
+        map_devices(&mut uc, start, bytes)?;
+    }
+    uc.add_block_hook(1, 0, block::entered)?;
+    uc.add_intr_hook(exception::raised)?;
+    uc.add_insn_invalid_hook(sleep::invalid_instruction)?;
+    uc.add_mem_hook(HookType::MEM_INVALID, 1, 0, |uc, kind, address, _, _| {
+        let (what, forbidden) = match kind {
+            MemType::READ_UNMAPPED => ("read of", false),
+            MemType::WRITE_UNMAPPED => ("write to", false),
+            MemType::FETCH_UNMAPPED => ("fetch from", false),
+            MemType::WRITE_PROT => ("write to", true),
+            MemType::READ_PROT => ("read of", true),
+            _ => ("fetch from", true),
+        };
+        let access = BadAccess { what, address: address as u32, forbidden };
+        uc.get_data_mut().bad_access.get_or_insert(access);
+        false
+    })?;
+    Ok(uc)
+}
+
+/// Maps internal memories, those that touch as one.
+fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
+    let mut ranges: Vec<(u32, u64, Prot)> = uc
+        .get_data()
+        .board
+        .memory
+        .iter()
+        .filter_map(|memory| {
+            let allowed = match memory.kind {
+                MemoryKind::Flash => Prot::READ | Prot::EXEC,
+                MemoryKind::Dtcm | MemoryKind::Sram => Prot::ALL,
+                MemoryKind::Sdram | MemoryKind::QspiFlash | MemoryKind::Card => return None,
+            };
+            Some((memory.address?, memory.bytes.0, allowed))
+        })
+        .collect();
+    ranges.sort_by_key(|(address, _, _)| *address);
+    ranges.dedup_by(|next, range| {
+        let touches = u64::from(range.0) + range.1 == u64::from(next.0) && range.2 == next.2;
+        if touches {
+            range.1 += next.1;
+        }
+        touches
+    });
+    for (address, bytes, allowed) in ranges {
+        uc.mem_map(u64::from(address), bytes, allowed)?;
+    }
+    Ok(())
+}
+
+fn load(uc: &mut Engine<'_>) -> Result<(), JobError> {
+    let segments = uc.get_data().firmware.segments.clone();
+    for (address, bytes) in segments {
+        uc.mem_write(u64::from(address), &bytes)
+            .map_err(|_| JobError::Outside { address, bytes: bytes.len() })?;
+    }
+    Ok(())
+}
+
+fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobError> {
+    let read = move |uc: &mut Engine<'_>, offset: u64, size: usize| {
+        let address = start.wrapping_add(offset as u32);
+        let machine = uc.get_data_mut();
+        machine.deadline = 0;
+        let Some(size) = Size::from_bytes(size) else { return 0 };
+        if let Some(until) = machine.bus.polls_until(address)
+            && until > machine.now()
+        {
+            machine.sleep_until(until);
+        }
+        let exception = machine.handlers.last().map_or(0, |(exception, _)| *exception);
+        match machine.bus.read(address, size, machine.now(), exception) {
+            Ok(value) => u64::from(value),
+            Err(error) => {
+                machine.fault(FaultKind::UnmappedAccess, format!("read: {error}"));
+                0
+            }
+        }
+    };
+    let write = move |uc: &mut Engine<'_>, offset: u64, size: usize, value: u64| {
+        let address = start.wrapping_add(offset as u32);
+        let machine = uc.get_data_mut();
+        machine.deadline = 0;
+        let Some(size) = Size::from_bytes(size) else { return };
+        if let Err(error) = machine.bus.write(address, size, value as u32, machine.now()) {
+            machine.fault(FaultKind::UnmappedAccess, format!("write: {error}"));
+        }
+    };
+    uc.mmio_map(u64::from(start), u64::from(bytes), Some(read), Some(write))?;
+    Ok(())
+}
+
+/// Sets stack pointer and mode as reset does; gives the first instruction's address.
+fn reset(uc: &mut Engine<'_>) -> Result<u32, JobError> {
+    let vectors = uc.get_data().bus.vectors();
+    let mut bytes = [0; 8];
+    uc.mem_read(u64::from(vectors), &mut bytes)?;
+    let word = |at: usize| bytes[at..at + 4].iter().rev().fold(0, |w, b| w << 8 | u32::from(*b));
+    let (stack, entry) = (word(0), word(4));
+    if entry & 1 == 0 || stack == 0 {
+        return Err(JobError::NoVectors(vectors));
+    }
+    registers::write(uc, RegisterARM::MSP, stack);
+    registers::write(uc, RegisterARM::LR, u32::MAX);
+    Ok(entry)
+}
+
+fn execute(uc: &mut Engine<'_>, reset: u32) -> End {
+    let mut pc = reset;
+    loop {
+        let result = uc.emu_start(u64::from(pc | 1), NEVER, 0, 0);
+        if let Some(end) = uc.get_data_mut().end.take() {
+            return end;
+        }
+        match result {
+            Ok(()) if sleep::stopped(uc) => {
+                if let Some(end) = uc.get_data_mut().end.take() {
+                    return end;
+                }
+            }
+            Ok(()) => {
+                let message = format!("the emulator stopped at 0x{:08x}", block::pc(uc));
+                return End::Fault(FaultKind::Worker, message);
+            }
+            Err(error) => {
+                let (kind, message) = fault::classify(uc, error);
+                return End::Fault(kind, message);
+            }
+        }
+        pc = block::pc(uc);
+    }
+}

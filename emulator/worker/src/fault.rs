@@ -1,0 +1,83 @@
+//! What is reported of a fault.
+
+use tilewright_devices::Time;
+use tilewright_report::{Fault, FaultKind};
+use unicorn_engine::{RegisterARM, uc_error};
+
+use crate::block;
+use crate::machine::{BadAccess, Machine};
+use crate::registers::{self, Engine};
+
+/// How far below its end a stack that grew too far is looked for.
+const BELOW_STACK: u32 = 64 << 10;
+
+/// What an error of Unicorn means.
+pub fn classify(uc: &Engine<'_>, error: uc_error) -> (FaultKind, String) {
+    let machine = uc.get_data();
+    let pc = block::pc(uc);
+    let place = place(uc, pc);
+    match (machine.bad_access, error) {
+        (Some(access), _) => bad_access(uc, &access, &place),
+        (None, uc_error::INSN_INVALID) => {
+            (FaultKind::HardFault, format!("undefined instruction {place} (UNDEFINSTR)"))
+        }
+        (None, uc_error::EXCEPTION) => {
+            (FaultKind::HardFault, format!("invalid processor state {place} (INVSTATE)"))
+        }
+        (None, other) => (FaultKind::Worker, format!("the emulator failed: {other:?} {place}")),
+    }
+}
+
+fn place(uc: &Engine<'_>, pc: u32) -> String {
+    let function = uc.get_data().firmware.function(pc);
+    let function = if function.is_empty() { function } else { format!(" in {function}") };
+    let instruction = block::instruction_at(uc, pc).map(|text| format!(": {text}"));
+    format!("at 0x{pc:08x}{function}{}", instruction.unwrap_or_default())
+}
+
+fn bad_access(uc: &Engine<'_>, access: &BadAccess, place: &str) -> (FaultKind, String) {
+    let machine = uc.get_data();
+    let BadAccess { what, address, forbidden } = *access;
+    let stack = registers::read(uc, RegisterARM::SP);
+    if let Some(firmware) = &machine.board.firmware {
+        let end = firmware.sram_address;
+        let below = |at: u32| at < end && at >= end.saturating_sub(BELOW_STACK);
+        if below(address) || below(stack) && what != "fetch from" {
+            let message = format!(
+                "the stack grew past its end at 0x{end:08x}: {what} 0x{address:08x} {place}, \
+                 stack pointer 0x{stack:08x}"
+            );
+            return (FaultKind::StackOverflow, message);
+        }
+    }
+    let holds = machine.board.memory.iter().find(|memory| {
+        memory
+            .address
+            .is_some_and(|start| address >= start && u64::from(address - start) < memory.bytes.0)
+    });
+    let why = match holds {
+        Some(memory) if forbidden => format!("{} does not allow it", memory.name),
+        Some(memory) => format!("{} is not set up, or not emulated yet", memory.name),
+        None => "no memory or peripheral is there".to_owned(),
+    };
+    (FaultKind::UnmappedAccess, format!("{what} 0x{address:08x} {place}; {why}"))
+}
+
+/// The report of a fault.
+pub fn report(uc: &Engine<'_>, kind: FaultKind, message: &str) -> Fault {
+    let machine = uc.get_data();
+    let step = machine.marks.step();
+    let Time(cycles) = machine.now();
+    Fault {
+        kind,
+        message: format!("{message} (after {cycles} cycles)"),
+        step,
+        layer: step.and_then(|step| layer(machine, step)),
+        registers: registers::named(uc),
+        last_blocks: machine.last_blocks(),
+    }
+}
+
+fn layer(machine: &Machine, step: u32) -> Option<u16> {
+    machine.marks.layer(step)
+}

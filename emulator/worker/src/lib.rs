@@ -1,0 +1,34 @@
+//! Runs firmware in Unicorn: one job a process, over standard input and output.
+//!
+//! [`run`] does a [`Job`](tilewright_protocol::Job) and gives what it finds to a closure. One
+//! block hook counts instructions and modelled cycles from a cost that is worked out once for
+//! each translated block; the devices live in virtual time and are looked at only when something
+//! is due. Unicorn models neither exceptions nor devices of this kind of core: they are here and
+//! in `tilewright-devices`.
+
+mod account;
+mod bench;
+mod block;
+mod console;
+mod elf;
+mod engine;
+mod exception;
+mod fault;
+mod machine;
+mod marks;
+mod plan;
+mod registers;
+mod sleep;
+mod table;
+
+pub use bench::bench;
+pub use elf::{ElfError, Firmware};
+pub use engine::{JobError, run, run_firmware};
+
+/// Name and version of what emulates, for the handshake.
+#[must_use]
+pub fn engine() -> String {
+    use unicorn_engine::{API_MAJOR, API_MINOR};
+    let worker = env!("CARGO_PKG_VERSION");
+    format!("unicorn {API_MAJOR}.{API_MINOR}, worker {worker}")
+}

@@ -1,0 +1,309 @@
+//! The state beside the processor: devices, costs, counts, what the job asks for.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use tilewright_board::{Board, CoreKind};
+use tilewright_cores::Flags;
+use tilewright_devices::{Bus, NoDevices, Time};
+use tilewright_protocol::{Job, Response};
+use tilewright_report::FaultKind;
+
+use crate::account::{Account, Bucket};
+use crate::console::{Console, Said};
+use crate::elf::Firmware;
+use crate::marks::Marks;
+use crate::plan;
+use crate::table::Table;
+
+/// Blocks that a report names.
+pub const HISTORY: usize = 16;
+/// Virtual time without a sign of life after which the board counts as dead, in seconds.
+const SILENCE_SECONDS: u64 = 60;
+/// Cycles between looks at limits and the host's clock.
+const LOOK: u64 = 2_000_000;
+const PROGRESS_INSTRUCTIONS: u64 = 50_000_000;
+const PROGRESS_MILLIS: u128 = 200;
+
+/// Why emulation ends.
+#[derive(Clone, Debug)]
+pub enum End {
+    /// All frames are answered.
+    Done,
+    /// Something went wrong.
+    Fault(FaultKind, String),
+}
+
+/// An access that no memory answered.
+#[derive(Clone, Copy, Debug)]
+pub struct BadAccess {
+    /// "read of", "write to" or "fetch from".
+    pub what: &'static str,
+    /// Where.
+    pub address: u32,
+    /// Whether memory is there, but does not allow this.
+    pub forbidden: bool,
+}
+
+/// The state. See the modules for what each part is for.
+pub struct Machine {
+    pub board: Board,
+    pub core: CoreKind,
+    pub firmware: Firmware,
+    pub bus: Bus,
+    pub table: Table,
+    pub account: Account,
+    pub marks: Marks,
+    console: Console,
+    frames: VecDeque<Vec<u8>>,
+    frame_count: usize,
+    frames_done: usize,
+    limits: tilewright_protocol::Limits,
+    /// Virtual time at which something is to be done at the next block; 0: at once.
+    pub deadline: u64,
+    /// Blocks with one of these flags are looked at.
+    pub attention: Flags,
+    /// Flags of the block that was entered last, and the address behind it.
+    pub last: (Flags, u32),
+    /// WFE's event register.
+    pub event: bool,
+    /// Whether floating-point registers are in use in this context (CONTROL.FPCA).
+    pub float_context: bool,
+    /// Exceptions being handled, and the float context of what they interrupted.
+    pub handlers: Vec<(u32, bool)>,
+    pub end: Option<End>,
+    pub bad_access: Option<BadAccess>,
+    /// Virtual time of the last sign of life.
+    alive: u64,
+    history: [u32; HISTORY],
+    entered: usize,
+    progress: (u64, Instant),
+    sink: Box<dyn FnMut(Response)>,
+}
+
+impl Machine {
+    /// A board after reset with a job to do; messages go to `sink`.
+    pub fn new(
+        board: Board,
+        firmware: Firmware,
+        job: &Job,
+        sink: Box<dyn FnMut(Response)>,
+    ) -> Result<Self, NoDevices> {
+        let bus = Bus::new(&board)?;
+        let core = board.core.kind;
+        let (start, bytes) = board
+            .memory
+            .iter()
+            .find(|memory| memory.kind == tilewright_board::MemoryKind::Flash)
+            .and_then(|memory| Some((memory.address?, memory.bytes.0 as u32)))
+            .unwrap_or((0, 0));
+        let table = Table::new(start, bytes, tilewright_cores::branch_mispredicted(core));
+        let marks = Marks::new(plan::step_layers(&board, &firmware), job.watches.clone());
+        Ok(Self {
+            core,
+            bus,
+            table,
+            account: Account::default(),
+            marks,
+            console: Console::default(),
+            frames: job.frames.iter().cloned().collect(),
+            frame_count: job.frames.len(),
+            frames_done: 0,
+            limits: job.limits,
+            deadline: 0,
+            attention: Flags::FLOAT.with(Flags::MARKED).with(Flags::SENDS_EVENT),
+            last: (Flags::default(), 0),
+            event: false,
+            float_context: false,
+            handlers: Vec::new(),
+            end: None,
+            bad_access: None,
+            alive: 0,
+            history: [0; HISTORY],
+            entered: 0,
+            progress: (0, Instant::now()),
+            sink,
+            board,
+            firmware,
+        })
+    }
+
+    /// Virtual time.
+    pub const fn now(&self) -> Time {
+        Time(self.account.cycles)
+    }
+
+    /// Sends a message.
+    pub fn say(&mut self, response: Response) {
+        (self.sink)(response);
+    }
+
+    /// The first reason to end is the one that counts.
+    pub fn finish(&mut self, end: End) {
+        self.end.get_or_insert(end);
+        self.deadline = 0;
+    }
+
+    /// Ends with a fault.
+    pub fn fault(&mut self, kind: FaultKind, message: impl Into<String>) {
+        self.finish(End::Fault(kind, message.into()));
+    }
+
+    /// Charges a block that is about to run.
+    #[inline]
+    pub fn enter(&mut self, index: usize, address: u32, size: u32, flags: Flags) {
+        let (instructions, cycles) = self.table.charge(index, address);
+        self.note(address, size, flags, instructions, cycles);
+    }
+
+    /// Charges a block that is not in the table.
+    #[inline]
+    pub fn note(&mut self, address: u32, size: u32, flags: Flags, instructions: u64, cycles: u64) {
+        self.account.instructions += instructions;
+        self.account.cycles += cycles;
+        self.history[self.entered % HISTORY] = address;
+        self.entered = self.entered.wrapping_add(1);
+        self.last = (flags, address.wrapping_add(size));
+    }
+
+    /// Start addresses of the last blocks, newest last.
+    pub fn last_blocks(&self) -> Vec<(u32, String)> {
+        let count = self.entered.min(HISTORY);
+        (self.entered - count..self.entered)
+            .map(|number| self.history[number % HISTORY])
+            .map(|address| (address, self.firmware.function(address)))
+            .collect()
+    }
+
+    /// Whether the frame that is worked on is the job's last.
+    pub fn in_last_frame(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// A sign of life.
+    pub fn lives(&mut self) {
+        self.alive = self.account.cycles;
+    }
+
+    /// Whether nothing was heard of the firmware for so long that nothing will be.
+    pub fn is_silent(&self) -> bool {
+        self.account.cycles - self.alive > SILENCE_SECONDS * self.board.core.clock.hertz.0
+    }
+
+    /// The bucket that thread mode's instructions go to.
+    pub fn thread_bucket(&self) -> Bucket {
+        if self.marks.in_step() { Bucket::Compute } else { Bucket::Dispatch }
+    }
+
+    /// Lets time pass in sleep.
+    pub fn sleep_until(&mut self, time: Time) {
+        self.account.wait(time.since(self.now()));
+        self.bus.advance(self.now());
+    }
+
+    /// Lets devices catch up, and hears what they said.
+    pub fn catch_up(&mut self) {
+        self.bus.advance(self.now());
+        self.listen();
+        if self.bus.reset_requested() {
+            self.fault(FaultKind::Firmware, "the firmware asked for a system reset");
+        }
+    }
+
+    fn listen(&mut self) {
+        if !self.bus.has_console() {
+            return;
+        }
+        self.lives();
+        let bytes = self.bus.take_console();
+        let said = self.console.take(&bytes);
+        if let Some(chunk) = self.console.chunk(false) {
+            self.say(Response::Console(chunk));
+        }
+        for said in said {
+            self.hear(said);
+        }
+        if self.console.total() > self.limits.console_bytes {
+            let limit = self.limits.console_bytes;
+            self.fault(
+                FaultKind::OutputLimit,
+                format!("the firmware wrote more than {limit} bytes to its console"),
+            );
+        }
+    }
+
+    fn hear(&mut self, said: Said) {
+        match said {
+            Said::Ready => match self.frames.pop_front() {
+                Some(frame) => self.bus.feed_console(&frame, self.now()),
+                None if self.frame_count == 0 => self.finish(End::Done),
+                None => {}
+            },
+            Said::Done => {
+                self.frames_done += 1;
+                if self.frames_done >= self.frame_count {
+                    self.finish(End::Done);
+                }
+            }
+            Said::Retry(text) => {
+                self.fault(FaultKind::Firmware, format!("the firmware refused a frame: {text}"));
+            }
+            Said::Error(text) => {
+                self.fault(FaultKind::Firmware, format!("the firmware gave up: {text}"));
+            }
+        }
+    }
+
+    /// Passes on what is left of the console's output.
+    pub fn flush_console(&mut self) {
+        if let Some(chunk) = self.console.chunk(true) {
+            self.say(Response::Console(chunk));
+        }
+    }
+
+    /// Looks at limits and reports progress.
+    pub fn look(&mut self) {
+        let instructions = self.account.instructions;
+        if instructions >= self.limits.instructions {
+            self.fault(
+                FaultKind::InstructionLimit,
+                format!("more than {} instructions were executed", self.limits.instructions),
+            );
+        }
+        let (at, since) = self.progress;
+        if instructions - at >= PROGRESS_INSTRUCTIONS
+            || since.elapsed().as_millis() >= PROGRESS_MILLIS
+        {
+            self.progress = (instructions, Instant::now());
+            let step = self.marks.step();
+            self.say(Response::Progress { instructions, step });
+        }
+    }
+
+    /// Sets the virtual time of the next look: soon enough that no more than the allowed number
+    /// of instructions is executed, for no core executes more than two a cycle.
+    pub fn set_deadline(&mut self) {
+        if self.end.is_some() || self.marks.awaits_return() || self.bus.nvic().any_pending() {
+            self.deadline = 0;
+            return;
+        }
+        let now = self.account.cycles;
+        let left = self.limits.instructions.saturating_sub(self.account.instructions) / 2;
+        let look = now + LOOK.min(left).max(1);
+        self.deadline = self.bus.next_event().map_or(look, |event| look.min(event.0));
+    }
+
+    /// What a person would do about frames when the board sleeps for ever.
+    pub fn deadlock_message(&mut self) -> String {
+        let lost = self.bus.lost_console_bytes();
+        let waiting = self.frames.len();
+        let mut message = "the core sleeps and nothing will wake it".to_owned();
+        if lost > 0 {
+            message += &format!("; it missed {lost} bytes that the host sent");
+        }
+        if waiting > 0 {
+            message += &format!("; {waiting} frames wait for a 'ready' line");
+        }
+        message
+    }
+}

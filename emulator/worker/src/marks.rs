@@ -1,0 +1,166 @@
+//! What the firmware says through `tilewright_mark`: invokes and steps.
+
+use tilewright_protocol::{Response, StepCount, Watch};
+use tilewright_report::Counts;
+use unicorn_engine::RegisterARM;
+
+use crate::account::{Bucket, between};
+use crate::machine::Machine;
+use crate::registers::{self, Engine};
+
+const INVOKE_BEGINS: u32 = 0;
+const INVOKE_ENDS: u32 = 1;
+const STEP_BEGINS: u32 = 2;
+const STEP_ENDS: u32 = 3;
+
+/// Bytes that a watch may ask for.
+const MAX_WATCH: u64 = 16 << 20;
+
+/// A step under way.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    step: u32,
+    start: u64,
+    counts: Counts,
+}
+
+/// What was marked so far.
+#[derive(Debug, Default)]
+pub struct Marks {
+    layers: Vec<u16>,
+    watches: Vec<Watch>,
+    /// Counts when the last invoke began, and the virtual time.
+    began: Option<(Counts, u64)>,
+    invoke: Counts,
+    announced: Option<u32>,
+    /// Where the mark that announced a step returns to: the step begins there, so that the mark
+    /// itself is not counted as part of it.
+    returns_to: u32,
+    running: Option<Running>,
+}
+
+impl Marks {
+    /// With the layers of the core lane's steps, and the places to read.
+    pub fn new(layers: Vec<u16>, watches: Vec<Watch>) -> Self {
+        Self { layers, watches, ..Self::default() }
+    }
+
+    /// Whether a kernel runs.
+    pub const fn in_step(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// The step under way.
+    pub fn step(&self) -> Option<u32> {
+        self.announced.or(self.running.map(|running| running.step))
+    }
+
+    /// The layer of a step.
+    pub fn layer(&self, step: u32) -> Option<u16> {
+        self.layers.get(step as usize).copied()
+    }
+
+    /// Whether the return from a mark is to be watched for.
+    pub const fn awaits_return(&self) -> bool {
+        self.announced.is_some()
+    }
+
+    /// Counts from reset to the last invoke, and of that invoke as far as it went.
+    pub fn totals(&self, now: Counts) -> (Counts, Counts) {
+        match &self.began {
+            None => (now, Counts::default()),
+            Some((began, _)) if self.invoke == Counts::default() => (*began, between(began, &now)),
+            Some((began, _)) => (*began, self.invoke),
+        }
+    }
+}
+
+/// The block at the mark function's start is entered.
+pub fn marked(uc: &mut Engine<'_>) {
+    let kind = registers::read(uc, RegisterARM::R0);
+    let value = registers::read(uc, RegisterARM::R1);
+    let link = registers::read(uc, RegisterARM::LR);
+    let machine = uc.get_data_mut();
+    machine.lives();
+    match kind {
+        INVOKE_BEGINS => {
+            let counts = machine.account.counts();
+            machine.marks.began = Some((counts, machine.account.cycles));
+            machine.marks.invoke = Counts::default();
+        }
+        INVOKE_ENDS => {
+            let counts = machine.account.counts();
+            if let Some((began, _)) = &machine.marks.began {
+                machine.marks.invoke = between(began, &counts);
+            }
+        }
+        STEP_BEGINS => {
+            machine.marks.announced = Some(value);
+            machine.marks.returns_to = link & !1;
+        }
+        STEP_ENDS => step_ends(uc, value),
+        _ => {}
+    }
+}
+
+/// A block is entered while the return from a mark is awaited.
+pub fn returned(machine: &mut Machine, address: u32) {
+    if machine.marks.returns_to != address || !machine.handlers.is_empty() {
+        return;
+    }
+    if let Some(step) = machine.marks.announced.take() {
+        machine.account.switch(Bucket::Compute);
+        let counts = machine.account.counts();
+        machine.marks.running = Some(Running { step, start: machine.account.cycles, counts });
+    }
+}
+
+fn step_ends(uc: &mut Engine<'_>, step: u32) {
+    let machine = uc.get_data_mut();
+    machine.marks.announced = None;
+    let running = machine.marks.running.take();
+    machine.account.switch(Bucket::Dispatch);
+    if !machine.in_last_frame() {
+        return;
+    }
+    if let Some(running) = running.filter(|running| running.step == step) {
+        let counts = between(&running.counts, &machine.account.counts());
+        let origin = machine.marks.began.map_or(0, |(_, cycles)| cycles);
+        machine.say(Response::Step(StepCount {
+            step,
+            layer: machine.marks.layer(step).unwrap_or(0),
+            start: running.start - origin,
+            end: machine.account.cycles - origin,
+            instructions: counts.compute_instructions,
+            cycles: counts.compute_cycles.0,
+        }));
+    }
+    let watches: Vec<(usize, Watch)> = machine
+        .marks
+        .watches
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|(_, watch)| watch.step == step)
+        .collect();
+    for (index, watch) in watches {
+        let bytes = watched(uc, &watch);
+        uc.get_data_mut().say(Response::Watched { watch: index as u32, bytes });
+    }
+}
+
+/// The bytes of a watched place; those that cannot be read are missing at the end.
+fn watched(uc: &Engine<'_>, watch: &Watch) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if u64::from(watch.rows) * u64::from(watch.row_bytes) > MAX_WATCH {
+        return bytes;
+    }
+    for row in 0..watch.rows {
+        let address = u64::from(watch.address) + u64::from(row) * u64::from(watch.pitch);
+        match uc.mem_read_as_vec(address, watch.row_bytes as usize) {
+            Ok(run) => bytes.extend(run),
+            Err(_) => break,
+        }
+    }
+    bytes
+}
