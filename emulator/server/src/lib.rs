@@ -1,7 +1,6 @@
 //! The HTTP server, and the way from a model file to a run report that server and command line
 //! share.
 
-mod aligned;
 mod board_view;
 mod config;
 mod dist;
@@ -15,7 +14,6 @@ mod runs;
 mod serve;
 mod watch;
 
-pub use aligned::AlignedBytes;
 pub use board_view::BoardView;
 pub use config::Config;
 pub use dist::Dist;

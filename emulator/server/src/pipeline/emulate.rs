@@ -3,10 +3,10 @@
 use tilewright_board::Board;
 use tilewright_image::{FirmwareImage, input_frame};
 use tilewright_plan::PlanImage;
-use tilewright_plan::image::Expected;
+use tilewright_plan::image::{AlignedBytes, Expected};
 use tilewright_protocol::{Job, Limits, Mode};
 
-use crate::aligned::AlignedBytes;
+
 use crate::dist::Dist;
 use crate::execute::{Cancel, Event, Execute, WorkerLimits};
 use crate::problem::{Blame, Problem};

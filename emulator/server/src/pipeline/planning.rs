@@ -1,0 +1,99 @@
+//! Int8 model → plan, proved valid → plan image.
+
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_planner::{Options, PlanError, Planned, Strategy};
+use tilewright_report::PlanReport;
+
+use super::emulate::{PlanFile, capitalised};
+use crate::execute::Cancel;
+use crate::problem::{Blame, Problem};
+use crate::progress::{Progress, Stage};
+
+/// Plans `model` and proves the plan. A plan that does not fit is one, but nothing is proved of
+/// it: its report says what is missing.
+///
+/// # Errors
+/// If there is no plan whatever the memory, or `cancel` is asked; a plan that fits and is found
+/// wrong is our fault.
+pub fn checked_plan(
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Planned, Problem> {
+    cancel.check()?;
+    progress(Progress::Stage(Stage::Planning));
+    let planned = tilewright_planner::plan(model, board, strategy, options).map_err(no_plan)?;
+    if planned.report.fits {
+        cancel.check()?;
+        progress(Progress::Stage(Stage::Checking));
+        tilewright_check::check(&planned.plan, model, board)
+            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "check of the plan"))?;
+    }
+    Ok(planned)
+}
+
+fn no_plan(error: PlanError) -> Problem {
+    let text = capitalised(&error.to_string());
+    match error {
+        PlanError::Unsupported { node, .. } => Problem::new(
+            Blame::BadInput,
+            text,
+            format!("node '{node}'"),
+            "Replace the operator in the model by supported ones.",
+        ),
+        PlanError::BadShape { tensor, .. } => Problem::new(
+            Blame::BadInput,
+            text,
+            format!("tensor '{tensor}'"),
+            "Export the model for batch 1 and a smaller input.",
+        ),
+        PlanError::UnknownStrategy { .. } => {
+            Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
+        }
+        PlanError::Costs { core, .. } => Problem::new(
+            Blame::NotBuilt,
+            text,
+            format!("costs/{core}.toml"),
+            "Run `cargo xtask calibrate`.",
+        ),
+        PlanError::NotQuantised { .. } | PlanError::Integer { .. } => Problem::ours(text, "planner"),
+    }
+}
+
+/// The problem of a plan that does not fit; nothing if it does.
+#[must_use]
+pub fn does_not_fit(report: &PlanReport) -> Option<Problem> {
+    let reason = report.does_not_fit.as_ref()?;
+    let place = if reason.operator.is_empty() {
+        format!("{} of {}", reason.memory, report.board)
+    } else {
+        format!("operator '{}'", reason.operator)
+    };
+    let what_to_do = if reason.remedies.is_empty() {
+        "Choose a smaller model or a larger board.".to_owned()
+    } else {
+        capitalised(&reason.remedies.join("; "))
+    };
+    let error = format!(
+        "The plan needs {} bytes of {}, {} are there.",
+        reason.needed_bytes.0, reason.memory, reason.available_bytes.0
+    );
+    Some(Problem::new(Blame::DoesNotFit, error, place, what_to_do))
+}
+
+/// The image of a plan that fits.
+///
+/// # Errors
+/// [`Blame::DoesNotFit`] for one that does not; else a plan without image is our fault.
+pub fn plan_file(planned: &Planned, model: &Model, board: &Board) -> Result<PlanFile, Problem> {
+    if let Some(problem) = does_not_fit(&planned.report) {
+        return Err(problem);
+    }
+    let image = tilewright_image::plan_image(&planned.plan, model)
+        .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))?;
+    PlanFile::read(&image, board).map_err(|problem| Problem::ours(problem.error, problem.place))
+}

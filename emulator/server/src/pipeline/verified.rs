@@ -1,0 +1,101 @@
+//! A run whose every layer is compared with the reference interpreter.
+
+use tilewright_board::Board;
+use tilewright_check::reference::{expected, first_mismatch, layer_outputs};
+use tilewright_model::{Data, Model};
+use tilewright_planner::Planned;
+use tilewright_report::Difference;
+
+use super::emulate::{Machine, capitalised, run_image};
+use super::planning::plan_file;
+use crate::execute::Cancel;
+use crate::problem::Problem;
+use crate::progress::{Progress, Stage};
+use crate::runs::Done;
+
+/// Runs a plan of `model` on `inputs` (int8, in the order of the model's inputs) and compares the
+/// output of every layer with the reference interpreter's.
+///
+/// # Errors
+/// As [`run_image`]; besides if the plan does not fit. A difference from the reference is a
+/// result, as is a fault of the emulated board.
+pub fn run_plan(
+    machine: &Machine<'_>,
+    board: &Board,
+    model: &Model,
+    planned: &Planned,
+    inputs: &[Data],
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Done, Problem> {
+    let file = plan_file(planned, model, board)?;
+    let payload: Vec<u8> = inputs
+        .iter()
+        .filter_map(Data::as_i8)
+        .flat_map(|values| values.iter().map(|value| value.cast_unsigned()))
+        .collect();
+    let mut done = run_image(machine, board, &file, &payload, true, progress, cancel)?;
+    done.result.plan = Some(planned.report.clone());
+    if done.result.fault.is_some() {
+        return Ok(done);
+    }
+    cancel.check()?;
+    progress(Progress::Stage(Stage::Comparing));
+    let difference = difference(planned, model, inputs, &done)?;
+    done.result.verified = Some(difference.is_none());
+    done.result.difference = difference;
+    Ok(done)
+}
+
+fn difference(
+    planned: &Planned,
+    model: &Model,
+    inputs: &[Data],
+    done: &Done,
+) -> Result<Option<Difference>, Problem> {
+    let plan = &planned.plan;
+    let reference = expected(plan, model, inputs).map_err(|error| {
+        Problem::ours(capitalised(&error.to_string()), "reference interpreter")
+    })?;
+    let watched = done.layers.as_deref().unwrap_or(&[]);
+    let found: Vec<_> = layer_outputs(plan)
+        .into_iter()
+        .filter_map(|output| {
+            let layer = watched.iter().find(|watched| watched.layer == output.layer)?;
+            Some((output, layer.bytes.clone()?))
+        })
+        .collect();
+    if let Some(mismatch) = first_mismatch(plan, &reference, &found) {
+        return Ok(Some(Difference {
+            layer: mismatch.layer_name,
+            tensor: mismatch.tensor,
+            element: mismatch.element,
+            expected: mismatch.expected,
+            found: mismatch.found,
+            differing: mismatch.differing,
+        }));
+    }
+    // The outputs are layers' outputs, but read where the program says that they are.
+    let outputs = &reference.outputs;
+    let pairs = outputs.iter().zip(&done.result.outputs);
+    for (expected, output) in pairs {
+        let values = expected.iter().zip(&output.values);
+        let mut differing = values.enumerate().filter(|(_, (expected, found))| expected != found);
+        if let Some((element, (expected, found))) = differing.next() {
+            return Ok(Some(Difference {
+                layer: String::new(),
+                tensor: output.name.clone(),
+                element: element as u64,
+                expected: *expected,
+                found: *found,
+                differing: 1 + differing.count() as u64,
+            }));
+        }
+    }
+    let whole = outputs.len() == done.result.outputs.len()
+        && outputs.iter().zip(&done.result.outputs).all(|(a, b)| a.len() == b.values.len());
+    if whole {
+        return Ok(None);
+    }
+    Err(Problem::ours("The run gave other outputs than the model has.", "outputs"))
+}

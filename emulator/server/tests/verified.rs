@@ -1,0 +1,146 @@
+//! The comparison with the reference: what it accepts and what it names.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{BOARD, fixture};
+use tilewright_check::reference::{expected, layer_outputs};
+use tilewright_model::Data;
+use tilewright_planner::{Options, Planned, Strategy};
+use tilewright_protocol::{Finish, Job};
+use tilewright_report::Counts;
+use tilewright_server::pipeline::{Machine, checked_plan, run_plan};
+use tilewright_server::{
+    Blame, Cancel, Config, Dist, Done, Event, Execute, Outcome, Problem, Stage, WorkerLimits,
+};
+
+/// Gives each watch the bytes that its step should have left.
+struct Parrot {
+    by_step: BTreeMap<u32, Vec<u8>>,
+}
+
+impl Execute for Parrot {
+    fn execute(
+        &self,
+        job: Job,
+        _: &WorkerLimits,
+        _: &mut dyn FnMut(Event),
+        _: &Cancel,
+    ) -> Result<Outcome, Problem> {
+        let watched = job.watches.iter().map(|watch| {
+            let bytes = self.by_step.get(&watch.step)?;
+            assert_eq!(bytes.len() as u32, watch.rows * watch.row_bytes);
+            Some(bytes.clone())
+        });
+        Ok(Outcome {
+            engine: "parrot".into(),
+            finish: Finish {
+                fault: None,
+                boot: Counts::default(),
+                invoke: Counts::default(),
+                unknown_registers: vec![],
+                wall_ns: 0,
+            },
+            steps: vec![],
+            watched: watched.collect(),
+            console: vec![],
+        })
+    }
+
+    fn ready(&self) -> Result<(), Problem> {
+        Ok(())
+    }
+
+    fn engine(&self) -> Option<String> {
+        None
+    }
+}
+
+fn planned(options: &Options) -> Result<Planned, Problem> {
+    let board = tilewright_board::find(BOARD).unwrap();
+    let cancel = Cancel::default();
+    checked_plan(&fixture::model(), &board, Strategy::Resident, options, &mut |_| {}, &cancel)
+}
+
+fn run(change: impl FnOnce(&mut BTreeMap<u32, Vec<u8>>)) -> (Done, Vec<Stage>) {
+    let (model, planned) = (fixture::model(), planned(&Options::default()).unwrap());
+    let board = tilewright_board::find(BOARD).unwrap();
+    let inputs = [Data::I8((0..32).map(|value| value * 5 - 70).collect())];
+    let reference = expected(&planned.plan, &model, &inputs).unwrap();
+    let mut by_step = BTreeMap::new();
+    for (output, values) in layer_outputs(&planned.plan).iter().zip(&reference.layers) {
+        by_step.insert(output.step, values.iter().map(|v| v.cast_unsigned()).collect());
+    }
+    change(&mut by_step);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("firmware")).unwrap();
+    std::fs::write(folder.path().join(format!("firmware/{BOARD}.elf")), fixture::elf()).unwrap();
+    let config = Config::default();
+    let machine = Machine {
+        executor: &Parrot { by_step },
+        dist: &Dist::at(folder.path()),
+        worker: config.worker,
+        instructions: config.instructions,
+        console_bytes: config.console_bytes,
+    };
+    let mut stages = Vec::new();
+    let mut progress = |news| {
+        if let tilewright_server::Progress::Stage(stage) = news {
+            stages.push(stage);
+        }
+    };
+    let cancel = Cancel::default();
+    let done =
+        run_plan(&machine, &board, &model, &planned, &inputs, &mut progress, &cancel).unwrap();
+    (done, stages)
+}
+
+#[test]
+fn equal_bytes_are_verified() {
+    let (done, stages) = run(|_| {});
+    assert_eq!(done.result.verified, Some(true));
+    assert_eq!(done.result.difference, None);
+    assert_eq!(done.result.plan.unwrap().strategy, "resident");
+    assert_eq!(stages, [Stage::Packaging, Stage::Running, Stage::Comparing]);
+}
+
+#[test]
+fn one_wrong_byte_is_named_with_its_layer() {
+    let (done, _) = run(|by_step| by_step.get_mut(&0).unwrap()[3] ^= 1);
+    assert_eq!(done.result.verified, Some(false));
+    let difference = done.result.difference.unwrap();
+    assert_eq!((difference.layer.as_str(), difference.element), ("pool", 3));
+    assert_eq!(difference.expected ^ difference.found, 1);
+    assert_eq!(difference.differing, 1);
+}
+
+#[test]
+fn a_layer_that_was_never_seen_is_no_success() {
+    let (done, _) = run(|by_step| drop(by_step.remove(&1)));
+    assert_eq!(done.result.verified, Some(false));
+    assert_eq!(done.result.difference.unwrap().layer, "softmax");
+}
+
+#[test]
+fn a_plan_that_does_not_fit_names_operator_and_bytes() {
+    let little = Options { sram: Some(tilewright_plan::Bytes(16)) };
+    let planned = planned(&little).unwrap();
+    assert!(!planned.report.fits);
+    let problem = tilewright_server::pipeline::does_not_fit(&planned.report).unwrap();
+    assert_eq!(problem.kind, Blame::DoesNotFit);
+    assert!(problem.place.contains("pool"), "{problem}");
+    assert!(problem.error.contains("16 are there"), "{problem}");
+}
+
+#[test]
+fn a_cancelled_plan_is_none() {
+    let board = tilewright_board::find(BOARD).unwrap();
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let options = Options::default();
+    let model = fixture::model();
+    let planned =
+        checked_plan(&model, &board, Strategy::Resident, &options, &mut |_| {}, &cancel);
+    assert_eq!(planned.unwrap_err().kind, Blame::Cancelled);
+}
