@@ -62,6 +62,9 @@ pub enum RunError {
 /// Called after each node with its results.
 pub type Observe<'a> = dyn FnMut(NodeId, &[Data]) + 'a;
 
+/// Gives the result of a node from its operands.
+pub(crate) type Compute<'a> = dyn FnMut(NodeId, &Node, &[&Data]) -> Result<Data, RunError> + 'a;
+
 enum Slot<'a> {
     Empty,
     Borrowed(&'a Data),
@@ -84,7 +87,7 @@ pub(crate) fn execute(
     model: &Model,
     inputs: &[Data],
     observe: &mut Observe<'_>,
-    compute: &mut dyn FnMut(NodeId, &Node, &[&Data]) -> Result<Data, RunError>,
+    compute: &mut Compute<'_>,
 ) -> Result<Vec<Data>, RunError> {
     check_inputs(model, inputs)?;
     let mut slots: Vec<Slot<'_>> = model

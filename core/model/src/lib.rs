@@ -14,6 +14,7 @@ pub mod integer;
 pub mod interpret;
 pub mod op;
 pub mod passes;
+pub mod quantise;
 pub mod shape;
 pub mod tensor;
 pub mod verify;

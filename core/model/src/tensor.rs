@@ -62,6 +62,27 @@ impl Quantisation {
         self.scales.get(index).copied().unwrap_or(1.0)
     }
 
+    /// Real values as integers of a per-tensor quantisation: rounded half away from zero,
+    /// saturated; a value that is no number becomes the zero point.
+    #[must_use]
+    pub fn quantise(&self, values: &[f32]) -> Vec<i8> {
+        let (scale, zero) = (self.scale(0), self.zero());
+        values
+            .iter()
+            .map(|value| {
+                let steps = libm::roundf(value / scale) as i32;
+                zero.saturating_add(steps).clamp(-128, 127) as i8
+            })
+            .collect()
+    }
+
+    /// Integers of a per-tensor quantisation as real values.
+    #[must_use]
+    pub fn dequantise(&self, values: &[i8]) -> Vec<f32> {
+        let (scale, zero) = (self.scale(0), self.zero());
+        values.iter().map(|value| (i32::from(*value) - zero) as f32 * scale).collect()
+    }
+
     /// The zero point of a per-tensor quantisation.
     #[must_use]
     pub fn zero(&self) -> i32 {

@@ -71,8 +71,10 @@ pub(super) fn convolve(slide: &Slide, input: &[i8], rows: &Rows, rescale: &Resca
         let results = &mut result[index * rows.outputs..(index + 1) * rows.outputs];
         for group in 0..rows.groups {
             slide.gather(&input, pixel, group * channels, channels, &mut patch[..rows.depth]);
-            for channel in group * each..(group + 1) * each {
-                let weights = &rows.weights[channel * rows.pitch..(channel + 1) * rows.pitch];
+            let first = group * each;
+            let weights = rows.weights[first * rows.pitch..].chunks_exact(rows.pitch);
+            for (offset, weights) in weights.take(each).enumerate() {
+                let channel = first + offset;
                 results[channel] = rescale.result(channel, dot(&patch, weights));
             }
         }

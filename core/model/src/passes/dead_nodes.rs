@@ -18,12 +18,12 @@ pub fn run(model: &mut Model) -> usize {
     let before = model.nodes.len() + model.tensors.len();
     let mut alive = alive.into_iter();
     model.nodes.retain(|_| alive.next().unwrap_or(true));
-    compact(model);
+    drop_tensors(model);
     before - model.nodes.len() - model.tensors.len()
 }
 
 /// Drops tensors that neither nodes nor the interface name, and renumbers the rest.
-fn compact(model: &mut Model) {
+pub(crate) fn drop_tensors(model: &mut Model) {
     let mut used = vec![false; model.tensors.len()];
     let named = model.nodes.iter().flat_map(|node| node.inputs.iter().chain(&node.outputs));
     for id in named.chain(&model.inputs).chain(&model.outputs) {

@@ -1,0 +1,140 @@
+//! From float to int8: min-max calibration on samples, activations with one asymmetric scale per
+//! tensor, weights with one symmetric scale per output channel, 32-bit bias. Thesis 2.3.2.3.
+
+mod calibrate;
+mod report;
+mod scales;
+mod weights;
+
+use thiserror::Error;
+
+use crate::data::{Data, Source};
+use crate::graph::{Model, Node, TensorId};
+use crate::integer::IntegerError;
+use crate::interpret::RunError;
+use crate::op::Op;
+use crate::tensor::{DType, Quantisation, Tensor};
+use crate::verify::VerifyError;
+
+pub use calibrate::Range;
+pub use report::{QuantiseReport, TensorReport};
+
+/// Choices of the quantiser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuantiseOptions {
+    /// How many samples, from the first on, the float and int8 models are compared on.
+    pub report_samples: usize,
+}
+
+impl Default for QuantiseOptions {
+    fn default() -> Self {
+        Self { report_samples: 4 }
+    }
+}
+
+/// Why a model could not be quantised.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum QuantiseError {
+    /// There is nothing to calibrate on.
+    #[error("quantising needs at least one sample input")]
+    NoSamples,
+    /// The float model did not run on a sample, or the int8 model did not run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A tensor takes a value that is infinite or no number.
+    #[error("tensor '{tensor}' takes a value that is infinite or no number on sample {sample}")]
+    NotFinite {
+        /// The tensor.
+        tensor: String,
+        /// Index of the sample.
+        sample: usize,
+    },
+    /// A weight or bias is infinite or no number, or is not constant.
+    #[error("node '{node}': {reason}")]
+    Weights {
+        /// The node.
+        node: String,
+        /// What is wrong.
+        reason: &'static str,
+    },
+    /// The quantised graph is faulty.
+    #[error("after quantising: {0}")]
+    Verify(#[from] VerifyError),
+    /// A node has no integer parameters.
+    #[error(transparent)]
+    Integer(#[from] IntegerError),
+}
+
+/// Quantises a float model; `samples` are sets of inputs in the order of [`Model::inputs`],
+/// activations NHWC. The result has the same nodes; its tensors keep names and shapes.
+///
+/// Pools, reshapes, transposes and pads keep their operand's quantisation; softmax has scale
+/// 1/256 and zero point −128. A concatenation gives its quantisation to operands that nobody else
+/// reads, other operands are requantised. Each range contains 0, so that it is represented
+/// exactly. Deterministic.
+///
+/// # Errors
+/// If there are no samples, the model does not run on them, a value is not finite, or a node has
+/// no int8 form (see [`crate::passes::optimise`], which folds batch normalisation).
+pub fn quantise(
+    model: &Model,
+    samples: &[Vec<Data>],
+    options: &QuantiseOptions,
+) -> Result<(Model, QuantiseReport), QuantiseError> {
+    let ranges = calibrate::ranges(model, samples)?;
+    let scales = scales::choose(model, &ranges)?;
+    let quantised = convert(model, &scales)?;
+    quantised.verify()?;
+    let report = report::compare(model, &quantised, &ranges, samples, options)?;
+    Ok((quantised, report))
+}
+
+fn convert(model: &Model, scales: &[Option<Quantisation>]) -> Result<Model, QuantiseError> {
+    let mut result = Model {
+        name: model.name.clone(),
+        inputs: model.inputs.clone(),
+        outputs: model.outputs.clone(),
+        metadata: model.metadata.clone(),
+        ..Model::default()
+    };
+    for (tensor, quantisation) in model.tensors.iter().zip(scales) {
+        result.add_tensor(convert_tensor(tensor, quantisation.as_ref()));
+    }
+    for node in &model.nodes {
+        let mut inputs = node.inputs.clone();
+        if is_weighted(node) {
+            let weighted = weights::quantise(model, node, scales)?;
+            inputs.truncate(1);
+            inputs.push(result.add_tensor(weighted.weights));
+            inputs.extend(weighted.bias.map(|bias| result.add_tensor(bias)));
+        }
+        result.nodes.push(Node { inputs, ..node.clone() });
+    }
+    // The float weights, which no node reads any more.
+    crate::passes::dead_nodes::drop_tensors(&mut result);
+    Ok(result)
+}
+
+/// Tensors without quantisation stay as they are; they are weights, replaced where they are read.
+fn convert_tensor(tensor: &Tensor, quantisation: Option<&Quantisation>) -> Tensor {
+    let Some(quantisation) = quantisation else { return tensor.clone() };
+    let source = tensor.source.as_ref().and_then(|source| source.data()).and_then(Data::as_f32);
+    Tensor {
+        dtype: DType::I8,
+        quantisation: Some(quantisation.clone()),
+        source: source.map(|values| Source::inline(Data::I8(quantisation.quantise(values)))),
+        ..tensor.clone()
+    }
+}
+
+pub(crate) fn is_weighted(node: &Node) -> bool {
+    matches!(node.op, Op::Conv { .. } | Op::DepthwiseConv { .. } | Op::FullyConnected { .. })
+}
+
+/// Operands that are activations: all, but not weights and bias.
+pub(crate) fn activations(node: &Node) -> &[TensorId] {
+    if is_weighted(node) { node.inputs.get(..1).unwrap_or_default() } else { &node.inputs }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! How far the int8 model is from the float one.
+
+use super::calibrate::Range;
+use super::{QuantiseError, QuantiseOptions};
+use crate::data::Data;
+use crate::graph::{Model, TensorId};
+use crate::tensor::Quantisation;
+use crate::{float, int8};
+
+/// What quantisation did to one activation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorReport {
+    /// The tensor.
+    pub tensor: String,
+    /// Values seen over all samples.
+    pub range: Range,
+    /// Scale.
+    pub scale: f32,
+    /// Zero point.
+    pub zero: i32,
+    /// Float values, over the compared samples, that lie beyond what int8 represents by more than
+    /// half a step.
+    pub saturated: u64,
+    /// Signal power over the power of the int8 model's deviation, in decibels, over the compared
+    /// samples; infinite where nothing deviates.
+    pub sqnr_db: f64,
+}
+
+/// What quantisation did to a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QuantiseReport {
+    /// One entry for each activation that an input or a node makes, in order of execution.
+    pub tensors: Vec<TensorReport>,
+    /// Samples that ranges were taken from.
+    pub samples: usize,
+    /// Samples on which float and int8 were compared.
+    pub compared: usize,
+}
+
+#[derive(Clone, Default)]
+struct Power {
+    signal: f64,
+    noise: f64,
+    saturated: u64,
+}
+
+impl Power {
+    fn add(&mut self, real: &[f32], integers: &[i8], quantisation: &Quantisation) {
+        let scale = f64::from(quantisation.scale(0));
+        let zero = quantisation.zero();
+        let low = scale * (-128.5 - f64::from(zero));
+        let high = scale * (127.5 - f64::from(zero));
+        for (real, integer) in real.iter().zip(integers) {
+            let real = f64::from(*real);
+            let deviation = scale * f64::from(i32::from(*integer) - zero) - real;
+            self.signal += real * real;
+            self.noise += deviation * deviation;
+            self.saturated += u64::from(real < low || real > high);
+        }
+    }
+
+    fn decibels(&self) -> f64 {
+        if self.noise == 0.0 { f64::INFINITY } else { 10.0 * libm::log10(self.signal / self.noise) }
+    }
+}
+
+/// Runs both models on the first samples. Both have the same nodes in the same order.
+pub(super) fn compare(
+    model: &Model,
+    quantised: &Model,
+    ranges: &[Option<Range>],
+    samples: &[Vec<Data>],
+    options: &QuantiseOptions,
+) -> Result<QuantiseReport, QuantiseError> {
+    let pairs: Vec<(TensorId, TensorId)> = model
+        .inputs
+        .iter()
+        .copied()
+        .zip(quantised.inputs.iter().copied())
+        .chain(model.nodes.iter().zip(&quantised.nodes).filter_map(|(real, integer)| {
+            Some((*real.outputs.first()?, *integer.outputs.first()?))
+        }))
+        .collect();
+    let quantisation = |id: TensorId| {
+        let none = || Quantisation::per_tensor(1.0, 0);
+        quantised.tensor(id).quantisation.clone().unwrap_or_else(none)
+    };
+    let mut powers = vec![Power::default(); pairs.len()];
+    let compared = options.report_samples.min(samples.len());
+    let real_interpreter = float::Interpreter::new(model)?;
+    let integer_interpreter = int8::Interpreter::new(quantised)?;
+    for sample in &samples[..compared] {
+        let mut reals: Vec<Data> = sample.clone();
+        real_interpreter.run(sample, &mut |_, results| reals.extend_from_slice(results))?;
+        let inputs: Vec<Data> = sample
+            .iter()
+            .zip(&quantised.inputs)
+            .map(|(data, id)| Data::I8(quantisation(*id).quantise(data.as_f32().unwrap_or(&[]))))
+            .collect();
+        let mut integers = inputs.clone();
+        integer_interpreter.run(&inputs, &mut |_, results| integers.extend_from_slice(results))?;
+        for (index, (real, integer)) in reals.iter().zip(&integers).enumerate() {
+            if let (Some(real), Some(integer)) = (real.as_f32(), integer.as_i8()) {
+                powers[index].add(real, integer, &quantisation(pairs[index].1));
+            }
+        }
+    }
+    let tensors = pairs
+        .iter()
+        .zip(&powers)
+        .map(|((real, integer), power)| {
+            let quantisation = quantisation(*integer);
+            TensorReport {
+                tensor: model.tensor(*real).name.clone(),
+                range: ranges[real.0].unwrap_or_default(),
+                scale: quantisation.scale(0),
+                zero: quantisation.zero(),
+                saturated: power.saturated,
+                sqnr_db: power.decibels(),
+            }
+        })
+        .collect();
+    Ok(QuantiseReport { tensors, samples: samples.len(), compared })
+}

@@ -1,0 +1,133 @@
+//! Scales of activations, from their ranges and the constraints between them.
+
+use super::calibrate::Range;
+use super::weights::channel_scales;
+use super::{QuantiseError, is_weighted};
+use crate::graph::{Model, TensorId};
+use crate::integer::ADD_LEFT_SHIFT;
+use crate::op::Op;
+use crate::tensor::Quantisation;
+
+/// Steps between the smallest and the largest 8-bit value.
+const STEPS: f64 = 255.0;
+
+/// Real multipliers stay below this half so that results are only ever shifted right.
+const LARGEST_MULTIPLIER: f64 = 0.499;
+
+/// The smallest scale given: far below what an image or sound needs, far above where products of
+/// two scales would leave the range of 32-bit floats.
+const SMALLEST_SCALE: f64 = 1e-12;
+
+/// Chooses the quantisation of each activation; nothing for weights.
+pub(super) fn choose(
+    model: &Model,
+    ranges: &[Option<Range>],
+) -> Result<Vec<Option<Quantisation>>, QuantiseError> {
+    let wanted = share_with_concat(model, ranges);
+    let mut chosen: Vec<Option<Quantisation>> = vec![None; ranges.len()];
+    let made: Vec<bool> = model.producers().iter().map(Option::is_some).collect();
+    for (index, range) in wanted.iter().enumerate() {
+        if !made[index] {
+            chosen[index] = range.map(|range| from_range(range, 0.0));
+        }
+    }
+    for node in &model.nodes {
+        let Some(output) = node.outputs.first() else { continue };
+        let range = wanted[output.0].unwrap_or_default();
+        let scale = |id: &TensorId| chosen[id.0].as_ref().map_or(1.0, |q| f64::from(q.scale(0)));
+        let quantisation = match &node.op {
+            Op::MaxPool { .. }
+            | Op::AveragePool { .. }
+            | Op::Pad { .. }
+            | Op::Reshape
+            | Op::Transpose { .. } => chosen[node.inputs[0].0].clone(),
+            Op::Softmax => Some(Quantisation::per_tensor(1.0 / 256.0, -128)),
+            Op::Add { .. } => {
+                let larger = node.inputs.iter().map(scale).fold(0.0, f64::max);
+                let least = 2.0 * larger / f64::from(1u32 << ADD_LEFT_SHIFT) / LARGEST_MULTIPLIER;
+                Some(from_range(range, least))
+            }
+            _ if is_weighted(node) => {
+                let input = scale(&node.inputs[0]);
+                let weight = channel_scales(model, node, input)?.into_iter().fold(0.0, f64::max);
+                let least = input * weight / LARGEST_MULTIPLIER;
+                Some(from_range(range, least))
+            }
+            // Operands are requantised; a bounded ratio keeps that within 32 bits.
+            _ => {
+                let larger = node.inputs.iter().map(scale).fold(0.0, f64::max);
+                Some(from_range(range, larger / 1024.0))
+            }
+        };
+        chosen[output.0] = quantisation;
+    }
+    Ok(chosen)
+}
+
+/// Ranges with those of a concatenation's operands widened to that of its result, where nobody
+/// else reads them: their bytes are then the result's.
+fn share_with_concat(model: &Model, ranges: &[Option<Range>]) -> Vec<Option<Range>> {
+    let mut wanted = ranges.to_vec();
+    let consumers = model.consumers();
+    // Backwards, so that a concatenation that feeds another passes the wider range on.
+    for node in model.nodes.iter().rev() {
+        let Op::Concat { .. } = node.op else { continue };
+        let Some(output) = node.outputs.first() else { continue };
+        let whole = node
+            .inputs
+            .iter()
+            .filter_map(|id| wanted[id.0])
+            .fold(wanted[output.0].unwrap_or_default(), Range::union);
+        wanted[output.0] = Some(whole);
+        for input in &node.inputs {
+            let alone = consumers[input.0].len() == 1 && !model.outputs.contains(input);
+            if alone && !model.inputs.contains(input) && wanted[input.0].is_some() {
+                wanted[input.0] = Some(whole);
+            }
+        }
+    }
+    wanted
+}
+
+/// Scale and nudged zero point for a range; the scale is `least` at least.
+fn from_range(range: Range, least: f64) -> Quantisation {
+    let (low, high) = (f64::from(range.low), f64::from(range.high));
+    if low == high && least < SMALLEST_SCALE {
+        // Nothing but zeros was seen.
+        return Quantisation::per_tensor(1.0 / 255.0, -128);
+    }
+    let scale = ((high - low) / STEPS).max(least).max(SMALLEST_SCALE) as f32;
+    // The end that zero is nearer to decides, as in TensorFlow Lite.
+    let (steps_low, steps_high) = (low / f64::from(scale), high / f64::from(scale));
+    let low_is_nearer = 128.0 + steps_low.abs() < 127.0 + steps_high.abs();
+    let zero = if low_is_nearer { -128.0 - steps_low } else { 127.0 - steps_high };
+    Quantisation::per_tensor(scale, libm::round(zero).clamp(-128.0, 127.0) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pixels_take_the_scale_of_a_pixel() {
+        let pixels = from_range(Range { low: 0.0, high: 1.0 }, 0.0);
+        assert_eq!(pixels, Quantisation::per_tensor(1.0 / 255.0, -128));
+    }
+
+    #[test]
+    fn zero_is_exact_and_the_ends_are_within_a_step() {
+        for (low, high) in [(-1.0, 1.0), (-0.3, 7.0), (-9.0, 0.0), (0.0, 3e-4), (-1e6, 1.0)] {
+            let q = from_range(Range { low, high }, 0.0);
+            assert!((-128..=127).contains(&q.zero()), "{q:?}");
+            let ends = q.dequantise(&q.quantise(&[low, 0.0, high]));
+            assert_eq!(ends[1], 0.0);
+            assert!((ends[0] - low).abs() <= q.scale(0) && (ends[2] - high).abs() <= q.scale(0));
+        }
+    }
+
+    #[test]
+    fn empty_ranges_have_a_scale() {
+        assert_eq!(from_range(Range::default(), 0.0).scale(0), 1.0 / 255.0);
+        assert_eq!(from_range(Range::default(), 0.5).scale(0), 0.5);
+    }
+}

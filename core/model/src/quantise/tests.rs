@@ -1,0 +1,122 @@
+use super::*;
+use crate::fixtures::{Build, noise};
+use crate::op::{Activation, Padding};
+use crate::{Window, int8, integer};
+
+fn samples(dims: usize) -> Vec<Vec<Data>> {
+    (0..6)
+        .map(|seed| {
+            let mut values: Vec<f32> = noise(dims, seed).iter().map(|v| (v + 1.0) / 2.0).collect();
+            values[0] = 0.0;
+            values[1] = 1.0;
+            vec![Data::F32(values)]
+        })
+        .collect()
+}
+
+fn same() -> Window {
+    let padding = Padding { top: 1, left: 1, bottom: 1, right: 1 };
+    Window { padding, ..Window::dense([3, 3]) }
+}
+
+/// Every operator with an int8 form.
+fn network() -> Build {
+    let mut build = Build::new(&[1, 8, 8, 3]);
+    build.conv(same(), &[8, 3, 3, 3], noise(216, 1), Some(noise(8, 2)), 1);
+    let relu = build.node(Op::Activation(Activation::Relu6), vec![]);
+    build.depthwise(same(), 1, noise(72, 3), Some(noise(8, 4)));
+    let other = build.last;
+    build.node_of(Op::Add { activation: Activation::Relu }, vec![relu, other]);
+    let sum = build.last;
+    build.conv(Window::dense([1, 1]), &[4, 1, 1, 4], noise(16, 5), None, 2);
+    let narrow = build.last;
+    build.node_of(Op::Concat { axis: 3 }, vec![sum, narrow]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 1), (0, 0)] }, vec![]);
+    let window = Window { stride: [2, 2], ..Window::dense([2, 2]) };
+    build.node(Op::MaxPool { window, activation: Activation::None }, vec![]);
+    let window = Window::dense([2, 2]);
+    build.node(
+        Op::AveragePool { window, count_padding: false, activation: Activation::None },
+        vec![],
+    );
+    build.node(Op::Transpose { permutation: vec![0, 3, 1, 2] }, vec![]);
+    let features = build.model.tensor(build.last).shape.elements().unwrap();
+    build.reshape(&[1, features]);
+    let weights = noise(features * 10, 6).iter().map(|v| v / 8.0).collect();
+    build.dense(10, weights, Some(noise(10, 7)));
+    build.node(Op::Softmax, vec![]);
+    build.finish();
+    build
+}
+
+#[test]
+fn every_operator_stays_close_to_float() {
+    let build = network();
+    let (model, report) =
+        quantise(&build.model, &samples(192), &QuantiseOptions::default()).unwrap();
+    assert_eq!(report.samples, 6);
+    assert_eq!(report.compared, 4);
+    assert_eq!(report.tensors.len(), 1 + build.model.nodes.len());
+    for tensor in &report.tensors {
+        assert!(tensor.sqnr_db > 25.0, "{tensor:?}");
+        assert_eq!(tensor.saturated, 0, "{tensor:?}");
+    }
+    let input = model.tensor(model.inputs[0]);
+    assert_eq!(input.quantisation, Some(Quantisation::per_tensor(1.0 / 255.0, -128)));
+    assert_eq!(input.name, "input");
+    let again = quantise(&build.model, &samples(192), &QuantiseOptions::default()).unwrap();
+    assert_eq!(again.0, model);
+}
+
+#[test]
+fn a_private_operand_of_a_concatenation_takes_its_scale() {
+    let build = network();
+    let (model, _) = quantise(&build.model, &samples(192), &QuantiseOptions::default()).unwrap();
+    let concat = model.nodes.iter().find(|node| node.op.name() == "Concat").unwrap();
+    let quantisation = |id: TensorId| model.tensor(id).quantisation.clone();
+    assert_eq!(quantisation(concat.inputs[1]), quantisation(concat.outputs[0]));
+}
+
+#[test]
+fn degenerate_weights_keep_valid_multipliers() {
+    let mut build = Build::new(&[1, 4, 4, 1]);
+    // A dead channel with a bias, one with weights far too small for its bias, an ordinary one,
+    // and one that cancels to nothing.
+    build.conv(
+        Window::dense([1, 1]),
+        &[4, 1, 1, 1],
+        vec![0.0, 1e-20, 1.0, -1e-9],
+        Some(vec![3.0, -1000.0, 0.0, 0.0]),
+        1,
+    );
+    build.conv(Window::dense([4, 4]), &[2, 4, 4, 4], vec![0.0; 128], None, 1);
+    build.finish();
+    let (model, report) =
+        quantise(&build.model, &samples(16), &QuantiseOptions::default()).unwrap();
+    for node in &model.nodes {
+        for channel in integer::channels(&model, node).unwrap() {
+            assert!(channel.shift <= 0 && channel.multiplier > 0, "{channel:?}");
+            assert!(channel.bias.unsigned_abs() <= 1 << 30, "{channel:?}");
+        }
+    }
+    assert!(report.tensors[1].sqnr_db > 40.0, "{:?}", report.tensors[1]);
+    let zero = model.tensor(model.outputs[0]).quantisation.as_ref().unwrap().zero() as i8;
+    let result = int8::run(&model, &[Data::I8(vec![5; 16])], &mut |_, _| {}).unwrap();
+    assert_eq!(result[0].as_i8().unwrap(), [zero, zero]);
+}
+
+#[test]
+fn faulty_samples_and_weights_are_named() {
+    let options = QuantiseOptions::default();
+    let mut build = Build::new(&[1, 2]);
+    build.dense(1, vec![1.0, 1.0], None);
+    build.finish();
+    assert_eq!(quantise(&build.model, &[], &options).unwrap_err(), QuantiseError::NoSamples);
+    let bad = vec![vec![Data::F32(vec![0.0; 2])], vec![Data::F32(vec![1.0, f32::NAN])]];
+    let error = quantise(&build.model, &bad, &options).unwrap_err();
+    assert_eq!(error, QuantiseError::NotFinite { tensor: "input".to_owned(), sample: 1 });
+    let mut build = Build::new(&[1, 2]);
+    build.dense(1, vec![1.0, f32::INFINITY], None);
+    build.finish();
+    assert!(quantise(&build.model, &samples(2), &options).is_err());
+}
