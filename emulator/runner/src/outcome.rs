@@ -1,0 +1,78 @@
+//! What a job left.
+
+use tilewright_protocol::{Finish, Job, Response, StepCount};
+
+/// What a job left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunOutcome {
+    /// What emulated: name and version.
+    pub engine: String,
+    /// How it ended.
+    pub finish: Finish,
+    /// Steps of the last frame, in order of their ends.
+    pub steps: Vec<StepCount>,
+    /// Bytes of each of the job's watches; nothing where the step never ended.
+    pub watched: Vec<Option<Vec<u8>>>,
+    /// What the board wrote to its console.
+    pub console: Vec<u8>,
+}
+
+/// Bytes of console output past the job's limit that a worker may send: what was under way when
+/// it noticed.
+const SLACK: u64 = 64 << 10;
+/// Steps that are kept: as many as a lane can have.
+const MAX_STEPS: usize = 1 << 24;
+
+/// An outcome that comes together.
+pub struct Collector {
+    engine: String,
+    steps: Vec<StepCount>,
+    watched: Vec<Option<Vec<u8>>>,
+    console: Vec<u8>,
+    console_bytes: u64,
+}
+
+impl Collector {
+    pub fn new(engine: String, job: &Job) -> Self {
+        Self {
+            engine,
+            steps: Vec::new(),
+            watched: vec![None; job.watches.len()],
+            console: Vec::new(),
+            console_bytes: job.limits.console_bytes.saturating_add(SLACK),
+        }
+    }
+
+    /// Keeps what a message says.
+    ///
+    /// # Errors
+    /// What is wrong with the message.
+    pub fn take(&mut self, response: &Response) -> Result<(), String> {
+        match response {
+            Response::Console(bytes) => {
+                self.console.extend_from_slice(bytes);
+                if self.console.len() as u64 > self.console_bytes {
+                    return Err("more console output than the job allows".to_owned());
+                }
+            }
+            Response::Step(step) => {
+                if self.steps.len() >= MAX_STEPS {
+                    return Err("more steps than a lane can have".to_owned());
+                }
+                self.steps.push(*step);
+            }
+            Response::Watched { watch, bytes } => {
+                let place = self.watched.get_mut(*watch as usize).ok_or("an unknown watch")?;
+                *place = Some(bytes.clone());
+            }
+            Response::Hello { .. } => return Err("a second hello".to_owned()),
+            Response::Progress { .. } | Response::Finished(_) => {}
+        }
+        Ok(())
+    }
+
+    pub fn finish(self, finish: Finish) -> RunOutcome {
+        let Self { engine, steps, watched, console, .. } = self;
+        RunOutcome { engine, finish, steps, watched, console }
+    }
+}

@@ -1,0 +1,210 @@
+//! Workers that misbehave: each is this very program, started under a name that says how.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use std::{env, thread};
+
+use tilewright_protocol::{
+    Finish, Job, Limits, Mode, Request, Response, StepCount, VERSION, Watch, read_frame,
+    write_frame,
+};
+use tilewright_report::Counts;
+use tilewright_runner::{RunOutcome, Runner, RunnerError, WorkerLimits};
+
+const PREFIX: &str = "worker-that-";
+
+fn main() -> ExitCode {
+    let name = env::args().next().unwrap_or_default();
+    let name = Path::new(&name).file_name().unwrap().to_string_lossy().into_owned();
+    if let Some(behaviour) = name.strip_prefix(PREFIX) {
+        return misbehave(behaviour);
+    }
+    let cases: [(&str, fn()); 9] = [
+        ("a job's messages become its outcome", answers),
+        ("a crash is told with its last words", crashes),
+        ("a refusal is told with its reason", refuses),
+        ("a worker that hangs is killed", hangs),
+        ("a worker that hangs before its hello is killed", hangs_at_once),
+        ("garbage is no message", garbage),
+        ("another version is refused", version),
+        ("cancelling ends a job soon", cancel),
+        ("a missing worker is named", missing),
+    ];
+    for (name, case) in cases {
+        case();
+        assert_eq!(children(), 0, "{name}: a process is left");
+        println!("test {name} ... ok");
+    }
+    ExitCode::SUCCESS
+}
+
+/// Child processes of this one, those that ended and were not reaped included.
+fn children() -> usize {
+    let mine = |path: PathBuf| {
+        // Behind the name in brackets: state, then the parent's id.
+        let status = fs::read_to_string(path.join("stat")).unwrap_or_default();
+        let rest = status.rsplit(')').next().unwrap_or_default().to_owned();
+        rest.split_whitespace().nth(1) == Some(&std::process::id().to_string())
+    };
+    fs::read_dir("/proc").unwrap().flatten().filter(|entry| mine(entry.path())).count()
+}
+
+fn misbehave(behaviour: &str) -> ExitCode {
+    let (mut input, mut output) = (io::stdin(), io::stdout());
+    if behaviour == "hangs-at-once" {
+        thread::sleep(Duration::from_secs(600));
+    }
+    let _: Request = read_frame(&mut input).unwrap();
+    let version = if behaviour == "is-old" { VERSION - 1 } else { VERSION };
+    write_frame(&mut output, &Response::Hello { version, engine: "fake".into() }).unwrap();
+    let Ok(Request::Run(job)) = read_frame(&mut input) else { return ExitCode::SUCCESS };
+    match behaviour {
+        "answers" => {
+            let step =
+                StepCount { step: 3, layer: 1, start: 5, end: 9, instructions: 4, cycles: 4 };
+            let elf = job.elf.clone();
+            for response in [
+                Response::Progress { instructions: 1, step: None },
+                Response::Console(b"hel".to_vec()),
+                Response::Console(b"lo".to_vec()),
+                Response::Step(step),
+                Response::Watched { watch: 1, bytes: elf },
+                Response::Finished(finish()),
+            ] {
+                write_frame(&mut output, &response).unwrap();
+            }
+        }
+        "crashes" => {
+            eprintln!("{}", "x".repeat(10_000));
+            eprintln!("these are my last words");
+            std::process::abort();
+        }
+        "refuses" => {
+            eprintln!("no board 'pdp-11'");
+            return ExitCode::from(2);
+        }
+        "hangs" => thread::sleep(Duration::from_secs(600)),
+        _ => {
+            output.write_all(&[7, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]).unwrap();
+            output.flush().unwrap();
+            thread::sleep(Duration::from_secs(600));
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn finish() -> Finish {
+    Finish {
+        fault: None,
+        boot: Counts::default(),
+        invoke: Counts { compute_instructions: 4, ..Counts::default() },
+        unknown_registers: vec![(0x4000_0000, 2)],
+        wall_ns: 1,
+    }
+}
+
+fn job() -> Job {
+    let watch = Watch { step: 3, address: 0, rows: 1, row_bytes: 4, pitch: 4 };
+    Job {
+        board: "any".into(),
+        elf: vec![1, 2, 3, 4],
+        frames: Vec::new(),
+        mode: Mode::Full,
+        limits: Limits { instructions: 1, console_bytes: 100 },
+        watches: vec![watch, watch],
+    }
+}
+
+fn run(
+    behaviour: &str,
+    wall: Duration,
+    cancel: &AtomicBool,
+) -> (Result<RunOutcome, RunnerError>, usize, Duration) {
+    let folder = tempfile::tempdir().unwrap();
+    let worker = folder.path().join(format!("{PREFIX}{behaviour}"));
+    symlink(env::current_exe().unwrap(), &worker).unwrap();
+    let limits = WorkerLimits { wall, memory_bytes: 1 << 30 };
+    let (mut events, start) = (0, Instant::now());
+    let result = Runner::new(worker).run(job(), &limits, &mut |_| events += 1, cancel);
+    (result, events, start.elapsed())
+}
+
+fn simply(behaviour: &str) -> Result<RunOutcome, RunnerError> {
+    run(behaviour, Duration::from_secs(60), &AtomicBool::new(false)).0
+}
+
+fn answers() {
+    let cancel = AtomicBool::new(false);
+    let (outcome, events, _) = run("answers", Duration::from_secs(60), &cancel);
+    let outcome = outcome.unwrap();
+    assert_eq!(events, 5);
+    assert_eq!(outcome.console, b"hello");
+    assert_eq!(outcome.watched, [None, Some(vec![1, 2, 3, 4])]);
+    assert_eq!(outcome.steps.len(), 1);
+    assert_eq!(outcome.finish, finish());
+    assert_eq!(outcome.engine, "fake");
+}
+
+fn crashes() {
+    let Err(RunnerError::Crashed { status, last_words }) = simply("crashes") else {
+        panic!("no crash")
+    };
+    assert!(status.contains("signal"), "{status}");
+    assert!(last_words.ends_with("these are my last words"), "{last_words}");
+    assert!(last_words.len() < 3000);
+}
+
+fn refuses() {
+    let Err(RunnerError::Refused(reason)) = simply("refuses") else { panic!("no refusal") };
+    assert_eq!(reason, "no board 'pdp-11'");
+}
+
+fn hangs() {
+    let wall = Duration::from_millis(200);
+    let (result, _, elapsed) = run("hangs", wall, &AtomicBool::new(false));
+    assert!(matches!(result, Err(RunnerError::TimeLimit(limit)) if limit == wall));
+    assert!(elapsed < Duration::from_secs(10));
+}
+
+fn hangs_at_once() {
+    let wall = Duration::from_millis(200);
+    let (result, _, _) = run("hangs-at-once", wall, &AtomicBool::new(false));
+    assert!(matches!(result, Err(RunnerError::TimeLimit(_))));
+}
+
+fn garbage() {
+    assert!(matches!(simply("writes-garbage"), Err(RunnerError::Protocol { .. })));
+}
+
+fn version() {
+    let result = simply("is-old");
+    assert!(
+        matches!(result, Err(RunnerError::Version { runner: VERSION, worker }) if worker + 1 == VERSION)
+    );
+}
+
+fn cancel() {
+    let cancel = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(200));
+            cancel.store(true, Ordering::Relaxed);
+        });
+        let (result, _, elapsed) = run("hangs", Duration::from_secs(60), &cancel);
+        assert!(matches!(result, Err(RunnerError::Cancelled)));
+        assert!(elapsed < Duration::from_secs(10));
+    });
+}
+
+fn missing() {
+    let limits = WorkerLimits { wall: Duration::from_secs(1), memory_bytes: 1 << 30 };
+    let runner = Runner::new("/nowhere/tilewright-worker".into());
+    let error = runner.run(job(), &limits, &mut |_| {}, &AtomicBool::new(false)).unwrap_err();
+    assert!(error.to_string().contains("/nowhere/tilewright-worker"), "{error}");
+    assert!(error.to_string().contains("cargo xtask build"), "{error}");
+}
