@@ -1,0 +1,97 @@
+//! Runs models on the emulated board: plan, proof, image, firmware, worker.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use tilewright_board::Board;
+use tilewright_check::reference;
+use tilewright_image::{FirmwareImage, input_frame, plan_image};
+use tilewright_model::{Data, Model};
+use tilewright_plan::{Plan, Space};
+use tilewright_planner::{Options, Strategy};
+use tilewright_protocol::{Job, Limits, Mode, Watch};
+use tilewright_runner::{RunOutcome, Runner, WorkerLimits};
+
+/// What a run on the emulated board left.
+pub struct Emulated {
+    /// The plan that ran.
+    pub plan: Plan,
+    /// What the worker said.
+    pub outcome: RunOutcome,
+    /// The first difference from the reference interpreter, if there is one.
+    pub mismatch: Option<reference::Mismatch>,
+}
+
+/// The project's folder.
+#[must_use]
+pub fn project() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The board's firmware.
+///
+/// # Errors
+/// Says what to run if it is not there.
+pub fn firmware(board: &Board) -> Result<Vec<u8>, String> {
+    let path = project().join("dist/firmware").join(&board.id).with_extension("elf");
+    fs::read(&path).map_err(|e| format!("{}: {e}; run `cargo xtask build`", path.display()))
+}
+
+/// Plans `model` with `strategy`, proves the plan and runs it on `inputs`.
+///
+/// # Errors
+/// What went wrong on the way; a fault of the emulated board is in the outcome.
+pub fn run(
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    inputs: &[Data],
+) -> Result<Emulated, String> {
+    let text = |e: &dyn std::fmt::Display| e.to_string();
+    let planned = tilewright_planner::plan(model, board, strategy, &Options::default())
+        .map_err(|e| text(&e))?;
+    let plan = planned.plan;
+    tilewright_check::check(&plan, model, board).map_err(|e| text(&e))?;
+    let image = plan_image(&plan, model).map_err(|e| text(&e))?;
+    let firmware = FirmwareImage::new(&firmware(board)?, &image, board).map_err(|e| text(&e))?;
+    let place = board.firmware.as_ref().ok_or("the board has no firmware")?;
+    let outputs = reference::layer_outputs(&plan);
+    let watches = outputs
+        .iter()
+        .filter(|output| output.space == Space::Arena)
+        .map(|output| Watch {
+            step: output.step,
+            address: place.arena_address + output.offset as u32,
+            rows: 1,
+            row_bytes: output.bytes as u32,
+            pitch: output.bytes as u32,
+        })
+        .collect();
+    let payload: Vec<u8> = inputs
+        .iter()
+        .filter_map(Data::as_i8)
+        .flat_map(|values| values.iter().map(|value| value.cast_unsigned()))
+        .collect();
+    let job = Job {
+        board: board.id.clone(),
+        elf: firmware.elf,
+        frames: vec![input_frame(&payload).map_err(|e| text(&e))?],
+        mode: Mode::Full,
+        limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
+        watches,
+    };
+    let limits = WorkerLimits { wall: Duration::from_secs(300), memory_bytes: 4 << 30 };
+    let outcome = Runner::new(project().join("dist/bin/tilewright-worker"))
+        .run(job, &limits, &mut |_| {}, &AtomicBool::new(false))
+        .map_err(|e| text(&e))?;
+    let expected = reference::expected(&plan, model, inputs).map_err(|e| text(&e))?;
+    let found: Vec<_> = outputs
+        .into_iter()
+        .zip(&outcome.watched)
+        .map(|(output, bytes)| (output, bytes.clone().unwrap_or_default()))
+        .collect();
+    let mismatch = reference::first_mismatch(&plan, &expected, &found);
+    Ok(Emulated { plan, outcome, mismatch })
+}

@@ -1,0 +1,37 @@
+//! Random models on the emulated board: every layer bit-equal, every step counted, counts the
+//! same each time.
+
+use tilewright_planner::Strategy;
+use tilewright_tests::emulated;
+use tilewright_tests::random_model::{random_inputs, random_model};
+
+const MODELS: u64 = 24;
+
+#[test]
+fn random_models_are_bit_equal_layer_by_layer() {
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    for seed in 1000..1000 + MODELS {
+        let model = random_model(seed);
+        let inputs = random_inputs(&model, seed);
+        let run = emulated::run(&model, &board, Strategy::Resident, &inputs)
+            .unwrap_or_else(|e| panic!("model {seed}: {e}"));
+        let console = String::from_utf8_lossy(&run.outcome.console);
+        assert_eq!(run.outcome.finish.fault, None, "model {seed}:\n{console}");
+        assert_eq!(run.mismatch, None, "model {seed}");
+        let steps = run.plan.programs[0].lanes[0].steps.len();
+        assert_eq!(run.outcome.steps.len(), steps, "model {seed}");
+        let counted: u64 = run.outcome.steps.iter().map(|step| step.instructions).sum();
+        assert_eq!(counted, run.outcome.finish.invoke.compute_instructions, "model {seed}");
+    }
+}
+
+#[test]
+fn counts_are_the_same_each_time() {
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    let model = random_model(42);
+    let inputs = random_inputs(&model, 42);
+    let first = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
+    let second = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
+    assert_eq!(first.outcome.steps, second.outcome.steps);
+    assert_eq!(first.outcome.finish.invoke, second.outcome.finish.invoke);
+}
