@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn the_project_is_found_from_its_target_folder() {
         let places =
-            candidates(None, Some("/p/target/release/tilewright".into()), Some("/home".into()));
-        let expected = ["/p/target/release", "/home/dist/bin", "/p/target/dist/bin", "/p/dist/bin"];
+            candidates(None, Some("/p/target/release/tilewright".into()), Some("/here".into()));
+        let expected = ["/p/target/release", "/here/dist/bin", "/p/target/dist/bin", "/p/dist/bin"];
         for (place, folder) in places.iter().zip(expected) {
             assert_eq!(place, &Path::new(folder).join(PROGRAM));
         }
