@@ -1,1 +1,81 @@
-fn main() {}
+//! The `tilewright` program.
+//!
+//! Commands give their whole output as text, which is printed at the end, and problems as values,
+//! which become a message on standard error and an exit code.
+
+mod args;
+mod commands;
+mod files;
+mod load;
+mod progress;
+mod report;
+mod text;
+
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+use tilewright_server::Problem;
+
+use args::{Arguments, Command};
+use text::{BOLD, DIM};
+
+/// What a command has to say.
+#[derive(Debug)]
+pub struct Said {
+    /// For standard output.
+    pub text: String,
+    /// Exit code: 0, or 1 for a plan that does not fit, or 3 for a run that is not as it should
+    /// be.
+    pub code: u8,
+}
+
+impl Said {
+    /// All is well.
+    #[must_use]
+    pub const fn well(text: String) -> Self {
+        Self { text, code: 0 }
+    }
+}
+
+fn main() -> ExitCode {
+    let said = match Arguments::parse().command {
+        Command::Boards { json } => commands::boards::boards(json.json),
+        Command::Inspect(options) => commands::inspect::inspect(&options),
+        Command::Plan(options) => commands::plan::plan(&options),
+        Command::Run(options) => commands::run::run(&options),
+        Command::Verify(options) => commands::verify::verify(&options),
+        Command::Image(options) => commands::image::image(&options),
+        Command::Serve(options) => commands::serve::serve(&options),
+    };
+    match said {
+        Ok(said) => print(&said),
+        Err(problem) => {
+            complain(&problem);
+            ExitCode::from(problem.kind.exit_code())
+        }
+    }
+}
+
+fn print(said: &Said) -> ExitCode {
+    let mut to = anstream::stdout().lock();
+    match to.write_all(said.text.as_bytes()).and_then(|()| to.flush()) {
+        Ok(()) => ExitCode::from(said.code),
+        // The reader has seen enough: `tilewright boards | head -1`.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(said.code),
+        Err(error) => {
+            complain(&Problem::ours(format!("{error}."), "standard output"));
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn complain(problem: &Problem) {
+    let Problem { error, place, what_to_do, .. } = problem;
+    let text = format!(
+        "{BOLD}error:{BOLD:#} {error}\n  {DIM}where:{DIM:#} {place}\n  \
+         {DIM}what to do:{DIM:#} {what_to_do}\n"
+    );
+    // There is nowhere left to complain to.
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}

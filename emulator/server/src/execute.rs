@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
-use tilewright_protocol::{Finish, Job, StepCount};
+use tilewright_protocol::{Job, Response};
+pub use tilewright_runner::{RunOutcome, WorkerLimits};
 
 use crate::problem::Problem;
 
@@ -39,46 +39,6 @@ impl Cancel {
     }
 }
 
-/// Bounds of a worker process that the worker itself cannot be trusted with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WorkerLimits {
-    /// Wall-clock time of the whole job.
-    pub wall: Duration,
-    /// Address space of the process, in bytes.
-    pub memory_bytes: u64,
-}
-
-/// What happens while a job runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// Executed instructions so far, and the step of the core lane if an invoke is under way.
-    Progress {
-        /// Instructions.
-        instructions: u64,
-        /// Step.
-        step: Option<u32>,
-    },
-    /// Bytes that the board wrote to its console.
-    Console(Vec<u8>),
-    /// A step of the last frame ended.
-    Step(StepCount),
-}
-
-/// What a job left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// What emulated: name and version.
-    pub engine: String,
-    /// How it ended.
-    pub finish: Finish,
-    /// Steps of the last frame, in order of their ends.
-    pub steps: Vec<StepCount>,
-    /// Bytes of each of the job's watches; nothing where the step never ended.
-    pub watched: Vec<Option<Vec<u8>>>,
-    /// What the board wrote to its console.
-    pub console: Vec<u8>,
-}
-
 /// Runs jobs, each in a worker process of its own, and leaves none behind.
 pub trait Execute: Send + Sync + 'static {
     /// Runs a job to its end; blocks. A fault of the emulated board is an outcome; a crash, an
@@ -90,9 +50,9 @@ pub trait Execute: Send + Sync + 'static {
         &self,
         job: Job,
         limits: &WorkerLimits,
-        on_event: &mut dyn FnMut(Event),
+        on_event: &mut dyn FnMut(&Response),
         cancel: &Cancel,
-    ) -> Result<Outcome, Problem>;
+    ) -> Result<RunOutcome, Problem>;
 
     /// Whether jobs can be run at all; cheap.
     ///

@@ -2,10 +2,13 @@
 //! function from values to values; progress is told by callback and every part can be cancelled.
 
 mod emulate;
+mod files;
 mod planning;
+mod prepare;
 mod verified;
 
 pub(crate) use emulate::capitalised;
 pub use emulate::{Machine, PlanFile, package, run_image};
 pub use planning::{checked_plan, does_not_fit, plan_file};
+pub use prepare::{Prepared, Samples, import, prepare};
 pub use verified::run_plan;

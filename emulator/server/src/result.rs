@@ -8,7 +8,7 @@ use tilewright_report::{
 };
 use utoipa::ToSchema;
 
-use crate::execute::Outcome;
+use crate::execute::RunOutcome;
 use crate::http::schema;
 use crate::watch::Watches;
 
@@ -99,7 +99,7 @@ pub fn result_of(
     image: &PlanImage<'_>,
     board: &Board,
     watches: &Watches,
-    outcome: &Outcome,
+    outcome: &RunOutcome,
 ) -> RunResult {
     let outputs = outputs(image, watches, outcome);
     let top1 = outputs.first().and_then(|output| largest(&output.values));
@@ -132,7 +132,7 @@ pub fn result_of(
 
 /// The watched layers' outputs.
 #[must_use]
-pub fn layer_bytes(watches: &Watches, outcome: &Outcome) -> Vec<LayerBytes> {
+pub fn layer_bytes(watches: &Watches, outcome: &RunOutcome) -> Vec<LayerBytes> {
     let bytes = |watch: usize| outcome.watched.get(watch).cloned().flatten();
     watches
         .layers
@@ -141,7 +141,7 @@ pub fn layer_bytes(watches: &Watches, outcome: &Outcome) -> Vec<LayerBytes> {
         .collect()
 }
 
-fn outputs(image: &PlanImage<'_>, watches: &Watches, outcome: &Outcome) -> Vec<OutputValues> {
+fn outputs(image: &PlanImage<'_>, watches: &Watches, outcome: &RunOutcome) -> Vec<OutputValues> {
     let entry = image.entries().iter().find(|entry| entry.kind == 0);
     let records = entry.map_or(&[][..], |entry| image.entry_outputs(entry));
     records
@@ -170,7 +170,7 @@ fn largest(values: &[i8]) -> Option<usize> {
     values.iter().position(|value| value == largest)
 }
 
-fn layers(image: &PlanImage<'_>, outcome: &Outcome) -> Vec<LayerCount> {
+fn layers(image: &PlanImage<'_>, outcome: &RunOutcome) -> Vec<LayerCount> {
     let mut layers: Vec<LayerCount> = image
         .layers()
         .iter()
@@ -191,7 +191,7 @@ fn layers(image: &PlanImage<'_>, outcome: &Outcome) -> Vec<LayerCount> {
     layers
 }
 
-fn timeline(board: &Board, outcome: &Outcome) -> Timeline {
+fn timeline(board: &Board, outcome: &RunOutcome) -> Timeline {
     let slice = |step: &tilewright_protocol::StepCount| Slice {
         lane: 0,
         kind: SliceKind::Compute,
@@ -221,6 +221,13 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// SHA-256 of bytes.
+#[must_use]
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    use sha2::Digest;
+    sha2::Sha256::digest(bytes).into()
 }
 
 #[cfg(test)]

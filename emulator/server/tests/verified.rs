@@ -8,11 +8,11 @@ use common::{BOARD, fixture};
 use tilewright_check::reference::{expected, layer_outputs};
 use tilewright_model::Data;
 use tilewright_planner::{Options, Planned, Strategy};
-use tilewright_protocol::{Finish, Job};
+use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::Counts;
 use tilewright_server::pipeline::{Machine, checked_plan, run_plan};
 use tilewright_server::{
-    Blame, Cancel, Config, Dist, Done, Event, Execute, Outcome, Problem, Stage, WorkerLimits,
+    Blame, Cancel, Config, Dist, Done, Execute, Problem, RunOutcome, Stage, WorkerLimits,
 };
 
 /// Gives each watch the bytes that its step should have left.
@@ -25,15 +25,15 @@ impl Execute for Parrot {
         &self,
         job: Job,
         _: &WorkerLimits,
-        _: &mut dyn FnMut(Event),
+        _: &mut dyn FnMut(&Response),
         _: &Cancel,
-    ) -> Result<Outcome, Problem> {
+    ) -> Result<RunOutcome, Problem> {
         let watched = job.watches.iter().map(|watch| {
             let bytes = self.by_step.get(&watch.step)?;
             assert_eq!(bytes.len() as u32, watch.rows * watch.row_bytes);
             Some(bytes.clone())
         });
-        Ok(Outcome {
+        Ok(RunOutcome {
             engine: "parrot".into(),
             finish: Finish {
                 fault: None,
@@ -140,7 +140,6 @@ fn a_cancelled_plan_is_none() {
     cancel.cancel();
     let options = Options::default();
     let model = fixture::model();
-    let planned =
-        checked_plan(&model, &board, Strategy::Resident, &options, &mut |_| {}, &cancel);
+    let planned = checked_plan(&model, &board, Strategy::Resident, &options, &mut |_| {}, &cancel);
     assert_eq!(planned.unwrap_err().kind, Blame::Cancelled);
 }

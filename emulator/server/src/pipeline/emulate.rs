@@ -4,11 +4,10 @@ use tilewright_board::Board;
 use tilewright_image::{FirmwareImage, input_frame};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::{AlignedBytes, Expected};
-use tilewright_protocol::{Job, Limits, Mode};
-
+use tilewright_protocol::{Job, Limits, Mode, Response};
 
 use crate::dist::Dist;
-use crate::execute::{Cancel, Event, Execute, WorkerLimits};
+use crate::execute::{Cancel, Execute, WorkerLimits};
 use crate::problem::{Blame, Problem};
 use crate::progress::{Progress, Stage};
 use crate::result::{layer_bytes, result_of};
@@ -131,17 +130,18 @@ pub fn run_image(
         watches: watches.watches.clone(),
     };
     let mut console = Utf8Stream::default();
-    let mut on_event = |event: Event| match event {
-        Event::Progress { instructions, step } => {
-            progress(Progress::Running { instructions, step });
+    let mut on_event = |response: &Response| match response {
+        Response::Progress { instructions, step } => {
+            progress(Progress::Running { instructions: *instructions, step: *step });
         }
-        Event::Console(bytes) => {
-            let text = console.push(&bytes);
+        Response::Console(bytes) => {
+            let text = console.push(bytes);
             if !text.is_empty() {
                 progress(Progress::Console(text));
             }
         }
-        Event::Step(step) => progress(Progress::Step(step)),
+        Response::Step(step) => progress(Progress::Step(*step)),
+        Response::Hello { .. } | Response::Watched { .. } | Response::Finished(_) => {}
     };
     let outcome = machine.executor.execute(job, &machine.worker, &mut on_event, cancel)?;
     let result = result_of(&image, board, &watches, &outcome);

@@ -60,7 +60,9 @@ fn no_plan(error: PlanError) -> Problem {
             format!("costs/{core}.toml"),
             "Run `cargo xtask calibrate`.",
         ),
-        PlanError::NotQuantised { .. } | PlanError::Integer { .. } => Problem::ours(text, "planner"),
+        PlanError::NotQuantised { .. } | PlanError::Integer { .. } => {
+            Problem::ours(text, "planner")
+        }
     }
 }
 

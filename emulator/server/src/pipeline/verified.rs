@@ -54,9 +54,8 @@ fn difference(
     done: &Done,
 ) -> Result<Option<Difference>, Problem> {
     let plan = &planned.plan;
-    let reference = expected(plan, model, inputs).map_err(|error| {
-        Problem::ours(capitalised(&error.to_string()), "reference interpreter")
-    })?;
+    let reference = expected(plan, model, inputs)
+        .map_err(|error| Problem::ours(capitalised(&error.to_string()), "reference interpreter"))?;
     let watched = done.layers.as_deref().unwrap_or(&[]);
     let found: Vec<_> = layer_outputs(plan)
         .into_iter()

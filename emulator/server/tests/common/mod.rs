@@ -12,10 +12,10 @@ use axum::body::Body;
 use axum::http::{Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::Value;
-use tilewright_protocol::{Finish, Job, StepCount};
+use tilewright_protocol::{Finish, Job, Response as Said, StepCount};
 use tilewright_report::{Counts, Fault, FaultKind};
 use tilewright_server::{
-    Blame, Cancel, Config, Dist, Event, Execute, Origins, Outcome, Problem, Shared, WorkerLimits,
+    Blame, Cancel, Config, Dist, Execute, Origins, Problem, RunOutcome, Shared, WorkerLimits,
     router,
 };
 use tower::ServiceExt;
@@ -54,15 +54,15 @@ impl Execute for Puppet {
         &self,
         job: Job,
         _: &WorkerLimits,
-        on_event: &mut dyn FnMut(Event),
+        on_event: &mut dyn FnMut(&Said),
         cancel: &Cancel,
-    ) -> Result<Outcome, Problem> {
+    ) -> Result<RunOutcome, Problem> {
         let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
         self.started.fetch_add(1, Ordering::SeqCst);
         self.most.fetch_max(now, Ordering::SeqCst);
         let _under = Under(self);
         let payload = &job.frames[0][8..job.frames[0].len() - 4];
-        on_event(Event::Console(b"ready 32\r\n".to_vec()));
+        on_event(&Said::Console(b"ready 32\r\n".to_vec()));
         let mut fault = None;
         match payload[0] {
             act::HANG => {
@@ -97,8 +97,8 @@ impl Execute for Puppet {
                 instructions: 50,
                 cycles: 70,
             };
-            on_event(Event::Progress { instructions: u64::from(step) * 50, step: Some(step) });
-            on_event(Event::Step(count));
+            on_event(&Said::Progress { instructions: u64::from(step) * 50, step: Some(step) });
+            on_event(&Said::Step(count));
             steps.push(count);
         }
         let ends = job.watches.iter().enumerate();
@@ -108,7 +108,7 @@ impl Execute for Puppet {
             })
             .collect();
         let invoke = Counts { compute_instructions: 100, ..Counts::default() };
-        Ok(Outcome {
+        Ok(RunOutcome {
             engine: "puppet 1".into(),
             finish: Finish {
                 fault,
@@ -140,9 +140,9 @@ impl Execute for NotBuilt {
         &self,
         _: Job,
         _: &WorkerLimits,
-        _: &mut dyn FnMut(Event),
+        _: &mut dyn FnMut(&Said),
         _: &Cancel,
-    ) -> Result<Outcome, Problem> {
+    ) -> Result<RunOutcome, Problem> {
         Err(Problem::ours("must not be called", "test"))
     }
 

@@ -1,0 +1,221 @@
+//! The command line's words. Scripts rely on them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use tilewright_plan::Bytes;
+use tilewright_planner::Strategy;
+
+/// Plans, shows and runs neural networks that are bigger than a microcontroller's memory.
+///
+/// Exit codes: 0 done, 1 does not fit, 2 bad input or usage, 3 our fault.
+#[derive(Debug, Parser)]
+#[command(name = "tilewright", version, about, max_term_width = 100)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the boards
+    Boards {
+        #[command(flatten)]
+        json: Json,
+    },
+    /// Show a model's operators, shapes, MACs and parameters
+    Inspect(Inspect),
+    /// Plan a model on a board
+    Plan(Plan),
+    /// Plan a model, run it on the emulated board, compare every layer with the reference
+    Run(Run),
+    /// Run a model with every strategy and compare layer by layer with the reference
+    Verify(Verify),
+    /// Write the image to flash: ELF, BIN, HEX, and what goes with them
+    Image(Image),
+    /// Serve the page with its emulator
+    Serve(Serve),
+}
+
+#[derive(Debug, Args)]
+pub struct Json {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ModelFile {
+    /// A float .onnx file
+    pub model: PathBuf,
+    /// Value of a dimension that the file leaves open; may be repeated
+    #[arg(long = "dim", value_name = "NAME=VALUE", value_parser = dimension)]
+    pub dims: Vec<(String, usize)>,
+}
+
+#[derive(Debug, Args)]
+pub struct Quantised {
+    #[command(flatten)]
+    pub file: ModelFile,
+    /// Samples to quantise on: a .npy file whose first dimension is the samples, or `random`
+    /// (seeded, uniform in 0..1: for shapes and costs, not for accuracy); else the file
+    /// <model>.calibration.npy beside the model
+    #[arg(long, value_name = "FILE.npy|random")]
+    pub samples: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct OnBoard {
+    #[command(flatten)]
+    pub quantised: Quantised,
+    /// Board, as `tilewright boards` names it
+    #[arg(long)]
+    pub board: String,
+    /// Largest tensor arena, such as 65536 or 64KiB; else what the board has
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub sram: Option<Bytes>,
+}
+
+#[derive(Debug, Args)]
+pub struct Inspect {
+    #[command(flatten)]
+    pub file: ModelFile,
+    #[command(flatten)]
+    pub json: Json,
+    /// Print comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Plan {
+    #[command(flatten)]
+    pub on: OnBoard,
+    /// Strategy, or `all`
+    #[arg(long, default_value = "resident", value_parser = strategies)]
+    pub strategy: Strategies,
+    #[command(flatten)]
+    pub json: Json,
+    /// Write the memory map, one row an operator, as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Run {
+    #[command(flatten)]
+    pub on: OnBoard,
+    /// Strategy
+    #[arg(long, default_value = "resident")]
+    pub strategy: Strategy,
+    /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Verify {
+    #[command(flatten)]
+    pub on: OnBoard,
+    /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<PathBuf>,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Image {
+    #[command(flatten)]
+    pub on: OnBoard,
+    /// Strategy
+    #[arg(long, default_value = "resident")]
+    pub strategy: Strategy,
+    /// Folder to write to; made if it is missing
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Address to listen at; other machines can reach the server only if you say so
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    pub addr: String,
+    /// Emulated runs at a time
+    #[arg(long, value_name = "N", default_value_t = 2,
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub workers: u16,
+}
+
+/// One strategy, or all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategies {
+    One(Strategy),
+    All,
+}
+
+fn strategies(text: &str) -> Result<Strategies, String> {
+    if text == "all" {
+        return Ok(Strategies::All);
+    }
+    text.parse()
+        .map(Strategies::One)
+        .map_err(|error: tilewright_planner::PlanError| format!("{error}, all"))
+}
+
+fn dimension(text: &str) -> Result<(String, usize), String> {
+    let (name, value) = text.split_once('=').ok_or("give NAME=VALUE, such as batch=1")?;
+    match value.parse() {
+        Ok(value) if value > 0 => Ok((name.to_owned(), value)),
+        _ => Err(format!("'{value}' is no positive number")),
+    }
+}
+
+/// Bytes, with a unit if one is given: KB and MB are powers of 1000, KiB and MiB of 1024.
+fn bytes(text: &str) -> Result<Bytes, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim_start() {
+        "" | "B" => 1,
+        "KB" | "kB" => 1000,
+        "MB" => 1_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        other => return Err(format!("unknown unit '{other}': use B, KB, KiB, MB or MiB")),
+    };
+    let number: u64 = number.parse().map_err(|_| format!("'{text}' is no number of bytes"))?;
+    number.checked_mul(factor).map(Bytes).ok_or_else(|| format!("'{text}' is too large"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(bytes("340000"), Ok(Bytes(340_000)));
+        assert_eq!(bytes("64KiB"), Ok(Bytes(65_536)));
+        assert_eq!(bytes("2 MB"), Ok(Bytes(2_000_000)));
+        for wrong in
+            ["", "KiB", "-1", "1.5KB", "7 apples", "99999999999999999999", "9999999999999999MiB"]
+        {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn dimensions_are_positive() {
+        assert_eq!(dimension("batch=1"), Ok(("batch".to_owned(), 1)));
+        for wrong in ["batch", "batch=", "batch=0", "batch=-1"] {
+            assert!(dimension(wrong).is_err(), "{wrong}");
+        }
+    }
+}

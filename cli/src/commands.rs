@@ -1,0 +1,22 @@
+//! The commands.
+
+pub mod boards;
+pub mod image;
+pub mod inspect;
+pub mod plan;
+pub mod run;
+pub mod serve;
+pub mod verify;
+
+use tilewright_server::Problem;
+
+/// Text of a value as JSON.
+///
+/// # Errors
+/// Reports hold text and numbers only, so an error is ours.
+pub fn json(value: &impl serde::Serialize) -> Result<String, Problem> {
+    let mut text = serde_json::to_string_pretty(value)
+        .map_err(|error| Problem::ours(format!("{error}."), "JSON"))?;
+    text.push('\n');
+    Ok(text)
+}

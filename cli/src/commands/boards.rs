@@ -1,0 +1,43 @@
+//! `tilewright boards`.
+
+use tilewright_server::{BoardView, Dist, Problem};
+
+use super::json;
+use crate::Said;
+use crate::text::{Side, Table, bytes};
+
+/// Lists the boards.
+pub fn boards(as_json: bool) -> Result<Said, Problem> {
+    let dist = Dist::find().ok();
+    let views: Vec<BoardView> = tilewright_board::all()
+        .map_err(|error| Problem::ours(format!("{error}."), "boards"))?
+        .iter()
+        .map(|board| {
+            BoardView::of(board, dist.as_ref().is_some_and(|dist| dist.has_firmware(&board.id)))
+        })
+        .collect();
+    if as_json {
+        return Ok(Said::well(json(&views)?));
+    }
+    let mut table = Table::new(&[
+        ("board", Side::Left),
+        ("core", Side::Left),
+        ("clock", Side::Right),
+        ("SRAM for tensors", Side::Right),
+        ("flash for plans", Side::Right),
+        ("external RAM", Side::Right),
+        ("firmware", Side::Left),
+    ]);
+    for view in &views {
+        table.row([
+            view.name.clone(),
+            view.core.clone(),
+            format!("{} MHz", view.clock_hz / 1_000_000),
+            bytes(view.arena_bytes),
+            bytes(view.plan_bytes),
+            bytes(view.external_ram_bytes),
+            if view.has_firmware { "built" } else { "not built" }.to_owned(),
+        ]);
+    }
+    Ok(Said::well(table.print()))
+}

@@ -1,0 +1,102 @@
+//! `tilewright plan`.
+
+use tilewright_planner::{Planned, Strategy};
+use tilewright_report::{MemoryMap, TensorUse};
+use tilewright_server::pipeline::checked_plan;
+use tilewright_server::{Cancel, Problem};
+
+use super::json;
+use crate::args::{Plan, Strategies};
+use crate::text::csv_row;
+use crate::{Said, files, load, progress, report};
+
+/// Plans a model.
+pub fn plan(options: &Plan) -> Result<Said, Problem> {
+    let cancel = Cancel::default();
+    let mut teller = progress::Teller::new();
+    let mut tell = |p| teller.tell(&p);
+    let board = load::board(&options.on.board)?;
+    let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
+    let strategies = match options.strategy {
+        Strategies::One(strategy) => vec![strategy],
+        Strategies::All => Strategy::ALL.to_vec(),
+    };
+    let mut planned = Vec::new();
+    for strategy in strategies {
+        let choices = load::options(&options.on);
+        planned.push(checked_plan(
+            &prepared.model,
+            &board,
+            strategy,
+            &choices,
+            &mut tell,
+            &cancel,
+        )?);
+    }
+    drop(teller);
+    if let Some(path) = &options.csv {
+        files::write(path, memory_csv(&planned).as_bytes())?;
+    }
+    let text = match (&options.strategy, planned.as_slice()) {
+        (Strategies::One(_), [one]) if options.json.json => json(&one.report)?,
+        (_, all) if options.json.json => {
+            json(&all.iter().map(|planned| &planned.report).collect::<Vec<_>>())?
+        }
+        (_, all) => {
+            let mut text = report::preparation(&prepared);
+            for planned in all {
+                text.push_str(&report::plan(planned, &board));
+            }
+            text
+        }
+    };
+    let fits = planned.iter().any(|planned| planned.report.fits);
+    Ok(Said { text, code: u8::from(!fits) })
+}
+
+/// The memory maps of plans: one row an operator.
+fn memory_csv(plans: &[Planned]) -> String {
+    let head = [
+        "strategy",
+        "position",
+        "name",
+        "op",
+        "input_bytes",
+        "output_bytes",
+        "other_bytes",
+        "live_bytes",
+        "tensors",
+    ];
+    let mut text = csv_row(&head.map(str::to_owned));
+    for planned in plans {
+        for (position, row) in planned.memory.rows.iter().enumerate() {
+            text.push_str(&csv_row(&[
+                planned.report.strategy.clone(),
+                position.to_string(),
+                row.name.clone(),
+                row.op.clone(),
+                row.input_bytes.0.to_string(),
+                row.output_bytes.0.to_string(),
+                row.other_bytes.0.to_string(),
+                row.live_bytes.0.to_string(),
+                tensors(&planned.memory, position, planned),
+            ]));
+        }
+    }
+    text
+}
+
+/// The live tensors of a row: `name@offset+bytes(use)`, separated by blanks.
+fn tensors(memory: &MemoryMap, row: usize, planned: &Planned) -> String {
+    let live = memory.rows.get(row).map_or(&[][..], |row| &row.tensors);
+    let words = live.iter().filter_map(|(index, why)| {
+        let tensor = planned.plan.tensors.get(*index as usize)?;
+        let why = match why {
+            TensorUse::Input => "input",
+            TensorUse::Output => "output",
+            TensorUse::Other => "other",
+        };
+        Some(format!("{}@{}+{}({why})", tensor.name, tensor.offset, tensor.bytes.0))
+    });
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,62 @@
+//! `tilewright serve`.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use tilewright_server::{Config, Dist, Execute, Problem, Served, Shared, Workers, serve as run};
+
+use crate::Said;
+use crate::args::Serve;
+
+/// Serves until Ctrl-C.
+pub fn serve(options: &Serve) -> Result<Said, Problem> {
+    let ours = |error: std::io::Error| Problem::ours(format!("{error}."), "server");
+    // Handlers do little: runs have threads of their own.
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(ours)?;
+    runtime.block_on(async {
+        // Before the address is bound, so that no Ctrl-C after the greeting is lost.
+        let end = end_signal().map_err(ours)?;
+        let served = Served::bind(&options.addr).await?;
+        let dist = Dist::find()?;
+        let boards = tilewright_board::all()
+            .map_err(|error| Problem::ours(format!("{error}."), "boards"))?;
+        let config = Config { workers: usize::from(options.workers), ..Config::default() };
+        let workers: Arc<dyn Execute> = Arc::new(Workers::new(&dist));
+        if let Err(problem) = workers.ready() {
+            greet(&format!("Plans cannot be run yet. {} {}", problem.error, problem.what_to_do));
+        }
+        greet(&format!("Tilewright listens at http://{}", served.address()));
+        let shared = Shared::new(config, dist, boards, workers);
+        run(served, shared, end).await
+    })?;
+    Ok(Said::well(String::new()))
+}
+
+/// Says something at once, on standard error: standard output may be a pipe that nobody reads.
+fn greet(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+#[cfg(unix)]
+fn end_signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn end_signal() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}

@@ -1,0 +1,116 @@
+//! From the command line's words to values.
+
+use std::path::{Path, PathBuf};
+
+use tilewright_board::Board;
+use tilewright_model::{Data, Model};
+use tilewright_planner::Options;
+use tilewright_server::pipeline::{self, Prepared, Samples};
+use tilewright_server::{Blame, Cancel, Problem, Progress};
+
+use crate::args::{ModelFile, OnBoard, Quantised};
+use crate::files::{self, INPUT_LIMIT, MODEL_LIMIT, SAMPLES_LIMIT};
+
+/// The word that stands for made-up samples.
+const RANDOM: &str = "random";
+
+/// The board with this id; the vendor's way to write it will do.
+///
+/// # Errors
+/// [`Blame::BadInput`] with the boards that there are.
+pub fn board(id: &str) -> Result<Board, Problem> {
+    tilewright_board::find(&id.to_lowercase()).map_err(|error| {
+        Problem::new(
+            Blame::BadInput,
+            format!("{error}."),
+            "--board",
+            "`tilewright boards` lists the boards.",
+        )
+    })
+}
+
+/// The float model of a file.
+///
+/// # Errors
+/// If the file cannot be read or imported.
+pub fn model(
+    file: &ModelFile,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Model, Problem> {
+    let bytes = files::read(&file.model, "model", MODEL_LIMIT)?;
+    pipeline::import(&file.model.display().to_string(), &bytes, &file.dims, progress, cancel)
+}
+
+/// The int8 model of a file.
+///
+/// # Errors
+/// If the file cannot be read or imported, there are no samples, or it has no int8 form.
+pub fn prepared(
+    options: &Quantised,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Prepared, Problem> {
+    let float = model(&options.file, progress, cancel)?;
+    let given = match &options.samples {
+        Some(word) if word.as_os_str() == RANDOM => {
+            return pipeline::prepare(float, Samples::Random, progress, cancel);
+        }
+        Some(path) => path.clone(),
+        None => beside(&options.file.model)?,
+    };
+    let bytes = files::read(&given, "samples file", SAMPLES_LIMIT)?;
+    let name = given.display().to_string();
+    pipeline::prepare(float, Samples::File(&name, &bytes), progress, cancel)
+}
+
+/// The samples file that belongs to a model.
+fn beside(model: &Path) -> Result<PathBuf, Problem> {
+    let path = model.with_file_name(format!("{}.calibration.npy", files::stem(model)));
+    if path.is_file() {
+        return Ok(path);
+    }
+    Err(Problem::new(
+        Blame::BadInput,
+        format!(
+            "A float model is quantised on samples of its input, but there is no {}.",
+            path.display()
+        ),
+        "--samples",
+        "Give --samples FILE.npy with some dozen real inputs (the first dimension counts them), \
+         or --samples random if only memory and time matter.",
+    ))
+}
+
+/// The input to run on: a file's, or the first sample.
+///
+/// # Errors
+/// If the file cannot be read or does not suit the model.
+pub fn input(prepared: &Prepared, file: Option<&Path>) -> Result<Vec<Data>, Problem> {
+    let Some(path) = file else { return Ok(prepared.first.clone()) };
+    let bytes = files::read(path, "input", INPUT_LIMIT)?;
+    prepared.input(&path.display().to_string(), &bytes)
+}
+
+/// The planner's choices.
+#[must_use]
+pub const fn options(on: &OnBoard) -> Options {
+    Options { sram: on.sram }
+}
+
+/// A cancel that Ctrl-C asks for; the second Ctrl-C ends the program at once.
+///
+/// # Errors
+/// If the system refuses.
+pub fn cancelled_by_ctrl_c() -> Result<Cancel, Problem> {
+    let cancel = Cancel::default();
+    #[cfg(unix)]
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let refused = |error: std::io::Error| Problem::ours(format!("{error}."), "Ctrl-C");
+        // In this order: the first signal finds the flag down, and only then raises it.
+        signal_hook::flag::register_conditional_shutdown(signal, 130, cancel.flag())
+            .and_then(|_| signal_hook::flag::register(signal, cancel.flag()))
+            .map_err(refused)?;
+    }
+    Ok(cancel)
+}

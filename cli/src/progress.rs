@@ -1,0 +1,71 @@
+//! One line on the terminal that says what is happening.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use tilewright_server::{Progress, Stage};
+
+/// How often the line is drawn anew at most.
+const REDRAW: Duration = Duration::from_millis(80);
+
+/// Tells a person at a terminal how far a command is; silent if standard error is none.
+#[derive(Debug)]
+pub struct Teller {
+    shown: bool,
+    stage: Option<Stage>,
+    started: Instant,
+    drawn: Option<Instant>,
+}
+
+impl Teller {
+    /// A teller that has said nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            shown: std::io::stderr().is_terminal(),
+            stage: None,
+            started: Instant::now(),
+            drawn: None,
+        }
+    }
+
+    /// Takes news.
+    pub fn tell(&mut self, progress: &Progress) {
+        if !self.shown {
+            return;
+        }
+        match progress {
+            Progress::Stage(stage) => {
+                self.stage = Some(*stage);
+                self.draw(&format!("{}…", stage.word()));
+            }
+            Progress::Running { instructions, .. } => {
+                let soon = self.drawn.is_some_and(|drawn| drawn.elapsed() < REDRAW);
+                if soon || *instructions == 0 {
+                    return;
+                }
+                let word = self.stage.map_or("running", Stage::word);
+                let millions = *instructions as f64 / 1e6;
+                let seconds = self.started.elapsed().as_secs_f64();
+                self.draw(&format!("{word}… {millions:.1} million instructions, {seconds:.1} s"));
+            }
+            Progress::Console(_) | Progress::Step(_) => {}
+        }
+    }
+
+    fn draw(&mut self, text: &str) {
+        self.drawn = Some(Instant::now());
+        let mut to = std::io::stderr().lock();
+        // A terminal that takes no more text is no reason to fail.
+        let _ = write!(to, "\r\x1b[K{text}").and_then(|()| to.flush());
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        if self.drawn.is_some() {
+            let mut to = std::io::stderr().lock();
+            let _ = write!(to, "\r\x1b[K").and_then(|()| to.flush());
+        }
+    }
+}

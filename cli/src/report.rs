@@ -1,0 +1,219 @@
+//! Plans and runs for people, and a run's JSON.
+
+use serde_json::{Map, Value, json};
+use tilewright_board::Board;
+use tilewright_planner::Planned;
+use tilewright_report::{Fault, Kind};
+use tilewright_server::pipeline::{Prepared, does_not_fit};
+use tilewright_server::{Problem, RunResult};
+
+use crate::commands::run::Ran;
+use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
+
+/// How the model became int8.
+#[must_use]
+pub fn preparation(prepared: &Prepared) -> String {
+    format!("{DIM}quantised on {}{DIM:#}\n", prepared.samples)
+}
+
+/// A plan.
+#[must_use]
+pub fn plan(planned: &Planned, board: &Board) -> String {
+    let report = &planned.report;
+    let mut text = format!(
+        "{BOLD}{} on {}, strategy {}{BOLD:#}, input {}\n",
+        report.model, board.name, report.strategy, report.input
+    );
+    let kind = |key: &str| report.kinds.get(key).copied();
+    let mut facts = Facts::default();
+    if let Some(problem) = does_not_fit(report) {
+        facts.add("fits", format!("no: {}", problem.error), None);
+        facts.add("where", problem.place, None);
+        facts.add("what to do", problem.what_to_do, None);
+    } else {
+        facts.add("fits", "yes", kind("fits"));
+    }
+    let peak = format!("{} of {}", bytes(report.peak_sram_bytes.0), bytes(board.arena().0));
+    facts.add("SRAM for tensors", peak, kind("peak_sram_bytes"));
+    let bound = if report.proved { ": none needs less" } else { "" };
+    let bound = format!("{}{bound}", bytes(report.lower_bound_bytes.0));
+    facts.add("lower bound", bound, kind("lower_bound_bytes"));
+    let flash = format!("{} of {}", bytes(report.flash_bytes.0), bytes(board.plan_bytes().0));
+    facts.add("flash for the plan", flash, kind("flash_bytes"));
+    facts.add("MACs", number(report.macs), kind("macs"));
+    facts.add("latency", micros(report.latency_us.0), kind("latency_us"));
+    text.push_str(&facts.print());
+    let mut table = Table::new(&[
+        ("layer", Side::Left),
+        ("kernel", Side::Left),
+        ("output", Side::Left),
+        ("MACs", Side::Right),
+        ("flash", Side::Right),
+        ("live SRAM", Side::Right),
+        ("cycles (modelled)", Side::Right),
+    ]);
+    let live = planned.memory.rows.iter().map(|row| number(row.live_bytes.0));
+    for (layer, live) in report.layers.iter().zip(live) {
+        table.row([
+            layer.name.clone(),
+            layer.op.clone(),
+            shape(&layer.output),
+            number(layer.macs),
+            number(layer.flash_bytes.0),
+            live,
+            number(layer.cycles),
+        ]);
+    }
+    text.push('\n');
+    text.push_str(&table.print());
+    text
+}
+
+/// A run.
+#[must_use]
+pub fn run(ran: &Ran, board: &Board) -> String {
+    let (report, result) = (&ran.planned.report, &ran.done.result);
+    let mut text = format!(
+        "{BOLD}{} on {} (emulated by {}), strategy {}{BOLD:#}\n",
+        report.model, board.name, result.engine, report.strategy
+    );
+    let mut facts = Facts::default();
+    facts.add("verified", verified(result), None);
+    if let (Some(class), Some(output)) = (result.top1, result.outputs.first()) {
+        let value = output.values.get(class).copied().unwrap_or(0);
+        let real = output.scale * f32::from(i16::from(value) - output.zero);
+        let label = result.top1_label.as_ref().map(|label| format!(" '{label}'"));
+        let class = format!("{class}{} with {real:.3}", label.unwrap_or_default());
+        facts.add("largest output", class, None);
+    }
+    facts.add("instructions", number(result.instructions), Some(Kind::Counted));
+    facts.add("cycles", number(result.cycles.0), Some(Kind::Modelled));
+    let predicted = micros(report.latency_us.0);
+    let latency = format!("{} (predicted {predicted})", micros(result.latency_us.0));
+    facts.add("latency", latency, Some(Kind::Modelled));
+    let peak = bytes(report.peak_sram_bytes.0);
+    facts.add("SRAM for tensors", peak, Some(Kind::Counted));
+    facts.add("flash for the plan", bytes(report.flash_bytes.0), Some(Kind::Counted));
+    text.push_str(&facts.print());
+    if let Some(fault) = &result.fault {
+        text.push_str(&broken(fault, &result.console));
+    }
+    let mut table = Table::new(&[
+        ("layer", Side::Left),
+        ("kernel", Side::Left),
+        ("MACs", Side::Right),
+        ("instructions (counted)", Side::Right),
+        ("a MAC", Side::Right),
+        ("cycles (modelled)", Side::Right),
+    ]);
+    for layer in &result.layers {
+        let per_mac = if layer.macs == 0 {
+            String::new()
+        } else {
+            format!("{:.2}", layer.instructions as f64 / layer.macs as f64)
+        };
+        table.row([
+            layer.name.clone(),
+            layer.op.clone(),
+            number(layer.macs),
+            number(layer.instructions),
+            per_mac,
+            number(layer.cycles.0),
+        ]);
+    }
+    text.push('\n');
+    text.push_str(&table.print());
+    text
+}
+
+fn verified(result: &RunResult) -> String {
+    match (&result.difference, result.verified) {
+        (Some(difference), _) => format!(
+            "NO: {} of layer '{}' differs from the reference first at element {}: {} instead of \
+             {}; {} elements differ",
+            difference.tensor,
+            difference.layer,
+            difference.element,
+            difference.found,
+            difference.expected,
+            difference.differing
+        ),
+        (None, Some(true)) => {
+            format!("yes: all {} layers are bit-equal to the reference", result.layers.len())
+        }
+        _ => "not compared".to_owned(),
+    }
+}
+
+fn broken(fault: &Fault, console: &str) -> String {
+    let mut text = format!("\n{BOLD}The board had a fault:{BOLD:#} {}\n", fault.message);
+    let mut facts = Facts::default();
+    if let Some(step) = fault.step {
+        facts.add("step", step.to_string(), None);
+    }
+    if let Some(layer) = fault.layer {
+        facts.add("layer", layer.to_string(), None);
+    }
+    for (name, value) in &fault.registers {
+        facts.add(name, format!("{value:#010x}"), None);
+    }
+    for (address, function) in &fault.last_blocks {
+        facts.add("block", format!("{address:#010x} {function}"), None);
+    }
+    text.push_str(&facts.print());
+    if !console.is_empty() {
+        text.push_str("  console\n");
+        for line in console.lines() {
+            text.push_str(&format!("    {line}\n"));
+        }
+    }
+    text
+}
+
+/// A run as one flat object: the plan's keys, `latency_us` as `predicted_latency_us`; then the
+/// run's own keys.
+///
+/// # Errors
+/// Reports hold text and numbers only, so an error is ours.
+pub fn run_json(ran: &Ran) -> Result<Value, Problem> {
+    let object = |value: Result<Value, serde_json::Error>| match value {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(Problem::ours("A report is no object.", "JSON")),
+        Err(error) => Err(Problem::ours(format!("{error}."), "JSON")),
+    };
+    let mut all: Map<String, Value> = object(serde_json::to_value(&ran.planned.report))?;
+    if let Some(predicted) = all.remove("latency_us") {
+        all.insert("predicted_latency_us".to_owned(), predicted);
+    }
+    let result = &ran.done.result;
+    let outputs: Vec<&Vec<i8>> = result.outputs.iter().map(|output| &output.values).collect();
+    let own = json!({
+        "samples": ran.prepared.samples,
+        "mode": "full",
+        "engine": result.engine,
+        "plan_id": result.plan_id,
+        "verified": result.verified,
+        "difference": result.difference,
+        "fault": result.fault,
+        "instructions": result.instructions,
+        "cycles": result.cycles,
+        "latency_us": result.latency_us,
+        "counts": result.counts,
+        "boot": result.boot,
+        "top1": result.top1,
+        "top1_label": result.top1_label,
+        "outputs": outputs,
+        "layers": result.layers,
+        "unknown_registers": result.unknown_registers,
+        "console": result.console,
+    });
+    all.extend(object(Ok(own))?);
+    if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
+        let modelled = ["predicted_latency_us", "latency_us", "cycles", "layers[].cycles"];
+        let counted = ["verified", "instructions", "top1", "outputs", "layers[].instructions"];
+        for (keys, kind) in [(&modelled[..], Kind::Modelled), (&counted[..], Kind::Counted)] {
+            kinds.extend(keys.iter().map(|key| ((*key).to_owned(), json!(kind))));
+        }
+    }
+    Ok(Value::Object(all))
+}

@@ -1,0 +1,125 @@
+//! What the program says and how it exits when it is asked wrongly, and what needs no model.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn tilewright(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("tilewright").unwrap();
+    command.args(arguments).env_remove("TILEWRIGHT_DIST").env_remove("TILEWRIGHT_WORKER");
+    command
+}
+
+/// Standard error of a command that must exit with `code` and print nothing else.
+fn complaint(arguments: &[&str], code: i32) -> String {
+    let output = tilewright(arguments).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    assert!(!text.contains("panicked"), "{text}");
+    assert!(!text.contains('\x1b'), "colours without a terminal: {text:?}");
+    text
+}
+
+const BOARD: [&str; 2] = ["--board", "stm32f746g-disco"];
+
+#[test]
+fn wrong_usage_exits_with_two() {
+    complaint(&["fly"], 2);
+    complaint(&["plan"], 2);
+    complaint(&["plan", "x.onnx"], 2);
+    complaint(&["plan", "x.onnx", BOARD[0], BOARD[1], "--sram", "much"], 2);
+    complaint(&["inspect", "x.onnx", "--json", "--csv"], 2);
+    let text = complaint(&["plan", "x.onnx", BOARD[0], BOARD[1], "--strategy", "guess"], 2);
+    assert!(text.contains("resident") && text.contains("all"), "{text}");
+    let text = complaint(&["plan", "x.onnx", "--board", "pdp-11"], 2);
+    assert!(text.contains("stm32f746g-disco"), "{text}");
+}
+
+#[test]
+fn help_names_all_commands() {
+    let output = tilewright(&["--help"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    for command in ["boards", "inspect", "plan", "run", "verify", "image", "serve"] {
+        assert!(text.contains(command), "{command} in {text}");
+    }
+}
+
+#[test]
+fn boards_are_an_array_with_names() {
+    let output = tilewright(&["boards", "--json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let boards: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(boards[0]["name"], "stm32f746g-disco");
+    for key in ["title", "core", "clock_hz", "sram_bytes", "arena_bytes", "flash_bytes"] {
+        assert!(!boards[0][key].is_null(), "{key}");
+    }
+    let output = tilewright(&["boards"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("cortex-m7") && text.contains("216 MHz"), "{text}");
+}
+
+#[test]
+fn files_that_cannot_be_a_model_are_named_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("empty.onnx"), "").unwrap();
+    // A file of a terabyte that takes no place.
+    std::fs::File::create(path("huge.onnx")).unwrap().set_len(1 << 40).unwrap();
+    std::fs::write(path("noise.onnx"), [0x5a; 4096]).unwrap();
+    std::fs::create_dir(path("folder.onnx")).unwrap();
+    for (name, reason) in [
+        ("missing.onnx", "no such file"),
+        ("empty.onnx", "is empty"),
+        ("folder.onnx", "is a folder"),
+        ("huge.onnx", "more than the"),
+        ("noise.onnx", ""),
+    ] {
+        let file = path(name);
+        for arguments in [
+            vec!["inspect", &file],
+            vec!["plan", &file, BOARD[0], BOARD[1], "--samples", "random"],
+            vec!["plan", &file, BOARD[0], BOARD[1]],
+        ] {
+            let text = complaint(&arguments, 2);
+            assert!(text.contains(reason) && text.contains(name), "{text}");
+            assert!(text.contains("what to do:"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn without_built_things_run_and_image_say_what_to_build() {
+    let folder = tempfile::tempdir().unwrap();
+    let dist = folder.path().join("nothing");
+    std::fs::create_dir(&dist).unwrap();
+    for command in [vec!["run", "m.onnx"], vec!["verify", "m.onnx"]] {
+        let output =
+            tilewright(&command).args(BOARD).env("TILEWRIGHT_DIST", &dist).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(text.contains("cargo xtask build"), "{text}");
+    }
+    let gone = folder.path().join("gone");
+    let mut image = tilewright(&["image", "m.onnx", "-o", "out"]);
+    let output = image.args(BOARD).env("TILEWRIGHT_DIST", &gone).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("TILEWRIGHT_DIST"), "{text}");
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    use std::process::{Command, Stdio};
+    let program = assert_cmd::cargo::cargo_bin("tilewright");
+    let mut child = Command::new(program)
+        .args(["boards", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(0));
+}

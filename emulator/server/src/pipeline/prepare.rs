@@ -1,0 +1,166 @@
+//! Model file → float model → int8 model with an input to run it on.
+
+use tilewright_model::quantise::{QuantiseOptions, QuantiseReport, quantise};
+use tilewright_model::{DType, Data, Model, Tensor};
+
+use super::emulate::capitalised;
+use super::files;
+use crate::execute::Cancel;
+use crate::problem::{Blame, Problem};
+use crate::progress::{Progress, Stage};
+
+/// Samples made when no real ones are wanted.
+const RANDOM_SAMPLES: usize = 16;
+/// Their seed.
+const SEED: u64 = 1;
+
+/// What a model is quantised on.
+#[derive(Clone, Copy, Debug)]
+pub enum Samples<'s> {
+    /// A .npy file and its name.
+    File(&'s str, &'s [u8]),
+    /// Uniform in 0..1 from a fixed seed: right for shapes and costs, meaningless for accuracy.
+    Random,
+}
+
+/// An int8 model with what was learned on the way.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The float model.
+    pub float: Model,
+    /// The int8 model.
+    pub model: Model,
+    /// What quantisation did.
+    pub quantisation: QuantiseReport,
+    /// On what it was quantised, for people.
+    pub samples: String,
+    /// The first sample, quantised: the input when none is given.
+    pub first: Vec<Data>,
+}
+
+/// Reads a model file, with values for dimensions that it leaves open.
+///
+/// # Errors
+/// [`Blame::BadInput`] with the node or the place in the file.
+pub fn import(
+    name: &str,
+    bytes: &[u8],
+    dims: &[(String, usize)],
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Model, Problem> {
+    cancel.check()?;
+    progress(Progress::Stage(Stage::Importing));
+    files::open(name, bytes, dims)
+}
+
+/// Quantises a float model.
+///
+/// # Errors
+/// [`Blame::BadInput`] if the samples do not suit the model, or the model has no int8 form.
+pub fn prepare(
+    float: Model,
+    samples: Samples<'_>,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Prepared, Problem> {
+    cancel.check()?;
+    progress(Progress::Stage(Stage::Quantising));
+    let (sets, described) = match samples {
+        Samples::File(name, bytes) => {
+            let sets = files::samples(name, bytes, &float)?;
+            let described = format!("{} samples of {name}", sets.len());
+            (sets, described)
+        }
+        Samples::Random => {
+            let what = "random samples (uniform in 0..1): its answers mean nothing";
+            (random(&float), format!("{RANDOM_SAMPLES} {what}"))
+        }
+    };
+    let (model, quantisation) =
+        quantise(&float, &sets, &QuantiseOptions::default()).map_err(|error| {
+            Problem::new(
+                Blame::BadInput,
+                capitalised(&error.to_string()),
+                float.name.clone(),
+                "Give samples like those that the model was trained on.",
+            )
+        })?;
+    let first = sets.into_iter().next().unwrap_or_default();
+    let first = quantised(&model, first)?;
+    Ok(Prepared { float, model, quantisation, samples: described, first })
+}
+
+impl Prepared {
+    /// An input file (PNG, .npy, or raw int8 bytes of all inputs) as the int8 model takes it.
+    ///
+    /// # Errors
+    /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
+    pub fn input(&self, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Problem> {
+        if files::is_raw(name, bytes) {
+            return raw(&self.model, name, bytes);
+        }
+        let real = files::input(name, bytes, &self.float)?;
+        quantised(&self.model, real)
+    }
+}
+
+/// The bytes of all inputs, one behind the other.
+fn raw(model: &Model, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Problem> {
+    let lengths: Vec<usize> =
+        inputs(model).map(|tensor| tensor.shape.elements().unwrap_or(0)).collect();
+    let needed: usize = lengths.iter().sum();
+    if bytes.len() != needed {
+        return Err(Problem::new(
+            Blame::BadInput,
+            format!("The input has {} bytes, the model takes {needed}.", bytes.len()),
+            name,
+            "Give a PNG picture, a .npy array, or the int8 bytes of all inputs, one behind the \
+             other.",
+        ));
+    }
+    let mut rest = bytes;
+    let split = lengths.into_iter().map(|length| {
+        let (these, others) = rest.split_at(length);
+        rest = others;
+        Data::I8(these.iter().map(|byte| byte.cast_signed()).collect())
+    });
+    Ok(split.collect())
+}
+
+fn inputs(model: &Model) -> impl Iterator<Item = &Tensor> {
+    model.inputs.iter().map(|id| model.tensor(*id))
+}
+
+/// Real inputs as the int8 model takes them.
+fn quantised(model: &Model, real: Vec<Data>) -> Result<Vec<Data>, Problem> {
+    inputs(model)
+        .zip(real)
+        .map(|(tensor, data)| match (&data, &tensor.quantisation) {
+            (Data::F32(values), Some(quantisation)) if tensor.dtype == DType::I8 => {
+                Ok(Data::I8(quantisation.quantise(values)))
+            }
+            _ => Err(Problem::ours(
+                format!("The input '{}' is not int8 after quantising.", tensor.name),
+                model.name.clone(),
+            )),
+        })
+        .collect()
+}
+
+/// Sets of inputs, uniform in 0..1: xorshift64*, so that every machine draws the same.
+fn random(model: &Model) -> Vec<Vec<Data>> {
+    let mut state = SEED;
+    let mut next = || {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f32 / (1u32 << 24) as f32
+    };
+    (0..RANDOM_SAMPLES)
+        .map(|_| {
+            let sizes = inputs(model).map(|tensor| tensor.shape.elements().unwrap_or(0));
+            sizes.map(|size| Data::F32((0..size).map(|_| next()).collect())).collect()
+        })
+        .collect()
+}
