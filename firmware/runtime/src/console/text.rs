@@ -60,7 +60,10 @@ impl<P: Write> Port<'_, P> {
         Ok(())
     }
 
+    /// The port is left empty: the buffered port of embassy-stm32 0.6 waits for room without
+    /// asking to be woken, so a write into a full buffer would sleep for ever.
     pub async fn bytes(&mut self, bytes: &[u8]) -> Result<(), ConsoleError<P::Error>> {
-        self.0.write_all(bytes).await.map_err(ConsoleError::Port)
+        self.0.write_all(bytes).await.map_err(ConsoleError::Port)?;
+        self.0.flush().await.map_err(ConsoleError::Port)
     }
 }
