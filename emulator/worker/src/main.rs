@@ -1,10 +1,12 @@
 //! The worker process.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::process::ExitCode;
 use std::thread;
 
+use thiserror::Error;
 use tilewright_protocol::{FrameError, Request, Response, VERSION, read_frame, write_frame};
+use tilewright_worker::JobError;
 
 const USAGE: &str =
     "usage: tilewright-worker [--memory-limit BYTES]   one job over stdin and stdout
@@ -39,28 +41,40 @@ fn report<T, E: std::fmt::Display>(result: Result<T, E>, done: impl FnOnce(T)) -
             done(value);
             ExitCode::SUCCESS
         }
+        // The runner takes this exit code for a refusal, and standard error for the reason.
         Err(error) => fail(&error.to_string()),
     }
+}
+
+/// Why there is no result.
+#[derive(Debug, Error)]
+enum ServeError {
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    #[error(transparent)]
+    Job(#[from] JobError),
+    #[error("the {0} message is not the one that is due")]
+    OutOfTurn(&'static str),
+    #[error("the runner speaks protocol {0}, the worker {VERSION}")]
+    Version(u32),
 }
 
 fn serve() -> ExitCode {
     report(serve_job(), |()| {})
 }
 
-fn serve_job() -> Result<(), FrameError> {
+fn serve_job() -> Result<(), ServeError> {
     let (mut input, mut output) = (io::stdin(), io::stdout());
     let Request::Hello { version } = read_frame(&mut input)? else {
-        return Ok(write_error("the first message is no hello"));
+        return Err(ServeError::OutOfTurn("first"));
     };
-    write_frame(
-        &mut output,
-        &Response::Hello { version: VERSION, engine: tilewright_worker::engine() },
-    )?;
+    let engine = tilewright_worker::engine();
+    write_frame(&mut output, &Response::Hello { version: VERSION, engine })?;
     if version != VERSION {
-        return Ok(write_error(&format!("runner speaks protocol {version}, worker {VERSION}")));
+        return Err(ServeError::Version(version));
     }
     let Request::Run(job) = read_frame(&mut input)? else {
-        return Ok(write_error("the second message is no job"));
+        return Err(ServeError::OutOfTurn("second"));
     };
     // Whoever started this process closes its input to end it; dying is enough.
     thread::spawn(move || {
@@ -68,20 +82,12 @@ fn serve_job() -> Result<(), FrameError> {
         while matches!(input.read(&mut rest), Ok(1..)) {}
         std::process::exit(0);
     });
-    let mut output = io::BufWriter::new(output);
+    let mut messages = io::stdout();
     let finish = tilewright_worker::run(&job, move |response| {
         // A reader that is gone ends the process as well.
-        if write_frame(&mut output, &response).is_err() {
+        if write_frame(&mut messages, &response).is_err() {
             std::process::exit(0);
         }
-    });
-    match finish {
-        Ok(finish) => write_frame(&mut io::stdout(), &Response::Finished(finish)),
-        Err(error) => Ok(write_error(&error.to_string())),
-    }
-}
-
-fn write_error(message: &str) {
-    // Standard error is read by the runner as the last words of a failed worker.
-    let _ = writeln!(io::stderr(), "{message}");
+    })?;
+    Ok(write_frame(&mut output, &Response::Finished(finish))?)
 }
