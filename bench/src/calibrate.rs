@@ -1,0 +1,141 @@
+//! Cost tables from emulated runs: each kernel runs over many geometries as a model of one layer;
+//! what the worker counts is fitted by the features that the planner knows.
+
+mod fit;
+mod layers;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+
+use tilewright_board::{Board, CoreKind};
+use tilewright_model::{Data, Model};
+use tilewright_plan::{Instruction, Kernel};
+use tilewright_planner::Strategy;
+use tilewright_planner::costs::{self, Costs, FEATURES, KernelCost};
+use tilewright_tests::emulated;
+
+/// Board whose firmware runs the kernels, for each core that can be calibrated.
+const BOARDS: [(CoreKind, &str); 1] = [(CoreKind::CortexM7, "stm32f746g-disco")];
+
+/// One emulated compute step.
+struct Sample {
+    features: [u64; FEATURES],
+    instructions: u64,
+    cycles: u64,
+}
+
+/// Writes the cost files, or compares them with those that are there.
+///
+/// # Errors
+/// If a run fails, a file cannot be written, or the comparison finds a difference.
+pub fn calibrate(check: bool) -> Result<(), String> {
+    for (core, board) in BOARDS {
+        let board = tilewright_board::find(board).map_err(|e| e.to_string())?;
+        let text = render(&costs_of(&board)?)?;
+        let path = emulated::project().join("costs").join(core.id()).with_extension("toml");
+        let name = format!("costs/{}.toml", core.id());
+        if check {
+            let known = fs::read_to_string(&path).map_err(|e| format!("{name}: {e}"))?;
+            if known != text {
+                return Err(format!("{name} is out of date: run `cargo xtask calibrate`"));
+            }
+            println!("{name} is up to date");
+        } else {
+            fs::write(&path, text).map_err(|e| format!("{name}: {e}"))?;
+            println!("wrote {name}");
+        }
+    }
+    Ok(())
+}
+
+fn costs_of(board: &Board) -> Result<Costs, String> {
+    let mut kernels = BTreeMap::new();
+    println!("{:16} {:>5} {:>22} {:>22}", "kernel", "runs", "instructions: error", "cycles: error");
+    for kernel in Kernel::ALL {
+        let models = layers::models(kernel);
+        let mut samples = Vec::with_capacity(models.len());
+        for model in &models {
+            samples.extend(run(model, board).map_err(|e| format!("{}: {e}", model.name))?);
+        }
+        let cost = fit_kernel(&samples);
+        println!(
+            "{:16} {:>5} {:>20} ‰ {:>20} ‰",
+            kernel.name(),
+            samples.len(),
+            cost.instruction_error_permille,
+            cost.cycle_error_permille
+        );
+        kernels.insert(kernel.name().to_owned(), cost);
+    }
+    let source = format!(
+        "`cargo xtask calibrate`: least squares over emulated runs of the firmware of {}; \
+         instructions counted, cycles modelled",
+        board.id
+    );
+    Ok(Costs { source, kernels })
+}
+
+/// Runs a model and gives what each of its compute steps took.
+fn run(model: &Model, board: &Board) -> Result<Vec<Sample>, String> {
+    let mut rng = fastrand::Rng::with_seed(1);
+    let inputs: Vec<Data> = model
+        .inputs
+        .iter()
+        .map(|id| {
+            let elements = model.tensor(*id).shape.elements().unwrap_or(0);
+            Data::I8((0..elements).map(|_| rng.i8(..)).collect())
+        })
+        .collect();
+    let run = emulated::run(model, board, Strategy::Resident, &inputs)?;
+    if let Some(fault) = run.outcome.finish.fault {
+        return Err(fault.message);
+    }
+    if let Some(mismatch) = run.mismatch {
+        return Err(format!("layer '{}' differs from the reference", mismatch.layer_name));
+    }
+    let plan = &run.plan;
+    let steps = &plan.programs[0].lanes[0].steps;
+    let mut samples = Vec::new();
+    for count in &run.outcome.steps {
+        let Some(Instruction::Compute { op, tile, first_view }) =
+            steps.get(count.step as usize).map(|step| step.instruction)
+        else {
+            continue;
+        };
+        let operands = plan.operands(op, first_view);
+        if let (Some((op, views)), Some(tile)) = (operands, plan.tiles.get(tile as usize)) {
+            samples.push(Sample {
+                features: costs::features(op, tile, views),
+                instructions: count.instructions,
+                cycles: count.cycles,
+            });
+        }
+    }
+    Ok(samples)
+}
+
+fn fit_kernel(samples: &[Sample]) -> KernelCost {
+    let features: Vec<[u64; FEATURES]> = samples.iter().map(|sample| sample.features).collect();
+    let fit = |value: fn(&Sample) -> u64| {
+        let values: Vec<u64> = samples.iter().map(value).collect();
+        let milli = fit::coefficients(&features, &values);
+        (milli, fit::worst_permille(&features, &values, &milli))
+    };
+    let (milli_instructions, instruction_error_permille) = fit(|sample| sample.instructions);
+    let (milli_cycles, cycle_error_permille) = fit(|sample| sample.cycles);
+    KernelCost {
+        milli_instructions,
+        milli_cycles,
+        instruction_error_permille,
+        cycle_error_permille,
+    }
+}
+
+fn render(costs: &Costs) -> Result<String, String> {
+    let mut text = String::from("# Written by `cargo xtask calibrate`; do not edit.\n");
+    let names = costs::FEATURE_NAMES.join(", ");
+    let _ = writeln!(text, "# Coefficients, in thousandths, of: {names}.");
+    text.push_str(&toml::to_string(costs).map_err(|e| e.to_string())?);
+    Ok(text)
+}
