@@ -5,7 +5,7 @@ use std::{env, fs};
 
 /// Bytes of SRAM for the stack. Statics follow behind it, so that a stack that grows too deep
 /// leaves RAM and faults instead of overwriting them.
-const STACK_BYTES: u64 = 10 * 1024;
+const STACK_BYTES: u64 = 12 * 1024;
 
 fn main() {
     let board =

@@ -4,7 +4,7 @@
 use crate::board;
 use embassy_stm32::Config;
 use embassy_stm32::rcc::{
-    APBPrescaler, Hse, HseMode, Pll, PllMul, PllPDiv, PllPreDiv, PllSource, Sysclk,
+    APBPrescaler, Hse, HseMode, LsConfig, Pll, PllMul, PllPDiv, PllPreDiv, PllSource, Sysclk,
 };
 use embassy_stm32::time::Hertz;
 
@@ -30,5 +30,7 @@ pub fn config() -> Config {
     // APB1 runs at up to 54 MHz, APB2 at up to 108 MHz (DS10916, table 16).
     rcc.apb1_pre = APBPrescaler::DIV4;
     rcc.apb2_pre = APBPrescaler::DIV2;
+    // Nothing needs the low-speed clocks.
+    rcc.ls = LsConfig::off();
     config
 }

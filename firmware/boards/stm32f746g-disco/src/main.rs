@@ -7,25 +7,22 @@ mod clocks;
 mod faults;
 mod marks;
 mod memory;
+mod uart;
+mod wait;
 
 /// What the board's file says; made by the build script.
 mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }
 
-use embassy_executor::Spawner;
-use embassy_stm32::usart::{self, BufferedInterruptHandler, BufferedUart};
-use embassy_stm32::{bind_interrupts, peripherals};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
-use tilewright_runtime::{Memory, NoEngines, console};
+use tilewright_runtime::console::{self, ConsoleError};
+use tilewright_runtime::{Memory, NoEngines};
+use uart::{Console, LostBytes};
 
-bind_interrupts!(struct Interrupts {
-    USART1 => BufferedInterruptHandler<peripherals::USART1>;
-});
-
-#[embassy_executor::main]
-async fn main(_spawner: Spawner) {
+#[cortex_m_rt::entry]
+fn main() -> ! {
     let peripherals = embassy_stm32::init(clocks::config());
     let Some(mut core) = cortex_m::Peripherals::take() else {
         panic!("the core's peripherals are taken once, here");
@@ -33,40 +30,33 @@ async fn main(_spawner: Spawner) {
     core.SCB.enable_icache();
     core.SCB.enable_dcache(&mut core.CPUID);
     let mut marker = marks::CycleCounter::start(&mut core);
-
-    let mut settings = usart::Config::default();
-    settings.baudrate = board::BAUD;
-    // Frames come in one piece, but nothing tells where they end: wake for each byte.
-    settings.eager_reads = Some(1);
-    let (mut sending, mut receiving) = ([0; 256], [0; 256]);
-    let port = BufferedUart::new(
-        peripherals.USART1,
-        peripherals.PB7,
-        peripherals.PA9,
-        &mut sending,
-        &mut receiving,
-        Interrupts,
-        settings,
-    );
-    let Ok(mut port) = port else {
-        panic!("the console's baud rate can be had from the clocks set above");
+    let Ok(mut port) = Console::new(peripherals.USART1, peripherals.PB7, peripherals.PA9) else {
+        panic!("the clocks set above cannot give the console's baud rate");
     };
-    if console::greet(&mut port, board::BOARD).await.is_err() {
-        panic!("the console does not take text");
+    if let Err(ConsoleError::Port(error)) = wait::for_ready(run(&mut port, &mut marker)) {
+        panic!("{error}");
     }
+    // What could not go on has been said.
+    loop {
+        cortex_m::asm::wfi();
+    }
+}
 
+/// Greets, finds the plan image and serves frames; returns if something failed and was said.
+async fn run(
+    port: &mut Console,
+    marker: &mut marks::CycleCounter,
+) -> Result<(), ConsoleError<LostBytes>> {
+    console::greet(port, board::BOARD).await?;
     let (plan, arena) = memory::take();
     let mut memory = Memory::new(arena);
     let expected = Expected { board: board::BOARD, space_bytes: memory.space_bytes() };
     let ended = match PlanImage::read(plan, &expected) {
-        Ok(image) => console::serve(&mut port, &image, &mut memory, &mut NoEngines, &mut marker)
+        Ok(image) => console::serve(port, &image, &mut memory, &mut NoEngines, marker)
             .await
             .map(|never| match never {}),
-        Err(error) => console::refuse(&mut port, &error, board::PLAN_ADDRESS).await,
+        Err(error) => console::refuse(port, &error, board::PLAN_ADDRESS).await,
     };
-    if let Err(console::ConsoleError::Port(error)) = ended {
-        panic!("the serial port failed: {error:?}");
-    }
-    // What is left in the port's buffer is sent by interrupts.
-    core::future::pending::<()>().await;
+    port.sent().await;
+    ended
 }

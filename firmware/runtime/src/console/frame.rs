@@ -3,7 +3,6 @@
 
 use core::fmt;
 
-use super::ConsoleError;
 use crate::memory::{AccessError, Memory};
 use embedded_io_async::{Read, ReadExactError};
 use tilewright_plan::PlanImage;
@@ -13,7 +12,9 @@ const MAGIC: [u8; 4] = *b"TWIN";
 
 /// Why a frame is not usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
+pub enum Retry<E> {
+    /// The port failed while the frame came in.
+    Port(E),
     /// Bytes that start no frame.
     Noise,
     /// Another length than the program's inputs have.
@@ -34,16 +35,17 @@ pub enum Retry {
     Input(AccessError),
 }
 
-impl Retry {
+impl<E> Retry<E> {
     /// Whether what follows may be noise as well, which need not be said again.
-    pub const fn is_noise(self) -> bool {
-        matches!(self, Self::Noise | Self::Length { .. })
+    pub const fn is_noise(&self) -> bool {
+        matches!(self, Self::Port(_) | Self::Noise | Self::Length { .. })
     }
 }
 
-impl fmt::Display for Retry {
+impl<E: fmt::Debug> fmt::Display for Retry<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Port(error) => write!(f, "the serial port failed: {error:?}"),
             Self::Noise => f.write_str("a frame starts with TWIN; waiting for that"),
             Self::Length { frame, inputs } => {
                 write!(f, "the frame's payload has {frame} bytes, the inputs have {inputs}")
@@ -62,6 +64,19 @@ pub fn payload_bytes(image: &PlanImage<'_>, program: &EntryRecord) -> u64 {
     views.map(tilewright_plan::View::elements).sum()
 }
 
+/// Why no frame came: to be said and tried again, or for good.
+pub enum Missed<E> {
+    Retry(Retry<E>),
+    /// The port was closed.
+    Closed,
+}
+
+impl<E> From<Retry<E>> for Missed<E> {
+    fn from(retry: Retry<E>) -> Self {
+        Self::Retry(retry)
+    }
+}
+
 /// Receives a frame right into the inputs' places. Bytes before the frame are skipped: silently,
 /// or with [`Retry::Noise`] at the first.
 pub async fn receive<P: Read>(
@@ -70,7 +85,7 @@ pub async fn receive<P: Read>(
     program: &EntryRecord,
     memory: &mut Memory<'_>,
     silent: bool,
-) -> Result<Result<(), Retry>, ConsoleError<P::Error>> {
+) -> Result<(), Missed<P::Error>> {
     let mut matched = 0;
     while let Some(expected) = MAGIC.get(matched) {
         let mut byte = [0];
@@ -81,13 +96,13 @@ pub async fn receive<P: Read>(
             // No proper prefix of the magic is repeated in it, but its first byte may come again.
             matched = usize::from(byte == [MAGIC[0]]);
         } else {
-            return Ok(Err(Retry::Noise));
+            return Err(Retry::Noise.into());
         }
     }
     let length = word(port).await?;
     let inputs = payload_bytes(image, program);
     if u64::from(length) != inputs {
-        return Ok(Err(Retry::Length { frame: length, inputs }));
+        return Err(Retry::Length { frame: length, inputs }.into());
     }
     let mut digest = CRC.digest();
     for input in image.entry_inputs(program) {
@@ -95,28 +110,24 @@ pub async fn receive<P: Read>(
         let bytes = image
             .view(input.view)
             .ok_or(AccessError::NotWritable)
-            .and_then(|view| memory.bytes_mut(view));
-        match bytes {
-            Ok(bytes) => {
-                exactly(port, bytes).await?;
-                digest.update(bytes);
-            }
-            Err(error) => return Ok(Err(Retry::Input(error))),
-        }
+            .and_then(|view| memory.bytes_mut(view))
+            .map_err(Retry::Input)?;
+        exactly(port, bytes).await?;
+        digest.update(bytes);
     }
     let (frame, received) = (word(port).await?, digest.finalize());
-    Ok(if frame == received { Ok(()) } else { Err(Retry::Checksum { frame, received }) })
+    if frame == received { Ok(()) } else { Err(Retry::Checksum { frame, received }.into()) }
 }
 
-async fn word<P: Read>(port: &mut P) -> Result<u32, ConsoleError<P::Error>> {
+async fn word<P: Read>(port: &mut P) -> Result<u32, Missed<P::Error>> {
     let mut bytes = [0; 4];
     exactly(port, &mut bytes).await?;
     Ok(u32::from_le_bytes(bytes))
 }
 
-async fn exactly<P: Read>(port: &mut P, bytes: &mut [u8]) -> Result<(), ConsoleError<P::Error>> {
+async fn exactly<P: Read>(port: &mut P, bytes: &mut [u8]) -> Result<(), Missed<P::Error>> {
     port.read_exact(bytes).await.map_err(|error| match error {
-        ReadExactError::UnexpectedEof => ConsoleError::Closed,
-        ReadExactError::Other(error) => ConsoleError::Port(error),
+        ReadExactError::UnexpectedEof => Missed::Closed,
+        ReadExactError::Other(error) => Retry::Port(error).into(),
     })
 }

@@ -27,6 +27,7 @@ use crate::program::run_with;
 use cycles::Recorder;
 pub use cycles::{MarkKind, Marker};
 use embedded_io_async::{Read, Write};
+use frame::Missed;
 use text::Port;
 pub use text::write_truncated;
 use tilewright_plan::image::FIRMWARE_ABI;
@@ -121,9 +122,10 @@ pub async fn serve<P: Read + Write>(
         let bytes = frame::payload_bytes(image, program);
         port.line(format_args!("ready {bytes}")).await?;
         loop {
-            match frame::receive(port.0, image, program, memory, silent).await? {
+            match frame::receive(port.0, image, program, memory, silent).await {
                 Ok(()) => break,
-                Err(retry) => {
+                Err(Missed::Closed) => return Err(ConsoleError::Closed),
+                Err(Missed::Retry(retry)) => {
                     silent = retry.is_noise();
                     port.line(format_args!("retry: {retry}")).await?;
                     port.line(format_args!("ready {bytes}")).await?;
