@@ -79,6 +79,9 @@ impl FirmwareImage {
             };
             for section in segment.sections.iter().map(|id| builder.sections.get(*id)) {
                 let SectionData::Data(data) = &section.data else { continue };
+                if data.is_empty() {
+                    continue;
+                }
                 let offset = start + section.sh_addr.wrapping_sub(segment.p_vaddr);
                 let end = offset.saturating_add(data.len() as u64);
                 if end > firmware_end {
