@@ -32,8 +32,8 @@ pub struct Usart {
     rdr: u8,
     /// The byte in TDR that waits for the shift register.
     waiting: Option<u8>,
-    /// When the shift register is empty.
-    shifted: Option<Time>,
+    /// The byte in the shift register, and when its last bit is sent.
+    shifting: Option<(u8, Time)>,
     sent: Vec<u8>,
     incoming: VecDeque<u8>,
     /// When the next incoming byte is complete.
@@ -55,7 +55,7 @@ impl Usart {
             isr: TC | TXE,
             rdr: 0,
             waiting: None,
-            shifted: None,
+            shifting: None,
             sent: Vec::new(),
             incoming: VecDeque::new(),
             arrives: None,
@@ -109,7 +109,8 @@ impl Usart {
 
     /// When a flag that firmware may poll for will be set.
     pub fn poll_until(&self, offset: u32) -> Option<Time> {
-        let transmitter = self.shifted.filter(|_| self.isr & (TC | TXE) != TC | TXE);
+        let busy = self.isr & (TC | TXE) != TC | TXE;
+        let transmitter = self.shifting.filter(|_| busy).map(|(_, end)| end);
         if offset == 0x1c { earlier(transmitter, self.arrives) } else { None }
     }
 
@@ -118,13 +119,12 @@ impl Usart {
             return;
         }
         self.isr &= !TC;
-        if self.shifted.is_some() {
+        if self.shifting.is_some() {
             // TDR holds one byte: an unsent one is overwritten.
             self.waiting = Some(byte);
             self.isr &= !TXE;
         } else {
-            self.sent.push(byte);
-            self.shifted = Some(at.now.after(self.byte_cycles(at.clocks)));
+            self.shifting = Some((byte, at.now.after(self.byte_cycles(at.clocks))));
         }
     }
 
@@ -145,7 +145,7 @@ impl Usart {
         if value & ENABLE == 0 {
             self.isr = TC | TXE;
             self.waiting = None;
-            self.shifted = None;
+            self.shifting = None;
             return;
         }
         let on = |bit: u32| value & bit != 0;
@@ -207,18 +207,11 @@ impl Device for Usart {
     }
 
     fn advance(&mut self, at: Moment) {
-        while let Some(shifted) = self.shifted.filter(|time| *time <= at.now) {
-            match self.waiting.take() {
-                Some(byte) => {
-                    self.sent.push(byte);
-                    self.isr |= TXE;
-                    self.shifted = Some(shifted.after(self.byte_cycles(at.clocks)));
-                }
-                None => {
-                    self.isr |= TC | TXE;
-                    self.shifted = None;
-                }
-            }
+        while let Some((byte, end)) = self.shifting.filter(|(_, end)| *end <= at.now) {
+            self.sent.push(byte);
+            let next = self.waiting.take();
+            self.shifting = next.map(|byte| (byte, end.after(self.byte_cycles(at.clocks))));
+            self.isr |= if next.is_some() { TXE } else { TC | TXE };
         }
         while let Some(arrived) = self.arrives.filter(|time| *time <= at.now) {
             if let Some(byte) = self.incoming.pop_front() {
@@ -238,7 +231,7 @@ impl Device for Usart {
     }
 
     fn next_event(&self, _: Clocks) -> Option<Time> {
-        earlier(earlier(self.shifted, self.arrives), self.idles)
+        earlier(earlier(self.shifting.map(|(_, end)| end), self.arrives), self.idles)
     }
 
     fn lines(&self) -> [bool; 2] {

@@ -84,7 +84,7 @@ mod tests {
             console.take(b"error: no plan\r\nretry: crc\r\nundone\n"),
             vec![Said::Error("no plan".into()), Said::Retry("crc".into())]
         );
-        assert_eq!(console.chunk(false).unwrap().len(), 9 + 6 + 16 + 12 + 7);
+        assert_eq!(console.chunk(false).unwrap().len(), 3 + 9 + 6 + 16 + 12 + 7);
         assert_eq!(console.chunk(true), None);
     }
 }

@@ -1,0 +1,113 @@
+//! Instructions are counted exactly: by hand, and against a hook on every instruction.
+
+mod common;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use common::{FLASH, assembled, job, program, run};
+use tilewright_protocol::{Response, Watch};
+use tilewright_report::{Counts, FaultKind};
+use unicorn_engine::{Arch, ArmCpuModel, Mode, Prot, Unicorn};
+
+const COUNT: &[u8] = include_bytes!("../programs/count.bin");
+const SLEEP: &[u8] = include_bytes!("../programs/sleep.bin");
+const PRESERVE: &[u8] = include_bytes!("../programs/preserve.bin");
+const MULTIPLY: &[u8] = include_bytes!("../programs/multiply.bin");
+
+/// Of count.s: before the loop 1, in the loop 10 × 11, `b` 1, nops 1024, then 6 and 6.
+const COUNTED: u64 = 1 + 110 + 1 + 1024 + 6 + 6;
+/// Of those, in IT blocks with a false condition: 10 in the first, 5 in the second, 1, 1.
+const NOT_TAKEN: u64 = 10 + 5 + 1 + 1;
+
+/// How often a hook on every instruction fires, in Unicorn alone.
+fn code_hook(bytes: &[u8]) -> u64 {
+    let count = Rc::new(Cell::new(0));
+    let counter = Rc::clone(&count);
+    let mut uc = Unicorn::new(Arch::ARM, Mode::THUMB).unwrap();
+    uc.ctl_set_cpu_model(ArmCpuModel::CORTEX_M7 as i32).unwrap();
+    uc.mem_map(u64::from(FLASH), 1 << 20, Prot::ALL).unwrap();
+    uc.mem_map(0x2000_0000, 1 << 16, Prot::ALL).unwrap();
+    uc.mem_write(u64::from(FLASH), bytes).unwrap();
+    uc.add_code_hook(1, 0, move |_, _, _| counter.set(counter.get() + 1)).unwrap();
+    uc.emu_start(u64::from(FLASH | 0x41), u64::from(FLASH) + bytes.len() as u64, 0, 0).unwrap();
+    count.get()
+}
+
+#[test]
+fn it_blocks_calls_loops_and_pages_are_counted() {
+    let (finish, _) = run(program(COUNT), &job());
+    assert_eq!(finish.boot.instructions(), COUNTED);
+    assert_eq!(finish.fault.unwrap().kind, FaultKind::Deadlock);
+    // Unicorn's own hook misses instructions whose condition fails.
+    assert_eq!(code_hook(COUNT), COUNTED - NOT_TAKEN);
+}
+
+#[test]
+fn a_long_run_is_counted_as_by_a_hook_on_every_instruction() {
+    let mut bytes = MULTIPLY.to_vec();
+    // 1000 rows instead of 400000: movw r7, #1000; movt r7, #0.
+    bytes[0x40..0x48].copy_from_slice(&[0x40, 0xf2, 0xe8, 0x37, 0xc0, 0xf2, 0x00, 0x07]);
+    let (finish, _) = run(program(&bytes), &job());
+    assert_eq!(finish.boot.instructions(), code_hook(&bytes));
+    assert_eq!(finish.boot.instructions(), 2 + 1000 * (5 + 64 * 14 + 5) + 1);
+}
+
+#[test]
+fn sleep_is_time_without_instructions() {
+    let (finish, _) = run(program(SLEEP), &job());
+    let counts = finish.boot;
+    // Before the loop 8, five times wfi, cmp, bne, then movs, str, wfi.
+    assert_eq!(counts.dispatch_instructions, 8 + 5 * 3 + 3);
+    assert_eq!(counts.interrupt_instructions, 5 * 2);
+    // SysTick strikes every 10000 cycles from when it is switched on.
+    let cycles = counts.cycles().0;
+    assert!((50_000..50_100).contains(&cycles), "{cycles}");
+    assert!(counts.wait_cycles.0 > 49_000);
+}
+
+#[test]
+fn handlers_leave_no_trace() {
+    let (finish, _) = run(program(PRESERVE), &job());
+    let fault = finish.fault.unwrap();
+    assert_eq!(fault.kind, FaultKind::Deadlock, "{}", fault.message);
+    assert!(finish.boot.interrupt_instructions > 100 * 13);
+}
+
+/// Calls `mark(0, 0)`, `mark(2, 5)`, three instructions, `mark(3, 5)`, `mark(1, 0)`.
+fn marked() -> tilewright_worker::Firmware {
+    let mut firmware = assembled(&[
+        0x2000, 0x2100, 0xf000, 0xf810, // movs r0,#0; movs r1,#0; bl mark
+        0x2002, 0x2105, 0xf000, 0xf80c, // movs r0,#2; movs r1,#5; bl mark
+        0x2001, 0x2002, 0x2003, // the step
+        0x2003, 0x2105, 0xf000, 0xf805, // movs r0,#3; movs r1,#5; bl mark
+        0x2001, 0x2100, 0xf000, 0xf801, // movs r0,#1; movs r1,#0; bl mark
+        0xbf30, // wfi
+        0x46c0, 0xbf00, 0x4770, // mark: mov r8,r8; nop; bx lr
+    ]);
+    firmware.mark = Some(common::ENTRY + 2 * 20);
+    firmware
+}
+
+#[test]
+fn steps_are_counted_without_their_marks() {
+    let watch = Watch { step: 5, address: common::ENTRY, rows: 2, row_bytes: 2, pitch: 8 };
+    let mut job = job();
+    job.watches = vec![watch];
+    let (finish, messages) = run(marked(), &job);
+    // Up to the mark's entry: movs, movs, bl.
+    assert_eq!(finish.boot.instructions(), 3);
+    let Counts { compute_instructions, dispatch_instructions, .. } = finish.invoke;
+    // The step: three instructions, and movs, movs, bl towards the mark that ends it.
+    assert_eq!(compute_instructions, 6);
+    // Four marks of 3 (the last is entered when the invoke ends), and two calls of 3.
+    assert_eq!(dispatch_instructions, 3 * 3 + 2 * 3);
+    let Some(Response::Step(step)) = messages.iter().find(|m| matches!(m, Response::Step(_)))
+    else {
+        panic!("no step")
+    };
+    assert_eq!((step.step, step.instructions), (5, 6));
+    assert_eq!(step.end - step.start, step.cycles);
+    let bytes = vec![0x00, 0x20, 0x02, 0x20];
+    assert!(messages.contains(&Response::Watched { watch: 0, bytes }));
+}

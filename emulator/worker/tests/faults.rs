@@ -1,0 +1,149 @@
+//! What goes wrong on the board ends the job with a report.
+
+mod common;
+
+use common::{BOARD, ENTRY, assembled, job, program, run};
+use tilewright_protocol::{Job, Response};
+use tilewright_report::{Fault, FaultKind};
+use tilewright_worker::{Firmware, JobError};
+
+const CONSOLE: &[u8] = include_bytes!("../programs/console.bin");
+
+fn fault(code: &[u16]) -> Fault {
+    run(assembled(code), &job()).0.fault.unwrap()
+}
+
+fn console(messages: &[Response]) -> String {
+    let bytes = messages.iter().filter_map(|message| match message {
+        Response::Console(bytes) => Some(bytes.as_slice()),
+        _ => None,
+    });
+    String::from_utf8(bytes.flatten().copied().collect()).unwrap()
+}
+
+#[test]
+fn an_unmapped_read_is_told_with_address_place_and_registers() {
+    // movs r1,#0x60; lsls r1,r1,#24; ldr r0,[r1]
+    let fault = fault(&[0x2160, 0x0609, 0x6808]);
+    assert_eq!(fault.kind, FaultKind::UnmappedAccess);
+    assert!(fault.message.contains("read of 0x60000000 at 0x08000044 in main + 0x4"), "{fault:?}");
+    assert!(fault.message.contains("ldr r0, [r1]"), "{fault:?}");
+    assert!(fault.registers.contains(&("r1".into(), 0x6000_0000)));
+    assert!(fault.registers.contains(&("pc".into(), ENTRY + 4)));
+    assert_eq!(fault.last_blocks, [(ENTRY, "main".to_owned())]);
+}
+
+#[test]
+fn external_memory_that_is_not_set_up_is_named() {
+    // movs r1,#0xc0; lsls r1,r1,#24; str r0,[r1]
+    let fault = fault(&[0x21c0, 0x0609, 0x6008]);
+    assert_eq!(fault.kind, FaultKind::UnmappedAccess);
+    assert!(fault.message.contains("SDRAM"), "{fault:?}");
+}
+
+#[test]
+fn a_write_to_flash_is_told() {
+    // movs r1,#8; lsls r1,r1,#24; str r0,[r1]
+    let fault = fault(&[0x2108, 0x0609, 0x6008]);
+    assert_eq!(fault.kind, FaultKind::UnmappedAccess);
+    assert!(fault.message.contains("write to 0x08000000"), "{fault:?}");
+    assert!(fault.message.contains("Flash"), "{fault:?}");
+}
+
+#[test]
+fn a_register_that_no_peripheral_has_is_told() {
+    // movw r1,#0xf000; movt r1,#0x4001; ldr r0,[r1]; b .
+    let fault = fault(&[0xf24f, 0x0100, 0xf2c4, 0x0101, 0x6808, 0xe7fe]);
+    assert_eq!(fault.kind, FaultKind::UnmappedAccess);
+    assert!(fault.message.contains("0x4001f000"), "{fault:?}");
+}
+
+#[test]
+fn a_stack_that_grows_past_its_end_is_told_apart() {
+    // push {r0-r7}; b -: the stack has 64 bytes
+    let fault = fault(&[0xb4ff, 0xe7fd]);
+    assert_eq!(fault.kind, FaultKind::StackOverflow, "{fault:?}");
+}
+
+#[test]
+fn an_undefined_instruction_is_a_hard_fault() {
+    let fault = fault(&[0x2000, 0xde07]);
+    assert_eq!(fault.kind, FaultKind::HardFault);
+    assert!(fault.message.contains("at 0x08000042"), "{fault:?}");
+    // Behind WFE, where Unicorn reports WFE itself in the same way: sev; wfe; udf
+    let fault = self::fault(&[0xbf40, 0xbf20, 0xde07]);
+    assert_eq!(fault.kind, FaultKind::HardFault, "{fault:?}");
+    assert!(fault.message.contains("at 0x08000044"), "{fault:?}");
+}
+
+#[test]
+fn the_floating_point_unit_must_be_switched_on() {
+    // vmov.f32 s0,#1.0
+    let fault = fault(&[0xeeb7, 0x0a00]);
+    assert_eq!(fault.kind, FaultKind::HardFault);
+    assert!(fault.message.contains("CPACR"), "{fault:?}");
+}
+
+#[test]
+fn a_run_away_ends_at_its_limit() {
+    let (finish, _) = run(assembled(&[0xe7fe]), &job());
+    assert_eq!(finish.fault.unwrap().kind, FaultKind::InstructionLimit);
+    assert_eq!(finish.boot.instructions(), job().limits.instructions);
+}
+
+#[test]
+fn sleep_without_a_way_out_is_a_deadlock() {
+    // wfi, and wfe with the event register clear
+    assert_eq!(fault(&[0xbf30]).kind, FaultKind::Deadlock);
+    assert_eq!(fault(&[0xbf20]).kind, FaultKind::Deadlock);
+}
+
+fn with_frames(frames: &[&[u8]]) -> Job {
+    let mut job = job();
+    job.frames = frames.iter().map(|frame| frame.to_vec()).collect();
+    job
+}
+
+#[test]
+fn a_frame_is_sent_when_the_firmware_is_ready() {
+    let (finish, messages) = run(program(CONSOLE), &with_frames(&[&[1, 2, 3, 4]]));
+    assert_eq!(finish.fault, None);
+    assert_eq!(console(&messages), "ready 4\r\ndone\r\n");
+    assert_eq!(finish.unknown_registers, []);
+    // 19 bytes of 160 clocks went over the wire; polling is skipped.
+    assert!(finish.boot.cycles().0 > 19 * 160);
+    assert!(finish.boot.instructions() < 500, "{:?}", finish.boot);
+}
+
+#[test]
+fn an_error_line_is_a_fault() {
+    let (finish, messages) = run(program(CONSOLE), &with_frames(&[&[1, 2, 3, 5]]));
+    let fault = finish.fault.unwrap();
+    assert_eq!(fault.kind, FaultKind::Firmware);
+    assert!(fault.message.contains("the sum is wrong"), "{fault:?}");
+    assert!(console(&messages).ends_with("error: the sum is wrong\r\n"));
+}
+
+#[test]
+fn output_has_a_limit() {
+    let mut job = with_frames(&[&[1, 2, 3, 4]]);
+    job.limits.console_bytes = 8;
+    assert_eq!(run(program(CONSOLE), &job).0.fault.unwrap().kind, FaultKind::OutputLimit);
+}
+
+#[test]
+fn what_is_no_firmware_is_refused() {
+    let refused = |elf: &[u8]| {
+        let job = Job { elf: elf.to_vec(), ..job() };
+        tilewright_worker::run(&job, |_| {}).unwrap_err()
+    };
+    assert!(matches!(refused(b""), JobError::Elf(_)));
+    assert!(matches!(refused(b"\x7fELF\x01\x01\x01"), JobError::Elf(_)));
+    let board = || tilewright_board::find(BOARD).unwrap();
+    let empty = tilewright_worker::run_firmware(board(), Firmware::default(), &job(), |_| {});
+    assert!(matches!(empty, Err(JobError::NoVectors(0x0800_0000))));
+    let mut outside = assembled(&[0xbf00]);
+    outside.segments.push((0x1000_0000, vec![0; 4]));
+    let outside = tilewright_worker::run_firmware(board(), outside, &job(), |_| {});
+    assert!(matches!(outside, Err(JobError::Outside { address: 0x1000_0000, bytes: 4 })));
+}
