@@ -1,0 +1,105 @@
+//! What can be wrong with a model file.
+
+use std::fmt;
+
+use thiserror::Error;
+use tilewright_model::passes::PassError;
+
+/// An operator that the importer does not know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnsupportedOperator {
+    /// Operator type, with its domain where that is not ONNX's.
+    pub op: String,
+    /// The node's name, or that of its result.
+    pub node: String,
+    /// The node's index in the file.
+    pub index: usize,
+}
+
+impl fmt::Display for UnsupportedOperator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (node {} '{}')", self.op, self.index, self.node)
+    }
+}
+
+/// Why a file could not be read as a model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FormatError {
+    /// The bytes are no model that is known.
+    #[error("not a model: {reason}. Known formats: ONNX (.onnx)")]
+    NotAModel {
+        /// What they look like.
+        reason: String,
+    },
+    /// The file begins as a model but ends early or is damaged.
+    #[error("the ONNX file is cut off or damaged: {reason}")]
+    Damaged {
+        /// Where and how.
+        reason: String,
+    },
+    /// Operators that are not known.
+    #[error("unsupported operator {}{}", .first, others(.all))]
+    UnsupportedOperators {
+        /// The first.
+        first: UnsupportedOperator,
+        /// All of them, in the order of the file.
+        all: Vec<UnsupportedOperator>,
+    },
+    /// A dimension of an input has no size in the file.
+    #[error("input '{input}' has no fixed size for dimension '{dim}': give one")]
+    DynamicDimension {
+        /// The input.
+        input: String,
+        /// Name to give the size under.
+        dim: String,
+    },
+    /// A node's attributes or operands are wrong, or of a kind that is not supported.
+    #[error("node {index} '{node}' ({op}): {reason}")]
+    Node {
+        /// The node's name, or that of its result.
+        node: String,
+        /// The node's index in the file.
+        index: usize,
+        /// Operator type.
+        op: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The model's inputs, outputs or constants are wrong.
+    #[error("'{name}': {reason}")]
+    Interface {
+        /// The input, output or constant.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Beyond a limit.
+    #[error("too large: {what}: {size}, at most {limit} are allowed")]
+    TooLarge {
+        /// What is counted.
+        what: String,
+        /// How many; "beyond the address space" where that cannot be said.
+        size: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// A constant holds an infinite value or one that is no number.
+    #[error("constant '{tensor}' holds a value that is infinite or no number")]
+    NotFinite {
+        /// The constant.
+        tensor: String,
+    },
+    /// The graph is faulty.
+    #[error(transparent)]
+    Graph(#[from] PassError),
+}
+
+fn others(all: &[UnsupportedOperator]) -> String {
+    if all.len() < 2 {
+        return String::new();
+    }
+    let mut kinds: Vec<&str> = all.iter().map(|operator| operator.op.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    format!("; {} unsupported nodes in all: {}", all.len(), kinds.join(", "))
+}

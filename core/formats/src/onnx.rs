@@ -1,0 +1,40 @@
+//! ONNX. tract's protobuf types give nodes, attributes and tensors; shapes come from the graph
+//! IR's own inference as nodes are added, so that sizes are checked before anything is allocated.
+
+mod attributes;
+mod constant;
+mod importer;
+mod ops;
+mod wire;
+
+use prost::Message;
+use tilewright_model::{Model, passes};
+use tract_onnx::pb;
+
+use crate::{FormatError, Limits};
+
+pub(crate) fn open(
+    name: &str,
+    bytes: &[u8],
+    limits: &Limits,
+    dims: &[(String, usize)],
+) -> Result<Model, FormatError> {
+    let proto = parse(bytes, limits)?;
+    let mut model = importer::import(proto, limits, dims)?;
+    name.rsplit(['/', '\\']).next().unwrap_or(name).clone_into(&mut model.name);
+    if let Some(stem) = model.name.strip_suffix(".onnx") {
+        model.name = stem.to_owned();
+    }
+    Ok(passes::optimise(model)?.0)
+}
+
+/// Decodes the file, after counting what decoding would make of it.
+pub(crate) fn parse(bytes: &[u8], limits: &Limits) -> Result<pb::ModelProto, FormatError> {
+    wire::check(bytes, limits)?;
+    let proto = pb::ModelProto::decode(bytes)
+        .map_err(|error| FormatError::Damaged { reason: error.to_string() })?;
+    if proto.graph.is_none() {
+        return Err(FormatError::NotAModel { reason: "it holds no graph".to_owned() });
+    }
+    Ok(proto)
+}

@@ -1,0 +1,439 @@
+//! Builds the graph node by node.
+//!
+//! ONNX images are NCHW, the graph's NHWC. Each activation carries its `order`: dimension `i` of
+//! the tensor is ONNX dimension `order[i]`. Transposes of the file only change orders; a transpose
+//! is added where an operator needs another order than its operand has.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use tilewright_model::infer::result_shape;
+use tilewright_model::{Activation, DType, Data, Model, Node, Op, Shape, Source, Tensor, TensorId};
+use tract_onnx::pb::{self, GraphProto, tensor_proto::DataType};
+use tract_onnx::pb::{tensor_shape_proto::dimension, type_proto};
+
+use super::attributes::Place;
+use super::constant::{Constant, Values, elements};
+use super::ops;
+use crate::{FormatError, Limits, UnsupportedOperator};
+
+/// An activation of the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Activated {
+    pub(crate) tensor: TensorId,
+    /// Dimension `i` of the tensor is ONNX dimension `order[i]`.
+    pub(crate) order: Vec<usize>,
+}
+
+/// A value of the file.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Activated(Activated),
+    Constant(Rc<Constant>),
+}
+
+/// The order in which operators over images want them: channels last.
+pub(crate) fn channels_last(rank: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rank).collect();
+    if rank > 2 {
+        order[1..].rotate_left(1);
+    }
+    order
+}
+
+/// The order of the file itself.
+pub(crate) fn as_given(rank: usize) -> Vec<usize> {
+    (0..rank).collect()
+}
+
+pub(crate) struct Importer<'a> {
+    pub(crate) model: Model,
+    pub(crate) limits: &'a Limits,
+    values: BTreeMap<String, Value>,
+    reordered: BTreeMap<(TensorId, Vec<usize>), TensorId>,
+    constant_elements: usize,
+    /// Names given to results.
+    names: BTreeSet<String>,
+}
+
+/// Imports a decoded file.
+pub(super) fn import(
+    proto: pb::ModelProto,
+    limits: &Limits,
+    dims: &[(String, usize)],
+) -> Result<Model, FormatError> {
+    let mut graph = proto.graph.unwrap_or_default();
+    let initializers = std::mem::take(&mut graph.initializer);
+    if graph.node.len() > limits.nodes {
+        return Err(FormatError::TooLarge {
+            what: "nodes".to_owned(),
+            size: graph.node.len().to_string(),
+            limit: limits.nodes,
+        });
+    }
+    refuse_unsupported(&graph)?;
+    if let Some(sparse) = graph.sparse_initializer.first() {
+        let name = sparse.values.as_ref().map_or("", |values| values.name.as_str());
+        return Err(FormatError::Interface {
+            name: name.to_owned(),
+            reason: "sparse constants are not supported".to_owned(),
+        });
+    }
+    let mut importer = Importer {
+        model: Model::default(),
+        limits,
+        values: BTreeMap::new(),
+        reordered: BTreeMap::new(),
+        constant_elements: 0,
+        names: BTreeSet::new(),
+    };
+    for entry in proto.metadata_props {
+        importer.model.metadata.insert(entry.key, entry.value);
+    }
+    for tensor in initializers {
+        let constant = Constant::read(tensor, limits)?;
+        importer.add_constant(constant.name.clone(), constant)?;
+    }
+    for input in &graph.input {
+        if !importer.values.contains_key(&input.name) {
+            importer.add_input(&graph, input, dims)?;
+        }
+    }
+    let standard = |domain: &str| domain.is_empty() || domain == "ai.onnx";
+    let opset = proto.opset_import.iter().find(|set| standard(&set.domain));
+    let opset = opset.map_or(1, |set| set.version);
+    for (index, node) in graph.node.iter().enumerate() {
+        let place = Place { node, index, opset };
+        let value = ops::import(&mut importer, place)?;
+        let Some(name) = node.output.first() else {
+            return Err(place.bad("it has no result"));
+        };
+        if importer.values.insert(name.clone(), value).is_some() {
+            return Err(place.bad(format!("'{name}' is made twice")));
+        }
+    }
+    importer.outputs(&graph)?;
+    Ok(importer.model)
+}
+
+fn refuse_unsupported(graph: &GraphProto) -> Result<(), FormatError> {
+    let all: Vec<UnsupportedOperator> = graph
+        .node
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| !ops::is_supported(node))
+        .map(|(index, node)| UnsupportedOperator {
+            op: match node.domain.as_str() {
+                "" | "ai.onnx" => node.op_type.clone(),
+                domain => format!("{domain}.{}", node.op_type),
+            },
+            node: Place { node, index, opset: 0 }.name().to_owned(),
+            index,
+        })
+        .collect();
+    match all.first().cloned() {
+        Some(first) => Err(FormatError::UnsupportedOperators { first, all }),
+        None => Ok(()),
+    }
+}
+
+impl Importer<'_> {
+    fn add_constant(&mut self, name: String, constant: Constant) -> Result<(), FormatError> {
+        self.count(constant.len())?;
+        self.values.insert(name, Value::Constant(Rc::new(constant)));
+        Ok(())
+    }
+
+    /// Counts elements of constants against the limit.
+    pub(crate) fn count(&mut self, elements: usize) -> Result<(), FormatError> {
+        self.constant_elements = self.constant_elements.saturating_add(elements);
+        if self.constant_elements <= self.limits.total_elements {
+            return Ok(());
+        }
+        Err(FormatError::TooLarge {
+            what: "elements of all constants".to_owned(),
+            size: self.constant_elements.to_string(),
+            limit: self.limits.total_elements,
+        })
+    }
+
+    fn add_input(
+        &mut self,
+        graph: &GraphProto,
+        input: &pb::ValueInfoProto,
+        given: &[(String, usize)],
+    ) -> Result<(), FormatError> {
+        let bad = |reason: String| FormatError::Interface { name: input.name.clone(), reason };
+        let Some(type_proto::Value::TensorType(tensor)) =
+            input.r#type.as_ref().and_then(|kind| kind.value.as_ref())
+        else {
+            return Err(bad("this input has no type, or is no tensor".to_owned()));
+        };
+        if tensor.elem_type != DataType::Float as i32 {
+            let dtype = DataType::try_from(tensor.elem_type).unwrap_or(DataType::Undefined);
+            return Err(bad(format!(
+                "this input takes {}; only FLOAT is supported",
+                dtype.as_str_name()
+            )));
+        }
+        let shape = tensor.shape.as_ref().ok_or_else(|| FormatError::DynamicDimension {
+            input: input.name.clone(),
+            dim: "shape".to_owned(),
+        })?;
+        let mut dims = Vec::with_capacity(shape.dim.len());
+        for (axis, dim) in shape.dim.iter().enumerate() {
+            let symbol = match &dim.value {
+                Some(dimension::Value::DimValue(size)) if *size > 0 => {
+                    dims.push(usize::try_from(*size).unwrap_or(usize::MAX));
+                    continue;
+                }
+                Some(dimension::Value::DimParam(symbol)) if !symbol.is_empty() => symbol.clone(),
+                _ => format!("{}[{axis}]", input.name),
+            };
+            let size = given.iter().find(|(name, _)| *name == symbol).map(|(_, size)| *size);
+            match size {
+                Some(size) if size > 0 => dims.push(size),
+                Some(_) => return Err(bad(format!("dimension '{symbol}' must not be 0"))),
+                None if axis == 0 => dims.push(1),
+                None => {
+                    return Err(FormatError::DynamicDimension {
+                        input: input.name.clone(),
+                        dim: symbol,
+                    });
+                }
+            }
+        }
+        elements(&input.name, &dims, self.limits)?;
+        // A file whose first step is to transpose or reshape takes images as they come.
+        let mut readers = graph.node.iter().filter(|node| node.input.contains(&input.name));
+        let moved = |node: &pb::NodeProto| {
+            matches!(node.op_type.as_str(), "Transpose" | "Reshape" | "Flatten")
+        };
+        let order = match readers.next() {
+            Some(first) if !moved(first) => channels_last(dims.len()),
+            _ => as_given(dims.len()),
+        };
+        let shape: Vec<usize> = order.iter().map(|axis| dims[*axis]).collect();
+        let tensor = self.model.add_tensor(float(&input.name, Shape::new(shape)));
+        self.model.inputs.push(tensor);
+        self.values.insert(input.name.clone(), Value::Activated(Activated { tensor, order }));
+        Ok(())
+    }
+
+    fn outputs(&mut self, graph: &GraphProto) -> Result<(), FormatError> {
+        for output in &graph.output {
+            let bad = |reason: &str| FormatError::Interface {
+                name: output.name.clone(),
+                reason: reason.to_owned(),
+            };
+            let value = match self.values.get(&output.name) {
+                Some(Value::Activated(value)) => value.clone(),
+                Some(Value::Constant(_)) => return Err(bad("this output is constant")),
+                None => return Err(bad("this output is never made")),
+            };
+            let rank = value.order.len();
+            let kept = value.order == channels_last(rank) || value.order == as_given(rank);
+            let mut tensor =
+                if kept { value.tensor } else { self.in_order(&value, &as_given(rank)) };
+            if self.model.inputs.contains(&tensor) || self.model.outputs.contains(&tensor) {
+                let shape = self.model.tensor(tensor).shape.clone();
+                let copy = self.model.add_tensor(float(&output.name, shape));
+                self.push(&output.name, Op::Activation(Activation::None), vec![tensor], copy);
+                tensor = copy;
+            } else {
+                output.name.clone_into(&mut self.model.tensors[tensor.0].name);
+            }
+            self.model.outputs.push(tensor);
+        }
+        if self.model.outputs.is_empty() || self.model.inputs.is_empty() {
+            let missing = if self.model.inputs.is_empty() { "input" } else { "output" };
+            return Err(FormatError::Interface {
+                name: graph.name.clone(),
+                reason: format!("the graph has no {missing}"),
+            });
+        }
+        Ok(())
+    }
+
+    /// The value of operand `index`.
+    pub(crate) fn operand(&self, place: Place<'_>, index: usize) -> Result<Value, FormatError> {
+        self.optional(place, index)?.ok_or_else(|| place.bad(format!("operand {index} is missing")))
+    }
+
+    /// The value of operand `index`, if the node has one.
+    pub(crate) fn optional(
+        &self,
+        place: Place<'_>,
+        index: usize,
+    ) -> Result<Option<Value>, FormatError> {
+        let Some(name) = place.node.input.get(index).filter(|name| !name.is_empty()) else {
+            return Ok(None);
+        };
+        self.values
+            .get(name)
+            .cloned()
+            .map(Some)
+            .ok_or_else(|| place.bad(format!("operand '{name}' is made by no node before it")))
+    }
+
+    /// Operand `index` as an activation; a constant becomes a constant tensor of the graph.
+    pub(crate) fn activated(
+        &mut self,
+        place: Place<'_>,
+        index: usize,
+    ) -> Result<Activated, FormatError> {
+        match self.operand(place, index)? {
+            Value::Activated(value) => Ok(value),
+            Value::Constant(constant) => {
+                let values = constant
+                    .floats()
+                    .ok_or_else(|| place.bad(format!("operand {index} holds integers")))?;
+                let name = constant.name.clone();
+                let tensor = self.weights(&name, &constant.dims, values.to_vec())?;
+                Ok(Activated { tensor, order: as_given(constant.dims.len()) })
+            }
+        }
+    }
+
+    /// Operand `index`, which must be constant.
+    pub(crate) fn constant(
+        &self,
+        place: Place<'_>,
+        index: usize,
+    ) -> Result<Rc<Constant>, FormatError> {
+        match self.operand(place, index)? {
+            Value::Constant(constant) => Ok(constant),
+            Value::Activated(_) => Err(place.bad(format!("operand {index} must be constant"))),
+        }
+    }
+
+    /// Operand `index` as constant integers, if the node has it.
+    pub(crate) fn ints(
+        &self,
+        place: Place<'_>,
+        index: usize,
+    ) -> Result<Option<Vec<i64>>, FormatError> {
+        match self.optional(place, index)? {
+            None => Ok(None),
+            Some(Value::Constant(constant)) if constant.ints().is_some() => {
+                Ok(constant.ints().map(<[i64]>::to_vec))
+            }
+            Some(_) => Err(place.bad(format!("operand {index} must be constant integers"))),
+        }
+    }
+
+    /// Adds constant floats to the graph.
+    pub(crate) fn weights(
+        &mut self,
+        name: &str,
+        dims: &[usize],
+        values: Vec<f32>,
+    ) -> Result<TensorId, FormatError> {
+        if values.iter().any(|value| !value.is_finite()) {
+            return Err(FormatError::NotFinite { tensor: name.to_owned() });
+        }
+        self.count(values.len())?;
+        let mut tensor = float(name, Shape::new(dims));
+        tensor.source = Some(Source::inline(Data::F32(values)));
+        Ok(self.model.add_tensor(tensor))
+    }
+
+    /// ONNX dimensions of an activation.
+    pub(crate) fn dims(&self, value: &Activated) -> Vec<usize> {
+        let mut dims = vec![0; value.order.len()];
+        for (dim, axis) in self.model.tensor(value.tensor).shape.dims().iter().zip(&value.order) {
+            dims[*axis] = *dim;
+        }
+        dims
+    }
+
+    /// The activation's tensor with its dimensions in `order`; transposed where they are not.
+    pub(crate) fn in_order(&mut self, value: &Activated, order: &[usize]) -> TensorId {
+        if value.order == order {
+            return value.tensor;
+        }
+        let key = (value.tensor, order.to_vec());
+        if let Some(tensor) = self.reordered.get(&key) {
+            return *tensor;
+        }
+        let permutation: Vec<usize> = order
+            .iter()
+            .map(|axis| value.order.iter().position(|a| a == axis).unwrap_or_default())
+            .collect();
+        let dims = self.dims(value);
+        let shape: Vec<usize> = order.iter().map(|axis| dims[*axis]).collect();
+        let name = format!("{}.{}", self.model.tensor(value.tensor).name, name_of(order));
+        let result = self.model.add_tensor(float(&name, Shape::new(shape)));
+        self.push(&name, Op::Transpose { permutation }, vec![value.tensor], result);
+        self.reordered.insert(key, result);
+        result
+    }
+
+    fn push(&mut self, name: &str, op: Op, inputs: Vec<TensorId>, output: TensorId) {
+        self.model.nodes.push(Node { name: name.to_owned(), op, inputs, outputs: vec![output] });
+    }
+
+    /// Adds a node for the file's node at `place`; the result has the shape that the operator
+    /// gives it, and its dimensions are in `order`.
+    pub(crate) fn emit(
+        &mut self,
+        place: Place<'_>,
+        op: Op,
+        inputs: Vec<TensorId>,
+        order: Vec<usize>,
+    ) -> Result<Activated, FormatError> {
+        self.emit_shaped(place, op, inputs, order, &[])
+    }
+
+    /// Adds a reshape to `dims`, given in `order`.
+    pub(crate) fn reshape(
+        &mut self,
+        place: Place<'_>,
+        input: TensorId,
+        dims: &[usize],
+        order: Vec<usize>,
+    ) -> Result<Activated, FormatError> {
+        self.emit_shaped(place, Op::Reshape, vec![input], order, dims)
+    }
+
+    fn emit_shaped(
+        &mut self,
+        place: Place<'_>,
+        op: Op,
+        inputs: Vec<TensorId>,
+        order: Vec<usize>,
+        dims: &[usize],
+    ) -> Result<Activated, FormatError> {
+        let given = place.node.output.first().map_or("", String::as_str);
+        let mut name = given.to_owned();
+        // One node of the file may need several of ours.
+        let mut part = 1;
+        while !self.names.insert(name.clone()) {
+            part += 1;
+            name = format!("{given}.{part}");
+        }
+        let node_name =
+            if part == 1 { place.name().to_owned() } else { format!("{}.{part}", place.name()) };
+        let tensor = self.model.add_tensor(float(&name, Shape::new(dims)));
+        let node = Node { name: node_name, op, inputs, outputs: vec![tensor] };
+        let shape = result_shape(&self.model, &node).map_err(|reason| place.bad(reason))?;
+        elements(&name, shape.dims(), self.limits)?;
+        self.model.tensors[tensor.0].shape = shape;
+        self.model.nodes.push(node);
+        Ok(Activated { tensor, order })
+    }
+}
+
+fn name_of(order: &[usize]) -> String {
+    if order == channels_last(order.len()) { "nhwc".to_owned() } else { "transposed".to_owned() }
+}
+
+fn float(name: &str, shape: Shape) -> Tensor {
+    Tensor { name: name.to_owned(), shape, dtype: DType::F32, quantisation: None, source: None }
+}
+
+/// A constant of integers.
+pub(crate) fn integers(name: &str, dims: Vec<usize>, values: Vec<i64>) -> Value {
+    let values = Values::Int(values);
+    Value::Constant(Rc::new(Constant { name: name.to_owned(), dims, values }))
+}

@@ -1,0 +1,151 @@
+//! Constants, and the arithmetic on shapes that exporters write instead of them.
+
+use std::rc::Rc;
+
+use tract_onnx::pb::tensor_proto::DataType;
+
+use crate::FormatError;
+use crate::onnx::attributes::Place;
+use crate::onnx::constant::{Constant, Values, elements};
+use crate::onnx::importer::{Importer, Value, integers};
+
+fn result_name(place: Place<'_>) -> String {
+    place.node.output.first().cloned().unwrap_or_default()
+}
+
+pub(super) fn constant(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    let name = result_name(place);
+    let (dims, values) = if let Some(attribute) = place.attribute("value") {
+        let mut proto = attribute.t.clone().ok_or_else(|| place.bad("its value is no tensor"))?;
+        proto.name.clone_from(&name);
+        let constant = Constant::read(proto, importer.limits)?;
+        (constant.dims, constant.values)
+    } else if let Some(attribute) = place.attribute("value_float") {
+        (vec![], Values::Float(vec![attribute.f]))
+    } else if let Some(attribute) = place.attribute("value_floats") {
+        (vec![attribute.floats.len()], Values::Float(attribute.floats.clone()))
+    } else if let Some(attribute) = place.attribute("value_int") {
+        (vec![], Values::Int(vec![attribute.i]))
+    } else if let Some(attribute) = place.attribute("value_ints") {
+        (vec![attribute.ints.len()], Values::Int(attribute.ints.clone()))
+    } else {
+        return Err(place.bad("it has no value of a supported kind"));
+    };
+    let constant = Constant { name, dims, values };
+    importer.count(constant.len())?;
+    Ok(Value::Constant(Rc::new(constant)))
+}
+
+pub(super) fn constant_of_shape(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    let name = result_name(place);
+    let sizes = importer.ints(place, 0)?.unwrap_or_default();
+    let dims: Vec<usize> = sizes
+        .iter()
+        .map(|size| usize::try_from(*size).ok())
+        .collect::<Option<_>>()
+        .ok_or_else(|| place.bad(format!("shape {sizes:?}")))?;
+    let count = elements(&name, &dims, importer.limits)?;
+    importer.count(count)?;
+    let filler = match place.attribute("value").and_then(|attribute| attribute.t.clone()) {
+        None => Values::Float(vec![0.0]),
+        Some(proto) => Constant::read(proto, importer.limits)?.values,
+    };
+    let values = match filler {
+        Values::Float(filler) if filler.len() == 1 => Values::Float(vec![filler[0]; count]),
+        Values::Int(filler) if filler.len() == 1 => Values::Int(vec![filler[0]; count]),
+        _ => return Err(place.bad("its value must be one element")),
+    };
+    Ok(Value::Constant(Rc::new(Constant { name, dims, values })))
+}
+
+pub(super) fn shape(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let dims = match importer.operand(place, 0)? {
+        Value::Constant(constant) => constant.dims.clone(),
+        Value::Activated(value) => importer.dims(&value),
+    };
+    let sizes: Vec<i64> = dims.iter().map(|dim| *dim as i64).collect();
+    let (start, end) = bounds(place.int("start", 0), place.int("end", i64::MAX), sizes.len());
+    let sizes = sizes.get(start..end).unwrap_or_default().to_vec();
+    Ok(integers(&result_name(place), vec![sizes.len()], sizes))
+}
+
+/// Bounds counted from the back where negative, and cut to the length.
+fn bounds(start: i64, end: i64, length: usize) -> (usize, usize) {
+    let bound = |at: i64| {
+        let from_front = if at < 0 { at.saturating_add(length as i64) } else { at };
+        from_front.clamp(0, length as i64) as usize
+    };
+    (bound(start), bound(end))
+}
+
+/// Shapes only: one axis, step one.
+pub(super) fn slice(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let input = importer.operand(place, 0)?;
+    let Value::Constant(constant) = &input else {
+        return Err(place.bad("slices of activations are not supported"));
+    };
+    let (Some(values), 1) = (constant.ints(), constant.dims.len()) else {
+        return Err(place.bad("only slices of shapes are supported"));
+    };
+    let one = |name: &str, index: usize, default: i64| -> Result<i64, FormatError> {
+        let given = match place.ints(name) {
+            Some(given) => Some(given.to_vec()),
+            None => importer.ints(place, index)?,
+        };
+        match given.as_deref() {
+            None => Ok(default),
+            Some([value]) => Ok(*value),
+            Some(_) => Err(place.bad(format!("{name} must be one number"))),
+        }
+    };
+    let (start, end) = (one("starts", 1, 0)?, one("ends", 2, i64::MAX)?);
+    if one("steps", 4, 1)? != 1 {
+        return Err(place.bad("only steps of one are supported"));
+    }
+    let (start, end) = bounds(start, end, values.len());
+    let part = values.get(start..end).unwrap_or_default().to_vec();
+    Ok(integers(&result_name(place), vec![part.len()], part))
+}
+
+pub(super) fn gather(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let Value::Constant(data) = importer.operand(place, 0)? else {
+        return Err(place.bad("gathering from activations is not supported"));
+    };
+    let indices = importer.constant(place, 1)?;
+    let (Some(values), Some(picks), 1) = (data.ints(), indices.ints(), data.dims.len()) else {
+        return Err(place.bad("only gathering from shapes is supported"));
+    };
+    let picked = picks
+        .iter()
+        .map(|pick| place.axis(*pick, values.len()).map(|index| values[index]))
+        .collect::<Result<Vec<i64>, FormatError>>()?;
+    Ok(integers(&result_name(place), indices.dims.clone(), picked))
+}
+
+pub(super) fn cast(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let to = i32::try_from(place.int("to", 0)).ok().and_then(|to| DataType::try_from(to).ok());
+    let value = importer.operand(place, 0)?;
+    match (&value, to) {
+        (Value::Activated(_), Some(DataType::Float)) => Ok(value),
+        (Value::Constant(constant), Some(DataType::Int64 | DataType::Int32))
+            if constant.ints().is_some() =>
+        {
+            Ok(value)
+        }
+        (Value::Constant(constant), Some(DataType::Float)) => {
+            let values = match &constant.values {
+                Values::Float(values) => values.clone(),
+                Values::Int(values) => values.iter().map(|value| *value as f32).collect(),
+            };
+            let values = Values::Float(values);
+            Ok(Value::Constant(Rc::new(Constant { values, ..Constant::clone(constant) })))
+        }
+        _ => Err(place.bad("only casts to the type that the graph has anyway are supported")),
+    }
+}

@@ -1,0 +1,245 @@
+//! Operators on single elements, and softmax.
+
+use tilewright_model::{Activation, Op};
+
+use crate::FormatError;
+use crate::onnx::attributes::Place;
+use crate::onnx::constant::{Constant, elements};
+use crate::onnx::importer::{Activated, Importer, Value, as_given, channels_last};
+
+fn activation(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    activation: Activation,
+) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
+    let op = Op::Activation(activation);
+    importer.emit(place, op, vec![input.tensor], input.order).map(Value::Activated)
+}
+
+pub(super) fn relu(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    activation(importer, place, Activation::Relu)
+}
+
+pub(super) fn clip(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let bound = |index: usize, name: &str, default: f32| -> Result<f32, FormatError> {
+        if place.attribute(name).is_some() || importer.optional(place, index)?.is_none() {
+            return place.float(name, default);
+        }
+        let constant = importer.constant(place, index)?;
+        match constant.floats() {
+            Some([value]) => Ok(*value),
+            _ => Err(place.bad(format!("operand {index} must be one float"))),
+        }
+    };
+    let low = bound(1, "min", f32::NEG_INFINITY)?;
+    let high = bound(2, "max", f32::INFINITY)?;
+    if low == 0.0 && high == 6.0 {
+        activation(importer, place, Activation::Relu6)
+    } else if low == 0.0 && high >= f32::MAX {
+        activation(importer, place, Activation::Relu)
+    } else if low <= f32::MIN && high >= f32::MAX {
+        activation(importer, place, Activation::None)
+    } else {
+        Err(place.bad(format!("a clip to {low}…{high}: only 0…6 and 0…∞ are supported")))
+    }
+}
+
+pub(super) fn batch_normalization(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    if place.flag("training_mode", false)? {
+        return Err(place.bad("training_mode is not supported"));
+    }
+    let input = importer.activated(place, 0)?;
+    let rank = importer.dims(&input).len();
+    let order = channels_last(rank);
+    let mut operands = vec![importer.in_order(&input, &order)];
+    for index in 1..5 {
+        let constant = importer.constant(place, index)?;
+        let values =
+            constant.floats().ok_or_else(|| place.bad(format!("operand {index} is no floats")))?;
+        operands.push(importer.weights(&constant.name, &constant.dims, values.to_vec())?);
+    }
+    let epsilon = place.float("epsilon", 1e-5)?;
+    importer.emit(place, Op::BatchNorm { epsilon }, operands, order).map(Value::Activated)
+}
+
+/// What `x ∘ constant` does to x: x · scale + offset.
+type Affine = fn(f32) -> (f32, f32);
+
+pub(super) fn add(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    binary(importer, place, |c| (1.0, c), Some(|c| (1.0, c)), true)
+}
+
+pub(super) fn sub(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    binary(importer, place, |c| (1.0, -c), Some(|c| (-1.0, c)), false)
+}
+
+pub(super) fn mul(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    binary(importer, place, |c| (c, 0.0), Some(|c| (c, 0.0)), false)
+}
+
+pub(super) fn div(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    binary(importer, place, |c| (1.0 / c, 0.0), None, false)
+}
+
+/// `behind` is for a constant second operand, `before` for a constant first.
+fn binary(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    behind: Affine,
+    before: Option<Affine>,
+    adds: bool,
+) -> Result<Value, FormatError> {
+    let pair = (importer.operand(place, 0)?, importer.operand(place, 1)?);
+    let (value, constant, affine) = match pair {
+        (Value::Activated(first), Value::Activated(second)) if adds => {
+            return add_activations(importer, place, &first, &second).map(Value::Activated);
+        }
+        (Value::Activated(value), Value::Constant(constant)) => (value, constant, Some(behind)),
+        (Value::Constant(constant), Value::Activated(value)) => (value, constant, before),
+        _ => return Err(place.bad("supported only between an activation and a constant")),
+    };
+    let dims = importer.dims(&value);
+    let (Some(values), Some(affine)) = (constant.floats(), affine) else {
+        return Err(place.bad("supported only for an activation by constant floats"));
+    };
+    if let Some(axis) = channel_axis(&constant, &dims, &value.order) {
+        return per_channel(importer, place, &value, &constant.name, axis, |channel| {
+            affine(values[channel % values.len().max(1)])
+        });
+    }
+    if place.node.op_type != "Add" {
+        return Err(place.bad(format!(
+            "a constant of shape {:?}: only one value for each channel is supported",
+            constant.dims
+        )));
+    }
+    let whole = broadcast(importer, place, &constant, &dims)?;
+    let tensor = importer.weights(&constant.name, &dims, whole)?;
+    let whole = Activated { tensor, order: as_given(dims.len()) };
+    add_activations(importer, place, &value, &whole).map(Value::Activated)
+}
+
+fn add_activations(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    first: &Activated,
+    second: &Activated,
+) -> Result<Activated, FormatError> {
+    let (one, other) = (importer.dims(first), importer.dims(second));
+    if one != other {
+        return Err(place.bad(format!("shapes {one:?} and {other:?} differ")));
+    }
+    let second = importer.in_order(second, &first.order);
+    let op = Op::Add { activation: Activation::None };
+    importer.emit(place, op, vec![first.tensor, second], first.order.clone())
+}
+
+/// The ONNX axis along which alone the constant varies when broadcast to `dims`; for a scalar that
+/// of the innermost dimension of the tensor. Nothing if it varies along more or cannot broadcast.
+fn channel_axis(constant: &Constant, dims: &[usize], order: &[usize]) -> Option<usize> {
+    if constant.len() == 1 && constant.dims.len() <= dims.len() {
+        return order.last().copied();
+    }
+    let offset = dims.len().checked_sub(constant.dims.len())?;
+    let mut varying = constant.dims.iter().enumerate().filter(|(_, dim)| **dim != 1);
+    let (axis, dim) = varying.next()?;
+    (varying.next().is_none() && dims[axis + offset] == *dim).then_some(axis + offset)
+}
+
+/// x · scale + offset for each channel along an ONNX axis: a batch normalisation without
+/// statistics, which passes fold.
+fn per_channel(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    value: &Activated,
+    name: &str,
+    axis: usize,
+    affine: impl Fn(usize) -> (f32, f32),
+) -> Result<Value, FormatError> {
+    let channels = importer.dims(value)[axis];
+    let mut order: Vec<usize> = value.order.iter().copied().filter(|a| *a != axis).collect();
+    order.push(axis);
+    let mut operands = vec![importer.in_order(value, &order)];
+    let (scales, offsets): (Vec<f32>, Vec<f32>) = (0..channels).map(affine).unzip();
+    for (suffix, values) in [
+        ("scale", scales),
+        ("offset", offsets),
+        ("mean", vec![0.0; channels]),
+        ("variance", vec![1.0; channels]),
+    ] {
+        let name = format!("{name}.{suffix}");
+        operands.push(importer.weights(&name, &[channels], values)?);
+    }
+    let op = Op::BatchNorm { epsilon: 0.0 };
+    importer.emit(place, op, operands, order).map(Value::Activated)
+}
+
+fn broadcast(
+    importer: &Importer<'_>,
+    place: Place<'_>,
+    constant: &Constant,
+    dims: &[usize],
+) -> Result<Vec<f32>, FormatError> {
+    let count = elements(&constant.name, dims, importer.limits)?;
+    let values = constant.floats().ok_or_else(|| place.bad("a constant holds integers"))?;
+    let misfit = || {
+        place.bad(format!("a constant of shape {:?} does not broadcast to {dims:?}", constant.dims))
+    };
+    let offset = dims.len().checked_sub(constant.dims.len()).ok_or_else(misfit)?;
+    let fits =
+        constant.dims.iter().zip(&dims[offset..]).all(|(have, want)| *have == 1 || have == want);
+    if !fits {
+        return Err(misfit());
+    }
+    Ok((0..count)
+        .map(|index| {
+            let (mut rest, mut source, mut step) = (index, 0, 1);
+            for axis in (0..dims.len()).rev() {
+                let at = rest % dims[axis];
+                rest /= dims[axis];
+                if axis >= offset && constant.dims[axis - offset] != 1 {
+                    source += at * step;
+                    step *= constant.dims[axis - offset];
+                }
+            }
+            values[source]
+        })
+        .collect())
+}
+
+pub(super) fn sum(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let mut total = importer.activated(place, 0)?;
+    if place.node.input.len() == 1 {
+        return Ok(Value::Activated(total));
+    }
+    for index in 1..place.node.input.len() {
+        let next = importer.activated(place, index)?;
+        total = add_activations(importer, place, &total, &next)?;
+    }
+    Ok(Value::Activated(total))
+}
+
+pub(super) fn softmax(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
+    let dims = importer.dims(&input);
+    let flattens = place.opset < 13;
+    let axis = place.axis(place.int("axis", if flattens { 1 } else { -1 }), dims.len())?;
+    // Before version 13 all dimensions from the axis on took part together.
+    let alone = !flattens || dims[axis + 1..].iter().all(|dim| *dim == 1);
+    if alone {
+        let mut order: Vec<usize> = input.order.iter().copied().filter(|a| *a != axis).collect();
+        order.push(axis);
+        let tensor = importer.in_order(&input, &order);
+        return importer.emit(place, Op::Softmax, vec![tensor], order).map(Value::Activated);
+    }
+    let order = as_given(dims.len());
+    let tensor = importer.in_order(&input, &order);
+    let flat = [dims[..axis].iter().product(), dims[axis..].iter().product()];
+    let rows = importer.reshape(place, tensor, &flat, as_given(2))?;
+    let shares = importer.emit(place, Op::Softmax, vec![rows.tensor], as_given(2))?;
+    importer.reshape(place, shares.tensor, &dims, order).map(Value::Activated)
+}
