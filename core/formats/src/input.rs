@@ -1,1 +1,136 @@
-//! x
+//! Inputs for models from files: pictures, NumPy arrays, raw int8.
+
+mod npy;
+mod picture;
+
+use thiserror::Error;
+use tilewright_model::{DType, Data, Shape, Tensor};
+
+pub use npy::{NpyArray, NpyError, NpyValues, parse as parse_npy};
+
+/// Largest difference in height or width that is padded instead of resized.
+const MOST_PADDING: usize = 8;
+
+/// Why a file is no input for a tensor.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum InputError {
+    /// Neither a picture nor an array, nor raw bytes of the right number.
+    #[error("not an input: known are PNG pictures, NumPy arrays (.npy), and raw int8 of {0} bytes")]
+    Unknown(usize),
+    /// The picture cannot be decoded.
+    #[error("the picture cannot be decoded: {0}")]
+    Picture(String),
+    /// The array cannot be read.
+    #[error("the array cannot be read: {0}")]
+    Npy(#[from] NpyError),
+    /// Values do not fit the tensor.
+    #[error("input '{tensor}' takes {takes}, but {given} came")]
+    Mismatch {
+        /// The input.
+        tensor: String,
+        /// Shape or channels that it takes.
+        takes: String,
+        /// What was given.
+        given: String,
+    },
+}
+
+/// Reads one input for `tensor`, which is float, or int8 with its quantisation; layout NHWC.
+///
+/// A PNG becomes pixel / 255: grey or colour as the tensor has 1, 3 or 4 channels; centred between
+/// zeros where it is smaller by 8 pixels or less in both directions (28×28 in 32×32), else resized
+/// by area or linearly. A `.npy` holds the tensor's elements, or several samples of which the
+/// first is taken: floats as they are, unsigned bytes over 255, signed bytes as quantised values.
+/// Anything else of the tensor's size is raw int8.
+///
+/// # Errors
+/// If the bytes are none of these or do not fit the tensor. Never panics on any bytes.
+pub fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Data, InputError> {
+    let count = tensor.shape.elements().unwrap_or(usize::MAX);
+    if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+        return Ok(from_real(tensor, picture::read(tensor, bytes)?));
+    }
+    if bytes.starts_with(npy::MAGIC) {
+        let array = npy::parse(bytes)?;
+        let mut samples = from_array(tensor, &array)?;
+        return Ok(samples.swap_remove(0));
+    }
+    if bytes.len() == count {
+        let integers = bytes.iter().map(|byte| *byte as i8).collect();
+        return Ok(from_integers(tensor, integers));
+    }
+    Err(InputError::Unknown(count))
+}
+
+/// All samples of a `.npy` file as inputs of `tensor`: its size must be a multiple of the tensor's,
+/// and with rank 4 its last dimensions the tensor's, or those with channels first.
+///
+/// # Errors
+/// If the bytes are no such array.
+pub fn samples(tensor: &Tensor, bytes: &[u8]) -> Result<Vec<Data>, InputError> {
+    from_array(tensor, &npy::parse(bytes)?)
+}
+
+fn from_array(tensor: &Tensor, array: &NpyArray) -> Result<Vec<Data>, InputError> {
+    let count = tensor.shape.elements().unwrap_or(0);
+    let mismatch = || InputError::Mismatch {
+        tensor: tensor.name.clone(),
+        takes: tensor.shape.to_string(),
+        given: format!("an array of {}", Shape::new(array.dims.clone())),
+    };
+    let given = array.values.len();
+    if count == 0 || given == 0 || given % count != 0 {
+        return Err(mismatch());
+    }
+    let moved = channels_first(tensor, array);
+    let sample = |index: usize| -> Data {
+        let range = index * count..(index + 1) * count;
+        match &array.values {
+            NpyValues::F32(values) => from_real(tensor, reorder(&values[range], moved)),
+            NpyValues::U8(values) => {
+                let real: Vec<f32> = values[range].iter().map(|v| f32::from(*v) / 255.0).collect();
+                from_real(tensor, reorder(&real, moved))
+            }
+            NpyValues::I8(values) => from_integers(tensor, reorder(&values[range], moved)),
+        }
+    };
+    Ok((0..given / count).map(sample).collect())
+}
+
+/// Height, width and channels, if the array's samples have channels first where the tensor's have
+/// them last.
+fn channels_first(tensor: &Tensor, array: &NpyArray) -> Option<[usize; 3]> {
+    let [_, height, width, channels] = *tensor.shape.dims() else { return None };
+    let last = array.dims.len().checked_sub(3).map(|start| &array.dims[start..])?;
+    let first_matches = last == [channels, height, width] && last != [height, width, channels];
+    first_matches.then_some([height, width, channels])
+}
+
+fn reorder<T: Copy>(values: &[T], channels_first: Option<[usize; 3]>) -> Vec<T> {
+    let Some([height, width, channels]) = channels_first else { return values.to_vec() };
+    let plane = height * width;
+    values
+        .chunks_exact((plane * channels).max(1))
+        .flat_map(|image| {
+            (0..plane).flat_map(move |pixel| (0..channels).map(move |c| image[c * plane + pixel]))
+        })
+        .collect()
+}
+
+fn from_real(tensor: &Tensor, values: Vec<f32>) -> Data {
+    match (&tensor.quantisation, tensor.dtype) {
+        (Some(quantisation), DType::I8) => Data::I8(quantisation.quantise(&values)),
+        _ => Data::F32(values),
+    }
+}
+
+/// For a float tensor, which has no quantisation, −128…127 stand for 0…1.
+fn from_integers(tensor: &Tensor, values: Vec<i8>) -> Data {
+    if tensor.dtype == DType::I8 {
+        return Data::I8(values);
+    }
+    Data::F32(values.iter().map(|value| (f32::from(*value) + 128.0) / 255.0).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! NumPy's array files, as far as inputs need them.
+//!
+//! The format is a magic number, a version, and a header in the form of a Python dictionary.
+
+use thiserror::Error;
+
+/// First bytes of such a file.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Values of an array, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NpyValues {
+    /// 32-bit floats.
+    F32(Vec<f32>),
+    /// Unsigned bytes.
+    U8(Vec<u8>),
+    /// Signed bytes.
+    I8(Vec<i8>),
+}
+
+impl NpyValues {
+    /// Number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::F32(values) => values.len(),
+            Self::U8(values) => values.len(),
+            Self::I8(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// An array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NpyArray {
+    /// Dimensions.
+    pub dims: Vec<usize>,
+    /// Values.
+    pub values: NpyValues,
+}
+
+/// What is wrong with an array file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NpyError {
+    /// Not such a file, or cut off.
+    #[error("it is cut off or damaged: {0}")]
+    Damaged(&'static str),
+    /// A kind of array that is not supported.
+    #[error("{0}; supported are float32, uint8 and int8 in C order")]
+    Unsupported(String),
+}
+
+/// Reads an array file.
+///
+/// # Errors
+/// If it is damaged, or holds other than float32, uint8 or int8 in C order.
+pub fn parse(bytes: &[u8]) -> Result<NpyArray, NpyError> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or(NpyError::Damaged("no magic number"))?;
+    let (length, start) = match *rest {
+        [1, _, low, high, ..] => (usize::from(u16::from_le_bytes([low, high])), 4),
+        [2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([a, b, c, d]) as usize, 6),
+        _ => return Err(NpyError::Damaged("no version")),
+    };
+    let end = length.checked_add(start).ok_or(NpyError::Damaged("the header's length"))?;
+    let header = rest.get(start..end).ok_or(NpyError::Damaged("the header is cut off"))?;
+    let header = std::str::from_utf8(header).map_err(|_| NpyError::Damaged("the header's text"))?;
+    let body = &rest[end..];
+
+    let kind = text(field(header, "descr")?).ok_or(NpyError::Damaged("no element type"))?;
+    if field(header, "fortran_order")?.starts_with("True") {
+        return Err(NpyError::Unsupported("an array in Fortran order".to_owned()));
+    }
+    let dims = tuple(field(header, "shape")?).ok_or(NpyError::Damaged("no shape"))?;
+    let values = match kind {
+        "<f4" | "=f4" => {
+            let (words, rest) = body.as_chunks::<4>();
+            if !rest.is_empty() {
+                return Err(NpyError::Damaged("the last value is cut off"));
+            }
+            NpyValues::F32(words.iter().map(|word| f32::from_le_bytes(*word)).collect())
+        }
+        "|u1" | "u1" => NpyValues::U8(body.to_vec()),
+        "|i1" | "i1" => NpyValues::I8(body.iter().map(|byte| *byte as i8).collect()),
+        other => return Err(NpyError::Unsupported(format!("elements of type {other}"))),
+    };
+    let count = dims.iter().try_fold(1usize, |product, dim| product.checked_mul(*dim));
+    if count != Some(values.len()) {
+        return Err(NpyError::Damaged("its values differ from its shape"));
+    }
+    Ok(NpyArray { dims, values })
+}
+
+/// What follows a key of the header.
+fn field<'h>(header: &'h str, key: &str) -> Result<&'h str, NpyError> {
+    ['\'', '"']
+        .iter()
+        .find_map(|quote| header.split_once(&format!("{quote}{key}{quote}")))
+        .and_then(|(_, rest)| rest.trim_start().strip_prefix(':'))
+        .map(str::trim_start)
+        .ok_or(NpyError::Damaged("a key is missing in the header"))
+}
+
+fn text(value: &str) -> Option<&str> {
+    let quote = value.chars().next().filter(|quote| matches!(quote, '\'' | '"'))?;
+    value[1..].split_once(quote).map(|(text, _)| text)
+}
+
+fn tuple(value: &str) -> Option<Vec<usize>> {
+    let (inside, _) = value.strip_prefix('(')?.split_once(')')?;
+    let numbers = inside.split(',').map(str::trim).filter(|number| !number.is_empty());
+    numbers.map(|number| number.parse().ok()).collect()
+}

@@ -1,0 +1,113 @@
+use super::*;
+use proptest::prelude::*;
+use tilewright_model::Quantisation;
+
+fn tensor(dims: &[usize]) -> Tensor {
+    Tensor {
+        name: "image".to_owned(),
+        shape: Shape::new(dims),
+        dtype: DType::F32,
+        quantisation: None,
+        source: None,
+    }
+}
+
+fn png(width: u32, height: u32, colour: png::ColorType, pixels: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(colour);
+    encoder.write_header().unwrap().write_image_data(pixels).unwrap();
+    bytes
+}
+
+fn npy(kind: &str, shape: &str, body: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(body);
+    bytes
+}
+
+fn floats(data: Data) -> Vec<f32> {
+    data.as_f32().unwrap().to_vec()
+}
+
+#[test]
+fn a_small_picture_is_centred() {
+    let bytes = png(1, 2, png::ColorType::Grayscale, &[255, 51]);
+    let values = floats(read(&tensor(&[1, 4, 3, 1]), &bytes).unwrap());
+    assert_eq!(values, [0., 0., 0., 0., 1., 0., 0., 0.2, 0., 0., 0., 0.]);
+}
+
+#[test]
+fn colours_become_the_channels_taken() {
+    let rgba = png(1, 1, png::ColorType::Rgba, &[255, 0, 51, 128]);
+    assert_eq!(floats(read(&tensor(&[1, 1, 1, 3]), &rgba).unwrap()), [1.0, 0.0, 0.2]);
+    let grey = floats(read(&tensor(&[1, 1, 1, 1]), &rgba).unwrap());
+    assert!((grey[0] - (0.299 + 0.114 * 0.2)).abs() < 1e-6);
+    let bytes = png(1, 1, png::ColorType::GrayscaleAlpha, &[51, 9]);
+    assert_eq!(floats(read(&tensor(&[1, 1, 1, 3]), &bytes).unwrap()), [0.2; 3]);
+}
+
+#[test]
+fn other_sizes_are_resized() {
+    let pixels: Vec<u8> = (0..20 * 20).map(|i| if i % 20 < 10 { 0 } else { 255 }).collect();
+    let bytes = png(20, 20, png::ColorType::Grayscale, &pixels);
+    let values = floats(read(&tensor(&[1, 2, 4, 1]), &bytes).unwrap());
+    let expected = [0., 0., 1., 1., 0., 0., 1., 1.];
+    assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-5), "{values:?}");
+    let values = floats(read(&tensor(&[1, 40, 40, 1]), &bytes).unwrap());
+    assert_eq!((values.len(), values[0], values[39]), (1600, 0.0, 1.0));
+    assert!(values[19] > 0.0 && values[19] < 0.5, "linear between pixels: {}", values[19]);
+}
+
+#[test]
+fn quantised_inputs_come_quantised() {
+    let mut image = tensor(&[1, 1, 2, 1]);
+    image.dtype = DType::I8;
+    image.quantisation = Some(Quantisation::per_tensor(1.0 / 255.0, -128));
+    let bytes = png(2, 1, png::ColorType::Grayscale, &[255, 3]);
+    assert_eq!(read(&image, &bytes).unwrap(), Data::I8(vec![127, -125]));
+    assert_eq!(read(&image, &[0x80, 0x7f]).unwrap(), Data::I8(vec![-128, 127]));
+    assert_eq!(read(&image, &npy("|u1", "(2,)", &[0, 255])).unwrap(), Data::I8(vec![-128, 127]));
+    assert_eq!(read(&image, &npy("|i1", "(2,)", &[0, 255])).unwrap(), Data::I8(vec![0, -1]));
+    assert_eq!(read(&image, b"xyz").unwrap_err(), InputError::Unknown(2));
+}
+
+#[test]
+fn arrays_of_samples_and_channels_first() {
+    let image = tensor(&[1, 1, 2, 2]);
+    let body: Vec<u8> = (0..8).flat_map(|v| (v as f32).to_le_bytes()).collect();
+    let all = samples(&image, &npy("<f4", "(2, 1, 2, 2)", &body)).unwrap();
+    let all: Vec<Vec<f32>> = all.into_iter().map(floats).collect();
+    assert_eq!(all, [[0., 1., 2., 3.], [4., 5., 6., 7.]]);
+    let turned = samples(&image, &npy("<f4", "(2, 2, 1, 2)", &body)).unwrap();
+    assert_eq!(floats(turned[0].clone()), [0., 2., 1., 3.]);
+    assert!(matches!(
+        samples(&tensor(&[1, 3]), &npy("<f4", "(8,)", &body)),
+        Err(InputError::Mismatch { .. })
+    ));
+    assert!(matches!(parse_npy(&npy("<f8", "(1,)", &[0; 8])), Err(NpyError::Unsupported(_))));
+    assert!(matches!(
+        parse_npy(&npy("|u1", "(18446744073709551615, 3)", &[0; 8])),
+        Err(NpyError::Damaged(_))
+    ));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn damaged_files_are_refused_without_a_panic(at in 0usize..200, value: u8, cut in 0usize..200) {
+        let image = tensor(&[1, 4, 4, 1]);
+        let picture = png(3, 3, png::ColorType::Grayscale, &[7; 9]);
+        for mut bytes in [picture, npy("|u1", "(4, 4)", &[0; 16])] {
+            let at = at % bytes.len();
+            bytes[at] = value;
+            let _ = read(&image, &bytes);
+            bytes.truncate(cut);
+            let _ = read(&image, &bytes);
+        }
+    }
+}
