@@ -40,18 +40,14 @@ impl<'a> Channels<'a> {
 
     /// The constants of a channel.
     #[must_use]
-    #[inline]
     pub fn get(&self, channel: usize) -> Option<Channel> {
-        self.0.get(channel).map(|entry| {
-            let [b0, b1, b2, b3, m0, m1, m2, m3, s0, s1, s2, s3] = *entry;
-            Channel {
-                bias: i32::from_le_bytes([b0, b1, b2, b3]),
-                factor: Multiplier {
-                    multiplier: i32::from_le_bytes([m0, m1, m2, m3]),
-                    shift: i32::from_le_bytes([s0, s1, s2, s3]),
-                },
-            }
-        })
+        self.0.get(channel).map(read)
+    }
+
+    /// The constants of all channels, in order.
+    #[inline(always)]
+    pub fn iter(&self) -> impl Iterator<Item = Channel> + 'a {
+        self.0.iter().map(read)
     }
 
     /// The channels from `start` on.
@@ -59,5 +55,17 @@ impl<'a> Channels<'a> {
     #[inline]
     pub fn from(&self, start: usize) -> Self {
         Self(self.0.get(start..).unwrap_or(&[]))
+    }
+}
+
+#[inline(always)]
+fn read(entry: &[u8; CHANNEL_BYTES]) -> Channel {
+    let [b0, b1, b2, b3, m0, m1, m2, m3, s0, s1, s2, s3] = *entry;
+    Channel {
+        bias: i32::from_le_bytes([b0, b1, b2, b3]),
+        factor: Multiplier {
+            multiplier: i32::from_le_bytes([m0, m1, m2, m3]),
+            shift: i32::from_le_bytes([s0, s1, s2, s3]),
+        },
     }
 }

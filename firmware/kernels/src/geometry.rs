@@ -1,7 +1,8 @@
 //! Boxes of tensors, tiles of layers, and what a window sees of them.
 
+use crate::channels::Channels;
 use crate::error::KernelError;
-use crate::requantise::Multiplier;
+use crate::requantise::Factor;
 
 /// Where the elements of a box lie: element (y, x, c) of the tensor is the byte at
 /// `((y − first[0] + ring_first) mod ring_rows) · row_pitch + (x − first[1]) · column_pitch + c`.
@@ -258,12 +259,20 @@ impl Output {
     pub const FULL: Self = Self { zero: 0, min: i8::MIN, max: i8::MAX };
 
     /// The output byte of an accumulator.
-    #[inline]
-    pub(crate) fn byte(&self, accumulator: i32, factor: Multiplier) -> u8 {
+    #[inline(always)]
+    pub(crate) fn byte(&self, accumulator: i32, factor: &Factor) -> u8 {
         let zero = i32::from(self.zero);
         // Clamping before the zero point is added cannot overflow.
         let (min, max) = (i32::from(self.min) - zero, i32::from(self.max) - zero);
         (factor.apply(accumulator).min(max).max(min) + zero) as u8
+    }
+
+    /// The output bytes of channels' sums of products: as many as there are of all three.
+    #[inline(never)]
+    pub(crate) fn write(&self, sums: &[i32], channels: Channels<'_>, bytes: &mut [u8]) {
+        for ((byte, sum), channel) in bytes.iter_mut().zip(sums).zip(channels.iter()) {
+            *byte = self.byte(sum.wrapping_add(channel.bias), &channel.factor.prepare());
+        }
     }
 
     /// A value that has its zero point already, clamped.

@@ -30,5 +30,5 @@ pub mod select;
 pub use channels::{Channel, Channels};
 pub use error::KernelError;
 pub use geometry::{Layout, Output, Source, Taps, Target, Tile, Window};
-pub use requantise::Multiplier;
+pub use requantise::{Factor, Multiplier};
 pub use select::*;

@@ -11,7 +11,8 @@
 pub struct Multiplier {
     /// The factor's Q31 significand.
     pub multiplier: i32,
-    /// Power of two; positive shifts left, before the multiplication.
+    /// Power of two, −31..=31; positive shifts left, before the multiplication. Beyond that range
+    /// products have no meaning.
     pub shift: i32,
 }
 
@@ -19,30 +20,57 @@ impl Multiplier {
     /// The factor one.
     pub const ONE: Self = Self { multiplier: 1 << 30, shift: 1 };
 
-    /// `value` times the factor, rounded twice. A left shift wraps; shifts beyond 31 count as 31.
+    /// `value` times the factor, rounded twice. A left shift wraps.
     #[must_use]
     #[inline]
     pub const fn apply(self, value: i32) -> i32 {
-        if self.shift > 0 {
-            let left = if self.shift > 31 { 31 } else { self.shift as u32 };
-            doubling_high_product(value.wrapping_shl(left), self.multiplier)
-        } else {
-            let right = if self.shift < -31 { 31 } else { self.shift.unsigned_abs() };
-            rounding_right_shift(doubling_high_product(value, self.multiplier), right)
-        }
+        self.prepare().apply(value)
+    }
+
+    /// The factor in the form that loops over many values want.
+    #[must_use]
+    #[inline(always)]
+    pub const fn prepare(self) -> Factor {
+        // Without a branch: the positive part of the shift, and of its negative.
+        let negative = self.shift.wrapping_neg();
+        let left = (self.shift & !(self.shift >> 31)) as u32;
+        let right = (negative & !(negative >> 31)) as u32;
+        let mask = (1u32.wrapping_shl(right) - 1) as i32;
+        Factor { multiplier: self.multiplier, left, right, mask, half: mask >> 1 }
+    }
+}
+
+/// A [`Multiplier`], prepared for many values.
+#[derive(Clone, Copy, Debug)]
+pub struct Factor {
+    multiplier: i32,
+    left: u32,
+    right: u32,
+    /// The bits that the right shift drops, and the largest remainder that rounds down.
+    mask: i32,
+    half: i32,
+}
+
+impl Factor {
+    /// See [`Multiplier::apply`].
+    #[must_use]
+    #[inline(always)]
+    pub const fn apply(&self, value: i32) -> i32 {
+        let high = doubling_high_product(value.wrapping_shl(self.left), self.multiplier);
+        let threshold = self.half + (high < 0) as i32;
+        high.wrapping_shr(self.right) + ((high & self.mask) > threshold) as i32
     }
 }
 
 /// The high 32 bits of `2ab`, rounded; saturates where `a = b = i32::MIN`.
 #[must_use]
-#[inline]
+#[inline(always)]
 pub const fn doubling_high_product(a: i32, b: i32) -> i32 {
-    if a == i32::MIN && b == i32::MIN {
-        return i32::MAX;
-    }
     // Adding 2^30 and shifting rounds halves up. For negative products this equals the
     // reference's truncating division of `product + 1 - 2^30`.
-    ((a as i64 * b as i64 + (1 << 30)) >> 31) as i32
+    let high = ((a as i64 * b as i64 + (1 << 30)) >> 31) as i32;
+    // Only the square of i32::MIN comes out as i32::MIN: one less is i32::MAX.
+    high.wrapping_sub((high == i32::MIN) as i32)
 }
 
 /// `value / 2^shift`, halves rounded away from zero; `shift` in 0..=31.

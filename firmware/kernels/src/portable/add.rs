@@ -3,7 +3,7 @@
 use super::runs::runs;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
-use crate::requantise::Multiplier;
+use crate::requantise::{Factor, Multiplier};
 
 /// Left shift of both inputs before they are scaled.
 const LEFT_SHIFT: u32 = 20;
@@ -32,15 +32,16 @@ pub fn add(
     second: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
+    let (factors, sum) = (op.input.map(Multiplier::prepare), op.sum.prepare());
     let zeros = op.input_zero.map(i32::from);
-    let scaled = |byte: u8, zero: i32, factor: Multiplier| {
+    let scaled = |byte: u8, zero: i32, factor: &Factor| {
         factor.apply((i32::from(byte as i8) - zero) << LEFT_SHIFT)
     };
     runs(tile, [first, second], output, |[first, second], output| {
         for ((byte, a), b) in output.iter_mut().zip(first).zip(second) {
-            let a = scaled(*a, zeros[0], op.input[0]);
-            let b = scaled(*b, zeros[1], op.input[1]);
-            *byte = op.output.byte(a.wrapping_add(b), op.sum);
+            let a = scaled(*a, zeros[0], &factors[0]);
+            let b = scaled(*b, zeros[1], &factors[1]);
+            *byte = op.output.byte(a.wrapping_add(b), &sum);
         }
     })
 }

@@ -1,6 +1,6 @@
 //! Convolution, grouped and dilated; weights OHWI.
 
-use super::dot::{BLOCK, dot, dot_block};
+use super::dot::{BLOCK, dot, dot_block, split_filters};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Taps, Target, Tile, Window};
@@ -17,6 +17,10 @@ pub struct Conv {
     /// The output's zero point and clamp.
     pub output: Output,
 }
+
+/// Filters up to this length meet a copy of what they see, made once for all output channels:
+/// without zero point, and with zeros for padding. On the stack: two bytes each.
+const PATCH: usize = 640;
 
 /// Convolves a tile.
 ///
@@ -52,6 +56,8 @@ pub fn conv(
         return Err(KernelError::ConstantsTooShort);
     }
     let layout = output.layout;
+    let mut patch = [0i16; PATCH];
+    let mut patch = patch.get_mut(..filter);
     for y in tile.outputs(0) {
         let rows = op.window.taps(0, y, tile);
         let line = output.row(y)?;
@@ -64,11 +70,57 @@ pub fn conv(
                 .chunks_exact_mut(group_outputs)
                 .zip(filters.chunks_exact(group_outputs * filter));
             for (group, (pixel, filters)) in groups.enumerate() {
-                let see =
-                    Seen { op, input, rows, columns, group_inputs, first: group * group_inputs };
-                see.channels(pixel, filters, filter, channels.from(group * group_outputs))?;
+                let first = group * group_inputs;
+                let seen = Seen { op, input, rows, columns, group_inputs, first };
+                let channels = channels.from(group * group_outputs);
+                if let Some(patch) = &mut patch {
+                    seen.copy(patch)?;
+                    let (block, single) = (
+                        |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| {
+                            dot_block(patch, filters, 0, sums);
+                            Ok(())
+                        },
+                        |filter: &[u8]| Ok(dot(patch, filter, 0, 0)),
+                    );
+                    finish(op, pixel, filters, filter, channels, block, single)?;
+                } else {
+                    let (block, single) = (
+                        |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| {
+                            seen.block(filters, sums)
+                        },
+                        |filter: &[u8]| seen.single(filter),
+                    );
+                    finish(op, pixel, filters, filter, channels, block, single)?;
+                }
             }
         }
+    }
+    Ok(())
+}
+
+/// Computes the output channels of a group from sums of products.
+#[inline(always)]
+fn finish(
+    op: &Conv,
+    pixel: &mut [u8],
+    filters: &[u8],
+    filter: usize,
+    channels: Channels<'_>,
+    block: impl Fn([&[u8]; BLOCK], &mut [i32; BLOCK]) -> Result<(), KernelError>,
+    single: impl Fn(&[u8]) -> Result<i32, KernelError>,
+) -> Result<(), KernelError> {
+    let (blocks, rest) = pixel.as_chunks_mut::<BLOCK>();
+    let done = blocks.len() * BLOCK;
+    let block_filters = filters.chunks_exact(BLOCK * filter);
+    for (index, (bytes, filters)) in blocks.iter_mut().zip(block_filters).enumerate() {
+        let mut sums = [0; BLOCK];
+        block(split_filters(filters, filter), &mut sums)?;
+        op.output.write(&sums, channels.from(index * BLOCK), bytes);
+    }
+    let rest_filters = filters.get(done * filter..).unwrap_or(&[]).chunks_exact(filter);
+    for (offset, (to, filter)) in rest.iter_mut().zip(rest_filters).enumerate() {
+        let sum = single(filter)?;
+        op.output.write(&[sum], channels.from(done + offset), core::slice::from_mut(to));
     }
     Ok(())
 }
@@ -85,64 +137,38 @@ struct Seen<'s, 'a> {
 }
 
 impl Seen<'_, '_> {
-    /// Computes the output channels of the group.
-    #[inline]
-    fn channels(
-        &self,
-        pixel: &mut [u8],
-        filters: &[u8],
-        filter: usize,
-        channels: Channels<'_>,
-    ) -> Result<(), KernelError> {
-        let (blocks, rest) = pixel.as_chunks_mut::<BLOCK>();
-        let done = blocks.len() * BLOCK;
-        let block_filters = filters.chunks_exact(BLOCK * filter);
-        for (index, (bytes, filters)) in blocks.iter_mut().zip(block_filters).enumerate() {
-            let first = index * BLOCK;
-            let sums = self.block(filters, filter)?;
-            for (offset, (byte, sum)) in bytes.iter_mut().zip(sums).enumerate() {
-                *byte = self.finish(sum, first + offset, channels)?;
-            }
+    /// Copies what the filters see, in their order, without zero point.
+    #[inline(always)]
+    fn copy(&self, patch: &mut [i16]) -> Result<(), KernelError> {
+        let [height, width] = self.op.window.size;
+        if self.rows.count < height || self.columns.count < width {
+            patch.fill(0);
         }
-        let rest_filters = filters.get(done * filter..).unwrap_or(&[]).chunks_exact(filter);
-        for (offset, (byte, filter)) in rest.iter_mut().zip(rest_filters).enumerate() {
-            *byte = self.finish(self.single(filter)?, done + offset, channels)?;
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn finish(&self, sum: i32, channel: usize, channels: Channels<'_>) -> Result<u8, KernelError> {
-        let channel = channels.get(channel).ok_or(KernelError::ConstantsTooShort)?;
-        Ok(self.op.output.byte(sum.wrapping_add(channel.bias), channel.factor))
-    }
-
-    /// Sums of products of [`BLOCK`] output channels, whose filters follow each other.
-    #[inline]
-    fn block(&self, filters: &[u8], filter: usize) -> Result<[i32; BLOCK], KernelError> {
-        let zero = i32::from(self.op.input_zero);
-        let mut sums = [0; BLOCK];
+        let zero = i16::from(self.op.input_zero);
         self.runs(|inputs, start| {
-            let end = start + inputs.len();
-            let run = |channel: usize| {
-                let base = channel * filter;
-                filters.get(base + start..base + end).ok_or(KernelError::ConstantsTooShort)
-            };
-            let weights = [run(0)?, run(1)?, run(2)?, run(3)?];
-            sums = dot_block(inputs, weights, zero, sums);
+            let to = patch.get_mut(start..start.wrapping_add(inputs.len()));
+            for (to, x) in to.ok_or(KernelError::Shape)?.iter_mut().zip(inputs) {
+                *to = i16::from(*x as i8) - zero;
+            }
             Ok(())
-        })?;
-        Ok(sums)
+        })
+    }
+
+    /// Sums of products of [`BLOCK`] output channels.
+    fn block(&self, filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]) -> Result<(), KernelError> {
+        let zero = i32::from(self.op.input_zero);
+        self.runs(|inputs, start| {
+            dot_block(inputs, filters.map(|f| f.get(start..).unwrap_or(&[])), zero, sums);
+            Ok(())
+        })
     }
 
     /// Sum of products of one output channel.
-    #[inline]
     fn single(&self, filter: &[u8]) -> Result<i32, KernelError> {
         let zero = i32::from(self.op.input_zero);
         let mut sum = 0;
         self.runs(|inputs, start| {
-            let weights = filter.get(start..start + inputs.len());
-            sum = dot(inputs, weights.ok_or(KernelError::ConstantsTooShort)?, zero, sum);
+            sum = dot(inputs, filter.get(start..).unwrap_or(&[]), zero, sum);
             Ok(())
         })?;
         Ok(sum)
@@ -163,22 +189,22 @@ impl Seen<'_, '_> {
         let filter_start = columns.first * group_inputs;
         let start = layout.column(columns.position).wrapping_add(*first);
         let contiguous = op.groups == 1 && op.window.dilation[1] == 1 && layout.is_dense();
+        let (runs, run, step) = if contiguous {
+            (1, columns.count * group_inputs, 0)
+        } else {
+            let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
+            (columns.count, *group_inputs, step)
+        };
         let mut y = rows.position;
         for tap in rows.first..rows.first + rows.count {
             let line = input.row(y)?;
+            let mut start = start;
             let mut filter = tap * filter_row + filter_start;
-            if contiguous {
-                let run = line.get(start..start.wrapping_add(columns.count * group_inputs));
-                visit(run.ok_or(KernelError::OutOfBounds)?, filter)?;
-            } else {
-                let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
-                let mut start = start;
-                for _ in 0..columns.count {
-                    let run = line.get(start..start.wrapping_add(*group_inputs));
-                    visit(run.ok_or(KernelError::OutOfBounds)?, filter)?;
-                    start = start.wrapping_add(step);
-                    filter += group_inputs;
-                }
+            for _ in 0..runs {
+                let inputs = line.get(start..start.wrapping_add(run));
+                visit(inputs.ok_or(KernelError::OutOfBounds)?, filter)?;
+                start = start.wrapping_add(step);
+                filter += group_inputs;
             }
             y = y.wrapping_add(op.window.dilation[0]);
         }

@@ -1,12 +1,15 @@
 //! Depthwise convolution with a channel multiplier; weights HWC.
 
+use core::iter::repeat_n;
+
 use super::conv::Conv;
+use super::dot::Element;
 use crate::channels::Channels;
 use crate::error::KernelError;
-use crate::geometry::{Source, Target, Tile};
+use crate::geometry::{Source, Taps, Target, Tile};
 
-/// Output channels whose sums are held together.
-const BLOCK: usize = 8;
+/// Output channels whose sums are held together, on the stack.
+const BLOCK: usize = 32;
 
 /// Convolves each channel of a tile by itself: output channel `c` sees input channel
 /// `c / multiplier`, the multiplier being `op.groups`.
@@ -39,117 +42,84 @@ pub fn depthwise(
     }
     let layout = output.layout;
     for y in tile.outputs(0) {
+        let rows = op.window.taps(0, y, tile);
+        let line = output.row(y)?;
         for x in tile.outputs(1) {
+            let columns = op.window.taps(1, x, tile);
             let start = layout.column(x);
-            let pixel = output.row(y)?.get_mut(start..start.wrapping_add(outputs));
+            let pixel = line.get_mut(start..start.wrapping_add(outputs));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            let see = Seen { op, tile, input, weights, y, x };
+            let seen = Seen { op, input, weights, outputs, rows, columns };
             for (block, bytes) in pixel.chunks_mut(BLOCK).enumerate() {
                 let first = block * BLOCK;
-                let sums = if op.groups == 1 {
-                    if bytes.len() == BLOCK {
-                        see.sums::<BLOCK>(first)?
-                    } else {
-                        see.partial_sums(first, bytes.len())?
-                    }
-                } else {
-                    see.multiplied_sums(first, bytes.len())?
-                };
-                for (offset, (byte, sum)) in bytes.iter_mut().zip(sums).enumerate() {
-                    let channel =
-                        channels.get(first + offset).ok_or(KernelError::ConstantsTooShort)?;
-                    *byte = op.output.byte(sum.wrapping_add(channel.bias), channel.factor);
-                }
+                let mut sums = [0; BLOCK];
+                let sums = sums.get_mut(..bytes.len()).unwrap_or(&mut []);
+                seen.add_taps(first, sums)?;
+                op.output.write(sums, channels.from(first), bytes);
             }
         }
     }
     Ok(())
 }
 
-/// One output pixel.
+/// What one output pixel sees.
 struct Seen<'s, 'a> {
     op: &'s Conv,
-    tile: &'s Tile,
     input: &'s Source<'a>,
     weights: &'s [u8],
-    y: i32,
-    x: i32,
+    /// Output channels of the tile.
+    outputs: usize,
+    rows: Taps,
+    columns: Taps,
 }
 
 impl Seen<'_, '_> {
-    /// Visits each tap that sees input, with the pixel's bytes and the tap's weights.
-    #[inline(always)]
-    fn taps(
-        &self,
-        mut visit: impl FnMut(&[u8], &[u8]) -> Result<(), KernelError>,
-    ) -> Result<(), KernelError> {
-        let Self { op, tile, input, weights, .. } = self;
-        let (rows, columns) = (op.window.taps(0, self.y, tile), op.window.taps(1, self.x, tile));
+    /// Adds the products of all taps that see input to the sums of the output channels from
+    /// `first` on.
+    fn add_taps(&self, first: usize, sums: &mut [i32]) -> Result<(), KernelError> {
+        let Self { op, input, weights, outputs, rows, columns } = self;
         let layout = &input.layout;
+        let zero = i32::from(op.input_zero);
         let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
+        let multiplier = op.groups;
+        let (first_input, inputs) = if multiplier == 1 {
+            (first, sums.len())
+        } else {
+            let first_input = first / multiplier;
+            (first_input, (first + sums.len()).div_ceil(multiplier) - first_input)
+        };
         let mut y = rows.position;
         for row in rows.first..rows.first + rows.count {
             let line = input.row(y)?;
-            let mut start = layout.column(columns.position);
-            let tap = row * op.window.size[1] + columns.first;
-            let mut weight = tap * tile.channels;
+            let mut start = layout.column(columns.position).wrapping_add(first_input);
+            let mut weight = (row * op.window.size[1] + columns.first) * outputs + first;
             for _ in 0..columns.count {
-                let pixel = line.get(start..start.wrapping_add(layout.channels));
-                let weights = weights.get(weight..weight + tile.channels);
-                visit(
-                    pixel.ok_or(KernelError::OutOfBounds)?,
-                    weights.ok_or(KernelError::ConstantsTooShort)?,
-                )?;
+                let pixel = line.get(start..start.wrapping_add(inputs));
+                let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
+                let weights = weights.get(weight..weight + sums.len());
+                let weights = weights.ok_or(KernelError::ConstantsTooShort)?;
+                if multiplier == 1 {
+                    add_products(sums, pixel, weights, zero);
+                } else {
+                    let skipped = first - first_input * multiplier;
+                    let repeated = pixel.iter().flat_map(|x| repeat_n(x, multiplier));
+                    for ((sum, x), w) in sums.iter_mut().zip(repeated.skip(skipped)).zip(weights) {
+                        *sum = sum.wrapping_add((x.value() - zero).wrapping_mul(w.value()));
+                    }
+                }
                 start = start.wrapping_add(step);
-                weight += tile.channels;
+                weight += outputs;
             }
             y = y.wrapping_add(op.window.dilation[0]);
         }
         Ok(())
     }
+}
 
-    /// Sums of `N` channels from `first` on, multiplier 1.
-    #[inline]
-    fn sums<const N: usize>(&self, first: usize) -> Result<[i32; N], KernelError> {
-        let zero = i32::from(self.op.input_zero);
-        let mut sums = [0i32; N];
-        self.taps(|pixel, weights| {
-            let pixel = pixel.get(first..).and_then(<[u8]>::first_chunk::<N>);
-            let weights = weights.get(first..).and_then(<[u8]>::first_chunk::<N>);
-            let (Some(pixel), Some(weights)) = (pixel, weights) else {
-                return Err(KernelError::OutOfBounds);
-            };
-            for ((sum, x), w) in sums.iter_mut().zip(pixel).zip(weights) {
-                *sum = sum.wrapping_add((i32::from(*x as i8) - zero) * i32::from(*w as i8));
-            }
-            Ok(())
-        })?;
-        Ok(sums)
-    }
-
-    /// Sums of fewer than [`BLOCK`] channels, multiplier 1.
-    fn partial_sums(&self, first: usize, count: usize) -> Result<[i32; BLOCK], KernelError> {
-        let mut sums = [0; BLOCK];
-        for (offset, sum) in sums.iter_mut().enumerate().take(count) {
-            let [only] = self.sums::<1>(first + offset)?;
-            *sum = only;
-        }
-        Ok(sums)
-    }
-
-    /// Sums of up to [`BLOCK`] channels, any multiplier.
-    fn multiplied_sums(&self, first: usize, count: usize) -> Result<[i32; BLOCK], KernelError> {
-        let zero = i32::from(self.op.input_zero);
-        let mut sums = [0i32; BLOCK];
-        self.taps(|pixel, weights| {
-            let channels = first..first + count;
-            for (sum, channel) in sums.iter_mut().zip(channels) {
-                let x = pixel.get(channel / self.op.groups).ok_or(KernelError::OutOfBounds)?;
-                let w = weights.get(channel).ok_or(KernelError::ConstantsTooShort)?;
-                *sum = sum.wrapping_add((i32::from(*x as i8) - zero) * i32::from(*w as i8));
-            }
-            Ok(())
-        })?;
-        Ok(sums)
+/// Adds `(x − zero) · w` to each sum.
+#[inline(never)]
+fn add_products(sums: &mut [i32], inputs: &[u8], weights: &[u8], zero: i32) {
+    for ((sum, x), w) in sums.iter_mut().zip(inputs).zip(weights) {
+        *sum = sum.wrapping_add((x.value() - zero).wrapping_mul(w.value()));
     }
 }

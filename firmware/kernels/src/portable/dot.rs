@@ -1,38 +1,66 @@
-//! Dot products over contiguous runs: the inner loop of convolutions.
+//! Dot products over contiguous runs: the inner loops of convolutions. They are functions of their
+//! own, so that their sums stay in registers.
 
-/// Output channels computed together, so that each input byte is loaded once for all.
+/// Output channels computed together, so that each input is loaded once for all.
 pub const BLOCK: usize = 4;
 
-#[inline(always)]
-fn signed(byte: u8) -> i32 {
-    i32::from(byte as i8)
+/// An input or weight byte.
+pub trait Element: Copy {
+    /// Its value.
+    fn value(self) -> i32;
 }
 
-/// Adds `Σ (x − zero) · w` to an accumulator, over the shorter of the two runs.
-#[inline(always)]
-pub fn dot(inputs: &[u8], weights: &[u8], zero: i32, accumulator: i32) -> i32 {
+/// An int8 as it lies in memory.
+impl Element for u8 {
+    #[inline(always)]
+    fn value(self) -> i32 {
+        i32::from(self as i8)
+    }
+}
+
+/// An int8 without its zero point.
+impl Element for i16 {
+    #[inline(always)]
+    fn value(self) -> i32 {
+        i32::from(self)
+    }
+}
+
+/// Adds `Σ (x − zero) · w` to the sum, over the shorter of the two runs.
+#[inline(never)]
+pub fn dot<X: Element>(inputs: &[X], weights: &[u8], zero: i32, sum: i32) -> i32 {
     inputs
         .iter()
         .zip(weights)
-        .fold(accumulator, |sum, (x, w)| sum.wrapping_add((signed(*x) - zero) * signed(*w)))
+        .fold(sum, |sum, (x, w)| sum.wrapping_add((x.value() - zero).wrapping_mul(w.value())))
 }
 
-/// [`dot`] for [`BLOCK`] output channels at once.
-#[inline(always)]
-pub fn dot_block(
-    inputs: &[u8],
+/// [`dot`] for [`BLOCK`] output channels at once, over the shortest of the runs.
+#[inline(never)]
+pub fn dot_block<X: Element>(
+    inputs: &[X],
     weights: [&[u8]; BLOCK],
     zero: i32,
-    accumulators: [i32; BLOCK],
-) -> [i32; BLOCK] {
-    let [mut a, mut b, mut c, mut d] = accumulators;
+    sums: &mut [i32; BLOCK],
+) {
+    let [mut a, mut b, mut c, mut d] = *sums;
     let [wa, wb, wc, wd] = weights;
     for ((((x, wa), wb), wc), wd) in inputs.iter().zip(wa).zip(wb).zip(wc).zip(wd) {
-        let x = signed(*x) - zero;
-        a = a.wrapping_add(x * signed(*wa));
-        b = b.wrapping_add(x * signed(*wb));
-        c = c.wrapping_add(x * signed(*wc));
-        d = d.wrapping_add(x * signed(*wd));
+        let x = x.value() - zero;
+        a = a.wrapping_add(x.wrapping_mul(wa.value()));
+        b = b.wrapping_add(x.wrapping_mul(wb.value()));
+        c = c.wrapping_add(x.wrapping_mul(wc.value()));
+        d = d.wrapping_add(x.wrapping_mul(wd.value()));
     }
+    *sums = [a, b, c, d];
+}
+
+/// The filters of [`BLOCK`] output channels that follow each other, `length` bytes each; short or
+/// empty ones if there are fewer bytes.
+#[inline(always)]
+pub fn split_filters(filters: &[u8], length: usize) -> [&[u8]; BLOCK] {
+    let (a, rest) = filters.split_at_checked(length).unwrap_or((filters, &[]));
+    let (b, rest) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+    let (c, d) = rest.split_at_checked(length).unwrap_or((rest, &[]));
     [a, b, c, d]
 }

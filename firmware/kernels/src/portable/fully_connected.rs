@@ -1,6 +1,6 @@
 //! Fully connected; weights OI.
 
-use super::dot::{BLOCK, dot, dot_block};
+use super::dot::{BLOCK, dot, dot_block, split_filters};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
@@ -43,26 +43,18 @@ pub fn fully_connected(
     let bytes = bytes.ok_or(KernelError::OutOfBounds)?;
 
     let zero = i32::from(op.input_zero);
-    let finish = |sum: i32, channel: usize| {
-        let channel = channels.get(channel).ok_or(KernelError::ConstantsTooShort)?;
-        Ok(op.output.byte(sum.wrapping_add(channel.bias), channel.factor))
-    };
     let (blocks, rest) = bytes.as_chunks_mut::<BLOCK>();
     let done = blocks.len() * BLOCK;
-    let mut rows = filters.chunks_exact(inputs.len());
-    for (index, bytes) in blocks.iter_mut().enumerate() {
-        let (Some(a), Some(b), Some(c), Some(d)) =
-            (rows.next(), rows.next(), rows.next(), rows.next())
-        else {
-            return Err(KernelError::ConstantsTooShort);
-        };
-        let sums = dot_block(inputs, [a, b, c, d], zero, [0; BLOCK]);
-        for (offset, (byte, sum)) in bytes.iter_mut().zip(sums).enumerate() {
-            *byte = finish(sum, index * BLOCK + offset)?;
-        }
+    let block_filters = filters.chunks_exact(BLOCK * inputs.len());
+    for (index, (bytes, filters)) in blocks.iter_mut().zip(block_filters).enumerate() {
+        let mut sums = [0; BLOCK];
+        dot_block(inputs, split_filters(filters, inputs.len()), zero, &mut sums);
+        op.output.write(&sums, channels.from(index * BLOCK), bytes);
     }
+    let rows = filters.get(done * inputs.len()..).unwrap_or(&[]).chunks_exact(inputs.len());
     for (offset, (byte, weights)) in rest.iter_mut().zip(rows).enumerate() {
-        *byte = finish(dot(inputs, weights, zero, 0), done + offset)?;
+        let sum = dot(inputs, weights, zero, 0);
+        op.output.write(&[sum], channels.from(done + offset), core::slice::from_mut(byte));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Maximum over a window.
 
 use super::average_pool::Pool;
+use super::runs::copy;
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 
@@ -17,6 +18,7 @@ pub fn max_pool(
     op.check(tile, input)?;
     let (layout, target) = (input.layout, output.layout);
     let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
+    let clamps = (op.output.min, op.output.max) != (i8::MIN, i8::MAX);
     for y in tile.outputs(0) {
         let rows = op.window.taps(0, y, tile);
         for x in tile.outputs(1) {
@@ -27,7 +29,7 @@ pub fn max_pool(
             let start = target.column(x);
             let pixel = output.row(y)?.get_mut(start..start.wrapping_add(tile.channels));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            pixel.fill(i8::MIN as u8);
+            let mut first = true;
             let mut row = rows.position;
             for _ in 0..rows.count {
                 let line = input.row(row)?;
@@ -35,17 +37,29 @@ pub fn max_pool(
                 for _ in 0..columns.count {
                     let seen = line.get(start..start.wrapping_add(layout.channels));
                     let seen = seen.ok_or(KernelError::OutOfBounds)?;
-                    for (largest, byte) in pixel.iter_mut().zip(seen) {
-                        *largest = (*largest as i8).max(*byte as i8) as u8;
+                    if first {
+                        copy(pixel, seen);
+                        first = false;
+                    } else {
+                        keep_largest(pixel, seen);
                     }
                     start = start.wrapping_add(step);
                 }
                 row = row.wrapping_add(op.window.dilation[0]);
             }
-            for byte in pixel {
-                *byte = op.output.clamp(*byte);
+            if clamps {
+                for byte in pixel {
+                    *byte = op.output.clamp(*byte);
+                }
             }
         }
     }
     Ok(())
+}
+
+#[inline(never)]
+fn keep_largest(largest: &mut [u8], bytes: &[u8]) {
+    for (largest, byte) in largest.iter_mut().zip(bytes) {
+        *largest = (*largest as i8).max(*byte as i8) as u8;
+    }
 }

@@ -1,5 +1,6 @@
 //! Copies the input into the middle of the output.
 
+use super::runs::copy;
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 
@@ -43,10 +44,7 @@ pub fn pad(
                 Some(from) if columns.contains(&column) => {
                     let start = source.column(column);
                     let seen = from.get(start..start.wrapping_add(tile.channels));
-                    let seen = seen.ok_or(KernelError::OutOfBounds)?;
-                    for (byte, x) in pixel.iter_mut().zip(seen) {
-                        *byte = *x;
-                    }
+                    copy(pixel, seen.ok_or(KernelError::OutOfBounds)?);
                 }
                 _ => pixel.fill(fill),
             }

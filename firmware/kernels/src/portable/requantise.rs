@@ -28,6 +28,7 @@ pub fn requantise(
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
     let same_scale = op.factor == Multiplier::ONE && op.input_zero == op.output.zero;
+    let factor = op.factor.prepare();
     let zero = i32::from(op.input_zero);
     runs(tile, [input], output, |[input], output| {
         if same_scale {
@@ -36,7 +37,7 @@ pub fn requantise(
             }
         } else {
             for (byte, x) in output.iter_mut().zip(input) {
-                *byte = op.output.byte(i32::from(*x as i8) - zero, op.factor);
+                *byte = op.output.byte(i32::from(*x as i8) - zero, &factor);
             }
         }
     })

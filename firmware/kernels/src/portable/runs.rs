@@ -50,3 +50,12 @@ pub fn runs<const N: usize>(
     }
     Ok(())
 }
+
+/// Copies as many bytes as both have.
+#[inline(always)]
+pub fn copy(to: &mut [u8], from: &[u8]) {
+    let count = to.len().min(from.len());
+    if let (Some(to), Some(from)) = (to.get_mut(..count), from.get(..count)) {
+        to.copy_from_slice(from);
+    }
+}
