@@ -2,12 +2,13 @@
 //! checksums. Page, server and command line all package these files.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::paths::Remapped;
 use super::{files, hexadecimal, rustc};
 use crate::process;
 use crate::project::{Metadata, Project, Workspace};
@@ -41,7 +42,7 @@ struct Entry {
 pub fn build(project: &Project) -> Result<()> {
     let mut command = project.cargo(Workspace::Firmware, "build");
     command.args(["--release", "--target", TARGET, "--config"]);
-    let paths = remapped_paths(project)?;
+    let paths = Remapped::new(project, Workspace::Firmware)?;
     command.arg(rustflags(&paths)?);
     // These would replace the flags above and let this machine's paths into the firmware.
     command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
@@ -87,10 +88,10 @@ fn boards(metadata: &Metadata) -> Vec<(String, String)> {
 ///
 /// # Errors
 /// When it cannot be read, or one of this machine's paths got into it.
-fn entry(board: &str, folder: &Path, file: String, paths: &[(PathBuf, String)]) -> Result<Entry> {
+fn entry(board: &str, folder: &Path, file: String, paths: &Remapped) -> Result<Entry> {
     let path = folder.join(&file);
     let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    if let Some(leak) = paths.iter().map(|(path, _)| path).find(|path| contains(&bytes, path)) {
+    if let Some(leak) = paths.leak(&bytes) {
         bail!("{file} contains {}: it would differ between machines", leak.display());
     }
     Ok(Entry {
@@ -99,11 +100,6 @@ fn entry(board: &str, folder: &Path, file: String, paths: &[(PathBuf, String)]) 
         size_bytes: bytes.len() as u64,
         sha256: hexadecimal(&Sha256::digest(&bytes)),
     })
-}
-
-fn contains(bytes: &[u8], path: &Path) -> bool {
-    let path = path.as_os_str().as_encoded_bytes();
-    !path.is_empty() && bytes.windows(path.len()).any(|part| part == path)
 }
 
 fn remove_others(folder: &Path, entries: &[Entry]) -> Result<()> {
@@ -118,40 +114,9 @@ fn remove_others(folder: &Path, entries: &[Entry]) -> Result<()> {
     Ok(())
 }
 
-/// This machine's folders and what stands for them in the firmware.
-fn remapped_paths(project: &Project) -> Result<Vec<(PathBuf, String)>> {
-    let mut paths = vec![
-        (project.root.clone(), "tilewright".to_owned()),
-        // What build scripts write; the folder may be anywhere.
-        (project.target(Workspace::Firmware), "target".to_owned()),
-    ];
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    if let Some(cargo) = cargo_home.or_else(|| home.map(|home| home.join(".cargo"))) {
-        let sources = cargo.join("registry/src");
-        // Each registry has a folder whose name depends on its address: left out as well.
-        for registry in fs::read_dir(&sources).into_iter().flatten().flatten() {
-            paths.push((registry.path(), "crates".to_owned()));
-        }
-        paths.push((cargo, "cargo".to_owned()));
-    }
-    let sysroot = process::output(project.command("rustc").args(["--print", "sysroot"]))?;
-    paths.push((PathBuf::from(sysroot.trim()), "rust".to_owned()));
-    Ok(paths)
-}
-
 /// The `--config` value that adds the remappings to the flags which the workspace sets itself.
-/// rustc takes the last that fits, so the most particular come last.
-fn rustflags(paths: &[(PathBuf, String)]) -> Result<String> {
-    let mut sorted: Vec<_> = paths.iter().collect();
-    sorted.sort_by_key(|(path, _)| path.components().count());
-    let mut flags = Vec::new();
-    for (path, name) in sorted {
-        let path = path.to_str().with_context(|| {
-            format!("{} is no Unicode text: the firmware cannot be built there", path.display())
-        })?;
-        flags.push(toml::Value::from(format!("--remap-path-prefix={path}={name}")));
-    }
+fn rustflags(paths: &Remapped) -> Result<String> {
+    let flags: Vec<_> = paths.flags()?.into_iter().map(toml::Value::from).collect();
     Ok(format!("target.{TARGET}.rustflags={}", toml::Value::from(flags)))
 }
 
@@ -199,12 +164,8 @@ mod tests {
 
     #[test]
     fn flags_survive_spaces_and_quotes() {
-        let paths = [
-            (PathBuf::from("/a b/it's/\"deep\""), "deep".to_owned()),
-            (PathBuf::from("/a b"), "top".to_owned()),
-        ];
-        let text = rustflags(&paths).unwrap();
-        let value: toml::Table = toml::from_str(&text).unwrap();
+        let paths = Remapped::of(&[("/a b/it's/\"deep\"", "deep"), ("/a b", "top")]);
+        let value: toml::Table = toml::from_str(&rustflags(&paths).unwrap()).unwrap();
         let flags = value["target"][TARGET]["rustflags"].as_array().unwrap();
         assert_eq!(flags[0].as_str(), Some("--remap-path-prefix=/a b=top"));
         assert_eq!(flags[1].as_str(), Some("--remap-path-prefix=/a b/it's/\"deep\"=deep"));
@@ -215,9 +176,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("xtask entry {}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("b.elf"), b"\x7fELF\0/a b/src/main.rs\0").unwrap();
-        let entry = |path: &str| {
-            entry("b", &folder, "b.elf".to_owned(), &[(PathBuf::from(path), String::new())])
-        };
+        let entry = |path| entry("b", &folder, "b.elf".to_owned(), &Remapped::of(&[(path, "x")]));
         let (good, bad) = (entry("/a c"), entry("/a b"));
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(good.unwrap().size_bytes, 22);

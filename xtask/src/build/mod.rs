@@ -8,6 +8,7 @@
 mod files;
 mod firmware;
 mod page;
+mod paths;
 mod rustc;
 
 pub use firmware::TARGET;

@@ -8,6 +8,7 @@ use std::time::UNIX_EPOCH;
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
+use super::paths::Remapped;
 use super::{files, hexadecimal};
 use crate::process;
 use crate::project::{Project, Workspace};
@@ -47,6 +48,9 @@ pub fn build(project: &Project) -> Result<()> {
     let mut command = project.command("trunk");
     command.args(["--skip-version-check", "build", "--release"]);
     command.env("CARGO_TARGET_DIR", project.target(Workspace::Main));
+    // Separated as cargo wants it, since paths may hold spaces.
+    let flags = Remapped::new(project, Workspace::Main)?.flags()?;
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).env_remove("RUSTFLAGS");
     // trunk refuses the value 1, which is the usual one.
     command.env_remove("NO_COLOR");
     process::visible(&mut command)?;
