@@ -4,6 +4,8 @@
 //! The directory holds `t10k-images-idx3-ubyte.gz` and `t10k-labels-idx1-ubyte.gz`, possibly with
 //! a prefix. Calibrates on `MODEL.calibration.npy` beside the model.
 
+#![expect(clippy::disallowed_types, reason = "a program reads files and the clock; core does not")]
+
 use std::error::Error;
 use std::io::Read;
 use std::path::Path;

@@ -79,7 +79,7 @@ fn from_array(tensor: &Tensor, array: &NpyArray) -> Result<Vec<Data>, InputError
         given: format!("an array of {}", Shape::new(array.dims.clone())),
     };
     let given = array.values.len();
-    if count == 0 || given == 0 || given % count != 0 {
+    if count == 0 || given == 0 || !given.is_multiple_of(count) {
         return Err(mismatch());
     }
     let moved = channels_first(tensor, array);

@@ -36,5 +36,14 @@ pub(crate) fn parse(bytes: &[u8], limits: &Limits) -> Result<pb::ModelProto, For
     if proto.graph.is_none() {
         return Err(FormatError::NotAModel { reason: "it holds no graph".to_owned() });
     }
+    // Versions of the format that matter have it, and writers put it behind the graph.
+    if proto.opset_import.is_empty() {
+        return Err(FormatError::Damaged {
+            reason: "it does not say which operator set it uses".to_owned(),
+        });
+    }
     Ok(proto)
 }
+
+#[cfg(test)]
+mod tests;

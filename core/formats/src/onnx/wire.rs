@@ -38,6 +38,7 @@ struct Walk<'a> {
     bytes: &'a [u8],
     records: usize,
     limit: usize,
+    in_graph: bool,
 }
 
 /// Where and why a walk stopped.
@@ -60,7 +61,7 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), FormatError> {
     if !begins_as_onnx {
         return not("its first bytes are not those of an ONNX file");
     }
-    let mut walk = Walk { bytes, records: 0, limit: limits.records };
+    let mut walk = Walk { bytes, records: 0, limit: limits.records, in_graph: false };
     match walk.message(0, bytes.len(), Kind::Model, 0) {
         Ok(()) => Ok(()),
         Err(Stop::TooMany) => Err(FormatError::TooLarge {
@@ -68,7 +69,8 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), FormatError> {
             size: format!("more than {}", limits.records),
             limit: limits.records,
         }),
-        Err(Stop::Damaged { at, reason }) if at < 16 => {
+        // A file that is cut off inside its graph has got that far; others stop sooner.
+        Err(Stop::Damaged { at, reason }) if at < 16 && !walk.in_graph => {
             not(&format!("it begins like ONNX but {reason} at byte {at}"))
         }
         Err(Stop::Damaged { at, reason }) => Err(FormatError::Damaged {
@@ -112,6 +114,7 @@ impl Walk<'_> {
                 5 => at += 4,
                 2 => {
                     let length = self.varint(&mut at, end)?;
+                    self.in_graph |= depth == 0 && key >> 3 == 7;
                     let Some(stop) = usize::try_from(length).ok().and_then(|l| at.checked_add(l))
                     else {
                         return damaged(field, "a length is impossible");

@@ -80,7 +80,7 @@ pub(super) fn reshape(importer: &mut Importer<'_>, place: Place<'_>) -> Result<V
     let stated = stated.ok_or_else(bad)?;
     let shape: Vec<usize> = match known.iter().filter(|dim| dim.is_none()).count() {
         0 => known.into_iter().flatten().collect(),
-        1 if stated > 0 && total % stated == 0 => {
+        1 if stated > 0 && total.is_multiple_of(stated) => {
             known.into_iter().map(|dim| dim.unwrap_or(total / stated)).collect()
         }
         _ => return Err(bad()),
