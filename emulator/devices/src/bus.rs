@@ -78,6 +78,8 @@ const EXTI_INTERRUPTS: &[(u32, u32)] =
 pub struct Bus {
     table: &'static [Peripheral],
     slots: Vec<Slot>,
+    /// Slots that were written to: no other can raise an interrupt or know of a later time.
+    awake: Vec<usize>,
     rcc: Rcc,
     clocks: Clocks,
     core: CoreRegisters,
@@ -105,6 +107,7 @@ impl Bus {
         Ok(Self {
             table,
             slots: table.iter().map(|peripheral| Slot::new(peripheral.model)).collect(),
+            awake: Vec::new(),
             clocks: rcc.clocks(),
             rcc,
             core: CoreRegisters::new(firmware.flash_address),
@@ -198,6 +201,7 @@ impl Bus {
             Some(index) => {
                 let at = self.at(now);
                 let offset = word - self.table[index].first;
+                self.wake(index);
                 let device = self.slots[index].device(&mut self.rcc);
                 let known = device.is_some_and(|device| device.write(offset, write, at));
                 self.clocks = self.rcc.clocks();
@@ -217,16 +221,24 @@ impl Bus {
     pub fn advance(&mut self, now: Time) {
         let at = self.at(now);
         self.core.advance(now);
-        for slot in &mut self.slots {
-            if let Some(device) = slot.timed() {
+        for index in &self.awake {
+            if let Some(device) = self.slots.get_mut(*index).and_then(Slot::timed) {
                 device.advance(at);
             }
         }
         self.update_lines();
     }
 
+    fn wake(&mut self, index: usize) {
+        let acts = matches!(self.slots[index], Slot::Usart(_) | Slot::Timer(_) | Slot::Exti(_));
+        if acts && !self.awake.contains(&index) {
+            self.awake.push(index);
+        }
+    }
+
     fn update_lines(&mut self) {
-        for (peripheral, slot) in self.table.iter().zip(&self.slots) {
+        for index in &self.awake {
+            let (peripheral, slot) = (&self.table[*index], &self.slots[*index]);
             let high = match slot {
                 Slot::Usart(device) => device.lines()[0],
                 Slot::Timer(device) => device.lines()[0],
@@ -247,8 +259,8 @@ impl Bus {
     /// When a device will next do something by itself.
     #[must_use]
     pub fn next_event(&self) -> Option<Time> {
-        self.slots.iter().fold(self.core.next_event(), |first, slot| {
-            let next = match slot {
+        self.awake.iter().fold(self.core.next_event(), |first, index| {
+            let next = match &self.slots[*index] {
                 Slot::Usart(device) => device.next_event(self.clocks),
                 Slot::Timer(device) => device.next_event(self.clocks),
                 _ => None,
@@ -293,6 +305,7 @@ impl Bus {
     /// Sends bytes to the board's console at its baud rate, from now on.
     pub fn feed_console(&mut self, bytes: &[u8], now: Time) {
         let at = self.at(now);
+        self.wake(self.console);
         if let Some(console) = self.console() {
             console.feed(bytes, at);
         }

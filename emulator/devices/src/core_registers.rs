@@ -1,12 +1,16 @@
 //! The private peripheral bus: 0xE0000000 to 0xE00FFFFF (DDI 0403E, table B3-2; RM0385, 40 for
 //! DBGMCU).
 
+use std::ops::RangeInclusive;
+
 use crate::access::{AccessError, Time, Write, earlier};
 use crate::dwt::Dwt;
 use crate::nvic::Nvic;
 use crate::scb::{Effect, Scb};
 use crate::systick::SysTick;
 
+/// Where the registers are.
+const PRIVATE_BUS: RangeInclusive<u32> = 0xe000_0000..=0xe00f_ffff;
 /// DEV_ID 0x449, REV_ID 0x1001 (RM0385, 40.6.1).
 const DBGMCU_IDCODE: u32 = 0x1001_6449;
 
@@ -61,6 +65,9 @@ impl CoreRegisters {
         now: Time,
         exception: u32,
     ) -> Result<Option<u32>, AccessError> {
+        if !PRIVATE_BUS.contains(&address) {
+            return Err(AccessError::Reserved(address));
+        }
         Ok(match address {
             // ITM: nothing listens, so its FIFOs always have room.
             0xe000_0000..=0xe000_007c => Some(1),
@@ -79,13 +86,15 @@ impl CoreRegisters {
             0xe004_2004..=0xe004_200c => {
                 self.debug.get(((address & 0xf) / 4 - 1) as usize).copied()
             }
-            0xe000_0000..=0xe00f_ffff => None,
-            _ => return Err(AccessError::Reserved(address)),
+            _ => None,
         })
     }
 
     /// Writes to the word at an address that is a multiple of 4; false if there is no register.
     pub fn write(&mut self, address: u32, write: Write, now: Time) -> Result<bool, AccessError> {
+        if !PRIVATE_BUS.contains(&address) {
+            return Err(AccessError::Reserved(address));
+        }
         Ok(match address {
             0xe000_0000..=0xe000_007c | 0xe000_0e00..=0xe000_0fff => true,
             0xe000_1000..=0xe000_1fff => self.dwt.write(address & 0xfff, write.value, now),
@@ -112,8 +121,7 @@ impl CoreRegisters {
                 }
                 true
             }
-            0xe000_0000..=0xe00f_ffff => false,
-            _ => return Err(AccessError::Reserved(address)),
+            _ => false,
         })
     }
 }

@@ -41,7 +41,7 @@ impl Device for Gpio {
             0x14 => self.odr,
             0x18 => 0,
             0x1c => self.lock,
-            0x20 | 0x24 => self.alternate[(offset / 4 & 1) as usize],
+            0x20 | 0x24 => self.alternate[((offset / 4) & 1) as usize],
             _ => return None,
         })
     }
@@ -58,7 +58,7 @@ impl Device for Gpio {
             0x18 => self.odr = self.odr & !(write.value >> 16) | write.value & 0xffff,
             0x1c => self.lock = write.over(self.lock),
             0x20 | 0x24 => {
-                let register = &mut self.alternate[(offset / 4 & 1) as usize];
+                let register = &mut self.alternate[((offset / 4) & 1) as usize];
                 *register = write.over(*register);
             }
             _ => return false,

@@ -128,7 +128,7 @@ impl Device for Timer {
             0x0c => self.dier,
             0x10 => self.sr,
             0x14 => 0,
-            0x18 | 0x1c => self.ccmr[(offset / 4 & 1) as usize],
+            0x18 | 0x1c => self.ccmr[((offset / 4) & 1) as usize],
             0x20 => self.ccer,
             0x24 => self.count,
             0x28 => self.prescaler,
@@ -154,7 +154,7 @@ impl Device for Timer {
             0x10 => self.sr &= write.value | !write.mask,
             0x14 => self.generate(write.value, at),
             0x18 | 0x1c => {
-                let register = &mut self.ccmr[(offset / 4 & 1) as usize];
+                let register = &mut self.ccmr[((offset / 4) & 1) as usize];
                 *register = write.over(*register);
             }
             0x20 => self.ccer = write.over(self.ccer),

@@ -1,4 +1,5 @@
 //! No access, at any time, makes the devices fail; what they say of time holds.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use proptest::prelude::*;
 use tilewright_devices::{Bus, Masks, Size, Time};

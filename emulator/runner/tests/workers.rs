@@ -1,4 +1,5 @@
 //! Workers that misbehave: each is this very program, started under a name that says how.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
 use std::io::{self, Write};

@@ -59,6 +59,7 @@ fn run_bare() -> Result<u64, JobError> {
     let start = Instant::now();
     let mut uc = Unicorn::new(Arch::ARM, CpuMode::THUMB)?;
     uc.ctl_set_cpu_model(ArmCpuModel::CORTEX_M7 as i32)?;
+    engine::limit_code_buffer(&uc)?;
     uc.mem_map(u64::from(FLASH), 1 << 20, Prot::READ | Prot::EXEC)?;
     uc.mem_map(RAM, 1 << 16, Prot::ALL)?;
     uc.mem_write(u64::from(FLASH), PROGRAM)?;

@@ -7,7 +7,10 @@ use tilewright_board::{Board, BoardError, MemoryKind};
 use tilewright_devices::{NoDevices, Size};
 use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::FaultKind;
-use unicorn_engine::{Arch, ArmCpuModel, HookType, MemType, Mode, Prot, RegisterARM, uc_error};
+use unicorn_engine::{
+    Arch, ArmCpuModel, ControlType, HookType, MemType, Mode, Prot, RegisterARM, Unicorn, uc_ctl,
+    uc_error,
+};
 
 use crate::block;
 use crate::elf::{ElfError, Firmware};
@@ -19,6 +22,8 @@ use crate::sleep;
 
 /// An address that no block starts at, for Unicorn's "run until".
 const NEVER: u64 = 0xefff_fff0;
+/// Bytes for translated code; when they are full, translation starts anew.
+const CODE_BUFFER: u32 = 64 << 20;
 /// Peripherals (DDI 0403E, B3.1), their two further regions on the STM32F7, and the core's own.
 const DEVICE_REGIONS: [(u32, u32); 4] = [
     (0x1ff0_f000, 0x1000),
@@ -108,6 +113,7 @@ fn set_up<'a>(machine: Machine) -> Result<Engine<'a>, JobError> {
     // Mode::MCLASS would force another core (and hooks must be there before code is translated).
     let mut uc = Engine::new_with_data(Arch::ARM, Mode::THUMB, machine)?;
     uc.ctl_set_cpu_model(ArmCpuModel::CORTEX_M7 as i32)?;
+    limit_code_buffer(&uc)?;
     map_memories(&mut uc)?;
     load(&mut uc)?;
     for (start, bytes) in DEVICE_REGIONS {
@@ -130,6 +136,16 @@ fn set_up<'a>(machine: Machine) -> Result<Engine<'a>, JobError> {
         false
     })?;
     Ok(uc)
+}
+
+/// Bounds the memory for translated code: Unicorn would reserve a gigabyte of address space.
+#[allow(unsafe_code)]
+pub fn limit_code_buffer<D>(uc: &Unicorn<'_, D>) -> Result<(), uc_error> {
+    const WRITE_ONE_ARGUMENT: u32 = 1 << 30 | 1 << 26;
+    let control = ControlType(ControlType::TCG_BUFFER_SIZE.0 | WRITE_ONE_ARGUMENT);
+    // SAFETY: the handle is that of a live engine; this control takes one 32-bit argument, which
+    // is read before the first translation sets the buffer up (uc_ctl, UC_CTL_TCG_BUFFER_SIZE).
+    unsafe { uc_ctl(uc.get_handle(), control, CODE_BUFFER) }.into()
 }
 
 /// Maps internal memories, those that touch as one.

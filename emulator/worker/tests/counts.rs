@@ -1,4 +1,5 @@
 //! Instructions are counted exactly: by hand, and against a hook on every instruction.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 

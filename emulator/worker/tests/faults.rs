@@ -1,4 +1,5 @@
 //! What goes wrong on the board ends the job with a report.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Runs programs of a few instructions.
+#![allow(dead_code, reason = "each file of tests uses a part of this")]
 
 use std::cell::RefCell;
 use std::rc::Rc;
