@@ -41,7 +41,7 @@ const TABLE: &[(&str, May)] = &[
     ("protocol", May::Only(&["report"])),
     ("cores", May::Only(&["board"])),
     ("devices", May::Only(&["board"])),
-    ("worker", May::Only(&["protocol", "cores", "devices", "plan"])),
+    ("worker", May::Only(&["protocol", "cores", "devices", "plan", "board", "report"])),
     ("runner", May::Only(&["protocol"])),
     ("server", May::Host(&["runner", "protocol"])),
     ("cli", May::Host(&["server", "runner"])),
