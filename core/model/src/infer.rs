@@ -177,11 +177,12 @@ fn pool(input: &[usize], window: &Window) -> Result<Vec<usize>, String> {
     let output = slide([*h, *w], window)?;
     let before = [window.padding.top, window.padding.left];
     for axis in 0..2 {
+        let end = before[axis] + input[axis + 1];
         let touches = |position: usize| {
-            (0..window.size[axis]).any(|tap| {
-                let at = position * window.stride[axis] + tap * window.dilation[axis];
-                (before[axis]..before[axis] + input[axis + 1]).contains(&at)
-            })
+            let start = position * window.stride[axis];
+            // The first tap that does not lie before the image must not lie behind it.
+            let tap = before[axis].saturating_sub(start).div_ceil(window.dilation[axis]);
+            tap < window.size[axis] && start + tap * window.dilation[axis] < end
         };
         if !(0..output[axis]).all(touches) {
             return Err("a window lies in the padding entirely".to_owned());

@@ -73,13 +73,13 @@ impl<'a> Place<'a> {
         let Some(values) = self.ints(name).filter(|values| !values.is_empty()) else {
             return Ok(None);
         };
-        // Geometry far beyond any image would only overflow later.
-        let in_range = |value: &i64| *value >= least && *value <= 1 << 24;
+        // Products of two such sizes fit 32 bits, as wide as addresses are in a browser.
+        let in_range = |value: &i64| *value >= least && *value < 1 << 15;
         let sizes: Vec<usize> =
             values.iter().filter(|value| in_range(value)).map(|value| *value as usize).collect();
         <[usize; N]>::try_from(sizes).map(Some).map_err(|_| {
             self.bad(format!(
-                "attribute {name} is {values:?}; {N} sizes from {least} on are needed"
+                "attribute {name} is {values:?}; {N} sizes from {least} to 32767 are needed"
             ))
         })
     }

@@ -204,15 +204,7 @@ impl Importer<'_> {
             }
         }
         elements(&input.name, &dims, self.limits)?;
-        // A file whose first step is to transpose or reshape takes images as they come.
-        let mut readers = graph.node.iter().filter(|node| node.input.contains(&input.name));
-        let moved = |node: &pb::NodeProto| {
-            matches!(node.op_type.as_str(), "Transpose" | "Reshape" | "Flatten")
-        };
-        let order = match readers.next() {
-            Some(first) if !moved(first) => channels_last(dims.len()),
-            _ => as_given(dims.len()),
-        };
+        let order = input_order(graph, &input.name, &dims);
         let shape: Vec<usize> = order.iter().map(|axis| dims[*axis]).collect();
         let tensor = self.model.add_tensor(float(&input.name, Shape::new(shape)));
         self.model.inputs.push(tensor);
@@ -422,6 +414,21 @@ impl Importer<'_> {
         self.model.nodes.push(node);
         Ok(Activated { tensor, order })
     }
+}
+
+/// The order in which the graph takes an input: images as NHWC, whichever way the file has them.
+fn input_order(graph: &GraphProto, name: &str, dims: &[usize]) -> Vec<usize> {
+    let reader = graph.node.iter().find(|node| node.input.iter().any(|input| input == name));
+    let last = match reader.map(|node| (node.op_type.as_str(), node)) {
+        // What makes NCHW of it takes NHWC.
+        Some(("Transpose", node)) => node.attribute.iter().any(|a| a.ints == [0, 3, 1, 2]),
+        // Before these the order says nothing; an image has few channels.
+        Some(("Reshape" | "Flatten", _)) => {
+            matches!(*dims, [_, first, _, last] if last <= 4 && first > 4)
+        }
+        _ => false,
+    };
+    if last { as_given(dims.len()) } else { channels_last(dims.len()) }
 }
 
 fn name_of(order: &[usize]) -> String {

@@ -4,6 +4,9 @@ use crate::data::Source;
 use crate::float;
 use crate::graph::{Model, Node, TensorId};
 
+/// Nodes that read more values than this in all are left to be computed at run time.
+const MOST_READS: usize = 1 << 28;
+
 /// Runs the pass; says how many nodes became constants.
 pub fn run(model: &mut Model) -> usize {
     let before = model.nodes.len();
@@ -24,6 +27,11 @@ fn fold(model: &mut Model, index: usize) -> Option<()> {
         return None;
     }
     let output = *node.outputs.first()?;
+    let taps = node.op.window().map_or(1, |window| window.size[0].saturating_mul(window.size[1]));
+    let reads = model.tensor(output).shape.elements()?.checked_mul(taps)?;
+    if reads > MOST_READS || model.macs(node) > MOST_READS as u64 {
+        return None;
+    }
     let mut alone = Model::default();
     let inputs: Vec<TensorId> =
         node.inputs.iter().map(|id| alone.add_tensor(model.tensor(*id).clone())).collect();

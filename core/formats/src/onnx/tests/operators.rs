@@ -251,6 +251,19 @@ fn images_that_come_channels_last() {
 }
 
 #[test]
+fn images_that_are_flattened_at_once_are_images_still() {
+    let file = File::new()
+        .input("x", &["1", "3", "4", "5"])
+        .weights("w", &[60, 2])
+        .node("Flatten", &["x"], "f", &[])
+        .node("MatMul", &["f", "w"], "y", &[])
+        .output("y");
+    let model = against_tract(&file.bytes(), &[&[1, 3, 4, 5]]);
+    assert_eq!(names(&model), ["Reshape", "FullyConnected"]);
+    assert_eq!(model.tensor(model.inputs[0]).shape.dims(), [1, 4, 5, 3]);
+}
+
+#[test]
 fn shape_operators() {
     let file = one("Squeeze", &["axes"], &[], "1").ints("axes", &[1]);
     against_tract(&file.bytes(), &[&[2, 1, 9, 7]]);
