@@ -16,7 +16,7 @@ use crate::op::Op;
 use crate::tensor::{DType, Quantisation, Tensor};
 use crate::verify::VerifyError;
 
-pub use calibrate::Range;
+pub use calibrate::{Calibration, Range};
 pub use report::{QuantiseReport, TensorReport};
 
 /// Choices of the quantiser.
@@ -71,7 +71,7 @@ pub enum QuantiseError {
 /// Pools, reshapes, transposes and pads keep their operand's quantisation; softmax has scale
 /// 1/256 and zero point −128. A concatenation gives its quantisation to operands that nobody else
 /// reads, other operands are requantised. Each range contains 0, so that it is represented
-/// exactly. Deterministic.
+/// exactly. Deterministic. [`Calibration`] does the same sample by sample.
 ///
 /// # Errors
 /// If there are no samples, the model does not run on them, a value is not finite, or a node has
@@ -81,12 +81,11 @@ pub fn quantise(
     samples: &[Vec<Data>],
     options: &QuantiseOptions,
 ) -> Result<(Model, QuantiseReport), QuantiseError> {
-    let ranges = calibrate::ranges(model, samples)?;
-    let scales = scales::choose(model, &ranges)?;
-    let quantised = convert(model, &scales)?;
-    quantised.verify()?;
-    let report = report::compare(model, &quantised, &ranges, samples, options)?;
-    Ok((quantised, report))
+    let mut calibration = Calibration::new(model, options)?;
+    for sample in samples {
+        calibration.observe(sample)?;
+    }
+    calibration.finish()
 }
 
 fn convert(model: &Model, scales: &[Option<Quantisation>]) -> Result<Model, QuantiseError> {

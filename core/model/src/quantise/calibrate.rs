@@ -1,6 +1,6 @@
 //! Ranges of activations over the samples.
 
-use super::{QuantiseError, activations};
+use super::{QuantiseError, QuantiseOptions, QuantiseReport, activations, convert, report, scales};
 use crate::data::Data;
 use crate::float;
 use crate::graph::Model;
@@ -39,34 +39,51 @@ impl Range {
     }
 }
 
-/// The range of each tensor that is an activation; nothing for weights.
-pub(super) fn ranges(
-    model: &Model,
-    samples: &[Vec<Data>],
-) -> Result<Vec<Option<Range>>, QuantiseError> {
-    if samples.is_empty() {
-        return Err(QuantiseError::NoSamples);
-    }
-    let interpreter = float::Interpreter::new(model)?;
-    let mut ranges: Vec<Option<Range>> = vec![None; model.tensors.len()];
-    let named = model.nodes.iter().flat_map(|node| activations(node).iter().chain(&node.outputs));
-    for id in named.chain(&model.inputs).chain(&model.outputs) {
-        ranges[id.0] = Some(Range::default());
-    }
-    let not_finite = |tensor: usize, sample: usize| QuantiseError::NotFinite {
-        tensor: model.tensors[tensor].name.clone(),
-        sample,
-    };
-    for (tensor, (constant, range)) in model.tensors.iter().zip(&mut ranges).enumerate() {
-        let values = constant.source.as_ref().and_then(|s| s.data()).and_then(Data::as_f32);
-        if let (Some(range), Some(values)) = (range.as_mut(), values)
-            && !range.include(values)
-        {
-            return Err(not_finite(tensor, 0));
+/// Ranges in the making: samples are shown one by one, so that a host can report progress and stop
+/// between them.
+pub struct Calibration<'m> {
+    model: &'m Model,
+    options: QuantiseOptions,
+    interpreter: float::Interpreter<'m>,
+    /// For each tensor that is an activation; nothing for weights.
+    ranges: Vec<Option<Range>>,
+    seen: usize,
+    /// The samples on which the int8 model is compared.
+    kept: Vec<Vec<Data>>,
+}
+
+impl<'m> Calibration<'m> {
+    /// Prepares a float model.
+    ///
+    /// # Errors
+    /// If the model is faulty or not float, or a constant is not finite.
+    pub fn new(model: &'m Model, options: &QuantiseOptions) -> Result<Self, QuantiseError> {
+        let interpreter = float::Interpreter::new(model)?;
+        let mut ranges: Vec<Option<Range>> = vec![None; model.tensors.len()];
+        let named =
+            model.nodes.iter().flat_map(|node| activations(node).iter().chain(&node.outputs));
+        for id in named.chain(&model.inputs).chain(&model.outputs) {
+            ranges[id.0] = Some(Range::default());
         }
+        for (tensor, range) in model.tensors.iter().zip(&mut ranges) {
+            let values = tensor.source.as_ref().and_then(|s| s.data()).and_then(Data::as_f32);
+            if let (Some(range), Some(values)) = (range.as_mut(), values)
+                && !range.include(values)
+            {
+                return Err(QuantiseError::NotFinite { tensor: tensor.name.clone(), sample: 0 });
+            }
+        }
+        let options = options.clone();
+        Ok(Self { model, options, interpreter, ranges, seen: 0, kept: Vec::new() })
     }
-    for (sample, inputs) in samples.iter().enumerate() {
+
+    /// Runs the float model on one set of inputs and widens the ranges.
+    ///
+    /// # Errors
+    /// If the inputs do not fit the model or a value is not finite.
+    pub fn observe(&mut self, sample: &[Data]) -> Result<(), QuantiseError> {
         let mut faulty = None;
+        let ranges = &mut self.ranges;
         let mut see = |tensor: usize, data: &Data| {
             if let (Some(range), Some(values)) = (ranges[tensor].as_mut(), data.as_f32())
                 && !range.include(values)
@@ -74,17 +91,40 @@ pub(super) fn ranges(
                 faulty.get_or_insert(tensor);
             }
         };
-        for (id, data) in model.inputs.iter().zip(inputs) {
+        for (id, data) in self.model.inputs.iter().zip(sample) {
             see(id.0, data);
         }
-        interpreter.run(inputs, &mut |node, results| {
-            for (id, data) in model.nodes[node.0].outputs.iter().zip(results) {
+        let nodes = &self.model.nodes;
+        self.interpreter.run(sample, &mut |node, results| {
+            for (id, data) in nodes[node.0].outputs.iter().zip(results) {
                 see(id.0, data);
             }
         })?;
         if let Some(tensor) = faulty {
-            return Err(not_finite(tensor, sample));
+            let tensor = self.model.tensors[tensor].name.clone();
+            return Err(QuantiseError::NotFinite { tensor, sample: self.seen });
         }
+        if self.kept.len() < self.options.report_samples {
+            self.kept.push(sample.to_vec());
+        }
+        self.seen += 1;
+        Ok(())
     }
-    Ok(ranges)
+
+    /// The int8 model, and how far it is from the float one.
+    ///
+    /// # Errors
+    /// If no sample was observed, or a node has no int8 form.
+    pub fn finish(self) -> Result<(Model, QuantiseReport), QuantiseError> {
+        if self.seen == 0 {
+            return Err(QuantiseError::NoSamples);
+        }
+        let scales = scales::choose(self.model, &self.ranges)?;
+        let quantised = convert(self.model, &scales)?;
+        quantised.verify()?;
+        let mut report =
+            report::compare(self.model, &self.interpreter, &quantised, &self.ranges, &self.kept)?;
+        report.samples = self.seen;
+        Ok((quantised, report))
+    }
 }

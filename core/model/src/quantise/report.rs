@@ -1,7 +1,7 @@
 //! How far the int8 model is from the float one.
 
+use super::QuantiseError;
 use super::calibrate::Range;
-use super::{QuantiseError, QuantiseOptions};
 use crate::data::Data;
 use crate::graph::{Model, TensorId};
 use crate::tensor::Quantisation;
@@ -64,13 +64,13 @@ impl Power {
     }
 }
 
-/// Runs both models on the first samples. Both have the same nodes in the same order.
+/// Runs both models on the samples. Both have the same nodes in the same order.
 pub(super) fn compare(
     model: &Model,
+    interpreter: &float::Interpreter<'_>,
     quantised: &Model,
     ranges: &[Option<Range>],
     samples: &[Vec<Data>],
-    options: &QuantiseOptions,
 ) -> Result<QuantiseReport, QuantiseError> {
     let pairs: Vec<(TensorId, TensorId)> = model
         .inputs
@@ -86,12 +86,10 @@ pub(super) fn compare(
         quantised.tensor(id).quantisation.clone().unwrap_or_else(none)
     };
     let mut powers = vec![Power::default(); pairs.len()];
-    let compared = options.report_samples.min(samples.len());
-    let real_interpreter = float::Interpreter::new(model)?;
     let integer_interpreter = int8::Interpreter::new(quantised)?;
-    for sample in &samples[..compared] {
+    for sample in samples {
         let mut reals: Vec<Data> = sample.clone();
-        real_interpreter.run(sample, &mut |_, results| reals.extend_from_slice(results))?;
+        interpreter.run(sample, &mut |_, results| reals.extend_from_slice(results))?;
         let inputs: Vec<Data> = sample
             .iter()
             .zip(&quantised.inputs)
@@ -120,5 +118,5 @@ pub(super) fn compare(
             }
         })
         .collect();
-    Ok(QuantiseReport { tensors, samples: samples.len(), compared })
+    Ok(QuantiseReport { tensors, samples: samples.len(), compared: samples.len() })
 }
