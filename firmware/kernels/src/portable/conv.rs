@@ -1,6 +1,6 @@
 //! Convolution, grouped and dilated; weights OHWI.
 
-use super::dot::{BLOCK, dot, dot_block, split_filters};
+use super::dot::{BLOCK, dot, dot_block, parts, split_filters};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Taps, Target, Tile, Window};
@@ -49,8 +49,9 @@ pub fn conv(
     }
     let group_inputs = inputs / op.groups;
     let group_outputs = outputs / op.groups;
-    let filter = op.window.size[0].wrapping_mul(op.window.size[1]).wrapping_mul(group_inputs);
-    let filters = weights.get(..outputs.wrapping_mul(filter));
+    let area = op.window.size[0].checked_mul(op.window.size[1]);
+    let filter = area.and_then(|area| area.checked_mul(group_inputs)).unwrap_or(usize::MAX);
+    let filters = outputs.checked_mul(filter).and_then(|length| weights.get(..length));
     let filters = filters.ok_or(KernelError::ConstantsTooShort)?;
     if filter == 0 || channels.len() < outputs {
         return Err(KernelError::ConstantsTooShort);
@@ -66,9 +67,11 @@ pub fn conv(
             let start = layout.column(x);
             let pixel = line.get_mut(start..start.wrapping_add(outputs));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            let groups = pixel
-                .chunks_exact_mut(group_outputs)
-                .zip(filters.chunks_exact(group_outputs * filter));
+            let groups = pixel.chunks_exact_mut(group_outputs.max(1)).zip(parts(
+                filters,
+                group_outputs,
+                filter,
+            ));
             for (group, (pixel, filters)) in groups.enumerate() {
                 let first = group * group_inputs;
                 let seen = Seen { op, input, rows, columns, group_inputs, first };
@@ -111,13 +114,13 @@ fn finish(
 ) -> Result<(), KernelError> {
     let (blocks, rest) = pixel.as_chunks_mut::<BLOCK>();
     let done = blocks.len() * BLOCK;
-    let block_filters = filters.chunks_exact(BLOCK * filter);
+    let block_filters = parts(filters, BLOCK, filter);
     for (index, (bytes, filters)) in blocks.iter_mut().zip(block_filters).enumerate() {
         let mut sums = [0; BLOCK];
         block(split_filters(filters, filter), &mut sums)?;
         op.output.write(&sums, channels.from(index * BLOCK), bytes);
     }
-    let rest_filters = filters.get(done * filter..).unwrap_or(&[]).chunks_exact(filter);
+    let rest_filters = parts(filters, 1, filter).skip(done);
     for (offset, (to, filter)) in rest.iter_mut().zip(rest_filters).enumerate() {
         let sum = single(filter)?;
         op.output.write(&[sum], channels.from(done + offset), core::slice::from_mut(to));

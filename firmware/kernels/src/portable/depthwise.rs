@@ -36,8 +36,9 @@ pub fn depthwise(
     {
         return Err(KernelError::Shape);
     }
-    let area = op.window.size[0].wrapping_mul(op.window.size[1]);
-    if weights.len() < area.wrapping_mul(outputs) || channels.len() < outputs {
+    let area = op.window.size[0].checked_mul(op.window.size[1]);
+    let needed = area.and_then(|area| area.checked_mul(outputs)).unwrap_or(usize::MAX);
+    if weights.len() < needed || channels.len() < outputs {
         return Err(KernelError::ConstantsTooShort);
     }
     let layout = output.layout;

@@ -64,3 +64,9 @@ pub fn split_filters(filters: &[u8], length: usize) -> [&[u8]; BLOCK] {
     let (c, d) = rest.split_at_checked(length).unwrap_or((rest, &[]));
     [a, b, c, d]
 }
+
+/// Parts of `count` filters of `length` bytes each; at least a byte.
+#[inline(always)]
+pub fn parts(filters: &[u8], count: usize, length: usize) -> impl Iterator<Item = &[u8]> {
+    filters.chunks_exact(count.saturating_mul(length).max(1))
+}

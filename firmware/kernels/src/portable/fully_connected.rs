@@ -1,6 +1,6 @@
 //! Fully connected; weights OI.
 
-use super::dot::{BLOCK, dot, dot_block, split_filters};
+use super::dot::{BLOCK, dot, dot_block, parts, split_filters};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
@@ -45,13 +45,13 @@ pub fn fully_connected(
     let zero = i32::from(op.input_zero);
     let (blocks, rest) = bytes.as_chunks_mut::<BLOCK>();
     let done = blocks.len() * BLOCK;
-    let block_filters = filters.chunks_exact(BLOCK * inputs.len());
+    let block_filters = parts(filters, BLOCK, inputs.len());
     for (index, (bytes, filters)) in blocks.iter_mut().zip(block_filters).enumerate() {
         let mut sums = [0; BLOCK];
         dot_block(inputs, split_filters(filters, inputs.len()), zero, &mut sums);
         op.output.write(&sums, channels.from(index * BLOCK), bytes);
     }
-    let rows = filters.get(done * inputs.len()..).unwrap_or(&[]).chunks_exact(inputs.len());
+    let rows = parts(filters, 1, inputs.len()).skip(done);
     for (offset, (byte, weights)) in rest.iter_mut().zip(rows).enumerate() {
         let sum = dot(inputs, weights, zero, 0);
         op.output.write(&[sum], channels.from(done + offset), core::slice::from_mut(byte));

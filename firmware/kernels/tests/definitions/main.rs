@@ -1,5 +1,6 @@
 //! Kernels against their definitions.
 
 mod elementwise;
+mod hostile;
 mod support;
 mod windows;

@@ -1,0 +1,130 @@
+//! Kernels refuse nonsense; they never panic, and write nothing outside of their target.
+
+use crate::support::Numbers;
+use proptest::prelude::*;
+use tilewright_kernels::{
+    Add, Channels, Conv, FullyConnected, KernelError, Layout, Multiplier, Output, Pad, Pool,
+    Requantise, Softmax, Source, Target, Tile, Window, add, average_pool, conv, depthwise,
+    fully_connected, max_pool, pad, requantise, softmax,
+};
+
+/// A small number mostly, sometimes a bad one.
+fn count(numbers: &mut Numbers) -> usize {
+    const BAD: [usize; 6] = [0, usize::MAX, usize::MAX / 2, 1 << 31, 1 << 32, 1 << 62];
+    if numbers.below(12) == 0 { BAD[numbers.below(BAD.len())] } else { 1 + numbers.below(6) }
+}
+
+fn place(numbers: &mut Numbers) -> i32 {
+    const BAD: [i32; 4] = [i32::MIN, i32::MAX, i32::MIN + 1, 1 << 30];
+    if numbers.below(12) == 0 { BAD[numbers.below(BAD.len())] } else { numbers.below(5) as i32 - 1 }
+}
+
+fn layout(numbers: &mut Numbers, channels: usize) -> Layout {
+    if channels < 7 && numbers.below(3) == 0 {
+        return Layout::whole(1 + numbers.below(3), 1 + numbers.below(3), channels);
+    }
+    Layout {
+        rows: count(numbers),
+        columns: count(numbers),
+        channels,
+        first: [place(numbers), place(numbers)],
+        row_pitch: count(numbers).saturating_mul(8),
+        column_pitch: if numbers.below(2) == 0 { channels } else { count(numbers) },
+        ring_rows: count(numbers).saturating_add(2),
+        ring_first: numbers.below(3),
+    }
+}
+
+fn factor(numbers: &mut Numbers) -> Multiplier {
+    Multiplier {
+        multiplier: numbers.next() as i32,
+        shift: (numbers.next() as i32) >> numbers.below(32),
+    }
+}
+
+/// Runs a kernel on nonsense; whether it was refused.
+fn run(numbers: &mut Numbers, kernel: usize) -> Result<(), KernelError> {
+    let channels = count(numbers);
+    let (from, to) = (layout(numbers, channels), layout(numbers, channels));
+    let tile = Tile {
+        output_start: [place(numbers), place(numbers)],
+        // A kernel may visit every output: no more than memory could hold.
+        output_size: [numbers.below(5), numbers.below(5)],
+        channels: if numbers.below(4) == 0 { count(numbers) } else { channels },
+        valid_start: [place(numbers), place(numbers)],
+        valid_end: [place(numbers), place(numbers)],
+    };
+    let window = Window {
+        size: [count(numbers).min(70_000), count(numbers).min(70_000)],
+        stride: [place(numbers), place(numbers)],
+        dilation: [place(numbers), place(numbers)],
+        padding: [place(numbers), place(numbers)],
+    };
+    let input: Vec<u8> = numbers.bytes(300).iter().map(|byte| *byte as u8).collect();
+    let weights: Vec<u8> = input.iter().cycle().take(numbers.below(2000)).copied().collect();
+    let constants = &input[..numbers.below(300)];
+    let mut bytes = vec![0; 300];
+    let input = Source::new(&input, from)?;
+    let target = &mut Target::new(&mut bytes, to)?;
+    let output = Output { zero: numbers.byte(), min: numbers.byte(), max: numbers.byte() };
+    let input_zero = numbers.byte();
+    let channels = Channels::new(constants);
+    let groups = if numbers.below(2) == 0 { 1 } else { count(numbers) };
+    let convolution = Conv { window, groups, input_zero, output };
+    let pool = Pool { window, output };
+    match kernel {
+        0 => conv(&convolution, &tile, &input, target, &weights, channels),
+        1 => depthwise(&convolution, &tile, &input, target, &weights, channels),
+        2 => {
+            let op = FullyConnected { input_zero, output };
+            fully_connected(&op, &tile, &input, target, &weights, channels)
+        }
+        3 => max_pool(&pool, &tile, &input, target),
+        4 => average_pool(&pool, &tile, &input, target),
+        5 => {
+            let input_factors = [factor(numbers), factor(numbers)];
+            let op = Add {
+                input_zero: [input_zero; 2],
+                input: input_factors,
+                sum: factor(numbers),
+                output,
+            };
+            add(&op, &tile, &input, &input, target)
+        }
+        6 => {
+            let op = Requantise { input_zero, factor: factor(numbers), output };
+            requantise(&op, &tile, &input, target)
+        }
+        7 => {
+            let op = Pad { padding: window.padding, zero: input_zero };
+            pad(&op, &tile, &input, target)
+        }
+        _ => {
+            let smallest_difference = place(numbers);
+            let op = Softmax { scale: factor(numbers), smallest_difference };
+            softmax(&op, &tile, &input, target)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn nonsense_is_refused_or_survived(seed: u64) {
+        let numbers = &mut Numbers::new(seed);
+        for round in 0..900 {
+            let _ = run(numbers, round % 9);
+        }
+    }
+}
+
+/// The test above would say little if all were refused.
+#[test]
+fn each_kernel_accepts_some_nonsense() {
+    let numbers = &mut Numbers::new(7);
+    for kernel in 0..9 {
+        let accepted = (0..20_000).filter(|_| run(numbers, kernel).is_ok()).count();
+        assert!(accepted > 20, "kernel {kernel} accepted {accepted}");
+    }
+}
