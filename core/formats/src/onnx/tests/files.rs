@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use tilewright_model::quantise::{QuantiseOptions, quantise};
+use tilewright_model::{Data, Model, float, int8};
+
 use super::against_tract;
-use crate::{FormatError, Limits, open};
+use crate::{FormatError, Limits, input, open};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -44,5 +47,74 @@ fn models_beside_the_project() {
             Err(FormatError::UnsupportedOperators { first, .. }) => assert_eq!(first.op, op),
             other => panic!("{file}: {other:?}"),
         }
+    }
+}
+
+fn bundled(name: &str) -> (Model, Vec<Vec<Data>>) {
+    let path = root().join("models").join(name);
+    let bytes = std::fs::read(path.with_extension("onnx")).unwrap();
+    let model = open(name, &bytes, &Limits::default(), &[]).unwrap();
+    let samples = std::fs::read(path.with_extension("calibration.npy")).unwrap();
+    let samples = input::samples(model.tensor(model.inputs[0]), &samples).unwrap();
+    (model, samples.into_iter().map(|sample| vec![sample]).collect())
+}
+
+/// A label as the names of sample pictures have it.
+fn slug(label: &str) -> String {
+    let dashed: String =
+        label.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    dashed.to_ascii_lowercase()
+}
+
+fn top(values: &[i8]) -> usize {
+    let largest = values.iter().max().unwrap();
+    values.iter().position(|value| value == largest).unwrap()
+}
+
+#[test]
+fn bundled_pictures_are_recognised_by_the_int8_models() {
+    for (name, prefix) in [("lenet5", "mnist-"), ("fashion-mobilenet", "fashion-")] {
+        let (model, samples) = bundled(name);
+        let (quantised, report) = quantise(&model, &samples, &QuantiseOptions::default()).unwrap();
+        assert_eq!(report.samples, 128);
+        assert!(report.tensors.iter().all(|tensor| tensor.sqnr_db > 20.0), "{report:?}");
+        let interpreter = int8::Interpreter::new(&quantised).unwrap();
+        let image = quantised.tensor(quantised.inputs[0]);
+        let labels = model.labels();
+        let mut seen = 0;
+        for entry in std::fs::read_dir(root().join("models/samples")).unwrap() {
+            let path = entry.unwrap().path();
+            let file = path.file_stem().unwrap().to_string_lossy().into_owned();
+            if !file.starts_with(prefix) {
+                continue;
+            }
+            let input = input::read(image, &std::fs::read(&path).unwrap()).unwrap();
+            let result = interpreter.run(&[input], &mut |_, _| {}).unwrap();
+            let class = &labels[top(result[0].as_i8().unwrap())];
+            let named = file.ends_with(&format!("-{}", slug(class)))
+                || file.ends_with(&format!("-label{class}"));
+            assert!(named, "{file} is taken for {class}");
+            seen += 1;
+        }
+        assert_eq!(seen, 10);
+    }
+}
+
+/// The same bytes on every machine: sums in one order, no fused operations, functions of `libm`.
+#[test]
+fn float_results_are_the_same_bits_everywhere() {
+    for (name, expected) in
+        [("lenet5", 0x12a2_829f_0fb5_c6ceu64), ("fashion-mobilenet", 0xabb0_ba27_972e_4e30)]
+    {
+        let (model, samples) = bundled(name);
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        let mut include = |data: &Data| {
+            for byte in data.as_f32().unwrap().iter().flat_map(|value| value.to_le_bytes()) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        };
+        float::run(&model, &samples[0], &mut |_, results| results.iter().for_each(&mut include))
+            .unwrap();
+        assert_eq!(hash, expected, "{name}: {hash:#x}");
     }
 }
