@@ -176,10 +176,10 @@ impl Importer<'_> {
                 dtype.as_str_name()
             )));
         }
-        let shape = tensor.shape.as_ref().ok_or_else(|| FormatError::DynamicDimension {
-            input: input.name.clone(),
-            dim: "shape".to_owned(),
-        })?;
+        let shape = tensor
+            .shape
+            .as_ref()
+            .ok_or_else(|| bad("this input has no shape: export the model with one".to_owned()))?;
         let mut dims = Vec::with_capacity(shape.dim.len());
         for (axis, dim) in shape.dim.iter().enumerate() {
             let symbol = match &dim.value {
