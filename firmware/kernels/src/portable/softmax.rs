@@ -73,13 +73,14 @@ fn pixel(op: &Softmax, input: &[u8], output: &mut [u8]) {
     }
 }
 
+/// e^(−2^k) in Q0.31 for k = −2 … 4.
+const POWERS: [i32; 7] =
+    [1_672_461_947, 1_302_514_674, 790_015_084, 290_630_308, 39_332_535, 720_401, 242];
+
 /// e^a for a ≤ 0 in Q5.26, as Q0.31.
 fn exp_of_negative(a: i32) -> i32 {
     const FRACTION_BITS: u32 = 31 - DIFFERENCE_BITS;
     const QUARTER: i32 = 1 << (FRACTION_BITS - 2);
-    /// e^(−2^k) in Q0.31 for k = −2 … 4.
-    const POWERS: [i32; 7] =
-        [1_672_461_947, 1_302_514_674, 790_015_084, 290_630_308, 39_332_535, 720_401, 242];
     if a == 0 {
         return i32::MAX;
     }
@@ -138,6 +139,14 @@ fn reciprocal_of_one_plus(a: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn powers_are_the_nearest() {
+        for (power, exponent) in POWERS.into_iter().zip(-2i32..) {
+            let real = (-f64::from(exponent).exp2()).exp() * f64::from(1u32 << 31);
+            assert_eq!(power, real.round() as i32, "e^(-2^{exponent})");
+        }
+    }
 
     #[test]
     fn exponentials_are_close() {

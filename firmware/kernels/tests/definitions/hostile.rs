@@ -108,7 +108,7 @@ fn run(numbers: &mut Numbers, kernel: usize) -> Result<(), KernelError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(30))]
 
     #[test]
     fn nonsense_is_refused_or_survived(seed: u64) {

@@ -2,5 +2,6 @@
 
 mod elementwise;
 mod hostile;
+mod recorded;
 mod support;
 mod windows;
