@@ -135,26 +135,27 @@ pub(super) fn average_pool(
     limits: (i8, i8),
 ) -> Vec<i8> {
     let channels = slide.output[3];
-    let area = (slide.window.size[0] * slide.window.size[1]) as i32;
+    let area = slide.window.size[0] as i64 * slide.window.size[1] as i64;
     let mut result = vec![0; slide.output.iter().product()];
-    let mut sums = vec![0i32; channels];
+    let mut sums = vec![0i64; channels];
     slide.pixels(|index, pixel| {
         sums.fill(0);
         let mut count = 0;
         slide.taps(pixel, |_, source| {
             count += 1;
             let values = &input[source * channels..(source + 1) * channels];
-            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i32::from(*value));
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i64::from(*value));
         });
         if let Some(zero) = padding {
-            sums.iter_mut().for_each(|sum| *sum += (area - count) * zero);
+            let padded = (area - count) * i64::from(zero);
+            sums.iter_mut().for_each(|sum| *sum += padded);
             count = area;
         }
         let count = count.max(1);
         let results = &mut result[index * channels..(index + 1) * channels];
         for (result, sum) in results.iter_mut().zip(&sums) {
             let half = if *sum > 0 { count / 2 } else { -(count / 2) };
-            *result = clamp((sum + half) / count, limits);
+            *result = clamp(((sum + half) / count) as i32, limits);
         }
     });
     result

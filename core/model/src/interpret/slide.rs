@@ -1,5 +1,7 @@
 //! Windows that slide over NHWC images.
 
+use std::ops::Range;
+
 use crate::op::Window;
 use crate::shape::Shape;
 
@@ -23,11 +25,19 @@ pub(crate) struct Slide {
 }
 
 impl Slide {
-    /// Source row and column of a tap, or nothing if it lies in the padding.
-    fn source(&self, axis: usize, position: usize, tap: usize) -> Option<usize> {
-        let before = if axis == 0 { self.window.padding.top } else { self.window.padding.left };
-        let at = position * self.window.stride[axis] + tap * self.window.dilation[axis];
-        at.checked_sub(before).filter(|at| *at < self.input[axis + 1])
+    /// The taps along an axis that lie inside the image at an output position, and the place of
+    /// tap 0, counted from where the padding begins.
+    fn inside(&self, axis: usize, position: usize) -> (Range<usize>, usize) {
+        let start = position * self.window.stride[axis];
+        let dilation = self.window.dilation[axis];
+        let before = self.before(axis);
+        let first = before.saturating_sub(start).div_ceil(dilation);
+        let end = (before + self.input[axis + 1]).saturating_sub(start).div_ceil(dilation);
+        (first..end.min(self.window.size[axis]), start)
+    }
+
+    const fn before(&self, axis: usize) -> usize {
+        if axis == 0 { self.window.padding.top } else { self.window.padding.left }
     }
 
     /// Calls `visit` with the index of each output pixel and its batch, row and column.
@@ -48,11 +58,14 @@ impl Slide {
     /// its index in the window and the index of the input pixel, taps in row-major order.
     pub(crate) fn taps(&self, [n, y, x]: [usize; 3], mut visit: impl FnMut(usize, usize)) {
         let [_, height, width, _] = self.input;
-        for ky in 0..self.window.size[0] {
-            let Some(iy) = self.source(0, y, ky) else { continue };
-            for kx in 0..self.window.size[1] {
-                let Some(ix) = self.source(1, x, kx) else { continue };
-                visit(ky * self.window.size[1] + kx, (n * height + iy) * width + ix);
+        let [dy, dx] = self.window.dilation;
+        let (rows, top) = self.inside(0, y);
+        let (columns, left) = self.inside(1, x);
+        for ky in rows {
+            let row = (n * height + top + ky * dy - self.before(0)) * width;
+            for kx in columns.clone() {
+                let column = left + kx * dx - self.before(1);
+                visit(ky * self.window.size[1] + kx, row + column);
             }
         }
     }

@@ -2,8 +2,12 @@
 
 use proptest::prelude::*;
 
+use tilewright_model::quantise::{QuantiseOptions, quantise};
+use tilewright_model::{Data, Tensor};
+
 use super::build::Attribute::{Int, Ints};
 use super::build::File;
+use super::noise;
 use crate::{FormatError, Limits, open};
 
 fn refusal(bytes: &[u8]) -> FormatError {
@@ -173,11 +177,26 @@ fn lenet() -> Option<Vec<u8>> {
     std::fs::read(path).ok()
 }
 
-/// Either a model or words, never a panic.
+/// Either a model or words, never a panic; and what the model is, if small, can be quantised or
+/// words say why not.
 fn survives(bytes: &[u8]) {
     let limits = Limits { tensor_elements: 1 << 22, total_elements: 1 << 23, ..Limits::default() };
-    if let Err(error) = open("x.onnx", bytes, &limits, &[]) {
-        assert!(!error.to_string().is_empty());
+    let model = match open("x.onnx", bytes, &limits, &[]) {
+        Ok(model) => model,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    let elements = |tensor: &Tensor| tensor.shape.elements().unwrap();
+    let macs: u64 = model.nodes.iter().map(|node| model.macs(node)).sum();
+    if macs > 1 << 22 || model.tensors.iter().any(|tensor| elements(tensor) > 1 << 14) {
+        return;
+    }
+    let sample = |scale: f32| -> Vec<Data> {
+        let values = |count| noise(count, 1).iter().map(|value| value * scale).collect();
+        model.inputs.iter().map(|id| Data::F32(values(elements(model.tensor(*id))))).collect()
+    };
+    match quantise(&model, &[sample(1.0), sample(0.1)], &QuantiseOptions::default()) {
+        Ok((quantised, _)) => quantised.verify().unwrap(),
+        Err(error) => assert!(!error.to_string().is_empty()),
     }
 }
 
