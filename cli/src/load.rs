@@ -29,6 +29,11 @@ pub fn board(id: &str) -> Result<Board, Problem> {
     })
 }
 
+/// The file's name without its folder.
+fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// The float model of a file.
 ///
 /// # Errors
@@ -39,7 +44,7 @@ pub fn model(
     cancel: &Cancel,
 ) -> Result<Model, Problem> {
     let bytes = files::read(&file.model, "model", MODEL_LIMIT)?;
-    pipeline::import(&file.model.display().to_string(), &bytes, &file.dims, progress, cancel)
+    pipeline::import(&name(&file.model), &bytes, &file.dims, progress, cancel)
 }
 
 /// The int8 model of a file.
@@ -60,8 +65,7 @@ pub fn prepared(
         None => beside(&options.file.model)?,
     };
     let bytes = files::read(&given, "samples file", SAMPLES_LIMIT)?;
-    let name = given.display().to_string();
-    pipeline::prepare(float, Samples::File(&name, &bytes), progress, cancel)
+    pipeline::prepare(float, Samples::File(&name(&given), &bytes), progress, cancel)
 }
 
 /// The samples file that belongs to a model.
@@ -89,7 +93,7 @@ fn beside(model: &Path) -> Result<PathBuf, Problem> {
 pub fn input(prepared: &Prepared, file: Option<&Path>) -> Result<Vec<Data>, Problem> {
     let Some(path) = file else { return Ok(prepared.first.clone()) };
     let bytes = files::read(path, "input", INPUT_LIMIT)?;
-    prepared.input(&path.display().to_string(), &bytes)
+    prepared.input(&name(path), &bytes)
 }
 
 /// The planner's choices.

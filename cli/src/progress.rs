@@ -53,6 +53,14 @@ impl Teller {
         }
     }
 
+    /// Takes its line away.
+    pub fn clear(&mut self) {
+        if self.drawn.take().is_some() {
+            let mut to = std::io::stderr().lock();
+            let _ = write!(to, "\r\x1b[K").and_then(|()| to.flush());
+        }
+    }
+
     fn draw(&mut self, text: &str) {
         self.drawn = Some(Instant::now());
         let mut to = std::io::stderr().lock();
@@ -63,9 +71,6 @@ impl Teller {
 
 impl Drop for Teller {
     fn drop(&mut self) {
-        if self.drawn.is_some() {
-            let mut to = std::io::stderr().lock();
-            let _ = write!(to, "\r\x1b[K").and_then(|()| to.flush());
-        }
+        self.clear();
     }
 }

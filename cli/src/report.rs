@@ -3,11 +3,10 @@
 use serde_json::{Map, Value, json};
 use tilewright_board::Board;
 use tilewright_planner::Planned;
-use tilewright_report::{Fault, Kind};
+use tilewright_report::{Fault, Kind, PlanReport};
 use tilewright_server::pipeline::{Prepared, does_not_fit};
-use tilewright_server::{Problem, RunResult};
+use tilewright_server::{Done, Problem, RunResult};
 
-use crate::commands::run::Ran;
 use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
 
 /// How the model became int8.
@@ -71,8 +70,7 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
 
 /// A run.
 #[must_use]
-pub fn run(ran: &Ran, board: &Board) -> String {
-    let (report, result) = (&ran.planned.report, &ran.done.result);
+pub fn run(report: &PlanReport, result: &RunResult, board: &Board) -> String {
     let mut text = format!(
         "{BOLD}{} on {} (emulated by {}), strategy {}{BOLD:#}\n",
         report.model, board.name, result.engine, report.strategy
@@ -170,25 +168,39 @@ fn broken(fault: &Fault, console: &str) -> String {
     text
 }
 
+/// A report's keys.
+fn keys(report: &impl serde::Serialize) -> Result<Map<String, Value>, Problem> {
+    match serde_json::to_value(report) {
+        Ok(Value::Object(keys)) => Ok(keys),
+        Ok(_) => Err(Problem::ours("A report is no object.", "JSON")),
+        Err(error) => Err(Problem::ours(format!("{error}."), "JSON")),
+    }
+}
+
+/// A plan's keys, and on what the model was quantised.
+///
+/// # Errors
+/// Reports hold text and numbers only, so an error is ours.
+pub fn plan_json(report: &PlanReport, prepared: &Prepared) -> Result<Value, Problem> {
+    let mut all = keys(report)?;
+    all.insert("samples".to_owned(), json!(prepared.samples));
+    Ok(Value::Object(all))
+}
+
 /// A run as one flat object: the plan's keys, `latency_us` as `predicted_latency_us`; then the
 /// run's own keys.
 ///
 /// # Errors
 /// Reports hold text and numbers only, so an error is ours.
-pub fn run_json(ran: &Ran) -> Result<Value, Problem> {
-    let object = |value: Result<Value, serde_json::Error>| match value {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(Problem::ours("A report is no object.", "JSON")),
-        Err(error) => Err(Problem::ours(format!("{error}."), "JSON")),
-    };
-    let mut all: Map<String, Value> = object(serde_json::to_value(&ran.planned.report))?;
+pub fn run_json(report: &PlanReport, prepared: &Prepared, done: &Done) -> Result<Value, Problem> {
+    let mut all = keys(report)?;
     if let Some(predicted) = all.remove("latency_us") {
         all.insert("predicted_latency_us".to_owned(), predicted);
     }
-    let result = &ran.done.result;
+    let result = &done.result;
     let outputs: Vec<&Vec<i8>> = result.outputs.iter().map(|output| &output.values).collect();
     let own = json!({
-        "samples": ran.prepared.samples,
+        "samples": prepared.samples,
         "mode": "full",
         "engine": result.engine,
         "plan_id": result.plan_id,
@@ -207,7 +219,7 @@ pub fn run_json(ran: &Ran) -> Result<Value, Problem> {
         "unknown_registers": result.unknown_registers,
         "console": result.console,
     });
-    all.extend(object(Ok(own))?);
+    all.extend(keys(&own)?);
     if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
         let modelled = ["predicted_latency_us", "latency_us", "cycles", "layers[].cycles"];
         let counted = ["verified", "instructions", "top1", "outputs", "layers[].instructions"];

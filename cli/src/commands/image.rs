@@ -4,8 +4,7 @@ use std::path::Path;
 
 use tilewright_board::Board;
 use tilewright_image::{FirmwareImage, input_frame};
-use tilewright_model::Data;
-use tilewright_server::pipeline::{checked_plan, package, plan_file};
+use tilewright_server::pipeline::{bytes_of, checked_plan, package, plan_file};
 use tilewright_server::{Cancel, Dist, Problem, hexadecimal, sha256};
 
 use crate::args::Image;
@@ -27,14 +26,8 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let firmware = package(&dist, &board, &plan)?;
     drop(teller);
     let hex = firmware.hex().map_err(|error| Problem::ours(format!("{error}."), "Intel HEX"))?;
-    let payload: Vec<u8> = prepared
-        .first
-        .iter()
-        .filter_map(Data::as_i8)
-        .flat_map(|values| values.iter().map(|value| value.cast_unsigned()))
-        .collect();
-    let frame =
-        input_frame(&payload).map_err(|error| Problem::ours(format!("{error}."), "input frame"))?;
+    let frame = input_frame(&bytes_of(&prepared.first))
+        .map_err(|error| Problem::ours(format!("{error}."), "input frame"))?;
 
     let stem = files::stem(&options.on.quantised.file.model);
     let written = [

@@ -37,18 +37,21 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     if let Some(path) = &options.csv {
         files::write(path, memory_csv(&planned).as_bytes())?;
     }
-    let text = match (&options.strategy, planned.as_slice()) {
-        (Strategies::One(_), [one]) if options.json.json => json(&one.report)?,
-        (_, all) if options.json.json => {
-            json(&all.iter().map(|planned| &planned.report).collect::<Vec<_>>())?
+    let text = if options.json.json {
+        let reports: Vec<_> = planned
+            .iter()
+            .map(|planned| report::plan_json(&planned.report, &prepared))
+            .collect::<Result<_, _>>()?;
+        match (options.strategy, reports.as_slice()) {
+            (Strategies::One(_), [one]) => json(one)?,
+            _ => json(&reports)?,
         }
-        (_, all) => {
-            let mut text = report::preparation(&prepared);
-            for planned in all {
-                text.push_str(&report::plan(planned, &board));
-            }
-            text
+    } else {
+        let mut text = report::preparation(&prepared);
+        for planned in &planned {
+            text.push_str(&report::plan(planned, &board));
         }
+        text
     };
     let fits = planned.iter().any(|planned| planned.report.fits);
     Ok(Said { text, code: u8::from(!fits) })

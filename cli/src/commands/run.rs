@@ -2,72 +2,104 @@
 
 use std::path::Path;
 
+use tilewright_board::Board;
+use tilewright_model::Data;
 use tilewright_planner::{Planned, Strategy};
-use tilewright_server::pipeline::{Machine, Prepared, checked_plan, run_plan};
-use tilewright_server::{Blame, Config, Dist, Done, Execute, Problem, Workers};
+use tilewright_server::pipeline::{Machine, Prepared, checked_plan, does_not_fit, run_plan};
+use tilewright_server::{Blame, Cancel, Config, Dist, Done, Execute, Problem, Workers};
 
 use super::json;
 use crate::args::{OnBoard, Run};
-use crate::{Said, load, progress, report};
+use crate::progress::Teller;
+use crate::{Said, load, report};
 
-/// A run with all that it rests on.
-#[derive(Debug)]
-pub struct Ran {
+/// A model on an emulated board, ready to be planned and run.
+pub struct Emulated {
+    /// The board.
+    pub board: Board,
     /// The model and how it was quantised.
     pub prepared: Prepared,
+    inputs: Vec<Data>,
+    options: tilewright_planner::Options,
+    dist: Dist,
+    workers: Workers,
+    cancel: Cancel,
+    teller: Teller,
+}
+
+/// A plan, and what the emulated board did with it; nothing if the plan does not fit.
+pub struct Ran {
     /// The plan.
     pub planned: Planned,
-    /// What the emulated board did.
-    pub done: Done,
+    /// The run.
+    pub done: Option<Done>,
+}
+
+impl Emulated {
+    /// Reads model and input. What running needs is looked for before, so that its absence costs
+    /// no time.
+    ///
+    /// # Errors
+    /// If something is missing, cannot be read, or does not suit.
+    pub fn new(on: &OnBoard, input: Option<&Path>) -> Result<Self, Problem> {
+        let cancel = load::cancelled_by_ctrl_c()?;
+        let board = load::board(&on.board)?;
+        let dist = Dist::find()?;
+        let workers = Workers::new(&dist);
+        workers.ready()?;
+        dist.firmware(&board.id)?;
+        let mut teller = Teller::new();
+        let prepared = load::prepared(&on.quantised, &mut |p| teller.tell(&p), &cancel)?;
+        let inputs = load::input(&prepared, input)?;
+        let options = load::options(on);
+        Ok(Self { board, prepared, inputs, options, dist, workers, cancel, teller })
+    }
+
+    /// Plans with `strategy` and runs the plan, if it fits.
+    ///
+    /// # Errors
+    /// Whatever keeps the run from a result; a fault or a difference is a result.
+    pub fn run(&mut self, strategy: Strategy) -> Result<Ran, Problem> {
+        let Self { board, prepared, inputs, options, dist, workers, cancel, teller } = self;
+        let mut tell = |p| teller.tell(&p);
+        let model = &prepared.model;
+        let planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
+        if !planned.report.fits {
+            return Ok(Ran { planned, done: None });
+        }
+        let limits = Config::default();
+        let machine = Machine {
+            executor: workers,
+            dist,
+            worker: limits.worker,
+            instructions: limits.instructions,
+            console_bytes: limits.console_bytes,
+        };
+        let done = run_plan(&machine, board, model, &planned, inputs, &mut tell, cancel)?;
+        teller.clear();
+        Ok(Ran { planned, done: Some(done) })
+    }
 }
 
 /// Runs a model on the emulated board.
 pub fn run(options: &Run) -> Result<Said, Problem> {
-    let ran = one(&options.on, options.input.as_deref(), options.strategy)?;
+    let mut emulated = Emulated::new(&options.on, options.input.as_deref())?;
+    let Ran { planned, done } = emulated.run(options.strategy)?;
+    let Some(done) = done else {
+        if options.json.json {
+            let text = json(&report::plan_json(&planned.report, &emulated.prepared)?)?;
+            return Ok(Said { text, code: Blame::DoesNotFit.exit_code() });
+        }
+        let unknown = || Problem::ours("A plan does not fit without a reason.", "planner");
+        return Err(does_not_fit(&planned.report).unwrap_or_else(unknown));
+    };
     let text = if options.json.json {
-        json(&report::run_json(&ran)?)?
+        json(&report::run_json(&planned.report, &emulated.prepared, &done)?)?
     } else {
-        let board = load::board(&options.on.board)?;
-        let mut text = report::preparation(&ran.prepared);
-        text.push_str(&report::run(&ran, &board));
+        let mut text = report::preparation(&emulated.prepared);
+        text.push_str(&report::run(&planned.report, &done.result, &emulated.board));
         text
     };
-    let well = ran.done.result.fault.is_none() && ran.done.result.verified != Some(false);
+    let well = done.result.fault.is_none() && done.result.verified != Some(false);
     Ok(Said { text, code: if well { 0 } else { Blame::Fault.exit_code() } })
-}
-
-/// Plans and runs.
-///
-/// # Errors
-/// Whatever keeps the run from a result; a fault or a difference is a result.
-pub fn one(on: &OnBoard, input: Option<&Path>, strategy: Strategy) -> Result<Ran, Problem> {
-    let cancel = load::cancelled_by_ctrl_c()?;
-    let mut teller = progress::Teller::new();
-    let mut tell = |p| teller.tell(&p);
-    let board = load::board(&on.board)?;
-    // Both are looked for before the work, so that their absence costs no time.
-    let dist = Dist::find()?;
-    let workers = Workers::new(&dist);
-    workers.ready()?;
-    dist.firmware(&board.id)?;
-    let prepared = load::prepared(&on.quantised, &mut tell, &cancel)?;
-    let inputs = load::input(&prepared, input)?;
-    let planned =
-        checked_plan(&prepared.model, &board, strategy, &load::options(on), &mut tell, &cancel)?;
-    let machine = machine(&workers, &dist);
-    let done = run_plan(&machine, &board, &prepared.model, &planned, &inputs, &mut tell, &cancel)?;
-    drop(teller);
-    Ok(Ran { prepared, planned, done })
-}
-
-/// The emulator within the limits of a single run.
-fn machine<'m>(workers: &'m Workers, dist: &'m Dist) -> Machine<'m> {
-    let config = Config::default();
-    Machine {
-        executor: workers,
-        dist,
-        worker: config.worker,
-        instructions: config.instructions,
-        console_bytes: config.console_bytes,
-    }
 }

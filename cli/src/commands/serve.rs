@@ -29,6 +29,9 @@ pub fn serve(options: &Serve) -> Result<Said, Problem> {
         if let Err(problem) = workers.ready() {
             greet(&format!("Plans cannot be run yet. {} {}", problem.error, problem.what_to_do));
         }
+        if !dist.page().join("index.html").is_file() {
+            greet("The page has not been built: run `cargo xtask build`. The API works without.");
+        }
         greet(&format!("Tilewright listens at http://{}", served.address()));
         let shared = Shared::new(config, dist, boards, workers);
         run(served, shared, end).await

@@ -5,7 +5,8 @@ use tilewright_planner::Strategy;
 use tilewright_report::Difference;
 use tilewright_server::{Blame, Problem};
 
-use super::{json, run};
+use super::json;
+use super::run::{Emulated, Ran};
 use crate::Said;
 use crate::args::Verify;
 use crate::text::{Side, Table, number};
@@ -25,9 +26,10 @@ struct Verified {
 
 /// Runs a model with every strategy; each must be bit-equal to the reference, layer by layer.
 pub fn verify(options: &Verify) -> Result<Said, Problem> {
+    let mut emulated = Emulated::new(&options.on, options.input.as_deref())?;
     let mut all = Vec::new();
     for strategy in Strategy::ALL {
-        all.push(with(options, strategy)?);
+        all.push(with(&mut emulated, strategy)?);
     }
     let text = if options.json.json { json(&all)? } else { table(&all) };
     let wrong = all.iter().any(|one| one.fits && one.verified != Some(true));
@@ -36,34 +38,20 @@ pub fn verify(options: &Verify) -> Result<Said, Problem> {
     Ok(Said { text, code })
 }
 
-fn with(options: &Verify, strategy: Strategy) -> Result<Verified, Problem> {
-    let mut verified = Verified {
-        model: crate::files::stem(&options.on.quantised.file.model),
-        board: options.on.board.clone(),
-        strategy: strategy.name().to_owned(),
-        fits: true,
-        verified: None,
-        layers: 0,
-        instructions: 0,
-        difference: None,
-        fault: None,
-    };
-    match run::one(&options.on, options.input.as_deref(), strategy) {
-        Ok(ran) => {
-            let result = ran.done.result;
-            verified.verified = result.verified;
-            verified.layers = result.layers.len();
-            verified.instructions = result.instructions;
-            verified.difference = result.difference;
-            verified.fault = result.fault.map(|fault| fault.message);
-            Ok(verified)
-        }
-        Err(problem) if problem.kind == Blame::DoesNotFit => {
-            verified.fits = false;
-            Ok(verified)
-        }
-        Err(problem) => Err(problem),
-    }
+fn with(emulated: &mut Emulated, strategy: Strategy) -> Result<Verified, Problem> {
+    let Ran { planned, done } = emulated.run(strategy)?;
+    let result = done.map(|done| done.result);
+    Ok(Verified {
+        model: planned.report.model,
+        board: planned.report.board,
+        strategy: planned.report.strategy,
+        fits: result.is_some(),
+        verified: result.as_ref().and_then(|result| result.verified),
+        layers: result.as_ref().map_or(0, |result| result.layers.len()),
+        instructions: result.as_ref().map_or(0, |result| result.instructions),
+        difference: result.as_ref().and_then(|result| result.difference.clone()),
+        fault: result.and_then(|result| result.fault).map(|fault| fault.message),
+    })
 }
 
 fn table(all: &[Verified]) -> String {

@@ -15,6 +15,8 @@ pub struct Config {
     pub file_bytes: usize,
     /// Longest input, samples not counted.
     pub input_bytes: usize,
+    /// Bytes of all uploads together whose runs wait or are under way.
+    pub upload_bytes: usize,
     /// Longest time that an upload may take.
     pub upload: Duration,
     /// Bounds of a worker process.
@@ -40,6 +42,7 @@ impl Default for Config {
             queue: 64,
             file_bytes: 32 << 20,
             input_bytes: 4 << 20,
+            upload_bytes: 512 << 20,
             upload: Duration::from_secs(60),
             worker: WorkerLimits { wall: Duration::from_secs(120), memory_bytes: 2 << 30 },
             instructions: 50_000_000_000,

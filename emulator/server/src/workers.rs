@@ -52,8 +52,10 @@ impl Execute for Workers {
         on_event: &mut dyn FnMut(&Response),
         cancel: &Cancel,
     ) -> Result<RunOutcome, Problem> {
-        let outcome =
-            self.runner()?.run(job, limits, on_event, &cancel.flag()).map_err(no_outcome)?;
+        let outcome = self.runner()?.run(job, limits, on_event, &cancel.flag());
+        // Ctrl-C in a terminal reaches the worker as well, and may end it first.
+        cancel.check()?;
+        let outcome = outcome.map_err(no_outcome)?;
         let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         engine.get_or_insert_with(|| outcome.engine.clone());
         Ok(outcome)

@@ -79,6 +79,9 @@ async fn events_come_in_order_and_a_client_can_go_on_where_it_was() {
     assert_eq!(events(&bytes(server.ask(request).await).await), all[3..]);
     let rest = bytes(server.get(&format!("{path}?after={third}")).await).await;
     assert_eq!(events(&rest), all[3..]);
+    let last = all.last().unwrap().0;
+    let nothing = server.get(&format!("{path}?after={last}")).await;
+    assert_eq!(nothing.status(), StatusCode::NO_CONTENT);
 }
 
 #[tokio::test]

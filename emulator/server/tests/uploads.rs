@@ -57,6 +57,14 @@ async fn parts_past_their_limits_are_refused() {
 }
 
 #[tokio::test]
+async fn uploads_share_a_bounded_memory() {
+    let server = Server::new(Config { upload_bytes: 4096, ..Config::default() });
+    let (status, body) = refused(server.start(&[("image", &[0; 4097])]).await).await;
+    assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "{body}");
+    server.taken(act::FINISH).await;
+}
+
+#[tokio::test]
 async fn boards_must_be_known() {
     let server = Server::new(Config::default());
     for query in ["", "?board=pdp-11"] {

@@ -4,8 +4,9 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::extract::{Path, Query, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use serde::Deserialize;
 
@@ -44,6 +45,7 @@ struct Follow {
         ("Last-Event-ID" = Option<u64>, Header, description = "The same, as browsers say it")
     ),
     responses(
+        (status = 204, description = "The run is over and all its events were given before"),
         (status = 200, description = "Events", content_type = "text/event-stream", body = String),
         (status = 404, description = "No such run", body = Problem)
     )
@@ -53,11 +55,19 @@ pub async fn follow(
     Path(id): Path<String>,
     Query(resume): Query<Resume>,
     headers: HeaderMap,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
+) -> Result<Response, Problem> {
     let run = shared.runs().find(&id)?;
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
     let after = last.or(resume.after).unwrap_or(0);
+    if run.has_said_all(after) {
+        // What tells a browser not to connect again.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
     let follow = Follow { listener: run.listen(), after, ready: Vec::new().into_iter() };
+    Ok(sse(follow).into_response())
+}
+
+fn sse(follow: Follow) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let events = stream::unfold(follow, |mut follow| async move {
         loop {
             if let Some(event) = follow.ready.next() {
@@ -70,5 +80,5 @@ pub async fn follow(
             follow.ready = follow.listener.next(follow.after).await?.into_iter();
         }
     });
-    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE))
 }

@@ -16,10 +16,14 @@ use super::Shared;
 use super::run_routes::Links;
 use crate::config::Config;
 use crate::problem::{Blame, Problem};
+use crate::runs::Admission;
 
 /// How long the rest of a refused upload is read, so that the client gets to see the answer:
 /// one that is still sending when the connection closes sees only that.
 const DRAIN: Duration = Duration::from_secs(10);
+
+/// Most parts of an upload.
+const MOST_PARTS: usize = 32;
 
 /// For which board.
 #[derive(Debug, Deserialize)]
@@ -54,6 +58,8 @@ pub struct UploadParts {
     /// input's shape. May be missing with `model`: then the first sample is the input.
     #[schema(value_type = Option<String>, format = Binary)]
     input: Option<Vec<u8>>,
+    /// NAME=SIZE of a dimension that `model` leaves open; may be repeated.
+    dim: Option<String>,
     /// `layers`: keep the outputs of all layers.
     watch: Option<String>,
 }
@@ -71,6 +77,8 @@ pub struct Upload {
     pub samples: Option<Vec<u8>>,
     /// Input.
     pub input: Option<Vec<u8>>,
+    /// Sizes of dimensions that the model leaves open.
+    pub dims: Vec<(String, usize)>,
     /// Whether the outputs of all layers are kept.
     pub layers: bool,
 }
@@ -103,14 +111,14 @@ pub async fn start(
         shared.executor().ready()?;
         Ok((board, shared.runs().admit()?))
     });
-    let (board, admission) = match admitted {
+    let (board, mut admission) = match admitted {
         Ok(admitted) => admitted,
         Err(problem) => {
             drain(request.into_body()).await;
             return problem.into_response();
         }
     };
-    let reading = read(request, shared.config());
+    let reading = read(request, shared.config(), &mut admission);
     let upload = match tokio::time::timeout(shared.config().upload, reading).await {
         Ok(Ok(upload)) => upload,
         Ok(Err(problem)) => return problem.into_response(),
@@ -162,12 +170,16 @@ async fn drain(body: Body) {
     let _ = tokio::time::timeout(DRAIN, reading).await;
 }
 
-async fn read(request: Request, config: &Config) -> Result<Upload, Problem> {
+async fn read(
+    request: Request,
+    config: &Config,
+    admission: &mut Admission,
+) -> Result<Upload, Problem> {
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|error| malformed(&error.body_text()))?;
     let mut upload = Upload::default();
-    let read = read_parts(&mut parts, &mut upload, config).await;
+    let read = read_parts(&mut parts, &mut upload, config, admission).await;
     if read.is_err() {
         let rest = async {
             while let Ok(Some(mut part)) = parts.next_field().await {
@@ -190,8 +202,14 @@ async fn read_parts(
     parts: &mut Multipart,
     upload: &mut Upload,
     config: &Config,
+    admission: &mut Admission,
 ) -> Result<(), Problem> {
+    let mut count = 0;
     while let Some(part) = parts.next_field().await.map_err(broken)? {
+        count += 1;
+        if count > MOST_PARTS {
+            return Err(malformed("There are too many parts."));
+        }
         let name = part.name().unwrap_or("").to_owned();
         let file = part.file_name().map(str::to_owned);
         let slot = match name.as_str() {
@@ -202,8 +220,13 @@ async fn read_parts(
             }
             "samples" => &mut upload.samples,
             "input" => &mut upload.input,
+            "dim" => {
+                let text = bytes(part, "dim", 256, admission).await?;
+                upload.dims.push(dimension(&text)?);
+                continue;
+            }
             "watch" => {
-                let watch = bytes(part, "watch", 16).await?;
+                let watch = bytes(part, "watch", 16, admission).await?;
                 if watch != b"layers" {
                     return Err(malformed("`watch` can only be `layers`."));
                 }
@@ -212,7 +235,7 @@ async fn read_parts(
             }
             other => {
                 return Err(malformed(&format!(
-                    "There is a part '{other}'; known are image, model, samples, input, watch."
+                    "There is a part '{other}'; known are image, model, samples, input, dim, watch."
                 )));
             }
         };
@@ -220,13 +243,27 @@ async fn read_parts(
             return Err(malformed(&format!("The part '{name}' is there twice.")));
         }
         let limit = if name == "input" { config.input_bytes } else { config.file_bytes };
-        *slot = Some(bytes(part, &name, limit).await?);
+        *slot = Some(bytes(part, &name, limit, admission).await?);
     }
     Ok(())
 }
 
+fn dimension(text: &[u8]) -> Result<(String, usize), Problem> {
+    let parsed = std::str::from_utf8(text).ok().and_then(|text| {
+        let (name, size) = text.split_once('=')?;
+        let size = size.parse().ok().filter(|size| *size > 0)?;
+        Some((name.to_owned(), size))
+    });
+    parsed.ok_or_else(|| malformed("`dim` is NAME=SIZE with a size of at least 1."))
+}
+
 /// The bytes of a part; memory grows with what arrives.
-async fn bytes(mut part: Field<'_>, name: &str, limit: usize) -> Result<Vec<u8>, Problem> {
+async fn bytes(
+    mut part: Field<'_>,
+    name: &str,
+    limit: usize,
+    admission: &mut Admission,
+) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     while let Some(chunk) = part.chunk().await.map_err(broken)? {
         if bytes.len() + chunk.len() > limit {
@@ -237,6 +274,7 @@ async fn bytes(mut part: Field<'_>, name: &str, limit: usize) -> Result<Vec<u8>,
                 "Upload something smaller, or use the command line, which has larger limits.",
             ));
         }
+        admission.hold(chunk.len())?;
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)

@@ -1,10 +1,11 @@
 //! What a run does with an upload.
 
 use tilewright_board::Board;
+use tilewright_planner::{Options, Strategy};
 
 use super::Shared;
 use super::upload::Upload;
-use crate::pipeline::{Machine, PlanFile, run_image};
+use crate::pipeline::{self, Machine, PlanFile, Samples};
 use crate::problem::{Blame, Problem};
 use crate::runs::Work;
 
@@ -13,42 +14,74 @@ use crate::runs::Work;
 ///
 /// # Errors
 /// What is wrong with the upload.
-pub fn of(shared: &Shared, board: Board, upload: Upload) -> Result<Work, Problem> {
-    if let Some(image) = upload.image {
-        return of_image(shared, board, &image, upload.input, upload.layers);
+pub fn of(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, Problem> {
+    // Without firmware there is nothing to run; its bytes are read when the run's turn has come.
+    if !shared.dist().has_firmware(&board.id) {
+        shared.dist().firmware(&board.id)?;
     }
-    Err(Problem::ours("models are not taken yet", "upload"))
+    match upload.image.take() {
+        Some(image) => of_image(shared, board, &image, &upload),
+        None => of_model(shared, board, upload),
+    }
 }
 
-fn of_image(
-    shared: &Shared,
-    board: Board,
-    image: &[u8],
-    input: Option<Vec<u8>>,
-    layers: bool,
-) -> Result<Work, Problem> {
+fn of_image(shared: &Shared, board: Board, image: &[u8], upload: &Upload) -> Result<Work, Problem> {
     let file = PlanFile::read(image, &board)?;
-    let needed = file.input_bytes(&board)?;
-    let payload = input.ok_or_else(|| {
+    let input = upload.input.as_deref().ok_or_else(|| {
         Problem::new(
             Blame::BadInput,
             "A plan image alone holds no input.",
             "input",
-            format!("Add the part `input`: the {needed} int8 bytes of all inputs."),
+            "Add the part `input`: the int8 bytes of all inputs, or a PNG picture.",
         )
     })?;
-    if payload.len() as u64 != needed {
-        return Err(Problem::new(
-            Blame::BadInput,
-            format!("The input has {} bytes, the program reads {needed}.", payload.len()),
-            "input",
-            "Send the int8 bytes of all inputs, one behind the other.",
-        ));
-    }
-    let shared = shared.clone();
+    let payload = file.payload(&board, "input", input)?;
+    let (shared, layers) = (shared.clone(), upload.layers);
     Ok(Box::new(move |progress, cancel| {
         let machine = machine(&shared);
-        run_image(&machine, &board, &file, &payload, layers, progress, cancel)
+        pipeline::run_image(&machine, &board, &file, &payload, layers, progress, cancel)
+    }))
+}
+
+fn of_model(shared: &Shared, board: Board, upload: Upload) -> Result<Work, Problem> {
+    let model = upload.model.unwrap_or_default();
+    let name = upload.model_name.unwrap_or_else(|| "model.onnx".to_owned());
+    let samples = upload.samples.ok_or_else(|| {
+        Problem::new(
+            Blame::BadInput,
+            "A float model is quantised on samples of its input, but none came.",
+            "samples",
+            "Add the part `samples`: a .npy file of some dozen inputs. Or plan the model in the \
+             page, and upload the plan image.",
+        )
+    })?;
+    let shared = shared.clone();
+    Ok(Box::new(move |progress, cancel| {
+        let float = pipeline::import(&name, &model, &upload.dims, progress, cancel)?;
+        drop(model);
+        let given = Samples::File("samples", &samples);
+        let prepared = pipeline::prepare(float, given, progress, cancel)?;
+        let inputs = match &upload.input {
+            Some(input) => prepared.input("input", input)?,
+            None => prepared.first.clone(),
+        };
+        let (strategy, options) = (Strategy::Resident, Options::default());
+        let planned =
+            pipeline::checked_plan(&prepared.model, &board, strategy, &options, progress, cancel)?;
+        let machine = machine(&shared);
+        let mut done = pipeline::run_plan(
+            &machine,
+            &board,
+            &prepared.model,
+            &planned,
+            &inputs,
+            progress,
+            cancel,
+        )?;
+        if !upload.layers {
+            done.layers = None;
+        }
+        Ok(done)
     }))
 }
 

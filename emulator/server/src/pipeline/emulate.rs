@@ -2,10 +2,12 @@
 
 use tilewright_board::Board;
 use tilewright_image::{FirmwareImage, input_frame};
+use tilewright_model::{DType, Data, Quantisation, Shape, Tensor};
 use tilewright_plan::PlanImage;
-use tilewright_plan::image::{AlignedBytes, Expected};
+use tilewright_plan::image::{AlignedBytes, Expected, IoRecord};
 use tilewright_protocol::{Job, Limits, Mode, Response};
 
+use super::files;
 use crate::dist::Dist;
 use crate::execute::{Cancel, Execute, WorkerLimits};
 use crate::problem::{Blame, Problem};
@@ -72,16 +74,43 @@ impl PlanFile {
             .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))
     }
 
-    /// Bytes of all inputs of the program together.
+    /// An input file as the int8 bytes of all inputs of the program, one behind the other. For a
+    /// program with one input the file may be a PNG picture or a .npy array as well.
     ///
     /// # Errors
-    /// As [`Self::image`].
-    pub fn input_bytes(&self, board: &Board) -> Result<u64, Problem> {
+    /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
+    pub fn payload(&self, board: &Board, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Problem> {
         let image = self.image(board)?;
-        let entry = image.entries().iter().find(|entry| entry.kind == 0);
-        let inputs = entry.map_or(&[][..], |entry| image.entry_inputs(entry));
-        Ok(inputs.iter().filter_map(|io| image.view(io.view)).map(|view| view.elements()).sum())
+        let records = inputs(&image);
+        let tensors: Vec<Tensor> = records
+            .iter()
+            .filter_map(|record| Some((record, image.view(record.view)?)))
+            .map(|(record, view)| Tensor {
+                name: image.name(record.name).to_owned(),
+                shape: Shape::new([1, view.h.into(), view.w.into(), view.c as usize]),
+                dtype: DType::I8,
+                quantisation: Some(Quantisation::per_tensor(
+                    f32::from_bits(record.scale_bits),
+                    record.zero.into(),
+                )),
+                source: None,
+            })
+            .collect();
+        Ok(bytes_of(&files::inputs(name, bytes, &tensors)?))
     }
+}
+
+/// Bytes of int8 inputs, one behind the other: the payload of a frame.
+#[must_use]
+pub fn bytes_of(inputs: &[Data]) -> Vec<u8> {
+    let values = inputs.iter().filter_map(Data::as_i8).flatten();
+    values.map(|value| value.cast_unsigned()).collect()
+}
+
+/// The inputs of an image's program.
+fn inputs<'i>(image: &PlanImage<'i>) -> &'i [IoRecord] {
+    let entry = image.entries().iter().find(|entry| entry.kind == 0);
+    entry.map_or(&[], |entry| image.entry_inputs(entry))
 }
 
 fn expected(board: &Board) -> Expected<'_> {
@@ -105,7 +134,8 @@ pub fn run_image(
 ) -> Result<Done, Problem> {
     progress(Progress::Stage(Stage::Packaging));
     let image = file.image(board)?;
-    let needed = file.input_bytes(board)?;
+    let views = inputs(&image).iter().filter_map(|io| image.view(io.view));
+    let needed: u64 = views.map(|view| view.elements()).sum();
     if payload.len() as u64 != needed {
         return Err(Problem::new(
             Blame::BadInput,

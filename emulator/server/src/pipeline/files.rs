@@ -1,21 +1,107 @@
 //! Files of models, samples and inputs, as values.
 
-use tilewright_model::{Data, Model};
+use tilewright_formats::{FormatError, Limits, input};
+use tilewright_model::{Data, Model, Tensor};
 
-use crate::problem::Problem;
+use super::emulate::capitalised;
+use crate::problem::{Blame, Problem};
 
-pub fn open(_name: &str, _bytes: &[u8], _dims: &[(String, usize)]) -> Result<Model, Problem> {
-    Err(Problem::ours("not wired", "formats"))
+/// A float model; `name` is the file's.
+///
+/// # Errors
+/// What is wrong, with the node or input if it is one's.
+pub fn open(name: &str, bytes: &[u8], dims: &[(String, usize)]) -> Result<Model, Problem> {
+    tilewright_formats::open(name, bytes, &Limits::default(), dims).map_err(|error| {
+        let text = capitalised(&error.to_string());
+        let at = |what: &str, inside: &str| format!("{what} '{inside}' of {name}");
+        let (place, what_to_do) = match &error {
+            FormatError::NotAModel { .. } => (name.to_owned(), "Give a float ONNX file."),
+            FormatError::Damaged { .. } => (name.to_owned(), "Export or download the file again."),
+            FormatError::UnsupportedOperators { first, .. } => (
+                at("node", &first.node),
+                "Replace these operators by supported ones before exporting.",
+            ),
+            FormatError::DynamicDimension { input, dim } => {
+                let how = format!(
+                    "Give it: --dim '{dim}=SIZE' on the command line, a part `dim` with \
+                     {dim}=SIZE in an upload; or export the model with fixed shapes."
+                );
+                return Problem::new(Blame::BadInput, text, at("input", input), how);
+            }
+            FormatError::Node { node, .. } => {
+                (at("node", node), "Change this operator before exporting.")
+            }
+            FormatError::Interface { name: inside, .. } => {
+                (at("tensor", inside), "Change it before exporting.")
+            }
+            FormatError::TooLarge { .. } => {
+                let how = "Give a smaller model.";
+                return Problem::new(Blame::TooLarge, text, name, how);
+            }
+            FormatError::NotFinite { tensor } => {
+                (at("constant", tensor), "Train or export the model again.")
+            }
+            FormatError::Graph(_) => (name.to_owned(), "Export the model again."),
+        };
+        Problem::new(Blame::BadInput, text, place, what_to_do)
+    })
 }
 
-pub fn samples(_name: &str, _bytes: &[u8], _model: &Model) -> Result<Vec<Vec<Data>>, Problem> {
-    Err(Problem::ours("not wired", "formats"))
+/// Sets of inputs of a float model with one input, from a .npy file.
+///
+/// # Errors
+/// If the file is none or its samples have another size than the input.
+pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>, Problem> {
+    let [input] = *model.inputs.as_slice() else {
+        return Err(Problem::new(
+            Blame::BadInput,
+            format!("The model has {} inputs; samples can be given for one.", model.inputs.len()),
+            name,
+            "Use `--samples random` to see memory and time.",
+        ));
+    };
+    let all = input::samples(model.tensor(input), bytes).map_err(|error| {
+        Problem::new(
+            Blame::BadInput,
+            capitalised(&error.to_string()),
+            name,
+            "Give a .npy file of float32 or uint8 whose first dimension counts the samples.",
+        )
+    })?;
+    Ok(all.into_iter().map(|sample| vec![sample]).collect())
 }
 
-pub fn is_raw(_name: &str, bytes: &[u8]) -> bool {
-    !bytes.starts_with(b"\x89PNG") && !bytes.starts_with(b"\x93NUMPY")
-}
-
-pub fn input(_name: &str, _bytes: &[u8], _model: &Model) -> Result<Vec<Data>, Problem> {
-    Err(Problem::ours("not wired", "formats"))
+/// An input file as int8 values for each of `tensors` (int8, quantised): for one tensor a PNG
+/// picture, a .npy array or raw int8 bytes; for several their raw bytes, one behind the other.
+///
+/// # Errors
+/// If the file is none of these or has another size than the inputs.
+pub fn inputs(name: &str, bytes: &[u8], tensors: &[Tensor]) -> Result<Vec<Data>, Problem> {
+    let wrong = |error: String| {
+        Problem::new(
+            Blame::BadInput,
+            error,
+            name,
+            "Give a PNG picture or a .npy array of the input's shape, or the int8 bytes of all \
+             inputs, one behind the other.",
+        )
+    };
+    if let [tensor] = tensors {
+        let data = input::read(tensor, bytes);
+        return data.map(|data| vec![data]).map_err(|e| wrong(capitalised(&e.to_string())));
+    }
+    let lengths: Vec<usize> =
+        tensors.iter().map(|tensor| tensor.shape.elements().unwrap_or(0)).collect();
+    let needed: usize = lengths.iter().sum();
+    if bytes.len() != needed {
+        let had = bytes.len();
+        return Err(wrong(format!("The input has {had} bytes, the model takes {needed}.")));
+    }
+    let mut rest = bytes;
+    let split = lengths.into_iter().map(|length| {
+        let (these, others) = rest.split_at(length);
+        rest = others;
+        Data::I8(these.iter().map(|byte| byte.cast_signed()).collect())
+    });
+    Ok(split.collect())
 }

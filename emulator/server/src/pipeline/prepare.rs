@@ -92,40 +92,15 @@ pub fn prepare(
 }
 
 impl Prepared {
-    /// An input file (PNG, .npy, or raw int8 bytes of all inputs) as the int8 model takes it.
+    /// An input file as the int8 model takes it: for a model with one input a PNG picture, a .npy
+    /// array or raw int8 bytes; for several their raw bytes, one behind the other.
     ///
     /// # Errors
     /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
     pub fn input(&self, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Problem> {
-        if files::is_raw(name, bytes) {
-            return raw(&self.model, name, bytes);
-        }
-        let real = files::input(name, bytes, &self.float)?;
-        quantised(&self.model, real)
+        let tensors: Vec<Tensor> = inputs(&self.model).cloned().collect();
+        files::inputs(name, bytes, &tensors)
     }
-}
-
-/// The bytes of all inputs, one behind the other.
-fn raw(model: &Model, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Problem> {
-    let lengths: Vec<usize> =
-        inputs(model).map(|tensor| tensor.shape.elements().unwrap_or(0)).collect();
-    let needed: usize = lengths.iter().sum();
-    if bytes.len() != needed {
-        return Err(Problem::new(
-            Blame::BadInput,
-            format!("The input has {} bytes, the model takes {needed}.", bytes.len()),
-            name,
-            "Give a PNG picture, a .npy array, or the int8 bytes of all inputs, one behind the \
-             other.",
-        ));
-    }
-    let mut rest = bytes;
-    let split = lengths.into_iter().map(|length| {
-        let (these, others) = rest.split_at(length);
-        rest = others;
-        Data::I8(these.iter().map(|byte| byte.cast_signed()).collect())
-    });
-    Ok(split.collect())
 }
 
 fn inputs(model: &Model) -> impl Iterator<Item = &Tensor> {

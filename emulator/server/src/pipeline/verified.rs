@@ -6,7 +6,7 @@ use tilewright_model::{Data, Model};
 use tilewright_planner::Planned;
 use tilewright_report::Difference;
 
-use super::emulate::{Machine, capitalised, run_image};
+use super::emulate::{Machine, bytes_of, capitalised, run_image};
 use super::planning::plan_file;
 use crate::execute::Cancel;
 use crate::problem::Problem;
@@ -29,11 +29,7 @@ pub fn run_plan(
     cancel: &Cancel,
 ) -> Result<Done, Problem> {
     let file = plan_file(planned, model, board)?;
-    let payload: Vec<u8> = inputs
-        .iter()
-        .filter_map(Data::as_i8)
-        .flat_map(|values| values.iter().map(|value| value.cast_unsigned()))
-        .collect();
+    let payload = bytes_of(inputs);
     let mut done = run_image(machine, board, &file, &payload, true, progress, cancel)?;
     done.result.plan = Some(planned.report.clone());
     if done.result.fault.is_some() {

@@ -8,7 +8,8 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::result::RunResult;
 
-/// Most events that are kept of a run; past it, steps are left out, and the result has them all.
+/// Most events that are kept of a run; past it, steps and console are left out. The result has
+/// them all.
 const KEPT: usize = 8192;
 
 /// Name of an event.
@@ -78,7 +79,8 @@ impl EventLog {
         if self.events.back().is_some_and(|last| last.kind == kind && kind.is_superseded()) {
             self.events.pop_back();
         }
-        if kind == EventKind::Step && self.events.len() >= KEPT {
+        let is_detail = matches!(kind, EventKind::Step | EventKind::Console);
+        if is_detail && self.events.len() >= KEPT {
             return;
         }
         self.last += 1;
@@ -114,6 +116,11 @@ impl EventLog {
         self.push(kind, json!(problem));
     }
 
+    /// Number of events that are kept.
+    pub fn len(&self) -> usize {
+        self.events.len()
+    }
+
     /// Events with numbers past `after`.
     pub fn since(&self, after: u64) -> Vec<RunEvent> {
         let first = self.events.partition_point(|event| event.id <= after);
@@ -143,5 +150,16 @@ mod tests {
         assert_eq!(all[1].data["instructions"], 99);
         assert_eq!(log.since(50).len(), 2);
         assert_eq!(log.since(101).len(), 0);
+    }
+
+    #[test]
+    fn a_chatty_run_does_not_grow_without_bound() {
+        let mut log = EventLog::default();
+        for _ in 0..3 * KEPT {
+            log.push_progress(&Progress::Console("x".into()));
+        }
+        log.push(EventKind::Cancelled, Value::Null);
+        assert_eq!(log.len(), KEPT + 1);
+        assert_eq!(log.since(0).last().map(|event| event.kind), Some(EventKind::Cancelled));
     }
 }

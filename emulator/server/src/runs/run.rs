@@ -16,6 +16,9 @@ use crate::problem::{Blame, Problem};
 use crate::progress::{Progress, Stage};
 use crate::result::{LayerBytes, RunResult};
 
+/// What an event takes, roughly.
+const EVENT_BYTES: usize = 512;
+
 /// Where a run is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -276,7 +279,15 @@ impl Run {
     /// Bytes that keeping its result takes, roughly.
     #[must_use]
     pub fn kept_bytes(&self) -> usize {
-        self.state().now.done.as_ref().map_or(0, |done| done.bytes())
+        let state = self.state();
+        state.now.done.as_ref().map_or(0, |done| done.bytes()) + state.log.len() * EVENT_BYTES
+    }
+
+    /// Whether it is over and has no events past number `after`.
+    #[must_use]
+    pub fn has_said_all(&self, after: u64) -> bool {
+        let state = self.state();
+        state.now.phase.is_over() && state.log.since(after).is_empty()
     }
 
     /// Someone to listen.

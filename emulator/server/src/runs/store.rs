@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
+use super::admission::{Admission, Gate};
 use super::run::{Done, Run};
 use crate::config::Config;
 use crate::execute::Cancel;
@@ -24,12 +25,6 @@ pub type Work =
 /// How often runs are looked after.
 const LOOK_AFTER: Duration = Duration::from_millis(500);
 
-/// The right to bring one run.
-#[derive(Debug)]
-pub struct Admission {
-    _permit: OwnedSemaphorePermit,
-}
-
 #[derive(Debug, Default)]
 struct Table {
     runs: BTreeMap<String, Arc<Run>>,
@@ -41,7 +36,7 @@ struct Table {
 #[derive(Debug)]
 pub struct Runs {
     config: Config,
-    admissions: Arc<Semaphore>,
+    gate: Gate,
     workers: Arc<Semaphore>,
     table: Mutex<Table>,
     ids: RandomState,
@@ -55,7 +50,7 @@ impl Runs {
     #[must_use]
     pub fn new(config: &Config) -> Arc<Self> {
         let this = Arc::new(Self {
-            admissions: Arc::new(Semaphore::new(config.workers + config.queue)),
+            gate: Gate::new(config.workers + config.queue, config.upload_bytes),
             workers: Arc::new(Semaphore::new(config.workers)),
             table: Mutex::default(),
             ids: RandomState::new(),
@@ -84,21 +79,15 @@ impl Runs {
     /// # Errors
     /// [`Blame::Busy`] if the queue is full or the server is ending.
     pub fn admit(&self) -> Result<Admission, Problem> {
-        let busy = |error: String| {
-            Problem::new(Blame::Busy, error, "queue", "Try again in a few seconds.")
-        };
         if self.closing.load(Ordering::Relaxed) {
-            return Err(busy("The server is ending.".to_owned()));
+            return Err(Problem::new(
+                Blame::Busy,
+                "The server is ending.",
+                "queue",
+                "Try again when it runs again.",
+            ));
         }
-        Arc::clone(&self.admissions)
-            .try_acquire_owned()
-            .map(|_permit| Admission { _permit })
-            .map_err(|_| {
-                busy(format!(
-                    "The queue is full: {} runs are under way and {} wait.",
-                    self.config.workers, self.config.queue
-                ))
-            })
+        self.gate.admit()
     }
 
     /// Queues a run.
@@ -189,7 +178,7 @@ impl Runs {
     /// Runs under way or waiting.
     #[must_use]
     pub fn active(&self) -> usize {
-        self.config.workers + self.config.queue - self.admissions.available_permits()
+        self.gate.taken()
     }
 
     /// Cancels all runs, takes no more, and waits until none is left or `limit` has passed.
@@ -199,8 +188,7 @@ impl Runs {
         for run in &all {
             self.cancel(run);
         }
-        let every = (self.config.workers + self.config.queue) as u32;
-        let _ = tokio::time::timeout(limit, self.admissions.acquire_many(every)).await;
+        let _ = tokio::time::timeout(limit, self.gate.all_left()).await;
     }
 
     /// Cancels runs that everyone has left, drops results that are too old.

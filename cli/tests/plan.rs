@@ -1,0 +1,157 @@
+//! Importing, quantising and planning a real model from the command line.
+
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn models() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../models")
+}
+
+fn lenet() -> String {
+    models().join("lenet5.onnx").display().to_string()
+}
+
+fn tilewright(arguments: &[&str]) -> Output {
+    Command::cargo_bin("tilewright").unwrap().args(arguments).output().unwrap()
+}
+
+fn plan(model: &str, more: &[&str]) -> Output {
+    let mut arguments = vec!["plan", model, "--board", "stm32f746g-disco"];
+    arguments.extend(more);
+    tilewright(&arguments)
+}
+
+fn json(output: &Output, code: i32) -> Value {
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn text(output: &Output, code: i32) -> String {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{complaint}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn inspect_gives_the_operators_of_lenet() {
+    let inspected = json(&tilewright(&["inspect", &lenet(), "--json"]), 0);
+    // Figures of models/README.md, which come from another implementation.
+    assert_eq!(inspected["macs"], 416_520);
+    assert_eq!(inspected["parameters"], 61_706);
+    assert_eq!(inspected["inputs"][0]["shape"], serde_json::json!([1, 32, 32, 1]));
+    assert_eq!(inspected["labels"].as_array().unwrap().len(), 10);
+    let operators = inspected["operators"].as_array().unwrap();
+    assert_eq!(operators[0]["op"], "Conv2D");
+    assert_eq!(operators[0]["output"], serde_json::json!([1, 28, 28, 6]));
+    let csv = text(&tilewright(&["inspect", &lenet(), "--csv"]), 0);
+    assert_eq!(csv.lines().count(), operators.len() + 1);
+    assert!(csv.starts_with("name,op,inputs,output,macs,parameters\r\n"), "{csv}");
+    assert!(text(&tilewright(&["inspect", &lenet()]), 0).contains("416,520 MACs"));
+}
+
+#[test]
+fn plan_gives_the_keys_that_scripts_rely_on() {
+    let report = json(&plan(&lenet(), &["--json"]), 0);
+    for key in [
+        "model",
+        "board",
+        "strategy",
+        "fits",
+        "peak_sram_bytes",
+        "lower_bound_bytes",
+        "proved",
+        "flash_bytes",
+        "external_bytes",
+        "macs",
+        "latency_us",
+        "compute_us",
+        "transfer_us",
+        "stall_us",
+        "bound_us",
+        "read_bytes",
+        "written_bytes",
+        "energy_uj",
+        "kinds",
+        "samples",
+    ] {
+        assert!(report.get(key).is_some(), "{key}");
+    }
+    assert_eq!(report["fits"], true);
+    assert_eq!(report["macs"], 416_520);
+    assert_eq!(report["kinds"]["latency_us"], "modelled");
+    assert!(report["samples"].as_str().unwrap().contains("lenet5.calibration.npy"));
+    let all = json(&plan(&lenet(), &["--json", "--strategy", "all"]), 0);
+    assert_eq!(all.as_array().unwrap()[0], report);
+    assert!(text(&plan(&lenet(), &[]), 0).contains("proved"));
+}
+
+#[test]
+fn a_plan_that_does_not_fit_exits_with_one_and_names_operator_and_bytes() {
+    let report = json(&plan(&lenet(), &["--json", "--sram", "2KiB"]), 1);
+    assert_eq!(report["fits"], false);
+    let reason = &report["does_not_fit"];
+    assert_eq!(reason["available_bytes"], 2048);
+    assert_eq!(reason["needed_bytes"], report["peak_sram_bytes"]);
+    assert!(!reason["operator"].as_str().unwrap().is_empty());
+    let said = text(&plan(&lenet(), &["--sram", "2KiB"]), 1);
+    assert!(said.contains("2048 are there"), "{said}");
+}
+
+#[test]
+fn samples_come_from_beside_the_model_or_must_be_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = folder.path().join("alone.onnx");
+    std::fs::copy(models().join("lenet5.onnx"), &alone).unwrap();
+    let alone = alone.display().to_string();
+    let output = plan(&alone, &[]);
+    assert_eq!(output.status.code(), Some(2));
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(complaint.contains("alone.calibration.npy"), "{complaint}");
+    assert!(complaint.contains("--samples"), "{complaint}");
+
+    let random = json(&plan(&alone, &["--json", "--samples", "random"]), 0);
+    assert!(random["samples"].as_str().unwrap().contains("random"), "{random}");
+    let again = json(&plan(&alone, &["--json", "--samples", "random"]), 0);
+    assert_eq!(random, again, "the same seed gives the same plan");
+
+    let given = models().join("lenet5.calibration.npy").display().to_string();
+    let given = json(&plan(&alone, &["--json", "--samples", &given]), 0);
+    assert_eq!(given["peak_sram_bytes"], random["peak_sram_bytes"]);
+    let other = models().join("fashion-mobilenet.calibration.npy").display().to_string();
+    let output = plan(&alone, &["--samples", &other]);
+    assert_eq!(output.status.code(), Some(2), "{:?}", String::from_utf8(output.stderr));
+}
+
+#[test]
+fn the_memory_map_is_written_as_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map.csv");
+    let report = json(&plan(&lenet(), &["--json", "--csv", &path.display().to_string()]), 0);
+    let map = std::fs::read_to_string(&path).unwrap();
+    let rows: Vec<Vec<&str>> = map.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    assert_eq!(rows.len(), report["layers"].as_array().unwrap().len());
+    for row in &rows {
+        let bytes: Vec<u64> = row[4..8].iter().map(|field| field.parse().unwrap()).collect();
+        assert_eq!(bytes[0] + bytes[1] + bytes[2], bytes[3], "{row:?}");
+    }
+    let nowhere = folder.path().join("none/map.csv").display().to_string();
+    assert_eq!(plan(&lenet(), &["--csv", &nowhere]).status.code(), Some(2));
+}
+
+#[test]
+fn truncated_models_are_bad_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(models().join("lenet5.onnx")).unwrap();
+    for length in [1, 17, whole.len() / 2, whole.len() - 1] {
+        let path = folder.path().join("cut.onnx");
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let output = tilewright(&["inspect", &path.display().to_string()]);
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{length}: {complaint}");
+        assert!(complaint.contains("cut.onnx"), "{complaint}");
+    }
+}
