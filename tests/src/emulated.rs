@@ -30,12 +30,18 @@ pub fn project() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The folder of built things: what `TILEWRIGHT_DIST` names, else the project's.
+#[must_use]
+pub fn dist() -> PathBuf {
+    std::env::var_os("TILEWRIGHT_DIST").map_or_else(|| project().join("dist"), PathBuf::from)
+}
+
 /// The board's firmware.
 ///
 /// # Errors
 /// Says what to run if it is not there.
 pub fn firmware(board: &Board) -> Result<Vec<u8>, String> {
-    let path = project().join("dist/firmware").join(&board.id).with_extension("elf");
+    let path = dist().join("firmware").join(&board.id).with_extension("elf");
     fs::read(&path).map_err(|e| format!("{}: {e}; run `cargo xtask build`", path.display()))
 }
 
@@ -83,7 +89,7 @@ pub fn run(
         watches,
     };
     let limits = WorkerLimits { wall: Duration::from_secs(300), memory_bytes: 4 << 30 };
-    let outcome = Runner::new(project().join("dist/bin/tilewright-worker"))
+    let outcome = Runner::new(dist().join("bin/tilewright-worker"))
         .run(job, &limits, &mut |_| {}, &AtomicBool::new(false))
         .map_err(|e| text(&e))?;
     let expected = reference::expected(&plan, model, inputs).map_err(|e| text(&e))?;

@@ -1,6 +1,12 @@
-//! What the suites share: random models and a host that runs plan images.
+//! What the suites share: random models, a host that runs plan images, the emulated board, the
+//! built program.
 
+pub mod browser;
 pub mod emulated;
 pub mod host;
 pub mod hostile;
+pub mod onnx_file;
+pub mod program;
 pub mod random_model;
+pub mod server;
+pub mod static_host;

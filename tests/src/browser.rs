@@ -1,0 +1,188 @@
+//! A headless browser, driven through ChromeDriver.
+
+use std::env;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fantoccini::error::CmdError;
+use fantoccini::{Client, ClientBuilder, Locator};
+use serde_json::{Value, json};
+
+/// How long a page may take to show what is waited for; debug on a slow machine needs some.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A browser that ends with this value.
+pub struct Browser {
+    driver: Child,
+    /// The session.
+    pub client: Client,
+    profile: std::path::PathBuf,
+}
+
+fn found(variable: &str, default: &str) -> String {
+    env::var(variable).unwrap_or_else(|_| default.to_owned())
+}
+
+impl Browser {
+    /// Starts ChromeDriver and a browser with an empty profile and a window of this size.
+    ///
+    /// # Panics
+    /// If either does not start.
+    pub async fn start(width: u32, height: u32, dark: bool) -> Self {
+        let mut driver = Command::new(found("TILEWRIGHT_CHROMEDRIVER", "/usr/bin/chromedriver"))
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|e| panic!("chromedriver: {e}; run `cargo xtask test`"));
+        let stdout = driver.stdout.take().unwrap_or_else(|| panic!("no output of chromedriver"));
+        let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+        let port: u16 = lines
+            .by_ref()
+            .find_map(|line| {
+                let (_, rest) = line.split_once("started successfully on port ")?;
+                rest.trim_end_matches('.').trim().parse().ok()
+            })
+            .unwrap_or_else(|| panic!("chromedriver ended without a port"));
+        thread::spawn(move || lines.for_each(drop));
+        let profile = env::temp_dir().join(format!("tilewright-browser-{port}"));
+        let mut arguments = vec![
+            "--headless=new".to_owned(),
+            "--no-sandbox".to_owned(),
+            "--disable-gpu".to_owned(),
+            "--disable-quic".to_owned(),
+            "--no-first-run".to_owned(),
+            "--disable-background-networking".to_owned(),
+            "--disable-component-update".to_owned(),
+            "--disable-sync".to_owned(),
+            "--hide-scrollbars".to_owned(),
+            format!("--user-data-dir={}", profile.display()),
+            format!("--window-size={width},{height}"),
+        ];
+        if dark {
+            arguments.push("--blink-settings=preferredColorScheme=0".to_owned());
+        }
+        let capabilities = json!({
+            "goog:chromeOptions": {
+                "binary": found("TILEWRIGHT_CHROMIUM", "/usr/bin/chromium"),
+                "args": arguments,
+                "mobileEmulation": {
+                    "deviceMetrics": { "width": width, "height": height, "pixelRatio": 1.0, "touch": false }
+                },
+            },
+            "goog:loggingPrefs": { "browser": "ALL" },
+        });
+        let Value::Object(capabilities) = capabilities else { unreachable!("an object") };
+        let client = ClientBuilder::new(hyper_util::client::legacy::connect::HttpConnector::new())
+            .capabilities(capabilities)
+            .connect(&format!("http://127.0.0.1:{port}"))
+            .await
+            .unwrap_or_else(|e| panic!("no browser session: {e}"));
+        Self { driver, client, profile }
+    }
+
+    /// Opens an address.
+    ///
+    /// # Panics
+    /// If it cannot be reached.
+    pub async fn open(&self, address: &str) {
+        self.client.goto(address).await.unwrap_or_else(|e| panic!("{address}: {e}"));
+    }
+
+    /// The element marked with this test id, once it is there.
+    ///
+    /// # Panics
+    /// If it does not appear; with the page's text.
+    pub async fn find(&self, id: &str) -> fantoccini::elements::Element {
+        let selector = format!("[data-testid=\"{id}\"]");
+        let locator = Locator::Css(&selector);
+        match self.client.wait().at_most(PATIENCE).for_element(locator).await {
+            Ok(element) => element,
+            Err(error) => panic!("no '{id}': {error}\n{}", self.text().await),
+        }
+    }
+
+    /// Whether an element marked with this test id is there now.
+    pub async fn has(&self, id: &str) -> bool {
+        let selector = format!("[data-testid=\"{id}\"]");
+        self.client.find(Locator::Css(&selector)).await.is_ok()
+    }
+
+    /// Clicks the element marked with this test id.
+    ///
+    /// # Panics
+    /// If it cannot be clicked.
+    pub async fn click(&self, id: &str) {
+        let script = "const e = document.querySelector(`[data-testid=\"${arguments[0]}\"]`); \
+                      e.scrollIntoView({ block: 'center' }); e.click();";
+        self.find(id).await;
+        self.script(script, vec![json!(id)]).await;
+    }
+
+    /// Text of the element marked with this test id, once it fulfils a condition.
+    ///
+    /// # Panics
+    /// If it never does.
+    pub async fn text_when(&self, id: &str, fulfils: impl Fn(&str) -> bool) -> String {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let text = self.find(id).await.text().await.unwrap_or_default();
+            if fulfils(&text) {
+                return text;
+            }
+            assert!(Instant::now() < until, "'{id}' says: {text}\n{}", self.text().await);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Gives a file to the input element marked with this test id.
+    ///
+    /// # Panics
+    /// If it takes none.
+    pub async fn give_file(&self, id: &str, path: &std::path::Path) {
+        let path = path.canonicalize().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let element = self.find(id).await;
+        let sent = element.send_keys(&path.display().to_string()).await;
+        sent.unwrap_or_else(|e| panic!("'{id}' takes no file: {e}"));
+    }
+
+    /// Runs a script in the page.
+    ///
+    /// # Panics
+    /// If it throws.
+    pub async fn script(&self, script: &str, arguments: Vec<Value>) -> Value {
+        let result: Result<Value, CmdError> = self.client.execute(script, arguments).await;
+        result.unwrap_or_else(|e| panic!("{script}: {e}"))
+    }
+
+    /// Everything that the page says.
+    pub async fn text(&self) -> String {
+        let body = self.client.execute("return document.body.innerText", Vec::new()).await;
+        body.ok().and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// Writes a picture of the page as it is.
+    ///
+    /// # Panics
+    /// If it cannot be taken or written.
+    pub async fn picture(&self, path: &std::path::Path) {
+        let picture = self.client.screenshot().await.unwrap_or_else(|e| panic!("picture: {e}"));
+        std::fs::write(path, picture).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
+
+    /// Ends the session.
+    pub async fn end(self) {
+        let _ = self.client.clone().close().await;
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+        let _ = std::fs::remove_dir_all(&self.profile);
+    }
+}

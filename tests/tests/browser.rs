@@ -1,0 +1,165 @@
+//! The page in a real browser, with the real server and on a static host.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tilewright_tests::browser::Browser;
+use tilewright_tests::emulated::{dist, project};
+use tilewright_tests::onnx_file::{Dim, one_node};
+use tilewright_tests::server::Server;
+use tilewright_tests::static_host;
+
+const WIDE: (u32, u32) = (1440, 900);
+const NARROW: (u32, u32) = (390, 844);
+
+fn page() -> PathBuf {
+    let page = dist().join("page");
+    assert!(page.join("index.html").is_file(), "the page is not built: run `cargo xtask build`");
+    page
+}
+
+fn scratch(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn picture(prefix: &str, ending: &str) -> PathBuf {
+    let mut files = fs::read_dir(project().join("models/samples")).unwrap();
+    files
+        .find_map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            let wanted = name.starts_with(prefix) && name.ends_with(ending);
+            wanted.then(|| project().join("models/samples").join(name))
+        })
+        .unwrap()
+}
+
+/// Errors that the page logged.
+async fn complaints(browser: &Browser) -> Vec<String> {
+    let script = "return (window.tilewrightComplaints || []).map(String)";
+    let logged = browser.script(script, Vec::new()).await;
+    serde_json::from_value(logged).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_bundled_model_is_planned_run_verified_and_can_be_downloaded() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(WIDE.0, WIDE.1, false).await;
+    browser.open(&server.address).await;
+    browser.click("example-lenet5").await;
+    let verdict = browser.find("verdict").await;
+    assert_eq!(verdict.attr("data-fits").await.unwrap().as_deref(), Some("true"));
+    browser.find("memory-chart").await;
+    let layers = browser.text_when("layers", |text| text.contains("conv1")).await;
+    assert!(layers.contains("117,600"), "MACs of conv1 are missing: {layers}");
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    let console = browser.find("console").await;
+    assert!(console.prop("textContent").await.unwrap().unwrap().contains("tilewright"));
+    for ending in ["elf", "bin", "hex"] {
+        let link = browser.find(&format!("download-{ending}")).await;
+        assert!(link.attr("download").await.unwrap().is_some(), "{ending}");
+    }
+    assert_eq!(complaints(&browser).await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_and_an_own_picture_work_like_the_bundled_ones() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(WIDE.0, WIDE.1, false).await;
+    browser.open(&server.address).await;
+    browser.give_file("model-file", &project().join("models/fashion-mobilenet.onnx")).await;
+    browser.find("verdict").await;
+    browser.give_file("input-file", &picture("fashion-", "trouser.png")).await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_static_host_under_a_sub_path_gives_everything_but_the_run() {
+    let site = static_host::serve(page(), "some/where");
+    let browser = Browser::start(WIDE.0, WIDE.1, false).await;
+    browser.open(&site).await;
+    browser.click("example-fashion-mobilenet").await;
+    browser.find("verdict").await;
+    browser.find("memory-chart").await;
+    browser.find("download-elf").await;
+    let sentence = browser.text_when("no-server", |text| !text.is_empty()).await;
+    assert!(sentence.contains("cargo xtask serve"), "{sentence}");
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_files_are_explained_and_the_last_view_stays() {
+    let site = static_host::serve(page(), "p");
+    let browser = Browser::start(WIDE.0, WIDE.1, false).await;
+    browser.open(&site).await;
+    browser.click("example-lenet5").await;
+    browser.find("verdict").await;
+    let fixed = [1, 3, 8, 8].map(Dim::Fixed);
+    let noise: Vec<u8> = (0..50_000u32).map(|i| (i * 2_654_435_761 >> 7) as u8).collect();
+    let unknown = one_node("NonMaxSuppression", "head/nms", &fixed);
+    for (name, bytes, expected) in [
+        ("unknown-operator.onnx", unknown.as_slice(), "NonMaxSuppression"),
+        ("empty.onnx", &[][..], "empty"),
+        ("noise.onnx", &noise, ""),
+    ] {
+        let path = scratch(name);
+        fs::write(&path, bytes).unwrap();
+        browser.give_file("open-file", &path).await;
+        let trouble = browser
+            .text_when("trouble", |text| text.contains(name) && text.contains(expected))
+            .await;
+        assert!(trouble.len() > 20, "{trouble}");
+        assert!(browser.has("verdict").await, "the last view is gone after {name}");
+    }
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_width_and_no_theme_breaks_the_page() {
+    let server = Server::start(&[]);
+    let pictures = dist().join("pictures");
+    fs::create_dir_all(&pictures).unwrap();
+    for (width, height) in [WIDE, NARROW] {
+        for dark in [false, true] {
+            let browser = Browser::start(width, height, dark).await;
+            browser.open(&server.address).await;
+            browser.find("drop-zone").await;
+            let theme = if dark { "dark" } else { "light" };
+            browser.picture(&pictures.join(format!("start-{width}-{theme}.png"))).await;
+            browser.click("example-lenet5").await;
+            browser.find("verdict").await;
+            browser.click("run").await;
+            browser.find("agreement").await;
+            let script = "return [document.documentElement.scrollWidth, window.innerWidth]";
+            let sizes = browser.script(script, Vec::new()).await;
+            assert_eq!(sizes, json!([width, width]), "the page is wider than the window");
+            browser.script("window.scrollTo(0, 0)", Vec::new()).await;
+            browser.picture(&pictures.join(format!("lenet5-{width}-{theme}.png"))).await;
+            browser.end().await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_and_a_shared_link_show_the_same() {
+    let site = static_host::serve(page(), "p");
+    let browser = Browser::start(WIDE.0, WIDE.1, false).await;
+    browser.open(&site).await;
+    browser.click("example-lenet5").await;
+    let before = browser.text_when("verdict", |text| !text.is_empty()).await;
+    let address = browser.client.current_url().await.unwrap();
+    assert!(address.fragment().is_some_and(|state| state.contains("lenet5")), "{address}");
+    browser.end().await;
+    let browser = Browser::start(WIDE.0, WIDE.1, false).await;
+    browser.open(address.as_str()).await;
+    let after = browser.text_when("verdict", |text| !text.is_empty()).await;
+    assert_eq!(before, after);
+    browser.end().await;
+}

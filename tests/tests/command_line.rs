@@ -1,0 +1,179 @@
+//! The command line on real models: what a newcomer types first, and what must be refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tilewright_tests::emulated::project;
+use tilewright_tests::onnx_file::{Dim, one_node};
+use tilewright_tests::program::{json, run};
+
+const BOARD: [&str; 2] = ["--board", "stm32f746g-disco"];
+
+/// A folder of this test, emptied.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The bundled samples of a data set: path and class name.
+fn samples(prefix: &str) -> Vec<(String, String)> {
+    let mut samples: Vec<(String, String)> = fs::read_dir(project().join("models/samples"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with(prefix) && name.ends_with(".png"))
+        .map(|name| {
+            let stem = name.trim_end_matches(".png");
+            let class = stem.splitn(3, '-').nth(2).unwrap().trim_start_matches("label");
+            (format!("models/samples/{name}"), class.to_lowercase())
+        })
+        .collect();
+    samples.sort();
+    samples
+}
+
+#[test]
+fn every_bundled_picture_is_recognised_bit_equal_on_the_emulated_board() {
+    for (model, prefix) in [("lenet5", "mnist-"), ("fashion-mobilenet", "fashion-")] {
+        let samples = samples(prefix);
+        assert_eq!(samples.len(), 10, "{prefix}");
+        for (path, class) in samples {
+            let model = format!("models/{model}.onnx");
+            let report = json(&["run", &model, BOARD[0], BOARD[1], "--input", &path, "--json"], 0);
+            assert_eq!(report["verified"], true, "{path}");
+            let label = report["top1_label"].as_str().unwrap().to_lowercase();
+            let label = label.replace(['/', ' '], "-");
+            assert_eq!(label, class, "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_run_counts_every_layer() {
+    let report = json(&["run", "models/lenet5.onnx", BOARD[0], BOARD[1], "--json"], 0);
+    let layers = report["layers"].as_array().unwrap();
+    let sum: u64 = layers.iter().map(|layer| layer["instructions"].as_u64().unwrap()).sum();
+    assert!(sum > 0 && sum <= report["instructions"].as_u64().unwrap());
+    assert!(layers.iter().all(|layer| layer["instructions"].as_u64().unwrap() > 0));
+    assert!(layers.iter().all(|layer| layer["cycles"].as_u64().unwrap() > 0));
+    // 28·28·6·25 + 10·10·16·150 + 400·120 + 120·84 + 84·10
+    assert_eq!(report["macs"], 416_520);
+    let kinds = &report["kinds"];
+    assert_eq!((&kinds["instructions"], &kinds["cycles"]), (&"counted".into(), &"modelled".into()));
+}
+
+#[test]
+fn plan_has_the_keys_that_scripts_rely_on() {
+    let report = json(&["plan", "models/lenet5.onnx", BOARD[0], BOARD[1], "--json"], 0);
+    for key in [
+        "model",
+        "board",
+        "strategy",
+        "fits",
+        "peak_sram_bytes",
+        "lower_bound_bytes",
+        "proved",
+        "flash_bytes",
+        "external_bytes",
+        "macs",
+        "latency_us",
+        "compute_us",
+        "transfer_us",
+        "stall_us",
+        "bound_us",
+        "read_bytes",
+        "written_bytes",
+        "energy_uj",
+        "kinds",
+    ] {
+        assert!(report.get(key).is_some(), "no key {key}");
+    }
+    // The first convolution's input and output: 32·32 + 28·28·6.
+    assert_eq!(report["peak_sram_bytes"], 1024 + 4704 + 1176 - 1024);
+    assert_eq!(report["proved"], true);
+    let all = ["plan", "models/lenet5.onnx", BOARD[0], BOARD[1], "--strategy", "all", "--json"];
+    assert!(!json(&all, 0).as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_plan_that_does_not_fit_names_operator_and_bytes_and_exits_with_one() {
+    let arguments = ["plan", "models/lenet5.onnx", BOARD[0], BOARD[1], "--sram", "4000", "--json"];
+    let report = json(&arguments, 1);
+    assert_eq!(report["fits"], false);
+    let why = &report["does_not_fit"];
+    assert_eq!(why["available_bytes"], 4000);
+    assert!(why["needed_bytes"].as_u64().unwrap() > 4000);
+    assert!(!why["operator"].as_str().unwrap().is_empty());
+    assert_eq!(
+        run(&["run", "models/lenet5.onnx", BOARD[0], BOARD[1], "--sram", "4000"]).status.code(),
+        Some(1)
+    );
+}
+
+#[test]
+fn an_image_is_the_firmware_with_its_plan() {
+    let folder = folder("image");
+    let out = folder.to_str().unwrap();
+    let output = run(&["image", "models/lenet5.onnx", BOARD[0], BOARD[1], "-o", out]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let find = |ending: &str| {
+        let mut files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        fs::read(files.find(|path| path.to_str().unwrap().ends_with(ending)).unwrap()).unwrap()
+    };
+    let bin = find("lenet5.bin");
+    let plan = &bin[128 << 10..];
+    assert_eq!(&plan[..4], b"TWPI");
+    let elf = find(".elf");
+    assert_eq!(&elf[..4], b"\x7fELF");
+    let held = elf.windows(plan.len()).any(|window| window == plan);
+    assert!(held, "the ELF file does not hold the plan image");
+    assert!(find(".hex").starts_with(b":"));
+    assert!(find("input.bin").starts_with(b"TWIN"));
+}
+
+/// Runs `inspect` on bytes; gives what it complains about.
+fn complaint(name: &str, bytes: &[u8]) -> String {
+    let path = folder(name).join("model.onnx");
+    fs::write(&path, bytes).unwrap();
+    let output = run(&["inspect", path.to_str().unwrap()]);
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{name}: {complaint}");
+    assert!(!complaint.contains("panicked"), "{name}: {complaint}");
+    complaint
+}
+
+#[test]
+fn files_that_are_no_model_are_refused_with_a_reason() {
+    let lenet = fs::read(project().join("models/lenet5.onnx")).unwrap();
+    let mut rng = fastrand::Rng::with_seed(1);
+    let noise: Vec<u8> = (0..100_000).map(|_| rng.u8(..)).collect();
+    assert!(complaint("empty", b"").contains("empty"));
+    complaint("noise", &noise);
+    for part in [10, 1000, lenet.len() / 2, lenet.len() - 1] {
+        complaint(&format!("cut-{part}"), &lenet[..part]);
+    }
+}
+
+#[test]
+fn a_file_of_a_gigabyte_is_refused_quickly() {
+    let path = folder("huge").join("model.onnx");
+    fs::File::create(&path).unwrap().set_len(1 << 30).unwrap();
+    let output = run(&["inspect", path.to_str().unwrap()]);
+    fs::remove_file(&path).unwrap();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(complaint.contains("1073741824"), "{complaint}");
+}
+
+#[test]
+fn an_unknown_operator_and_an_open_dimension_are_named() {
+    let fixed = [1, 3, 8, 8].map(Dim::Fixed);
+    let complaint_of = complaint("operator", &one_node("NonMaxSuppression", "head/nms", &fixed));
+    assert!(complaint_of.contains("NonMaxSuppression"), "{complaint_of}");
+    assert!(complaint_of.contains("head/nms"), "{complaint_of}");
+    let open = [Dim::Fixed(1), Dim::Fixed(3), Dim::Named("height"), Dim::Fixed(8)];
+    let complaint_of = complaint("open", &one_node("Relu", "relu", &open));
+    assert!(complaint_of.contains("height"), "{complaint_of}");
+    assert!(complaint_of.contains("--dim"), "{complaint_of}");
+}

@@ -1,0 +1,195 @@
+//! The server with real workers: runs, cancelling, crowds, clients that vanish, workers that
+//! crash.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::io::Write;
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tilewright_tests::emulated::project;
+use tilewright_tests::server::{Part, Server};
+
+const BOARD: &str = "stm32f746g-disco";
+const LIMIT: Duration = Duration::from_secs(120);
+
+fn file(path: &str) -> Vec<u8> {
+    fs::read(project().join(path)).unwrap()
+}
+
+/// Parts of an upload of LeNet-5 with a digit.
+struct Digit {
+    model: Vec<u8>,
+    samples: Vec<u8>,
+    input: Vec<u8>,
+}
+
+impl Digit {
+    fn new() -> Self {
+        let mut pictures = fs::read_dir(project().join("models/samples")).unwrap();
+        let seven = pictures
+            .find_map(|entry| {
+                let path = entry.unwrap().path();
+                path.to_str().unwrap().ends_with("label7.png").then_some(path)
+            })
+            .unwrap();
+        Self {
+            model: file("models/lenet5.onnx"),
+            samples: file("models/lenet5.calibration.npy"),
+            input: fs::read(seven).unwrap(),
+        }
+    }
+
+    fn parts(&self) -> [Part<'_>; 3] {
+        [
+            Part { name: "model", bytes: &self.model },
+            Part { name: "samples", bytes: &self.samples },
+            Part { name: "input", bytes: &self.input },
+        ]
+    }
+}
+
+/// Waits until the server has no worker.
+fn without_workers(server: &Server) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while !server.workers().is_empty() {
+        assert!(Instant::now() < until, "workers are left: {:?}", server.workers());
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn an_uploaded_model_runs_verified_and_its_image_can_be_fetched() {
+    let server = Server::start(&[]);
+    let digit = Digit::new();
+    let (status, accepted) = server.upload(BOARD, &digit.parts());
+    assert_eq!(status, 202, "{accepted}");
+    let id = accepted["id"].as_str().unwrap();
+    let events = server.events(id);
+    assert!(events.iter().any(|line| line == "event: finished"), "{events:#?}");
+    let run = server.json(&format!("/api/runs/{id}"));
+    let result = &run["result"];
+    assert_eq!(result["verified"], true, "{result}");
+    assert_eq!(result["top1"], 7, "{result}");
+    let (status, elf) = server.get(&format!("/api/runs/{id}/firmware.elf"));
+    assert_eq!((status, &elf[..4]), (200, &b"\x7fELF"[..]));
+    let openapi = server.json("/api/openapi.json");
+    assert!(openapi["paths"]["/api/runs"]["post"].is_object());
+    without_workers(&server);
+}
+
+#[test]
+fn two_hundred_uploads_at_once_are_all_answered() {
+    let server = Server::start(&[]);
+    let digit = Digit::new();
+    let answers: Vec<(u16, serde_json::Value)> = thread::scope(|scope| {
+        let uploads: Vec<_> =
+            (0..200).map(|_| scope.spawn(|| server.upload(BOARD, &digit.parts()))).collect();
+        uploads.into_iter().map(|upload| upload.join().unwrap()).collect()
+    });
+    let taken: Vec<&str> = answers
+        .iter()
+        .filter(|(status, _)| *status == 202)
+        .map(|(_, answer)| answer["id"].as_str().unwrap())
+        .collect();
+    assert!(!taken.is_empty());
+    for (status, answer) in &answers {
+        assert!(matches!(status, 202 | 429 | 503), "{status}: {answer}");
+        if *status != 202 {
+            assert!(answer["what_to_do"].is_string(), "{answer}");
+        }
+    }
+    assert_eq!(server.get("/api/health").0, 200);
+    let last = taken[taken.len() - 1];
+    // A run that nobody looks at may be given up; those that are watched finish.
+    assert_eq!(server.wait(last, LIMIT)["state"], "finished");
+    for id in &taken {
+        server.delete(&format!("/api/runs/{id}"));
+    }
+    without_workers(&server);
+}
+
+#[test]
+fn a_cancelled_run_leaves_nothing_running() {
+    let server = Server::start(&[]);
+    let digit = Digit::new();
+    let ids: Vec<String> = (0..6)
+        .map(|_| server.upload(BOARD, &digit.parts()).1["id"].as_str().unwrap().to_owned())
+        .collect();
+    for id in &ids {
+        assert_eq!(server.delete(&format!("/api/runs/{id}")), 202);
+    }
+    let states: Vec<_> =
+        ids.iter().map(|id| server.wait(id, LIMIT)["state"].as_str().unwrap().to_owned()).collect();
+    assert!(states.iter().any(|state| state == "cancelled"), "{states:?}");
+    assert!(states.iter().all(|state| state == "cancelled" || state == "finished"), "{states:?}");
+    without_workers(&server);
+}
+
+#[test]
+fn a_client_that_vanishes_does_no_harm() {
+    let server = Server::start(&[]);
+    let address = server.address.trim_start_matches("http://").to_owned();
+    for cut in [20, 200, 5000] {
+        let head = format!(
+            "POST /api/runs?board={BOARD} HTTP/1.1\r\nHost: {address}\r\nContent-Type: \
+             multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n\r\n"
+        );
+        let mut stream = TcpStream::connect(&address).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&vec![b'-'; cut]).unwrap();
+        drop(stream);
+    }
+    let digit = Digit::new();
+    let (_, accepted) = server.upload(BOARD, &digit.parts());
+    let id = accepted["id"].as_str().unwrap();
+    let mut stream = TcpStream::connect(&address).unwrap();
+    let request = format!("GET /api/runs/{id}/events HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    drop(stream);
+    assert_eq!(server.wait(id, LIMIT)["state"], "finished");
+    without_workers(&server);
+}
+
+#[test]
+fn a_worker_that_crashes_is_a_failed_run_with_a_reason() {
+    let server = Server::start(&[("TILEWRIGHT_WORKER", "/bin/false")]);
+    let digit = Digit::new();
+    let (status, accepted) = server.upload(BOARD, &digit.parts());
+    assert_eq!(status, 202, "{accepted}");
+    let run = server.wait(accepted["id"].as_str().unwrap(), LIMIT);
+    assert_eq!(run["state"], "failed", "{run}");
+    assert!(run["problem"]["error"].is_string() && run["problem"]["what_to_do"].is_string());
+    assert_eq!(server.get("/api/health").0, 200);
+}
+
+#[test]
+fn uploads_that_are_wrong_are_refused_with_a_reason() {
+    let server = Server::start(&[]);
+    let cases: [(&str, &[Part<'_>]); 5] = [
+        ("no parts", &[]),
+        ("noise for an image", &[Part { name: "image", bytes: &[7; 5000] }]),
+        ("an empty image", &[Part { name: "image", bytes: b"" }]),
+        ("noise for a model", &[Part { name: "model", bytes: &[9; 5000] }]),
+        ("an unknown part", &[Part { name: "virus", bytes: b"x" }]),
+    ];
+    for (name, parts) in cases {
+        let (status, answer) = server.upload(BOARD, parts);
+        let answer = if status == 202 {
+            server.wait(answer["id"].as_str().unwrap(), LIMIT)["problem"].clone()
+        } else {
+            assert!((400..500).contains(&status), "{name}: {status}");
+            answer
+        };
+        assert!(
+            answer["error"].is_string() && answer["what_to_do"].is_string(),
+            "{name}: {answer}"
+        );
+    }
+    assert!((400..500).contains(&server.upload("pdp-11", &[]).0));
+    let too_large = vec![0; 200 << 20];
+    let (status, answer) = server.upload(BOARD, &[Part { name: "image", bytes: &too_large }]);
+    assert_eq!(status, 413, "{answer}");
+    assert_eq!(server.get("/api/health").0, 200);
+}
