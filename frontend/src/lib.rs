@@ -13,5 +13,6 @@ pub mod state;
 #[cfg(feature = "page")]
 pub mod ui;
 pub mod view_model;
-#[cfg(any(feature = "planner", feature = "importer"))]
+pub mod wire;
+#[cfg(feature = "planner")]
 pub mod workers;

@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_plan::Space;
-use tilewright_report::{Difference, MemoryMap, PlanReport, Timeline};
+use tilewright_report::{Counts, Difference, Fault, LayerCount, MemoryMap, PlanReport, Timeline};
 
 /// What went wrong: what, where, and what to do about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +18,8 @@ pub struct Trouble {
     pub detail: String,
     /// What to do.
     pub remedy: String,
+    /// Dimensions of the model that the person must give first; mostly none.
+    pub dimensions: Vec<String>,
 }
 
 impl Trouble {
@@ -27,7 +29,12 @@ impl Trouble {
         detail: impl Into<String>,
         remedy: impl Into<String>,
     ) -> Self {
-        Self { what: what.into(), detail: detail.into(), remedy: remedy.into() }
+        Self {
+            what: what.into(),
+            detail: detail.into(),
+            remedy: remedy.into(),
+            dimensions: Vec::new(),
+        }
     }
 }
 
@@ -58,15 +65,21 @@ pub enum ImportRequest {
     },
     /// Takes a model that was opened before. Buffers: the model.
     Load,
-    /// Decodes an input and runs the reference on it. Buffers: the file (PNG or npy).
+    /// Decodes an input and runs the reference on it. Buffers: the file (PNG, npy or raw int8).
     Input {
         /// Name of the file.
         name: String,
     },
-    /// Compares what a run gave with the reference on the last input. Buffers: one for each piece.
-    Compare {
-        /// What each buffer holds.
-        pieces: Vec<Piece>,
+    /// Reads what the server says of a run, and compares the outputs of its layers with the
+    /// reference. Buffers: the status (JSON); the layers, as the server gives them, or nothing;
+    /// the input.
+    Judge(PlanSettings),
+    /// Puts firmware and a plan together. Buffers: the plan image; the firmware's ELF file.
+    Package {
+        /// Board id.
+        board: String,
+        /// Name of the model: part of the files' names.
+        model: String,
     },
 }
 
@@ -79,19 +92,39 @@ pub enum ImportReply {
     Loaded,
     /// Buffers: the input as int8.
     Input(ReferenceFacts),
-    /// How a run compares.
-    Compared(Comparison),
+    /// What a run gave, and how its layers compare; nothing if they were not to be had.
+    Judged(Box<RunResult>, Option<Comparison>),
+    /// Buffers: one for each file.
+    Packaged(Package),
 }
 
-/// Bytes of a tensor that a run gave.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Piece {
-    /// Layer (position in the plan's order).
-    pub layer: u32,
-    /// Name of the layer.
-    pub layer_name: String,
-    /// Index of the tensor in the model.
-    pub tensor: u32,
+/// What a run gave.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// What went wrong, if something did.
+    pub fault: Option<Fault>,
+    /// Executed instructions of the invoke (counted).
+    pub instructions: u64,
+    /// Cycles of the invoke (modelled).
+    pub cycles: u64,
+    /// Time of the invoke (modelled), in microseconds.
+    pub latency_us: f64,
+    /// By what they were for.
+    pub counts: Counts,
+    /// Outputs as the board gave them.
+    pub outputs: Vec<Vec<i8>>,
+    /// Layers.
+    pub layers: Vec<LayerCount>,
+    /// Register accesses that no device model answered: address and count.
+    pub unknown_registers: Vec<(u32, u64)>,
+    /// What happened when.
+    pub timeline: Option<Timeline>,
+    /// What the board wrote to its console.
+    pub console: String,
+    /// What emulated: name and version.
+    pub engine: String,
+    /// How long the emulation took, in nanoseconds (measured, of the server's computer).
+    pub emulation_wall_ns: u64,
 }
 
 /// A tensor that the model takes or gives.
@@ -179,8 +212,6 @@ pub enum PlanRequest {
     Load,
     /// Plans the model.
     Plan(PlanSettings),
-    /// Puts firmware and the last plan together. Buffers: the firmware's ELF file.
-    Package,
 }
 
 /// Choices that make a plan.
@@ -208,8 +239,6 @@ pub enum PlanReply {
     Loaded,
     /// Buffers: the plan image, if the plan fits.
     Planned(Box<PlanFacts>),
-    /// Buffers: ELF, BIN, HEX.
-    Packaged(Package),
 }
 
 /// What the page knows of a plan.
@@ -225,8 +254,6 @@ pub struct PlanFacts {
     pub tensors: Vec<PlacedTensor>,
     /// The predicted run.
     pub timeline: Timeline,
-    /// Tensors that hold each layer's output: index into `tensors`.
-    pub layer_outputs: Vec<Option<u32>>,
     /// How the outputs stand for real numbers.
     pub outputs: Vec<OutputFacts>,
     /// The image, if the plan fits.

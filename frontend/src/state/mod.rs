@@ -14,14 +14,14 @@ use std::rc::Rc;
 use tilewright_board::Board;
 
 use crate::message::{
-    ImportReply, Package, Piece, PlanFacts, PlanReply, PlanSettings, ReferenceFacts, Trouble,
+    ImportReply, Package, PlanFacts, PlanReply, PlanSettings, ReferenceFacts, Trouble,
 };
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
 pub use history::History;
-pub use model::{Dimension, OpenModel, Origin};
-pub use run::{Input, Outcome, Phase, Run, RunEvent, RunResult, RunningOf, Server};
+pub use model::{MAX_FILE_BYTES, OpenModel, Origin, too_large};
+pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
 
 /// A view: a panel, or all of them side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -160,12 +160,41 @@ impl Selection {
 pub struct Task {
     /// Number of the request.
     pub request: u32,
-    /// Which one does it.
-    pub worker: Doer,
+    /// What it is.
+    pub job: Job,
     /// What it does now.
     pub text: String,
     /// When it began, in milliseconds of the page's clock.
     pub since_ms: f64,
+}
+
+/// What a task is; there is at most one of each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Job {
+    /// A model is opened.
+    Open,
+    /// An input is prepared.
+    Input,
+    /// The model is planned.
+    Plan,
+    /// The files for the board are put together.
+    Package,
+    /// The emulated board runs.
+    Run,
+    /// The run is compared with the reference.
+    Judge,
+}
+
+impl Job {
+    /// Who does it.
+    #[must_use]
+    pub const fn doer(self) -> Doer {
+        match self {
+            Self::Open | Self::Input | Self::Package | Self::Judge => Doer::Importer,
+            Self::Plan => Doer::Planner,
+            Self::Run => Doer::Emulator,
+        }
+    }
 }
 
 /// Who does a task, and so how it is stopped.
@@ -212,7 +241,7 @@ pub struct State {
     /// What went wrong last, and where.
     pub troubles: Vec<(Place, Trouble)>,
     /// What a dropped file leaves open and the person must say.
-    pub open_dimensions: Option<Rc<Vec<Dimension>>>,
+    pub open_dimensions: Option<Rc<Vec<String>>>,
     /// A link named this model, which the person must give.
     pub wanted: Option<String>,
     /// What is under way.
@@ -241,8 +270,6 @@ pub struct State {
     pub now_ms: f64,
     /// How long opening and planning took, for the status line.
     pub took_ms: Option<f64>,
-    /// Request that puts the files together.
-    pub(crate) packaging: Option<u32>,
     /// What is being opened.
     pub(crate) opening: Option<Origin>,
 }
@@ -335,8 +362,15 @@ pub enum Effect {
     },
     /// Have the opened model planned. The bytes of the model stay with whoever carries this out.
     Plan(u32, PlanSettings),
-    /// Have the files put together for a board.
-    Package(u32, String),
+    /// Have the files of the present plan put together.
+    Package {
+        /// Number of the request.
+        request: u32,
+        /// Board id.
+        board: String,
+        /// Name of the model.
+        model: String,
+    },
     /// Fetch a sample and have it prepared as input.
     PrepareSample(u32, &'static str),
     /// Have a dropped file prepared as input.
@@ -352,8 +386,8 @@ pub enum Effect {
     StartRun(u32, String),
     /// Tell the server to stop the run, and stop listening.
     StopRun,
-    /// Have the run's layers compared with the reference.
-    Compare(u32, Vec<Piece>),
+    /// Have the run read and its layers compared with the reference.
+    Judge(u32, PlanSettings),
     /// End the importer; the next request starts another.
     EndImporter,
     /// End the planner; the next request starts another.
@@ -451,10 +485,10 @@ impl State {
         self.troubles.iter().find(|(at, _)| *at == place).map(|(_, trouble)| trouble)
     }
 
-    /// The task that this one does, if any.
+    /// The task of this sort that is under way.
     #[must_use]
-    pub fn task(&self, doer: Doer) -> Option<&Task> {
-        self.tasks.iter().find(|task| task.worker == doer)
+    pub fn task(&self, job: Job) -> Option<&Task> {
+        self.tasks.iter().find(|task| task.job == job)
     }
 
     /// The chosen board, once boards are known.
@@ -487,13 +521,18 @@ impl State {
         self.last_request
     }
 
-    /// A new task in place of the one that this worker had.
-    pub(crate) fn begin(&mut self, worker: Doer, text: &str) -> u32 {
+    /// A new task in place of the one of its sort.
+    pub(crate) fn begin(&mut self, job: Job, text: &str) -> u32 {
         let request = self.next_request();
-        self.tasks.retain(|task| task.worker != worker);
+        self.tasks.retain(|task| task.job != job);
         let since_ms = self.now_ms;
-        self.tasks.push(Task { request, worker, text: text.to_owned(), since_ms });
+        self.tasks.push(Task { request, job, text: text.to_owned(), since_ms });
         request
+    }
+
+    /// Whether this request is the newest of its sort and still awaited.
+    pub(crate) fn is_awaited(&self, job: Job, request: u32) -> bool {
+        self.task(job).is_some_and(|task| task.request == request)
     }
 
     /// Ends a task and says how long it took; nothing if it is not the newest of its sort.
@@ -515,27 +554,27 @@ impl State {
 
     fn stop(&mut self, doer: Doer, effects: &mut Vec<Effect>) {
         let had = self.tasks.len();
-        self.tasks.retain(|task| task.worker != doer);
-        if self.tasks.len() == had && !(doer == Doer::Emulator && self.run.phase.is_under_way()) {
+        let was_judging = self.task(Job::Judge).is_some();
+        self.tasks.retain(|task| task.job.doer() != doer);
+        if self.tasks.len() == had {
             return;
         }
+        self.said = "Stopped".to_owned();
         match doer {
             Doer::Importer => {
                 self.opening = None;
-                if self.run.phase.is_under_way() {
-                    self.run.phase = Phase::Cancelled;
-                    effects.push(Effect::StopRun);
-                    self.tasks.retain(|task| task.worker != Doer::Emulator);
+                self.open_dimensions = None;
+                if was_judging {
+                    self.run.cancel();
                 }
                 effects.push(Effect::EndImporter);
             }
             Doer::Planner => effects.push(Effect::EndPlanner),
             Doer::Emulator => {
-                self.run.phase = Phase::Cancelled;
+                self.run.cancel();
                 effects.push(Effect::StopRun);
             }
         }
-        self.said = "Stopped".to_owned();
     }
 
     pub(crate) fn write_fragment(&self, effects: &mut Vec<Effect>) {

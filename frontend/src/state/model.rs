@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Doer, Effect, Event, Input, Place, Run, Selection, State};
+use super::{Doer, Effect, Event, Input, Job, Place, Run, Selection, State};
 use crate::message::{ImportReply, ModelFacts, Trouble};
 use crate::view_model::catalogue::{self, Example};
 use crate::view_model::figures;
@@ -36,11 +36,14 @@ pub struct OpenModel {
     pub facts: ModelFacts,
 }
 
-/// A dimension that a file leaves open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dimension {
-    /// Its name in the file.
-    pub name: String,
+/// What is said of a file that is too large.
+#[must_use]
+pub fn too_large(bytes: u64) -> String {
+    let (size, most) = (figures::binary(bytes), figures::binary(MAX_FILE_BYTES));
+    format!(
+        "It has {size}; a page can open at most {most}. Larger networks can be planned with the \
+         command line."
+    )
 }
 
 impl State {
@@ -78,15 +81,21 @@ impl State {
         self.write_fragment(effects);
     }
 
+    /// Whether a model is being opened.
+    #[must_use]
+    pub fn is_opening(&self) -> bool {
+        self.task(Job::Open).is_some()
+    }
+
     fn begin_opening(&mut self, origin: Origin, title: &str, effects: &mut Vec<Effect>) -> u32 {
         // A worker that is busy with a model that nobody waits for any more is ended.
-        if self.task(Doer::Importer).is_some() {
-            effects.push(Effect::EndImporter);
+        if self.tasks.iter().any(|task| task.job.doer() == Doer::Importer) {
+            self.stop(Doer::Importer, effects);
         }
         self.clear(Place::Model);
         self.opening = Some(origin);
         self.open_dimensions = None;
-        self.begin(Doer::Importer, &format!("Opening {title}"))
+        self.begin(Job::Open, &format!("Opening {title}"))
     }
 
     /// A file: a model, samples to calibrate with, or an input.
@@ -99,13 +108,15 @@ impl State {
     ) {
         let ending = name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).unwrap_or_default();
         if bytes > MAX_FILE_BYTES {
-            let size = figures::binary(bytes);
-            let most = figures::binary(MAX_FILE_BYTES);
-            let remedy = "Check that this is the file you meant; larger networks can be planned \
-                          with the command line.";
             let what = format!("{name} is too large to open here");
-            let detail = format!("It has {size}; a page can open at most {most}.");
+            let remedy = "Check that this is the file you meant.";
+            let detail = too_large(bytes);
             return self.fail(Place::Model, Trouble::new(what, detail, remedy));
+        }
+        if self.is_opening() && ending == "png" {
+            let what = format!("{name} was not taken: a model is being opened");
+            let detail = "A picture is an input: it needs a model that takes it.";
+            return self.fail(Place::Model, Trouble::new(what, detail, "Drop it again afterwards."));
         }
         match ending.as_str() {
             "png" => self.choose_file(token, name, effects),
@@ -148,14 +159,33 @@ impl State {
         reply: Result<ImportReply, Trouble>,
         effects: &mut Vec<Effect>,
     ) {
-        if let Some(event) = self.run_reply(request, &reply) {
-            return self.apply(event, effects);
-        }
-        let Some(took) = self.end(request) else { return };
-        match reply {
-            Ok(ImportReply::Opened(facts)) => self.opened(facts, took, effects),
-            Ok(_) => {}
-            Err(trouble) => self.fail(Place::Model, trouble),
+        let Some(job) = self.tasks.iter().find(|t| t.request == request).map(|t| t.job) else {
+            return;
+        };
+        let took = self.end(request).unwrap_or_default();
+        match (job, reply) {
+            (Job::Open, Ok(ImportReply::Opened(facts))) => self.opened(facts, took, effects),
+            (Job::Open, Err(trouble)) => {
+                if trouble.dimensions.is_empty() {
+                    self.opening = None;
+                } else {
+                    self.open_dimensions = Some(Rc::new(trouble.dimensions.clone()));
+                }
+                self.fail(Place::Model, trouble);
+            }
+            (Job::Input, Ok(ImportReply::Input(facts))) => {
+                self.input.reference = Some(Rc::new(facts));
+            }
+            (Job::Package, Ok(ImportReply::Packaged(package))) => {
+                self.package = Some(Rc::new(package));
+            }
+            (Job::Package, Err(trouble)) => self.fail(Place::Firmware, trouble),
+            (Job::Judge, Ok(ImportReply::Judged(result, comparison))) => {
+                self.judged(*result, comparison);
+            }
+            (Job::Judge, Err(trouble)) => self.run_failed(trouble),
+            (_, Err(trouble)) => self.fail(Place::Run, trouble),
+            (_, Ok(_)) => {}
         }
     }
 
@@ -165,6 +195,7 @@ impl State {
             Origin::Example(example) if !example.samples.is_empty() => Some(0),
             _ => None,
         };
+        self.open_dimensions = None;
         self.said = format!("{} opened: {} operators", facts.name, facts.operators);
         self.took_ms = Some(took);
         self.wanted = None;
@@ -176,7 +207,7 @@ impl State {
         self.input = Input::default();
         if self.run.phase.is_under_way() {
             effects.push(Effect::StopRun);
-            self.tasks.retain(|task| task.worker != Doer::Emulator);
+            self.tasks.retain(|task| task.job != Job::Run);
         }
         self.run = Run::default();
         self.clear(Place::Plan);
@@ -190,12 +221,15 @@ impl State {
 
     pub(super) fn not_fetched(&mut self, request: u32, trouble: Trouble) {
         let Some(task) = self.tasks.iter().find(|task| task.request == request) else { return };
-        let place = match task.worker {
-            Doer::Planner => Place::Firmware,
-            Doer::Emulator => Place::Run,
-            Doer::Importer if self.opening.is_some() => Place::Model,
-            Doer::Importer => Place::Run,
+        let place = match task.job {
+            Job::Open => Place::Model,
+            Job::Plan => Place::Plan,
+            Job::Package => Place::Firmware,
+            Job::Input | Job::Run | Job::Judge => Place::Run,
         };
+        if task.job == Job::Open {
+            self.opening = None;
+        }
         self.end(request);
         self.fail(place, trouble);
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Doer, Effect, Place, State};
+use super::{Effect, Job, Place, State};
 use crate::message::{PlanReply, Trouble};
 
 impl State {
@@ -13,7 +13,7 @@ impl State {
             return;
         }
         self.clear(Place::Plan);
-        let request = self.begin(Doer::Planner, "Planning");
+        let request = self.begin(Job::Plan, "Planning");
         effects.push(Effect::Plan(request, self.settings.now().clone()));
     }
 
@@ -23,9 +23,9 @@ impl State {
             return;
         }
         self.clear(Place::Firmware);
-        let request = self.begin(Doer::Planner, "Putting the firmware together");
-        self.packaging = Some(request);
-        effects.push(Effect::Package(request, plan.settings.board.clone()));
+        let request = self.begin(Job::Package, "Putting the firmware together");
+        let (board, model) = (plan.settings.board.clone(), plan.report.model.clone());
+        effects.push(Effect::Package { request, board, model });
     }
 
     pub(super) fn planned(
@@ -39,7 +39,6 @@ impl State {
             self.strategies = Rc::new(strategies);
             return self.complete_settings(effects);
         }
-        let is_packaging = self.packaging == Some(request);
         let Some(took) = self.end(request) else { return };
         match reply {
             Ok(PlanReply::Planned(facts)) => {
@@ -59,11 +58,8 @@ impl State {
                 self.plan = Some(Rc::new(*facts));
                 self.start_package(effects);
             }
-            Ok(PlanReply::Packaged(package)) => self.package = Some(Rc::new(package)),
             Ok(_) => {}
-            Err(trouble) => {
-                self.fail(if is_packaging { Place::Firmware } else { Place::Plan }, trouble);
-            }
+            Err(trouble) => self.fail(Place::Plan, trouble),
         }
     }
 

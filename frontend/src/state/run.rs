@@ -2,13 +2,8 @@
 
 use std::rc::Rc;
 
-use serde::{Deserialize, Serialize};
-use tilewright_report::{Counts, Fault, LayerCount, Timeline};
-
-use super::{Doer, Effect, Event, Origin, Place, State};
-use crate::message::{
-    Comparison, ImportReply, Piece, PlanFacts, ReferenceFacts, Trouble,
-};
+use super::{Effect, Event, Job, Origin, Place, State};
+use crate::message::{Comparison, PlanFacts, ReferenceFacts, RunResult, Trouble};
 
 /// What the page knows of a server that runs plans.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +17,8 @@ pub enum Server {
     Present {
         /// What emulates: name and version; empty if it did not say.
         engine: String,
+        /// What keeps it from running; mostly nothing.
+        missing: Option<Trouble>,
     },
 }
 
@@ -34,8 +31,6 @@ pub struct Input {
     pub file: Option<String>,
     /// The reference's answer, once it is there.
     pub reference: Option<Rc<ReferenceFacts>>,
-    /// Request that prepares it.
-    request: Option<u32>,
 }
 
 /// How far a run is.
@@ -84,14 +79,16 @@ pub struct Run {
     pub console: String,
     /// The last outcome of this model.
     pub outcome: Option<Rc<Outcome>>,
-    /// Request of the run under way.
-    request: Option<u32>,
-    /// Request of the comparison under way.
-    comparing: Option<u32>,
     /// What runs, and the reference's answer to its input.
     subject: Option<(Rc<PlanFacts>, Rc<ReferenceFacts>)>,
-    /// What the run under way has given, until it is compared.
-    pending: Option<Outcome>,
+}
+
+impl Run {
+    /// The person stopped it: whatever it still says is dropped.
+    pub(super) fn cancel(&mut self) {
+        self.phase = Phase::Cancelled;
+        self.subject = None;
+    }
 }
 
 /// What a run gave.
@@ -107,40 +104,17 @@ pub struct Outcome {
     pub comparison: Option<Comparison>,
 }
 
-/// What the server says of a run that ended.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct RunResult {
-    /// What went wrong, if something did.
-    pub fault: Option<Fault>,
-    /// Executed instructions of the invoke (counted).
-    pub instructions: u64,
-    /// Cycles of the invoke (modelled).
-    pub cycles: u64,
-    /// Time of the invoke (modelled), in microseconds.
-    pub latency_us: f64,
-    /// By what they were for.
-    pub counts: Counts,
-    /// Outputs as the board gave them.
-    pub outputs: Vec<Vec<i8>>,
-    /// Layers.
-    pub layers: Vec<LayerCount>,
-    /// Register accesses that no device model answered: address and count.
-    pub unknown_registers: Vec<(u32, u64)>,
-    /// What happened when.
-    pub timeline: Option<Timeline>,
-}
-
 /// What happens during a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunEvent {
-    /// It waits behind this many others.
+    /// It waits; the next has position 1.
     Queued(u32),
     /// It has come further.
     Progress(RunningOf),
     /// The board wrote this.
     Console(String),
-    /// It has ended. The watched bytes wait as buffers, one for each piece.
-    Finished(Box<RunResult>, Vec<Piece>),
+    /// It has ended: its result waits to be read and compared.
+    Ended,
     /// It came to no result.
     Failed(Trouble),
 }
@@ -151,8 +125,7 @@ impl State {
             return;
         };
         let Some(sample) = example.samples.get(index) else { return };
-        // The importer holds the reference of one input: that of the run, until it is compared.
-        if self.run.phase.is_under_way() {
+        if self.run.phase.is_under_way() || self.is_opening() {
             return;
         }
         let request = self.begin_input();
@@ -181,52 +154,15 @@ impl State {
 
     fn begin_input(&mut self) -> u32 {
         self.clear(Place::Run);
-        let request = self.begin(Doer::Importer, "Running the reference");
+        let request = self.begin(Job::Input, "Running the reference");
         self.input.reference = None;
-        self.input.request = Some(request);
         request
-    }
-
-    /// The event that an importer's reply means for input or comparison; nothing if it belongs to
-    /// neither.
-    pub(super) fn run_reply(
-        &mut self,
-        request: u32,
-        reply: &Result<ImportReply, Trouble>,
-    ) -> Option<Event> {
-        if self.input.request == Some(request) {
-            self.input.request = None;
-            self.end(request)?;
-            match reply {
-                Ok(ImportReply::Input(facts)) => {
-                    self.input.reference = Some(Rc::new(facts.clone()));
-                }
-                Ok(_) => {}
-                Err(trouble) => self.fail(Place::Run, trouble.clone()),
-            }
-            return Some(Event::Tick);
-        }
-        if self.run.comparing == Some(request) {
-            self.run.comparing = None;
-            self.end(request);
-            let comparison = match reply {
-                Ok(ImportReply::Compared(comparison)) => Some(comparison.clone()),
-                Ok(_) => None,
-                Err(trouble) => {
-                    self.fail(Place::Run, trouble.clone());
-                    None
-                }
-            };
-            self.finish_run(comparison);
-            return Some(Event::Tick);
-        }
-        None
     }
 
     /// Whether everything for a run is there.
     #[must_use]
     pub fn can_run(&self) -> bool {
-        matches!(self.server, Server::Present { .. })
+        matches!(self.server, Server::Present { missing: None, .. })
             && !self.run.phase.is_under_way()
             && !self.is_plan_stale()
             && self.plan.as_ref().is_some_and(|plan| plan.image.is_some())
@@ -243,23 +179,23 @@ impl State {
         let board = plan.settings.board.clone();
         self.run.subject = Some((plan, reference));
         self.clear(Place::Run);
-        let request = self.begin(Doer::Emulator, "Starting the emulated board");
-        self.run.request = Some(request);
+        let request = self.begin(Job::Run, "Starting the emulated board");
         self.run.phase = Phase::Starting;
         self.run.console = String::new();
-        self.run.pending = None;
         effects.push(Effect::StartRun(request, board));
     }
 
     pub(super) fn run_event(&mut self, request: u32, event: RunEvent, effects: &mut Vec<Effect>) {
-        if self.run.request != Some(request) || !self.run.phase.is_under_way() {
+        if !self.is_awaited(Job::Run, request) {
             return;
         }
         let say = |state: &mut Self, text: String| {
             state.apply(Event::Progress(request, text), &mut Vec::new());
         };
         match event {
-            RunEvent::Queued(others) => say(self, format!("Waiting behind {others} other runs")),
+            RunEvent::Queued(position) => {
+                say(self, format!("Waiting for the emulator, position {position}"));
+            }
             RunEvent::Progress(progress) => {
                 say(self, "Running on the emulated board".to_owned());
                 self.run.phase = Phase::Running(progress);
@@ -267,33 +203,29 @@ impl State {
             RunEvent::Console(text) => self.run.console.push_str(&text),
             RunEvent::Failed(trouble) => {
                 self.end(request);
-                self.run.phase = Phase::Failed;
-                self.fail(Place::Run, trouble);
+                self.run_failed(trouble);
             }
-            RunEvent::Finished(result, pieces) => {
-                let took = self.end(request);
-                self.took_ms = took.or(self.took_ms);
-                let Some((plan, reference)) = self.run.subject.take() else { return };
-                let is_faulty = result.fault.is_some();
-                self.run.pending =
-                    Some(Outcome { plan, reference, result: *result, comparison: None });
-                if is_faulty || pieces.is_empty() {
-                    return self.finish_run(None);
-                }
+            RunEvent::Ended => {
+                self.took_ms = self.end(request).or(self.took_ms);
+                let Some((plan, _)) = &self.run.subject else { return };
+                let settings = plan.settings.clone();
                 self.run.phase = Phase::Comparing;
-                let request = self.begin(Doer::Importer, "Comparing with the reference");
-                self.run.comparing = Some(request);
-                effects.push(Effect::Compare(request, pieces));
+                let request = self.begin(Job::Judge, "Comparing with the reference");
+                effects.push(Effect::Judge(request, settings));
             }
         }
     }
 
-    fn finish_run(&mut self, comparison: Option<Comparison>) {
-        let Some(mut outcome) = self.run.pending.take() else { return };
-        outcome.comparison = comparison;
-        self.run.phase =
-            if outcome.result.fault.is_some() { Phase::Failed } else { Phase::Finished };
-        self.said = match (&outcome.result.fault, &outcome.comparison) {
+    pub(super) fn run_failed(&mut self, trouble: Trouble) {
+        self.run.phase = Phase::Failed;
+        self.run.subject = None;
+        self.fail(Place::Run, trouble);
+    }
+
+    pub(super) fn judged(&mut self, result: RunResult, comparison: Option<Comparison>) {
+        let Some((plan, reference)) = self.run.subject.take() else { return };
+        self.run.phase = if result.fault.is_some() { Phase::Failed } else { Phase::Finished };
+        self.said = match (&result.fault, &comparison) {
             (Some(fault), _) => format!("The run failed: {}", fault.message),
             (None, Some(comparison)) if comparison.difference.is_none() => {
                 "The run ended: every layer is bit-equal to the reference".to_owned()
@@ -301,6 +233,7 @@ impl State {
             (None, Some(_)) => "The run ended: it differs from the reference".to_owned(),
             (None, None) => "The run ended".to_owned(),
         };
-        self.run.outcome = Some(Rc::new(outcome));
+        self.run.console.clone_from(&result.console);
+        self.run.outcome = Some(Rc::new(Outcome { plan, reference, result, comparison }));
     }
 }

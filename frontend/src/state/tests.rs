@@ -1,7 +1,7 @@
 //! Whole stories: what happens, and what the state asks for.
 
 use super::*;
-use crate::message::{Calibration, Comparison, LayerCheck, ModelFacts};
+use crate::message::{Calibration, Comparison, LayerCheck, ModelFacts, RunResult};
 use crate::view_model::catalogue;
 use crate::view_model::fixture;
 
@@ -46,10 +46,10 @@ fn request_of(effects: &[Effect]) -> u32 {
     let number = |effect: &Effect| match effect {
         Effect::OpenExample(request, _)
         | Effect::Plan(request, _)
-        | Effect::Package(request, _)
         | Effect::PrepareSample(request, _)
         | Effect::StartRun(request, _)
-        | Effect::Compare(request, _)
+        | Effect::Judge(request, _)
+        | Effect::Package { request, .. }
         | Effect::OpenFile { request, .. } => Some(*request),
         _ => None,
     };
@@ -76,12 +76,12 @@ fn ready() -> State {
     });
     let reply = PlanReply::Planned(Box::new(fixture::plan()));
     let packaging = state.update(Event::Planned(plans(&effects)[0], Ok(reply)));
-    let packaged = PlanReply::Packaged(Package { files: Vec::new() });
-    state.update(Event::Planned(request_of(&packaging), Ok(packaged)));
+    let packaged = ImportReply::Packaged(Package { files: Vec::new() });
+    state.update(Event::Imported(request_of(&packaging), Ok(packaged)));
     let outputs = vec![vec![1, 2, 3]];
     let reference = ReferenceFacts { name: "7.png".to_owned(), outputs };
     state.update(Event::Imported(sample.unwrap(), Ok(ImportReply::Input(reference))));
-    state.update(Event::Server(Server::Present { engine: String::new() }));
+    state.update(Event::Server(Server::Present { engine: String::new(), missing: None }));
     state
 }
 
@@ -145,7 +145,7 @@ fn a_plan_that_fits_is_packaged() {
     let effects = state.update(Event::Imported(request_of(&effects), opened));
     let planned = Ok(PlanReply::Planned(Box::new(fixture::plan())));
     let effects = state.update(Event::Planned(plans(&effects)[0], planned));
-    let Effect::Package(request, board) = &effects[0] else { panic!("{effects:?}") };
+    let Effect::Package { request, board, .. } = &effects[0] else { panic!("{effects:?}") };
     assert_eq!(board, BOARD);
     let trouble = Trouble::new("No firmware", "", "");
     state.update(Event::NotFetched(*request, trouble));
@@ -190,15 +190,18 @@ fn a_run_is_compared_layer_by_layer() {
     let request = request_of(&state.update(Event::Run));
     assert!(!state.can_run(), "one run at a time");
     state.update(Event::Board(request, RunEvent::Console("ready\n".to_owned())));
-    let result = RunResult { outputs: vec![vec![1, 2, 3]], ..RunResult::default() };
-    let piece = Piece { layer: 0, layer_name: "first".to_owned(), tensor: 1 };
-    let finished = RunEvent::Finished(Box::new(result), vec![piece]);
-    let effects = state.update(Event::Board(request, finished));
+    let effects = state.update(Event::Board(request, RunEvent::Ended));
     assert_eq!(state.run.phase, Phase::Comparing);
+    // A slider that is moved meanwhile does not disturb the comparison.
+    let settings = PlanSettings { sram_bytes: Some(64), ..fixture::settings() };
+    assert_eq!(plans(&state.update(Event::Settings(settings, false))).len(), 1);
+    let result = RunResult { outputs: vec![vec![1, 2, 3]], ..RunResult::default() };
     let checks = vec![LayerCheck { layer: 0, elements: 32, differing: 0 }];
-    let comparison = Comparison { layers: checks, difference: None };
-    let reply = Ok(ImportReply::Compared(comparison));
+    let comparison = Some(Comparison { layers: checks, difference: None });
+    let reply = Ok(ImportReply::Judged(Box::new(result), comparison));
     state.update(Event::Imported(request_of(&effects), reply));
+    state.update(Event::Undo);
+    state.update(Event::Stop(Doer::Planner));
     assert_eq!(state.run.phase, Phase::Finished);
     assert!(state.run.outcome.as_ref().unwrap().comparison.is_some());
     assert!(state.tasks.is_empty() && state.can_run());
@@ -211,8 +214,7 @@ fn a_stopped_run_says_nothing_more() {
     let effects = state.update(Event::Stop(Doer::Emulator));
     assert_eq!(effects, [Effect::StopRun]);
     assert_eq!(state.run.phase, Phase::Cancelled);
-    let late = RunEvent::Finished(Box::default(), Vec::new());
-    state.update(Event::Board(request, late));
+    assert!(state.update(Event::Board(request, RunEvent::Ended)).is_empty());
     assert_eq!(state.run.phase, Phase::Cancelled);
     assert!(state.run.outcome.is_none() && state.tasks.is_empty());
 }

@@ -135,7 +135,6 @@ pub fn plan() -> PlanFacts {
             lanes: vec![LaneKind::Core],
             slices,
         },
-        layer_outputs: vec![Some(1), Some(2), Some(3)],
         outputs: vec![OutputFacts { scale: 1.0 / 256.0, zero: -128, labels: Vec::new() }],
         image: Some(ImageFacts { bytes: 1_024, sha256: "00".repeat(32), plan_id: "11".repeat(32) }),
     }

@@ -138,8 +138,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::message::{Comparison, LayerCheck};
-    use crate::state::RunResult;
+    use crate::message::{Comparison, LayerCheck, RunResult};
     use crate::view_model::fixture;
     use tilewright_report::Difference;
 

@@ -1,0 +1,362 @@
+//! The whole page: takes events, keeps the state, has effects carried out, draws.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use gloo::events::{EventListener, EventListenerOptions};
+use js_sys::Uint8Array;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{DragEvent, FileList, KeyboardEvent};
+use yew::prelude::*;
+
+use super::chart::Patterns;
+use super::empty::{DimensionForm, EmptyView};
+use super::firmware::FirmwarePanel;
+use super::header::Header;
+use super::layers::LayersPanel;
+use super::memory::MemoryPanel;
+use super::overview::OverviewPanel;
+use super::parts::TroubleBox;
+use super::run::RunPanel;
+use super::status::{StatusLine, now_ms};
+use crate::message::Trouble;
+use crate::session::{Before, Fetched, Message, Session, read_fragment, read_theme};
+use crate::state::{Event, Job, OpenModel, Place, State, View};
+use crate::view_model::fragment::Fragment;
+
+/// What the page is told.
+pub enum Msg {
+    /// Something happened.
+    Happened(Message),
+    /// Files that an effect needs are there, or not.
+    Fetched(Fetched),
+    /// A file was read.
+    Read(String, Result<Uint8Array, String>),
+    /// A file is being dragged over the page, or no more.
+    Dragging(bool),
+    /// The link is to be copied.
+    Share,
+}
+
+/// The page.
+pub struct App {
+    state: State,
+    session: Session,
+    is_dragging: bool,
+    last_token: u32,
+    on: Callback<Event>,
+    on_files: Callback<FileList>,
+    _listeners: Vec<EventListener>,
+}
+
+impl Component for App {
+    type Message = Msg;
+    type Properties = ();
+
+    fn create(ctx: &Context<Self>) -> Self {
+        let link = ctx.link();
+        let on = link.callback(|event| Msg::Happened(Message { event, buffers: Vec::new() }));
+        let reader = link.callback(|(name, bytes)| Msg::Read(name, bytes));
+        let on_files = Callback::from(move |files: FileList| read_files(&files, &reader));
+        let session = Session::new(link.callback(Msg::Happened));
+        on.emit(Event::Started(Fragment::parse(&read_fragment()), read_theme()));
+        Self {
+            state: State::default(),
+            session,
+            is_dragging: false,
+            last_token: 0,
+            _listeners: listeners(ctx, &on, &on_files),
+            on,
+            on_files,
+        }
+    }
+
+    fn update(&mut self, ctx: &Context<Self>, message: Msg) -> bool {
+        match message {
+            Msg::Happened(message) => self.happen(ctx, message),
+            Msg::Fetched(fetched) => {
+                let request = fetched.request;
+                let is_awaited = self.state.tasks.iter().any(|task| task.request == request);
+                self.session.fetched(fetched, is_awaited);
+                false
+            }
+            Msg::Read(name, Ok(bytes)) => {
+                self.last_token += 1;
+                let token = self.last_token;
+                let length = u64::from(bytes.length());
+                self.session.keep_file(token, bytes);
+                let event = Event::File { token, name, bytes: length };
+                self.happen(ctx, Message { event, buffers: Vec::new() })
+            }
+            Msg::Read(name, Err(detail)) => {
+                let what = format!("{name} could not be read");
+                let trouble = Trouble::new(what, detail, "Try again, or copy the file elsewhere.");
+                let event = Event::FileRefused(trouble);
+                self.happen(ctx, Message { event, buffers: Vec::new() })
+            }
+            Msg::Dragging(is_dragging) => {
+                std::mem::replace(&mut self.is_dragging, is_dragging) != is_dragging
+            }
+            Msg::Share => {
+                self.share(ctx);
+                false
+            }
+        }
+    }
+
+    fn view(&self, ctx: &Context<Self>) -> Html {
+        let state = &self.state;
+        let model = state.model.clone();
+        let view = if model.is_some() { state.view } else { View::All };
+        html! {
+            <div class="page" data-testid="page">
+                <a class="skip" href="#main"
+                    onclick={Callback::from(|event: MouseEvent| { event.prevent_default(); focus_main(); })}>
+                    { "Skip to the panels" }
+                </a>
+                <Patterns />
+                <Header boards={Rc::clone(&state.boards)} strategies={Rc::clone(&state.strategies)}
+                    settings={state.settings.now().clone()} can_undo={state.settings.can_undo()}
+                    can_redo={state.settings.can_redo()}
+                    origin={model.as_ref().map(|model| model.origin.clone())} {view}
+                    theme={state.theme} on={self.on.clone()} on_files={self.on_files.clone()}
+                    on_share={ctx.link().callback(|()| Msg::Share)} />
+                <main id="main" tabindex="-1" class={classes!("main", format!("view-{}", view.id()))}>
+                    { self.troubles() }
+                    { match &model {
+                        Some(model) => self.panels(model, view),
+                        None => html! {
+                            <EmptyView wanted={state.wanted.clone()} on={self.on.clone()}
+                                is_opening={state.is_opening()} on_files={self.on_files.clone()} />
+                        },
+                    } }
+                </main>
+                <StatusLine tasks={state.tasks.clone()} said={state.said.clone()}
+                    took_ms={state.took_ms} server={state.server.clone()} on={self.on.clone()} />
+                if self.is_dragging {
+                    <div class="drop-overlay" data-testid="drop-overlay">
+                        <p>{ "Drop a model (.onnx), samples (.npy) or a picture (.png)" }</p>
+                    </div>
+                }
+            </div>
+        }
+    }
+}
+
+impl App {
+    fn happen(&mut self, ctx: &Context<Self>, message: Message) -> bool {
+        let Message { event, buffers } = message;
+        self.state.now_ms = now_ms();
+        self.session.keep_result(&event, &buffers);
+        self.session.note_answer(&event);
+        let before = Before::of(&self.state);
+        let effects = self.state.update(event);
+        self.session.adopt(&before, &self.state, buffers);
+        let fetched = ctx.link().callback(Msg::Fetched);
+        for effect in effects {
+            self.session.carry_out(effect, &fetched);
+        }
+        true
+    }
+
+    fn troubles(&self) -> Html {
+        let state = &self.state;
+        let kept = if state.model.is_some() { "Below is the last good view." } else { "" };
+        html! {
+            <>
+                { for [Place::Model, Place::Plan].into_iter().filter_map(|place| {
+                    let trouble = state.trouble(place)?.clone();
+                    let on_dismiss = self.on.reform(move |()| Event::Dismiss(place));
+                    Some(html! { <TroubleBox {trouble} {kept} {on_dismiss} /> })
+                }) }
+                if let Some(names) = &state.open_dimensions {
+                    <DimensionForm names={Rc::clone(names)} on={self.on.clone()} />
+                }
+            </>
+        }
+    }
+
+    fn panels(&self, model: &Rc<OpenModel>, view: View) -> Html {
+        let state = &self.state;
+        let shows = |panel: View| view == View::All || view == panel;
+        let is_stale = state.is_plan_stale();
+        let lit = state.lit();
+        let on = self.on.clone();
+        let counts = state.run.outcome.as_ref().and_then(|outcome| {
+            let plan = state.plan.as_ref()?;
+            (outcome.plan.settings == plan.settings && !outcome.result.layers.is_empty())
+                .then(|| Rc::new(outcome.result.layers.clone()))
+        });
+        html! {
+            <div class="panels">
+                if shows(View::Overview) {
+                    <OverviewPanel model={Rc::new(model.facts.clone())} plan={state.plan.clone()}
+                        boards={Rc::clone(&state.boards)} {is_stale} on={on.clone()}
+                        is_maximised={view == View::Overview} />
+                }
+                if let Some(plan) = &state.plan {
+                    if shows(View::Memory) {
+                        <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit}
+                            {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
+                    }
+                    if shows(View::Layers) {
+                        <LayersPanel plan={Rc::clone(plan)} {counts} sort={state.sort} {lit} {is_stale}
+                            filter={state.filter.clone()} on={on.clone()}
+                            is_maximised={view == View::Layers} />
+                    }
+                }
+                if shows(View::Run) {
+                    <RunPanel origin={model.origin.clone()} plan={state.plan.clone()}
+                        server={state.server.clone()} input={state.input.clone()}
+                        picture={self.session.picture()} run={state.run.clone()}
+                        can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit}
+                        {is_stale} is_maximised={view == View::Run} on={on.clone()}
+                        on_files={self.on_files.clone()} />
+                }
+                if let Some(plan) = &state.plan {
+                    if shows(View::Firmware) {
+                        <FirmwarePanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)}
+                            package={state.package.clone()} downloads={self.session.downloads()}
+                            image={self.session.image_download()} {is_stale}
+                            trouble={state.trouble(Place::Firmware).cloned()}
+                            is_busy={state.task(Job::Package).is_some()} on={on}
+                            is_maximised={view == View::Firmware} />
+                    }
+                }
+            </div>
+        }
+    }
+
+    fn share(&self, ctx: &Context<Self>) {
+        let Some(window) = web_sys::window() else { return };
+        let Ok(address) = window.location().href() else { return };
+        let promise = window.navigator().clipboard().write_text(&address);
+        let on = ctx.link().callback(|event| Msg::Happened(Message { event, buffers: Vec::new() }));
+        spawn_local(async move {
+            let said = match JsFuture::from(promise).await {
+                Ok(_) => "Link copied",
+                Err(_) => "The browser did not allow copying: copy the address of this page",
+            };
+            on.emit(Event::Say(said.to_owned()));
+        });
+    }
+}
+
+fn focus_main() {
+    let main = web_sys::window()
+        .and_then(|window| window.document())
+        .and_then(|document| document.get_element_by_id("main"))
+        .and_then(|main| main.dyn_into::<web_sys::HtmlElement>().ok());
+    if let Some(main) = main {
+        let _ = main.focus();
+    }
+}
+
+/// Reads files one after the other: a model before its samples, samples before pictures.
+fn read_files(files: &FileList, reader: &Callback<(String, Result<Uint8Array, String>)>) {
+    let mut list: Vec<web_sys::File> = (0..files.length()).filter_map(|i| files.get(i)).collect();
+    list.sort_by_key(|file| match file.name().rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "png" => 2,
+        "npy" => 1,
+        _ => 0,
+    });
+    let reader = reader.clone();
+    spawn_local(async move {
+        for file in list {
+            let name = file.name();
+            if file.size() > crate::state::MAX_FILE_BYTES as f64 {
+                reader.emit((name, Err(crate::state::too_large(file.size() as u64))));
+                continue;
+            }
+            let bytes = JsFuture::from(file.array_buffer()).await;
+            let bytes = bytes
+                .map(|buffer| Uint8Array::new(&buffer))
+                .map_err(|error| crate::session::link::text_of(&error));
+            reader.emit((name, bytes));
+        }
+    });
+}
+
+fn listeners(
+    ctx: &Context<App>,
+    on: &Callback<Event>,
+    on_files: &Callback<FileList>,
+) -> Vec<EventListener> {
+    let Some(window) = web_sys::window() else { return Vec::new() };
+    let active = EventListenerOptions::enable_prevent_default();
+    let dragging = ctx.link().callback(Msg::Dragging);
+    // Entering a child leaves its parent: only the outermost counts.
+    let depth = Rc::new(Cell::new(0i32));
+    let mut listeners = Vec::new();
+    let mut listen = |name: &'static str, handle: Box<dyn Fn(&web_sys::Event)>| {
+        listeners.push(EventListener::new_with_options(&window, name, active, move |event| {
+            handle(event);
+        }));
+    };
+    let (inside, say) = (Rc::clone(&depth), dragging.clone());
+    listen(
+        "dragenter",
+        Box::new(move |event| {
+            event.prevent_default();
+            inside.set(inside.get() + 1);
+            say.emit(true);
+        }),
+    );
+    let (inside, say) = (Rc::clone(&depth), dragging.clone());
+    listen(
+        "dragleave",
+        Box::new(move |_| {
+            inside.set(inside.get() - 1);
+            say.emit(inside.get() > 0);
+        }),
+    );
+    listen("dragover", Box::new(web_sys::Event::prevent_default));
+    let (inside, files) = (depth, on_files.clone());
+    listen(
+        "drop",
+        Box::new(move |event| {
+            event.prevent_default();
+            inside.set(0);
+            dragging.emit(false);
+            let transfer = event.dyn_ref::<DragEvent>().and_then(DragEvent::data_transfer);
+            if let Some(list) = transfer.and_then(|transfer| transfer.files()) {
+                files.emit(list);
+            }
+        }),
+    );
+    let navigated = on.clone();
+    listen(
+        "hashchange",
+        Box::new(move |_| navigated.emit(Event::Navigated(Fragment::parse(&read_fragment())))),
+    );
+    let keys = on.clone();
+    listen(
+        "keydown",
+        Box::new(move |event| {
+            if let Some(event) = event.dyn_ref::<KeyboardEvent>() {
+                press(event, &keys);
+            }
+        }),
+    );
+    listeners
+}
+
+/// Ctrl-Z and Ctrl-Shift-Z step through settings, but not while someone types.
+fn press(event: &KeyboardEvent, on: &Callback<Event>) {
+    let target = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+    let is_typing = target.is_some_and(|element| {
+        element.tag_name() == "INPUT"
+            && !matches!(element.get_attribute("type").as_deref(), Some("range" | "radio"))
+    });
+    if is_typing || !(event.ctrl_key() || event.meta_key()) {
+        return;
+    }
+    let redo = match event.key().as_str() {
+        "z" | "Z" => event.shift_key(),
+        "y" => true,
+        _ => return,
+    };
+    event.prevent_default();
+    on.emit(if redo { Event::Redo } else { Event::Undo });
+}

@@ -1,0 +1,113 @@
+//! The page before a model is open.
+
+use std::rc::Rc;
+
+use yew::prelude::*;
+
+use super::icon::{Glyph, Icon};
+use super::run::file_event;
+use crate::state::Event;
+use crate::view_model::catalogue::EXAMPLES;
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    /// A link named this model, which must be given.
+    pub wanted: Option<String>,
+    pub is_opening: bool,
+    pub on: Callback<Event>,
+    pub on_files: Callback<web_sys::FileList>,
+}
+
+/// An invitation to open a model.
+#[component]
+pub fn EmptyView(props: &Props) -> Html {
+    html! {
+        <div class="empty">
+            <div class="drop-zone" data-testid="drop-zone">
+                <h1>{ "Does your network fit your microcontroller?" }</h1>
+                <p>
+                    { "Drop an ONNX model anywhere on this page. You see where every byte lies, run it \
+                       on an emulated board, and download the very image that ran." }
+                </p>
+                if let Some(wanted) = &props.wanted {
+                    <p class="note" data-testid="wanted">
+                        { "This link belongs to a model that is not stored with it. Drop the file with " }
+                        <code class="hash">{ wanted }</code>{ "; board and settings are as in the link." }
+                    </p>
+                }
+                <label class={classes!("button", "primary", props.is_opening.then_some("busy"))}>
+                    <Icon glyph={Glyph::Open} />
+                    { if props.is_opening { "Opening…" } else { "Open a model file" } }
+                    <input type="file" class="visually-hidden" accept=".onnx,.npy" multiple={true}
+                        data-testid="model-file" onchange={file_event(&props.on_files)} />
+                </label>
+                <p class="muted detail">
+                    { "Add a .npy file with real samples and the int8 results mean something. \
+                       Nothing leaves your computer until you run it." }
+                </p>
+            </div>
+            <section aria-labelledby="examples-heading">
+                <h2 id="examples-heading">{ "Or start with an example" }</h2>
+                <ul class="examples">
+                    { for EXAMPLES.iter().map(|example| html! {
+                        <li key={example.id}>
+                            <button type="button" class="example"
+                                data-testid={format!("example-{}", example.id)}
+                                onclick={props.on.reform(move |_| Event::OpenExample(example))}>
+                                <span class="example-pictures" aria-hidden="true">
+                                    { for example.samples.iter().take(6).map(|sample| html! {
+                                        <img src={sample.file} alt="" width="32" height="32" />
+                                    }) }
+                                </span>
+                                <strong>{ example.title }</strong>
+                                <span class="muted">{ example.about }</span>
+                            </button>
+                        </li>
+                    }) }
+                </ul>
+            </section>
+        </div>
+    }
+}
+
+#[derive(PartialEq, Properties)]
+pub struct DimensionProps {
+    pub names: Rc<Vec<String>>,
+    pub on: Callback<Event>,
+}
+
+/// Asks what stands for dimensions that a file leaves open.
+#[component]
+pub fn DimensionForm(props: &DimensionProps) -> Html {
+    let values = use_state(|| vec![1u64; props.names.len()]);
+    let on_submit = {
+        let (names, values, on) = (Rc::clone(&props.names), values.clone(), props.on.clone());
+        Callback::from(move |event: SubmitEvent| {
+            event.prevent_default();
+            on.emit(Event::Dimensions(names.iter().cloned().zip(values.iter().copied()).collect()));
+        })
+    };
+    html! {
+        <form class="dimensions" onsubmit={on_submit} data-testid="dimensions">
+            { for props.names.iter().enumerate().map(|(index, name)| {
+                let values = values.clone();
+                let oninput = Callback::from(move |event: InputEvent| {
+                    let input: Option<web_sys::HtmlInputElement> = event.target_dyn_into();
+                    let value = input.and_then(|input| input.value().parse().ok());
+                    if let Some(value) = value {
+                        let mut next = (*values).clone();
+                        next[index] = value;
+                        values.set(next);
+                    }
+                });
+                html! {
+                    <label key={index}>
+                        { name }
+                        <input type="number" min="1" max="65535" required={true} value="1" {oninput} />
+                    </label>
+                }
+            }) }
+            <button type="submit" class="button primary">{ "Open" }</button>
+        </form>
+    }
+}

@@ -1,0 +1,143 @@
+//! The files for the board.
+
+use std::rc::Rc;
+
+use tilewright_board::Board;
+use yew::prelude::*;
+
+use super::icon::{Glyph, Icon};
+use super::panel::Panel;
+use super::parts::TroubleBox;
+use crate::message::{ImageFacts, Package, PlanFacts, Trouble};
+use crate::session::Download;
+use crate::state::{Event, Place, View};
+use crate::view_model::figures;
+use crate::view_model::firmware::{purpose, stretches};
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    pub plan: Rc<PlanFacts>,
+    pub boards: Rc<Vec<Board>>,
+    pub package: Option<Rc<Package>>,
+    pub downloads: Rc<Vec<Download>>,
+    pub image: Option<Download>,
+    pub trouble: Option<Trouble>,
+    pub is_busy: bool,
+    pub is_stale: bool,
+    pub is_maximised: bool,
+    pub on: Callback<Event>,
+}
+
+/// The panel.
+#[component]
+pub fn FirmwarePanel(props: &Props) -> Html {
+    let board = props.boards.iter().find(|board| board.id == props.plan.settings.board);
+    let body = match &props.plan.image {
+        None => html! {
+            <p class="waiting" data-testid="no-image">
+                { "There is no image: the plan does not fit. The overview says what would help." }
+            </p>
+        },
+        Some(image) => html! { <>{ files(props, image) }{ board.map(|b| where_to(props, b)) }</> },
+    };
+    html! {
+        <Panel view={View::Firmware} is_maximised={props.is_maximised} on={props.on.clone()}
+            is_stale={props.is_stale}>
+            if let Some(trouble) = &props.trouble {
+                <TroubleBox trouble={trouble.clone()} kept="The plan image alone can be downloaded."
+                    on_dismiss={props.on.reform(|()| Event::Dismiss(Place::Firmware))} />
+            }
+            { body }
+            <p class="muted detail">
+                { "All of this is made in your browser. Your model leaves it only when you run it: then its plan image goes to the emulator." }
+            </p>
+        </Panel>
+    }
+}
+
+fn files(props: &Props, image: &ImageFacts) -> Html {
+    let package = props.package.iter().flat_map(|package| &package.files);
+    let rows = package.zip(props.downloads.iter()).map(|(file, download)| {
+        row(download, file.bytes, &file.sha256)
+    });
+    let alone = props.image.as_ref().map(|download| row(download, image.bytes, &image.sha256));
+    html! {
+        <>
+            if props.is_busy && props.package.is_none() {
+                <p class="waiting">{ "Putting firmware and plan together…" }</p>
+            }
+            <div class="table-scroll" tabindex="0" role="group" aria-label="Files">
+                <table class="files" data-testid="downloads">
+                    <thead><tr>
+                        <th scope="col">{ "File" }</th>
+                        <th scope="col" class="number">{ "Bytes" }</th>
+                        <th scope="col">{ "SHA-256" }</th>
+                    </tr></thead>
+                    <tbody>{ for rows }{ for alone }</tbody>
+                </table>
+            </div>
+            <p class="detail muted">
+                { "Plan id " }<span class="hash" title={image.plan_id.clone()}>{ short(&image.plan_id) }</span>
+                { "; the board's console shows the same." }
+            </p>
+        </>
+    }
+}
+
+fn row(download: &Download, bytes: u64, sha256: &str) -> Html {
+    let name = &download.name;
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    html! {
+        <tr key={name.clone()}>
+            <th scope="row">
+                <a class="download" href={download.address.0.clone()} download={name.clone()}
+                    data-testid={format!("download-{ending}")}>
+                    <Icon glyph={Glyph::Save} />{ name }
+                </a>
+                <span class="muted detail">{ purpose(name) }</span>
+            </th>
+            <td class="number" title={figures::binary(bytes)}>{ figures::grouped(bytes) }</td>
+            <td><code class="hash" title={sha256.to_owned()}>{ short(sha256) }</code></td>
+        </tr>
+    }
+}
+
+fn short(digits: &str) -> String {
+    let start: String = digits.chars().take(12).collect();
+    format!("{start}…")
+}
+
+fn where_to(props: &Props, board: &Board) -> Html {
+    let how = board.firmware.as_ref().map(|firmware| firmware.how_to_flash.clone());
+    html! {
+        <>
+            <h3>{ "How to flash" }</h3>
+            <p>{ how }</p>
+            <details>
+                <summary>{ "Addresses" }</summary>
+                <div class="table-scroll" tabindex="0" role="group" aria-label="Addresses">
+                    <table>
+                        <thead><tr>
+                            <th scope="col">{ "What" }</th>
+                            <th scope="col">{ "From" }</th>
+                            <th scope="col" class="number">{ "Used" }</th>
+                            <th scope="col" class="number">{ "Room" }</th>
+                        </tr></thead>
+                        <tbody>
+                            { for stretches(&props.plan, board).iter().map(|stretch| html! {
+                                <tr key={stretch.title}>
+                                    <th scope="row">{ stretch.title }</th>
+                                    <td><code class="hash">{ &stretch.address }</code></td>
+                                    <td class="number">
+                                        { stretch.used.map_or_else(|| "–".to_owned(), figures::grouped) }
+                                    </td>
+                                    <td class="number">{ figures::grouped(stretch.room) }</td>
+                                </tr>
+                            }) }
+                        </tbody>
+                    </table>
+                </div>
+            </details>
+        </>
+    }
+}

@@ -1,0 +1,226 @@
+//! Pickers: model, board, strategy, budget; undo, share, theme.
+
+use std::rc::Rc;
+
+use tilewright_board::Board;
+use web_sys::{HtmlInputElement, HtmlSelectElement};
+use yew::prelude::*;
+
+use super::icon::{Glyph, Icon};
+use super::run::file_event;
+use crate::message::PlanSettings;
+use crate::state::{Event, Origin, Theme, View};
+use crate::view_model::catalogue::{self, EXAMPLES};
+use crate::view_model::figures;
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    pub boards: Rc<Vec<Board>>,
+    pub strategies: Rc<Vec<String>>,
+    pub settings: PlanSettings,
+    pub can_undo: bool,
+    pub can_redo: bool,
+    pub origin: Option<Origin>,
+    pub view: View,
+    pub theme: Theme,
+    pub on: Callback<Event>,
+    pub on_share: Callback<()>,
+    pub on_files: Callback<web_sys::FileList>,
+}
+
+/// The head of the page.
+#[component]
+pub fn Header(props: &Props) -> Html {
+    let theme = match props.theme {
+        Theme::System => "Theme: as the system. Change to light",
+        Theme::Light => "Theme: light. Change to dark",
+        Theme::Dark => "Theme: dark. Change to the system's",
+    };
+    let on_share = props.on_share.clone();
+    html! {
+        <header class="head">
+            <div class="brand">
+                <svg viewBox="0 0 16 16" width="20" height="20" aria-hidden="true" class="brand-mark">
+                    <rect x="1" y="1" width="6" height="6" rx="1" />
+                    <rect x="9" y="1" width="6" height="10" rx="1" />
+                    <rect x="1" y="9" width="6" height="6" rx="1" />
+                    <rect x="9" y="13" width="6" height="2" rx="1" />
+                </svg>
+                <span>{ "Tilewright" }</span>
+            </div>
+            <details class="pickers" open={true} data-testid="pickers">
+                <summary>{ "Settings" }</summary>
+                <div class="picker-row">
+                    { model_picker(props) }
+                    { board_picker(props) }
+                    { strategy_picker(props) }
+                    { budget(props) }
+                </div>
+            </details>
+            <div class="head-actions">
+                { action(Glyph::Undo, "Undo the last change of settings", !props.can_undo, "undo",
+                    props.on.reform(|_| Event::Undo)) }
+                { action(Glyph::Redo, "Redo", !props.can_redo, "redo",
+                    props.on.reform(|_| Event::Redo)) }
+                { action(Glyph::Share, "Copy a link to this view", false, "share",
+                    Callback::from(move |_| on_share.emit(()))) }
+                { action(Glyph::Theme, theme, false, "theme",
+                    props.on.reform(|_| Event::ToggleTheme)) }
+            </div>
+            if props.origin.is_some() { { tabs(props) } }
+        </header>
+    }
+}
+
+fn action(
+    glyph: Glyph,
+    label: &'static str,
+    disabled: bool,
+    id: &'static str,
+    onclick: Callback<MouseEvent>,
+) -> Html {
+    html! {
+        <button type="button" class="quiet icon-button" title={label} aria-label={label} {disabled}
+            data-testid={id} {onclick}>
+            <Icon {glyph} />
+        </button>
+    }
+}
+
+fn chosen(event: &yew::Event) -> Option<String> {
+    let select: Option<HtmlSelectElement> = event.target_dyn_into();
+    select.map(|select| select.value())
+}
+
+fn model_picker(props: &Props) -> Html {
+    let own = match &props.origin {
+        Some(Origin::File { name, .. }) => Some(name.clone()),
+        _ => None,
+    };
+    let present = match &props.origin {
+        Some(Origin::Example(example)) => example.id,
+        Some(Origin::File { .. }) => "own",
+        None => "",
+    };
+    let on = props.on.clone();
+    let onchange = Callback::from(move |event: yew::Event| {
+        if let Some(example) = chosen(&event).and_then(|id| catalogue::find(&id)) {
+            on.emit(Event::OpenExample(example));
+        }
+    });
+    html! {
+        <div class="picker">
+            <label for="pick-model">{ "Model" }</label>
+            <div class="picker-pair">
+                <select id="pick-model" data-testid="pick-model" {onchange}>
+                    if present.is_empty() {
+                        <option value="" selected={true} disabled={true}>{ "Choose…" }</option>
+                    }
+                    if let Some(name) = own {
+                        <option value="own" selected={true}>{ name }</option>
+                    }
+                    { for EXAMPLES.iter().map(|example| html! {
+                        <option key={example.id} value={example.id} selected={present == example.id}>
+                            { example.title }
+                        </option>
+                    }) }
+                </select>
+                <label class="button icon-button" title="Open a model file">
+                    <Icon glyph={Glyph::Open} />
+                    <span class="visually-hidden">{ "Open a model file" }</span>
+                    <input type="file" class="visually-hidden" accept=".onnx,.npy,.png" multiple={true}
+                        data-testid="open-file" onchange={file_event(&props.on_files)} />
+                </label>
+            </div>
+        </div>
+    }
+}
+
+fn board_picker(props: &Props) -> Html {
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let onchange = Callback::from(move |event: yew::Event| {
+        if let Some(board) = chosen(&event) {
+            // Another board has another arena: a budget in bytes would mean something else.
+            let settings = PlanSettings { board, sram_bytes: None, ..settings.clone() };
+            on.emit(Event::Settings(settings, false));
+        }
+    });
+    html! {
+        <div class="picker">
+            <label for="pick-board">{ "Board" }</label>
+            <select id="pick-board" data-testid="pick-board" {onchange} disabled={props.boards.is_empty()}>
+                { for props.boards.iter().map(|board| html! {
+                    <option key={board.id.clone()} value={board.id.clone()}
+                        selected={board.id == props.settings.board}>{ &board.name }</option>
+                }) }
+            </select>
+        </div>
+    }
+}
+
+fn strategy_picker(props: &Props) -> Html {
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let onchange = Callback::from(move |event: yew::Event| {
+        if let Some(strategy) = chosen(&event) {
+            on.emit(Event::Settings(PlanSettings { strategy, ..settings.clone() }, false));
+        }
+    });
+    html! {
+        <div class="picker">
+            <label for="pick-strategy">{ "Strategy" }</label>
+            <select id="pick-strategy" data-testid="pick-strategy" {onchange}
+                disabled={props.strategies.is_empty()}>
+                { for props.strategies.iter().map(|strategy| html! {
+                    <option key={strategy.clone()} value={strategy.clone()}
+                        selected={*strategy == props.settings.strategy}>{ strategy }</option>
+                }) }
+            </select>
+        </div>
+    }
+}
+
+fn budget(props: &Props) -> Html {
+    let board = props.boards.iter().find(|board| board.id == props.settings.board);
+    let most = board.map_or(0, |board| board.arena().0);
+    let value = props.settings.sram_bytes.unwrap_or(most).min(most);
+    let change = |is_dragging: bool| {
+        let (on, settings) = (props.on.clone(), props.settings.clone());
+        move |input: Option<HtmlInputElement>| {
+            let value = input.and_then(|input| input.value().parse::<u64>().ok());
+            if let Some(value) = value {
+                let sram_bytes = (value < most).then_some(value);
+                on.emit(Event::Settings(PlanSettings { sram_bytes, ..settings.clone() }, is_dragging));
+            }
+        }
+    };
+    let (dragged, released) = (change(true), change(false));
+    let oninput = Callback::from(move |event: InputEvent| dragged(event.target_dyn_into()));
+    let onchange = Callback::from(move |event: yew::Event| released(event.target_dyn_into()));
+    let text = format!("{} of {}", figures::binary(value), figures::binary(most));
+    html! {
+        <div class="picker picker-budget">
+            <label for="pick-sram">{ "SRAM budget" }<output for="pick-sram">{ text.clone() }</output></label>
+            <input type="range" id="pick-sram" data-testid="pick-sram" min="1024" max={most.to_string()}
+                step="1024" value={value.to_string()} aria-valuetext={text} {oninput} {onchange}
+                disabled={most == 0} />
+        </div>
+    }
+}
+
+fn tabs(props: &Props) -> Html {
+    html! {
+        <nav class="tabs" aria-label="Views">
+            { for View::ALL.into_iter().map(|view| {
+                let is_current = props.view == view;
+                html! {
+                    <button key={view.id()} type="button" class="tab"
+                        aria-current={is_current.then_some("page")}
+                        data-testid={format!("view-{}", view.id())}
+                        onclick={props.on.reform(move |_| Event::Show(view))}>
+                        { view.title() }
+                    </button>
+                }
+            }) }
+        </nav>
+    }
+}

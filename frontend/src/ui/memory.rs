@@ -1,0 +1,313 @@
+//! Memory at each operator, and the arena over time, on one axis of operators.
+
+use std::rc::Rc;
+
+use tilewright_board::Board;
+use tilewright_report::TensorUse;
+use yew::prelude::*;
+
+use super::chart::{fitted, save_svg, save_text, use_width};
+use super::icon::{Glyph, Icon};
+use super::panel::Panel;
+use super::parts::Legend;
+use crate::message::PlanFacts;
+use crate::state::{Event, Selection, View};
+use crate::view_model::figures;
+use crate::view_model::memory::{self, MemoryView, tensors_of};
+
+const LEFT: f64 = 72.0;
+const RIGHT: f64 = 8.0;
+const TOP: f64 = 24.0;
+const STACKS: f64 = 160.0;
+const BETWEEN: f64 = 56.0;
+const ARENA: f64 = 192.0;
+const BOTTOM: f64 = 32.0;
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    pub plan: Rc<PlanFacts>,
+    pub boards: Rc<Vec<Board>>,
+    pub lit: Selection,
+    pub is_stale: bool,
+    pub is_maximised: bool,
+    pub on: Callback<Event>,
+}
+
+/// Where things lie in the drawing.
+struct Frame {
+    column: f64,
+    scale: f64,
+    width: f64,
+}
+
+impl Frame {
+    fn x(&self, layer: f64) -> f64 {
+        LEFT + layer * self.column
+    }
+
+    /// Height of `bytes` in a chart that is `height` high.
+    fn length(&self, bytes: u64, height: f64) -> f64 {
+        bytes as f64 / self.scale * height
+    }
+}
+
+/// The panel.
+#[component]
+pub fn MemoryPanel(props: &Props) -> Html {
+    let node = use_node_ref();
+    let width = use_width(node.clone());
+    let board = props.boards.iter().find(|board| board.id == props.plan.settings.board);
+    let arena = board.map_or(0, |board| board.arena().0);
+    let limit = props.plan.settings.sram_bytes.map_or(arena, |sram| sram.min(arena));
+    let view = memory::view(&props.plan, limit);
+    let address = board.and_then(|board| board.firmware.as_ref()).map(|f| f.arena_address);
+    let name = props.plan.report.model.clone();
+    let on_svg = {
+        let (node, name) = (node.clone(), format!("{name}-memory.svg"));
+        Callback::from(move |_| save_svg(&node, &name))
+    };
+    let on_csv = {
+        let (plan, name) = (Rc::clone(&props.plan), format!("{name}-memory.csv"));
+        Callback::from(move |_| save_text(&name, &memory::csv(&plan), "text/csv"))
+    };
+    let actions = html! {
+        <>
+            <button type="button" class="quiet" onclick={on_svg} title="Save the charts as SVG">
+                <Icon glyph={Glyph::Save} />{ "SVG" }
+            </button>
+            <button type="button" class="quiet" onclick={on_csv} title="Save the figures as CSV">
+                <Icon glyph={Glyph::Save} />{ "CSV" }
+            </button>
+        </>
+    };
+    let legend = vec![
+        ("input", "input of the operator".into()),
+        ("output", "its output".into()),
+        ("rest", "needed later".into()),
+    ];
+    html! {
+        <Panel view={View::Memory} is_maximised={props.is_maximised} on={props.on.clone()}
+            is_stale={props.is_stale} {actions}>
+            <Legend entries={legend} />
+            <div class="chart" ref={node} data-testid="memory-chart">
+                if width > 0.0 { { drawing(props, &view, width) } }
+            </div>
+            <p class="readout" data-testid="memory-readout">{ readout(props, &view, address) }</p>
+            { table(props, &view) }
+        </Panel>
+    }
+}
+
+fn drawing(props: &Props, view: &MemoryView, width: f64) -> Html {
+    let count = view.stacks.len().max(1) as f64;
+    let frame = Frame {
+        column: (width - LEFT - RIGHT).max(1.0) / count,
+        scale: view.scale as f64,
+        width,
+    };
+    let base = TOP + STACKS;
+    let floor = base + BETWEEN + ARENA;
+    let height = floor + BOTTOM;
+    html! {
+        <svg role="img" width={width.to_string()} height={height.to_string()} aria-label={view.summary.clone()}
+            onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
+            <text class="chart-title" x="0" y="12">{ "Live bytes at each operator" }</text>
+            { axis(view, &frame, base, STACKS) }
+            { lit_column(props, &frame, TOP, floor) }
+            { for view.stacks.iter().enumerate().map(|(i, _)| stack(props, view, &frame, i, base)) }
+            { limit_line(view, &frame, base, STACKS) }
+            <text class="chart-title" x="0" y={(base + BETWEEN - 12.0).to_string()}>
+                { "Arena over time: where each tensor lies, and for how long" }
+            </text>
+            { axis(view, &frame, floor, ARENA) }
+            { for view.blocks.iter().map(|block| {
+                let stripe = tensors_of(&props.plan, props.lit.layer.unwrap_or(usize::MAX));
+                let role = stripe.iter().find(|(t, _)| *t == block.tensor).map(|(_, why)| *why);
+                arena_block(props, &frame, block, role, floor)
+            }) }
+            { limit_line(view, &frame, floor, ARENA) }
+            { for (0..view.stacks.len()).map(|i| column_label(view, &frame, i, floor)) }
+        </svg>
+    }
+}
+
+fn axis(view: &MemoryView, frame: &Frame, floor: f64, height: f64) -> Html {
+    html! {
+        <g class="axis">
+            { for view.ticks(4).into_iter().map(|value| {
+                let y = floor - frame.length(value, height);
+                html! {
+                    <g key={value}>
+                        <line x1={LEFT.to_string()} x2={(frame.width - RIGHT).to_string()}
+                            y1={y.to_string()} y2={y.to_string()} />
+                        <text x={(LEFT - 8.0).to_string()} y={(y + 4.0).to_string()}
+                            text-anchor="end">{ figures::binary(value) }</text>
+                    </g>
+                }
+            }) }
+        </g>
+    }
+}
+
+fn lit_column(props: &Props, frame: &Frame, top: f64, floor: f64) -> Html {
+    let Some(layer) = props.lit.layer else { return html! {} };
+    html! {
+        <rect class="lit-column" x={frame.x(layer as f64).to_string()} y={top.to_string()}
+            width={frame.column.to_string()} height={(floor - top).to_string()} />
+    }
+}
+
+fn stack(props: &Props, view: &MemoryView, frame: &Frame, index: usize, base: f64) -> Html {
+    let stack = &view.stacks[index];
+    let width = (frame.column * 0.72).clamp(1.0, 64.0);
+    let x = frame.x(index as f64) + (frame.column - width) / 2.0;
+    let mut y = base;
+    let parts = stack.parts.map(|(why, bytes)| {
+        let height = frame.length(bytes, STACKS);
+        y -= height;
+        if bytes == 0 {
+            return html! {};
+        }
+        html! {
+            <rect class={fill_of(why)} x={x.to_string()} y={y.to_string()}
+                width={width.to_string()} height={height.to_string()} />
+        }
+    });
+    let peak = if stack.is_peak {
+        html! {
+            <text class="peak" x={(x + width / 2.0).to_string()} y={(y - 6.0).to_string()}
+                text-anchor="middle">{ format!("peak {}", figures::binary(stack.total)) }</text>
+        }
+    } else {
+        html! {}
+    };
+    html! {
+        <g key={index}
+            onmouseenter={props.on.reform(move |_| Event::Hover(Selection::layer(index)))}
+            onclick={props.on.reform(move |_| Event::Select(Selection::layer(index)))}>
+            <rect class="hit" x={frame.x(index as f64).to_string()} y={TOP.to_string()}
+                width={frame.column.to_string()} height={STACKS.to_string()} />
+            { for parts }
+            { peak }
+        </g>
+    }
+}
+
+const fn fill_of(why: TensorUse) -> &'static str {
+    match why {
+        TensorUse::Input => "fill-input",
+        TensorUse::Output => "fill-output",
+        TensorUse::Other => "fill-rest",
+    }
+}
+
+fn arena_block(
+    props: &Props,
+    frame: &Frame,
+    block: &memory::Block,
+    role: Option<TensorUse>,
+    floor: f64,
+) -> Html {
+    let tensor = block.tensor;
+    let (x, end) = (frame.x(f64::from(block.layers[0])), frame.x(f64::from(block.layers[1])));
+    let top = floor - frame.length(block.bytes[1], ARENA);
+    let height = frame.length(block.bytes[1] - block.bytes[0], ARENA);
+    let is_lit = props.lit.tensor == Some(tensor);
+    let class = classes!("block", role.map_or("fill-tensor", fill_of), is_lit.then_some("block-lit"));
+    let width = (end - x - 1.0).max(1.0);
+    let label = (height >= 14.0).then(|| fitted(&block.name, width - 8.0)).flatten();
+    html! {
+        <g key={tensor}
+            onmouseenter={props.on.reform(move |_| Event::Hover(Selection::tensor(tensor)))}
+            onclick={props.on.reform(move |_| Event::Select(Selection::tensor(tensor)))}>
+            <rect {class} x={(x + 0.5).to_string()} y={top.to_string()} width={width.to_string()}
+                height={height.max(1.0).to_string()} />
+            if let Some(label) = label {
+                <text class="block-label" x={(x + 5.0).to_string()}
+                    y={(top + height / 2.0 + 4.0).to_string()}>{ label }</text>
+            }
+        </g>
+    }
+}
+
+fn limit_line(view: &MemoryView, frame: &Frame, floor: f64, height: f64) -> Html {
+    if !view.shows_limit() {
+        return html! {};
+    }
+    let y = floor - frame.length(view.limit, height);
+    html! {
+        <g class="limit-line">
+            <line x1={LEFT.to_string()} x2={(frame.width - RIGHT).to_string()}
+                y1={y.to_string()} y2={y.to_string()} />
+            <text x={(frame.width - RIGHT).to_string()} y={(y - 4.0).to_string()}
+                text-anchor="end">{ format!("limit {}", figures::binary(view.limit)) }</text>
+        </g>
+    }
+}
+
+fn column_label(view: &MemoryView, frame: &Frame, index: usize, floor: f64) -> Html {
+    // Labels keep 20 pixels each.
+    let every = (20.0 / frame.column).ceil().max(1.0) as usize;
+    if !index.is_multiple_of(every) {
+        return html! {};
+    }
+    let stack = &view.stacks[index];
+    let text = fitted(&format!("{index} {}", stack.op), frame.column - 4.0)
+        .filter(|_| frame.column >= 56.0)
+        .unwrap_or_else(|| index.to_string());
+    html! {
+        <text key={index} class="tick" text-anchor="middle" y={(floor + 16.0).to_string()}
+            x={(frame.x(index as f64) + frame.column / 2.0).to_string()}>{ text }</text>
+    }
+}
+
+fn readout(props: &Props, view: &MemoryView, address: Option<u32>) -> String {
+    if let Some(tensor) = props.lit.tensor.and_then(|tensor| props.plan.tensors.get(tensor)) {
+        return memory::describe(tensor, &props.plan, address);
+    }
+    if let Some(stack) = props.lit.layer.and_then(|layer| view.stacks.get(layer)) {
+        let [input, output, other] = stack.parts.map(|(_, bytes)| figures::bytes(bytes));
+        return format!(
+            "{} ({}): {} live = input {input} + output {output} + needed later {other}",
+            stack.name,
+            stack.op,
+            figures::bytes(stack.total)
+        );
+    }
+    let limit = figures::binary(view.limit);
+    let share = figures::percent(view.arena_bytes as f64, view.limit as f64);
+    format!("{} That is {share} of {limit}.", view.summary)
+}
+
+fn table(props: &Props, view: &MemoryView) -> Html {
+    html! {
+        <details>
+            <summary>{ "The same as a table" }</summary>
+            <div class="table-scroll" tabindex="0" role="group" aria-label="Table of live bytes">
+                <table data-testid="memory-table">
+                    <thead><tr>
+                        <th scope="col">{ "Operator" }</th>
+                        <th scope="col" class="number">{ "Input" }</th>
+                        <th scope="col" class="number">{ "Output" }</th>
+                        <th scope="col" class="number">{ "Needed later" }</th>
+                        <th scope="col" class="number">{ "Live" }</th>
+                    </tr></thead>
+                    <tbody>
+                        { for view.stacks.iter().enumerate().map(|(index, stack)| html! {
+                            <tr key={index}
+                                class={classes!((props.lit.layer == Some(index)).then_some("lit"))}>
+                                <th scope="row">
+                                    { &stack.name }{ if stack.is_peak { " (peak)" } else { "" } }
+                                </th>
+                                { for stack.parts.iter().map(|(_, bytes)| html! {
+                                    <td class="number">{ figures::grouped(*bytes) }</td>
+                                }) }
+                                <td class="number">{ figures::grouped(stack.total) }</td>
+                            </tr>
+                        }) }
+                    </tbody>
+                </table>
+            </div>
+        </details>
+    }
+}

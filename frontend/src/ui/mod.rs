@@ -1,0 +1,18 @@
+//! Components: they draw what the view models say and send events.
+
+mod app;
+mod chart;
+mod empty;
+mod firmware;
+mod header;
+mod icon;
+mod layers;
+mod memory;
+mod overview;
+mod panel;
+mod parts;
+mod run;
+mod status;
+mod timeline;
+
+pub use app::App;

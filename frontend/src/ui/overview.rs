@@ -1,0 +1,138 @@
+//! Does it fit, and how near the limits is it?
+
+use std::rc::Rc;
+
+use tilewright_board::Board;
+use yew::prelude::*;
+
+use super::panel::Panel;
+use super::parts::KindTag;
+use crate::message::{Calibration, ModelFacts, PlanFacts};
+use crate::state::{Event, View};
+use crate::view_model::figures;
+use crate::view_model::overview::{Gauge, overview};
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    pub model: Rc<ModelFacts>,
+    pub plan: Option<Rc<PlanFacts>>,
+    pub boards: Rc<Vec<Board>>,
+    pub is_stale: bool,
+    pub is_maximised: bool,
+    pub on: Callback<Event>,
+}
+
+/// The panel.
+#[component]
+pub fn OverviewPanel(props: &Props) -> Html {
+    let board = props.plan.as_ref().and_then(|plan| {
+        props.boards.iter().find(|board| board.id == plan.settings.board)
+    });
+    let body = match (&props.plan, board) {
+        (Some(plan), Some(board)) => planned(plan, board),
+        _ => html! { <p class="waiting">{ "No plan yet." }</p> },
+    };
+    html! {
+        <Panel view={View::Overview} is_maximised={props.is_maximised} on={props.on.clone()}
+            is_stale={props.is_stale}>
+            { body }
+            { about(&props.model) }
+        </Panel>
+    }
+}
+
+fn planned(plan: &PlanFacts, board: &Board) -> Html {
+    let view = overview(plan, board);
+    let verdict = if view.fits { "verdict verdict-fits" } else { "verdict verdict-over" };
+    html! {
+        <>
+            <p class={verdict} data-testid="verdict" data-fits={view.fits.to_string()}>
+                <span class="verdict-mark" aria-hidden="true">
+                    { if view.fits { "✓" } else { "✕" } }
+                </span>
+                { &view.verdict }
+            </p>
+            if !view.why.is_empty() { <p data-testid="why">{ &view.why }</p> }
+            if !view.remedies.is_empty() {
+                <h3>{ "What would help" }</h3>
+                <ol class="remedies" data-testid="remedies">
+                    { for view.remedies.iter().map(|remedy| html! { <li>{ remedy }</li> }) }
+                </ol>
+            }
+            <dl class="gauges">{ for view.gauges.iter().map(gauge) }</dl>
+            <dl class="facts">
+                { for view.facts.iter().map(|fact| html! {
+                    <div key={fact.id} class="fact" data-testid={format!("fact-{}", fact.id)}>
+                        <dt>{ fact.title }</dt>
+                        <dd>
+                            <span class="figure">{ &fact.value }</span>
+                            <KindTag kind={fact.kind} />
+                            <span class="muted detail">{ &fact.detail }</span>
+                        </dd>
+                    </div>
+                }) }
+            </dl>
+        </>
+    }
+}
+
+fn gauge(gauge: &Gauge) -> Html {
+    let percent = |share: f64| format!("{:.3}%", share * 100.0);
+    let is_over = gauge.is_over();
+    html! {
+        <div key={gauge.id} class={classes!("gauge", is_over.then_some("gauge-over"))}
+            data-testid={format!("gauge-{}", gauge.id)}>
+            <dt>{ gauge.title }<KindTag kind={gauge.kind} /></dt>
+            <dd>
+                <span class="gauge-line">
+                    <span class="figure">{ figures::binary(gauge.used) }</span>
+                    <span class="muted">
+                        { format!("{} of {}", figures::percent(gauge.used as f64, gauge.limit as f64), gauge.limit_is) }
+                    </span>
+                </span>
+                <svg class="gauge-bar" width="100%" height="12" aria-hidden="true">
+                    <rect width="100%" height="12" rx="2" class="track" />
+                    <rect width={percent(gauge.fill())} height="12" rx="2" class="fill" />
+                    if is_over {
+                        <rect x={percent(gauge.share(gauge.limit))} width="2" height="12" class="limit" />
+                    }
+                    if let Some(bound) = gauge.bound {
+                        <rect x={percent(gauge.share(bound) - 0.002)} width="2" height="12" class="bound" />
+                    }
+                </svg>
+                <span class="muted detail">
+                    { figures::bytes(gauge.used) }
+                    if let Some(bound) = gauge.bound {
+                        { format!("; no plan of this kind needs less than {}", figures::bytes(bound)) }
+                    }
+                </span>
+            </dd>
+        </div>
+    }
+}
+
+fn about(model: &ModelFacts) -> Html {
+    let calibration = match model.calibration {
+        Calibration::Samples(count) => format!("int8, calibrated on {count} samples"),
+        Calibration::Noise => "int8, calibrated on made-up noise: drop a .npy file with real \
+                               samples for results that mean something"
+            .to_owned(),
+        Calibration::NotNeeded => "int8 as the file has it".to_owned(),
+    };
+    let ports = |ports: &[crate::message::Port]| {
+        ports.iter().map(|p| format!("{} {}", p.name, p.shape)).collect::<Vec<_>>().join(", ")
+    };
+    html! {
+        <details class="about">
+            <summary>{ format!("{} · {} operators", model.file, model.operators) }</summary>
+            <dl class="pairs">
+                <dt>{ "Input" }</dt><dd>{ ports(&model.inputs) }</dd>
+                <dt>{ "Output" }</dt><dd>{ ports(&model.outputs) }</dd>
+                <dt>{ "Parameters" }</dt><dd>{ figures::grouped(model.parameters) }</dd>
+                <dt>{ "Quantisation" }</dt><dd>{ calibration }</dd>
+                <dt>{ "File" }</dt><dd>{ figures::bytes(model.file_bytes) }</dd>
+                <dt>{ "SHA-256" }</dt><dd class="hash">{ &model.sha256 }</dd>
+            </dl>
+        </details>
+    }
+}

@@ -1,0 +1,414 @@
+//! The emulated run, and its results beside the reference.
+
+use std::rc::Rc;
+
+use tilewright_report::{Fault, Kind};
+use yew::prelude::*;
+
+use super::icon::{Glyph, Icon};
+use super::panel::Panel;
+use super::parts::{KindTag, TroubleBox};
+use super::timeline::TimelineChart;
+use crate::message::{PlanFacts, Trouble};
+use crate::session::ObjectUrl;
+use crate::state::{
+    Doer, Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View,
+};
+use crate::view_model::figures;
+use crate::view_model::run::{Agreement, agreement, checks, scores};
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    pub origin: Origin,
+    pub plan: Option<Rc<PlanFacts>>,
+    pub server: Server,
+    pub input: Input,
+    pub picture: Option<Rc<ObjectUrl>>,
+    pub run: Run,
+    pub can_run: bool,
+    pub trouble: Option<Trouble>,
+    pub lit: Selection,
+    pub is_stale: bool,
+    pub is_maximised: bool,
+    pub on: Callback<Event>,
+    /// A file dialog gave these files.
+    pub on_files: Callback<web_sys::FileList>,
+}
+
+/// The panel.
+#[component]
+pub fn RunPanel(props: &Props) -> Html {
+    let outcome = props.run.outcome.as_ref();
+    html! {
+        <Panel view={View::Run} is_maximised={props.is_maximised} on={props.on.clone()}>
+            if let Some(trouble) = &props.trouble {
+                <TroubleBox trouble={trouble.clone()}
+                    kept={outcome.map_or("", |_| "Below is the last run that ended.")}
+                    on_dismiss={props.on.reform(|()| Event::Dismiss(Place::Run))} />
+            }
+            { inputs(props) }
+            { controls(props) }
+            { score_table(props) }
+            if let Some(plan) = timeline_plan(props) {
+                <TimelineChart {plan} run={timeline_of(props)} lit={props.lit} on={props.on.clone()} />
+            }
+            if let Some(outcome) = outcome { { results(outcome, props) } }
+            { console(props) }
+        </Panel>
+    }
+}
+
+/// The plan of the outcome if it is the present one, so that both share the axis.
+fn timeline_plan(props: &Props) -> Option<Rc<PlanFacts>> {
+    props.plan.clone()
+}
+
+fn timeline_of(props: &Props) -> Option<tilewright_report::Timeline> {
+    let outcome = props.run.outcome.as_ref()?;
+    let plan = props.plan.as_ref()?;
+    if outcome.plan.settings != plan.settings {
+        return None;
+    }
+    outcome.result.timeline.clone().filter(|timeline| !timeline.slices.is_empty())
+}
+
+fn inputs(props: &Props) -> Html {
+    let is_busy = props.run.phase.is_under_way();
+    let samples = match props.origin {
+        Origin::Example(example) => example.samples,
+        Origin::File { .. } => &[],
+    };
+    html! {
+        <fieldset class="inputs" disabled={is_busy}>
+            <legend>{ "Input" }</legend>
+            <div class="samples">
+                { for samples.iter().enumerate().map(|(index, sample)| {
+                    let is_chosen = props.input.sample == Some(index);
+                    let id = format!("sample-{index}");
+                    html! {
+                        <label key={index} class={classes!("sample", is_chosen.then_some("chosen"))}
+                            title={sample.label}>
+                            <input type="radio" name="sample" checked={is_chosen} data-testid={id}
+                                onchange={props.on.reform(move |_| Event::Sample(index))} />
+                            <img src={sample.file} alt={format!("Sample: {}", sample.label)}
+                                width="40" height="40" />
+                        </label>
+                    }
+                }) }
+                if let (Some(name), Some(picture)) = (&props.input.file, &props.picture) {
+                    <span class="sample chosen" title={name.clone()}>
+                        <img src={picture.0.clone()} alt={name.clone()} width="40" height="40" />
+                    </span>
+                }
+                <label class="button">
+                    <Icon glyph={Glyph::Open} />{ "Own PNG or .npy" }
+                    <input type="file" class="visually-hidden" accept=".png,.npy,image/png"
+                        data-testid="input-file" onchange={file_event(&props.on_files)} />
+                </label>
+            </div>
+            if let Some(name) = &props.input.file {
+                <p class="muted detail">{ format!("Input: {name}") }</p>
+            }
+        </fieldset>
+    }
+}
+
+/// Sends the files of a file dialog, and forgets them so that the same can be chosen again.
+pub fn file_event(on_files: &Callback<web_sys::FileList>) -> Callback<yew::Event> {
+    let on_files = on_files.clone();
+    Callback::from(move |event: yew::Event| {
+        let input: Option<web_sys::HtmlInputElement> = event.target_dyn_into();
+        if let Some(input) = input {
+            if let Some(files) = input.files() {
+                on_files.emit(files);
+            }
+            input.set_value("");
+        }
+    })
+}
+
+fn controls(props: &Props) -> Html {
+    let is_busy = props.run.phase.is_under_way();
+    let note = match &props.server {
+        Server::Unknown => "Looking for the emulator…".to_owned(),
+        Server::Absent => String::new(),
+        Server::Present { missing: Some(missing), .. } => {
+            format!("{} {}", missing.what, missing.remedy)
+        }
+        Server::Present { engine, .. } if engine.is_empty() => {
+            "The plan image and the input leave the page for the emulator on this server."
+                .to_owned()
+        }
+        Server::Present { engine, .. } => format!(
+            "The plan image and the input leave the page for the emulator on this server ({engine})."
+        ),
+    };
+    html! {
+        <div class="run-controls">
+            if is_busy {
+                <button type="button" class="button" data-testid="cancel"
+                    onclick={props.on.reform(|_| Event::Stop(Doer::Emulator))}>
+                    <Icon glyph={Glyph::Stop} />{ "Stop" }
+                </button>
+            } else {
+                <button type="button" class="button primary" data-testid="run"
+                    disabled={!props.can_run} onclick={props.on.reform(|_| Event::Run)}>
+                    <Icon glyph={Glyph::Play} />{ "Run on the emulated board" }
+                </button>
+            }
+            { progress(props) }
+            if props.server == Server::Absent {
+                <p class="note" data-testid="no-server">
+                    { "Running needs the emulator, which this host does not have. On your own computer, " }
+                    <code>{ "cargo xtask serve" }</code>
+                    { " starts this page with it. Everything else works here." }
+                </p>
+            } else {
+                <p class="muted detail">{ note }</p>
+            }
+        </div>
+    }
+}
+
+fn progress(props: &Props) -> Html {
+    let name = |layer: usize| {
+        let plan = props.plan.as_ref();
+        plan.and_then(|plan| plan.report.layers.get(layer)).map(|row| row.name.clone())
+    };
+    match &props.run.phase {
+        Phase::Starting => html! {
+            <div class="progress" data-testid="progress">
+                <progress aria-label="Run"></progress><span>{ "Starting" }</span>
+            </div>
+        },
+        Phase::Running(running) => {
+            let total = props.plan.as_ref().map_or(0, |plan| plan.report.layers.len());
+            let done = running.layer.map_or(0, |layer| layer + 1);
+            let at = running.layer.and_then(name).unwrap_or_else(|| "boot".to_owned());
+            let count = figures::compact(running.instructions);
+            html! {
+                <div class="progress" data-testid="progress">
+                    <progress aria-label="Run" max={total.to_string()} value={done.to_string()}></progress>
+                    <span>{ format!("{at}, {count} instructions") }</span>
+                </div>
+            }
+        }
+        Phase::Comparing => html! {
+            <div class="progress" data-testid="progress">
+                <progress aria-label="Run"></progress>
+                <span>{ "Comparing with the reference" }</span>
+            </div>
+        },
+        Phase::Cancelled => html! { <p data-testid="cancelled">{ "Stopped." }</p> },
+        _ => html! {},
+    }
+}
+
+fn score_table(props: &Props) -> Html {
+    let Some(reference) = &props.input.reference else {
+        return html! {};
+    };
+    let Some(output) = props.plan.as_ref().and_then(|plan| plan.outputs.first()) else {
+        return html! {};
+    };
+    let board = props
+        .run
+        .outcome
+        .as_ref()
+        .filter(|outcome| Rc::ptr_eq(&outcome.reference, reference))
+        .map(|outcome| outcome.result.outputs.as_slice());
+    let scores = scores(output, reference, board, 5);
+    html! {
+        <table class="scores" data-testid="results">
+            <caption class="visually-hidden">{ "Class scores, best first" }</caption>
+            <thead><tr>
+                <th scope="col">{ "Class" }</th>
+                <th scope="col" class="score-bar-head">{ "Score" }</th>
+                <th scope="col" class="number">{ "Reference" }</th>
+                <th scope="col" class="number">{ "Board" }</th>
+            </tr></thead>
+            <tbody>
+                { for scores.iter().map(|score| {
+                    let class = match score.board {
+                        Some(board) if board == score.reference => "number equal",
+                        Some(_) => "number differs",
+                        None => "number muted",
+                    };
+                    let width = format!("{:.2}%", score.fill * 100.0);
+                    html! {
+                        <tr key={score.class}>
+                            <th scope="row">{ &score.label }</th>
+                            <td>
+                                <svg width="100%" height="8" aria-hidden="true">
+                                    <rect width="100%" height="8" rx="2" class="track" />
+                                    <rect {width} height="8" rx="2" class="fill" />
+                                </svg>
+                            </td>
+                            <td class="number" title={format!("{:.4}", score.real)}>
+                                { score.reference }
+                            </td>
+                            <td {class}>
+                                { score.board.map_or_else(|| "–".to_owned(), |v| v.to_string()) }
+                            </td>
+                        </tr>
+                    }
+                }) }
+            </tbody>
+        </table>
+    }
+}
+
+fn results(outcome: &Outcome, props: &Props) -> Html {
+    let result = &outcome.result;
+    let (class, mark, text) = match agreement(outcome) {
+        Agreement::Equal { tensors, elements } => (
+            "verdict verdict-fits",
+            "✓",
+            format!(
+                "Bit-equal to the reference: {tensors} layers, {} elements",
+                figures::grouped(elements)
+            ),
+        ),
+        Agreement::OutputsEqual => (
+            "verdict verdict-fits",
+            "✓",
+            "The outputs are bit-equal to the reference; layers were not compared".to_owned(),
+        ),
+        Agreement::Differs(text) => ("verdict verdict-over", "✕", text),
+        Agreement::Faulted => {
+            ("verdict verdict-over", "✕", "The board stopped with a fault".to_owned())
+        }
+    };
+    let is_old = props.plan.as_ref().is_some_and(|plan| plan.settings != outcome.plan.settings);
+    html! {
+        <>
+            <p {class} data-testid="agreement">
+                <span class="verdict-mark" aria-hidden="true">{ mark }</span>{ text }
+            </p>
+            if is_old {
+                <p class="muted detail">{ "This run was of older settings." }</p>
+            }
+            <dl class="facts">
+                { fact("Instructions", &figures::grouped(result.instructions), Kind::Counted,
+                    "of one inference") }
+                { fact("Latency", &figures::duration(result.latency_us), Kind::Modelled,
+                    &format!("{} cycles", figures::grouped(result.cycles))) }
+                { fact("Outside of kernels",
+                    &figures::grouped(result.counts.dispatch_instructions
+                        + result.counts.interrupt_instructions),
+                    Kind::Counted, "instructions of runtime and interrupts") }
+            </dl>
+            if let Some(fault) = &result.fault { { fault_report(fault) } }
+            { check_table(outcome, props) }
+            if !result.unknown_registers.is_empty() {
+                <details>
+                    <summary>{ format!("{} registers that no device model answered",
+                        result.unknown_registers.len()) }</summary>
+                    <ul class="hash">
+                        { for result.unknown_registers.iter().map(|(address, count)| html! {
+                            <li>{ format!("{} × {count}", figures::address(u64::from(*address))) }</li>
+                        }) }
+                    </ul>
+                </details>
+            }
+        </>
+    }
+}
+
+fn fact(title: &str, value: &str, kind: Kind, detail: &str) -> Html {
+    html! {
+        <div class="fact">
+            <dt>{ title.to_owned() }</dt>
+            <dd>
+                <span class="figure">{ value.to_owned() }</span><KindTag {kind} />
+                <span class="muted detail">{ detail.to_owned() }</span>
+            </dd>
+        </div>
+    }
+}
+
+fn fault_report(fault: &Fault) -> Html {
+    let at = match (fault.layer, fault.step) {
+        (Some(layer), Some(step)) => format!("In layer {layer}, step {step}."),
+        (_, Some(step)) => format!("In step {step}."),
+        _ => "Outside of any step.".to_owned(),
+    };
+    html! {
+        <div class="trouble" data-testid="fault">
+            <p class="trouble-what">{ &fault.message }</p>
+            <p>{ at }</p>
+            <details>
+                <summary>{ "Registers and last blocks" }</summary>
+                <dl class="pairs hash">
+                    { for fault.registers.iter().map(|(name, value)| html! {
+                        <><dt>{ name }</dt><dd>{ figures::address(u64::from(*value)) }</dd></>
+                    }) }
+                </dl>
+                <ol class="hash">
+                    { for fault.last_blocks.iter().map(|(address, name)| html! {
+                        <li>{ format!("{} {name}", figures::address(u64::from(*address))) }</li>
+                    }) }
+                </ol>
+            </details>
+        </div>
+    }
+}
+
+fn check_table(outcome: &Outcome, props: &Props) -> Html {
+    let rows = checks(outcome);
+    if rows.is_empty() {
+        return html! {};
+    }
+    html! {
+        <details>
+            <summary>{ "Layer by layer" }</summary>
+            <div class="table-scroll" tabindex="0" role="group" aria-label="Comparison of layers">
+                <table data-testid="layer-checks">
+                    <thead><tr>
+                        <th scope="col">{ "Layer" }</th>
+                        <th scope="col" class="number">{ "Elements" }</th>
+                        <th scope="col" class="number">{ "Differ" }</th>
+                        <th scope="col" class="number">{ "Instructions" }<KindTag kind={Kind::Counted} /></th>
+                        <th scope="col" class="number">{ "Time" }<KindTag kind={Kind::Modelled} /></th>
+                    </tr></thead>
+                    <tbody>
+                        { for rows.iter().map(|row| {
+                            let layer = row.layer;
+                            let counted = outcome.result.layers.get(layer);
+                            let clock = outcome.plan.timeline.clock_hz;
+                            let is_lit = props.lit.layer == Some(layer);
+                            html! {
+                                <tr key={layer} class={classes!(is_lit.then_some("lit"))}
+                                    onmouseenter={props.on.reform(move |_| Event::Hover(Selection::layer(layer)))}>
+                                    <th scope="row">{ &row.name }</th>
+                                    <td class="number">{ figures::grouped(row.elements) }</td>
+                                    <td class={if row.differing == 0 { "number equal" } else { "number differs" }}>
+                                        { figures::grouped(row.differing) }
+                                    </td>
+                                    <td class="number">
+                                        { counted.map_or_else(String::new, |c| figures::grouped(c.instructions)) }
+                                    </td>
+                                    <td class="number">
+                                        { counted.map_or_else(String::new, |c| figures::duration(c.cycles.at(clock).0)) }
+                                    </td>
+                                </tr>
+                            }
+                        }) }
+                    </tbody>
+                </table>
+            </div>
+        </details>
+    }
+}
+
+fn console(props: &Props) -> Html {
+    if props.run.console.is_empty() {
+        return html! {};
+    }
+    html! {
+        <details open={props.run.phase.is_under_way()}>
+            <summary>{ "Console of the board" }</summary>
+            <pre class="console" tabindex="0" data-testid="console">{ &props.run.console }</pre>
+        </details>
+    }
+}

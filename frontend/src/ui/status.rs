@@ -1,0 +1,81 @@
+//! What is happening, how long it takes, and how to stop it.
+
+use gloo::timers::callback::Interval;
+use yew::prelude::*;
+
+use super::icon::{Glyph, Icon};
+use crate::state::{Event, Server, Task};
+use crate::view_model::figures;
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    pub tasks: Vec<Task>,
+    pub said: AttrValue,
+    pub took_ms: Option<f64>,
+    pub server: Server,
+    pub on: Callback<Event>,
+}
+
+/// Milliseconds of the page's clock.
+pub fn now_ms() -> f64 {
+    web_sys::window().and_then(|window| window.performance()).map_or(0.0, |clock| clock.now())
+}
+
+/// The line at the foot of the page.
+#[component]
+pub fn StatusLine(props: &Props) -> Html {
+    let tick = use_state(|| 0u32);
+    {
+        let tick = tick.clone();
+        use_effect_with(props.tasks.is_empty(), move |is_idle| {
+            let mut count = 0;
+            let interval = (!*is_idle).then(|| {
+                Interval::new(200, move || {
+                    count += 1;
+                    tick.set(count);
+                })
+            });
+            move || drop(interval)
+        });
+    }
+    let server = match &props.server {
+        Server::Unknown => "Emulator: looking",
+        Server::Absent => "Emulator: not here",
+        Server::Present { missing: Some(_), .. } => "Emulator: incomplete",
+        Server::Present { .. } => "Emulator: ready",
+    };
+    let present = matches!(props.server, Server::Present { missing: None, .. });
+    html! {
+        <footer class="status" data-testid="status" data-busy={(!props.tasks.is_empty()).to_string()}>
+            <div class="status-tasks">
+                if props.tasks.is_empty() {
+                    <span>{ if props.said.is_empty() { "Ready" } else { &*props.said } }</span>
+                    if let Some(took) = props.took_ms {
+                        <span class="muted">{ format!("in {}", figures::duration(took * 1e3)) }</span>
+                    }
+                }
+                { for props.tasks.iter().map(|task| task_line(task, &props.on)) }
+            </div>
+            <span class={classes!("server", present.then_some("server-ready"))} data-testid="server">
+                { server }
+            </span>
+            <p class="visually-hidden" aria-live="polite" role="status">{ &props.said }</p>
+        </footer>
+    }
+}
+
+fn task_line(task: &Task, on: &Callback<Event>) -> Html {
+    let elapsed = (now_ms() - task.since_ms).max(0.0);
+    let doer = task.job.doer();
+    html! {
+        <span key={task.request} class="task">
+            <span class="spinner" aria-hidden="true"></span>
+            <span>{ &task.text }</span>
+            <span class="muted">{ format!("{:.1} s", elapsed / 1e3) }</span>
+            <button type="button" class="quiet" data-testid="stop"
+                onclick={on.reform(move |_| Event::Stop(doer))}>
+                <Icon glyph={Glyph::Stop} />{ "Stop" }
+            </button>
+        </span>
+    }
+}

@@ -1,0 +1,138 @@
+//! A predicted and a counted run on one axis of time.
+
+use std::rc::Rc;
+
+use tilewright_report::{SliceKind, Timeline};
+use yew::prelude::*;
+
+use super::chart::{fitted, use_width};
+use super::parts::Legend;
+use crate::message::PlanFacts;
+use crate::state::{Event, Selection};
+use crate::view_model::layers::Family;
+use crate::view_model::timeline::{Bar, view};
+
+const TOP: f64 = 8.0;
+const LANE: f64 = 48.0;
+const BAR: f64 = 24.0;
+const AXIS: f64 = 24.0;
+const RIGHT: f64 = 8.0;
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    pub plan: Rc<PlanFacts>,
+    pub run: Option<Timeline>,
+    pub lit: Selection,
+    pub on: Callback<Event>,
+}
+
+/// The lanes.
+#[component]
+pub fn TimelineChart(props: &Props) -> Html {
+    let node = use_node_ref();
+    let width = use_width(node.clone());
+    let lanes = view(&props.plan, props.run.as_ref());
+    let height = TOP + LANE * lanes.lanes.len() as f64 + AXIS;
+    let room = (width - RIGHT).max(1.0);
+    let end = lanes.end_us.max(f64::MIN_POSITIVE);
+    let x = |micros: f64| micros / end * room;
+    let floor = TOP + LANE * lanes.lanes.len() as f64;
+    let used: Vec<_> = Family::ALL
+        .into_iter()
+        .filter(|f| lanes.lanes.iter().flat_map(|lane| &lane.bars).any(|bar| bar.family == *f))
+        .map(|f| (f.id(), f.title().into()))
+        .collect();
+    let ticks = lanes.ticks((width / 96.0) as usize);
+    let last_tick = ticks.len().saturating_sub(1);
+    let caption = lanes
+        .lanes
+        .iter()
+        .map(|lane| {
+            let last = lane.bars.last().map_or(0.0, |bar| bar.end_us);
+            format!("{}: {}", lane.title, crate::view_model::figures::duration(last))
+        })
+        .collect::<Vec<_>>()
+        .join("; ");
+    let lit = lanes
+        .lanes
+        .iter()
+        .flat_map(|lane| lane.bars.iter().map(move |bar| (lane, bar)))
+        .filter(|(_, bar)| props.lit.layer == Some(bar.layer))
+        .map(|(lane, bar)| format!("{} – {}", lane.title, bar.title))
+        .collect::<Vec<_>>()
+        .join("; ");
+    html! {
+        <figure class="timeline">
+            <Legend entries={used} />
+            <div class="chart" ref={node} data-testid="timeline">
+                if width > 0.0 {
+                    <svg role="img" width={width.to_string()} height={height.to_string()} aria-label={caption.clone()}
+                        onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
+                        <g class="axis">
+                            { for ticks.iter().enumerate().map(|(index, (at, text))| {
+                                let x = x(*at);
+                                // The last label must not run off the drawing.
+                                let anchor = match index {
+                                    0 => "start",
+                                    i if i == last_tick && x > room - 24.0 => "end",
+                                    _ => "middle",
+                                };
+                                html! {
+                                    <g key={index}>
+                                        <line x1={x.to_string()} x2={x.to_string()} y1="0"
+                                            y2={floor.to_string()} />
+                                        <text x={x.to_string()} y={(floor + 16.0).to_string()}
+                                            text-anchor={anchor}>{ text }</text>
+                                    </g>
+                                }
+                            }) }
+                        </g>
+                        { for lanes.lanes.iter().enumerate().map(|(index, lane)| {
+                            let top = TOP + LANE * index as f64;
+                            html! {
+                                <g key={index}>
+                                    <text class="lane-title" x="0" y={(top + 10.0).to_string()}>
+                                        { format!("{} (instructions {}, time modelled)", lane.title, lane.kind.word()) }
+                                    </text>
+                                    { for lane.bars.iter().enumerate().map(|(i, bar)| {
+                                        let span = [x(bar.start_us), x(bar.end_us)];
+                                        lane_bar(props, i, bar, span, top + 16.0)
+                                    }) }
+                                </g>
+                            }
+                        }) }
+                    </svg>
+                }
+            </div>
+            <figcaption class="readout">{ if lit.is_empty() { caption } else { lit } }</figcaption>
+        </figure>
+    }
+}
+
+fn lane_bar(props: &Props, key: usize, bar: &Bar, [start, end]: [f64; 2], y: f64) -> Html {
+    let layer = bar.layer;
+    let width = (end - start - 0.5).max(0.75);
+    let is_lit = props.lit.layer == Some(layer);
+    let fill = match bar.kind {
+        SliceKind::Compute => format!("fill-{}", bar.family.id()),
+        SliceKind::Copy => "fill-copy".to_owned(),
+        SliceKind::Stall => "fill-stall".to_owned(),
+    };
+    let name = props.plan.report.layers.get(layer).map_or("", |row| row.name.as_str());
+    let label = fitted(name, width - 6.0);
+    html! {
+        <g {key}
+            onmouseenter={props.on.reform(move |_| Event::Hover(Selection::layer(layer)))}
+            onclick={props.on.reform(move |_| Event::Select(Selection::layer(layer)))}>
+            <rect class={classes!("bar", fill, is_lit.then_some("bar-lit"))} x={start.to_string()}
+                y={y.to_string()} width={width.to_string()} height={BAR.to_string()}>
+                <title>{ &bar.title }</title>
+            </rect>
+            if let Some(label) = label {
+                <text class="bar-label" x={(start + 4.0).to_string()} y={(y + 16.0).to_string()}>
+                    { label }
+                </text>
+            }
+        </g>
+    }
+}

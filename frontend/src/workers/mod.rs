@@ -1,0 +1,29 @@
+//! What runs inside the web workers. The work itself is plain Rust, tested on the host.
+
+#[cfg(feature = "importer")]
+pub mod import;
+#[cfg(feature = "importer")]
+pub mod judge;
+pub mod plan;
+mod serve;
+
+pub use serve::{Outcome, serve};
+
+use sha2::{Digest, Sha256};
+
+/// SHA-256 in hexadecimal digits.
+fn sha256(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(all(test, feature = "importer"))]
+mod tests;
