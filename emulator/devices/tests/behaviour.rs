@@ -1,0 +1,172 @@
+//! What firmware relies on: clocks, the console's timing, timers, interrupts.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use tilewright_devices::{AccessError, Bus, Masks, Size, Time};
+
+const RCC: u32 = 0x4002_3800;
+const USART1: u32 = 0x4001_1000;
+const TIM2: u32 = 0x4000_0000;
+const PWR: u32 = 0x4000_7000;
+const USART1_EXCEPTION: u32 = 16 + 37;
+const TIM2_EXCEPTION: u32 = 16 + 28;
+
+struct Board {
+    bus: Bus,
+    now: Time,
+}
+
+impl Board {
+    fn new() -> Self {
+        let board = tilewright_board::find("stm32f746g-disco").unwrap();
+        Self { bus: Bus::new(&board).unwrap(), now: Time(0) }
+    }
+
+    fn read(&mut self, address: u32) -> u32 {
+        self.bus.read(address, Size::Word, self.now, 0).unwrap()
+    }
+
+    fn write(&mut self, address: u32, value: u32) {
+        self.bus.write(address, Size::Word, value, self.now).unwrap();
+    }
+
+    fn pass(&mut self, cycles: u64) {
+        self.now = self.now.after(cycles);
+        self.bus.advance(self.now);
+    }
+
+    /// USART1 on, `divider` clocks a bit, with these interrupts enabled; a byte is 10 bits.
+    fn with_console(divider: u32, interrupts: u32) -> Self {
+        let mut board = Self::new();
+        board.write(RCC + 0x44, 1 << 4);
+        board.write(USART1 + 0x0c, divider);
+        board.write(USART1, 0xd | interrupts);
+        // NVIC_ISER1: interrupt 37.
+        board.write(0xe000_e104, 1 << 5);
+        board
+    }
+
+    fn next(&self) -> Option<u32> {
+        self.bus.nvic().next(Masks::default())
+    }
+}
+
+#[test]
+fn oscillators_and_regulators_answer() {
+    let mut board = Board::new();
+    board.write(RCC, 0x0101_0001);
+    assert_eq!(board.read(RCC), 0x0303_0003);
+    board.write(RCC + 0x08, 0x2);
+    assert_eq!(board.read(RCC + 0x08), 0xa);
+    board.write(RCC + 0x40, 1 << 28);
+    board.write(PWR, 0x0001_c000);
+    assert_eq!(board.read(PWR + 4), 0x0001_4000);
+}
+
+#[test]
+fn a_peripheral_without_clock_is_dead_and_recorded() {
+    let mut board = Board::new();
+    board.write(USART1 + 0x0c, 16);
+    assert_eq!(board.read(USART1 + 0x0c), 0);
+    assert_eq!(board.bus.unknown(), [(USART1 + 0x0c, 2)]);
+    board.write(RCC + 0x44, 1 << 4);
+    board.write(USART1 + 0x0c, 16);
+    assert_eq!(board.read(USART1 + 0x0c), 16);
+}
+
+#[test]
+fn what_is_not_modelled_keeps_its_value_and_is_recorded() {
+    let mut board = Board::new();
+    board.write(RCC + 0x30, 1 << 22);
+    let dma2 = 0x4002_6410;
+    board.bus.write(dma2 + 1, Size::Byte, 0xab, board.now).unwrap();
+    assert_eq!(board.read(dma2), 0xab00);
+    assert_eq!(board.bus.unknown(), [(dma2, 2)]);
+    let reserved = board.bus.read(0x4001_f000, Size::Word, board.now, 0);
+    assert_eq!(reserved, Err(AccessError::Reserved(0x4001_f000)));
+    let unaligned = board.bus.read(dma2 + 2, Size::Word, board.now, 0);
+    assert_eq!(unaligned, Err(AccessError::Unaligned(dma2 + 2)));
+}
+
+#[test]
+fn bytes_leave_at_the_baud_rate() {
+    let mut board = Board::with_console(1875, 0);
+    board.write(USART1 + 0x28, u32::from(b'a'));
+    assert_eq!(board.read(USART1 + 0x1c) & 0xc0, 0x80, "TXE, not TC");
+    board.write(USART1 + 0x28, u32::from(b'b'));
+    assert_eq!(board.read(USART1 + 0x1c) & 0xc0, 0, "one byte shifts, one waits");
+    assert_eq!(board.bus.polls_until(USART1 + 0x1c), Some(Time(18_750)));
+    board.pass(18_750);
+    assert_eq!(board.bus.take_console(), b"a");
+    assert_eq!(board.bus.next_event(), Some(Time(37_500)));
+    board.pass(18_750);
+    assert_eq!(board.bus.take_console(), b"b");
+    assert_eq!(board.read(USART1 + 0x1c) & 0xc0, 0xc0);
+}
+
+#[test]
+fn a_divided_bus_makes_slower_bytes() {
+    let mut board = Board::with_console(100, 0);
+    // APB2 at a quarter of the core's clock.
+    board.write(RCC + 0x08, 0b101 << 13);
+    board.write(USART1 + 0x28, u32::from(b'a'));
+    assert_eq!(board.bus.next_event(), Some(Time(4000)));
+}
+
+#[test]
+fn received_bytes_interrupt_and_are_lost_if_not_fetched() {
+    let mut board = Board::with_console(10, 1 << 5);
+    board.bus.feed_console(&[7, 8, 9], board.now);
+    assert_eq!(board.next(), None);
+    board.pass(100);
+    assert_eq!(board.next(), Some(USART1_EXCEPTION));
+    board.bus.nvic_mut().enter(USART1_EXCEPTION);
+    assert_eq!(board.read(USART1 + 0x24), 7);
+    board.bus.nvic_mut().leave(USART1_EXCEPTION);
+    assert_eq!(board.next(), None, "reading the byte lowers the line");
+    board.pass(250);
+    assert_ne!(board.read(USART1 + 0x1c) & 8, 0, "ORE");
+    assert_eq!(board.read(USART1 + 0x24), 8, "the older byte stays");
+    assert_eq!(board.bus.lost_console_bytes(), 1);
+    board.pass(50);
+    assert_ne!(board.read(USART1 + 0x1c) & 0x10, 0, "IDLE a frame after the last byte");
+    board.write(USART1 + 0x20, 0x18);
+    assert_eq!(board.read(USART1 + 0x1c) & 0x18, 0);
+}
+
+#[test]
+fn a_timer_counts_compares_and_wraps() {
+    let mut board = Board::new();
+    board.write(RCC + 0x40, 1);
+    board.write(TIM2 + 0x28, 9); // ten core cycles a tick
+    board.write(TIM2 + 0x2c, 99); // period 100
+    board.write(TIM2 + 0x14, 1); // take the prescaler over
+    board.write(TIM2 + 0x10, 0);
+    board.write(TIM2 + 0x34, 40); // compare 1
+    board.write(TIM2 + 0x0c, 0b11); // update and compare interrupt
+    board.write(0xe000_e100, 1 << 28);
+    board.write(TIM2, 1);
+    assert_eq!(board.bus.next_event(), Some(Time(400)));
+    board.pass(399);
+    assert_eq!((board.read(TIM2 + 0x24), board.next()), (39, None));
+    board.pass(1);
+    assert_eq!(board.read(TIM2 + 0x10), 0b10);
+    assert_eq!(board.next(), Some(TIM2_EXCEPTION));
+    board.write(TIM2 + 0x10, !0b10);
+    assert_eq!(board.bus.next_event(), Some(Time(1000)));
+    board.pass(605);
+    // The other channels compare with 0, which the wrap passes too.
+    assert_eq!((board.read(TIM2 + 0x10), board.read(TIM2 + 0x24)), (0b1_1101, 0));
+}
+
+#[test]
+fn pins_read_their_outputs_and_pulls() {
+    let mut board = Board::new();
+    let gpio_i = 0x4002_2000;
+    board.write(RCC + 0x30, 1 << 8);
+    board.write(gpio_i, 1 << 2); // pin 1 output
+    board.write(gpio_i + 0x0c, 1 << 4); // pin 2 pulled up
+    board.write(gpio_i + 0x18, 0x2);
+    assert_eq!(board.read(gpio_i + 0x10), 0b110);
+    board.write(gpio_i + 0x18, 0x2_0000);
+    assert_eq!(board.read(gpio_i + 0x10), 0b100);
+}
