@@ -1,6 +1,9 @@
 //! Benchmarks and calibration: `cargo xtask bench [NAME]` and `cargo xtask calibrate`.
 
 mod calibrate;
+mod emulation;
+mod figures;
+mod page;
 
 use std::process::ExitCode;
 
@@ -9,12 +12,23 @@ use clap::{Parser, Subcommand};
 /// Benchmarks and calibration.
 #[derive(Parser)]
 struct Arguments {
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
-#[derive(Subcommand)]
+#[derive(Clone, Copy, Subcommand)]
 enum Command {
+    /// All benchmarks
+    All,
+    /// Sizes of the page's downloads; from a click to a plan in the browser
+    Page,
+    /// Emulated instructions a second, beside bare Unicorn
+    Emulation,
+    /// Resident memory of the idle server
+    Server,
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -24,14 +38,32 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
-        Command::Calibrate { check } => calibrate::calibrate(check),
-    };
-    match result {
+    let arguments = Arguments::parse();
+    match run(arguments.command.unwrap_or(Command::All), arguments.json) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn run(command: Command, json: bool) -> Result<(), String> {
+    let mut measured = Vec::new();
+    match command {
+        Command::Calibrate { check } => return calibrate::calibrate(check),
+        Command::Page => {
+            measured.extend(page::sizes()?);
+            measured.extend(page::opening()?);
+        }
+        Command::Emulation => measured.extend(emulation::speed()?),
+        Command::Server => measured.extend(emulation::idle_server()?),
+        Command::All => {
+            measured.extend(page::sizes()?);
+            measured.extend(page::opening()?);
+            measured.extend(emulation::speed()?);
+            measured.extend(emulation::idle_server()?);
+        }
+    }
+    figures::print(&measured, json)
 }

@@ -1,4 +1,5 @@
 //! The page in a real browser, with the real server and on a static host.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

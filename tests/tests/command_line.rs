@@ -1,4 +1,5 @@
 //! The command line on real models: what a newcomer types first, and what must be refused.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

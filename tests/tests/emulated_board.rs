@@ -1,5 +1,6 @@
 //! Random models on the emulated board: every layer bit-equal, every step counted, counts the
 //! same each time.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_planner::Strategy;
 use tilewright_tests::emulated;

@@ -1,4 +1,5 @@
 //! Changed plan images: an error or a run, never a panic.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::fs;
 use std::path::Path;

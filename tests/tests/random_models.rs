@@ -1,5 +1,6 @@
 //! Random models through every stage: each plan is proved, and its image, run by the firmware's
 //! runtime on the host, gives the bytes of the reference interpreter.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_board::Board;
 use tilewright_model::{Model, int8};

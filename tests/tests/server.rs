@@ -1,5 +1,6 @@
 //! The server with real workers: runs, cancelling, crowds, clients that vanish, workers that
 //! crash.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![cfg(target_os = "linux")]
 
 use std::fs;

@@ -1,0 +1,122 @@
+//! What the page downloads, and how long it takes from a click to a plan.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use tilewright_tests::browser::Browser;
+use tilewright_tests::emulated::dist;
+use tilewright_tests::static_host;
+
+use crate::figures::{Goal, Measured};
+
+/// Times that the bundled model is opened, each on a page opened anew: the importer is fetched from
+/// the browser's cache and compiled each time, as for a person who comes back.
+const OPENINGS: usize = 6;
+
+/// Milliseconds from a click on the example to its verdict.
+const CLICK_TO_VERDICT: &str = "
+    const done = arguments[arguments.length - 1];
+    const start = performance.now();
+    const look = () => {
+        if (document.querySelector('[data-testid=verdict]')) done(performance.now() - start);
+        else setTimeout(look, 1);
+    };
+    document.querySelector('[data-testid=example-lenet5]').click();
+    look();";
+
+/// Sizes of the page's parts, gzip -9.
+///
+/// # Errors
+/// If the page is not built.
+pub fn sizes() -> Result<Vec<Measured>, String> {
+    let page = dist().join("page");
+    let mut files = Vec::new();
+    collect(&page, &mut files)
+        .map_err(|e| format!("{}: {e}; run `cargo xtask build`", page.display()))?;
+    let mut critical = 0;
+    let (mut importer, mut planner) = (0, 0);
+    for path in files {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if !matches!(ending, "html" | "css" | "js" | "wasm" | "svg") {
+            continue;
+        }
+        let bytes = compressed(&path)?;
+        match name {
+            name if name.starts_with("importer") => importer += bytes,
+            name if name.starts_with("planner") => planner += bytes,
+            _ => critical += bytes,
+        }
+    }
+    let kib = |bytes: u64| bytes as f64 / 1024.0;
+    Ok(vec![
+        Measured::new(
+            "page: critical path, gzip -9",
+            kib(critical),
+            "KiB",
+            Some(Goal::AtMost(350.0)),
+        ),
+        Measured::new("planner worker, gzip -9", kib(planner), "KiB", None),
+        Measured::new(
+            "importer, on demand, gzip -9",
+            kib(importer),
+            "KiB",
+            Some(Goal::AtMost(2.6 * 1024.0)),
+        ),
+    ])
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { collect(&path, files)? } else { files.push(path) }
+    }
+    Ok(())
+}
+
+fn compressed(path: &Path) -> Result<u64, String> {
+    let text = |e: std::io::Error| format!("{}: {e}", path.display());
+    let bytes = fs::read(path).map_err(text)?;
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&bytes).map_err(text)?;
+    Ok(encoder.finish().map_err(text)?.len() as u64)
+}
+
+/// From a click on the bundled LeNet-5 to its verdict on the screen.
+///
+/// # Errors
+/// If no runtime can be had; a browser that fails panics.
+pub fn opening() -> Result<Vec<Measured>, String> {
+    let runtime = tokio::runtime::Runtime::new().map_err(|e| e.to_string())?;
+    let times = runtime.block_on(async {
+        let site = static_host::serve(dist().join("page"), "page");
+        let browser = Browser::start(1440, 900, false).await;
+        let mut times = Vec::new();
+        for _ in 0..OPENINGS {
+            // Another address first: the same one would be no new page.
+            browser.open("about:blank").await;
+            browser.open(&site).await;
+            browser.find("example-lenet5").await;
+            tokio::time::sleep(Duration::from_millis(1000)).await;
+            let time = browser.client.execute_async(CLICK_TO_VERDICT, Vec::new()).await;
+            times.push(time.map_err(|e| e.to_string())?.as_f64().unwrap_or(f64::NAN));
+        }
+        browser.end().await;
+        Ok::<_, String>(times)
+    })?;
+    let mut later: Vec<f64> = times.iter().skip(1).copied().collect();
+    later.sort_by(f64::total_cmp);
+    Ok(vec![
+        Measured::new("LeNet-5 in the browser: first click to plan", times[0], "ms", None),
+        Measured::new(
+            "LeNet-5 in the browser: click to plan, median",
+            later[later.len() / 2],
+            "ms",
+            Some(Goal::AtMost(300.0)),
+        ),
+    ])
+}
