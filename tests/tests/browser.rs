@@ -103,7 +103,8 @@ async fn bad_files_are_explained_and_the_last_view_stays() {
     browser.click("example-lenet5").await;
     browser.find("verdict").await;
     let fixed = [1, 3, 8, 8].map(Dim::Fixed);
-    let noise: Vec<u8> = (0..50_000u32).map(|i| (i * 2_654_435_761 >> 7) as u8).collect();
+    let noise: Vec<u8> =
+        (0..50_000u32).map(|i| ((i.wrapping_mul(2_654_435_761)) >> 7) as u8).collect();
     let unknown = one_node("NonMaxSuppression", "head/nms", &fixed);
     for (name, bytes, expected) in [
         ("unknown-operator.onnx", unknown.as_slice(), "NonMaxSuppression"),

@@ -1,0 +1,9 @@
+//! Pictures, arrays and raw bytes as inputs of a model.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tilewright_tests::hostile::read_input;
+
+fuzz_target!(|bytes: &[u8]| {
+    read_input(bytes);
+});

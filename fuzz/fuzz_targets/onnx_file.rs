@@ -1,0 +1,9 @@
+//! ONNX files: what opens is small, and quantised and planned.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use tilewright_tests::hostile::open_and_plan;
+
+fuzz_target!(|bytes: &[u8]| {
+    open_and_plan(bytes);
+});
