@@ -2,7 +2,7 @@
 //! under that licence; everything else is MIT OR Apache-2.0, so nothing in it may ask for more.
 //!
 //! Only what reaches a product counts: neither development nor build dependencies, nor macros that
-//! run in the compiler.
+//! run in the compiler, nor the packages that test and measure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +30,9 @@ const PERMISSIVE: [&str; 10] = [
 const NOT_WITH_GPL_2: [&str; 2] = ["Apache-2.0", "BlueOak-1.0.0"];
 /// For the worker alone.
 const GPL_2: [&str; 4] = ["GPL-2.0", "GPL-2.0-only", "GPL-2.0-or-later", "LGPL-2.1-or-later"];
+
+/// Packages that are in no product.
+const NOT_SHIPPED: [&str; 2] = ["tilewright-bench", "tilewright-tests"];
 
 #[derive(Debug, Deserialize)]
 struct Graph {
@@ -129,7 +132,11 @@ fn linked(graph: &Graph) -> Vec<&Package> {
         graph.packages.iter().map(|package| (package.id.as_str(), package)).collect();
     let nodes: BTreeMap<_, _> =
         graph.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
-    let mut waiting: Vec<&str> = graph.workspace_members.iter().map(String::as_str).collect();
+    let is_shipped = |id: &&str| {
+        packages.get(id).is_none_or(|package| !NOT_SHIPPED.contains(&package.name.as_str()))
+    };
+    let mut waiting: Vec<&str> =
+        graph.workspace_members.iter().map(String::as_str).filter(is_shipped).collect();
     let mut seen = BTreeSet::new();
     while let Some(id) = waiting.pop() {
         let is_macro = packages.get(id).is_some_and(|package| {
