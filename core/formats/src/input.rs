@@ -83,6 +83,14 @@ fn from_array(tensor: &Tensor, array: &NpyArray) -> Result<Vec<Data>, InputError
         return Err(mismatch());
     }
     let moved = channels_first(tensor, array);
+    if let ([_, inner @ ..], [_, sample @ ..]) = (tensor.shape.dims(), array.dims.as_slice())
+        && inner.len() == 3
+        && sample.len() == 3
+        && inner != sample
+        && moved.is_none()
+    {
+        return Err(mismatch());
+    }
     let sample = |index: usize| -> Data {
         let range = index * count..(index + 1) * count;
         match &array.values {

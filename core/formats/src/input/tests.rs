@@ -95,6 +95,14 @@ fn arrays_of_samples_and_channels_first() {
     ));
 }
 
+#[test]
+fn pictures_of_another_size_are_no_samples_even_if_their_bytes_would_do() {
+    // 64 pictures of 2 × 2 have as many bytes as 16 of 4 × 4.
+    let bytes = npy("|u1", "(64, 2, 2, 1)", &[0; 256]);
+    assert!(matches!(samples(&tensor(&[1, 4, 4, 1]), &bytes), Err(InputError::Mismatch { .. })));
+    assert_eq!(samples(&tensor(&[1, 2, 2, 1]), &bytes).map(|all| all.len()), Ok(64));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
