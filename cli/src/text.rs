@@ -119,11 +119,10 @@ impl Facts {
     /// The lines, aligned.
     #[must_use]
     pub fn print(&self) -> String {
-        let width = |word: &dyn Fn(&(String, String, Option<Kind>)) -> usize| {
-            self.0.iter().map(word).max().unwrap_or(0)
-        };
-        let names = width(&|(name, _, _)| name.chars().count());
-        let values = width(&|(_, value, kind)| kind.map_or(0, |_| value.chars().count()));
+        let names = self.0.iter().map(|(name, _, _)| name.chars().count()).max().unwrap_or(0);
+        // Values without a kind end their line, so that long sentences widen nothing.
+        let marked = self.0.iter().filter(|(_, _, kind)| kind.is_some());
+        let values = marked.map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
         let mut text = String::new();
         for (name, value, kind) in &self.0 {
             let _ = match kind {

@@ -1,4 +1,5 @@
 //! Importing, quantising and planning a real model from the command line.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

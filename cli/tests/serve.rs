@@ -1,4 +1,5 @@
 //! The server as a process: it greets, answers, and ends on a signal without leaving anything.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};

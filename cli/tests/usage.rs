@@ -1,4 +1,5 @@
 //! What the program says and how it exits when it is asked wrongly, and what needs no model.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,4 +1,5 @@
 //! Runs from upload to result: order, limits, ends of every kind.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Uploads that must be refused, and what the server says of itself.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 
@@ -27,7 +28,9 @@ async fn malformed_uploads_are_refused_with_the_reason_and_start_nothing() {
     bad(&server, &[("picture", b"x")], "'picture'").await;
     bad(&server, &[("image", &image), ("watch", b"everything")], "`watch`").await;
     bad(&server, &[("image", &image)], "holds no input").await;
-    bad(&server, &[("image", &image), ("input", &finish[1..])], "31 bytes").await;
+    bad(&server, &[("image", &image), ("input", &finish[1..])], "raw int8 of 32 bytes").await;
+    bad(&server, &[("model", b"x"), ("input", &finish)], "samples").await;
+    bad(&server, &[("model", b"x"), ("dim", b"batch")], "NAME=SIZE").await;
     bad(&server, &[("image", b""), ("input", &finish)], "cut short").await;
     bad(&server, &[("image", b"not a plan image at all"), ("input", &finish)], "TWPI").await;
     bad(&server, &[("image", &image[..image.len() - 1]), ("input", &finish)], "cut short").await;

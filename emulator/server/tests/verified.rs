@@ -1,4 +1,5 @@
 //! The comparison with the reference: what it accepts and what it names.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 

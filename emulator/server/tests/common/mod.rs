@@ -1,4 +1,5 @@
 //! A server in this process, with a stand-in for the workers that does as the input says.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 #![allow(dead_code, reason = "each test program uses a part")]
 
 pub mod fixture;
