@@ -138,7 +138,7 @@ fn post(worker: &Worker, message: &JsValue, transfer: &JsValue) -> Result<(), St
 
 /// The trouble that a worker's end means.
 pub fn stopped(script: &str, detail: &str) -> Trouble {
-    let name = script.trim_start_matches("./").trim_end_matches("_loader.js");
+    let name = script.trim_start_matches("./").trim_end_matches("-worker.js");
     Trouble::new(
         format!("The {name} stopped unexpectedly"),
         detail.to_owned(),

@@ -22,8 +22,8 @@ use crate::state::{Effect, Event, RunEvent, State, Theme};
 use link::{Answer, Link};
 use server::Watched;
 
-const PLANNER: &str = "./planner_loader.js";
-const IMPORTER: &str = "./importer_loader.js";
+const PLANNER: &str = "./planner-worker.js";
+const IMPORTER: &str = "./importer-worker.js";
 /// Where the theme is remembered.
 const THEME_KEY: &str = "tilewright.theme";
 

@@ -6,6 +6,7 @@ use web_sys::{Element, HtmlElement, ResizeObserver, XmlSerializer};
 use yew::prelude::*;
 
 use crate::session::ObjectUrl;
+use crate::view_model::figures::fixed;
 
 /// The width of an element in CSS pixels; 0 until it is known.
 #[hook]
@@ -33,6 +34,11 @@ pub fn use_width(node: NodeRef) -> f64 {
         });
     }
     *width
+}
+
+/// A length in a drawing.
+pub fn px(value: f64) -> String {
+    fixed(value, 1)
 }
 
 /// Text that fits `width` pixels at the charts' size; nothing if not even four letters do.

@@ -37,6 +37,16 @@ pub fn Header(props: &Props) -> Html {
         Theme::Dark => "Theme: dark. Change to the system's",
     };
     let on_share = props.on_share.clone();
+    // Only narrow screens show the button, and fold what is behind it.
+    let is_folded = use_state(|| false);
+    {
+        let is_folded = is_folded.clone();
+        use_effect_with(props.origin.is_some(), move |is_open| is_folded.set(*is_open));
+    }
+    let on_fold = {
+        let is_folded = is_folded.clone();
+        Callback::from(move |_: MouseEvent| is_folded.set(!*is_folded))
+    };
     html! {
         <header class="head">
             <div class="brand">
@@ -48,15 +58,18 @@ pub fn Header(props: &Props) -> Html {
                 </svg>
                 <span>{ "Tilewright" }</span>
             </div>
-            <details class="pickers" open={true} data-testid="pickers">
-                <summary>{ "Settings" }</summary>
-                <div class="picker-row">
+            <div class={classes!("pickers", (*is_folded).then_some("folded"))} data-testid="pickers">
+                <button type="button" class="quiet fold" aria-expanded={(!*is_folded).to_string()}
+                    aria-controls="pickers" onclick={on_fold} data-testid="fold">
+                    { if *is_folded { "Change model, board, budget" } else { "Hide settings" } }
+                </button>
+                <div class="picker-row" id="pickers">
                     { model_picker(props) }
                     { board_picker(props) }
                     { strategy_picker(props) }
                     { budget(props) }
                 </div>
-            </details>
+            </div>
             <div class="head-actions">
                 { action(Glyph::Undo, "Undo the last change of settings", !props.can_undo, "undo",
                     props.on.reform(|_| Event::Undo)) }

@@ -147,7 +147,7 @@ fn table_row(row: &Row, props: &Props) -> Html {
     let index = row.index;
     let is_lit = props.lit.layer == Some(index);
     let select = props.on.reform(move |_: MouseEvent| Event::Select(Selection::layer(index)));
-    let share = format!("{:.2}%", row.share * 100.0);
+    let share = format!("{}%", figures::fixed(row.share * 100.0, 2));
     html! {
         <tr key={index} class={classes!(is_lit.then_some("lit"))}
             onmouseenter={props.on.reform(move |_| Event::Hover(Selection::layer(index)))}
@@ -177,7 +177,7 @@ fn table_row(row: &Row, props: &Props) -> Html {
                     { row.counted.map_or_else(|| "–".to_owned(), figures::grouped) }
                 </td>
                 <td class="number">
-                    { row.deviation.map_or_else(|| "–".to_owned(), |d| format!("{d:+.1} %")) }
+                    { row.deviation.map_or_else(|| "–".to_owned(), |d| format!("{}{} %", if d > 0.0 { "+" } else { "" }, figures::fixed(d, 1))) }
                 </td>
             }
         </tr>

@@ -6,7 +6,7 @@ use tilewright_board::Board;
 use tilewright_report::TensorUse;
 use yew::prelude::*;
 
-use super::chart::{fitted, save_svg, save_text, use_width};
+use super::chart::{fitted, px, save_svg, save_text, use_width};
 use super::icon::{Glyph, Icon};
 use super::panel::Panel;
 use super::parts::Legend;
@@ -109,14 +109,14 @@ fn drawing(props: &Props, view: &MemoryView, width: f64) -> Html {
     let floor = base + BETWEEN + ARENA;
     let height = floor + BOTTOM;
     html! {
-        <svg role="img" width={width.to_string()} height={height.to_string()} aria-label={view.summary.clone()}
+        <svg role="img" width={px(width)} height={px(height)} aria-label={view.summary.clone()}
             onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
             <text class="chart-title" x="0" y="12">{ "Live bytes at each operator" }</text>
             { axis(view, &frame, base, STACKS) }
             { lit_column(props, &frame, TOP, floor) }
             { for view.stacks.iter().enumerate().map(|(i, _)| stack(props, view, &frame, i, base)) }
             { limit_line(view, &frame, base, STACKS) }
-            <text class="chart-title" x="0" y={(base + BETWEEN - 12.0).to_string()}>
+            <text class="chart-title" x="0" y={px(base + BETWEEN - 12.0)}>
                 { "Arena over time: where each tensor lies, and for how long" }
             </text>
             { axis(view, &frame, floor, ARENA) }
@@ -138,9 +138,9 @@ fn axis(view: &MemoryView, frame: &Frame, floor: f64, height: f64) -> Html {
                 let y = floor - frame.length(value, height);
                 html! {
                     <g key={value}>
-                        <line x1={LEFT.to_string()} x2={(frame.width - RIGHT).to_string()}
-                            y1={y.to_string()} y2={y.to_string()} />
-                        <text x={(LEFT - 8.0).to_string()} y={(y + 4.0).to_string()}
+                        <line x1={px(LEFT)} x2={px(frame.width - RIGHT)}
+                            y1={px(y)} y2={px(y)} />
+                        <text x={px(LEFT - 8.0)} y={px(y + 4.0)}
                             text-anchor="end">{ figures::binary(value) }</text>
                     </g>
                 }
@@ -152,8 +152,8 @@ fn axis(view: &MemoryView, frame: &Frame, floor: f64, height: f64) -> Html {
 fn lit_column(props: &Props, frame: &Frame, top: f64, floor: f64) -> Html {
     let Some(layer) = props.lit.layer else { return html! {} };
     html! {
-        <rect class="lit-column" x={frame.x(layer as f64).to_string()} y={top.to_string()}
-            width={frame.column.to_string()} height={(floor - top).to_string()} />
+        <rect class="lit-column" x={px(frame.x(layer as f64))} y={px(top)}
+            width={px(frame.column)} height={px(floor - top)} />
     }
 }
 
@@ -169,13 +169,13 @@ fn stack(props: &Props, view: &MemoryView, frame: &Frame, index: usize, base: f6
             return html! {};
         }
         html! {
-            <rect class={fill_of(why)} x={x.to_string()} y={y.to_string()}
-                width={width.to_string()} height={height.to_string()} />
+            <rect class={fill_of(why)} x={px(x)} y={px(y)}
+                width={px(width)} height={px(height)} />
         }
     });
     let peak = if stack.is_peak {
         html! {
-            <text class="peak" x={(x + width / 2.0).to_string()} y={(y - 6.0).to_string()}
+            <text class="peak" x={px(x + width / 2.0)} y={px(y - 6.0)}
                 text-anchor="middle">{ format!("peak {}", figures::binary(stack.total)) }</text>
         }
     } else {
@@ -185,8 +185,8 @@ fn stack(props: &Props, view: &MemoryView, frame: &Frame, index: usize, base: f6
         <g key={index}
             onmouseenter={props.on.reform(move |_| Event::Hover(Selection::layer(index)))}
             onclick={props.on.reform(move |_| Event::Select(Selection::layer(index)))}>
-            <rect class="hit" x={frame.x(index as f64).to_string()} y={TOP.to_string()}
-                width={frame.column.to_string()} height={STACKS.to_string()} />
+            <rect class="hit" x={px(frame.x(index as f64))} y={px(TOP)}
+                width={px(frame.column)} height={px(STACKS)} />
             { for parts }
             { peak }
         </g>
@@ -220,11 +220,11 @@ fn arena_block(
         <g key={tensor}
             onmouseenter={props.on.reform(move |_| Event::Hover(Selection::tensor(tensor)))}
             onclick={props.on.reform(move |_| Event::Select(Selection::tensor(tensor)))}>
-            <rect {class} x={(x + 0.5).to_string()} y={top.to_string()} width={width.to_string()}
-                height={height.max(1.0).to_string()} />
+            <rect {class} x={px(x + 0.5)} y={px(top)} width={px(width)}
+                height={px(height.max(1.0))} />
             if let Some(label) = label {
-                <text class="block-label" x={(x + 5.0).to_string()}
-                    y={(top + height / 2.0 + 4.0).to_string()}>{ label }</text>
+                <text class="block-label" x={px(x + 5.0)}
+                    y={px(top + height / 2.0 + 4.0)}>{ label }</text>
             }
         </g>
     }
@@ -237,9 +237,9 @@ fn limit_line(view: &MemoryView, frame: &Frame, floor: f64, height: f64) -> Html
     let y = floor - frame.length(view.limit, height);
     html! {
         <g class="limit-line">
-            <line x1={LEFT.to_string()} x2={(frame.width - RIGHT).to_string()}
-                y1={y.to_string()} y2={y.to_string()} />
-            <text x={(frame.width - RIGHT).to_string()} y={(y - 4.0).to_string()}
+            <line x1={px(LEFT)} x2={px(frame.width - RIGHT)}
+                y1={px(y)} y2={px(y)} />
+            <text x={px(frame.width - RIGHT)} y={px(y - 4.0)}
                 text-anchor="end">{ format!("limit {}", figures::binary(view.limit)) }</text>
         </g>
     }
@@ -256,8 +256,8 @@ fn column_label(view: &MemoryView, frame: &Frame, index: usize, floor: f64) -> H
         .filter(|_| frame.column >= 56.0)
         .unwrap_or_else(|| index.to_string());
     html! {
-        <text key={index} class="tick" text-anchor="middle" y={(floor + 16.0).to_string()}
-            x={(frame.x(index as f64) + frame.column / 2.0).to_string()}>{ text }</text>
+        <text key={index} class="tick" text-anchor="middle" y={px(floor + 16.0)}
+            x={px(frame.x(index as f64) + frame.column / 2.0)}>{ text }</text>
     }
 }
 

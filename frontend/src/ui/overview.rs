@@ -77,7 +77,7 @@ fn planned(plan: &PlanFacts, board: &Board) -> Html {
 }
 
 fn gauge(gauge: &Gauge) -> Html {
-    let percent = |share: f64| format!("{:.3}%", share * 100.0);
+    let percent = |share: f64| format!("{}%", figures::fixed(share * 100.0, 3));
     let is_over = gauge.is_over();
     html! {
         <div key={gauge.id} class={classes!("gauge", is_over.then_some("gauge-over"))}

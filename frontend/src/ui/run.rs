@@ -5,6 +5,7 @@ use std::rc::Rc;
 use tilewright_report::{Fault, Kind};
 use yew::prelude::*;
 
+use super::chart::save_svg;
 use super::icon::{Glyph, Icon};
 use super::panel::Panel;
 use super::parts::{KindTag, TroubleBox};
@@ -39,8 +40,20 @@ pub struct Props {
 #[component]
 pub fn RunPanel(props: &Props) -> Html {
     let outcome = props.run.outcome.as_ref();
+    let drawing = use_node_ref();
+    let on_svg = {
+        let drawing = drawing.clone();
+        let name = props.plan.as_ref().map_or("run", |plan| plan.report.model.as_str());
+        let name = format!("{name}-timeline.svg");
+        Callback::from(move |_| save_svg(&drawing, &name))
+    };
+    let actions = html! {
+        <button type="button" class="quiet" onclick={on_svg} title="Save the timeline as SVG">
+            <Icon glyph={Glyph::Save} />{ "SVG" }
+        </button>
+    };
     html! {
-        <Panel view={View::Run} is_maximised={props.is_maximised} on={props.on.clone()}>
+        <Panel view={View::Run} is_maximised={props.is_maximised} on={props.on.clone()} {actions}>
             if let Some(trouble) = &props.trouble {
                 <TroubleBox trouble={trouble.clone()}
                     kept={outcome.map_or("", |_| "Below is the last run that ended.")}
@@ -49,8 +62,11 @@ pub fn RunPanel(props: &Props) -> Html {
             { inputs(props) }
             { controls(props) }
             { score_table(props) }
-            if let Some(plan) = timeline_plan(props) {
-                <TimelineChart {plan} run={timeline_of(props)} lit={props.lit} on={props.on.clone()} />
+            if let Some(plan) = props.plan.clone() {
+                <div ref={drawing}>
+                    <TimelineChart {plan} run={timeline_of(props)} lit={props.lit}
+                        on={props.on.clone()} />
+                </div>
             }
             if let Some(outcome) = outcome { { results(outcome, props) } }
             { console(props) }
@@ -58,11 +74,7 @@ pub fn RunPanel(props: &Props) -> Html {
     }
 }
 
-/// The plan of the outcome if it is the present one, so that both share the axis.
-fn timeline_plan(props: &Props) -> Option<Rc<PlanFacts>> {
-    props.plan.clone()
-}
-
+/// What the last run did when, if it was of the present settings, so that both share the axis.
 fn timeline_of(props: &Props) -> Option<tilewright_report::Timeline> {
     let outcome = props.run.outcome.as_ref()?;
     let plan = props.plan.as_ref()?;
@@ -234,7 +246,7 @@ fn score_table(props: &Props) -> Html {
                         Some(_) => "number differs",
                         None => "number muted",
                     };
-                    let width = format!("{:.2}%", score.fill * 100.0);
+                    let width = format!("{}%", figures::fixed(score.fill * 100.0, 2));
                     html! {
                         <tr key={score.class}>
                             <th scope="row">{ &score.label }</th>
@@ -244,7 +256,7 @@ fn score_table(props: &Props) -> Html {
                                     <rect {width} height="8" rx="2" class="fill" />
                                 </svg>
                             </td>
-                            <td class="number" title={format!("{:.4}", score.real)}>
+                            <td class="number" title={figures::fixed(f64::from(score.real), 4)}>
                                 { score.reference }
                             </td>
                             <td {class}>

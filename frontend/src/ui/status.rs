@@ -71,7 +71,7 @@ fn task_line(task: &Task, on: &Callback<Event>) -> Html {
         <span key={task.request} class="task">
             <span class="spinner" aria-hidden="true"></span>
             <span>{ &task.text }</span>
-            <span class="muted">{ format!("{:.1} s", elapsed / 1e3) }</span>
+            <span class="muted">{ format!("{} s", figures::fixed(elapsed / 1e3, 1)) }</span>
             <button type="button" class="quiet" data-testid="stop"
                 onclick={on.reform(move |_| Event::Stop(doer))}>
                 <Icon glyph={Glyph::Stop} />{ "Stop" }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tilewright_report::{SliceKind, Timeline};
 use yew::prelude::*;
 
-use super::chart::{fitted, use_width};
+use super::chart::{fitted, px, use_width};
 use super::parts::Legend;
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection};
@@ -66,7 +66,7 @@ pub fn TimelineChart(props: &Props) -> Html {
             <Legend entries={used} />
             <div class="chart" ref={node} data-testid="timeline">
                 if width > 0.0 {
-                    <svg role="img" width={width.to_string()} height={height.to_string()} aria-label={caption.clone()}
+                    <svg role="img" width={px(width)} height={px(height)} aria-label={caption.clone()}
                         onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
                         <g class="axis">
                             { for ticks.iter().enumerate().map(|(index, (at, text))| {
@@ -79,9 +79,9 @@ pub fn TimelineChart(props: &Props) -> Html {
                                 };
                                 html! {
                                     <g key={index}>
-                                        <line x1={x.to_string()} x2={x.to_string()} y1="0"
-                                            y2={floor.to_string()} />
-                                        <text x={x.to_string()} y={(floor + 16.0).to_string()}
+                                        <line x1={px(x)} x2={px(x)} y1="0"
+                                            y2={px(floor)} />
+                                        <text x={px(x)} y={px(floor + 16.0)}
                                             text-anchor={anchor}>{ text }</text>
                                     </g>
                                 }
@@ -91,7 +91,7 @@ pub fn TimelineChart(props: &Props) -> Html {
                             let top = TOP + LANE * index as f64;
                             html! {
                                 <g key={index}>
-                                    <text class="lane-title" x="0" y={(top + 10.0).to_string()}>
+                                    <text class="lane-title" x="0" y={px(top + 10.0)}>
                                         { format!("{} (instructions {}, time modelled)", lane.title, lane.kind.word()) }
                                     </text>
                                     { for lane.bars.iter().enumerate().map(|(i, bar)| {
@@ -124,12 +124,12 @@ fn lane_bar(props: &Props, key: usize, bar: &Bar, [start, end]: [f64; 2], y: f64
         <g {key}
             onmouseenter={props.on.reform(move |_| Event::Hover(Selection::layer(layer)))}
             onclick={props.on.reform(move |_| Event::Select(Selection::layer(layer)))}>
-            <rect class={classes!("bar", fill, is_lit.then_some("bar-lit"))} x={start.to_string()}
-                y={y.to_string()} width={width.to_string()} height={BAR.to_string()}>
+            <rect class={classes!("bar", fill, is_lit.then_some("bar-lit"))} x={px(start)}
+                y={px(y)} width={px(width)} height={px(BAR)}>
                 <title>{ &bar.title }</title>
             </rect>
             if let Some(label) = label {
-                <text class="bar-label" x={(start + 4.0).to_string()} y={(y + 16.0).to_string()}>
+                <text class="bar-label" x={px(start + 4.0)} y={px(y + 16.0)}>
                     { label }
                 </text>
             }

@@ -85,8 +85,8 @@ pub fn percent(part: f64, whole: f64) -> String {
     match share {
         s if s <= 0.0 => "0 %".to_owned(),
         s if s < 0.1 => "<0.1 %".to_owned(),
-        s if s < 9.95 => format!("{s:.1} %"),
-        s => format!("{s:.0} %"),
+        s if s < 9.95 => format!("{} %", fixed(s, 1)),
+        s => format!("{} %", fixed(s, 0)),
     }
 }
 
@@ -105,10 +105,24 @@ pub fn address(value: u64) -> String {
 /// Three significant digits below a thousand, whole numbers above.
 fn three_digits(value: f64) -> String {
     match value.abs() {
-        v if v < 9.995 => format!("{value:.2}"),
-        v if v < 99.95 => format!("{value:.1}"),
-        _ => format!("{value:.0}"),
+        v if v < 9.995 => fixed(value, 2),
+        v if v < 99.95 => fixed(value, 1),
+        _ => fixed(value, 0),
     }
+}
+
+/// A number with so many digits behind the point, at most 9; beyond 10¹⁵ / 10^`decimals` the
+/// largest that can be said. (The standard library's way would be a tenth of the page's code.)
+#[must_use]
+pub fn fixed(value: f64, decimals: u32) -> String {
+    let power = 10u64.pow(decimals.min(9));
+    let scaled = (value.abs() * power as f64).round().min(1e15) as u64;
+    let sign = if value < 0.0 && scaled > 0 { "-" } else { "" };
+    let (whole, rest) = (scaled / power, scaled % power);
+    if decimals == 0 {
+        return format!("{sign}{whole}");
+    }
+    format!("{sign}{whole}.{rest:0width$}", width = decimals as usize)
 }
 
 /// A round step such that at most `most` steps (at least one) reach `largest`.
@@ -118,12 +132,20 @@ pub fn axis_step(largest: f64, most: usize, binary: bool) -> f64 {
         return 1.0;
     }
     let rough = largest / most.max(1) as f64;
+    let mut base = 1.0;
     if binary {
-        return rough.max(1.0).log2().ceil().exp2();
+        while base < rough {
+            base *= 2.0;
+        }
+        return base;
     }
-    let power = rough.log10().floor();
-    let base = 10f64.powf(power);
-    [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * base).find(|s| *s >= rough).unwrap_or(base * 10.0)
+    while base > rough {
+        base /= 10.0;
+    }
+    while base * 10.0 <= rough {
+        base *= 10.0;
+    }
+    [1.0, 2.0, 5.0].into_iter().map(|m| m * base).find(|s| *s >= rough).unwrap_or(base * 10.0)
 }
 
 #[cfg(test)]
@@ -175,6 +197,16 @@ mod tests {
         }
         assert_eq!(axis_step(12_345.0, 5, false), 5_000.0);
         assert_eq!(axis_step(300_000.0, 5, true), 65_536.0);
+    }
+
+    #[test]
+    fn fixed_numbers_round_and_keep_their_zeros() {
+        assert_eq!(fixed(1.005, 1), "1.0");
+        assert_eq!(fixed(-0.04, 1), "0.0");
+        assert_eq!(fixed(-2.45, 1), "-2.5");
+        assert_eq!(fixed(3.07, 2), "3.07");
+        assert_eq!(fixed(0.999, 2), "1.00");
+        assert_eq!(fixed(12.0, 0), "12");
     }
 
     #[test]

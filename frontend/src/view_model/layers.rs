@@ -206,6 +206,7 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
                 || row.output.contains(&filter)
         })
         .collect();
+    let deviation = |row: &Row| row.deviation.unwrap_or(0.0).abs();
     let by = |a: &Row, b: &Row| match sort.column {
         Column::Position => a.index.cmp(&b.index),
         Column::Name => a.name.cmp(&b.name),
@@ -216,9 +217,7 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
         Column::Predicted => a.predicted.cmp(&b.predicted),
         Column::Time => a.time_us.total_cmp(&b.time_us),
         Column::Counted => a.counted.cmp(&b.counted),
-        Column::Deviation => {
-            a.deviation.unwrap_or(0.0).abs().total_cmp(&b.deviation.unwrap_or(0.0).abs())
-        }
+        Column::Deviation => deviation(a).total_cmp(&deviation(b)),
     };
     rows.sort_by(|a, b| if sort.descending { by(b, a) } else { by(a, b) });
     rows
@@ -246,7 +245,7 @@ pub fn csv(plan: &PlanFacts, counts: Option<&[LayerCount]>) -> String {
             row.macs.to_string(),
             row.parameters.to_string(),
             row.predicted.to_string(),
-            format!("{:.3}", row.time_us),
+            figures::fixed(row.time_us, 3),
             row.counted.map(|counted| counted.to_string()).unwrap_or_default(),
         ];
         text.push_str(&fields.join(","));
