@@ -7,8 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fantoccini::error::CmdError;
+use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder, Locator};
+use http::Method;
 use serde_json::{Value, json};
+use url::{ParseError, Url};
 
 /// How long a page may take to show what is waited for; debug on a slow machine needs some.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -158,6 +161,17 @@ impl Browser {
         result.unwrap_or_else(|e| panic!("{script}: {e}"))
     }
 
+    /// What the browser's console holds of errors since it was asked last.
+    ///
+    /// # Panics
+    /// If the browser does not say.
+    pub async fn complaints(&self) -> Vec<String> {
+        let log = self.client.issue_cmd(ConsoleLog).await.unwrap_or_else(|e| panic!("log: {e}"));
+        let entries = log.as_array().cloned().unwrap_or_default();
+        let errors = entries.iter().filter(|entry| entry["level"] == "SEVERE");
+        errors.map(|entry| entry["message"].to_string()).collect()
+    }
+
     /// Everything that the page says.
     pub async fn text(&self) -> String {
         let body = self.client.execute("return document.body.innerText", Vec::new()).await;
@@ -176,6 +190,20 @@ impl Browser {
     /// Ends the session.
     pub async fn end(self) {
         let _ = self.client.clone().close().await;
+    }
+}
+
+/// ChromeDriver's command for the console's log.
+#[derive(Debug)]
+struct ConsoleLog;
+
+impl WebDriverCompatibleCommand for ConsoleLog {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!("session/{}/se/log", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(json!({ "type": "browser" }).to_string()))
     }
 }
 
