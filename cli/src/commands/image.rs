@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tilewright_board::Board;
 use tilewright_image::{FirmwareImage, input_frame};
-use tilewright_server::pipeline::{bytes_of, checked_plan, package, plan_file};
+use tilewright_server::pipeline::{Package, bytes_of, checked_plan, plan_file};
 use tilewright_server::{Cancel, Dist, Problem, hexadecimal, sha256};
 
 use crate::args::Image;
@@ -23,7 +23,7 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let planned =
         checked_plan(&prepared.model, &board, options.strategy, &choices, &mut tell, &cancel)?;
     let plan = plan_file(&planned, &prepared.model, &board)?;
-    let firmware = package(&dist, &board, &plan)?;
+    let firmware = Package::new(&dist, &board, &plan)?.image()?;
     drop(teller);
     let hex = firmware.hex().map_err(|error| Problem::ours(format!("{error}."), "Intel HEX"))?;
     let frame = input_frame(&bytes_of(&prepared.first))

@@ -14,6 +14,8 @@ pub fn serve(options: &Serve) -> Result<Said, Problem> {
     // Handlers do little: runs have threads of their own.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
+        // Runs, and a few to look at uploads: each thread costs memory that stays.
+        .max_blocking_threads(usize::from(options.workers) + 2)
         .enable_all()
         .build()
         .map_err(ours)?;

@@ -48,9 +48,9 @@ impl Default for Config {
             instructions: 50_000_000_000,
             console_bytes: 1 << 20,
             vanish: Duration::from_secs(60),
-            keep_count: 200,
-            keep_bytes: 256 << 20,
-            keep_age: Duration::from_secs(3600),
+            keep_count: 100,
+            keep_bytes: 64 << 20,
+            keep_age: Duration::from_secs(1800),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Where built things lie: `dist/firmware`, `dist/bin`, `dist/page`.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::problem::{Blame, Problem};
 
@@ -16,16 +18,18 @@ const BUILD: &str = "Run `cargo xtask build` in the project's folder, or let TIL
 const FIRMWARE_LIMIT: u64 = 16 << 20;
 
 /// The folder with built things.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Dist {
     root: PathBuf,
+    /// Firmware that was read last, by board, so that those who hold the same share it.
+    read: Arc<Mutex<BTreeMap<String, Arc<Vec<u8>>>>>,
 }
 
 impl Dist {
     /// This folder.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), read: Arc::default() }
     }
 
     /// The folder that `TILEWRIGHT_DIST` names; else `dist` beside the program or beside one of
@@ -37,7 +41,7 @@ impl Dist {
         if let Some(named) = env::var_os(VARIABLE).filter(|value| !value.is_empty()) {
             let root = PathBuf::from(named);
             return if root.is_dir() {
-                Ok(Self { root })
+                Ok(Self::at(root))
             } else {
                 Err(Problem::new(
                     Blame::NotBuilt,
@@ -56,7 +60,7 @@ impl Dist {
             .flat_map(Path::ancestors)
             .map(|folder| folder.join("dist"))
             .find(|dist| dist.join("firmware").is_dir() || dist.join("page").is_dir())
-            .map(|root| Self { root })
+            .map(Self::at)
             .ok_or_else(|| {
                 Problem::new(
                     Blame::NotBuilt,
@@ -93,7 +97,7 @@ impl Dist {
     ///
     /// # Errors
     /// If it has not been built or cannot be read.
-    pub fn firmware(&self, board: &str) -> Result<Vec<u8>, Problem> {
+    pub fn firmware(&self, board: &str) -> Result<Arc<Vec<u8>>, Problem> {
         let path = self.firmware_file(board);
         let missing =
             |error: String| Problem::new(Blame::NotBuilt, error, path.display().to_string(), BUILD);
@@ -105,8 +109,16 @@ impl Dist {
                 "The firmware has {size} bytes, more than the {FIRMWARE_LIMIT} allowed."
             )));
         }
-        fs::read(&path)
-            .map_err(|error| missing(format!("The firmware of {board} cannot be read: {error}.")))
+        let bytes = fs::read(&path).map_err(|error| {
+            missing(format!("The firmware of {board} cannot be read: {error}."))
+        })?;
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(same) = read.get(board).filter(|known| ***known == bytes) {
+            return Ok(Arc::clone(same));
+        }
+        let bytes = Arc::new(bytes);
+        read.insert(board.to_owned(), Arc::clone(&bytes));
+        Ok(bytes)
     }
 
     /// The emulator's worker program.

@@ -3,12 +3,14 @@
 
 mod emulate;
 mod files;
+mod package;
 mod planning;
 mod prepare;
 mod verified;
 
 pub(crate) use emulate::capitalised;
-pub use emulate::{Machine, PlanFile, bytes_of, package, run_image};
+pub use emulate::{Machine, PlanFile, bytes_of, run_image};
+pub use package::Package;
 pub use planning::{checked_plan, does_not_fit, plan_file};
 pub use prepare::{Prepared, Samples, import, prepare};
 pub use verified::run_plan;

@@ -154,7 +154,7 @@ pub async fn elf(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let done = finished(&shared, &id)?;
-    Ok(download(&done, "elf", "application/x-elf", done.firmware.elf.clone()))
+    Ok(download(&done, "elf", "application/x-elf", done.package.image()?.elf))
 }
 
 /// The image that ran, as flash contents
@@ -173,7 +173,7 @@ pub async fn bin(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     let done = finished(&shared, &id)?;
-    Ok(download(&done, "bin", "application/octet-stream", done.firmware.bin.clone()))
+    Ok(download(&done, "bin", "application/octet-stream", done.package.image()?.bin))
 }
 
 /// The image that ran, as Intel HEX
@@ -192,7 +192,8 @@ pub async fn hex(
 ) -> Result<Response, Problem> {
     let done = finished(&shared, &id)?;
     let text = done
-        .firmware
+        .package
+        .image()?
         .hex()
         .map_err(|error| Problem::ours(capitalised(&error.to_string()), format!("run {id}")))?;
     Ok(download(&done, "hex", "text/plain; charset=utf-8", text.into_bytes()))

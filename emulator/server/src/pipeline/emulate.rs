@@ -1,13 +1,14 @@
 //! Plan image → packaged firmware → emulated run → result.
 
 use tilewright_board::Board;
-use tilewright_image::{FirmwareImage, input_frame};
+use tilewright_image::input_frame;
 use tilewright_model::{DType, Data, Quantisation, Shape, Tensor};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::{AlignedBytes, Expected, IoRecord};
 use tilewright_protocol::{Job, Limits, Mode, Response};
 
 use super::files;
+use super::package::Package;
 use crate::dist::Dist;
 use crate::execute::{Cancel, Execute, WorkerLimits};
 use crate::problem::{Blame, Problem};
@@ -146,14 +147,15 @@ pub fn run_image(
         ));
     }
     let watches = Watches::of(&image, board, with_layers)?;
-    let firmware = package(machine.dist, board, file)?;
+    let package = Package::new(machine.dist, board, file)?;
+    let elf = package.image()?.elf;
     cancel.check()?;
     progress(Progress::Stage(Stage::Running));
     let frame = input_frame(payload)
         .map_err(|error| Problem::new(Blame::TooLarge, error.to_string(), "input", SMALLER))?;
     let job = Job {
         board: board.id.clone(),
-        elf: firmware.elf.clone(),
+        elf,
         frames: vec![frame],
         mode: Mode::Full,
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
@@ -176,31 +178,10 @@ pub fn run_image(
     let outcome = machine.executor.execute(job, &machine.worker, &mut on_event, cancel)?;
     let result = result_of(&image, board, &watches, &outcome);
     let layers = with_layers.then(|| layer_bytes(&watches, &outcome));
-    Ok(Done { result, layers, firmware })
+    Ok(Done { result, layers, package })
 }
 
 const SMALLER: &str = "Give a smaller input.";
-
-/// The image that runs and that is downloaded.
-///
-/// # Errors
-/// If the board's firmware is missing or unreadable, or the plan does not fit behind it.
-pub fn package(dist: &Dist, board: &Board, file: &PlanFile) -> Result<FirmwareImage, Problem> {
-    use tilewright_image::FirmwareError;
-    let elf = dist.firmware(&board.id)?;
-    FirmwareImage::new(&elf, file.bytes(), board).map_err(|error| {
-        let (kind, what_to_do) = match &error {
-            FirmwareError::TooLarge { .. } => {
-                (Blame::DoesNotFit, "Choose a board with more flash, or a smaller model.")
-            }
-            FirmwareError::NoFirmware(_) => {
-                (Blame::BadInput, "Choose a board that `tilewright boards` lists with firmware.")
-            }
-            FirmwareError::Elf { .. } => (Blame::NotBuilt, "Run `cargo xtask build` again."),
-        };
-        Problem::new(kind, capitalised(&error.to_string()), board.id.clone(), what_to_do)
-    })
-}
 
 /// An error of a library as a sentence.
 pub(crate) fn capitalised(text: &str) -> String {

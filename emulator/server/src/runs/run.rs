@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::json;
-use tilewright_image::FirmwareImage;
 use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::events::{EventKind, EventLog, RunEvent};
 use crate::execute::Cancel;
+use crate::pipeline::Package;
 use crate::problem::{Blame, Problem};
 use crate::progress::{Progress, Stage};
 use crate::result::{LayerBytes, RunResult};
@@ -51,7 +51,7 @@ pub struct Done {
     /// The output of every layer, if asked for.
     pub layers: Option<Vec<LayerBytes>>,
     /// The very image that ran.
-    pub firmware: FirmwareImage,
+    pub package: Package,
 }
 
 impl Done {
@@ -61,7 +61,7 @@ impl Done {
         let layer_bytes: usize =
             layers.filter_map(|layer| layer.bytes.as_ref()).map(Vec::len).sum();
         let slices = self.result.timeline.slices.len() * 64;
-        self.firmware.elf.len() + self.firmware.bin.len() + layer_bytes + slices
+        self.package.own_bytes() + layer_bytes + slices
     }
 }
 

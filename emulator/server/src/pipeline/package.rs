@@ -1,0 +1,56 @@
+//! Firmware and plan: the image that runs and that is downloaded.
+
+use std::sync::Arc;
+
+use tilewright_board::Board;
+use tilewright_image::{FirmwareError, FirmwareImage};
+
+use super::emulate::{PlanFile, capitalised};
+use crate::dist::Dist;
+use crate::problem::{Blame, Problem};
+
+/// What an image is made of. Many results are kept, so they share the firmware and hold their
+/// plans; the same parts give the same bytes each time.
+#[derive(Clone, Debug)]
+pub struct Package {
+    board: Board,
+    firmware: Arc<Vec<u8>>,
+    plan: Vec<u8>,
+}
+
+impl Package {
+    /// The package of a plan image and its board's firmware.
+    ///
+    /// # Errors
+    /// If the firmware has not been built or cannot be read.
+    pub fn new(dist: &Dist, board: &Board, file: &PlanFile) -> Result<Self, Problem> {
+        let firmware = dist.firmware(&board.id)?;
+        Ok(Self { board: board.clone(), firmware, plan: file.bytes().to_vec() })
+    }
+
+    /// Bytes that are its own.
+    #[must_use]
+    pub fn own_bytes(&self) -> usize {
+        self.plan.len()
+    }
+
+    /// The image.
+    ///
+    /// # Errors
+    /// If the firmware is no such file, or the plan does not fit behind it.
+    pub fn image(&self) -> Result<FirmwareImage, Problem> {
+        FirmwareImage::new(&self.firmware, &self.plan, &self.board).map_err(|error| {
+            let (kind, what_to_do) = match &error {
+                FirmwareError::TooLarge { .. } => {
+                    (Blame::DoesNotFit, "Choose a board with more flash, or a smaller model.")
+                }
+                FirmwareError::NoFirmware(_) => (
+                    Blame::BadInput,
+                    "Choose a board that `tilewright boards` lists with firmware.",
+                ),
+                FirmwareError::Elf { .. } => (Blame::NotBuilt, "Run `cargo xtask build` again."),
+            };
+            Problem::new(kind, capitalised(&error.to_string()), self.board.id.clone(), what_to_do)
+        })
+    }
+}
