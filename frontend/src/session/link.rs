@@ -28,7 +28,8 @@ pub struct Link<R: 'static> {
 struct Live {
     worker: Worker,
     shared: Rc<RefCell<Shared>>,
-    _listeners: (Closure<dyn FnMut(MessageEvent)>, Closure<dyn FnMut(ErrorEvent)>),
+    _on_message: Closure<dyn FnMut(MessageEvent)>,
+    _on_error: Closure<dyn FnMut(ErrorEvent)>,
 }
 
 #[derive(Default)]
@@ -90,28 +91,31 @@ impl<R: DeserializeOwned + 'static> Link<R> {
         let shared = Rc::new(RefCell::new(Shared::default()));
         let (answers, state, to) = (self.answers.clone(), Rc::clone(&shared), worker.clone());
         let script = self.script;
-        let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
-            match wire::unpack::<Reply<R>>(event.data()) {
-                Ok((_, Reply::Ready, _)) => {
-                    state.borrow_mut().is_ready = true;
-                    let waiting = std::mem::take(&mut state.borrow_mut().waiting);
-                    for (message, transfer) in waiting {
-                        if let Err(detail) = post(&to, &message, &transfer) {
-                            let request = state.borrow().last;
-                            let failed = Reply::Failed(stopped(script, &detail));
-                            answers.emit((request, failed, Vec::new()));
+        let on_message =
+            Closure::<dyn FnMut(MessageEvent)>::new(
+                move |event: MessageEvent| match wire::unpack::<Reply<R>>(event.data()) {
+                    Ok((_, Reply::Ready, _)) => {
+                        state.borrow_mut().is_ready = true;
+                        let waiting = std::mem::take(&mut state.borrow_mut().waiting);
+                        for (message, transfer) in waiting {
+                            if let Err(detail) = post(&to, &message, &transfer) {
+                                let request = state.borrow().last;
+                                let failed = Reply::Failed(stopped(script, &detail));
+                                answers.emit((request, failed, Vec::new()));
+                            }
                         }
                     }
-                }
-                Ok((_, Reply::Crashed(words), _)) => state.borrow_mut().last_words = Some(words),
-                Ok(answer) => answers.emit(answer),
-                Err(error) => {
-                    let failed = Reply::Failed(stopped(script, &error.0));
-                    let request = state.borrow().last;
-                    answers.emit((request, failed, Vec::new()));
-                }
-            }
-        });
+                    Ok((_, Reply::Crashed(words), _)) => {
+                        state.borrow_mut().last_words = Some(words)
+                    }
+                    Ok(answer) => answers.emit(answer),
+                    Err(error) => {
+                        let failed = Reply::Failed(stopped(script, &error.0));
+                        let request = state.borrow().last;
+                        answers.emit((request, failed, Vec::new()));
+                    }
+                },
+            );
         let (answers, state) = (self.answers.clone(), Rc::clone(&shared));
         let on_error = Closure::<dyn FnMut(ErrorEvent)>::new(move |event: ErrorEvent| {
             event.prevent_default();
@@ -128,7 +132,7 @@ impl<R: DeserializeOwned + 'static> Link<R> {
         });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        Ok(Live { worker, shared, _listeners: (on_message, on_error) })
+        Ok(Live { worker, shared, _on_message: on_message, _on_error: on_error })
     }
 }
 

@@ -15,9 +15,7 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{Blob, BlobPropertyBag, Url};
 use yew::Callback;
 
-use crate::message::{
-    ImportReply, ImportRequest, PlanReply, PlanRequest, PlanSettings, Reply,
-};
+use crate::message::{ImportReply, ImportRequest, PlanReply, PlanRequest, PlanSettings, Reply};
 use crate::state::{Effect, Event, RunEvent, State, Theme};
 use link::{Answer, Link};
 use server::Watched;
@@ -259,8 +257,10 @@ impl Session {
             Effect::OpenFile { request, token, name, calibration, dims } => {
                 let tokens = std::iter::once(token).chain(calibration);
                 // Copies: a file is kept, so that it can be opened again with other samples.
-                let buffers: Vec<_> =
-                    tokens.filter_map(|t| self.files.get(&t)).map(|f| f.slice(0, f.length())).collect();
+                let buffers: Vec<_> = tokens
+                    .filter_map(|t| self.files.get(&t))
+                    .map(|f| f.slice(0, f.length()))
+                    .collect();
                 self.importer_has_model = false;
                 self.importer.ask(request, &ImportRequest::Open { name, dims }, &buffers);
             }
@@ -322,7 +322,13 @@ impl Session {
         }
     }
 
-    fn fetch_for(&self, request: u32, paths: Vec<String>, body: ImportRequest, link: &Callback<Fetched>) {
+    fn fetch_for(
+        &self,
+        request: u32,
+        paths: Vec<String>,
+        body: ImportRequest,
+        link: &Callback<Fetched>,
+    ) {
         let link = link.clone();
         spawn_local(async move {
             let mut buffers = Vec::new();

@@ -85,11 +85,7 @@ impl Watched {
         input: &Uint8Array,
         said: Callback<Said>,
     ) -> Self {
-        let this = Self {
-            id: Rc::default(),
-            is_stopped: Rc::default(),
-            source: Rc::default(),
-        };
+        let this = Self { id: Rc::default(), is_stopped: Rc::default(), source: Rc::default() };
         let form = form(image, input);
         let address = format!("api/runs?board={board}");
         let (id, is_stopped) = (Rc::clone(&this.id), Rc::clone(&this.is_stopped));

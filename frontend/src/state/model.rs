@@ -65,7 +65,7 @@ impl State {
             Some(model) if self.fragment().model.as_ref() != Some(model) => {
                 match catalogue::find(model) {
                     Some(example) => return self.open_example(example, effects),
-                    None => self.wanted = Some(model.clone()),
+                    None => self.want(model.clone()),
                 }
             }
             _ => {}
@@ -73,6 +73,16 @@ impl State {
         if is_changed {
             self.replan(effects);
         }
+    }
+
+    /// A link names a model that only the person has.
+    fn want(&mut self, model: String) {
+        if self.model.is_some() {
+            let detail = format!("It names {model}.");
+            let remedy = "Drop that file; board and settings are as in the link.";
+            self.fail(Place::Model, Trouble::new("The link is to another model", detail, remedy));
+        }
+        self.wanted = Some(model);
     }
 
     pub(super) fn open_example(&mut self, example: &'static Example, effects: &mut Vec<Effect>) {
@@ -99,13 +109,7 @@ impl State {
     }
 
     /// A file: a model, samples to calibrate with, or an input.
-    pub(super) fn file(
-        &mut self,
-        token: u32,
-        name: String,
-        bytes: u64,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn file(&mut self, token: u32, name: String, bytes: u64, effects: &mut Vec<Effect>) {
         let ending = name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).unwrap_or_default();
         if bytes > MAX_FILE_BYTES {
             let what = format!("{name} is too large to open here");
@@ -116,7 +120,8 @@ impl State {
         if self.is_opening() && ending == "png" {
             let what = format!("{name} was not taken: a model is being opened");
             let detail = "A picture is an input: it needs a model that takes it.";
-            return self.fail(Place::Model, Trouble::new(what, detail, "Drop it again afterwards."));
+            return self
+                .fail(Place::Model, Trouble::new(what, detail, "Drop it again afterwards."));
         }
         match ending.as_str() {
             "png" => self.choose_file(token, name, effects),

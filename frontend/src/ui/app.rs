@@ -207,7 +207,8 @@ impl App {
                     }
                 }
                 if shows(View::Run) {
-                    <RunPanel origin={model.origin.clone()} plan={state.plan.clone()}
+                    <RunPanel origin={model.origin.clone()}
+                        calibration={model.facts.calibration} plan={state.plan.clone()}
                         server={state.server.clone()} input={state.input.clone()}
                         picture={self.session.picture()} run={state.run.clone()}
                         can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit}

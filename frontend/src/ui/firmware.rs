@@ -57,9 +57,9 @@ pub fn FirmwarePanel(props: &Props) -> Html {
 
 fn files(props: &Props, image: &ImageFacts) -> Html {
     let package = props.package.iter().flat_map(|package| &package.files);
-    let rows = package.zip(props.downloads.iter()).map(|(file, download)| {
-        row(download, file.bytes, &file.sha256)
-    });
+    let rows = package
+        .zip(props.downloads.iter())
+        .map(|(file, download)| row(download, file.bytes, &file.sha256));
     let alone = props.image.as_ref().map(|download| row(download, image.bytes, &image.sha256));
     html! {
         <>
@@ -97,7 +97,7 @@ fn row(download: &Download, bytes: u64, sha256: &str) -> Html {
                 <span class="muted detail">{ purpose(name) }</span>
             </th>
             <td class="number" title={figures::binary(bytes)}>{ figures::grouped(bytes) }</td>
-            <td><code class="hash" title={sha256.to_owned()}>{ short(sha256) }</code></td>
+            <td class="sum"><code class="hash" title={sha256.to_owned()}>{ sha256 }</code></td>
         </tr>
     }
 }

@@ -100,24 +100,63 @@ fn action(
     }
 }
 
-fn chosen(event: &yew::Event) -> Option<String> {
-    let select: Option<HtmlSelectElement> = event.target_dyn_into();
-    select.map(|select| select.value())
+#[derive(PartialEq, Properties)]
+struct ChoiceProps {
+    /// Ending of its id and test id.
+    id: &'static str,
+    /// The value that is chosen, whatever the person did to the element.
+    value: AttrValue,
+    /// Values and their texts.
+    options: Vec<(AttrValue, AttrValue)>,
+    on_choose: Callback<String>,
+}
+
+/// A drop-down list that always shows `value`.
+#[component]
+fn Choice(props: &ChoiceProps) -> Html {
+    let node = use_node_ref();
+    {
+        let (node, value) = (node.clone(), props.value.clone());
+        // After each drawing: once a person has chosen, a browser ignores which option is marked.
+        use_effect(move || {
+            if let Some(select) = node.cast::<HtmlSelectElement>() {
+                select.set_value(&value);
+            }
+        });
+    }
+    let on_choose = props.on_choose.clone();
+    let onchange = Callback::from(move |event: yew::Event| {
+        let select: Option<HtmlSelectElement> = event.target_dyn_into();
+        if let Some(select) = select {
+            on_choose.emit(select.value());
+        }
+    });
+    let id = format!("pick-{}", props.id);
+    html! {
+        <select ref={node} id={id.clone()} data-testid={id} {onchange}
+            disabled={props.options.is_empty()}>
+            if props.value.is_empty() {
+                <option value="" disabled={true}>{ "Choose…" }</option>
+            }
+            { for props.options.iter().map(|(value, text)| html! {
+                <option key={value.to_string()} value={value.clone()}>{ text }</option>
+            }) }
+        </select>
+    }
 }
 
 fn model_picker(props: &Props) -> Html {
-    let own = match &props.origin {
-        Some(Origin::File { name, .. }) => Some(name.clone()),
-        _ => None,
+    let (value, own) = match &props.origin {
+        Some(Origin::Example(example)) => (AttrValue::from(example.id), None),
+        Some(Origin::File { name, .. }) => (AttrValue::from("own"), Some(name.clone())),
+        None => (AttrValue::from(""), None),
     };
-    let present = match &props.origin {
-        Some(Origin::Example(example)) => example.id,
-        Some(Origin::File { .. }) => "own",
-        None => "",
-    };
+    let mut options: Vec<(AttrValue, AttrValue)> = Vec::new();
+    options.extend(own.map(|name| ("own".into(), name.into())));
+    options.extend(EXAMPLES.iter().map(|example| (example.id.into(), example.title.into())));
     let on = props.on.clone();
-    let onchange = Callback::from(move |event: yew::Event| {
-        if let Some(example) = chosen(&event).and_then(|id| catalogue::find(&id)) {
+    let on_choose = Callback::from(move |id: String| {
+        if let Some(example) = catalogue::find(&id) {
             on.emit(Event::OpenExample(example));
         }
     });
@@ -125,19 +164,7 @@ fn model_picker(props: &Props) -> Html {
         <div class="picker">
             <label for="pick-model">{ "Model" }</label>
             <div class="picker-pair">
-                <select id="pick-model" data-testid="pick-model" {onchange}>
-                    if present.is_empty() {
-                        <option value="" selected={true} disabled={true}>{ "Choose…" }</option>
-                    }
-                    if let Some(name) = own {
-                        <option value="own" selected={true}>{ name }</option>
-                    }
-                    { for EXAMPLES.iter().map(|example| html! {
-                        <option key={example.id} value={example.id} selected={present == example.id}>
-                            { example.title }
-                        </option>
-                    }) }
-                </select>
+                <Choice id="model" {value} {options} {on_choose} />
                 <label class="button icon-button" title="Open a model file">
                     <Icon glyph={Glyph::Open} />
                     <span class="visually-hidden">{ "Open a model file" }</span>
@@ -151,43 +178,32 @@ fn model_picker(props: &Props) -> Html {
 
 fn board_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
-    let onchange = Callback::from(move |event: yew::Event| {
-        if let Some(board) = chosen(&event) {
-            // Another board has another arena: a budget in bytes would mean something else.
-            let settings = PlanSettings { board, sram_bytes: None, ..settings.clone() };
-            on.emit(Event::Settings(settings, false));
-        }
+    let on_choose = Callback::from(move |board: String| {
+        // Another board has another arena: a budget in bytes would mean something else.
+        let settings = PlanSettings { board, sram_bytes: None, ..settings.clone() };
+        on.emit(Event::Settings(settings, false));
     });
+    let option = |board: &Board| (board.id.clone().into(), board.name.clone().into());
+    let options: Vec<_> = props.boards.iter().map(option).collect();
     html! {
         <div class="picker">
             <label for="pick-board">{ "Board" }</label>
-            <select id="pick-board" data-testid="pick-board" {onchange} disabled={props.boards.is_empty()}>
-                { for props.boards.iter().map(|board| html! {
-                    <option key={board.id.clone()} value={board.id.clone()}
-                        selected={board.id == props.settings.board}>{ &board.name }</option>
-                }) }
-            </select>
+            <Choice id="board" value={props.settings.board.clone()} {options} {on_choose} />
         </div>
     }
 }
 
 fn strategy_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
-    let onchange = Callback::from(move |event: yew::Event| {
-        if let Some(strategy) = chosen(&event) {
-            on.emit(Event::Settings(PlanSettings { strategy, ..settings.clone() }, false));
-        }
+    let on_choose = Callback::from(move |strategy: String| {
+        on.emit(Event::Settings(PlanSettings { strategy, ..settings.clone() }, false));
     });
+    let option = |name: &String| (name.clone().into(), name.clone().into());
+    let options: Vec<_> = props.strategies.iter().map(option).collect();
     html! {
         <div class="picker">
             <label for="pick-strategy">{ "Strategy" }</label>
-            <select id="pick-strategy" data-testid="pick-strategy" {onchange}
-                disabled={props.strategies.is_empty()}>
-                { for props.strategies.iter().map(|strategy| html! {
-                    <option key={strategy.clone()} value={strategy.clone()}
-                        selected={*strategy == props.settings.strategy}>{ strategy }</option>
-                }) }
-            </select>
+            <Choice id="strategy" value={props.settings.strategy.clone()} {options} {on_choose} />
         </div>
     }
 }
@@ -202,7 +218,10 @@ fn budget(props: &Props) -> Html {
             let value = input.and_then(|input| input.value().parse::<u64>().ok());
             if let Some(value) = value {
                 let sram_bytes = (value < most).then_some(value);
-                on.emit(Event::Settings(PlanSettings { sram_bytes, ..settings.clone() }, is_dragging));
+                on.emit(Event::Settings(
+                    PlanSettings { sram_bytes, ..settings.clone() },
+                    is_dragging,
+                ));
             }
         }
     };

@@ -38,8 +38,10 @@ pub fn Icon(props: &Props) -> Html {
     let path = match props.glyph {
         Glyph::Undo => "M6 3 3 6l3 3M3 6h6a4 4 0 0 1 0 8H7",
         Glyph::Redo => "m10 3 3 3-3 3m3-3H7a4 4 0 0 0 0 8h2",
-        Glyph::Share => "M6.5 9.5a3 3 0 0 0 4.2 0l2.2-2.2a3 3 0 0 0-4.2-4.2L7.9 3.9m1.6 2.6a3 3 0 \
-                         0 0-4.2 0L3.1 8.7a3 3 0 0 0 4.2 4.2l.8-.8",
+        Glyph::Share => {
+            "M6.5 9.5a3 3 0 0 0 4.2 0l2.2-2.2a3 3 0 0 0-4.2-4.2L7.9 3.9m1.6 2.6a3 3 0 \
+                         0 0-4.2 0L3.1 8.7a3 3 0 0 0 4.2 4.2l.8-.8"
+        }
         Glyph::Theme => "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2Zm0 0v12m0-12a6 6 0 0 1 0 12",
         Glyph::Maximise => "M9.5 2.5h4v4m0-4-4.5 4.5m-2.5 6.5h-4v-4m0 4L7 9",
         Glyph::Restore => "M13 3 9 7m0 0h3.5M9 7V3.5M3 13l4-4m0 0H3.5M7 9v3.5",

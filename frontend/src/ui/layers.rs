@@ -56,7 +56,7 @@ fn heads(has_counts: bool) -> Vec<Head> {
     ];
     if has_counts {
         heads.push(number(Column::Counted, "Instructions", Kind::Counted));
-        heads.push(Head { unit: "to prediction", ..text(Column::Deviation, "Deviation") });
+        heads.push(Head { unit: "of counted", ..text(Column::Deviation, "Deviation") });
     }
     heads
 }

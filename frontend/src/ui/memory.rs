@@ -17,9 +17,9 @@ use crate::view_model::memory::{self, MemoryView, tensors_of};
 
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 8.0;
-const TOP: f64 = 24.0;
+const TOP: f64 = 40.0;
 const STACKS: f64 = 160.0;
-const BETWEEN: f64 = 56.0;
+const BETWEEN: f64 = 64.0;
 const ARENA: f64 = 192.0;
 const BOTTOM: f64 = 32.0;
 
@@ -100,11 +100,8 @@ pub fn MemoryPanel(props: &Props) -> Html {
 
 fn drawing(props: &Props, view: &MemoryView, width: f64) -> Html {
     let count = view.stacks.len().max(1) as f64;
-    let frame = Frame {
-        column: (width - LEFT - RIGHT).max(1.0) / count,
-        scale: view.scale as f64,
-        width,
-    };
+    let frame =
+        Frame { column: (width - LEFT - RIGHT).max(1.0) / count, scale: view.scale as f64, width };
     let base = TOP + STACKS;
     let floor = base + BETWEEN + ARENA;
     let height = floor + BOTTOM;
@@ -116,7 +113,7 @@ fn drawing(props: &Props, view: &MemoryView, width: f64) -> Html {
             { lit_column(props, &frame, TOP, floor) }
             { for view.stacks.iter().enumerate().map(|(i, _)| stack(props, view, &frame, i, base)) }
             { limit_line(view, &frame, base, STACKS) }
-            <text class="chart-title" x="0" y={px(base + BETWEEN - 12.0)}>
+            <text class="chart-title" x="0" y={px(base + BETWEEN - 20.0)}>
                 { "Arena over time: where each tensor lies, and for how long" }
             </text>
             { axis(view, &frame, floor, ARENA) }
@@ -213,7 +210,8 @@ fn arena_block(
     let top = floor - frame.length(block.bytes[1], ARENA);
     let height = frame.length(block.bytes[1] - block.bytes[0], ARENA);
     let is_lit = props.lit.tensor == Some(tensor);
-    let class = classes!("block", role.map_or("fill-tensor", fill_of), is_lit.then_some("block-lit"));
+    let class =
+        classes!("block", role.map_or("fill-tensor", fill_of), is_lit.then_some("block-lit"));
     let width = (end - x - 1.0).max(1.0);
     let label = (height >= 14.0).then(|| fitted(&block.name, width - 8.0)).flatten();
     html! {

@@ -25,9 +25,10 @@ pub struct Props {
 /// The panel.
 #[component]
 pub fn OverviewPanel(props: &Props) -> Html {
-    let board = props.plan.as_ref().and_then(|plan| {
-        props.boards.iter().find(|board| board.id == plan.settings.board)
-    });
+    let board = props
+        .plan
+        .as_ref()
+        .and_then(|plan| props.boards.iter().find(|board| board.id == plan.settings.board));
     let body = match (&props.plan, board) {
         (Some(plan), Some(board)) => planned(plan, board),
         _ => html! { <p class="waiting">{ "No plan yet." }</p> },
@@ -124,7 +125,7 @@ fn about(model: &ModelFacts) -> Html {
     };
     html! {
         <details class="about">
-            <summary>{ format!("{} · {} operators", model.file, model.operators) }</summary>
+            <summary>{ format!("{} · {} nodes", model.file, model.operators) }</summary>
             <dl class="pairs">
                 <dt>{ "Input" }</dt><dd>{ ports(&model.inputs) }</dd>
                 <dt>{ "Output" }</dt><dd>{ ports(&model.outputs) }</dd>

@@ -10,7 +10,7 @@ use super::icon::{Glyph, Icon};
 use super::panel::Panel;
 use super::parts::{KindTag, TroubleBox};
 use super::timeline::TimelineChart;
-use crate::message::{PlanFacts, Trouble};
+use crate::message::{Calibration, PlanFacts, Trouble};
 use crate::session::ObjectUrl;
 use crate::state::{
     Doer, Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View,
@@ -21,6 +21,7 @@ use crate::view_model::run::{Agreement, agreement, checks, scores};
 #[derive(PartialEq, Properties)]
 pub struct Props {
     pub origin: Origin,
+    pub calibration: Calibration,
     pub plan: Option<Rc<PlanFacts>>,
     pub server: Server,
     pub input: Input,
@@ -61,6 +62,12 @@ pub fn RunPanel(props: &Props) -> Html {
             }
             { inputs(props) }
             { controls(props) }
+            if props.calibration == Calibration::Noise {
+                <p class="note" data-testid="noise">
+                    { "This model was quantised on made-up noise, so its scores mean little; figures \
+                       of memory and time hold. Drop a .npy file with real samples." }
+                </p>
+            }
             { score_table(props) }
             if let Some(plan) = props.plan.clone() {
                 <div ref={drawing}>

@@ -49,10 +49,14 @@ pub fn StatusLine(props: &Props) -> Html {
         <footer class="status" data-testid="status" data-busy={(!props.tasks.is_empty()).to_string()}>
             <div class="status-tasks">
                 if props.tasks.is_empty() {
-                    <span>{ if props.said.is_empty() { "Ready" } else { &*props.said } }</span>
-                    if let Some(took) = props.took_ms {
-                        <span class="muted">{ format!("in {}", figures::duration(took * 1e3)) }</span>
-                    }
+                    <span>
+                        { if props.said.is_empty() { "Ready" } else { &*props.said } }
+                        if let Some(took) = props.took_ms {
+                            <span class="muted">
+                                { format!(" in {}", figures::duration(took * 1e3)) }
+                            </span>
+                        }
+                    </span>
                 }
                 { for props.tasks.iter().map(|task| task_line(task, &props.on)) }
             </div>

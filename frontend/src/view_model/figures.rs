@@ -43,7 +43,7 @@ pub fn duration(micros: f64) -> String {
         return "unknown".to_owned();
     }
     let (value, unit) = match micros.abs() {
-        m if m == 0.0 => return "0 µs".to_owned(),
+        0.0 => return "0 µs".to_owned(),
         m if m < 0.9995 => (micros * 1e3, "ns"),
         m if m < 999.5 => (micros, "µs"),
         m if m < 999.5e3 => (micros / 1e3, "ms"),

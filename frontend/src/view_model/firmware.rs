@@ -73,7 +73,10 @@ mod tests {
         let board = fixture::board();
         let stretches = stretches(&fixture::plan(), &board);
         assert_eq!(stretches[0].address, "0x0800_0000");
-        assert_eq!(stretches[1].address, figures::address(u64::from(board.plan_address().unwrap())));
+        assert_eq!(
+            stretches[1].address,
+            figures::address(u64::from(board.plan_address().unwrap()))
+        );
         assert!(stretches.iter().all(|s| s.used.is_none_or(|used| used <= s.room)));
     }
 

@@ -63,10 +63,7 @@ pub fn plan() -> PlanFacts {
             output_bytes: Bytes(bytes(index + 1)),
             other_bytes: Bytes(0),
             live_bytes: Bytes(bytes(index) + bytes(index + 1)),
-            tensors: vec![
-                (index as u32, TensorUse::Input),
-                (index as u32 + 1, TensorUse::Output),
-            ],
+            tensors: vec![(index as u32, TensorUse::Input), (index as u32 + 1, TensorUse::Output)],
         })
         .collect();
     let layers = (0..3)
@@ -121,12 +118,7 @@ pub fn plan() -> PlanFacts {
             layers,
             kinds: BTreeMap::from(kinds.map(|(key, kind)| (key.to_owned(), kind))),
         },
-        memory: MemoryMap {
-            rows,
-            peak_live_bytes: Bytes(48),
-            peak_row: 0,
-            arena_bytes: Bytes(48),
-        },
+        memory: MemoryMap { rows, peak_live_bytes: Bytes(48), peak_row: 0, arena_bytes: Bytes(48) },
         tensors,
         timeline: Timeline {
             clock_hz: Hertz(216_000_000),

@@ -85,11 +85,7 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
     let kind = |key: &str| report.kinds.get(key).copied().unwrap_or(Kind::Modelled);
     let limit = plan.settings.sram_bytes.map_or(board.arena().0, |sram| sram.min(board.arena().0));
     let (verdict, why, remedies) = match &report.does_not_fit {
-        None => (
-            format!("{} fits {}", report.model, board.name),
-            String::new(),
-            Vec::new(),
-        ),
+        None => (format!("{} fits {}", report.model, board.name), String::new(), Vec::new()),
         Some(reason) => {
             let place = if reason.operator.is_empty() {
                 String::new()
@@ -103,11 +99,7 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
                 figures::bytes(reason.available_bytes.0),
                 figures::binary((reason.needed_bytes - reason.available_bytes).0),
             );
-            (
-                format!("{} does not fit {}", report.model, board.name),
-                why,
-                reason.remedies.clone(),
-            )
+            (format!("{} does not fit {}", report.model, board.name), why, reason.remedies.clone())
         }
     };
     let budget = if plan.settings.sram_bytes.is_some() { "your budget" } else { "tensor arena" };

@@ -77,8 +77,8 @@ fn import(
         .iter()
         .map(|(dim, size)| (dim.clone(), usize::try_from(*size).unwrap_or(usize::MAX)))
         .collect();
-    let model = open(name, bytes, &Limits::default(), &dims)
-        .map_err(|error| cannot_open(name, &error))?;
+    let model =
+        open(name, bytes, &Limits::default(), &dims).map_err(|error| cannot_open(name, &error))?;
     say(&format!("Quantising {name}"));
     let (samples, calibration) = match samples {
         Some(bytes) => {
@@ -93,10 +93,8 @@ fn import(
     let (model, _) =
         quantise(&model, &samples, &options).map_err(|error| cannot_quantise(name, &error))?;
     let ports = |ids: &[tilewright_model::TensorId]| {
-        let port = |tensor: &Tensor| Port {
-            name: tensor.name.clone(),
-            shape: tensor.shape.to_string(),
-        };
+        let port =
+            |tensor: &Tensor| Port { name: tensor.name.clone(), shape: tensor.shape.to_string() };
         ids.iter().map(|id| port(model.tensor(*id))).collect()
     };
     let facts = ModelFacts {
@@ -178,9 +176,8 @@ fn noise(model: &Model) -> Vec<Vec<Data>> {
     };
     (0..NOISE_SAMPLES)
         .map(|_| {
-            let elements = |id: &tilewright_model::TensorId| {
-                model.tensor(*id).shape.elements().unwrap_or(0)
-            };
+            let elements =
+                |id: &tilewright_model::TensorId| model.tensor(*id).shape.elements().unwrap_or(0);
             let sizes: Vec<usize> = model.inputs.iter().map(elements).collect();
             sizes.into_iter().map(|size| Data::F32((0..size).map(|_| next()).collect())).collect()
         })
@@ -205,8 +202,7 @@ fn reference(model: &Model, name: String, bytes: &[u8]) -> Outcome<ImportReply> 
     let payload = data.as_i8().unwrap_or_default().iter().map(|v| v.cast_unsigned()).collect();
     let outputs = int8::run(model, &[data], &mut |_, _| {})
         .map_err(|error| cannot(format!("{}.", capitalised(&error.to_string()))))?;
-    let outputs =
-        outputs.iter().map(|data| data.as_i8().unwrap_or_default().to_vec()).collect();
+    let outputs = outputs.iter().map(|data| data.as_i8().unwrap_or_default().to_vec()).collect();
     Ok((ImportReply::Input(ReferenceFacts { name, outputs }), vec![payload]))
 }
 

@@ -25,5 +25,5 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-#[cfg(all(test, feature = "importer"))]
+#[cfg(test)]
 mod tests;

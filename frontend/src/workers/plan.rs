@@ -137,4 +137,3 @@ pub(super) fn ours(place: &str, error: &dyn std::fmt::Display) -> Trouble {
         "This is a defect of Tilewright: please report it with the model, if you can share it.",
     )
 }
-

@@ -1,4 +1,5 @@
 //! From the bundled files to an image and a comparison, as the page asks for it.
+#![cfg(feature = "importer")]
 
 use super::import::Importer;
 use super::plan::Planner;
@@ -99,8 +100,7 @@ fn a_run_is_judged_layer_by_layer() {
     let (plan, _) = super::plan::make(&model, &settings(None)).unwrap();
     let values = input[0].iter().map(|byte| byte.cast_signed()).collect();
     let inputs = [tilewright_model::Data::I8(values)];
-    let expected =
-        tilewright_check::reference::expected(&plan.plan, &model, &inputs).unwrap();
+    let expected = tilewright_check::reference::expected(&plan.plan, &model, &inputs).unwrap();
     let encode = |layers: &[Vec<i8>]| {
         let mut bytes = Vec::new();
         for (number, layer) in (0u32..).zip(layers) {

@@ -1,0 +1,133 @@
+//! What is shown: views, theme, selection.
+
+/// A view: a panel, or all of them side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// All panels.
+    #[default]
+    All,
+    /// Whether it fits.
+    Overview,
+    /// What lies where when.
+    Memory,
+    /// The table of operators.
+    Layers,
+    /// The emulated run.
+    Run,
+    /// The files for the board.
+    Firmware,
+}
+
+impl View {
+    /// All of them, in the order of the tabs.
+    pub const ALL: [Self; 6] =
+        [Self::All, Self::Overview, Self::Memory, Self::Layers, Self::Run, Self::Firmware];
+
+    /// Short name, as in links.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Overview => "overview",
+            Self::Memory => "memory",
+            Self::Layers => "layers",
+            Self::Run => "run",
+            Self::Firmware => "firmware",
+        }
+    }
+
+    /// Name for people.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::All => "All",
+            Self::Overview => "Overview",
+            Self::Memory => "Memory",
+            Self::Layers => "Layers",
+            Self::Run => "Run",
+            Self::Firmware => "Firmware",
+        }
+    }
+
+    /// The view with this short name.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|view| view.id() == id)
+    }
+}
+
+/// Light or dark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the system says.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl Theme {
+    /// The word that is stored and that style sheets see.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// The theme with this word; the system's for any other.
+    #[must_use]
+    pub fn from_word(word: &str) -> Self {
+        match word {
+            "light" => Self::Light,
+            "dark" => Self::Dark,
+            _ => Self::System,
+        }
+    }
+
+    /// The next when a person toggles.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        match self {
+            Self::System => Self::Light,
+            Self::Light => Self::Dark,
+            Self::Dark => Self::System,
+        }
+    }
+}
+
+/// What is lit up in every view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// A layer: position in the plan's order.
+    pub layer: Option<usize>,
+    /// A tensor: index into the plan's tensors.
+    pub tensor: Option<usize>,
+}
+
+impl Selection {
+    /// Nothing.
+    pub const NONE: Self = Self { layer: None, tensor: None };
+
+    /// A layer.
+    #[must_use]
+    pub const fn layer(index: usize) -> Self {
+        Self { layer: Some(index), tensor: None }
+    }
+
+    /// A tensor.
+    #[must_use]
+    pub const fn tensor(index: usize) -> Self {
+        Self { layer: None, tensor: Some(index) }
+    }
+
+    /// Whether nothing is selected.
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        self.layer.is_none() && self.tensor.is_none()
+    }
+}
