@@ -1,5 +1,6 @@
 //! Comparing a run with the reference interpreter, layer by layer.
 
+use tilewright_model::interpret::{Stop, never};
 use tilewright_model::{Data, Model, NodeId, RunError, int8};
 use tilewright_plan::{Instruction, Plan, Space};
 
@@ -83,13 +84,27 @@ pub struct Expected {
 /// # Errors
 /// What the interpreter says.
 pub fn expected(plan: &Plan, model: &Model, inputs: &[Data]) -> Result<Expected, RunError> {
+    expected_until(plan, model, inputs, &never)
+}
+
+/// As [`expected`], but ends soon after `stop` says yes.
+///
+/// # Errors
+/// What the interpreter says; [`RunError::Stopped`] if it was stopped.
+pub fn expected_until(
+    plan: &Plan,
+    model: &Model,
+    inputs: &[Data],
+    stop: &Stop<'_>,
+) -> Result<Expected, RunError> {
     let bytes = |data: &Data| data.as_i8().map(<[i8]>::to_vec).unwrap_or_default();
     let mut by_node: Vec<Vec<i8>> = vec![Vec::new(); model.nodes.len()];
-    let outputs = int8::run(model, inputs, &mut |node: NodeId, results: &[Data]| {
+    let mut keep = |node: NodeId, results: &[Data]| {
         if let (Some(slot), Some(data)) = (by_node.get_mut(node.0), results.first()) {
             *slot = bytes(data);
         }
-    })?;
+    };
+    let outputs = int8::Interpreter::new(model)?.run_until(inputs, &mut keep, stop)?;
     let layers = plan
         .layers
         .iter()

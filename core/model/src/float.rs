@@ -8,7 +8,7 @@ mod kernels;
 use crate::data::Data;
 use crate::graph::{Model, Node, NodeId};
 use crate::interpret::slide::{Slide, image};
-use crate::interpret::{Observe, RunError, check_types, execute, layout};
+use crate::interpret::{Observe, RunError, Stop, check_types, execute, layout, never};
 use crate::op::{Op, Window};
 use crate::shape::Shape;
 use crate::tensor::DType;
@@ -38,8 +38,21 @@ impl<'m> Interpreter<'m> {
     /// # Errors
     /// If the inputs do not fit the model.
     pub fn run(&self, inputs: &[Data], observe: &mut Observe<'_>) -> Result<Vec<Data>, RunError> {
-        execute(self.model, inputs, observe, &mut |id, node, operands| {
-            compute(self.model, node, operands, self.packed[id.0].as_ref()).map(Data::F32)
+        self.run_until(inputs, observe, &never)
+    }
+
+    /// As [`Interpreter::run`], but ends soon after `stop` says yes.
+    ///
+    /// # Errors
+    /// If the inputs do not fit the model; [`RunError::Stopped`] if it was stopped.
+    pub fn run_until(
+        &self,
+        inputs: &[Data],
+        observe: &mut Observe<'_>,
+        stop: &Stop<'_>,
+    ) -> Result<Vec<Data>, RunError> {
+        execute(self.model, inputs, observe, stop, &mut |id, node, operands, stop| {
+            compute(self.model, node, operands, self.packed[id.0].as_ref(), stop).map(Data::F32)
         })
     }
 }
@@ -81,6 +94,7 @@ fn compute(
     node: &Node,
     operands: &[&Data],
     packed: Option<&Packed>,
+    stop: &Stop<'_>,
 ) -> Result<Vec<f32>, RunError> {
     let operands: Vec<&[f32]> = operands
         .iter()
@@ -94,6 +108,7 @@ fn compute(
         window: *window,
         input: image(&shape),
         output: image(&model.tensor(node.outputs[0]).shape),
+        stop,
     };
     // Weights that a node computes are packed for each run.
     let repacked =

@@ -9,7 +9,7 @@ use crate::data::Data;
 use crate::graph::{Model, Node, NodeId, TensorId};
 use crate::integer::{self, AddParams, Channel, Multiplier, SoftmaxParams};
 use crate::interpret::slide::{Slide, image};
-use crate::interpret::{Observe, RunError, check_types, execute, layout};
+use crate::interpret::{Observe, RunError, Stop, check_types, execute, layout, never};
 use crate::op::{Op, Window};
 use crate::shape::Shape;
 use crate::tensor::{DType, Quantisation, Tensor};
@@ -61,8 +61,21 @@ impl<'m> Interpreter<'m> {
     /// # Errors
     /// If the inputs do not fit the model.
     pub fn run(&self, inputs: &[Data], observe: &mut Observe<'_>) -> Result<Vec<Data>, RunError> {
-        execute(self.model, inputs, observe, &mut |id, node, operands| {
-            compute(self.model, node, operands, &self.nodes[id.0]).map(Data::I8)
+        self.run_until(inputs, observe, &never)
+    }
+
+    /// As [`Interpreter::run`], but ends soon after `stop` says yes.
+    ///
+    /// # Errors
+    /// If the inputs do not fit the model; [`RunError::Stopped`] if it was stopped.
+    pub fn run_until(
+        &self,
+        inputs: &[Data],
+        observe: &mut Observe<'_>,
+        stop: &Stop<'_>,
+    ) -> Result<Vec<Data>, RunError> {
+        execute(self.model, inputs, observe, stop, &mut |id, node, operands, stop| {
+            compute(self.model, node, operands, &self.nodes[id.0], stop).map(Data::I8)
         })
     }
 }
@@ -183,6 +196,7 @@ fn compute(
     node: &Node,
     operands: &[&Data],
     prepared: &Prepared,
+    stop: &Stop<'_>,
 ) -> Result<Vec<i8>, RunError> {
     let tensors: Vec<&Tensor> = node.inputs.iter().map(|id| model.tensor(*id)).collect();
     let values = |index: usize| -> Result<&[i8], RunError> {
@@ -194,6 +208,7 @@ fn compute(
         window: *window,
         input: image(shape),
         output: image(&model.tensor(node.outputs[0]).shape),
+        stop,
     };
     Ok(match &prepared.ready {
         Ready::Convolve { rows, rescale, window } => {

@@ -4,6 +4,8 @@
 pub(crate) mod layout;
 pub(crate) mod slide;
 
+use std::cell::Cell;
+
 use thiserror::Error;
 
 use crate::data::Data;
@@ -57,13 +59,28 @@ pub enum RunError {
         /// Why not.
         reason: &'static str,
     },
+    /// The caller asked for an end.
+    #[error("the run was stopped")]
+    Stopped,
 }
 
 /// Called after each node with its results.
 pub type Observe<'a> = dyn FnMut(NodeId, &[Data]) + 'a;
 
-/// Gives the result of a node from its operands.
-pub(crate) type Compute<'a> = dyn FnMut(NodeId, &Node, &[&Data]) -> Result<Data, RunError> + 'a;
+/// Asked every few output pixels, and after each node, whether to stop. What it measures, a clock or
+/// a flag, is the caller's.
+pub type Stop<'a> = dyn Fn() -> bool + 'a;
+
+/// A [`Stop`] that never stops.
+#[must_use]
+pub const fn never() -> bool {
+    false
+}
+
+/// Gives the result of a node from its operands. Once the stop has said yes the result may be
+/// unfinished; it is thrown away.
+pub(crate) type Compute<'a> =
+    dyn FnMut(NodeId, &Node, &[&Data], &Stop<'_>) -> Result<Data, RunError> + 'a;
 
 enum Slot<'a> {
     Empty,
@@ -87,9 +104,16 @@ pub(crate) fn execute(
     model: &Model,
     inputs: &[Data],
     observe: &mut Observe<'_>,
+    stop: &Stop<'_>,
     compute: &mut Compute<'_>,
 ) -> Result<Vec<Data>, RunError> {
     check_inputs(model, inputs)?;
+    // A kernel that was told to stop leaves holes: that answer is final.
+    let stopped = Cell::new(false);
+    let stop = || {
+        stopped.set(stopped.get() || stop());
+        stopped.get()
+    };
     let mut slots: Vec<Slot<'_>> = model
         .tensors
         .iter()
@@ -103,7 +127,10 @@ pub(crate) fn execute(
     for (index, node) in model.nodes.iter().enumerate() {
         let operands: Vec<&Data> =
             node.inputs.iter().map(|id| values(model, &slots, *id)).collect::<Result<_, _>>()?;
-        let result = compute(NodeId(index), node, &operands)?;
+        let result = compute(NodeId(index), node, &operands, &stop)?;
+        if stop() {
+            return Err(RunError::Stopped);
+        }
         observe(NodeId(index), std::slice::from_ref(&result));
         for id in &node.inputs {
             if last_reads[id.0] == Some(index) {

@@ -37,7 +37,12 @@ impl Packed {
     }
 
     /// Bias first, then products in the order of the taps and, within each, the input channels.
-    pub(super) fn convolve(&self, slide: &Slide, input: &[f32], bias: Option<&[f32]>) -> Vec<f32> {
+    pub(super) fn convolve(
+        &self,
+        slide: &Slide<'_>,
+        input: &[f32],
+        bias: Option<&[f32]>,
+    ) -> Vec<f32> {
         let pixels: usize = slide.output[..3].iter().product();
         let mut result = vec![0.0; pixels * self.outputs];
         let channels = slide.input[3] / self.groups;
@@ -71,7 +76,7 @@ impl Packed {
 }
 
 pub(super) fn depthwise(
-    slide: Slide,
+    slide: Slide<'_>,
     input: &[f32],
     weights: &[f32],
     bias: Option<&[f32]>,
@@ -102,7 +107,7 @@ pub(super) fn depthwise(
     result
 }
 
-pub(super) fn max_pool(slide: &Slide, input: &[f32]) -> Vec<f32> {
+pub(super) fn max_pool(slide: &Slide<'_>, input: &[f32]) -> Vec<f32> {
     let channels = slide.output[3];
     let mut result = vec![f32::NEG_INFINITY; slide.output.iter().product()];
     slide.pixels(|index, pixel| {
@@ -119,7 +124,7 @@ pub(super) fn max_pool(slide: &Slide, input: &[f32]) -> Vec<f32> {
     result
 }
 
-pub(super) fn average_pool(slide: &Slide, input: &[f32], count_padding: bool) -> Vec<f32> {
+pub(super) fn average_pool(slide: &Slide<'_>, input: &[f32], count_padding: bool) -> Vec<f32> {
     let channels = slide.output[3];
     let mut result = vec![0.0; slide.output.iter().product()];
     slide.pixels(|index, pixel| {

@@ -130,3 +130,32 @@ fn each_node_is_observed_in_order() {
     assert_eq!(seen, [(0, vec![0., 2.]), (1, vec![0., 4.])]);
     assert_eq!(results.unwrap()[0].as_f32().unwrap(), [0., 4.]);
 }
+
+#[test]
+fn a_run_stops_inside_a_node_and_never_gives_half_a_result() {
+    let mut build = Build::new(&[1, 32, 32, 1]);
+    build.conv(Window::dense([1, 1]), &[2, 1, 1, 1], vec![1., 2.], None, 1);
+    build.finish();
+    let interpreter = Interpreter::new(&build.model).unwrap();
+    let inputs = [Data::F32(vec![1.0; 1024])];
+    let whole = interpreter.run(&inputs, &mut |_, _| {}).unwrap();
+    let mut most = 0;
+    for patience in 0.. {
+        let looks = std::cell::Cell::new(0);
+        // Says yes once only, at any look: that must be enough.
+        let stop = || looks.replace(looks.get() + 1) == patience;
+        let mut seen = 0;
+        let result = interpreter.run_until(&inputs, &mut |_, _| seen += 1, &stop);
+        match result {
+            Err(error) => {
+                assert_eq!((error, seen), (RunError::Stopped, 0));
+                most = patience;
+            }
+            Ok(result) => {
+                assert_eq!(result, whole);
+                break;
+            }
+        }
+    }
+    assert!(most >= 16, "1024 pixels are worth more looks than {most}");
+}

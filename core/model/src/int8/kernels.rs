@@ -60,7 +60,7 @@ fn dot(values: &[i16], weights: &[i16]) -> i32 {
     products.fold(0, i32::wrapping_add)
 }
 
-pub(super) fn convolve(slide: &Slide, input: &[i8], rows: &Rows, rescale: &Rescale) -> Vec<i8> {
+pub(super) fn convolve(slide: &Slide<'_>, input: &[i8], rows: &Rows, rescale: &Rescale) -> Vec<i8> {
     let input = rescale.differences(input);
     let pixels: usize = slide.output[..3].iter().product();
     let mut result = vec![0; pixels * rows.outputs];
@@ -83,7 +83,7 @@ pub(super) fn convolve(slide: &Slide, input: &[i8], rows: &Rows, rescale: &Resca
 }
 
 pub(super) fn depthwise(
-    slide: &Slide,
+    slide: &Slide<'_>,
     input: &[i8],
     weights: &[i16],
     rescale: &Rescale,
@@ -112,7 +112,7 @@ pub(super) fn depthwise(
     result
 }
 
-pub(super) fn max_pool(slide: &Slide, input: &[i8], limits: (i8, i8)) -> Vec<i8> {
+pub(super) fn max_pool(slide: &Slide<'_>, input: &[i8], limits: (i8, i8)) -> Vec<i8> {
     let channels = slide.output[3];
     let mut result = vec![i8::MIN; slide.output.iter().product()];
     slide.pixels(|index, pixel| {
@@ -129,7 +129,7 @@ pub(super) fn max_pool(slide: &Slide, input: &[i8], limits: (i8, i8)) -> Vec<i8>
 /// Mean of each window, rounded half away from zero. `padding` is the value of padded pixels if
 /// they count.
 pub(super) fn average_pool(
-    slide: &Slide,
+    slide: &Slide<'_>,
     input: &[i8],
     padding: Option<i32>,
     limits: (i8, i8),

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::interpret::Stop;
 use crate::op::Window;
 use crate::shape::Shape;
 
@@ -16,15 +17,20 @@ pub(crate) fn image(shape: &Shape) -> [usize; 4] {
     }
 }
 
+/// Output pixels between two looks at the stop: few enough for the widest layers, many enough that
+/// reading a clock costs nothing beside them.
+const PIXELS_PER_LOOK: usize = 64;
+
 /// A window over an image, with the geometry of the result.
 #[derive(Clone, Copy)]
-pub(crate) struct Slide {
+pub(crate) struct Slide<'s> {
     pub(crate) window: Window,
     pub(crate) input: [usize; 4],
     pub(crate) output: [usize; 4],
+    pub(crate) stop: &'s Stop<'s>,
 }
 
-impl Slide {
+impl Slide<'_> {
     /// The taps along an axis that lie inside the image at an output position, and the place of
     /// tap 0, counted from where the padding begins.
     fn inside(&self, axis: usize, position: usize) -> (Range<usize>, usize) {
@@ -40,13 +46,17 @@ impl Slide {
         if axis == 0 { self.window.padding.top } else { self.window.padding.left }
     }
 
-    /// Calls `visit` with the index of each output pixel and its batch, row and column.
+    /// Calls `visit` with the index of each output pixel and its batch, row and column; leaves the
+    /// rest out once the stop says yes.
     pub(crate) fn pixels(&self, mut visit: impl FnMut(usize, [usize; 3])) {
         let [batches, rows, columns, _] = self.output;
-        let mut index = 0;
+        let mut index = 0usize;
         for n in 0..batches {
             for y in 0..rows {
                 for x in 0..columns {
+                    if index.is_multiple_of(PIXELS_PER_LOOK) && (self.stop)() {
+                        return;
+                    }
                     visit(index, [n, y, x]);
                     index += 1;
                 }

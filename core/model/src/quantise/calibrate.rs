@@ -3,7 +3,8 @@
 use super::{QuantiseError, QuantiseOptions, QuantiseReport, activations, convert, report, scales};
 use crate::data::Data;
 use crate::float;
-use crate::graph::Model;
+use crate::graph::{Model, NodeId};
+use crate::interpret::{Stop, never};
 
 /// Smallest and largest value seen; always contains 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -39,8 +40,8 @@ impl Range {
     }
 }
 
-/// Ranges in the making: samples are shown one by one, so that a host can report progress and stop
-/// between them.
+/// Ranges in the making: samples are shown one by one, so that a host can report progress between
+/// them, and stop between or inside them.
 pub struct Calibration<'m> {
     model: &'m Model,
     options: QuantiseOptions,
@@ -82,6 +83,15 @@ impl<'m> Calibration<'m> {
     /// # Errors
     /// If the inputs do not fit the model or a value is not finite.
     pub fn observe(&mut self, sample: &[Data]) -> Result<(), QuantiseError> {
+        self.observe_until(sample, &never)
+    }
+
+    /// As [`Calibration::observe`], but ends soon after `stop` says yes.
+    ///
+    /// # Errors
+    /// As [`Calibration::observe`]; [`crate::RunError::Stopped`] inside a
+    /// [`QuantiseError::Run`] if it was stopped, after which the ranges are of no use.
+    pub fn observe_until(&mut self, sample: &[Data], stop: &Stop<'_>) -> Result<(), QuantiseError> {
         let mut faulty = None;
         let ranges = &mut self.ranges;
         let mut see = |tensor: usize, data: &Data| {
@@ -95,11 +105,12 @@ impl<'m> Calibration<'m> {
             see(id.0, data);
         }
         let nodes = &self.model.nodes;
-        self.interpreter.run(sample, &mut |node, results| {
+        let mut observe = |node: NodeId, results: &[Data]| {
             for (id, data) in nodes[node.0].outputs.iter().zip(results) {
                 see(id.0, data);
             }
-        })?;
+        };
+        self.interpreter.run_until(sample, &mut observe, stop)?;
         if let Some(tensor) = faulty {
             let tensor = self.model.tensors[tensor].name.clone();
             return Err(QuantiseError::NotFinite { tensor, sample: self.seen });
@@ -116,14 +127,25 @@ impl<'m> Calibration<'m> {
     /// # Errors
     /// If no sample was observed, or a node has no int8 form.
     pub fn finish(self) -> Result<(Model, QuantiseReport), QuantiseError> {
+        self.finish_until(&never)
+    }
+
+    /// As [`Calibration::finish`], but ends soon after `stop` says yes: both models run on the
+    /// compared samples.
+    ///
+    /// # Errors
+    /// As [`Calibration::finish`]; [`crate::RunError::Stopped`] inside a
+    /// [`QuantiseError::Run`] if it was stopped.
+    pub fn finish_until(self, stop: &Stop<'_>) -> Result<(Model, QuantiseReport), QuantiseError> {
         if self.seen == 0 {
             return Err(QuantiseError::NoSamples);
         }
         let scales = scales::choose(self.model, &self.ranges)?;
         let quantised = convert(self.model, &scales)?;
         quantised.verify()?;
+        let models = (self.model, &quantised);
         let mut report =
-            report::compare(self.model, &self.interpreter, &quantised, &self.ranges, &self.kept)?;
+            report::compare(models, &self.interpreter, &self.ranges, &self.kept, stop)?;
         report.samples = self.seen;
         Ok((quantised, report))
     }

@@ -4,6 +4,7 @@ use super::QuantiseError;
 use super::calibrate::Range;
 use crate::data::Data;
 use crate::graph::{Model, TensorId};
+use crate::interpret::Stop;
 use crate::tensor::Quantisation;
 use crate::{float, int8};
 
@@ -64,13 +65,13 @@ impl Power {
     }
 }
 
-/// Runs both models on the samples. Both have the same nodes in the same order.
+/// Runs both models, float and int8, on the samples. Both have the same nodes in the same order.
 pub(super) fn compare(
-    model: &Model,
+    (model, quantised): (&Model, &Model),
     interpreter: &float::Interpreter<'_>,
-    quantised: &Model,
     ranges: &[Option<Range>],
     samples: &[Vec<Data>],
+    stop: &Stop<'_>,
 ) -> Result<QuantiseReport, QuantiseError> {
     let pairs: Vec<(TensorId, TensorId)> = model
         .inputs
@@ -89,14 +90,16 @@ pub(super) fn compare(
     let integer_interpreter = int8::Interpreter::new(quantised)?;
     for sample in samples {
         let mut reals: Vec<Data> = sample.clone();
-        interpreter.run(sample, &mut |_, results| reals.extend_from_slice(results))?;
+        let mut observe = |_, results: &[Data]| reals.extend_from_slice(results);
+        interpreter.run_until(sample, &mut observe, stop)?;
         let inputs: Vec<Data> = sample
             .iter()
             .zip(&quantised.inputs)
             .map(|(data, id)| Data::I8(quantisation(*id).quantise(data.as_f32().unwrap_or(&[]))))
             .collect();
         let mut integers = inputs.clone();
-        integer_interpreter.run(&inputs, &mut |_, results| integers.extend_from_slice(results))?;
+        let mut observe = |_, results: &[Data]| integers.extend_from_slice(results);
+        integer_interpreter.run_until(&inputs, &mut observe, stop)?;
         for (index, (real, integer)) in reals.iter().zip(&integers).enumerate() {
             if let (Some(real), Some(integer)) = (real.as_f32(), integer.as_i8()) {
                 powers[index].add(real, integer, &quantisation(pairs[index].1));

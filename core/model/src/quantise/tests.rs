@@ -120,3 +120,16 @@ fn faulty_samples_and_weights_are_named() {
     build.finish();
     assert!(quantise(&build.model, &samples(2), &options).is_err());
 }
+
+#[test]
+fn calibration_stops_in_either_half() {
+    let build = network();
+    let sample = &samples(192)[0];
+    let options = QuantiseOptions::default();
+    let stopped = QuantiseError::Run(RunError::Stopped);
+    let mut calibration = Calibration::new(&build.model, &options).unwrap();
+    assert_eq!(calibration.observe_until(sample, &|| true), Err(stopped.clone()));
+    let mut calibration = Calibration::new(&build.model, &options).unwrap();
+    calibration.observe_until(sample, &|| false).unwrap();
+    assert_eq!(calibration.finish_until(&|| true).unwrap_err(), stopped);
+}
