@@ -11,6 +11,8 @@ use tilewright_tests::host;
 use tilewright_tests::random_model::{random_inputs, random_model};
 
 const MODELS: u64 = 400;
+/// Changed plans of each model.
+const CHANGES: u64 = 12;
 
 fn board() -> Board {
     tilewright_board::find("stm32f746g-disco").unwrap()
@@ -49,8 +51,8 @@ fn every_strategy_gives_the_bytes_of_the_reference() {
 fn a_plan_with_one_number_changed_is_caught_or_still_right() {
     let mut caught = 0u32;
     let mut rng = fastrand::Rng::with_seed(7);
-    for seed in 0..MODELS {
-        let model = random_model(seed);
+    for seed in 0..MODELS * CHANGES {
+        let model = random_model(seed % MODELS);
         let inputs = random_inputs(&model, seed);
         let mut plan = planned(&model, Strategy::Resident);
         if !mutate(&mut plan, &mut rng) {
@@ -68,7 +70,8 @@ fn a_plan_with_one_number_changed_is_caught_or_still_right() {
             .unwrap_or_else(|e| panic!("model {seed}: {e}"));
         assert_eq!(found, expected, "model {seed}: a wrong plan passed the check");
     }
-    assert!(caught > MODELS as u32 / 2, "only {caught} of {MODELS} changed plans were caught");
+    let changed = MODELS * CHANGES;
+    assert!(u64::from(caught) > changed / 2, "only {caught} of {changed} were caught");
 }
 
 /// Changes one number of a plan; false if the plan has nothing of the kind drawn.
@@ -78,7 +81,7 @@ fn mutate(plan: &mut Plan, rng: &mut fastrand::Rng) -> bool {
         if count == 0 { None } else { items.get_mut(rng.usize(..count)) }
     }
     let delta = rng.u32(1..40);
-    let changed = match rng.usize(..7) {
+    let changed = match rng.usize(..17) {
         0 => pick(&mut plan.views, rng).map(|view| view.offset = view.offset.wrapping_add(delta)),
         1 => pick(&mut plan.views, rng).map(|view| view.offset = view.offset.saturating_sub(delta)),
         2 => pick(&mut plan.ops, rng).map(|op| op.input_zero[0] ^= 1),
@@ -92,6 +95,16 @@ fn mutate(plan: &mut Plan, rng: &mut fastrand::Rng) -> bool {
                 steps.swap(at, at + 1);
             })
         }
+        6 => pick(&mut plan.views, rng).map(|view| view.space = rng.u8(..6)),
+        7 => pick(&mut plan.views, rng).map(|view| view.y0 += 1),
+        8 => pick(&mut plan.views, rng).map(|view| view.x0 += 1),
+        9 => pick(&mut plan.views, rng).map(|view| view.row_pitch += delta),
+        10 => pick(&mut plan.views, rng).map(|view| view.column_pitch += delta),
+        11 => pick(&mut plan.views, rng).map(|view| view.first_row = rng.u16(..4)),
+        12 => pick(&mut plan.views, rng).map(|view| view.ring_rows = rng.u16(..20)),
+        13 => pick(&mut plan.tiles, rng).map(|tile| tile.channel_start += rng.u32(1..4)),
+        14 => pick(&mut plan.tiles, rng).map(|tile| tile.valid_start[rng.usize(..2)] += 1),
+        15 => pick(&mut plan.tiles, rng).map(|tile| tile.valid_size[rng.usize(..2)] ^= 1),
         _ => pick(&mut plan.constants, rng).map(|block| block.offset += u64::from(delta)),
     };
     changed.is_some()

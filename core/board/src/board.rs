@@ -240,14 +240,18 @@ impl Board {
         self.firmware.as_ref().map_or_else(|| self.flash(), |f| self.flash() - f.flash_bytes)
     }
 
-    /// Bytes that exist in each space of a plan, by the space's number; flash sections share
-    /// what the firmware leaves.
+    /// Bytes that a plan can use in each space, by the space's number: what the board's firmware
+    /// sets up, or all memories of a board without firmware. Flash sections share what the
+    /// firmware leaves.
     #[must_use]
     pub fn space_bytes(&self) -> [u64; 6] {
         let mut bytes = [0; 6];
         bytes[Space::Arena as usize] = self.arena().0;
         bytes[Space::Weights as usize] = self.plan_bytes().0;
         bytes[Space::Constants as usize] = self.plan_bytes().0;
+        if self.firmware.is_some() {
+            return bytes;
+        }
         bytes[Space::ExternalRam as usize] = self.total(|k| k == MemoryKind::Sdram).0;
         bytes[Space::ExternalFlash as usize] = self.total(|k| k == MemoryKind::QspiFlash).0;
         bytes[Space::Card as usize] = self.total(|k| k == MemoryKind::Card).0;

@@ -113,8 +113,8 @@ pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckEr
     Ok(proof)
 }
 
-/// Every node of the model that executes is a layer, once and in an order that respects the
-/// graph's edges; tensors are inside their space.
+/// Every node of the model that executes is a layer, once; tensors are inside their space; there is
+/// a program.
 fn check_structure(plan: &Plan, model: &Model) -> Result<(), CheckError> {
     let wrong = |reason: String| Err(CheckError::Plan(reason));
     let mut seen = vec![false; model.nodes.len()];
@@ -129,6 +129,9 @@ fn check_structure(plan: &Plan, model: &Model) -> Result<(), CheckError> {
         if executes != seen {
             return wrong(format!("node '{}' is missing or should not execute", node.name));
         }
+    }
+    if !plan.programs.iter().any(|program| !program.boot) {
+        return wrong("it has no program".to_owned());
     }
     for tensor in &plan.tensors {
         if tensor.offset.saturating_add(tensor.bytes.0) > plan.space(tensor.space).0 {
@@ -171,9 +174,11 @@ impl<'a> Follow<'a> {
         for (io, id) in program.inputs.iter().zip(&model.inputs) {
             let view = plan.views.get(io.view as usize).copied().unwrap_or_default();
             let elements = model.tensor(*id).shape.elements().unwrap_or(0) as u64;
+            node::check_io(io, model, *id).map_err(CheckError::Plan)?;
             if view.space() != Some(Space::Arena)
                 || !view.is_contiguous()
                 || view.elements() != elements
+                || domain::check_view(&view, plan.space(Space::Arena).0).is_err()
             {
                 return Err(CheckError::Plan(format!(
                     "input '{}' is not a whole tensor in the arena",
@@ -206,8 +211,8 @@ impl<'a> Follow<'a> {
     }
 
     fn step(&mut self, step: &Step, number: usize) -> Result<u64, String> {
-        if step.after.iter().flatten().any(|a| a.lane == 0 && a.step as usize >= number) {
-            return Err("waits for itself or for a later step".to_owned());
+        if step.after.iter().flatten().any(|a| a.lane != 0 || a.step as usize >= number) {
+            return Err("waits for itself, a later step or another lane".to_owned());
         }
         let Instruction::Compute { op, tile, first_view } = step.instruction else {
             return Err("only compute steps can be checked".to_owned());
@@ -219,10 +224,7 @@ impl<'a> Follow<'a> {
         domain::check_compute(op_record, tile, views)?;
         for view in views {
             let space = view.space().ok_or("unknown space")?;
-            let end = u64::from(view.offset) + view.extent();
-            if end > self.plan.space(space).0 {
-                return Err("an operand reaches past the end of its space".to_owned());
-            }
+            domain::check_view(view, self.plan.space(space).0)?;
         }
         let node_id = NodeId(layer.node as usize);
         let meaning = node::meaning(self.model, node_id, op_record, tile)?;
@@ -233,6 +235,9 @@ impl<'a> Follow<'a> {
         for (role, view) in kernel.roles().iter().zip(views) {
             match role {
                 Role::Input => {
+                    if view.space() != Some(Space::Arena) {
+                        return Err("an activation is read outside of the arena".to_owned());
+                    }
                     let meant = inputs.next().ok_or("more inputs than the node has")?;
                     let root = self.roots[meant.0];
                     let shape = if matches!(kernel, tilewright_plan::Kernel::FullyConnected) {
@@ -249,6 +254,10 @@ impl<'a> Follow<'a> {
             }
         }
         let output = output.ok_or("no output")?;
+        if output.space() != Some(Space::Arena) {
+            return Err("an activation is written outside of the arena".to_owned());
+        }
+        node::check_boxes(self.model, &meaning, kernel, views, output)?;
         let read = |view: &tilewright_plan::View| {
             u64::from(view.offset)..u64::from(view.offset) + view.extent()
         };
@@ -282,6 +291,12 @@ impl<'a> Follow<'a> {
         for (io, id) in self.program.outputs.iter().zip(&self.model.outputs) {
             let view = self.plan.views.get(io.view as usize);
             let view = view.ok_or_else(|| fault(*id, "unknown view"))?;
+            node::check_io(io, self.model, *id).map_err(|reason| fault(*id, &reason))?;
+            domain::check_view(view, self.plan.space(Space::Arena).0)
+                .map_err(|reason| fault(*id, reason))?;
+            if view.space() != Some(Space::Arena) || !view.is_contiguous() {
+                return Err(fault(*id, "it is not a whole tensor in the arena"));
+            }
             let shape = node::shape(self.model, *id).map_err(|reason| fault(*id, &reason))?;
             if view.elements() != shape.iter().product::<u64>() {
                 return Err(fault(*id, "its view has another size"));

@@ -2,7 +2,7 @@
 
 use tilewright_model::integer;
 use tilewright_model::{Model, Node, NodeId, Op as ModelOp, TensorId, Window};
-use tilewright_plan::{Kernel, Op, Tile};
+use tilewright_plan::{Io, Kernel, Op, Role, Tile, View};
 
 /// The operands that a step should have.
 pub struct Meaning {
@@ -16,6 +16,8 @@ pub struct Meaning {
     pub channel_start: u64,
     /// Output channels of the step.
     pub channels: u64,
+    /// Whether the step makes a part of its output from a whole input: concat.
+    pub is_part: bool,
 }
 
 /// The tensor whose bytes a tensor names: reshapes resolved.
@@ -80,6 +82,17 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
         }
     };
     same("kernel", kernel, expected)?;
+    // Kernels take the channels of their boxes: a part of the channels has its weights in one run
+    // only where they are outermost.
+    let parts_allowed = match &node.op {
+        ModelOp::Concat { .. } | ModelOp::FullyConnected { .. } => true,
+        ModelOp::Conv { groups, .. } => *groups == 1,
+        _ => false,
+    };
+    let all = (0, shape(model, output)?[2]);
+    if !parts_allowed && (u64::from(tile.channel_start), u64::from(tile.channels)) != all {
+        return Err("makes a part of the channels, which its kernel cannot".to_owned());
+    }
     if let Some(window) = window {
         check_window(model, first, op, tile, window)?;
     }
@@ -96,7 +109,60 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
         weights_per_channel,
         channel_start: u64::from(tile.channel_start),
         channels: u64::from(tile.channels),
+        is_part: matches!(node.op, ModelOp::Concat { .. }),
     })
+}
+
+/// Checks that boxes lie over each other as the kernel takes them: elementwise kernels pair the
+/// first elements of their boxes, and a pad takes its whole input.
+///
+/// # Errors
+/// Says what is wrong.
+pub fn check_boxes(
+    model: &Model,
+    meaning: &Meaning,
+    kernel: Kernel,
+    views: &[View],
+    output: &View,
+) -> Result<(), String> {
+    let origin = |view: &View| (view.y0, view.x0);
+    let whole = |view: &View, id: TensorId| {
+        let shape = shape(model, id)?;
+        let size = [u64::from(view.h), u64::from(view.w), u64::from(view.c)];
+        same("input box", (origin(view), size), ((0, 0), shape))
+    };
+    let inputs = kernel.roles().iter().zip(views).filter(|(role, _)| **role == Role::Input);
+    for ((_, view), id) in inputs.zip(&meaning.inputs) {
+        match kernel {
+            Kernel::Pad => whole(view, *id)?,
+            Kernel::Requantise if meaning.is_part => whole(view, *id)?,
+            Kernel::Add | Kernel::Requantise | Kernel::Softmax => {
+                same("first element of the input box", origin(view), origin(output))?;
+            }
+            Kernel::Conv
+            | Kernel::Depthwise
+            | Kernel::FullyConnected
+            | Kernel::MaxPool
+            | Kernel::AveragePool => {}
+        }
+    }
+    Ok(())
+}
+
+/// Checks what an input or output says of its scale, zero point and labels.
+///
+/// # Errors
+/// Says what differs from the model.
+pub fn check_io(io: &Io, model: &Model, id: TensorId) -> Result<(), String> {
+    let tensor = model.tensor(id);
+    let quantisation = tensor.quantisation.as_ref().ok_or("it is not quantised")?;
+    same("scale", io.scale.to_bits(), quantisation.scale(0).to_bits())?;
+    same("zero point", i32::from(io.zero), quantisation.zero())?;
+    let elements = tensor.shape.elements().unwrap_or(0);
+    if !io.labels.is_empty() && io.labels.len() != elements {
+        return Err("it has another number of labels than of elements".to_owned());
+    }
+    Ok(())
 }
 
 /// The operand of a concat whose place in the output is the tile.

@@ -25,8 +25,32 @@ pub fn check_op(op: &Op) -> Result<(), &'static str> {
     if has_window(kernel) && [op.window, op.stride, op.dilation].concat_has_zero() {
         return Err("window, stride or dilation is zero");
     }
+    if matches!(kernel, Kernel::MaxPool | Kernel::AveragePool) && op.dilation != [1, 1] {
+        return Err("a pooling window is dilated");
+    }
     if matches!(kernel, Kernel::Conv | Kernel::Depthwise) && op.groups == 0 {
         return Err("no groups");
+    }
+    Ok(())
+}
+
+/// Checks a view by itself, in a space of `space_bytes` bytes.
+///
+/// # Errors
+/// A sentence on what is wrong.
+pub fn check_view(view: &View, space_bytes: u64) -> Result<(), &'static str> {
+    if view.h == 0 || view.w == 0 || view.c == 0 {
+        return Err("empty box");
+    }
+    if view.ring_rows < view.h || view.first_row >= view.ring_rows {
+        return Err("ring is smaller than the box");
+    }
+    let line = u64::from(view.column_pitch) * u64::from(view.w - 1) + u64::from(view.c);
+    if view.column_pitch < view.c || u64::from(view.row_pitch) < line {
+        return Err("pitch is smaller than what it steps over");
+    }
+    if u64::from(view.offset) + view.extent() > space_bytes {
+        return Err("reaches past the end of its space");
     }
     Ok(())
 }
@@ -173,21 +197,20 @@ fn check_window(op: &Op, tile: &Tile, input: &View) -> Result<(), &'static str> 
     Ok(())
 }
 
-/// Each window of a pool sees at least one pixel.
+/// Each window of a pool sees at least one pixel. Windows are dense and move one way, so the first
+/// and the last tell of all.
 fn check_windows_not_empty(op: &Op, tile: &Tile) -> Result<(), &'static str> {
     for axis in 0..2 {
         let valid_start = i64::from(tile.valid_start[axis]);
         let valid_end = valid_start + i64::from(tile.valid_size[axis]);
-        let dilation = i64::from(op.dilation[axis]);
-        let taps = i64::from(op.window[axis]);
-        for output in 0..i64::from(tile.output_size[axis]) {
-            let start = (i64::from(tile.output_start[axis]) + output) * i64::from(op.stride[axis])
-                - i64::from(op.padding[axis]);
-            let sees =
-                (0..taps).any(|tap| (valid_start..valid_end).contains(&(start + tap * dilation)));
-            if !sees {
-                return Err("a pooling window sees no input");
-            }
+        let start_of = |output: i64| {
+            (i64::from(tile.output_start[axis]) + output) * i64::from(op.stride[axis])
+                - i64::from(op.padding[axis])
+        };
+        let first = start_of(0);
+        let last = start_of(i64::from(tile.output_size[axis]) - 1);
+        if first + i64::from(op.window[axis]) <= valid_start || last >= valid_end {
+            return Err("a pooling window sees no input");
         }
     }
     Ok(())

@@ -132,12 +132,14 @@ impl View {
             + self.c as u64
     }
 
-    /// Whether rows follow each other without gap, so that the box is one run of bytes.
+    /// Whether rows follow each other without gap and nothing follows them, so that the box is one
+    /// run of bytes and all of the view.
     #[must_use]
     pub const fn is_contiguous(&self) -> bool {
         self.column_pitch == self.c
             && self.row_pitch as u64 == self.w as u64 * self.c as u64
             && self.first_row == 0
+            && self.ring_rows == self.h
     }
 }
 

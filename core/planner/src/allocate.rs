@@ -2,6 +2,9 @@
 
 use tilewright_plan::Bytes;
 
+/// Bytes to which tensors are aligned: kernels may load words.
+pub const TENSOR_ALIGNMENT: u64 = 4;
+
 /// A block to place: it holds its bytes from `first` up to, not including, `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {

@@ -154,7 +154,15 @@ impl<'a> Names<'a> {
         let table_end = 4usize.checked_add((count as usize).checked_mul(8)?)?;
         let table = <[[u32; 2]]>::ref_from_bytes(bytes.get(4..table_end)?).ok()?;
         let names = Self { table, bytes };
-        (0..table.len()).all(|i| names.get(i).is_some()).then_some(names)
+        let mut end = table_end;
+        for (index, [offset, length]) in table.iter().enumerate() {
+            // One behind the other, so that reading all is linear in the section's length.
+            if *offset as usize != end || names.get(index).is_none() {
+                return None;
+            }
+            end += *length as usize;
+        }
+        Some(names)
     }
 
     fn get(&self, index: usize) -> Option<&'a str> {
@@ -276,29 +284,43 @@ impl<'a> PlanImage<'a> {
             domain::check_op(op).map_err(|reason| bad(Section::Ops, index, reason))?;
         }
         for (index, layer) in self.layers.iter().enumerate() {
-            if self.names.get(usize::from(layer.name)).is_none() {
+            if usize::from(layer.name) >= self.names.table.len() {
                 return Err(bad(Section::Layers, index, "unknown name"));
             }
         }
         for (index, io) in self.io.iter().enumerate() {
             let labels_end = usize::from(io.label_first) + usize::from(io.label_count);
             if self.views.get(io.view as usize).is_none()
-                || self.names.get(usize::from(io.name)).is_none()
+                || usize::from(io.name) >= self.names.table.len()
                 || labels_end > self.names.table.len()
             {
                 return Err(bad(Section::Io, index, "points outside its tables"));
             }
         }
+        let mut next_step = 0;
         for (index, lane) in self.lanes.iter().enumerate() {
             if LaneKind::from_number(lane.kind).is_none() {
                 return Err(bad(Section::Lanes, index, "unknown kind"));
             }
-            let end = u64::from(lane.step_first) + u64::from(lane.step_count);
-            if end > self.steps.len() as u64 {
+            if lane.step_first as usize != next_step {
+                return Err(bad(Section::Lanes, index, "its steps do not follow the last lane's"));
+            }
+            next_step = next_step.saturating_add(lane.step_count as usize);
+            if next_step > self.steps.len() {
                 return Err(bad(Section::Lanes, index, "reaches past the steps"));
             }
         }
+        let (mut next_lane, mut next_io) = (0, 0);
         for (index, entry) in self.entries.iter().enumerate() {
+            // Tables are used up in order, so that each record is validated once.
+            if usize::from(entry.lane_first) != next_lane
+                || usize::from(entry.input_first) != next_io
+                || usize::from(entry.output_first) != next_io + usize::from(entry.input_count)
+            {
+                return Err(bad(Section::Entries, index, "its tables do not follow the last's"));
+            }
+            next_lane += usize::from(entry.lane_count);
+            next_io += usize::from(entry.input_count) + usize::from(entry.output_count);
             self.validate_entry(entry).map_err(|reason| bad(Section::Entries, index, reason))?;
             for lane in self.entry_lanes(entry) {
                 let first = lane.step_first as usize;
@@ -313,22 +335,7 @@ impl<'a> PlanImage<'a> {
 
     fn validate_view(&self, view: &View) -> Result<(), &'static str> {
         let space = view.space().ok_or("unknown space")?;
-        if view.h == 0 || view.w == 0 || view.c == 0 {
-            return Err("empty box");
-        }
-        if view.ring_rows < view.h || view.first_row >= view.ring_rows {
-            return Err("ring is smaller than the box");
-        }
-        if view.column_pitch < view.c
-            || u64::from(view.row_pitch)
-                < u64::from(view.column_pitch) * u64::from(view.w - 1) + u64::from(view.c)
-        {
-            return Err("pitch is smaller than what it steps over");
-        }
-        if u64::from(view.offset) + view.extent() > self.space_bytes(space) {
-            return Err("reaches past the end of its space");
-        }
-        Ok(())
+        domain::check_view(view, self.space_bytes(space))
     }
 
     fn validate_entry(&self, entry: &EntryRecord) -> Result<(), &'static str> {
@@ -347,7 +354,12 @@ impl<'a> PlanImage<'a> {
                 return Err("an input is not a contiguous tensor in a writable space");
             }
         }
-        if self.names.get(usize::from(entry.name)).is_none() {
+        for io in self.entry_outputs(entry) {
+            if !self.views[io.view as usize].is_contiguous() {
+                return Err("an output is not a contiguous tensor");
+            }
+        }
+        if usize::from(entry.name) >= self.names.table.len() {
             return Err("unknown name");
         }
         if entry.stages == 0 {
@@ -380,6 +392,10 @@ impl<'a> PlanImage<'a> {
                 let to = self.spans.get(destination as usize).ok_or("unknown destination")?;
                 if from.bytes() != to.bytes() {
                     return Err("source and destination differ in length");
+                }
+                let space = to.space().ok_or("unknown space")?;
+                if !space.is_writable() && space != Space::Card {
+                    return Err("copies to a space that cannot be written");
                 }
                 if sum.is_some_and(|s| s as usize >= self.sums.len()) {
                     return Err("unknown checksum");

@@ -147,8 +147,12 @@ impl Builder<'_> {
             op.scalars[..2].copy_from_slice(&[scale.q31, scale.shift]);
             let op = self.push_op(op);
             let [h, w, c] = size;
+            let [y, x, first, width, depth] =
+                [start[0], start[1], start[2], whole[1], whole[2]].map(u64::from);
+            let offset = u64::from(base.offset) + (y * width + x) * depth + first;
             let target = View {
-                offset: base.offset + (start[0] * whole[1] + start[1]) * whole[2] + start[2],
+                offset: u32::try_from(offset)
+                    .map_err(|_| unsupported(node, "its output lies past 4 GiB"))?,
                 c,
                 h: h as u16,
                 w: w as u16,
@@ -193,6 +197,11 @@ impl Builder<'_> {
             ModelOp::Conv { groups, .. } => op.groups = self.small(node, *groups, "groups")?,
             ModelOp::DepthwiseConv { multiplier, .. } => {
                 op.groups = self.small(node, *multiplier, "channel multiplier")?;
+            }
+            ModelOp::MaxPool { window, .. } | ModelOp::AveragePool { window, .. }
+                if window.dilation != [1, 1] =>
+            {
+                return Err(unsupported(node, "a dilated pooling window"));
             }
             ModelOp::AveragePool { window, count_padding: true, .. }
                 if window.padding != Default::default() =>

@@ -1,14 +1,11 @@
 //! `resident`: order as given, all activations in SRAM, weights in flash.
 
 use crate::PlanError;
-use crate::allocate::{self, Block};
+use crate::allocate::{self, Block, TENSOR_ALIGNMENT};
 use crate::lower;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Plan, Space};
-
-/// Bytes to which tensors are aligned: kernels may load words.
-const TENSOR_ALIGNMENT: u64 = 4;
 
 /// Plans `model` on `board`.
 ///
