@@ -4,15 +4,17 @@ use crate::data::Source;
 use crate::float;
 use crate::graph::{Model, Node, TensorId};
 
-/// Nodes that read more values than this in all are left to be computed at run time.
-const MOST_READS: usize = 1 << 28;
+/// Values that all nodes together may read; nodes beyond are left to be computed at run time, so
+/// that a small file cannot keep the importer busy for long.
+const MOST_READS: u64 = 1 << 28;
 
 /// Runs the pass; says how many nodes became constants.
 pub fn run(model: &mut Model) -> usize {
     let before = model.nodes.len();
     let mut index = 0;
+    let mut left = MOST_READS;
     while index < model.nodes.len() {
-        if fold(model, index).is_some() {
+        if fold(model, index, &mut left).is_some() {
             model.nodes.remove(index);
         } else {
             index += 1;
@@ -21,17 +23,15 @@ pub fn run(model: &mut Model) -> usize {
     before - model.nodes.len()
 }
 
-fn fold(model: &mut Model, index: usize) -> Option<()> {
+fn fold(model: &mut Model, index: usize, left: &mut u64) -> Option<()> {
     let node = &model.nodes[index];
     if !node.inputs.iter().all(|id| model.tensor(*id).is_constant()) {
         return None;
     }
     let output = *node.outputs.first()?;
     let taps = node.op.window().map_or(1, |window| window.size[0].saturating_mul(window.size[1]));
-    let reads = model.tensor(output).shape.elements()?.checked_mul(taps)?;
-    if reads > MOST_READS || model.macs(node) > MOST_READS as u64 {
-        return None;
-    }
+    let reads = model.tensor(output).shape.elements()?.checked_mul(taps)? as u64;
+    *left = left.checked_sub(reads.max(model.macs(node)))?;
     let mut alone = Model::default();
     let inputs: Vec<TensorId> =
         node.inputs.iter().map(|id| alone.add_tensor(model.tensor(*id).clone())).collect();
