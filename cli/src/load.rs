@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tilewright_board::Board;
 use tilewright_model::{Data, Model};
 use tilewright_planner::Options;
-use tilewright_server::pipeline::{self, Prepared, Samples};
+use tilewright_server::pipeline::{self, Bounds, Prepared, Samples};
 use tilewright_server::{Blame, Cancel, Problem, Progress};
 
 use crate::args::{ModelFile, OnBoard, Quantised};
@@ -57,15 +57,18 @@ pub fn prepared(
     cancel: &Cancel,
 ) -> Result<Prepared, Problem> {
     let float = model(&options.file, progress, cancel)?;
+    // Whoever waits here can see how far it is, and end it.
+    let bounds = Bounds::default();
     let given = match &options.samples {
         Some(word) if word.as_os_str() == RANDOM => {
-            return pipeline::prepare(float, Samples::Random, progress, cancel);
+            return pipeline::prepare(float, Samples::Random, &bounds, progress, cancel);
         }
         Some(path) => path.clone(),
         None => beside(&options.file.model)?,
     };
     let bytes = files::read(&given, "samples file", SAMPLES_LIMIT)?;
-    pipeline::prepare(float, Samples::File(&name(&given), &bytes), progress, cancel)
+    let samples = Samples::File(&name(&given), &bytes);
+    pipeline::prepare(float, samples, &bounds, progress, cancel)
 }
 
 /// The samples file that belongs to a model.

@@ -15,7 +15,7 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use tilewright_server::Problem;
+use tilewright_server::{Blame, Problem};
 
 use args::{Arguments, Command};
 use text::{BOLD, DIM};
@@ -64,8 +64,14 @@ fn print(said: &Said) -> ExitCode {
         // The reader has seen enough: `tilewright boards | head -1`.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(said.code),
         Err(error) => {
-            complain(&Problem::ours(format!("{error}."), "standard output"));
-            ExitCode::from(3)
+            let problem = Problem::new(
+                Blame::BadInput,
+                format!("The output cannot be written: {error}."),
+                "standard output",
+                "Give it somewhere to go: a terminal, a pipe, or a file on a disk with room.",
+            );
+            complain(&problem);
+            ExitCode::from(problem.kind.exit_code())
         }
     }
 }

@@ -39,9 +39,14 @@ impl Teller {
                 self.stage = Some(*stage);
                 self.draw(&format!("{}…", stage.word()));
             }
+            Progress::Sample { seen, of } => {
+                if !self.is_soon() {
+                    let word = Stage::Quantising.word();
+                    self.draw(&format!("{word}… {seen} of {of} samples"));
+                }
+            }
             Progress::Running { instructions, .. } => {
-                let soon = self.drawn.is_some_and(|drawn| drawn.elapsed() < REDRAW);
-                if soon || *instructions == 0 {
+                if self.is_soon() || *instructions == 0 {
                     return;
                 }
                 let word = self.stage.map_or("running", Stage::word);
@@ -59,6 +64,11 @@ impl Teller {
             let mut to = std::io::stderr().lock();
             let _ = write!(to, "\r\x1b[K").and_then(|()| to.flush());
         }
+    }
+
+    /// Whether the line has been drawn just now.
+    fn is_soon(&self) -> bool {
+        self.drawn.is_some_and(|drawn| drawn.elapsed() < REDRAW)
     }
 
     fn draw(&mut self, text: &str) {

@@ -156,3 +156,20 @@ fn truncated_models_are_bad_input() {
         assert!(complaint.contains("cut.onnx"), "{complaint}");
     }
 }
+
+#[test]
+fn a_dimension_that_the_model_does_not_have_is_refused() {
+    for command in ["inspect", "plan"] {
+        let mut arguments = vec![command];
+        let lenet = lenet();
+        arguments.extend([lenet.as_str(), "--dim", "hieght=32"]);
+        if command == "plan" {
+            arguments.extend(["--board", "stm32f746g-disco"]);
+        }
+        let output = tilewright(&arguments);
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{complaint}");
+        assert!(complaint.contains("'hieght'"), "{complaint}");
+        assert!(complaint.contains("fixed") || complaint.contains("these are"), "{complaint}");
+    }
+}

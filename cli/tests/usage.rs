@@ -124,3 +124,15 @@ fn a_reader_that_leaves_early_is_no_error() {
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_takes_nothing_is_named() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let program = assert_cmd::cargo::cargo_bin("tilewright");
+    let mut command = std::process::Command::new(program);
+    let output = command.args(["boards", "--json"]).stdout(full).output().unwrap();
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("standard output") && !text.contains("defect"), "{text}");
+}

@@ -2,11 +2,15 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tilewright_server::{Config, Dist, Execute, Problem, Served, Shared, Workers, serve as run};
 
 use crate::Said;
 use crate::args::Serve;
+
+/// How long work that blocks gets to end once the server has ended.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Serves until Ctrl-C.
 pub fn serve(options: &Serve) -> Result<Said, Problem> {
@@ -19,7 +23,7 @@ pub fn serve(options: &Serve) -> Result<Said, Problem> {
         .enable_all()
         .build()
         .map_err(ours)?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         // Before the address is bound, so that no Ctrl-C after the greeting is lost.
         let end = end_signal().map_err(ours)?;
         let served = Served::bind(&options.addr).await?;
@@ -37,7 +41,10 @@ pub fn serve(options: &Serve) -> Result<Said, Problem> {
         greet(&format!("Tilewright listens at http://{}", served.address()));
         let shared = Shared::new(config, dist, boards, workers);
         run(served, shared, end).await
-    })?;
+    });
+    // Work that has not ended by now ends with the process.
+    runtime.shutdown_timeout(GRACE);
+    ended?;
     Ok(Said::well(String::new()))
 }
 

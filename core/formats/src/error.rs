@@ -53,6 +53,14 @@ pub enum FormatError {
         /// Name to give the size under.
         dim: String,
     },
+    /// A size was given for a dimension that the file does not leave open.
+    #[error("no dimension '{dim}' is left open by the model; {}", said_open(.open))]
+    UnknownDimension {
+        /// Name that the size was given under.
+        dim: String,
+        /// Those that are open.
+        open: Vec<String>,
+    },
     /// A node's attributes or operands are wrong, or of a kind that is not supported.
     #[error("node {index} '{node}' ({op}): {reason}")]
     Node {
@@ -92,6 +100,13 @@ pub enum FormatError {
     /// The graph is faulty.
     #[error(transparent)]
     Graph(#[from] PassError),
+}
+
+fn said_open(open: &[String]) -> String {
+    match open {
+        [] => "all its dimensions are fixed".to_owned(),
+        open => format!("these are: '{}'", open.join("', '")),
+    }
 }
 
 fn others(all: &[UnsupportedOperator]) -> String {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::execute::WorkerLimits;
+use crate::pipeline::Bounds;
 
 /// Limits; the defaults suit one person's computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct Config {
     pub upload: Duration,
     /// Bounds of a worker process.
     pub worker: WorkerLimits,
+    /// Bounds of quantising.
+    pub quantising: Bounds,
     /// Executed instructions of a run, boot included.
     pub instructions: u64,
     /// Bytes of console output of a run.
@@ -45,6 +48,11 @@ impl Default for Config {
             upload_bytes: 512 << 20,
             upload: Duration::from_secs(60),
             worker: WorkerLimits { wall: Duration::from_secs(120), memory_bytes: 2 << 30 },
+            quantising: Bounds {
+                macs: Some(200_000_000_000),
+                values: Some(100_000_000),
+                wall: Some(Duration::from_secs(120)),
+            },
             instructions: 50_000_000_000,
             console_bytes: 1 << 20,
             vanish: Duration::from_secs(60),

@@ -1,6 +1,7 @@
 //! The way from a model file to a run report, shared by server and command line. Each part is a
 //! function from values to values; progress is told by callback and every part can be cancelled.
 
+mod bounds;
 mod emulate;
 mod files;
 mod package;
@@ -8,6 +9,7 @@ mod planning;
 mod prepare;
 mod verified;
 
+pub use bounds::Bounds;
 pub(crate) use emulate::capitalised;
 pub use emulate::{Machine, PlanFile, bytes_of, run_image};
 pub use package::Package;

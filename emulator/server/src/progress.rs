@@ -45,6 +45,13 @@ impl Stage {
 pub enum Progress {
     /// A part begins.
     Stage(Stage),
+    /// Quantising has seen some of the samples.
+    Sample {
+        /// Samples seen.
+        seen: usize,
+        /// Samples in all.
+        of: usize,
+    },
     /// Executed instructions so far, and the step of the core lane if an invoke is under way.
     Running {
         /// Instructions.

@@ -54,6 +54,8 @@ pub(crate) struct Importer<'a> {
     constant_elements: usize,
     /// Names given to results.
     names: BTreeSet<String>,
+    /// Dimensions of inputs that the file leaves open.
+    open: BTreeSet<String>,
 }
 
 /// Imports a decoded file.
@@ -86,6 +88,7 @@ pub(super) fn import(
         reordered: BTreeMap::new(),
         constant_elements: 0,
         names: BTreeSet::new(),
+        open: BTreeSet::new(),
     };
     for entry in proto.metadata_props {
         importer.model.metadata.insert(entry.key, entry.value);
@@ -98,6 +101,10 @@ pub(super) fn import(
         if !importer.values.contains_key(&input.name) {
             importer.add_input(&graph, input, dims)?;
         }
+    }
+    if let Some((dim, _)) = dims.iter().find(|(dim, _)| !importer.open.contains(dim)) {
+        let open = importer.open.into_iter().collect();
+        return Err(FormatError::UnknownDimension { dim: dim.clone(), open });
     }
     let standard = |domain: &str| domain.is_empty() || domain == "ai.onnx";
     let opset = proto.opset_import.iter().find(|set| standard(&set.domain));
@@ -190,6 +197,7 @@ impl Importer<'_> {
                 Some(dimension::Value::DimParam(symbol)) if !symbol.is_empty() => symbol.clone(),
                 _ => format!("{}[{axis}]", input.name),
             };
+            self.open.insert(symbol.clone());
             let size = given.iter().find(|(name, _)| *name == symbol).map(|(_, size)| *size);
             match size {
                 Some(size) if size > 0 => dims.push(size),

@@ -60,7 +60,8 @@ fn of_model(shared: &Shared, board: Board, upload: Upload) -> Result<Work, Probl
         let float = pipeline::import(&name, &model, &upload.dims, progress, cancel)?;
         drop(model);
         let given = Samples::File("samples", &samples);
-        let prepared = pipeline::prepare(float, given, progress, cancel)?;
+        let prepared =
+            pipeline::prepare(float, given, &shared.config().quantising, progress, cancel)?;
         let inputs = match &upload.input {
             Some(input) => prepared.input("input", input)?,
             None => prepared.first.clone(),

@@ -28,6 +28,10 @@ pub fn open(name: &str, bytes: &[u8], dims: &[(String, usize)]) -> Result<Model,
                 );
                 return Problem::new(Blame::BadInput, text, at("input", input), how);
             }
+            FormatError::UnknownDimension { dim, .. } => (
+                format!("--dim '{dim}' of {name}"),
+                "Give sizes by the names of open dimensions, or none.",
+            ),
             FormatError::Node { node, .. } => {
                 (at("node", node), "Change this operator before exporting.")
             }

@@ -1,8 +1,9 @@
 //! Model file → float model → int8 model with an input to run it on.
 
-use tilewright_model::quantise::{QuantiseOptions, QuantiseReport, quantise};
-use tilewright_model::{DType, Data, Model, Tensor};
+use tilewright_model::quantise::{Calibration, QuantiseError, QuantiseOptions, QuantiseReport};
+use tilewright_model::{DType, Data, Model, RunError, Tensor};
 
+use super::bounds::{Bounds, Until};
 use super::emulate::capitalised;
 use super::files;
 use crate::execute::Cancel;
@@ -57,10 +58,12 @@ pub fn import(
 /// Quantises a float model.
 ///
 /// # Errors
-/// [`Blame::BadInput`] if the samples do not suit the model, or the model has no int8 form.
+/// [`Blame::BadInput`] if the samples do not suit the model, or the model has no int8 form;
+/// [`Blame::TooLarge`] beyond `bounds`; [`Blame::Cancelled`] soon after `cancel` was asked.
 pub fn prepare(
     float: Model,
     samples: Samples<'_>,
+    bounds: &Bounds,
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Prepared, Problem> {
@@ -77,18 +80,39 @@ pub fn prepare(
             (random(&float), format!("{RANDOM_SAMPLES} {what}"))
         }
     };
+    bounds.admit(&float, sets.len())?;
+    let until = Until::new(cancel, bounds.wall);
     let (model, quantisation) =
-        quantise(&float, &sets, &QuantiseOptions::default()).map_err(|error| {
-            Problem::new(
+        calibrate(&float, &sets, progress, &until).map_err(|error| match error {
+            QuantiseError::Run(RunError::Stopped) => {
+                until.problem("Quantising", "Give fewer samples, or a smaller model.")
+            }
+            error => Problem::new(
                 Blame::BadInput,
                 capitalised(&error.to_string()),
                 float.name.clone(),
                 "Give samples like those that the model was trained on.",
-            )
+            ),
         })?;
     let first = sets.into_iter().next().unwrap_or_default();
     let first = quantised(&model, first)?;
     Ok(Prepared { float, model, quantisation, samples: described, first })
+}
+
+/// Quantises `float`, and says how far it is.
+fn calibrate(
+    float: &Model,
+    samples: &[Vec<Data>],
+    progress: &mut dyn FnMut(Progress),
+    until: &Until<'_>,
+) -> Result<(Model, QuantiseReport), QuantiseError> {
+    let stop = || until.is_over();
+    let mut calibration = Calibration::new(float, &QuantiseOptions::default())?;
+    for (seen, sample) in samples.iter().enumerate() {
+        progress(Progress::Sample { seen, of: samples.len() });
+        calibration.observe_until(sample, &stop)?;
+    }
+    calibration.finish_until(&stop)
 }
 
 impl Prepared {

@@ -1,11 +1,12 @@
 //! A run whose every layer is compared with the reference interpreter.
 
 use tilewright_board::Board;
-use tilewright_check::reference::{expected, first_mismatch, layer_outputs};
-use tilewright_model::{Data, Model};
+use tilewright_check::reference::{expected_until, first_mismatch, layer_outputs};
+use tilewright_model::{Data, Model, RunError};
 use tilewright_planner::Planned;
 use tilewright_report::Difference;
 
+use super::bounds::Until;
 use super::emulate::{Machine, bytes_of, capitalised, run_image};
 use super::planning::plan_file;
 use crate::execute::Cancel;
@@ -17,7 +18,8 @@ use crate::runs::Done;
 /// output of every layer with the reference interpreter's.
 ///
 /// # Errors
-/// As [`run_image`]; besides if the plan does not fit. A difference from the reference is a
+/// As [`run_image`]; besides if the plan does not fit, or the reference takes longer than a worker
+/// may. A difference from the reference is a
 /// result, as is a fault of the emulated board.
 pub fn run_plan(
     machine: &Machine<'_>,
@@ -37,7 +39,8 @@ pub fn run_plan(
     }
     cancel.check()?;
     progress(Progress::Stage(Stage::Comparing));
-    let difference = difference(planned, model, inputs, &done)?;
+    let until = Until::new(cancel, Some(machine.worker.wall));
+    let difference = difference(planned, model, inputs, &done, &until)?;
     done.result.verified = Some(difference.is_none());
     done.result.difference = difference;
     Ok(done)
@@ -48,10 +51,14 @@ fn difference(
     model: &Model,
     inputs: &[Data],
     done: &Done,
+    until: &Until<'_>,
 ) -> Result<Option<Difference>, Problem> {
     let plan = &planned.plan;
-    let reference = expected(plan, model, inputs)
-        .map_err(|error| Problem::ours(capitalised(&error.to_string()), "reference interpreter"))?;
+    let reference =
+        expected_until(plan, model, inputs, &|| until.is_over()).map_err(|error| match error {
+            RunError::Stopped => until.problem("Comparing", "Give a smaller model."),
+            error => Problem::ours(capitalised(&error.to_string()), "reference interpreter"),
+        })?;
     let watched = done.layers.as_deref().unwrap_or(&[]);
     let found: Vec<_> = layer_outputs(plan)
         .into_iter()

@@ -93,6 +93,8 @@ impl EventLog {
             Progress::Stage(stage) => self.push(EventKind::Stage, json!({ "stage": stage })),
             Progress::Running { instructions, step } => self
                 .push(EventKind::Progress, json!({ "instructions": instructions, "step": step })),
+            // Clients are told the stage alone.
+            Progress::Sample { .. } => {}
             Progress::Console(text) => self.push(EventKind::Console, json!({ "text": text })),
             Progress::Step(step) => self.push(EventKind::Step, json!(step)),
         }

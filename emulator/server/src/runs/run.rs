@@ -217,7 +217,7 @@ impl Run {
                     state.now.progress.instructions = *instructions;
                     state.now.progress.step = *step;
                 }
-                Progress::Console(_) | Progress::Step(_) => {}
+                Progress::Sample { .. } | Progress::Console(_) | Progress::Step(_) => {}
             }
             state.log.push_progress(progress);
         });

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 pub mod fixture;
+pub mod onnx;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -86,6 +86,9 @@ fn dynamic_dimensions_are_asked_for() {
     let dims = [("height".to_owned(), 6), ("N".to_owned(), 2)];
     let model = open("x.onnx", &file.bytes(), &Limits::default(), &dims).unwrap();
     assert_eq!(model.tensor(model.outputs[0]).shape.dims(), [2, 4, 6, 2]);
+    let dims = [("height".to_owned(), 6), ("hieght".to_owned(), 6)];
+    let error = open("x.onnx", &file.bytes(), &Limits::default(), &dims).unwrap_err();
+    assert!(error.to_string().ends_with("these are: 'N', 'height'"), "{error}");
     let shapeless = File::new().input("x", &[]).node("Relu", &["x"], "y", &[]).output("y");
     assert!(refusal(&shapeless.bytes()).to_string().contains("has no shape"));
     let unnamed = File::new().input("x", &["1", "0"]).node("Relu", &["x"], "y", &[]).output("y");
