@@ -54,6 +54,13 @@ impl<R: DeserializeOwned + 'static> Link<R> {
         self.live.is_some()
     }
 
+    /// Starts the worker if it does not run. One that cannot start says so when it is asked.
+    pub fn warm(&mut self) {
+        if self.live.is_none() {
+            self.live = self.start().ok();
+        }
+    }
+
     /// Ends the worker, whatever it does.
     pub fn end(&mut self) {
         if let Some(live) = self.live.take() {

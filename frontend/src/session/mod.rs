@@ -300,6 +300,7 @@ impl Session {
                     run.stop();
                 }
             }
+            Effect::StartImporter => self.importer.warm(),
             Effect::EndImporter => {
                 self.importer.end();
                 self.importer_has_model = false;

@@ -87,6 +87,8 @@ pub enum Event {
     Started(Fragment, Theme),
     /// The address was changed by hand or by going back.
     Navigated(Fragment),
+    /// A model will likely be opened soon: the pointer or the focus is on something that opens one.
+    Expecting,
     /// An example was chosen.
     OpenExample(&'static Example),
     /// A file was dropped or chosen; its bytes wait under the token.
@@ -194,6 +196,8 @@ pub enum Effect {
     StopRun,
     /// Have the run read and its layers compared with the reference.
     Judge(u32, PlanSettings),
+    /// Start the importer if it does not run, so that the first request finds it compiled.
+    StartImporter,
     /// End the importer; the next request starts another.
     EndImporter,
     /// End the planner; the next request starts another.
@@ -220,6 +224,7 @@ impl State {
         match event {
             Event::Started(fragment, theme) => self.start(fragment, theme, effects),
             Event::Navigated(fragment) => self.navigate(fragment, effects),
+            Event::Expecting => effects.push(Effect::StartImporter),
             Event::OpenExample(example) => self.open_example(example, effects),
             Event::File { token, name, bytes } => self.file(token, name, bytes, effects),
             Event::FileRefused(trouble) => self.fail(Place::Model, trouble),

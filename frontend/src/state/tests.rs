@@ -238,6 +238,13 @@ fn stopping_the_importer_ends_it_and_keeps_the_model() {
 }
 
 #[test]
+fn what_opens_a_model_starts_the_importer_before_it_is_clicked() {
+    let mut state = ready();
+    assert_eq!(state.update(Event::Expecting), [Effect::StartImporter]);
+    assert!(state.tasks.is_empty(), "nothing is under way that a person could stop");
+}
+
+#[test]
 fn selecting_again_selects_nothing() {
     let mut state = ready();
     state.update(Event::Select(Selection::layer(1)));

@@ -295,11 +295,12 @@ fn listeners(
             handle(event);
         }));
     };
-    let (inside, say) = (Rc::clone(&depth), dragging.clone());
+    let (inside, say, expecting) = (Rc::clone(&depth), dragging.clone(), on.clone());
     listen(
         "dragenter",
         Box::new(move |event| {
             event.prevent_default();
+            expecting.emit(Event::Expecting);
             inside.set(inside.get() + 1);
             say.emit(true);
         }),

@@ -35,7 +35,8 @@ pub fn EmptyView(props: &Props) -> Html {
                         <code class="hash">{ wanted }</code>{ "; board and settings are as in the link." }
                     </p>
                 }
-                <label class={classes!("button", "primary", props.is_opening.then_some("busy"))}>
+                <label class={classes!("button", "primary", props.is_opening.then_some("busy"))}
+                    onpointerenter={props.on.reform(|_| Event::Expecting)}>
                     <Icon glyph={Glyph::Open} />
                     { if props.is_opening { "Opening…" } else { "Open a model file" } }
                     <input type="file" class="visually-hidden" accept=".onnx,.npy" multiple={true}
@@ -53,6 +54,8 @@ pub fn EmptyView(props: &Props) -> Html {
                         <li key={example.id}>
                             <button type="button" class="example"
                                 data-testid={format!("example-{}", example.id)}
+                                onpointerenter={props.on.reform(|_| Event::Expecting)}
+                                onfocus={props.on.reform(|_| Event::Expecting)}
                                 onclick={props.on.reform(move |_| Event::OpenExample(example))}>
                                 <span class="example-pictures" aria-hidden="true">
                                     { for example.samples.iter().take(6).map(|sample| html! {
