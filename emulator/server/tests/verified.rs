@@ -4,6 +4,7 @@
 mod common;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use common::{BOARD, fixture};
 use tilewright_check::reference::{expected, layer_outputs};
@@ -65,6 +66,18 @@ fn planned(options: &Options) -> Result<Planned, Problem> {
 }
 
 fn run(change: impl FnOnce(&mut BTreeMap<u32, Vec<u8>>)) -> (Done, Vec<Stage>) {
+    let mut stages = Vec::new();
+    let wall = Config::default().worker.wall;
+    let done = walk(change, wall, &Cancel::default(), &mut |stage| stages.push(stage));
+    (done.unwrap(), stages)
+}
+
+fn walk(
+    change: impl FnOnce(&mut BTreeMap<u32, Vec<u8>>),
+    wall: Duration,
+    cancel: &Cancel,
+    on_stage: &mut dyn FnMut(Stage),
+) -> Result<Done, Problem> {
     let (model, planned) = (fixture::model(), planned(&Options::default()).unwrap());
     let board = tilewright_board::find(BOARD).unwrap();
     let inputs = [Data::I8((0..32).map(|value| value * 5 - 70).collect())];
@@ -81,20 +94,31 @@ fn run(change: impl FnOnce(&mut BTreeMap<u32, Vec<u8>>)) -> (Done, Vec<Stage>) {
     let machine = Machine {
         executor: &Parrot { by_step },
         dist: &Dist::at(folder.path()),
-        worker: config.worker,
+        worker: WorkerLimits { wall, ..config.worker },
         instructions: config.instructions,
         console_bytes: config.console_bytes,
     };
-    let mut stages = Vec::new();
     let mut progress = |news| {
         if let tilewright_server::Progress::Stage(stage) = news {
-            stages.push(stage);
+            on_stage(stage);
         }
     };
+    run_plan(&machine, &board, &model, &planned, &inputs, &mut progress, cancel)
+}
+
+#[test]
+fn the_reference_stops_when_asked_and_when_its_time_is_over() {
     let cancel = Cancel::default();
-    let done =
-        run_plan(&machine, &board, &model, &planned, &inputs, &mut progress, &cancel).unwrap();
-    (done, stages)
+    let mut ask = |stage| {
+        if stage == Stage::Comparing {
+            cancel.cancel();
+        }
+    };
+    let problem = walk(|_| {}, Duration::from_secs(60), &cancel, &mut ask).unwrap_err();
+    assert_eq!(problem.kind, Blame::Cancelled);
+    let problem = walk(|_| {}, Duration::ZERO, &Cancel::default(), &mut |_| {}).unwrap_err();
+    assert_eq!(problem.kind, Blame::TooLarge);
+    assert!(problem.error.contains("Comparing"), "{problem}");
 }
 
 #[test]
