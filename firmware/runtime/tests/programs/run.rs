@@ -167,14 +167,16 @@ fn a_smaller_memory_than_the_image_was_validated_for_is_refused() {
     assert_eq!(error, RunError::NoProgram { index: 7 });
 }
 
-/// Adds a lane of a transfer engine without steps, and lets the core wait for `after`.
+/// Adds a lane of a transfer engine with two steps, and lets the core wait for `after`.
 fn with_engine(after: After) -> Tables {
     let mut tables = copy_from_to(0, 16);
     let mut step = Step::from_record(&tables.steps[1]).expect("a step");
     step.after[0] = Some(after);
     tables.steps[1] = step.to_record();
     let kind = LaneKind::Card as u16;
-    tables.lanes.push(LaneRecord { kind, reserved: 0, step_first: 0, step_count: 2 });
+    let step_first = tables.steps.len() as u32;
+    tables.steps.extend([Step { after: [None; 3], ..step }.to_record(); 2]);
+    tables.lanes.push(LaneRecord { kind, reserved: 0, step_first, step_count: 2 });
     tables.entries[0].lane_count = 2;
     tables
 }
