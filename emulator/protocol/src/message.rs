@@ -6,17 +6,6 @@ use tilewright_report::{Counts, Fault};
 /// Version of the protocol; runner and worker refuse another.
 pub const VERSION: u32 = 1;
 
-/// How much is executed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Every instruction.
-    #[default]
-    Full,
-    /// Each distinct step once; outputs are not right and not verified.
-    Sampled,
-}
-
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
@@ -52,8 +41,6 @@ pub struct Job {
     /// Bytes that the host sends to the board's console, one list for each frame, each when the
     /// firmware waits for it.
     pub frames: Vec<Vec<u8>>,
-    /// How much is executed.
-    pub mode: Mode,
     /// Bounds.
     pub limits: Limits,
     /// Places to read after steps, of the last frame.

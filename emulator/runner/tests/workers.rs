@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use tilewright_protocol::{
-    Finish, Job, Limits, Mode, Request, Response, StepCount, VERSION, Watch, read_frame,
-    write_frame,
+    Finish, Job, Limits, Request, Response, StepCount, VERSION, Watch, read_frame, write_frame,
 };
 use tilewright_report::Counts;
 use tilewright_runner::{RunOutcome, Runner, RunnerError, WorkerLimits};
@@ -115,7 +114,6 @@ fn job() -> Job {
         board: "any".into(),
         elf: vec![1, 2, 3, 4],
         frames: Vec::new(),
-        mode: Mode::Full,
         limits: Limits { instructions: 1, console_bytes: 100 },
         watches: vec![watch, watch],
     }

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use tilewright_protocol::{Job, Limits, Mode};
+use tilewright_protocol::{Job, Limits};
 use unicorn_engine::{Arch, ArmCpuModel, Mode as CpuMode, Prot, Unicorn};
 
 use crate::elf::Firmware;
@@ -46,7 +46,6 @@ fn run_hooked() -> Result<(u64, u64), JobError> {
         board: BOARD.to_owned(),
         elf: Vec::new(),
         frames: Vec::new(),
-        mode: Mode::Full,
         limits: Limits { instructions: u64::MAX, console_bytes: 0 },
         watches: Vec::new(),
     };

@@ -5,7 +5,7 @@ use tilewright_image::input_frame;
 use tilewright_model::{DType, Data, Quantisation, Shape, Tensor};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::{AlignedBytes, Expected, IoRecord};
-use tilewright_protocol::{Job, Limits, Mode, Response};
+use tilewright_protocol::{Job, Limits, Response};
 
 use super::files;
 use super::package::Package;
@@ -157,7 +157,6 @@ pub fn run_image(
         board: board.id.clone(),
         elf,
         frames: vec![frame],
-        mode: Mode::Full,
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
         watches: watches.watches.clone(),
     };
