@@ -65,33 +65,10 @@ fn a_run_counts_every_layer() {
 }
 
 #[test]
-fn plan_has_the_keys_that_scripts_rely_on() {
+fn the_arena_is_the_two_largest_neighbours_and_proved_least() {
     let report = json(&["plan", "models/lenet5.onnx", BOARD[0], BOARD[1], "--json"], 0);
-    for key in [
-        "model",
-        "board",
-        "strategy",
-        "fits",
-        "peak_sram_bytes",
-        "lower_bound_bytes",
-        "proved",
-        "flash_bytes",
-        "external_bytes",
-        "macs",
-        "latency_us",
-        "compute_us",
-        "transfer_us",
-        "stall_us",
-        "bound_us",
-        "read_bytes",
-        "written_bytes",
-        "energy_uj",
-        "kinds",
-    ] {
-        assert!(report.get(key).is_some(), "no key {key}");
-    }
-    // The first convolution's input and output: 32·32 + 28·28·6.
-    assert_eq!(report["peak_sram_bytes"], 1024 + 4704 + 1176 - 1024);
+    // The first pool's input and output.
+    assert_eq!(report["peak_sram_bytes"], 28 * 28 * 6 + 14 * 14 * 6);
     assert_eq!(report["proved"], true);
     let all = ["plan", "models/lenet5.onnx", BOARD[0], BOARD[1], "--strategy", "all", "--json"];
     assert!(!json(&all, 0).as_array().unwrap().is_empty());
