@@ -127,14 +127,14 @@ fn range(block: &Constant) -> Option<std::ops::Range<usize>> {
 }
 
 fn weights(model: &Model, node: &Node) -> Option<Vec<u8>> {
-    let data = model.tensor(*node.inputs.get(1)?).source.as_ref()?.data()?.as_i8()?;
+    let data = model.tensor(*node.inputs.get(1)?).source.as_ref()?.values();
     let kernel = match node.op {
         Op::Conv { .. } => Weights::Conv,
         Op::DepthwiseConv { .. } => Weights::Depthwise,
         Op::FullyConnected { .. } => Weights::FullyConnected,
         _ => return None,
     };
-    Some(pack::weights(kernel, data))
+    Some(pack::weights(kernel, data.as_i8()?))
 }
 
 fn channels(model: &Model, node: &Node) -> Result<Vec<u8>, IntegerError> {

@@ -1,6 +1,9 @@
 //! Values of tensors, and where constant ones come from.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+
+use crate::seeded::Seeded;
 
 use crate::tensor::DType;
 
@@ -69,6 +72,8 @@ impl Data {
 pub enum Source {
     /// The values themselves.
     Inline(Arc<Data>),
+    /// Values that a seed gives, made anew each time they are asked for.
+    Seeded(Seeded),
 }
 
 impl Source {
@@ -78,11 +83,46 @@ impl Source {
         Self::Inline(Arc::new(data))
     }
 
-    /// The values, if they are at hand.
+    /// The values, if they lie in memory already. Passes that look for a chance take these;
+    /// who needs the values takes [`Source::values`].
     #[must_use]
     pub fn data(&self) -> Option<&Data> {
         match self {
             Self::Inline(data) => Some(data),
+            Self::Seeded(_) => None,
         }
+    }
+
+    /// The values, made now if they do not lie in memory.
+    #[must_use]
+    pub fn values(&self) -> Cow<'_, Data> {
+        match self {
+            Self::Inline(data) => Cow::Borrowed(data),
+            Self::Seeded(seeded) => Cow::Owned(seeded.values()),
+        }
+    }
+
+    /// Element type.
+    #[must_use]
+    pub fn dtype(&self) -> DType {
+        match self {
+            Self::Inline(data) => data.dtype(),
+            Self::Seeded(seeded) => seeded.dtype(),
+        }
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Inline(data) => data.len(),
+            Self::Seeded(seeded) => seeded.len(),
+        }
+    }
+
+    /// Whether there are no elements.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }

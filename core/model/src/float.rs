@@ -81,10 +81,9 @@ fn pack(model: &Model, node: &Node) -> Result<Option<Packed>, RunError> {
     };
     let weights = model.tensor(node.inputs[1]);
     let Some(source) = &weights.source else { return Ok(None) };
-    let values = source
-        .data()
-        .and_then(Data::as_f32)
-        .ok_or_else(|| RunError::NoValues { tensor: weights.name.clone() })?;
+    let values = source.values();
+    let values =
+        values.as_f32().ok_or_else(|| RunError::NoValues { tensor: weights.name.clone() })?;
     let outputs = weights.shape.dims()[0];
     Ok(Some(Packed::new(values, outputs, groups)))
 }

@@ -5,6 +5,8 @@
 mod kernels;
 mod softmax;
 
+use std::borrow::Cow;
+
 use crate::data::Data;
 use crate::graph::{Model, Node, NodeId, TensorId};
 use crate::integer::{self, AddParams, Channel, Multiplier, SoftmaxParams};
@@ -110,12 +112,12 @@ fn prepare(model: &Model, node: &Node) -> Result<Prepared, RunError> {
     };
     let ready = match &node.op {
         Op::Conv { window, groups, .. } => Ready::Convolve {
-            rows: Rows::new(weights(model, node)?, model.tensor(node.inputs[1]), *groups),
+            rows: Rows::new(&weights(model, node)?, model.tensor(node.inputs[1]), *groups),
             rescale: rescale()?,
             window: *window,
         },
         Op::FullyConnected { .. } => Ready::Convolve {
-            rows: Rows::new(weights(model, node)?, model.tensor(node.inputs[1]), 1),
+            rows: Rows::new(&weights(model, node)?, model.tensor(node.inputs[1]), 1),
             rescale: rescale()?,
             window: Window::dense([1, 1]),
         },
@@ -173,14 +175,14 @@ fn prepare(model: &Model, node: &Node) -> Result<Prepared, RunError> {
     Ok(Prepared { ready, clamp })
 }
 
-fn weights<'m>(model: &'m Model, node: &Node) -> Result<&'m [i8], RunError> {
+fn weights<'m>(model: &'m Model, node: &Node) -> Result<Cow<'m, [i8]>, RunError> {
     let tensor = model.tensor(node.inputs[1]);
-    tensor
-        .source
-        .as_ref()
-        .and_then(|source| source.data())
-        .and_then(Data::as_i8)
-        .ok_or_else(|| RunError::NoValues { tensor: tensor.name.clone() })
+    let values = match tensor.source.as_ref().map(|source| source.values()) {
+        Some(Cow::Borrowed(Data::I8(values))) => Some(Cow::Borrowed(values.as_slice())),
+        Some(Cow::Owned(Data::I8(values))) => Some(Cow::Owned(values)),
+        _ => None,
+    };
+    values.ok_or_else(|| RunError::NoValues { tensor: tensor.name.clone() })
 }
 
 fn same_quantisation(model: &Model, node: &Node) -> Result<(), RunError> {

@@ -125,6 +125,11 @@ pub(crate) fn execute(
     }
     let last_reads = last_reads(model);
     for (index, node) in model.nodes.iter().enumerate() {
+        for id in &node.inputs {
+            if let (Slot::Empty, Some(source)) = (&slots[id.0], &model.tensor(*id).source) {
+                slots[id.0] = Slot::Owned(source.values().into_owned());
+            }
+        }
         let operands: Vec<&Data> =
             node.inputs.iter().map(|id| values(model, &slots, *id)).collect::<Result<_, _>>()?;
         let result = compute(NodeId(index), node, &operands, &stop)?;

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::data::{Data, Source};
 use crate::graph::{Model, Node, TensorId};
 use crate::integer::IntegerError;
-use crate::interpret::RunError;
+use crate::interpret::{RunError, check_types};
 use crate::op::Op;
 use crate::tensor::{DType, Quantisation, Tensor};
 use crate::verify::VerifyError;
@@ -86,6 +86,35 @@ pub fn quantise(
         calibration.observe(sample)?;
     }
     calibration.finish()
+}
+
+/// Quantises a float model from ranges that are known without a sample: one for each tensor, in
+/// the order of [`Model::tensors`]; those of weights are not looked at. Seeded weights stay
+/// seeded. Otherwise as [`quantise`].
+///
+/// # Errors
+/// If the model is faulty or not float, a range is missing or not finite, or a node has no int8
+/// form.
+pub fn quantise_with(model: &Model, ranges: &[Range]) -> Result<Model, QuantiseError> {
+    model.verify().map_err(RunError::from)?;
+    check_types(model, DType::F32)?;
+    let mut activation = vec![false; model.tensors.len()];
+    let named = model.nodes.iter().flat_map(|node| activations(node).iter().chain(&node.outputs));
+    named.chain(&model.inputs).chain(&model.outputs).for_each(|id| activation[id.0] = true);
+    let mut wanted = vec![None; model.tensors.len()];
+    for (index, tensor) in model.tensors.iter().enumerate().filter(|(index, _)| activation[*index])
+    {
+        let usable = |range: &&Range| range.low.is_finite() && range.high.is_finite();
+        let range = ranges
+            .get(index)
+            .filter(usable)
+            .ok_or_else(|| QuantiseError::NotFinite { tensor: tensor.name.clone(), sample: 0 })?;
+        wanted[index] = Some(Range::default().union(*range));
+    }
+    let scales = scales::choose(model, &wanted)?;
+    let quantised = convert(model, &scales)?;
+    quantised.verify()?;
+    Ok(quantised)
 }
 
 fn convert(model: &Model, scales: &[Option<Quantisation>]) -> Result<Model, QuantiseError> {

@@ -74,8 +74,8 @@ impl Model {
             };
             let elements = tensor.shape.elements().ok_or_else(|| bad("size overflows"))?;
             tensor.bytes().ok_or_else(|| bad("size overflows"))?;
-            if let Some(data) = tensor.source.as_ref().and_then(|source| source.data())
-                && (data.len() != elements || data.dtype() != tensor.dtype)
+            if let Some(source) = &tensor.source
+                && (source.len() != elements || source.dtype() != tensor.dtype)
             {
                 return Err(bad("its values differ from its shape or type"));
             }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::fixtures::{Build, noise};
 use crate::op::{Activation, Padding};
-use crate::{Window, int8, integer};
+use crate::{Seeded, Window, int8, integer};
 
 fn samples(dims: usize) -> Vec<Vec<Data>> {
     (0..6)
@@ -132,4 +132,49 @@ fn calibration_stops_in_either_half() {
     let mut calibration = Calibration::new(&build.model, &options).unwrap();
     calibration.observe_until(sample, &|| false).unwrap();
     assert_eq!(calibration.finish_until(&|| true).unwrap_err(), stopped);
+}
+
+/// A convolution with bias over an 8×8 image, its weights from a seed.
+fn seeded_conv() -> (Model, Vec<Range>) {
+    let mut build = Build::new(&[1, 8, 8, 3]);
+    build.conv(Window::dense([3, 3]), &[5, 3, 3, 3], noise(135, 1), Some(noise(5, 2)), 1);
+    build.finish();
+    let mut model = build.model;
+    let weights = model.nodes[0].inputs[1];
+    model.tensors[weights.0].source = Some(Source::Seeded(Seeded::floats(9, 135, 0.003_906_25)));
+    let ranges = vec![Range { low: -1.0, high: 1.0 }; model.tensors.len()];
+    (model, ranges)
+}
+
+#[test]
+fn seeded_weights_quantise_to_the_seeds_integers() {
+    let (model, ranges) = seeded_conv();
+    let seeded = quantise_with(&model, &ranges).unwrap();
+    let of = |model: &Model| model.tensor(model.nodes[0].inputs[1]).clone();
+    assert!(matches!(of(&seeded).source, Some(Source::Seeded(_))));
+    // The same weights inline, with one that reaches the largest integer in each channel.
+    let mut inline = model.clone();
+    let mut values = of(&model).source.unwrap().values().as_f32().unwrap().to_vec();
+    for channel in values.chunks_exact_mut(27) {
+        channel[0] = 127.0 * 0.003_906_25;
+    }
+    let id = inline.nodes[0].inputs[1];
+    inline.tensors[id.0].source = Some(Source::inline(Data::F32(values)));
+    let inline = quantise_with(&inline, &ranges).unwrap();
+    assert_eq!(of(&seeded).quantisation, of(&inline).quantisation);
+    let (seeded, inline) = (of(&seeded).source.unwrap(), of(&inline).source.unwrap());
+    let (seeded, inline) = (seeded.values(), inline.values());
+    for (index, (seeded, inline)) in
+        seeded.as_i8().unwrap().iter().zip(inline.as_i8().unwrap()).enumerate()
+    {
+        assert_eq!(*inline, if index % 27 == 0 { 127 } else { *seeded });
+    }
+}
+
+#[test]
+fn ranges_must_be_there_and_finite() {
+    let (model, mut ranges) = seeded_conv();
+    ranges[0].high = f32::INFINITY;
+    assert!(matches!(quantise_with(&model, &ranges), Err(QuantiseError::NotFinite { .. })));
+    assert!(matches!(quantise_with(&model, &[]), Err(QuantiseError::NotFinite { .. })));
 }

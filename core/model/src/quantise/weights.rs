@@ -1,9 +1,12 @@
 //! Weights and bias of one node.
 
+use std::borrow::Cow;
+
 use super::QuantiseError;
 use crate::data::{Data, Source};
 use crate::graph::{Model, Node};
 use crate::op::Op;
+use crate::seeded::Seeded;
 use crate::shape::Shape;
 use crate::tensor::{DType, Quantisation, Tensor};
 
@@ -30,14 +33,9 @@ pub(super) fn channel_scales(
     node: &Node,
     input: f64,
 ) -> Result<Vec<f64>, QuantiseError> {
-    let values = floats(model, node, 1)?.ok_or_else(|| bad(node, "it has no weights"))?;
     let bias = floats(model, node, 2)?;
-    let layout = Layout::of(model, node, values.len());
-    let mut sizes = vec![0.0f64; layout.channels];
-    for (position, weight) in values.iter().enumerate() {
-        let size = &mut sizes[layout.channel(position)];
-        *size = size.max(f64::from(weight.abs()));
-    }
+    let bias = bias.as_deref();
+    let (layout, count, sizes) = sizes(model, node)?;
     let offset = |channel: usize| bias.map_or(0.0, |bias| f64::from(bias[channel].abs()));
     // Channels without weights take the scale of the others, so that no multiplier stands out;
     // where there are none, the bias alone decides.
@@ -48,13 +46,39 @@ pub(super) fn channel_scales(
         let offset = (0..layout.channels).map(offset).fold(0.0, f64::max);
         if offset > 0.0 { offset / (input * SPARE_STEPS) } else { 1.0 / SPARE_STEPS }
     };
-    let products = values.len().checked_div(layout.channels).unwrap_or(0) as f64;
+    let products = count.checked_div(layout.channels).unwrap_or(0) as f64;
     let room = (LARGEST_SUM - products * 255.0 * 127.0).max(LARGEST_SUM / 2.0);
     let scale = |(channel, size): (usize, &f64)| {
         let full = if *size > 0.0 { *size / 127.0 } else { spare };
         full.max(offset(channel) / (input * room))
     };
     Ok(sizes.iter().enumerate().map(scale).collect())
+}
+
+/// The largest absolute weight of each output channel, and the number of weights. Seeded weights
+/// are not made for it: their integers reach 127 by definition.
+fn sizes(model: &Model, node: &Node) -> Result<(Layout, usize, Vec<f64>), QuantiseError> {
+    if let Some(seeded) = seeded(model, node) {
+        let layout = Layout::of(model, node, seeded.len());
+        let sizes = vec![f64::from(seeded.scale().unwrap_or(1.0).abs()) * 127.0; layout.channels];
+        return Ok((layout, seeded.len(), sizes));
+    }
+    let values = floats(model, node, 1)?.ok_or_else(|| bad(node, "it has no weights"))?;
+    let layout = Layout::of(model, node, values.len());
+    let mut sizes = vec![0.0f64; layout.channels];
+    for (position, weight) in values.iter().enumerate() {
+        let size = &mut sizes[layout.channel(position)];
+        *size = size.max(f64::from(weight.abs()));
+    }
+    Ok((layout, values.len(), sizes))
+}
+
+/// The node's weights, if a seed gives them.
+fn seeded(model: &Model, node: &Node) -> Option<Seeded> {
+    match model.tensor(*node.inputs.get(1)?).source.as_ref()? {
+        Source::Seeded(seeded) if seeded.scale().is_some_and(f32::is_finite) => Some(*seeded),
+        _ => None,
+    }
 }
 
 /// Which output channel a weight belongs to.
@@ -87,13 +111,13 @@ fn floats<'m>(
     model: &'m Model,
     node: &Node,
     index: usize,
-) -> Result<Option<&'m [f32]>, QuantiseError> {
+) -> Result<Option<Cow<'m, [f32]>>, QuantiseError> {
     let Some(id) = node.inputs.get(index) else { return Ok(None) };
-    let source = model.tensor(*id).source.as_ref();
-    let values = source
-        .and_then(|source| source.data())
-        .and_then(Data::as_f32)
-        .ok_or_else(|| bad(node, "its weights or bias are not constant floats"))?;
+    let values = match model.tensor(*id).source.as_ref().map(|source| source.values()) {
+        Some(Cow::Borrowed(Data::F32(values))) => Cow::Borrowed(values.as_slice()),
+        Some(Cow::Owned(Data::F32(values))) => Cow::Owned(values),
+        _ => return Err(bad(node, "its weights or bias are not constant floats")),
+    };
     if values.iter().any(|value| !value.is_finite()) {
         return Err(bad(node, "a weight or bias is infinite or no number"));
     }
@@ -106,10 +130,9 @@ pub(super) fn quantise(
     node: &Node,
     scales: &[Option<Quantisation>],
 ) -> Result<Weighted, QuantiseError> {
-    let values = floats(model, node, 1)?.ok_or_else(|| bad(node, "it has no weights"))?;
     let bias = floats(model, node, 2)?;
     let original = model.tensor(node.inputs[1]);
-    let layout = Layout::of(model, node, values.len());
+    let layout = Layout::of(model, node, original.shape.elements().unwrap_or(0));
     let scale_of = |index: usize| scales[index].as_ref().map_or(1.0, |q| f64::from(q.scale(0)));
     let input = scale_of(node.inputs[0].0);
     let output = node.outputs.first().map_or(1.0, |id| scale_of(id.0));
@@ -118,14 +141,13 @@ pub(super) fn quantise(
         .map(|scale| scale.max(output * SMALLEST_MULTIPLIER / input) as f32)
         .collect();
 
-    let quantised: Vec<i8> = values
-        .iter()
-        .enumerate()
-        .map(|(position, weight)| {
-            let scale = f64::from(weight_scales[layout.channel(position)]);
-            libm::round(f64::from(*weight) / scale).clamp(-127.0, 127.0) as i8
-        })
-        .collect();
+    // A scale that is still the seed's own makes the quantised weights the seed's integers.
+    let exact = seeded(model, node)
+        .filter(|seeded| weight_scales.iter().all(|scale| Some(*scale) == seeded.scale()));
+    let source = match exact {
+        Some(seeded) => Source::Seeded(seeded.integers()),
+        None => Source::inline(Data::I8(integers(model, node, &layout, &weight_scales)?)),
+    };
     let weights = Tensor {
         name: format!("{}.weights.int8", node.name),
         shape: original.shape.clone(),
@@ -135,7 +157,7 @@ pub(super) fn quantise(
             scales: weight_scales.clone(),
             axis: Some(layout.axis),
         }),
-        source: Some(Source::inline(Data::I8(quantised))),
+        source: Some(source),
     };
     let bias = bias.map(|values| Tensor {
         name: format!("{}.bias.int32", node.name),
@@ -153,4 +175,19 @@ pub(super) fn quantise(
         ))),
     });
     Ok(Weighted { weights, bias })
+}
+
+/// The float weights as integers of their channels' scales.
+fn integers(
+    model: &Model,
+    node: &Node,
+    layout: &Layout,
+    scales: &[f32],
+) -> Result<Vec<i8>, QuantiseError> {
+    let values = floats(model, node, 1)?.ok_or_else(|| bad(node, "it has no weights"))?;
+    let integer = |(position, weight): (usize, &f32)| {
+        let scale = f64::from(scales[layout.channel(position)]);
+        libm::round(f64::from(*weight) / scale).clamp(-127.0, 127.0) as i8
+    };
+    Ok(values.iter().enumerate().map(integer).collect())
 }
