@@ -80,6 +80,9 @@ pub enum PlanError {
         /// What about it.
         source: IntegerError,
     },
+    /// Tensors that no arena can hold, whatever its size.
+    #[error("the tensor arena: {0}")]
+    Arena(#[from] allocate::ProblemError),
     /// The strategy's name is unknown.
     #[error("no strategy '{name}'; known strategies: {known}")]
     UnknownStrategy {

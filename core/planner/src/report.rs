@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Options;
-use crate::allocate::{self, Block, TENSOR_ALIGNMENT};
+use crate::allocate::{self, Buffer};
 use crate::costs::Costs;
 use crate::remedies;
 use tilewright_board::Board;
@@ -27,11 +27,7 @@ pub fn report(
             .tensors
             .iter()
             .filter(|tensor| tensor.space == Space::Arena)
-            .map(|t| Block {
-                first: t.first,
-                end: t.end,
-                bytes: t.bytes.align_up(TENSOR_ALIGNMENT),
-            })
+            .map(Buffer::of_tensor)
             .collect::<Vec<_>>(),
     );
     let flash = plan.image_bytes();

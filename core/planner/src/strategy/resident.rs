@@ -1,7 +1,7 @@
 //! `resident`: order as given, all activations in SRAM, weights in flash.
 
 use crate::PlanError;
-use crate::allocate::{self, Block, TENSOR_ALIGNMENT};
+use crate::allocate::{self, Buffer, PLANNING_BUDGET};
 use crate::lower;
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -14,15 +14,8 @@ use tilewright_plan::{Bytes, InputResidency, Plan, Space};
 pub fn plan(model: &Model, board: &Board) -> Result<Plan, PlanError> {
     let layers = lower::layers(model)?;
     let mut tensors = lower::tensors(model, &layers)?;
-    let blocks: Vec<Block> = tensors
-        .iter()
-        .map(|tensor| Block {
-            first: tensor.first,
-            end: tensor.end,
-            bytes: tensor.bytes.align_up(TENSOR_ALIGNMENT),
-        })
-        .collect();
-    let placement = allocate::allocate(&blocks);
+    let buffers = tensors.iter().map(Buffer::of_tensor).collect();
+    let placement = allocate::least(buffers, PLANNING_BUDGET)?.solution;
     for (tensor, offset) in tensors.iter_mut().zip(&placement.offsets) {
         tensor.offset = *offset;
     }
