@@ -51,9 +51,14 @@ impl Layout {
     fn check(&self, bytes: usize) -> Result<(), KernelError> {
         let fits = || {
             let last = self.ring_rows.checked_sub(1)?.checked_mul(self.row_pitch)?;
-            let end = last.checked_add(self.row_bytes()?)?;
+            let row_bytes = self.row_bytes()?;
+            let end = last.checked_add(row_bytes)?;
             let ring = self.ring_first < self.ring_rows && self.rows <= self.ring_rows;
-            (ring && self.rows > 0 && self.channels > 0 && end <= bytes).then_some(())
+            // No byte is two elements, so that a box has no more elements than bytes.
+            let apart = (self.columns == 1 || self.column_pitch >= self.channels)
+                && (self.ring_rows == 1 || self.row_pitch >= row_bytes);
+            let filled = self.rows > 0 && self.channels > 0;
+            (ring && apart && filled && end <= bytes).then_some(())
         };
         fits().ok_or(KernelError::OutOfBounds)
     }
@@ -99,7 +104,7 @@ impl<'a> Source<'a> {
     /// A box at the start of `bytes`.
     ///
     /// # Errors
-    /// [`KernelError::OutOfBounds`] if it is empty or reaches past the bytes.
+    /// [`KernelError::OutOfBounds`] if it is empty, overlaps itself or reaches past the bytes.
     pub fn new(bytes: &'a [u8], layout: Layout) -> Result<Self, KernelError> {
         layout.check(bytes.len())?;
         Ok(Self { bytes, layout })
@@ -133,7 +138,7 @@ impl<'a> Target<'a> {
     /// A box at the start of `bytes`.
     ///
     /// # Errors
-    /// [`KernelError::OutOfBounds`] if it is empty or reaches past the bytes.
+    /// [`KernelError::OutOfBounds`] if it is empty, overlaps itself or reaches past the bytes.
     pub fn new(bytes: &'a mut [u8], layout: Layout) -> Result<Self, KernelError> {
         layout.check(bytes.len())?;
         Ok(Self { bytes, layout })

@@ -3,11 +3,12 @@
 use alloc::vec::Vec;
 
 use crate::channels::{CHANNEL_BYTES, Channel};
+use crate::portable::Table;
 
 /// Which kernel reads packed weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weights {
-    /// OHWI: output channel, row, column, input channel of the group.
+    /// OHWI: output channel, row, column, input channel of the group; transposed or not.
     Conv,
     /// HWC: row, column, output channel.
     Depthwise,
@@ -25,6 +26,19 @@ pub fn weights(kernel: Weights, weights: &[i8]) -> Vec<u8> {
             weights.iter().map(|weight| *weight as u8).collect()
         }
     }
+}
+
+/// The table that [`crate::lut`] reads, of a function of int8 values.
+#[must_use]
+pub fn table(function: impl Fn(i8) -> i8) -> Table {
+    core::array::from_fn(|byte| function(byte as u8 as i8) as u8)
+}
+
+/// The table that [`crate::resize_nearest`] reads: the input row of each output row, the input
+/// column of each output column.
+#[must_use]
+pub fn nearest(rows: &[u16], columns: &[u16]) -> Vec<u8> {
+    rows.iter().chain(columns).flat_map(|index| index.to_le_bytes()).collect()
 }
 
 /// Packs channel constants, 12 bytes a channel; see [`crate::Channels`].

@@ -1,6 +1,6 @@
-//! Sum of two tensors.
+//! Sum and difference of two tensors.
 
-use super::runs::runs;
+use super::pairs::pairs;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
 use crate::requantise::{Factor, Multiplier};
@@ -8,7 +8,7 @@ use crate::requantise::{Factor, Multiplier};
 /// Left shift of both inputs before they are scaled.
 const LEFT_SHIFT: u32 = 20;
 
-/// What an addition computes.
+/// What an addition or subtraction computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Add {
     /// Zero points of the inputs.
@@ -21,7 +21,7 @@ pub struct Add {
     pub output: Output,
 }
 
-/// Adds two boxes of the tile's shape.
+/// Adds two boxes, each of the tile's shape or broadcast to it.
 ///
 /// # Errors
 /// [`KernelError`] if the operands do not fit the tile.
@@ -32,16 +32,39 @@ pub fn add(
     second: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
+    combine(op, tile, [first, second], output, i32::wrapping_add)
+}
+
+/// Takes the second box from the first, each of the tile's shape or broadcast to it.
+///
+/// # Errors
+/// [`KernelError`] if the operands do not fit the tile.
+pub fn sub(
+    op: &Add,
+    tile: &Tile,
+    first: &Source<'_>,
+    second: &Source<'_>,
+    output: &mut Target<'_>,
+) -> Result<(), KernelError> {
+    combine(op, tile, [first, second], output, i32::wrapping_sub)
+}
+
+#[inline(always)]
+fn combine(
+    op: &Add,
+    tile: &Tile,
+    sources: [&Source<'_>; 2],
+    output: &mut Target<'_>,
+    both: impl Fn(i32, i32) -> i32,
+) -> Result<(), KernelError> {
     let (factors, sum) = (op.input.map(Multiplier::prepare), op.sum.prepare());
     let zeros = op.input_zero.map(i32::from);
     let scaled = |byte: u8, zero: i32, factor: &Factor| {
         factor.apply((i32::from(byte as i8) - zero) << LEFT_SHIFT)
     };
-    runs(tile, [first, second], output, |[first, second], output| {
-        for ((byte, a), b) in output.iter_mut().zip(first).zip(second) {
-            let a = scaled(*a, zeros[0], &factors[0]);
-            let b = scaled(*b, zeros[1], &factors[1]);
-            *byte = op.output.byte(a.wrapping_add(b), &sum);
-        }
+    pairs(tile, sources, output, |a, b| {
+        let a = scaled(a, zeros[0], &factors[0]);
+        let b = scaled(b, zeros[1], &factors[1]);
+        op.output.byte(both(a, b), &sum)
     })
 }

@@ -1,23 +1,45 @@
 //! Kernels for any processor. They read weights in their natural order.
 
 mod add;
+mod arg_max;
 mod average_pool;
 mod conv;
 mod depthwise;
 mod dot;
+mod extremum;
+mod fixed;
 mod fully_connected;
+mod gather;
+mod log_softmax;
+mod lut;
 mod max_pool;
+mod mean;
+mod mul;
 mod pad;
+mod pairs;
+mod prelu;
 mod requantise;
+mod resize;
 mod runs;
 mod softmax;
+mod transpose_conv;
 
-pub use add::{Add, add};
+pub use add::{Add, add, sub};
+pub use arg_max::{Axis, arg_max};
 pub use average_pool::{Pool, average_pool};
 pub use conv::{Conv, conv};
 pub use depthwise::depthwise;
+pub use extremum::{maximum, minimum};
 pub use fully_connected::{FullyConnected, fully_connected};
+pub use gather::{GATHER_DIMENSIONS, Gather, Stride, gather};
+pub use log_softmax::{LogSoftmax, log_softmax};
+pub use lut::{Table, lut};
 pub use max_pool::max_pool;
+pub use mean::{Mean, mean};
+pub use mul::{Mul, mul};
 pub use pad::{Pad, pad};
+pub use prelu::{Prelu, prelu};
 pub use requantise::{Requantise, requantise};
+pub use resize::{Bilinear, Nearest, resize_bilinear, resize_nearest};
 pub use softmax::{Softmax, softmax};
+pub use transpose_conv::{TransposeConv, transpose_conv};

@@ -3,10 +3,15 @@
 use crate::support::Numbers;
 use proptest::prelude::*;
 use tilewright_kernels::{
-    Add, Channels, Conv, FullyConnected, KernelError, Layout, Multiplier, Output, Pad, Pool,
-    Requantise, Softmax, Source, Target, Tile, Window, add, average_pool, conv, depthwise,
-    fully_connected, max_pool, pad, requantise, softmax,
+    Add, Axis, Bilinear, Channels, Conv, FullyConnected, Gather, KernelError, Layout, LogSoftmax,
+    Mean, Mul, Multiplier, Nearest, Output, Pad, Pool, Prelu, Requantise, Softmax, Source, Stride,
+    Target, Tile, TransposeConv, Window, add, arg_max, average_pool, conv, depthwise,
+    fully_connected, gather, log_softmax, lut, max_pool, maximum, mean, minimum, mul, pack, pad,
+    prelu, requantise, resize_bilinear, resize_nearest, softmax, sub, transpose_conv,
 };
+
+/// Kernels that [`run`] knows.
+const KERNELS: usize = 22;
 
 /// A small number mostly, sometimes a bad one.
 fn count(numbers: &mut Numbers) -> usize {
@@ -45,12 +50,16 @@ fn factor(numbers: &mut Numbers) -> Multiplier {
 /// Runs a kernel on nonsense; whether it was refused.
 fn run(numbers: &mut Numbers, kernel: usize) -> Result<(), KernelError> {
     let channels = count(numbers);
-    let (from, to) = (layout(numbers, channels), layout(numbers, channels));
+    let (from, mut to) = (layout(numbers, channels), layout(numbers, channels));
+    if kernel == 21 && numbers.below(4) > 0 {
+        // Results of four bytes.
+        to = layout(numbers, 4);
+    }
     let tile = Tile {
         output_start: [place(numbers), place(numbers)],
         // A kernel may visit every output: no more than memory could hold.
         output_size: [numbers.below(5), numbers.below(5)],
-        channels: if numbers.below(4) == 0 { count(numbers) } else { channels },
+        channels: if numbers.below(4) == 0 { count(numbers) } else { to.channels },
         valid_start: [place(numbers), place(numbers)],
         valid_end: [place(numbers), place(numbers)],
     };
@@ -64,6 +73,7 @@ fn run(numbers: &mut Numbers, kernel: usize) -> Result<(), KernelError> {
     let weights: Vec<u8> = input.iter().cycle().take(numbers.below(2000)).copied().collect();
     let constants = &input[..numbers.below(300)];
     let mut bytes = vec![0; 300];
+    let flat = &input[..];
     let input = Source::new(&input, from)?;
     let target = &mut Target::new(&mut bytes, to)?;
     let output = Output { zero: numbers.byte(), min: numbers.byte(), max: numbers.byte() };
@@ -99,10 +109,70 @@ fn run(numbers: &mut Numbers, kernel: usize) -> Result<(), KernelError> {
             let op = Pad { padding: window.padding, zero: input_zero };
             pad(&op, &tile, &input, target)
         }
-        _ => {
+        8 => {
             let smallest_difference = place(numbers);
             let op = Softmax { scale: factor(numbers), smallest_difference };
             softmax(&op, &tile, &input, target)
+        }
+        9 | 10 => {
+            let op = Add {
+                input_zero: [input_zero; 2],
+                input: [factor(numbers), factor(numbers)],
+                sum: factor(numbers),
+                output,
+            };
+            let run = if kernel == 9 { sub } else { add };
+            run(&op, &tile, &input, &input, target)
+        }
+        11 => {
+            let op = Mul { input_zero: [input_zero; 2], product: factor(numbers), output };
+            mul(&op, &tile, &input, &input, target)
+        }
+        12 => maximum(&output, &tile, &input, &input, target),
+        13 => minimum(&output, &tile, &input, &input, target),
+        14 => {
+            let (positive, negative) = (factor(numbers), factor(numbers));
+            let op = Prelu { input_zero: [input_zero; 2], positive, negative, output };
+            prelu(&op, &tile, &input, &input, target)
+        }
+        15 => lut(&pack::table(|x| x.wrapping_add(input_zero)), &tile, &input, target),
+        16 => {
+            let [rows, columns] = tile.output_size;
+            let sizes = [rows, 1, columns, 1, tile.channels, count(numbers).min(2)];
+            let mut step = || [place(numbers) as isize, isize::MIN, 1][numbers.below(8).min(2)];
+            let dimensions = sizes.map(|size| Stride { size, step: step() });
+            let op = Gather { start: numbers.below(200), dimensions, split: [2, 2] };
+            gather(&op, &tile, flat, target)
+        }
+        17 => {
+            let over = [0; 3].map(|_: u8| numbers.below(3) == 0);
+            let op = Mean { over, input_zero, factor: factor(numbers), output };
+            mean(&op, &tile, &input, target)
+        }
+        18 => {
+            let op = TransposeConv { window, input_zero, output };
+            transpose_conv(&op, &tile, &input, target, &weights, channels)
+        }
+        19 => {
+            let table: Vec<u16> = (0..8).map(|_| count(numbers) as u16).collect();
+            let table = pack::nearest(&table[..4], &table[4..]);
+            let op = Nearest::new(&table, numbers.below(9)).ok_or(KernelError::Shape)?;
+            resize_nearest(&op, &tile, &input, target)
+        }
+        20 => {
+            let mut number = || place(numbers).saturating_mul(300);
+            let op = Bilinear { step: [number(), number()], first: [number(), number()] };
+            if numbers.below(2) == 0 {
+                resize_bilinear(&op, &tile, &input, target)
+            } else {
+                let (scale, reverse) = (factor(numbers), factor(numbers));
+                let op = LogSoftmax { scale, reverse, smallest_difference: place(numbers) };
+                log_softmax(&op, &tile, &input, target)
+            }
+        }
+        _ => {
+            let axis = [Axis::Rows, Axis::Columns, Axis::Channels][numbers.below(3)];
+            arg_max(axis, &tile, &input, target)
         }
     }
 }
@@ -113,8 +183,8 @@ proptest! {
     #[test]
     fn nonsense_is_refused_or_survived(seed: u64) {
         let numbers = &mut Numbers::new(seed);
-        for round in 0..900 {
-            let _ = run(numbers, round % 9);
+        for round in 0..2200 {
+            let _ = run(numbers, round % KERNELS);
         }
     }
 }
@@ -123,7 +193,7 @@ proptest! {
 #[test]
 fn each_kernel_accepts_some_nonsense() {
     let numbers = &mut Numbers::new(7);
-    for kernel in 0..9 {
+    for kernel in 0..KERNELS {
         let accepted = (0..20_000).filter(|_| run(numbers, kernel).is_ok()).count();
         assert!(accepted > 20, "kernel {kernel} accepted {accepted}");
     }

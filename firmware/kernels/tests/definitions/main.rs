@@ -1,7 +1,12 @@
 //! Kernels against their definitions.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod broadcast;
 mod elementwise;
 mod hostile;
+mod moves;
 mod recorded;
+mod reductions;
 mod support;
+mod transposed;
 mod windows;

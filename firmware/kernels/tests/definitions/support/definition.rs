@@ -1,7 +1,7 @@
 //! Kernels from their definitions, in wide integers, one element at a time.
 
 use super::Tensor;
-use tilewright_kernels::{Add, Channel, Conv, Multiplier, Output, Pool, Requantise, Window};
+use tilewright_kernels::{Channel, Conv, Multiplier, Output, Pool, Requantise, Window};
 
 /// Multiplies by a Q31 number and shifts, rounding twice.
 pub fn scale(value: i32, factor: Multiplier) -> i32 {
@@ -128,19 +128,6 @@ pub fn average_pool(op: &Pool, x: &Tensor, size: [usize; 2]) -> Tensor {
         let magnitude = (2 * sum.abs() + count) / (2 * count);
         clamp(magnitude * sum.signum(), &op.output)
     })
-}
-
-pub fn add(op: &Add, a: &Tensor, b: &Tensor) -> Tensor {
-    let part = |value: i8, input: usize| {
-        let value = (i64::from(value) - i64::from(op.input_zero[input])) * (1 << 20);
-        i64::from(scale(value as i32, op.input[input]))
-    };
-    let data = a
-        .data
-        .iter()
-        .zip(&b.data)
-        .map(|(a, b)| finish(part(*a, 0) + part(*b, 1), op.sum, &op.output));
-    Tensor { shape: a.shape, data: data.collect() }
 }
 
 pub fn requantise(op: &Requantise, x: &Tensor) -> Tensor {

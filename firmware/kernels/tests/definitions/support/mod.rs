@@ -5,6 +5,8 @@ pub mod definition;
 pub mod place;
 pub mod tiles;
 
+use tilewright_kernels::Multiplier;
+
 /// An int8 tensor, NHWC with batch 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
@@ -63,6 +65,14 @@ impl Numbers {
 
     pub fn bytes(&mut self, count: usize) -> Vec<i8> {
         (0..count).map(|_| self.byte()).collect()
+    }
+
+    /// A factor of at most 2^`largest_shift`.
+    pub fn factor(&mut self, largest_shift: i32) -> Multiplier {
+        Multiplier {
+            multiplier: (1 << 30) + (self.next() >> 35) as i32 % (1 << 30),
+            shift: largest_shift - self.below(12) as i32,
+        }
     }
 
     pub fn tensor(&mut self, shape: [usize; 3]) -> Tensor {

@@ -61,3 +61,14 @@ pub fn tile(
     };
     (tile, [rows, columns, channels])
 }
+
+/// The tile for an output area whose kernel does not look at what input exists.
+pub fn tile_of(area: &Area) -> Tile {
+    Tile {
+        output_start: [area[0].start as i32, area[1].start as i32],
+        output_size: [area[0].len(), area[1].len()],
+        channels: area[2].len(),
+        valid_start: [0; 2],
+        valid_end: [0; 2],
+    }
+}

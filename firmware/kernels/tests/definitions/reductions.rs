@@ -1,0 +1,125 @@
+//! Kernels that take whole dimensions together, against their definitions.
+
+use crate::support::place::{Placed, layout};
+use crate::support::tiles::{areas, tile_of};
+use crate::support::{Numbers, Tensor, definition};
+use proptest::prelude::*;
+use tilewright_kernels::{
+    Axis, Layout, LogSoftmax, Mean, Multiplier, Output, Source, Target, Tile, arg_max, log_softmax,
+    mean,
+};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn means_follow_their_definition(shape in [1usize..6, 1..6, 1..20], over: [bool; 3], seed: u64) {
+        let numbers = &mut Numbers::new(seed);
+        let x = numbers.tensor(shape);
+        let (low, high) = (numbers.byte(), numbers.byte());
+        let output = Output { zero: numbers.byte(), min: low.min(high), max: low.max(high) };
+        let op = Mean { over, input_zero: numbers.byte(), factor: numbers.factor(0), output };
+        let all = |axis: usize, at: usize| if over[axis] { 0..shape[axis] } else { at..at + 1 };
+        let size = [0, 1, 2].map(|axis| if over[axis] { 1 } else { shape[axis] });
+        let expected = Tensor::from_fn(size, |oy, ox, oc| {
+            let mut sum = 0;
+            for y in all(0, oy) {
+                for x_ in all(1, ox) {
+                    for c in all(2, oc) {
+                        let value = x.get(y as i64, x_ as i64, c).unwrap();
+                        sum += i64::from(value) - i64::from(op.input_zero);
+                    }
+                }
+            }
+            definition::finish(sum, op.factor, &output)
+        });
+        for area in areas(numbers, size, 1) {
+            let needed = [0, 1, 2].map(|axis| if over[axis] { 0..shape[axis] } else { area[axis].clone() });
+            let from = layout(numbers, &needed, false);
+            let input = Placed::filled(numbers, &x, &needed, from);
+            let to = layout(numbers, &area, false);
+            let mut placed = Placed::empty(numbers, to);
+            let before = placed.bytes.clone();
+            let source = Source::new(&input.bytes, from).unwrap();
+            let target = &mut Target::new(&mut placed.bytes, to).unwrap();
+            mean(&op, &tile_of(&area), &source, target).unwrap();
+            placed.check(&before, &expected, &area);
+        }
+    }
+
+    #[test]
+    fn the_first_largest_is_found(shape in [1usize..6, 1..6, 1..9], axis in 0usize..3, seed: u64) {
+        let numbers = &mut Numbers::new(seed);
+        let mut x = numbers.tensor(shape);
+        // Few different values, so that some are equal.
+        x.data.iter_mut().for_each(|value| *value = *value / 60 * 60);
+        let mut size = shape;
+        size[axis] = 1;
+        let index = |at: [usize; 3]| -> i32 {
+            let value = |i: usize| {
+                let mut at = at;
+                at[axis] = i;
+                x.get(at[0] as i64, at[1] as i64, at[2]).unwrap()
+            };
+            let largest = (0..shape[axis]).map(value).max().unwrap();
+            (0..shape[axis]).find(|i| value(*i) == largest).unwrap() as i32
+        };
+        // Four bytes for each result.
+        let expected = Tensor::from_fn([size[0], size[1], size[2] * 4], |y, x_, byte| {
+            index([y, x_, byte / 4]).to_le_bytes()[byte % 4] as i8
+        });
+        let which = [Axis::Rows, Axis::Columns, Axis::Channels][axis];
+        for area in areas(numbers, expected.shape, 4) {
+            let mut needed = [area[0].clone(), area[1].clone(), area[2].start / 4..area[2].end / 4];
+            needed[axis] = 0..shape[axis];
+            let from = layout(numbers, &needed, false);
+            let input = Placed::filled(numbers, &x, &needed, from);
+            let to = layout(numbers, &area, false);
+            let mut placed = Placed::empty(numbers, to);
+            let before = placed.bytes.clone();
+            let source = Source::new(&input.bytes, from).unwrap();
+            let target = &mut Target::new(&mut placed.bytes, to).unwrap();
+            arg_max(which, &tile_of(&area), &source, target).unwrap();
+            placed.check(&before, &expected, &area);
+        }
+    }
+
+    /// The fixed-point logarithm is within a step of the real one.
+    #[test]
+    fn log_softmax_is_close_to_the_real_one(
+        channels in 1usize..40, pixels in 1usize..4, scale in 0.01f64..0.3, seed: u64
+    ) {
+        let numbers = &mut Numbers::new(seed);
+        let x = numbers.tensor([1, pixels, channels]);
+        let multiplier = |real: f64| {
+            let shift = real.log2().floor() as i32 + 1;
+            let multiplier = (real / f64::from(shift).exp2() * f64::from(1u32 << 31)) as i32;
+            Multiplier { multiplier, shift }
+        };
+        let factor = scale * f64::from(1 << 26);
+        let forward = multiplier(factor);
+        let radius = f64::from((1 << 5) - 1) * f64::from(1 << 26) / f64::from(forward.shift).exp2();
+        let op = LogSoftmax {
+            scale: forward,
+            reverse: multiplier(1.0 / factor),
+            smallest_difference: -(radius.floor() as i32),
+        };
+        let bytes: Vec<u8> = x.data.iter().map(|b| *b as u8).collect();
+        let whole = Layout::whole(1, pixels, channels);
+        let mut logs = vec![0; bytes.len()];
+        let target = &mut Target::new(&mut logs, whole).unwrap();
+        let tile = Tile::whole(&whole, &whole);
+        log_softmax(&op, &tile, &Source::new(&bytes, whole).unwrap(), target).unwrap();
+        for (x, logs) in x.data.chunks(channels).zip(logs.chunks(channels)) {
+            let largest = f64::from(*x.iter().max().unwrap());
+            let differences: Vec<f64> =
+                x.iter().map(|x| (f64::from(*x) - largest) * scale).collect();
+            let sum: f64 = differences.iter().map(|difference| difference.exp()).sum();
+            for (difference, log) in differences.iter().zip(logs) {
+                let found = f64::from(*log as i8) - 127.0;
+                let real = ((difference - sum.ln()) * 16.0).max(-255.0);
+                prop_assert!((found - real).abs() <= 0.51, "{found} for {real}");
+            }
+        }
+    }
+}
