@@ -55,16 +55,10 @@ pub fn run(
     strategy: Strategy,
     inputs: &[Data],
 ) -> Result<Emulated, String> {
-    let text = |e: &dyn std::fmt::Display| e.to_string();
-    let planned = tilewright_planner::plan(model, board, strategy, &Options::default())
-        .map_err(|e| text(&e))?;
-    let plan = planned.plan;
-    tilewright_check::check(&plan, model, board).map_err(|e| text(&e))?;
-    let image = plan_image(&plan, model).map_err(|e| text(&e))?;
-    let firmware = FirmwareImage::new(&firmware(board)?, &image, board).map_err(|e| text(&e))?;
+    let (plan, mut job) = job(model, board, strategy, inputs)?;
     let place = board.firmware.as_ref().ok_or("the board has no firmware")?;
     let outputs = reference::layer_outputs(&plan);
-    let watches = outputs
+    job.watches = outputs
         .iter()
         .filter(|output| output.space == Space::Arena)
         .map(|output| Watch {
@@ -75,6 +69,34 @@ pub fn run(
             pitch: output.bytes as u32,
         })
         .collect();
+    let outcome = run_job(job)?;
+    let expected = reference::expected(&plan, model, inputs).map_err(|e| e.to_string())?;
+    let found: Vec<_> = outputs
+        .into_iter()
+        .zip(&outcome.watched)
+        .map(|(output, bytes)| (output, bytes.clone().unwrap_or_default()))
+        .collect();
+    let mismatch = reference::first_mismatch(&plan, &expected, &found);
+    Ok(Emulated { plan, outcome, mismatch })
+}
+
+/// A proved plan of `model`, and the job that runs it on `inputs` with nothing watched.
+///
+/// # Errors
+/// What went wrong on the way.
+pub fn job(
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    inputs: &[Data],
+) -> Result<(Plan, Job), String> {
+    let text = |e: &dyn std::fmt::Display| e.to_string();
+    let planned = tilewright_planner::plan(model, board, strategy, &Options::default())
+        .map_err(|e| text(&e))?;
+    let plan = planned.plan;
+    tilewright_check::check(&plan, model, board).map_err(|e| text(&e))?;
+    let image = plan_image(&plan, model).map_err(|e| text(&e))?;
+    let firmware = FirmwareImage::new(&firmware(board)?, &image, board).map_err(|e| text(&e))?;
     let payload: Vec<u8> = inputs
         .iter()
         .filter_map(Data::as_i8)
@@ -85,18 +107,18 @@ pub fn run(
         elf: firmware.elf,
         frames: vec![input_frame(&payload).map_err(|e| text(&e))?],
         limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
-        watches,
+        watches: Vec::new(),
     };
+    Ok((plan, job))
+}
+
+/// Runs a job in the built worker.
+///
+/// # Errors
+/// What kept it from an outcome.
+pub fn run_job(job: Job) -> Result<RunOutcome, String> {
     let limits = WorkerLimits { wall: Duration::from_secs(300), memory_bytes: 4 << 30 };
-    let outcome = Runner::new(dist().join("bin/tilewright-worker"))
+    Runner::new(dist().join("bin/tilewright-worker"))
         .run(job, &limits, &mut |_| {}, &AtomicBool::new(false))
-        .map_err(|e| text(&e))?;
-    let expected = reference::expected(&plan, model, inputs).map_err(|e| text(&e))?;
-    let found: Vec<_> = outputs
-        .into_iter()
-        .zip(&outcome.watched)
-        .map(|(output, bytes)| (output, bytes.clone().unwrap_or_default()))
-        .collect();
-    let mismatch = reference::first_mismatch(&plan, &expected, &found);
-    Ok(Emulated { plan, outcome, mismatch })
+        .map_err(|e| e.to_string())
 }

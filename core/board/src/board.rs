@@ -112,6 +112,8 @@ pub struct Firmware {
     pub arena_address: u32,
     /// Largest tensor arena.
     pub arena_bytes: Bytes,
+    /// Serial port that the console is wired to, by its name in the manual.
+    pub console: String,
     /// Baud rate of the console.
     pub console_baud: u32,
     /// How the image is brought onto the board, for people.

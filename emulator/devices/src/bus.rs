@@ -98,11 +98,12 @@ impl Bus {
     pub fn new(board: &Board) -> Result<Self, NoDevices> {
         let unknown = || NoDevices { board: board.id.clone() };
         let firmware = board.firmware.as_ref().ok_or_else(unknown)?;
-        let (table, console) = match board.id.as_str() {
-            "stm32f746g-disco" => (stm32f746::PERIPHERALS, stm32f746::CONSOLE),
+        let table = match board.id.as_str() {
+            "stm32f746g-disco" => stm32f746::PERIPHERALS,
             _ => return Err(unknown()),
         };
-        let is_console = |p: &Peripheral| matches!(p.model, Model::Usart(n) if n == console);
+        let is_console =
+            |p: &Peripheral| p.name == firmware.console && matches!(p.model, Model::Usart(_));
         let rcc = Rcc::new(board.core.clock.hertz.0);
         Ok(Self {
             table,
@@ -331,6 +332,12 @@ impl Bus {
     #[must_use]
     pub fn vectors(&self) -> u32 {
         self.core.scb.vectors()
+    }
+
+    /// Notes in the fault status registers that a fault became a HardFault: bits of CFSR, and the
+    /// address of the access if the core knows it (DDI 0403E, B3.2.15 to B3.2.18).
+    pub fn record_fault(&mut self, status: u32, address: Option<u32>) {
+        self.core.scb.record_fault(status, address);
     }
 
     /// Whether firmware may use the floating-point unit.

@@ -17,6 +17,11 @@ const SHPR3: u32 = 0xd20;
 const CFSR: u32 = 0xd28;
 const HFSR: u32 = 0xd2c;
 const DFSR: u32 = 0xd30;
+const BFAR: u32 = 0xd38;
+/// CFSR.BFARVALID.
+const BFAR_VALID: u32 = 1 << 15;
+/// HFSR.FORCED: a fault whose own exception is off.
+const FORCED: u32 = 1 << 30;
 const CCSIDR: u32 = 0xd80;
 const CSSELR: u32 = 0xd84;
 const CPACR: u32 = 0xd88;
@@ -99,6 +104,16 @@ impl Scb {
     /// SCR.SLEEPONEXIT.
     pub fn sleep_on_exit(&self) -> bool {
         self.get(SCR) & 1 << 1 != 0
+    }
+
+    /// A fault became a HardFault: bits for CFSR, and the address for BFAR if it is known.
+    pub fn record_fault(&mut self, status: u32, address: Option<u32>) {
+        let valid = if address.is_some() { BFAR_VALID } else { 0 };
+        *self.registers.entry(CFSR).or_insert(0) |= status | valid;
+        *self.registers.entry(HFSR).or_insert(0) |= FORCED;
+        if let Some(address) = address {
+            self.registers.insert(BFAR, address);
+        }
     }
 
     /// Reads a register; `exception` is the one that the core executes.

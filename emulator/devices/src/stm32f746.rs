@@ -39,9 +39,6 @@ pub struct Peripheral {
     pub model: Model,
 }
 
-/// The USART that the board's console is wired to (UM1907: ST-LINK virtual COM port).
-pub const CONSOLE: u32 = 1;
-
 const AHB1: u32 = 0x30;
 const AHB2: u32 = 0x34;
 const AHB3: u32 = 0x38;

@@ -9,12 +9,15 @@ const ENABLE: u32 = 1;
 const RECEIVE: u32 = 1 << 2;
 const TRANSMIT: u32 = 1 << 3;
 const OVER8: u32 = 1 << 15;
+/// CR2: the receiver timeout counts.
+const TIMEOUT: u32 = 1 << 23;
 
 const ORE: u32 = 1 << 3;
 const IDLE: u32 = 1 << 4;
 const RXNE: u32 = 1 << 5;
 const TC: u32 = 1 << 6;
 const TXE: u32 = 1 << 7;
+const RTOF: u32 = 1 << 11;
 const TEACK: u32 = 1 << 21;
 const REACK: u32 = 1 << 22;
 /// Flags that ICR clears.
@@ -40,6 +43,8 @@ pub struct Usart {
     arrives: Option<Time>,
     /// When the line will have been idle for a frame.
     idles: Option<Time>,
+    /// Since when the line has been silent behind a byte, unless that was timed out.
+    silent: Option<Time>,
     lost: u64,
 }
 
@@ -60,23 +65,36 @@ impl Usart {
             incoming: VecDeque::new(),
             arrives: None,
             idles: None,
+            silent: None,
             lost: 0,
         }
     }
 
-    /// Core cycles of a byte with its start and stop bits.
-    fn byte_cycles(&self, clocks: Clocks) -> u64 {
+    /// Core cycles of a number of bits.
+    fn bit_cycles(&self, bits: u64, clocks: Clocks) -> u64 {
         let divider = if self.cr[0] & OVER8 == 0 {
             u64::from(self.brr)
         } else {
             u64::from(self.brr & 0xfff0 | (self.brr & 7) << 1) / 2
         };
+        clocks.usart_cycles(self.number, divider * bits).max(1)
+    }
+
+    /// Core cycles of a byte with its start and stop bits.
+    fn byte_cycles(&self, clocks: Clocks) -> u64 {
         let bits = match (self.cr[0] >> 28 & 1, self.cr[0] >> 12 & 1) {
             (1, 0) => 9,
             (0, 1) => 11,
             _ => 10,
         };
-        clocks.usart_cycles(self.number, divider * bits).max(1)
+        self.bit_cycles(bits, clocks)
+    }
+
+    /// When the line will have been silent for as long as RTOR says (RM0385, 31.8.6).
+    fn times_out(&self, clocks: Clocks) -> Option<Time> {
+        let counts = self.receives() && self.cr[1] & TIMEOUT != 0;
+        let bits = u64::from(self.rtor & 0x00ff_ffff);
+        self.silent.filter(|_| counts).map(|since| since.after(self.bit_cycles(bits, clocks)))
     }
 
     fn receives(&self) -> bool {
@@ -89,6 +107,7 @@ impl Usart {
         if self.arrives.is_none() && !self.incoming.is_empty() {
             self.arrives = Some(at.now.after(self.byte_cycles(at.clocks)));
             self.idles = None;
+            self.silent = None;
         }
     }
 
@@ -221,6 +240,7 @@ impl Device for Usart {
             let more = !self.incoming.is_empty();
             self.arrives = more.then_some(next);
             self.idles = (!more).then_some(next);
+            self.silent = (!more).then_some(arrived);
         }
         if self.idles.is_some_and(|time| time <= at.now) {
             self.idles = None;
@@ -228,10 +248,15 @@ impl Device for Usart {
                 self.isr |= IDLE;
             }
         }
+        if self.times_out(at.clocks).is_some_and(|time| time <= at.now) {
+            self.silent = None;
+            self.isr |= RTOF;
+        }
     }
 
-    fn next_event(&self, _: Clocks) -> Option<Time> {
-        earlier(earlier(self.shifting.map(|(_, end)| end), self.arrives), self.idles)
+    fn next_event(&self, clocks: Clocks) -> Option<Time> {
+        let received = earlier(earlier(self.arrives, self.idles), self.times_out(clocks));
+        earlier(self.shifting.map(|(_, end)| end), received)
     }
 
     fn lines(&self) -> [bool; 2] {
@@ -240,6 +265,7 @@ impl Device for Usart {
             || enabled(4) && self.isr & IDLE != 0
             || enabled(6) && self.isr & TC != 0
             || enabled(7) && self.isr & TXE != 0
+            || enabled(26) && self.isr & RTOF != 0
             || self.cr[2] & 1 != 0 && self.isr & ORE != 0;
         [raised && enabled(0), false]
     }

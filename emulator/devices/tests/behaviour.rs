@@ -134,6 +134,33 @@ fn received_bytes_interrupt_and_are_lost_if_not_fetched() {
 }
 
 #[test]
+fn a_silent_line_times_out_once_behind_a_byte() {
+    const RTOF: u32 = 1 << 11;
+    let mut board = Board::with_console(10, 1 << 26);
+    board.write(USART1 + 0x14, 500);
+    board.write(USART1 + 0x04, 1 << 23);
+    assert_eq!(board.bus.next_event(), None, "nothing came yet");
+    board.bus.feed_console(&[7, 8], board.now);
+    board.pass(200 + 4999);
+    assert_eq!(board.read(USART1 + 0x1c) & RTOF, 0);
+    assert_eq!(board.bus.next_event(), Some(Time(5200)));
+    board.pass(1);
+    assert_ne!(board.read(USART1 + 0x1c) & RTOF, 0);
+    assert_eq!(board.next(), Some(USART1_EXCEPTION));
+    board.bus.nvic_mut().enter(USART1_EXCEPTION);
+    board.write(USART1 + 0x20, RTOF);
+    board.bus.nvic_mut().leave(USART1_EXCEPTION);
+    assert_eq!((board.next(), board.bus.next_event()), (None, None));
+    // A byte that starts in time stops the count; the count starts again behind it.
+    board.bus.feed_console(&[9], board.now);
+    board.pass(100 + 4900);
+    board.bus.feed_console(&[9], board.now);
+    board.pass(200);
+    assert_eq!(board.read(USART1 + 0x1c) & RTOF, 0);
+    assert_eq!(board.bus.next_event(), Some(Time(5200 + 5000 + 100 + 5000)));
+}
+
+#[test]
 fn a_timer_counts_compares_and_wraps() {
     let mut board = Board::new();
     board.write(RCC + 0x40, 1);

@@ -4,6 +4,7 @@ use tilewright_cores::{BlockCost, Flags, block_cost};
 use tilewright_report::FaultKind;
 
 use crate::exception;
+use crate::fault::status;
 use crate::machine::Machine;
 use crate::marks;
 use crate::registers::{self, Engine};
@@ -110,8 +111,9 @@ fn float(machine: &mut Machine, address: u32) {
         machine.float_context = true;
         machine.attention = Flags(machine.attention.0 & !Flags::FLOAT.0);
     } else {
-        machine.fault(
+        machine.core_fault(
             FaultKind::HardFault,
+            status::NO_COPROCESSOR,
             format!(
                 "a floating-point instruction in the block at 0x{address:08x}, but CPACR does not \
                  enable the floating-point unit (UsageFault NOCP)"

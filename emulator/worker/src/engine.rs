@@ -15,7 +15,8 @@ use unicorn_engine::{
 use crate::block;
 use crate::elf::{ElfError, Firmware};
 use crate::exception;
-use crate::fault;
+use crate::fault::{self, status};
+use crate::last_words;
 use crate::machine::{BadAccess, End, Machine};
 use crate::registers::{self, Engine};
 use crate::sleep;
@@ -91,14 +92,19 @@ pub fn run_firmware(
     let mut uc = set_up(machine)?;
     let reset = reset(&mut uc)?;
     let end = execute(&mut uc, reset);
+    let machine = uc.get_data_mut();
+    let now = machine.account.counts();
+    let (boot, invoke) = machine.marks.totals(now);
     let fault = match end {
         End::Done => None,
-        End::Fault(kind, message) => Some(fault::report(&uc, kind, &message)),
+        End::Fault(kind, message) => {
+            let mut fault = fault::report(&uc, kind, &message);
+            fault.message.extend(last_words::hear(&mut uc, kind));
+            Some(fault)
+        }
     };
     let machine = uc.get_data_mut();
     machine.flush_console();
-    let now = machine.account.counts();
-    let (boot, invoke) = machine.marks.totals(now);
     Ok(Finish {
         fault,
         boot,
@@ -126,10 +132,10 @@ fn set_up<'a>(machine: Machine) -> Result<Engine<'a>, JobError> {
         let (what, forbidden) = match kind {
             MemType::READ_UNMAPPED => ("read of", false),
             MemType::WRITE_UNMAPPED => ("write to", false),
-            MemType::FETCH_UNMAPPED => ("fetch from", false),
+            MemType::FETCH_UNMAPPED => (fault::FETCH, false),
             MemType::WRITE_PROT => ("write to", true),
             MemType::READ_PROT => ("read of", true),
-            _ => ("fetch from", true),
+            _ => (fault::FETCH, true),
         };
         let access = BadAccess { what, address: address as u32, forbidden };
         uc.get_data_mut().bad_access.get_or_insert(access);
@@ -202,7 +208,8 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
         match machine.bus.read(address, size, machine.now(), exception) {
             Ok(value) => u64::from(value),
             Err(error) => {
-                machine.fault(FaultKind::UnmappedAccess, format!("read: {error}"));
+                let message = format!("read: {error}");
+                machine.core_fault(FaultKind::UnmappedAccess, status::PRECISE, message);
                 0
             }
         }
@@ -213,7 +220,8 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
         machine.deadline = 0;
         let Some(size) = Size::from_bytes(size) else { return };
         if let Err(error) = machine.bus.write(address, size, value as u32, machine.now()) {
-            machine.fault(FaultKind::UnmappedAccess, format!("write: {error}"));
+            let message = format!("write: {error}");
+            machine.core_fault(FaultKind::UnmappedAccess, status::IMPRECISE, message);
         }
     };
     uc.mmio_map(u64::from(start), u64::from(bytes), Some(read), Some(write))?;
@@ -235,8 +243,9 @@ fn reset(uc: &mut Engine<'_>) -> Result<u32, JobError> {
     Ok(entry)
 }
 
-fn execute(uc: &mut Engine<'_>, reset: u32) -> End {
-    let mut pc = reset;
+/// Runs from an address until something ends it.
+pub fn execute(uc: &mut Engine<'_>, start: u32) -> End {
+    let mut pc = start;
     loop {
         let result = uc.emu_start(u64::from(pc | 1), NEVER, 0, 0);
         if let Some(end) = uc.get_data_mut().end.take() {
@@ -254,6 +263,8 @@ fn execute(uc: &mut Engine<'_>, reset: u32) -> End {
             }
             Err(error) => {
                 let (kind, message) = fault::classify(uc, error);
+                let machine = uc.get_data_mut();
+                machine.fault_status = fault::status_of(machine.bad_access, error);
                 return End::Fault(kind, message);
             }
         }

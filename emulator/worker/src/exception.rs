@@ -8,6 +8,7 @@ use tilewright_report::FaultKind;
 use unicorn_engine::RegisterARM;
 
 use crate::account::Bucket;
+use crate::fault::status;
 use crate::machine::Machine;
 use crate::registers::{self, Engine, FRAME};
 use crate::sleep;
@@ -16,6 +17,7 @@ use crate::sleep;
 const THUMB: u32 = 1 << 24;
 /// CONTROL.SPSEL.
 const PROCESS_STACK: u32 = 2;
+const HARD_FAULT: u32 = 3;
 const SVCALL: u32 = 11;
 
 /// Numbers that Unicorn gives to what the core raises by itself.
@@ -41,6 +43,19 @@ pub fn take(uc: &mut Engine<'_>, address: u32) -> bool {
     true
 }
 
+/// Enters the HardFault handler, as the core does when an instruction at `address` fails; where
+/// the handler begins. Nothing if there is none, or the core is in it or in one as urgent: it
+/// would lock up.
+pub fn take_hard_fault(uc: &mut Engine<'_>, address: u32) -> Option<u32> {
+    let urgent = |(exception, _): &(u32, bool)| *exception <= HARD_FAULT;
+    if uc.get_data().handlers.iter().any(urgent) || registers::masks(uc).faultmask {
+        return None;
+    }
+    let handler = vector(uc, HARD_FAULT)?;
+    enter(uc, HARD_FAULT, address);
+    Some(handler)
+}
+
 fn enter(uc: &mut Engine<'_>, exception: u32, return_address: u32) {
     let float = uc.get_data().float_context;
     let kind = if float { FrameKind::Extended } else { FrameKind::Basic };
@@ -61,14 +76,18 @@ fn enter(uc: &mut Engine<'_>, exception: u32, return_address: u32) {
         bytes.extend([0; 4]);
     }
     let vector = vector(uc, exception);
-    if uc.mem_write(u64::from(address), &bytes).is_err() {
+    let stacked = uc.mem_write(u64::from(address), &bytes).is_ok();
+    if !stacked && exception == HARD_FAULT {
+        // The handler is entered all the same, without a frame (DDI 0403E, B1.5.15).
+        uc.get_data_mut().bus.record_fault(status::STACKING, None);
+    } else if !stacked {
         let message = format!("no memory for an exception frame at 0x{address:08x}");
-        stop(uc, FaultKind::StackOverflow, message);
+        stop(uc, FaultKind::StackOverflow, status::STACKING, message);
         return;
     }
     let Some(handler) = vector else {
         let message = format!("the vector of exception {exception} holds no Thumb address");
-        stop(uc, FaultKind::HardFault, message);
+        stop(uc, FaultKind::HardFault, status::STATE, message);
         return;
     };
     let link = ExceptionReturn { to_thread, process_stack, frame: kind };
@@ -123,15 +142,18 @@ pub fn raised(uc: &mut Engine<'_>, number: u32) {
             leave(uc, pc);
         }
         raised::BREAKPOINT => {
-            stop(uc, FaultKind::HardFault, format!("a breakpoint at 0x{pc:08x}"));
+            // Without a debugger a breakpoint is a HardFault with HFSR.DEBUGEVT, and CFSR empty.
+            stop(uc, FaultKind::HardFault, 0, format!("a breakpoint at 0x{pc:08x}"));
         }
         raised::PREFETCH_ABORT => {
-            stop(uc, FaultKind::HardFault, format!("no code can be fetched from 0x{pc:08x}"));
+            let message = format!("no code can be fetched from 0x{pc:08x}");
+            stop(uc, FaultKind::HardFault, status::FETCH, message);
         }
         raised::DATA_ABORT => {
-            stop(uc, FaultKind::HardFault, format!("a data access failed at 0x{pc:08x}"));
+            let message = format!("a data access failed at 0x{pc:08x}");
+            stop(uc, FaultKind::HardFault, status::PRECISE, message);
         }
-        _ => stop(uc, FaultKind::HardFault, format!("fault {number} at 0x{pc:08x}")),
+        _ => stop(uc, FaultKind::HardFault, 0, format!("fault {number} at 0x{pc:08x}")),
     }
 }
 
@@ -140,7 +162,7 @@ fn leave(uc: &mut Engine<'_>, pc: u32) {
         (ExceptionReturn::from_pc(pc), uc.get_data_mut().handlers.pop())
     else {
         let message = format!("an exception return to 0x{pc:08x} that is none (INVPC)");
-        stop(uc, FaultKind::HardFault, message);
+        stop(uc, FaultKind::HardFault, status::RETURN, message);
         return;
     };
     let stack = if link.process_stack { RegisterARM::PSP } else { RegisterARM::MSP };
@@ -148,7 +170,7 @@ fn leave(uc: &mut Engine<'_>, pc: u32) {
     let mut bytes = [0; 32];
     if uc.mem_read(u64::from(address), &mut bytes).is_err() {
         let message = format!("no exception frame at 0x{address:08x}");
-        stop(uc, FaultKind::HardFault, message);
+        stop(uc, FaultKind::HardFault, status::UNSTACKING, message);
         return;
     }
     let frame = Frame::from_bytes(&bytes);
@@ -203,7 +225,7 @@ fn restore_floats(uc: &mut Engine<'_>, address: u32) {
     }
 }
 
-fn stop(uc: &mut Engine<'_>, kind: FaultKind, message: String) {
-    uc.get_data_mut().fault(kind, message);
+fn stop(uc: &mut Engine<'_>, kind: FaultKind, status: u32, message: String) {
+    uc.get_data_mut().core_fault(kind, status, message);
     let _ = uc.emu_stop();
 }

@@ -10,6 +10,40 @@ use crate::registers::{self, Engine};
 
 /// How far below its end a stack that grew too far is looked for.
 const BELOW_STACK: u32 = 64 << 10;
+/// [`BadAccess::what`] of instructions.
+pub const FETCH: &str = "fetch from";
+
+/// Bits of CFSR (DDI 0403E, B3.2.15).
+pub mod status {
+    /// IBUSERR: no code could be fetched.
+    pub const FETCH: u32 = 1 << 8;
+    /// PRECISERR: a data access failed.
+    pub const PRECISE: u32 = 1 << 9;
+    /// IMPRECISERR: a buffered write failed later.
+    pub const IMPRECISE: u32 = 1 << 10;
+    /// UNSTKERR: the exception frame could not be read.
+    pub const UNSTACKING: u32 = 1 << 11;
+    /// STKERR: the exception frame could not be written.
+    pub const STACKING: u32 = 1 << 12;
+    /// UNDEFINSTR.
+    pub const UNDEFINED: u32 = 1 << 16;
+    /// INVSTATE.
+    pub const STATE: u32 = 1 << 17;
+    /// INVPC.
+    pub const RETURN: u32 = 1 << 18;
+    /// NOCP.
+    pub const NO_COPROCESSOR: u32 = 1 << 19;
+}
+
+/// What CFSR shows of an error of Unicorn.
+pub fn status_of(bad_access: Option<BadAccess>, error: uc_error) -> u32 {
+    match (bad_access, error) {
+        (Some(access), _) if access.what == FETCH => status::FETCH,
+        (Some(_), _) => status::PRECISE,
+        (None, uc_error::EXCEPTION) => status::STATE,
+        (None, _) => status::UNDEFINED,
+    }
+}
 
 /// What an error of Unicorn means.
 pub fn classify(uc: &Engine<'_>, error: uc_error) -> (FaultKind, String) {
@@ -42,7 +76,7 @@ fn bad_access(uc: &Engine<'_>, access: &BadAccess, place: &str) -> (FaultKind, S
     if let Some(firmware) = &machine.board.firmware {
         let end = firmware.sram_address;
         let below = |at: u32| at < end && at >= end.saturating_sub(BELOW_STACK);
-        if below(address) || below(stack) && what != "fetch from" {
+        if below(address) || below(stack) && what != FETCH {
             let message = format!(
                 "the stack grew past its end at 0x{end:08x}: {what} 0x{address:08x} {place}, \
                  stack pointer 0x{stack:08x}"

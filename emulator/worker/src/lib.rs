@@ -14,6 +14,7 @@ mod elf;
 mod engine;
 mod exception;
 mod fault;
+mod last_words;
 mod machine;
 mod marks;
 mod plan;

@@ -72,6 +72,8 @@ pub struct Machine {
     /// Exceptions being handled, and the float context of what they interrupted.
     pub handlers: Vec<(u32, bool)>,
     pub end: Option<End>,
+    /// Bits of CFSR for the fault that ended emulation.
+    pub fault_status: u32,
     pub bad_access: Option<BadAccess>,
     /// Virtual time of the last sign of life.
     alive: u64,
@@ -117,6 +119,7 @@ impl Machine {
             float_context: false,
             handlers: Vec::new(),
             end: None,
+            fault_status: 0,
             bad_access: None,
             alive: 0,
             history: [0; HISTORY],
@@ -147,6 +150,20 @@ impl Machine {
     /// Ends with a fault.
     pub fn fault(&mut self, kind: FaultKind, message: impl Into<String>) {
         self.finish(End::Fault(kind, message.into()));
+    }
+
+    /// Ends with a fault of the core; `status` is what CFSR shows of it.
+    pub fn core_fault(&mut self, kind: FaultKind, status: u32, message: impl Into<String>) {
+        self.fault_status = status;
+        self.fault(kind, message);
+    }
+
+    /// Goes on behind a fault, for so many instructions at most.
+    pub fn go_on(&mut self, instructions: u64) {
+        self.end = None;
+        self.bad_access = None;
+        self.limits.instructions = self.account.instructions.saturating_add(instructions);
+        self.deadline = 0;
     }
 
     /// Charges a block that is about to run.

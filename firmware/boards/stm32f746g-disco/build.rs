@@ -11,6 +11,8 @@ fn main() {
     let board =
         tilewright_board::find("stm32f746g-disco").expect("the board's file is well-formed");
     let firmware = board.firmware.as_ref().expect("the board's file has a firmware section");
+    // The code names the port's registers, pins and interrupt.
+    assert_eq!(firmware.console, "USART1", "src/uart.rs drives USART1");
     let plan_address = board.plan_address().expect("the plan lies within 32-bit addresses");
     let statics_address = u64::from(firmware.sram_address) + STACK_BYTES;
     let statics_bytes = firmware.sram_bytes.0 - STACK_BYTES;

@@ -19,7 +19,7 @@ use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
 use tilewright_runtime::console::{self, ConsoleError};
 use tilewright_runtime::{Memory, NoEngines};
-use uart::{Console, LostBytes};
+use uart::{Console, PortError};
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -46,7 +46,7 @@ fn main() -> ! {
 async fn run(
     port: &mut Console,
     marker: &mut marks::CycleCounter,
-) -> Result<(), ConsoleError<LostBytes>> {
+) -> Result<(), ConsoleError<PortError>> {
     console::greet(port, board::BOARD).await?;
     let (plan, arena) = memory::take();
     let mut memory = Memory::new(arena);

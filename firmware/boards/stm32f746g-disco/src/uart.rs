@@ -19,20 +19,31 @@ use embassy_stm32::peripherals;
 use embassy_stm32::usart::{Config, ConfigError, Uart};
 use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use heapless::Deque;
+use tilewright_runtime::console::FramePort;
 
 /// Bytes that wait in each direction: at 115200 baud 22 ms of them, longer than any line or frame
 /// header takes to handle.
 const QUEUE: usize = 256;
+
+/// A second of silence within a frame, in bits on the line. The port counts them by itself
+/// (RM0385, 31.8.6), so that the core can sleep.
+const PATIENCE_BITS: u32 = board::BAUD;
 
 struct Queues {
     received: Deque<u8, QUEUE>,
     to_send: Deque<u8, QUEUE>,
     /// Bytes were lost: they came faster than they were taken, or garbled.
     lost: bool,
+    /// Within a frame the line was silent for [`PATIENCE_BITS`].
+    silent: bool,
 }
 
-static QUEUES: Mutex<RefCell<Queues>> =
-    Mutex::new(RefCell::new(Queues { received: Deque::new(), to_send: Deque::new(), lost: false }));
+static QUEUES: Mutex<RefCell<Queues>> = Mutex::new(RefCell::new(Queues {
+    received: Deque::new(),
+    to_send: Deque::new(),
+    lost: false,
+    silent: false,
+}));
 
 fn with_queues<T>(run: impl FnOnce(&mut Queues) -> T) -> T {
     critical_section::with(|section| run(&mut QUEUES.borrow_ref_mut(section)))
@@ -49,6 +60,10 @@ fn USART1() {
                 clear.set_fe(true);
                 clear.set_ne(true);
             });
+        }
+        if status.rtof() {
+            queues.silent = true;
+            USART1.icr().write(|clear| clear.set_rtof(true));
         }
         if status.rxne() {
             // Reading the byte takes the interrupt's cause away.
@@ -85,6 +100,8 @@ impl Console {
         let uart = Uart::new_blocking(usart, rx, tx, config)?;
         USART1.cr1().modify(|control| control.set_rxneie(true));
         USART1.cr3().modify(|control| control.set_eie(true));
+        USART1.rtor().write(|timeout| timeout.set_rto(PATIENCE_BITS));
+        USART1.cr2().modify(|control| control.set_rtoen(true));
         // SAFETY: the handler above is complete, and no critical section relies on this mask.
         #[expect(unsafe_code, reason = "unmasking an interrupt can break critical sections")]
         unsafe {
@@ -103,35 +120,63 @@ impl Console {
     }
 }
 
-/// Bytes were lost on the way in.
+/// What went wrong on the way in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LostBytes;
+pub enum PortError {
+    /// Bytes were lost.
+    LostBytes,
+    /// Within a frame nothing came for a second.
+    Silence,
+}
 
-impl core::fmt::Display for LostBytes {
+impl core::fmt::Display for PortError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("bytes were lost on the serial port")
+        f.write_str(match self {
+            Self::LostBytes => "bytes were lost on the serial port",
+            Self::Silence => "the host fell silent within a frame",
+        })
     }
 }
 
-impl core::error::Error for LostBytes {}
+impl core::error::Error for PortError {}
 
-impl embedded_io_async::Error for LostBytes {
+impl embedded_io_async::Error for PortError {
     fn kind(&self) -> ErrorKind {
-        ErrorKind::InvalidData
+        match self {
+            Self::LostBytes => ErrorKind::InvalidData,
+            Self::Silence => ErrorKind::TimedOut,
+        }
     }
 }
 
 impl ErrorType for Console {
-    type Error = LostBytes;
+    type Error = PortError;
+}
+
+impl FramePort for Console {
+    fn in_frame(&mut self, yes: bool) {
+        with_queues(|queues| {
+            // The interrupt is on within frames only: it would be counted in runs else.
+            if USART1.cr1().read().rtoie() != yes {
+                queues.silent = false;
+                USART1.icr().write(|clear| clear.set_rtof(true));
+                USART1.cr1().modify(|control| control.set_rtoie(yes));
+            }
+        });
+    }
 }
 
 impl Read for Console {
-    async fn read(&mut self, bytes: &mut [u8]) -> Result<usize, LostBytes> {
+    async fn read(&mut self, bytes: &mut [u8]) -> Result<usize, PortError> {
         poll_fn(|_| {
             with_queues(|queues| {
                 if core::mem::take(&mut queues.lost) {
                     queues.received.clear();
-                    return Poll::Ready(Err(LostBytes));
+                    return Poll::Ready(Err(PortError::LostBytes));
+                }
+                // What came before the silence has been taken; what came after it is kept.
+                if core::mem::take(&mut queues.silent) {
+                    return Poll::Ready(Err(PortError::Silence));
                 }
                 let mut count = 0;
                 for (place, byte) in
@@ -149,7 +194,7 @@ impl Read for Console {
 }
 
 impl Write for Console {
-    async fn write(&mut self, bytes: &[u8]) -> Result<usize, LostBytes> {
+    async fn write(&mut self, bytes: &[u8]) -> Result<usize, PortError> {
         poll_fn(|_| {
             with_queues(|queues| {
                 let fits = bytes.iter().take_while(|byte| queues.to_send.push_back(**byte).is_ok());
@@ -164,7 +209,7 @@ impl Write for Console {
         .await
     }
 
-    async fn flush(&mut self) -> Result<(), LostBytes> {
+    async fn flush(&mut self) -> Result<(), PortError> {
         self.sent().await;
         Ok(())
     }

@@ -4,17 +4,27 @@
 use core::fmt;
 
 use crate::memory::{AccessError, Memory};
-use embedded_io_async::{Read, ReadExactError};
+use embedded_io_async::{Error as _, ErrorKind, Read, ReadExactError};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::{CRC, EntryRecord};
 
 const MAGIC: [u8; 4] = *b"TWIN";
+
+/// A port that notices a host that stops in the middle of a frame.
+pub trait FramePort: Read {
+    /// Whether a frame has begun and is not complete. While one is, a read fails with
+    /// [`ErrorKind::TimedOut`] once the line has been silent for a time that no working host
+    /// needs (a second); between frames a read waits for ever.
+    fn in_frame(&mut self, yes: bool);
+}
 
 /// Why a frame is not usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry<E> {
     /// The port failed while the frame came in.
     Port(E),
+    /// Nothing more came.
+    Stopped,
     /// Bytes that start no frame.
     Noise,
     /// Another length than the program's inputs have.
@@ -46,6 +56,7 @@ impl<E: fmt::Debug> fmt::Display for Retry<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Port(error) => write!(f, "the serial port failed: {error:?}"),
+            Self::Stopped => f.write_str("the frame stopped before its end; send it whole"),
             Self::Noise => f.write_str("a frame starts with TWIN; waiting for that"),
             Self::Length { frame, inputs } => {
                 write!(f, "the frame's payload has {frame} bytes, the inputs have {inputs}")
@@ -79,7 +90,19 @@ impl<E> From<Retry<E>> for Missed<E> {
 
 /// Receives a frame right into the inputs' places. Bytes before the frame are skipped: silently,
 /// or with [`Retry::Noise`] at the first.
-pub async fn receive<P: Read>(
+pub async fn receive<P: FramePort>(
+    port: &mut P,
+    image: &PlanImage<'_>,
+    program: &EntryRecord,
+    memory: &mut Memory<'_>,
+    silent: bool,
+) -> Result<(), Missed<P::Error>> {
+    let result = receive_from(port, image, program, memory, silent).await;
+    port.in_frame(false);
+    result
+}
+
+async fn receive_from<P: FramePort>(
     port: &mut P,
     image: &PlanImage<'_>,
     program: &EntryRecord,
@@ -89,6 +112,7 @@ pub async fn receive<P: Read>(
     let mut matched = 0;
     while let Some(expected) = MAGIC.get(matched) {
         let mut byte = [0];
+        port.in_frame(matched > 0);
         exactly(port, &mut byte).await?;
         if byte == [*expected] {
             matched += 1;
@@ -128,6 +152,9 @@ async fn word<P: Read>(port: &mut P) -> Result<u32, Missed<P::Error>> {
 async fn exactly<P: Read>(port: &mut P, bytes: &mut [u8]) -> Result<(), Missed<P::Error>> {
     port.read_exact(bytes).await.map_err(|error| match error {
         ReadExactError::UnexpectedEof => Missed::Closed,
+        ReadExactError::Other(error) if error.kind() == ErrorKind::TimedOut => {
+            Retry::Stopped.into()
+        }
         ReadExactError::Other(error) => Retry::Port(error).into(),
     })
 }

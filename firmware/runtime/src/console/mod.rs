@@ -26,7 +26,8 @@ use crate::memory::Memory;
 use crate::program::run_with;
 use cycles::Recorder;
 pub use cycles::{MarkKind, Marker};
-use embedded_io_async::{Read, Write};
+use embedded_io_async::Write;
+pub use frame::FramePort;
 use frame::Missed;
 use text::Port;
 pub use text::write_truncated;
@@ -89,7 +90,7 @@ pub async fn refuse<P: Write>(
 ///
 /// # Errors
 /// [`ConsoleError`]; a program's failure was said on the port before.
-pub async fn serve<P: Read + Write>(
+pub async fn serve<P: FramePort + Write>(
     port: &mut P,
     image: &PlanImage<'_>,
     memory: &mut Memory<'_>,

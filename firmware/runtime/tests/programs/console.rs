@@ -1,32 +1,48 @@
 //! The console over a port of bytes.
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use crate::image::{BOARD, Tables};
 use crate::lenet;
-use embedded_io_async::{ErrorType, Read, Write};
+use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use tilewright_plan::image::{CRC, Expected};
 use tilewright_plan::{ImageError, PlanImage};
-use tilewright_runtime::console::{self, ConsoleError, MarkKind, Marker};
+use tilewright_runtime::console::{self, ConsoleError, FramePort, MarkKind, Marker};
 use tilewright_runtime::{Memory, NoEngines};
 
 /// Gives bytes in pieces, takes text.
 struct Port {
     to_read: Vec<u8>,
     at: usize,
+    /// Before these bytes the host is silent for long.
+    silences: Vec<usize>,
+    in_frame: bool,
     written: Vec<u8>,
 }
 
+impl Port {
+    fn new(to_read: Vec<u8>, silences: Vec<usize>) -> Self {
+        Self { to_read, at: 0, silences, in_frame: false, written: Vec::new() }
+    }
+}
+
 impl ErrorType for Port {
-    type Error = Infallible;
+    type Error = ErrorKind;
 }
 
 impl Read for Port {
-    async fn read(&mut self, bytes: &mut [u8]) -> Result<usize, Infallible> {
-        let rest = &self.to_read[self.at..];
+    async fn read(&mut self, bytes: &mut [u8]) -> Result<usize, ErrorKind> {
+        let silence = self.silences.first().copied();
+        if silence == Some(self.at) {
+            self.silences.remove(0);
+            if self.in_frame {
+                return Err(ErrorKind::TimedOut);
+            }
+        }
+        let until = silence.filter(|at| *at > self.at).unwrap_or(usize::MAX);
+        let rest = &self.to_read[self.at..until.min(self.to_read.len())];
         let count = bytes.len().min(rest.len()).min(7);
         bytes[..count].copy_from_slice(&rest[..count]);
         self.at += count;
@@ -34,13 +50,19 @@ impl Read for Port {
     }
 }
 
+impl FramePort for Port {
+    fn in_frame(&mut self, yes: bool) {
+        self.in_frame = yes;
+    }
+}
+
 impl Write for Port {
-    async fn write(&mut self, bytes: &[u8]) -> Result<usize, Infallible> {
+    async fn write(&mut self, bytes: &[u8]) -> Result<usize, ErrorKind> {
         let count = bytes.len().min(5);
         self.written.extend_from_slice(&bytes[..count]);
         Ok(count)
     }
-    async fn flush(&mut self) -> Result<(), Infallible> {
+    async fn flush(&mut self) -> Result<(), ErrorKind> {
         Ok(())
     }
 }
@@ -71,7 +93,11 @@ fn frame(payload: &[u8]) -> Vec<u8> {
 
 /// What the board says when it hears `bytes` and then the port closes.
 fn session(tables: &Tables, bytes: Vec<u8>) -> (Vec<String>, Clock, bool) {
-    let mut port = Port { to_read: bytes, at: 0, written: Vec::new() };
+    session_with(tables, Port::new(bytes, Vec::new()))
+}
+
+/// As [`session`], with a port that may fall silent.
+fn session_with(tables: &Tables, mut port: Port) -> (Vec<String>, Clock, bool) {
     let mut clock = Clock(u32::MAX - 250, Vec::new());
     let mut arena = vec![0; 16 * 1024];
     let mut memory = Memory::new(&mut arena);
@@ -156,6 +182,25 @@ fn bad_frames_are_said_and_survived() {
 }
 
 #[test]
+fn a_frame_that_stops_is_said_and_the_next_is_run() {
+    let good = frame(&lenet::input(3));
+    // In the magic, in the length, in the payload, in the checksum.
+    for cut in [1, 6, 500, good.len() - 1] {
+        // Between frames silence is nothing to speak of.
+        let bytes = [&good, &good[..cut], &good].concat();
+        let silences = vec![0, good.len(), good.len() + cut];
+        let (lines, _, closed) = session_with(&lenet::tables(), Port::new(bytes, silences));
+        assert!(closed);
+        let said: Vec<&String> = lines
+            .iter()
+            .filter(|line| ["retry", "done"].iter().any(|start| line.starts_with(start)))
+            .collect();
+        let stopped = "retry: the frame stopped before its end; send it whole";
+        assert_eq!(said, ["done", stopped, "done"], "cut at {cut}");
+    }
+}
+
+#[test]
 fn a_failing_step_ends_the_session() {
     let mut tables = lenet::tables();
     // The second layer's output onto its input.
@@ -186,7 +231,7 @@ fn long_names_and_many_layers_are_said() {
 
 #[test]
 fn a_missing_image_is_said() {
-    let mut port = Port { to_read: Vec::new(), at: 0, written: Vec::new() };
+    let mut port = Port::new(Vec::new(), Vec::new());
     ready(console::refuse(&mut port, &ImageError::NotAnImage, 0x0802_0000)).unwrap();
     assert_eq!(
         String::from_utf8(port.written).unwrap(),

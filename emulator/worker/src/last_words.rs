@@ -1,0 +1,34 @@
+//! What the firmware says of a fault itself. A fault ends the job, and its report is made first;
+//! then the core takes it as hardware does, so that the firmware's handler speaks as on a board.
+
+use tilewright_report::FaultKind;
+
+use crate::block;
+use crate::engine::execute;
+use crate::exception;
+use crate::fault::status;
+use crate::machine::End;
+use crate::registers::Engine;
+
+/// Instructions for the handler: it waits for each byte that it prints.
+const INSTRUCTIONS: u64 = 200_000;
+
+/// Lets the HardFault handler run until it has said its line; that line, for the report's message.
+/// Nothing if `kind` is no fault of the core, or the firmware has no handler for it.
+pub fn hear(uc: &mut Engine<'_>, kind: FaultKind) -> Option<String> {
+    if !matches!(kind, FaultKind::HardFault | FaultKind::UnmappedAccess | FaultKind::StackOverflow)
+    {
+        return None;
+    }
+    let pc = block::pc(uc);
+    let machine = uc.get_data_mut();
+    // The core knows the address of a data access only.
+    let data = machine.bad_access.filter(|_| machine.fault_status == status::PRECISE);
+    machine.bus.record_fault(machine.fault_status, data.map(|access| access.address));
+    machine.go_on(INSTRUCTIONS);
+    let handler = exception::take_hard_fault(uc, pc)?;
+    match execute(uc, handler & !1) {
+        End::Fault(FaultKind::Firmware, said) => Some(format!("; {said}")),
+        End::Fault(..) | End::Done => None,
+    }
+}
