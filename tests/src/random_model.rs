@@ -193,7 +193,7 @@ impl Build {
         let op = if max {
             Op::MaxPool { window, activation }
         } else {
-            Op::AveragePool { window, count_padding: false, activation }
+            Op::AveragePool { window, count_padding: false, uncounted: [0, 0], activation }
         };
         self.node(op, &[from], output)
     }

@@ -107,9 +107,12 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
             })
             .collect(),
         Kernel::MaxPool => pools(|window| Op::MaxPool { window, activation }),
-        Kernel::AveragePool => {
-            pools(|window| Op::AveragePool { window, count_padding: false, activation })
-        }
+        Kernel::AveragePool => pools(|window| Op::AveragePool {
+            window,
+            count_padding: false,
+            uncounted: [0, 0],
+            activation,
+        }),
         Kernel::Add => images(|_| Op::Add { activation }),
         Kernel::Requantise => images(|_| Op::Activation(Activation::Relu)),
         Kernel::Pad => images(|_| Op::Pad { amounts: vec![(0, 0), (1, 1), (1, 1), (0, 0)] }),

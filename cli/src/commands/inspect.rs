@@ -31,7 +31,7 @@ struct Port {
 #[derive(Debug, Serialize)]
 struct Operator {
     name: String,
-    op: &'static str,
+    op: String,
     inputs: Vec<Vec<usize>>,
     output: Vec<usize>,
     macs: u64,
@@ -70,7 +70,7 @@ fn of(model: &Model) -> Inspected {
         let output = node.outputs.first().map(|id| model.tensor(*id).shape.dims().to_vec());
         Operator {
             name: node.name.clone(),
-            op: node.op.name(),
+            op: node.op.name().to_owned(),
             inputs: activations.iter().map(|tensor| tensor.shape.dims().to_vec()).collect(),
             output: output.unwrap_or_default(),
             macs: model.macs(node),
@@ -108,7 +108,7 @@ fn table(inspected: &Inspected) -> String {
     for operator in &inspected.operators {
         table.row([
             operator.name.clone(),
-            operator.op.to_owned(),
+            operator.op.clone(),
             shapes(&operator.inputs),
             shape(&operator.output),
             number(operator.macs),
@@ -139,7 +139,7 @@ fn csv(inspected: &Inspected) -> String {
     for operator in &inspected.operators {
         text.push_str(&csv_row(&[
             operator.name.clone(),
-            operator.op.to_owned(),
+            operator.op.clone(),
             shapes(&operator.inputs),
             shape(&operator.output),
             operator.macs.to_string(),

@@ -3,16 +3,20 @@
 //! Every sum is taken in one fixed order, without fused multiply-add, and functions beyond the
 //! four operations come from `libm`, so that all machines give the same bytes.
 
-mod kernels;
+mod convolve;
+mod normalise;
+mod pointwise;
+mod pool;
+mod resize;
 
 use crate::data::Data;
 use crate::graph::{Model, Node, NodeId};
 use crate::interpret::slide::{Slide, image};
-use crate::interpret::{Observe, RunError, Stop, check_types, execute, layout, never};
-use crate::op::{Op, Window};
+use crate::interpret::{Observe, RunError, Stop, check_types, execute, layout, never, walk};
+use crate::op::{Op, ResizeMode, Window};
 use crate::shape::Shape;
 use crate::tensor::DType;
-use kernels::Packed;
+use convolve::Packed;
 
 /// A float model made ready for many runs: weights are packed once.
 pub struct Interpreter<'m> {
@@ -52,7 +56,7 @@ impl<'m> Interpreter<'m> {
         stop: &Stop<'_>,
     ) -> Result<Vec<Data>, RunError> {
         execute(self.model, inputs, observe, stop, &mut |id, node, operands, stop| {
-            compute(self.model, node, operands, self.packed[id.0].as_ref(), stop).map(Data::F32)
+            compute(self.model, node, operands, self.packed[id.0].as_ref(), stop)
         })
     }
 }
@@ -67,10 +71,6 @@ pub fn run(
     observe: &mut dyn FnMut(NodeId, &[Data]),
 ) -> Result<Vec<Data>, RunError> {
     Interpreter::new(model)?.run(inputs, observe)
-}
-
-fn shape_of(model: &Model, node: &Node, index: usize) -> Shape {
-    node.inputs.get(index).map_or_else(Shape::default, |id| model.tensor(*id).shape.clone())
 }
 
 fn pack(model: &Model, node: &Node) -> Result<Option<Packed>, RunError> {
@@ -94,62 +94,111 @@ fn compute(
     operands: &[&Data],
     packed: Option<&Packed>,
     stop: &Stop<'_>,
-) -> Result<Vec<f32>, RunError> {
+) -> Result<Data, RunError> {
+    let shapes: Vec<&Shape> = node.inputs.iter().map(|id| &model.tensor(*id).shape).collect();
+    let output = &model.tensor(node.outputs[0]).shape;
+    if let Some(data) = layout::moved(&node.op, operands, &shapes, output, 0) {
+        return Ok(data);
+    }
     let operands: Vec<&[f32]> = operands
         .iter()
         .map(|data| data.as_f32())
         .collect::<Option<_>>()
         .ok_or_else(|| unsupported(node, "an operand is no float"))?;
-    let input = operands[0];
-    let bias = operands.get(2).copied();
-    let shape = shape_of(model, node, 0);
-    let slide = |window: &Window| Slide {
-        window: *window,
-        input: image(&shape),
-        output: image(&model.tensor(node.outputs[0]).shape),
-        stop,
-    };
-    // Weights that a node computes are packed for each run.
-    let repacked =
-        |groups: usize| Packed::new(operands[1], shape_of(model, node, 1).dims()[0], groups);
-    let mut result = match &node.op {
-        Op::Conv { window, groups, .. } => match packed {
-            Some(packed) => packed.convolve(&slide(window), input, bias),
-            None => repacked(*groups).convolve(&slide(window), input, bias),
-        },
-        Op::FullyConnected { .. } => {
-            let point = Window::dense([1, 1]);
-            match packed {
-                Some(packed) => packed.convolve(&slide(&point), input, bias),
-                None => repacked(1).convolve(&slide(&point), input, bias),
-            }
-        }
-        Op::DepthwiseConv { window, multiplier, .. } => {
-            kernels::depthwise(slide(window), input, operands[1], bias, *multiplier)
-        }
-        Op::MaxPool { window, .. } => kernels::max_pool(&slide(window), input),
-        Op::AveragePool { window, count_padding, .. } => {
-            kernels::average_pool(&slide(window), input, *count_padding)
-        }
-        Op::Add { .. } => input.iter().zip(operands[1]).map(|(a, b)| a + b).collect(),
-        Op::Pad { amounts } => layout::pad(input, &shape, amounts, 0.0),
-        Op::Concat { axis } => {
-            let shapes: Vec<Shape> =
-                (0..operands.len()).map(|index| shape_of(model, node, index)).collect();
-            let parts: Vec<_> = operands.iter().copied().zip(&shapes).collect();
-            layout::concat(&parts, *axis)
-        }
-        Op::Reshape | Op::Activation(_) => input.to_vec(),
-        Op::Transpose { permutation } => layout::transpose(input, &shape, permutation),
-        Op::BatchNorm { epsilon } => kernels::batch_norm(&operands, *epsilon),
-        Op::Softmax => kernels::softmax(input, shape.dims().last().copied().unwrap_or(1)),
+    let dims = shapes[0].dims();
+    if let Op::ArgMax { axis, .. } = node.op {
+        return Ok(Data::I32(walk::arg_max(operands[0], dims, axis)));
+    }
+    let mut result = match node.op.is_weighted() {
+        true => weighted(model, node, &operands, packed, stop),
+        false => plain(node, &operands, &shapes, output, stop)?,
     };
     let activation = match node.op {
         Op::Activation(activation) => activation,
         ref op => op.activation().unwrap_or_default(),
     };
-    kernels::activate(&mut result, activation);
-    Ok(result)
+    pointwise::activate(&mut result, activation);
+    Ok(Data::F32(result))
+}
+
+fn weighted(
+    model: &Model,
+    node: &Node,
+    operands: &[&[f32]],
+    packed: Option<&Packed>,
+    stop: &Stop<'_>,
+) -> Vec<f32> {
+    let (input, weights, bias) = (operands[0], operands[1], operands.get(2).copied());
+    let slide = Slide {
+        window: node.op.window().copied().unwrap_or(Window::dense([1, 1])),
+        input: image(&model.tensor(node.inputs[0]).shape),
+        output: image(&model.tensor(node.outputs[0]).shape),
+        stop,
+    };
+    match (&node.op, packed) {
+        (Op::DepthwiseConv { multiplier, .. }, _) => {
+            convolve::depthwise(slide, input, weights, bias, *multiplier)
+        }
+        (Op::TransposeConv { .. }, _) => convolve::transposed(&slide, input, weights, bias),
+        (_, Some(packed)) => packed.convolve(&slide, input, bias),
+        // Weights that a node computes are packed for each run.
+        (op, None) => {
+            let groups = if let Op::Conv { groups, .. } = op { *groups } else { 1 };
+            Packed::new(weights, slide.output[3], groups).convolve(&slide, input, bias)
+        }
+    }
+}
+
+/// Operators without weights and with float results.
+fn plain(
+    node: &Node,
+    operands: &[&[f32]],
+    shapes: &[&Shape],
+    output: &Shape,
+    stop: &Stop<'_>,
+) -> Result<Vec<f32>, RunError> {
+    let input = operands[0];
+    let dims = shapes[0].dims();
+    let row = dims.last().copied().unwrap_or(1);
+    let slide = |window: &Window| Slide {
+        window: *window,
+        input: image(shapes[0]),
+        output: image(output),
+        stop,
+    };
+    let combine = |function: fn(f32, f32) -> f32| {
+        let pair = [dims, shapes[1].dims()];
+        walk::combine(output.dims(), pair, [input, operands[1]], function)
+    };
+    Ok(match &node.op {
+        Op::MaxPool { window, .. } => pool::max_pool(&slide(window), input),
+        Op::AveragePool { window, count_padding, uncounted, .. } => {
+            pool::average_pool(&slide(window), input, count_padding.then_some(*uncounted))
+        }
+        Op::Mean { axes, .. } => pool::mean(input, dims, axes),
+        Op::Add { .. } => combine(|a, b| a + b),
+        Op::Sub { .. } => combine(|a, b| a - b),
+        Op::Mul { .. } => combine(|a, b| a * b),
+        Op::Div { .. } => combine(|a, b| a / b),
+        Op::Maximum => combine(|a, b| if a > b { a } else { b }),
+        Op::Minimum => combine(|a, b| if a < b { a } else { b }),
+        Op::Prelu => combine(pointwise::prelu),
+        Op::Activation(_) | Op::Requantise => input.to_vec(),
+        Op::Unary(unary) => input.iter().map(|value| unary.apply(*value)).collect(),
+        Op::BatchNorm { epsilon } => pointwise::batch_norm(operands, *epsilon),
+        Op::Softmax => normalise::softmax(input, row),
+        Op::LogSoftmax => normalise::log_softmax(input, row),
+        Op::LocalResponseNorm { size, alpha, beta, bias } => {
+            let norm = normalise::Response { size: *size, alpha: *alpha, beta: *beta, bias: *bias };
+            normalise::local_response(input, row, norm)
+        }
+        Op::Resize { mode: ResizeMode::Bilinear, align_corners, half_pixel_centers } => {
+            let [_, oh, ow, _] = image(output);
+            let input_image = image(shapes[0]);
+            resize::bilinear(input, input_image, [oh, ow], *align_corners, *half_pixel_centers)
+        }
+        _ => return Err(unsupported(node, "has no float form")),
+    })
 }
 
 fn unsupported(node: &Node, reason: &'static str) -> RunError {

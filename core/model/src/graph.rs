@@ -87,7 +87,8 @@ impl Model {
         consumers
     }
 
-    /// Multiply-accumulates of a node, nominal: padding counts.
+    /// Multiply-accumulates of a node, nominal: padding counts. Those of convolutions and fully
+    /// connected layers only; an opaque node's are unknown and count as none.
     #[must_use]
     pub fn macs(&self, node: &Node) -> u64 {
         let elements = |id: &TensorId| self.tensor(*id).shape.elements().unwrap_or(0) as u64;
@@ -96,6 +97,10 @@ impl Model {
         match (&node.op, weights) {
             (Op::Conv { .. }, Some([_, h, w, i])) => output.saturating_mul((h * w * i) as u64),
             (Op::DepthwiseConv { .. }, Some([_, h, w, _])) => output.saturating_mul((h * w) as u64),
+            (Op::TransposeConv { .. }, Some([o, h, w, _])) => {
+                let input = node.inputs.first().map_or(0, elements);
+                input.saturating_mul((o * h * w) as u64)
+            }
             (Op::FullyConnected { .. }, Some([_, i])) => output.saturating_mul(*i as u64),
             _ => 0,
         }
@@ -114,6 +119,21 @@ impl Model {
             .filter(|(tensor, used)| *used && tensor.is_constant())
             .map(|(tensor, _)| tensor.shape.elements().unwrap_or(0) as u64)
             .sum()
+    }
+
+    /// Names of the operators that nothing here computes ([`Op::Opaque`]), sorted, each once.
+    #[must_use]
+    pub fn opaque_operators(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self
+            .nodes
+            .iter()
+            .filter_map(
+                |node| if let Op::Opaque { name } = &node.op { Some(&**name) } else { None },
+            )
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Class names, if the file gives them.

@@ -22,7 +22,7 @@ enum Ready {
     Convolve { rows: Rows, rescale: Rescale, window: Window },
     Depthwise { weights: Vec<i16>, rescale: Rescale, window: Window, multiplier: usize },
     MaxPool { window: Window },
-    AveragePool { window: Window, count_padding: bool },
+    AveragePool { window: Window, padding: Option<(i32, [usize; 2])> },
     Add { params: AddParams, zeros: [i32; 3] },
     Pad { amounts: Vec<(usize, usize)>, zero: i8 },
     Concat { axis: usize, rescales: Vec<Option<(Multiplier, i32, i32)>> },
@@ -131,9 +131,12 @@ fn prepare(model: &Model, node: &Node) -> Result<Prepared, RunError> {
             same_quantisation(model, node)?;
             Ready::MaxPool { window: *window }
         }
-        Op::AveragePool { window, count_padding, .. } => {
+        Op::AveragePool { window, count_padding, uncounted, .. } => {
             same_quantisation(model, node)?;
-            Ready::AveragePool { window: *window, count_padding: *count_padding }
+            Ready::AveragePool {
+                window: *window,
+                padding: count_padding.then_some((zeros[0], *uncounted)),
+            }
         }
         Op::Add { .. } => Ready::Add {
             params: integer::add(model, node)?,
@@ -170,7 +173,7 @@ fn prepare(model: &Model, node: &Node) -> Result<Prepared, RunError> {
             Ready::Rescale { multiplier, zeros }
         }
         Op::Softmax => Ready::Softmax { params: integer::softmax(model, node)? },
-        Op::BatchNorm { .. } => return Err(unsupported(node, "has no int8 form")),
+        _ => return Err(unsupported(node, "has no int8 form")),
     };
     Ok(Prepared { ready, clamp })
 }
@@ -220,9 +223,8 @@ fn compute(
             kernels::depthwise(&slide(window), input, weights, rescale, *multiplier)
         }
         Ready::MaxPool { window } => kernels::max_pool(&slide(window), input, prepared.clamp),
-        Ready::AveragePool { window, count_padding } => {
-            let zero = count_padding.then(|| zero(model, node.inputs[0]));
-            kernels::average_pool(&slide(window), input, zero, prepared.clamp)
+        Ready::AveragePool { window, padding } => {
+            kernels::average_pool(&slide(window), input, *padding, prepared.clamp)
         }
         Ready::Add { params, zeros } => {
             kernels::add(input, values(1)?, params, *zeros, prepared.clamp)

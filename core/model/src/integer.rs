@@ -264,6 +264,7 @@ pub fn activation_range(activation: Activation, quantisation: &Quantisation) -> 
         Activation::None => (i8::MIN, i8::MAX),
         Activation::Relu => (quantise(0.0), i8::MAX),
         Activation::Relu6 => (quantise(0.0), quantise(6.0)),
+        Activation::ReluN1To1 => (quantise(-1.0), quantise(1.0)),
     }
 }
 

@@ -2,7 +2,9 @@
 //! they are read, and operators that only move values.
 
 pub(crate) mod layout;
+pub(crate) mod resize;
 pub(crate) mod slide;
+pub(crate) mod walk;
 
 use std::cell::Cell;
 
@@ -58,6 +60,12 @@ pub enum RunError {
         node: String,
         /// Why not.
         reason: &'static str,
+    },
+    /// The model holds operators without meaning here.
+    #[error("nothing here computes {operators}")]
+    Opaque {
+        /// Their names, each once, separated by commas.
+        operators: String,
     },
     /// The caller asked for an end.
     #[error("the run was stopped")]
@@ -190,11 +198,17 @@ fn last_reads(model: &Model) -> Vec<Option<usize>> {
     last
 }
 
-/// Refuses models whose activations are not all of one type.
+/// Refuses models whose activations are not all of one type, but for the integers that an index has,
+/// and models with opaque operators.
 pub(crate) fn check_types(model: &Model, dtype: DType) -> Result<(), RunError> {
+    let operators = model.opaque_operators();
+    if !operators.is_empty() {
+        return Err(RunError::Opaque { operators: operators.join(", ") });
+    }
     for node in &model.nodes {
         for id in &node.outputs {
-            if model.tensor(*id).dtype != dtype {
+            let found = model.tensor(*id).dtype;
+            if found != dtype && found != DType::I32 {
                 return Err(RunError::Unsupported {
                     node: node.name.clone(),
                     reason: match dtype {

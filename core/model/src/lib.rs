@@ -23,7 +23,7 @@ pub mod verify;
 pub use data::{Data, Source};
 pub use graph::{Model, Node, NodeId, TensorId};
 pub use interpret::RunError;
-pub use op::{Activation, Op, Padding, Window};
+pub use op::{Activation, Op, Padding, ResizeMode, Unary, Window};
 pub use seeded::Seeded;
 pub use shape::Shape;
 pub use tensor::{DType, Quantisation, Tensor};

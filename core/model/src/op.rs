@@ -1,5 +1,11 @@
 //! Operators.
 
+mod unary;
+mod window;
+
+pub use unary::Unary;
+pub use window::{Padding, Window};
+
 /// Activation function fused into an operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -11,60 +17,31 @@ pub enum Activation {
     Relu,
     /// min(max(x, 0), 6).
     Relu6,
+    /// min(max(x, −1), 1).
+    ReluN1To1,
 }
 
-/// Padding in pixels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Padding {
-    /// Rows above.
-    pub top: usize,
-    /// Columns to the left.
-    pub left: usize,
-    /// Rows below.
-    pub bottom: usize,
-    /// Columns to the right.
-    pub right: usize,
+impl Activation {
+    /// Smallest and largest value that it lets through.
+    #[must_use]
+    pub const fn range(self) -> (f32, f32) {
+        match self {
+            Self::None => (f32::NEG_INFINITY, f32::INFINITY),
+            Self::Relu => (0.0, f32::INFINITY),
+            Self::Relu6 => (0.0, 6.0),
+            Self::ReluN1To1 => (-1.0, 1.0),
+        }
+    }
 }
 
-/// Geometry of an operator that slides a window over the image.
+/// How [`Op::Resize`] finds values between pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Window {
-    /// Height and width of the window in taps.
-    pub size: [usize; 2],
-    /// Vertical and horizontal stride.
-    pub stride: [usize; 2],
-    /// Vertical and horizontal dilation; 1 is dense.
-    pub dilation: [usize; 2],
-    /// Padding.
-    pub padding: Padding,
-}
-
-impl Window {
-    /// A window of `size` with stride 1, dense, without padding.
-    #[must_use]
-    pub const fn dense(size: [usize; 2]) -> Self {
-        let padding = Padding { top: 0, left: 0, bottom: 0, right: 0 };
-        Self { size, stride: [1, 1], dilation: [1, 1], padding }
-    }
-
-    /// Output height and width for an input of `input` height and width: floor rule.
-    /// Nothing if the window does not fit or a number overflows.
-    #[must_use]
-    pub fn output(&self, input: [usize; 2]) -> Option<[usize; 2]> {
-        let pads = [
-            self.padding.top.checked_add(self.padding.bottom)?,
-            self.padding.left.checked_add(self.padding.right)?,
-        ];
-        let mut output = [0; 2];
-        for axis in 0..2 {
-            let reach = self.size[axis].checked_sub(1)?.checked_mul(self.dilation[axis])? + 1;
-            let padded = input[axis].checked_add(pads[axis])?;
-            output[axis] = padded.checked_sub(reach)?.checked_div(self.stride[axis])? + 1;
-        }
-        Some(output)
-    }
+pub enum ResizeMode {
+    /// The nearest pixel.
+    Nearest,
+    /// Linear between the four pixels around.
+    Bilinear,
 }
 
 /// What a node computes. Operands are the node's inputs in the order given here; a bias is
@@ -108,14 +85,54 @@ pub enum Op {
         window: Window,
         /// Whether padding counts in the divisor.
         count_padding: bool,
+        /// Rows at the bottom and columns at the right of the padding that never count: those that
+        /// rounding the output size up has added.
+        uncounted: [usize; 2],
         /// Fused activation.
         activation: Activation,
     },
-    /// Sum of two tensors of one shape.
+    /// Transposed convolution of N×H×W×I with weights O×H×W×I and bias O: each input pixel adds
+    /// its products with the weights to the window of output pixels that starts at its position
+    /// times the stride, less the padding at top and left. The result's height and width are those
+    /// of the output tensor; padding at bottom and right is not looked at.
+    TransposeConv {
+        /// Window over the output; its size is that of the weights.
+        window: Window,
+        /// Fused activation.
+        activation: Activation,
+    },
+    /// Mean over whole dimensions.
+    Mean {
+        /// The dimensions, ascending.
+        axes: Vec<usize>,
+        /// Whether they stay as dimensions of one element.
+        keep_dims: bool,
+    },
+    /// Sum of two tensors. Operands of this and of the other operators on two tensors broadcast as
+    /// in NumPy: aligned at the last dimension, one element stands for as many as needed.
     Add {
         /// Fused activation.
         activation: Activation,
     },
+    /// First operand less the second.
+    Sub {
+        /// Fused activation.
+        activation: Activation,
+    },
+    /// Product of two tensors.
+    Mul {
+        /// Fused activation.
+        activation: Activation,
+    },
+    /// First operand over the second; float only.
+    Div {
+        /// Fused activation.
+        activation: Activation,
+    },
+    /// The larger of two values.
+    Maximum,
+    /// The smaller of two values.
+    Minimum,
     /// Zeros (real 0.0) around each dimension: (before, after) for each.
     Pad {
         /// One pair for each dimension.
@@ -133,8 +150,43 @@ pub enum Op {
         /// The permutation.
         permutation: Vec<usize>,
     },
+    /// Elements `begin + i · stride` of each dimension, for `i` below `size`.
+    Slice {
+        /// First element of each dimension.
+        begin: Vec<usize>,
+        /// Elements of each dimension of the result.
+        size: Vec<usize>,
+        /// Step of each dimension; may be negative, never zero.
+        stride: Vec<isize>,
+    },
+    /// N×H×W×C to N×(H/b)×(W/b)×(b·b·C): the rows and columns of a block become channels, row
+    /// before column before channel.
+    SpaceToDepth {
+        /// Height and width of a block.
+        block: usize,
+    },
+    /// N×H×W×(b·b·C) to N×(H·b)×(W·b)×C: the inverse of [`Op::SpaceToDepth`].
+    DepthToSpace {
+        /// Height and width of a block.
+        block: usize,
+    },
+    /// Scales N×H×W×C to the height and width of the output tensor.
+    Resize {
+        /// Between pixels.
+        mode: ResizeMode,
+        /// Whether the centres of the corner pixels stay at the corners.
+        align_corners: bool,
+        /// Whether a pixel's coordinate is that of its centre.
+        half_pixel_centers: bool,
+    },
     /// An activation function by itself.
     Activation(Activation),
+    /// A function of each value.
+    Unary(Unary),
+    /// x where positive, else x times a slope; operands x and slopes, which broadcast to x.
+    Prelu,
+    /// The same real values under another quantisation: that of the output tensor.
+    Requantise,
     /// Float only, folded before quantisation: (x − mean) / sqrt(variance + epsilon) · scale +
     /// offset, for each channel; operands x, scale, offset, mean, variance.
     BatchNorm {
@@ -143,26 +195,74 @@ pub enum Op {
     },
     /// Softmax over the last dimension.
     Softmax,
+    /// Logarithm of the softmax over the last dimension.
+    LogSoftmax,
+    /// x / (bias + alpha / size · Σ x²)^beta, the sum over `size` neighbouring channels: those from
+    /// (size − 1) / 2 before, rounded down, to (size − 1) / 2 behind, rounded up. Krizhevsky et
+    /// al., section 3.3.
+    LocalResponseNorm {
+        /// Channels in the sum.
+        size: usize,
+        /// Factor of the mean square.
+        alpha: f32,
+        /// Exponent.
+        beta: f32,
+        /// Summand.
+        bias: f32,
+    },
+    /// Index of the first largest value along `axis`; the result is of 32-bit integers.
+    ArgMax {
+        /// The dimension.
+        axis: usize,
+        /// Whether it stays as a dimension of one element.
+        keep_dims: bool,
+    },
+    /// An operator without meaning here, of any number of operands and results with known shapes:
+    /// a model with such nodes can be shown and planned for memory, but not run.
+    Opaque {
+        /// What its file calls it.
+        name: String,
+    },
 }
 
 impl Op {
     /// Name as users know it.
     #[must_use]
-    pub const fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Conv { .. } => "Conv2D",
             Self::DepthwiseConv { .. } => "DepthwiseConv2D",
             Self::FullyConnected { .. } => "FullyConnected",
             Self::MaxPool { .. } => "MaxPool2D",
             Self::AveragePool { .. } => "AveragePool2D",
+            Self::TransposeConv { .. } => "TransposeConv2D",
+            Self::Mean { .. } => "Mean",
             Self::Add { .. } => "Add",
+            Self::Sub { .. } => "Sub",
+            Self::Mul { .. } => "Mul",
+            Self::Div { .. } => "Div",
+            Self::Maximum => "Maximum",
+            Self::Minimum => "Minimum",
             Self::Pad { .. } => "Pad",
             Self::Concat { .. } => "Concat",
             Self::Reshape => "Reshape",
             Self::Transpose { .. } => "Transpose",
+            Self::Slice { .. } => "Slice",
+            Self::SpaceToDepth { .. } => "SpaceToDepth",
+            Self::DepthToSpace { .. } => "DepthToSpace",
+            Self::Resize { mode: ResizeMode::Nearest, .. } => "ResizeNearest",
+            Self::Resize { mode: ResizeMode::Bilinear, .. } => "ResizeBilinear",
+            Self::Unary(unary) => unary.name(),
+            Self::Prelu => "PReLU",
+            Self::Requantise => "Requantise",
+            Self::LogSoftmax => "LogSoftmax",
+            Self::LocalResponseNorm { .. } => "LocalResponseNorm",
+            Self::ArgMax { .. } => "ArgMax",
+            Self::Opaque { name } => name,
             Self::Activation(Activation::None) => "Identity",
             Self::Activation(Activation::Relu) => "ReLU",
             Self::Activation(Activation::Relu6) => "ReLU6",
+            Self::Activation(Activation::ReluN1To1) => "ReLU-1to1",
             Self::BatchNorm { .. } => "BatchNorm",
             Self::Softmax => "Softmax",
         }
@@ -177,7 +277,11 @@ impl Op {
             | Self::FullyConnected { activation }
             | Self::MaxPool { activation, .. }
             | Self::AveragePool { activation, .. }
-            | Self::Add { activation } => Some(*activation),
+            | Self::TransposeConv { activation, .. }
+            | Self::Add { activation }
+            | Self::Sub { activation }
+            | Self::Mul { activation }
+            | Self::Div { activation } => Some(*activation),
             _ => None,
         }
     }
@@ -190,7 +294,11 @@ impl Op {
             | Self::FullyConnected { activation }
             | Self::MaxPool { activation, .. }
             | Self::AveragePool { activation, .. }
-            | Self::Add { activation } => Some(activation),
+            | Self::TransposeConv { activation, .. }
+            | Self::Add { activation }
+            | Self::Sub { activation }
+            | Self::Mul { activation }
+            | Self::Div { activation } => Some(activation),
             _ => None,
         }
     }
@@ -201,9 +309,53 @@ impl Op {
         match self {
             Self::Conv { window, .. }
             | Self::DepthwiseConv { window, .. }
+            | Self::TransposeConv { window, .. }
             | Self::MaxPool { window, .. }
             | Self::AveragePool { window, .. } => Some(window),
             _ => None,
         }
+    }
+
+    /// Whether the second operand is weights, and a third, if there is one, a bias.
+    #[must_use]
+    pub const fn is_weighted(&self) -> bool {
+        matches!(
+            self,
+            Self::Conv { .. }
+                | Self::DepthwiseConv { .. }
+                | Self::TransposeConv { .. }
+                | Self::FullyConnected { .. }
+        )
+    }
+
+    /// Whether the operator takes two tensors that broadcast.
+    #[must_use]
+    pub const fn is_binary(&self) -> bool {
+        matches!(
+            self,
+            Self::Add { .. }
+                | Self::Sub { .. }
+                | Self::Mul { .. }
+                | Self::Div { .. }
+                | Self::Maximum
+                | Self::Minimum
+        )
+    }
+
+    /// Whether every value of the result is a value of an operand or a padded zero: such operators
+    /// keep the quantisation, and work on every element type.
+    #[must_use]
+    pub const fn only_moves(&self) -> bool {
+        matches!(
+            self,
+            Self::Reshape
+                | Self::Transpose { .. }
+                | Self::Pad { .. }
+                | Self::Concat { .. }
+                | Self::Slice { .. }
+                | Self::SpaceToDepth { .. }
+                | Self::DepthToSpace { .. }
+                | Self::Resize { mode: ResizeMode::Nearest, .. }
+        )
     }
 }

@@ -53,8 +53,18 @@ fn pools_ignore_padding_unless_told() {
     let mut results = Vec::new();
     for op in [
         Op::MaxPool { window, activation: Activation::None },
-        Op::AveragePool { window, count_padding: false, activation: Activation::None },
-        Op::AveragePool { window, count_padding: true, activation: Activation::Relu },
+        Op::AveragePool {
+            window,
+            count_padding: false,
+            uncounted: [0, 0],
+            activation: Activation::None,
+        },
+        Op::AveragePool {
+            window,
+            count_padding: true,
+            uncounted: [0, 0],
+            activation: Activation::Relu,
+        },
     ] {
         let mut build = Build::new(&[1, 3, 3, 1]);
         build.node(op, vec![]);

@@ -127,15 +127,14 @@ pub(super) fn max_pool(slide: &Slide<'_>, input: &[i8], limits: (i8, i8)) -> Vec
 }
 
 /// Mean of each window, rounded half away from zero. `padding` is the value of padded pixels if
-/// they count.
+/// they count, with the rows and columns at its end that never do.
 pub(super) fn average_pool(
     slide: &Slide<'_>,
     input: &[i8],
-    padding: Option<i32>,
+    padding: Option<(i32, [usize; 2])>,
     limits: (i8, i8),
 ) -> Vec<i8> {
     let channels = slide.output[3];
-    let area = slide.window.size[0] as i64 * slide.window.size[1] as i64;
     let mut result = vec![0; slide.output.iter().product()];
     let mut sums = vec![0i64; channels];
     slide.pixels(|index, pixel| {
@@ -146,7 +145,8 @@ pub(super) fn average_pool(
             let values = &input[source * channels..(source + 1) * channels];
             sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i64::from(*value));
         });
-        if let Some(zero) = padding {
+        if let Some((zero, uncounted)) = padding {
+            let area = slide.counted(pixel, uncounted) as i64;
             let padded = (area - count) * i64::from(zero);
             sums.iter_mut().for_each(|sum| *sum += padded);
             count = area;

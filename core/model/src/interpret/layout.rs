@@ -1,36 +1,115 @@
-//! Operators that move values without computing.
+//! Operators that move values without computing, for every element type.
 
+use super::resize;
+use crate::data::Data;
+use crate::op::{Op, ResizeMode};
 use crate::shape::Shape;
 
-fn strides(dims: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1; dims.len()];
+/// The result of an operator that only moves values ([`Op::only_moves`]); `zero` is the int8 value
+/// of real 0. Nothing for other operators, or if the operands' types differ.
+pub(crate) fn moved(
+    op: &Op,
+    operands: &[&Data],
+    shapes: &[&Shape],
+    output: &Shape,
+    zero: i8,
+) -> Option<Data> {
+    Some(match operands.first()? {
+        Data::F32(_) => Data::F32(apply(op, &all(operands, Data::as_f32)?, shapes, output, 0.0)?),
+        Data::I8(_) => Data::I8(apply(op, &all(operands, Data::as_i8)?, shapes, output, zero)?),
+        Data::I32(_) => Data::I32(apply(op, &all(operands, Data::as_i32)?, shapes, output, 0)?),
+    })
+}
+
+fn all<'d, T>(operands: &[&'d Data], get: fn(&Data) -> Option<&[T]>) -> Option<Vec<&'d [T]>> {
+    operands.iter().map(|data| get(data)).collect()
+}
+
+fn apply<T: Copy>(
+    op: &Op,
+    operands: &[&[T]],
+    shapes: &[&Shape],
+    output: &Shape,
+    zero: T,
+) -> Option<Vec<T>> {
+    let (values, shape) = (*operands.first()?, *shapes.first()?);
+    Some(match op {
+        Op::Reshape => values.to_vec(),
+        Op::Transpose { permutation } => transpose(values, shape, permutation),
+        Op::Pad { amounts } => pad(values, shape, amounts, zero),
+        Op::Concat { axis } => {
+            let parts: Vec<_> = operands.iter().copied().zip(shapes.iter().copied()).collect();
+            concat(&parts, *axis)
+        }
+        Op::Slice { begin, size, stride } => slice(values, shape, begin, size, stride),
+        Op::SpaceToDepth { block } => {
+            let [n, h, w, c] = *shape.dims() else { return None };
+            let blocks = Shape::new([n, h / block, *block, w / block, *block, c]);
+            transpose(values, &blocks, &[0, 1, 3, 2, 4, 5])
+        }
+        Op::DepthToSpace { block } => {
+            let [n, h, w, _] = *shape.dims() else { return None };
+            let blocks = Shape::new([n, h, w, *block, *block, *output.dims().last()?]);
+            transpose(values, &blocks, &[0, 1, 3, 2, 4, 5])
+        }
+        Op::Resize { mode: ResizeMode::Nearest, align_corners, half_pixel_centers } => {
+            resize::nearest(values, shape, output, *align_corners, *half_pixel_centers)?
+        }
+        _ => return None,
+    })
+}
+
+/// Elements between neighbours along each dimension of a row-major tensor.
+pub(crate) fn strides(dims: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1usize; dims.len()];
     for axis in (1..dims.len()).rev() {
-        strides[axis - 1] = strides[axis] * dims[axis];
+        strides[axis - 1] = strides[axis].saturating_mul(dims[axis]);
     }
     strides
+}
+
+/// A tensor of `dims` whose element at an index is that of `values` at `start` plus the index times
+/// `steps`.
+fn strided<T: Copy>(values: &[T], start: usize, dims: &[usize], steps: &[isize]) -> Vec<T> {
+    let count = dims.iter().product();
+    let mut at = vec![0; dims.len()];
+    let mut source = start;
+    let mut result = Vec::with_capacity(count);
+    while result.len() < count {
+        result.push(values[source]);
+        for axis in (0..dims.len()).rev() {
+            at[axis] += 1;
+            source = source.wrapping_add_signed(steps[axis]);
+            if at[axis] < dims[axis] {
+                break;
+            }
+            source = source.wrapping_add_signed(-(steps[axis] * dims[axis] as isize));
+            at[axis] = 0;
+        }
+    }
+    result
 }
 
 /// Dimension `i` of the result is dimension `permutation[i]` of `values`.
 pub(crate) fn transpose<T: Copy>(values: &[T], shape: &Shape, permutation: &[usize]) -> Vec<T> {
     let from = strides(shape.dims());
     let dims: Vec<usize> = permutation.iter().map(|axis| shape.dims()[*axis]).collect();
-    let steps: Vec<usize> = permutation.iter().map(|axis| from[*axis]).collect();
-    let mut at = vec![0; dims.len()];
-    let mut source = 0;
-    let mut result = Vec::with_capacity(values.len());
-    for _ in 0..values.len() {
-        result.push(values[source]);
-        for axis in (0..dims.len()).rev() {
-            at[axis] += 1;
-            source += steps[axis];
-            if at[axis] < dims[axis] {
-                break;
-            }
-            source -= steps[axis] * dims[axis];
-            at[axis] = 0;
-        }
-    }
-    result
+    let steps: Vec<isize> = permutation.iter().map(|axis| from[*axis] as isize).collect();
+    strided(values, 0, &dims, &steps)
+}
+
+fn slice<T: Copy>(
+    values: &[T],
+    shape: &Shape,
+    begin: &[usize],
+    size: &[usize],
+    stride: &[isize],
+) -> Vec<T> {
+    let from = strides(shape.dims());
+    let start = begin.iter().zip(&from).map(|(begin, step)| begin * step).sum();
+    let steps: Vec<isize> =
+        stride.iter().zip(&from).map(|(stride, step)| stride * *step as isize).collect();
+    strided(values, start, size, &steps)
 }
 
 /// `values` with `fill` around each dimension.

@@ -80,6 +80,41 @@ impl Slide<'_> {
         }
     }
 
+    /// As [`Slide::taps`], for a transposed convolution, whose window slides over the output: the
+    /// taps through which an input pixel adds to this output pixel.
+    pub(crate) fn transposed_taps(
+        &self,
+        [n, y, x]: [usize; 3],
+        mut visit: impl FnMut(usize, usize),
+    ) {
+        let [_, height, width, _] = self.input;
+        let source = |axis: usize, position: usize, tap: usize, length: usize| {
+            let reach = tap * self.window.dilation[axis];
+            let place = (position + self.before(axis)).checked_sub(reach)?;
+            let stride = self.window.stride[axis];
+            (place.is_multiple_of(stride) && place / stride < length).then(|| place / stride)
+        };
+        for ky in 0..self.window.size[0] {
+            let Some(row) = source(0, y, ky, height) else { continue };
+            for kx in 0..self.window.size[1] {
+                let Some(column) = source(1, x, kx, width) else { continue };
+                visit(ky * self.window.size[1] + kx, (n * height + row) * width + column);
+            }
+        }
+    }
+
+    /// How many taps of the window at an output pixel lie in the image or its padding, less the
+    /// last rows and columns of the padding.
+    pub(crate) fn counted(&self, [_, y, x]: [usize; 3], uncounted: [usize; 2]) -> usize {
+        let padding = self.window.padding;
+        let taps = |axis: usize, position: usize, behind: usize| {
+            let length = self.before(axis) + self.input[axis + 1] + behind - uncounted[axis];
+            let room = length.saturating_sub(position * self.window.stride[axis]);
+            room.div_ceil(self.window.dilation[axis]).min(self.window.size[axis])
+        };
+        taps(0, y, padding.bottom) * taps(1, x, padding.right)
+    }
+
     /// Copies `count` channels from `first` on, under each tap in row-major order, to `patch`;
     /// zero where a tap lies in the padding.
     pub(crate) fn gather<T: Copy + Default>(

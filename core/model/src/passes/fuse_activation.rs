@@ -30,26 +30,31 @@ fn fuse(model: &mut Model, index: usize) -> bool {
             _ => return false,
         }
     };
+    let held = match &model.nodes[holder].op {
+        Op::Activation(held) => *held,
+        op => op.activation().unwrap_or_default(),
+    };
+    let Some(joined) = both(held, activation) else { return false };
     if !edit::bypass(model, index) {
         return false;
     }
     // The holder comes before the node that is gone, so its index stands.
     match &mut model.nodes[holder].op {
-        Op::Activation(held) => *held = both(*held, activation),
+        Op::Activation(held) => *held = joined,
         op => {
             if let Some(held) = op.activation_mut() {
-                *held = both(*held, activation);
+                *held = joined;
             }
         }
     }
     true
 }
 
-/// One activation after another; the narrower one wins.
-const fn both(first: Activation, second: Activation) -> Activation {
-    match (first, second) {
-        (Activation::Relu6, _) | (_, Activation::Relu6) => Activation::Relu6,
-        (Activation::Relu, _) | (_, Activation::Relu) => Activation::Relu,
-        (Activation::None, Activation::None) => Activation::None,
-    }
+/// One activation after another, if that is one activation: what both ranges let through.
+fn both(first: Activation, second: Activation) -> Option<Activation> {
+    let ((low, high), (second_low, second_high)) = (first.range(), second.range());
+    let range = (low.max(second_low), high.min(second_high));
+    [Activation::None, Activation::Relu, Activation::Relu6, Activation::ReluN1To1]
+        .into_iter()
+        .find(|activation| activation.range() == range)
 }

@@ -18,7 +18,7 @@ fn optimised(build: &Build) -> (Model, Vec<PassRecord>) {
     (model, records)
 }
 
-fn names(model: &Model) -> Vec<&'static str> {
+fn names(model: &Model) -> Vec<&str> {
     model.nodes.iter().map(|node| node.op.name()).collect()
 }
 

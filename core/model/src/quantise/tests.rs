@@ -36,7 +36,12 @@ fn network() -> Build {
     build.node(Op::MaxPool { window, activation: Activation::None }, vec![]);
     let window = Window::dense([2, 2]);
     build.node(
-        Op::AveragePool { window, count_padding: false, activation: Activation::None },
+        Op::AveragePool {
+            window,
+            count_padding: false,
+            uncounted: [0, 0],
+            activation: Activation::None,
+        },
         vec![],
     );
     build.node(Op::Transpose { permutation: vec![0, 3, 1, 2] }, vec![]);

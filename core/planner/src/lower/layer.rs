@@ -32,7 +32,13 @@ pub fn layers(model: &Model) -> Result<Vec<Layer>, PlanError> {
             Op::DepthwiseConv { .. } => Kernel::Depthwise,
             Op::FullyConnected { .. } => Kernel::FullyConnected,
             Op::MaxPool { .. } => Kernel::MaxPool,
+            Op::AveragePool { count_padding: true, uncounted, .. } if *uncounted != [0, 0] => {
+                return Err(unsupported(node, "its kernel cannot leave out a part of the padding"));
+            }
             Op::AveragePool { .. } => Kernel::AveragePool,
+            Op::Add { .. } if !same_shapes(model, &node.inputs) => {
+                return Err(unsupported(node, "its kernel cannot broadcast"));
+            }
             Op::Add { .. } => Kernel::Add,
             Op::Pad { .. } => Kernel::Pad,
             Op::Concat { .. } | Op::Activation(_) => Kernel::Requantise,
@@ -43,6 +49,7 @@ pub fn layers(model: &Model) -> Result<Vec<Layer>, PlanError> {
             Op::BatchNorm { .. } => {
                 return Err(unsupported(node, "batch norm must be folded before quantisation"));
             }
+            _ => return Err(unsupported(node, "no kernel computes it")),
         };
         let mut reads: Vec<TensorId> = Vec::new();
         for input in &node.inputs {
@@ -65,6 +72,10 @@ pub fn layers(model: &Model) -> Result<Vec<Layer>, PlanError> {
         layers.push(Layer { node: NodeId(index), kernel, reads, writes: node.outputs.clone() });
     }
     Ok(layers)
+}
+
+fn same_shapes(model: &Model, ids: &[TensorId]) -> bool {
+    ids.windows(2).all(|pair| model.tensor(pair[0]).shape == model.tensor(pair[1]).shape)
 }
 
 /// The activation tensors with their lives, not yet placed.

@@ -65,7 +65,8 @@ pub(super) fn average(importer: &mut Importer<'_>, place: Place<'_>) -> Result<V
     if lengthened && count_padding {
         return Err(place.bad("ceil_mode together with count_include_pad is not supported"));
     }
-    let op = Op::AveragePool { window, count_padding, activation: Activation::None };
+    let op =
+        Op::AveragePool { window, count_padding, uncounted: [0, 0], activation: Activation::None };
     emit(importer, place, &input, op)
 }
 
@@ -88,7 +89,12 @@ pub(super) fn global_average(
 
 fn mean(size: [usize; 2]) -> Op {
     let window = Window::dense(size);
-    Op::AveragePool { window, count_padding: false, activation: Activation::None }
+    Op::AveragePool {
+        window,
+        count_padding: false,
+        uncounted: [0, 0],
+        activation: Activation::None,
+    }
 }
 
 fn emit(

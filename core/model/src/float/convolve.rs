@@ -1,7 +1,6 @@
-//! Arithmetic of the float operators.
+//! Convolutions and fully connected layers in float.
 
 use crate::interpret::slide::{Slide, repeat_channels};
-use crate::op::Activation;
 
 /// Output channels computed side by side; each keeps its own order of summation, so this changes
 /// no result.
@@ -107,84 +106,30 @@ pub(super) fn depthwise(
     result
 }
 
-pub(super) fn max_pool(slide: &Slide<'_>, input: &[f32]) -> Vec<f32> {
-    let channels = slide.output[3];
-    let mut result = vec![f32::NEG_INFINITY; slide.output.iter().product()];
+/// Bias first, then products in the order of the taps and, within each, the input channels.
+pub(super) fn transposed(
+    slide: &Slide<'_>,
+    input: &[f32],
+    weights: &[f32],
+    bias: Option<&[f32]>,
+) -> Vec<f32> {
+    let [channels, outputs] = [slide.input[3], slide.output[3]];
+    let taps = slide.window.size[0] * slide.window.size[1];
+    let mut result = vec![0.0; slide.output.iter().product()];
     slide.pixels(|index, pixel| {
-        let row = &mut result[index * channels..(index + 1) * channels];
-        slide.taps(pixel, |_, source| {
+        let sums = &mut result[index * outputs..(index + 1) * outputs];
+        if let Some(bias) = bias {
+            sums.copy_from_slice(bias);
+        }
+        slide.transposed_taps(pixel, |tap, source| {
             let values = &input[source * channels..(source + 1) * channels];
-            for (largest, value) in row.iter_mut().zip(values) {
-                if *value > *largest {
-                    *largest = *value;
+            for (output, sum) in sums.iter_mut().enumerate() {
+                let row = &weights[(output * taps + tap) * channels..][..channels];
+                for (value, weight) in values.iter().zip(row) {
+                    *sum += value * weight;
                 }
             }
         });
     });
     result
-}
-
-pub(super) fn average_pool(slide: &Slide<'_>, input: &[f32], count_padding: bool) -> Vec<f32> {
-    let channels = slide.output[3];
-    let mut result = vec![0.0; slide.output.iter().product()];
-    slide.pixels(|index, pixel| {
-        let row = &mut result[index * channels..(index + 1) * channels];
-        let mut count = 0;
-        slide.taps(pixel, |_, source| {
-            count += 1;
-            let values = &input[source * channels..(source + 1) * channels];
-            row.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
-        });
-        if count_padding {
-            count = slide.window.size[0] * slide.window.size[1];
-        }
-        let divisor = count.max(1) as f32;
-        row.iter_mut().for_each(|sum| *sum /= divisor);
-    });
-    result
-}
-
-/// Operands x, scale, offset, mean, variance.
-pub(super) fn batch_norm(operands: &[&[f32]], epsilon: f32) -> Vec<f32> {
-    let [input, scale, offset, mean, variance] = operands else { return Vec::new() };
-    let mut result = input.to_vec();
-    for row in result.chunks_exact_mut(scale.len().max(1)) {
-        for (channel, value) in row.iter_mut().enumerate() {
-            let deviation = libm::sqrtf(variance[channel] + epsilon);
-            *value = (*value - mean[channel]) / deviation * scale[channel] + offset[channel];
-        }
-    }
-    result
-}
-
-pub(super) fn softmax(input: &[f32], row: usize) -> Vec<f32> {
-    let mut result = input.to_vec();
-    for row in result.chunks_exact_mut(row.max(1)) {
-        let largest = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        let mut sum = 0.0;
-        for value in row.iter_mut() {
-            *value = libm::expf(*value - largest);
-            sum += *value;
-        }
-        row.iter_mut().for_each(|value| *value /= sum);
-    }
-    result
-}
-
-/// Comparisons instead of `max`, whose sign of zero differs between machines.
-pub(super) fn activate(values: &mut [f32], activation: Activation) {
-    let limit = match activation {
-        Activation::None => return,
-        Activation::Relu => f32::INFINITY,
-        Activation::Relu6 => 6.0,
-    };
-    for value in values {
-        *value = if *value > limit {
-            limit
-        } else if *value > 0.0 {
-            *value
-        } else {
-            0.0
-        };
-    }
 }
