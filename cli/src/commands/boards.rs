@@ -10,7 +10,6 @@ use crate::text::{Side, Table, bytes};
 pub fn boards(as_json: bool) -> Result<Said, Problem> {
     let dist = Dist::find().ok();
     let views: Vec<BoardView> = tilewright_board::all()
-        .map_err(|error| Problem::ours(format!("{error}."), "boards"))?
         .iter()
         .map(|board| {
             BoardView::of(board, dist.as_ref().is_some_and(|dist| dist.has_firmware(&board.id)))

@@ -28,8 +28,7 @@ pub fn serve(options: &Serve) -> Result<Said, Problem> {
         let end = end_signal().map_err(ours)?;
         let served = Served::bind(&options.addr).await?;
         let dist = Dist::find()?;
-        let boards = tilewright_board::all()
-            .map_err(|error| Problem::ours(format!("{error}."), "boards"))?;
+        let boards = tilewright_board::all();
         let config = Config { workers: usize::from(options.workers), ..Config::default() };
         let workers: Arc<dyn Execute> = Arc::new(Workers::new(&dist));
         if let Err(problem) = workers.ready() {

@@ -1,10 +1,7 @@
-use serde::{Deserialize, Serialize};
-use thiserror::Error;
-use tilewright_plan::{Bytes, Hertz, Space};
+//! What is known about a board. Build scripts and the library share this file.
 
-/// Texts of the board files, in the order in which boards are listed.
-const FILES: &[(&str, &str)] =
-    &[("stm32f746g-disco", include_str!("../../../boards/stm32f746g-disco.toml"))];
+use serde::{Deserialize, Serialize};
+use tilewright_plan::{Bytes, Hertz, Space};
 
 /// Processor core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,57 +135,10 @@ pub struct Board {
     pub firmware: Option<Firmware>,
 }
 
-/// Why a board cannot be had.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum BoardError {
-    /// No board has this id.
-    #[error("no board '{id}'; known boards: {known}")]
-    Unknown {
-        /// The id asked for.
-        id: String,
-        /// All ids, separated by commas.
-        known: String,
-    },
-    /// A board file is malformed.
-    #[error("board file '{id}': {reason}")]
-    Malformed {
-        /// The board's id.
-        id: String,
-        /// What is wrong.
-        reason: String,
-    },
-}
-
 impl Board {
-    /// Reads a board file.
-    ///
-    /// # Errors
-    /// [`BoardError::Malformed`] with the place in the text.
-    pub fn parse(id: &str, text: &str) -> Result<Self, BoardError> {
-        let malformed = |reason: String| BoardError::Malformed { id: id.to_owned(), reason };
-        let board: Self = toml::from_str(text).map_err(|e| malformed(e.to_string()))?;
-        if board.id != id {
-            return Err(malformed(format!("its id is '{}'", board.id)));
-        }
-        if board.id.len() > 24 {
-            return Err(malformed("an id has at most 24 bytes".to_owned()));
-        }
-        if let Some(firmware) = &board.firmware {
-            let arena = (u64::from(firmware.arena_address), firmware.arena_bytes.0);
-            let image = (u64::from(firmware.flash_address), firmware.flash_bytes.0);
-            if !board.holds(arena.0, arena.1, |k| matches!(k, MemoryKind::Dtcm | MemoryKind::Sram))
-            {
-                return Err(malformed("the arena lies outside internal SRAM".to_owned()));
-            }
-            if !board.holds(image.0, image.1, |k| k == MemoryKind::Flash) {
-                return Err(malformed("the firmware lies outside internal flash".to_owned()));
-            }
-        }
-        Ok(board)
-    }
-
     /// Whether memories of one sort, end to end, cover `bytes` from `address` on.
-    fn holds(&self, address: u64, bytes: u64, sort: impl Fn(MemoryKind) -> bool) -> bool {
+    #[must_use]
+    pub fn holds(&self, address: u64, bytes: u64, sort: impl Fn(MemoryKind) -> bool) -> bool {
         let mut ranges: Vec<(u64, u64)> = self
             .memory
             .iter()
@@ -258,49 +208,5 @@ impl Board {
         bytes[Space::ExternalFlash as usize] = self.total(|k| k == MemoryKind::QspiFlash).0;
         bytes[Space::Card as usize] = self.total(|k| k == MemoryKind::Card).0;
         bytes
-    }
-}
-
-/// All boards.
-///
-/// # Errors
-/// [`BoardError::Malformed`] for the first board file that cannot be read.
-pub fn all() -> Result<Vec<Board>, BoardError> {
-    FILES.iter().map(|(id, text)| Board::parse(id, text)).collect()
-}
-
-/// The board with this id.
-///
-/// # Errors
-/// [`BoardError::Unknown`] lists the boards that exist.
-pub fn find(id: &str) -> Result<Board, BoardError> {
-    let (known, text) =
-        FILES.iter().find(|(known, _)| *known == id).ok_or_else(|| BoardError::Unknown {
-            id: id.to_owned(),
-            known: FILES.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", "),
-        })?;
-    Board::parse(known, text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn all_board_files_are_well_formed() {
-        assert_eq!(all().unwrap().len(), FILES.len());
-    }
-
-    #[test]
-    fn an_unknown_board_names_those_that_exist() {
-        let error = find("pdp-11").unwrap_err();
-        assert!(error.to_string().contains("stm32f746g-disco"), "{error}");
-    }
-
-    #[test]
-    fn an_arena_outside_of_sram_is_refused() {
-        let (id, text) = FILES[0];
-        let text = text.replace("arena_address = 0x2000_4000", "arena_address = 0x2000_4020");
-        assert!(matches!(Board::parse(id, &text), Err(BoardError::Malformed { .. })));
     }
 }

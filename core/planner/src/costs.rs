@@ -1,17 +1,15 @@
 //! What compute steps cost on a core: linear formulas whose coefficients come from emulated runs.
 //!
 //! The files in `costs/` are written by `cargo xtask calibrate`; nothing in them is typed in by
-//! hand.
+//! hand. The build script reads them and embeds them encoded.
 
-use std::collections::BTreeMap;
+mod file;
 
-use crate::PlanError;
-use serde::{Deserialize, Serialize};
 use tilewright_board::CoreKind;
 use tilewright_plan::{Cycles, Kernel, Op, Tile, View};
 
-/// Number of features of a compute step.
-pub const FEATURES: usize = 5;
+use crate::PlanError;
+pub use file::{Costs, FEATURES, KernelCost};
 
 /// Names of the features, for people.
 pub const FEATURE_NAMES: [&str; FEATURES] = ["calls", "pixels", "outputs", "taps", "macs"];
@@ -37,30 +35,6 @@ pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> [u64; FEATURES] {
     [1, pixels, outputs, taps, outputs * per_output]
 }
 
-/// Cost of one kernel: thousandths for each unit of each feature.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KernelCost {
-    /// Thousandths of instructions.
-    pub milli_instructions: [u64; FEATURES],
-    /// Thousandths of cycles.
-    pub milli_cycles: [u64; FEATURES],
-    /// Largest error against the calibration runs, in thousandths of the counted instructions.
-    pub instruction_error_permille: u64,
-    /// Largest error against the calibration runs, in thousandths of the emulated cycles.
-    pub cycle_error_permille: u64,
-}
-
-/// A file in `costs/`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Costs {
-    /// How the coefficients came to be.
-    pub source: String,
-    /// By kernel name.
-    pub kernels: BTreeMap<String, KernelCost>,
-}
-
 /// What a step costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
@@ -74,15 +48,16 @@ impl Costs {
     /// The costs of a core; the M7's stand in for cores that are not calibrated yet.
     ///
     /// # Errors
-    /// [`PlanError::Costs`] if the file is malformed or lacks a kernel.
+    /// [`PlanError::Costs`] if the file lacks a kernel.
     pub fn of(core: CoreKind) -> Result<Self, PlanError> {
-        let text = match core {
+        let bytes: &[u8] = match core {
             CoreKind::CortexM4 | CoreKind::CortexM7 | CoreKind::CortexM33 => {
-                include_str!("../../../costs/cortex-m7.toml")
+                include_bytes!(concat!(env!("OUT_DIR"), "/cortex-m7.postcard"))
             }
         };
         let error = |reason: String| PlanError::Costs { core: core.id(), reason };
-        let costs: Self = toml::from_str(text).map_err(|e| error(e.to_string()))?;
+        let costs: Self =
+            postcard::from_bytes(bytes).expect("the build script encoded these very types");
         match Kernel::ALL.iter().find(|kernel| !costs.kernels.contains_key(kernel.name())) {
             Some(kernel) => Err(error(format!("kernel '{}' is missing", kernel.name()))),
             None => Ok(costs),

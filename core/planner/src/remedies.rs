@@ -62,7 +62,7 @@ pub fn does_not_fit(
 }
 
 fn larger_boards(board: &Board, enough: impl Fn(&Board) -> bool) -> String {
-    let boards = tilewright_board::all().unwrap_or_default();
+    let boards = tilewright_board::all();
     let names: Vec<String> = boards
         .into_iter()
         .filter(|other| other.id != board.id && enough(other))

@@ -24,7 +24,7 @@ impl Planner {
     /// What went wrong, where, and what to do.
     pub fn answer(&mut self, request: PlanRequest, buffers: &[Vec<u8>]) -> Outcome<PlanReply> {
         match request {
-            PlanRequest::Boards => boards(),
+            PlanRequest::Boards => Ok((boards(), Vec::new())),
             PlanRequest::Load => {
                 self.model = None;
                 self.model = Some(load(buffers)?);
@@ -51,10 +51,9 @@ pub(super) fn load(buffers: &[Vec<u8>]) -> Result<Model, Trouble> {
     postcard::from_bytes(bytes).map_err(|error| ours("model", &error))
 }
 
-fn boards() -> Outcome<PlanReply> {
-    let boards = tilewright_board::all().map_err(|error| ours("boards", &error))?;
+fn boards() -> PlanReply {
     let strategies = Strategy::ALL.iter().map(|strategy| strategy.name().to_owned()).collect();
-    Ok((PlanReply::Boards { boards, strategies }, Vec::new()))
+    PlanReply::Boards { boards: tilewright_board::all(), strategies }
 }
 
 /// The plan that settings ask for, and its board.

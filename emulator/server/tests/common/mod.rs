@@ -212,7 +212,7 @@ pub fn with(config: Config, executor: Arc<dyn Execute>) -> (Shared, Router, temp
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("firmware")).unwrap();
     std::fs::write(folder.path().join(format!("firmware/{BOARD}.elf")), fixture::elf()).unwrap();
-    let boards = tilewright_board::all().unwrap();
+    let boards = tilewright_board::all();
     let shared = Shared::new(config, Dist::at(folder.path()), boards, executor);
     let routes = router(shared.clone(), Origins::of("127.0.0.1:8080".parse().unwrap()));
     (shared, routes, folder)

@@ -1,0 +1,31 @@
+//! Reads `costs/*.toml` and encodes each for the library: a malformed file fails the build.
+
+#[path = "src/costs/file.rs"]
+mod file;
+
+use std::path::Path;
+use std::{env, fs};
+
+fn main() {
+    let folder = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let folder = Path::new(&folder).join("../../costs");
+    let out = env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    for entry in fs::read_dir(&folder).expect("the folder `costs` is part of the project") {
+        let path = entry.expect("the folder `costs` can be read").path();
+        let name = path.file_stem().unwrap_or_default();
+        let text = fs::read_to_string(&path).map_err(|error| error.to_string());
+        let costs = text.and_then(|text| {
+            toml::from_str::<file::Costs>(&text).map_err(|error| error.to_string())
+        });
+        match costs {
+            Ok(costs) => {
+                let bytes = postcard::to_allocvec(&costs).expect("costs are plain values");
+                let to = Path::new(&out).join(name).with_extension("postcard");
+                fs::write(to, bytes).expect("OUT_DIR can be written");
+            }
+            Err(reason) => println!("cargo::error={}: {reason}", path.display()),
+        }
+    }
+    println!("cargo::rerun-if-changed={}", folder.display());
+    println!("cargo::rerun-if-changed=build.rs");
+}
