@@ -1,4 +1,4 @@
-//! Model files in: ONNX. Inputs in: PNG, NumPy arrays, raw bytes.
+//! Model files in and out: ONNX. Inputs in: PNG, NumPy arrays, raw bytes.
 //!
 //! Everything works on bytes in memory; hosts read the files.
 
@@ -10,6 +10,7 @@ pub mod oracle;
 use tilewright_model::Model;
 
 pub use error::{FormatError, UnsupportedOperator};
+pub use onnx::{ExportError, export};
 
 /// What an import may take. Its memory stays below 10 times the file plus 16 bytes for each of
 /// `total_elements`.

@@ -3,6 +3,7 @@
 
 mod attributes;
 mod constant;
+mod export;
 mod importer;
 mod ops;
 mod wire;
@@ -10,6 +11,8 @@ mod wire;
 use prost::Message;
 use tilewright_model::{Model, passes};
 use tract_onnx::pb;
+
+pub use export::{ExportError, export};
 
 use crate::{FormatError, Limits};
 

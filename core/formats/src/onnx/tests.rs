@@ -77,6 +77,6 @@ fn against_tract(bytes: &[u8], dims: &[&[usize]]) -> Model {
     model
 }
 
-fn names(model: &Model) -> Vec<&'static str> {
+fn names(model: &Model) -> Vec<&str> {
     model.nodes.iter().map(|node| node.op.name()).collect()
 }

@@ -1,0 +1,157 @@
+//! The field's networks, built by code.
+//!
+//! A network is a description of some dozen lines; its graph is float, NHWC, batch 1, with batch
+//! normalisation folded and activations fused, as an import would leave it. Weights come from seeds
+//! ([`tilewright_model::Seeded`]), so that nothing large is held until somebody asks for values:
+//! planning never does. They are not trained: outputs mean nothing, but they vary like a trained
+//! network's. The int8 form has analytic scales, from each layer's statistics instead of samples.
+//!
+//! Names carry width and resolution where the family has them: `mobilenet-v2-w0.35-r96`. The same
+//! name gives the same bytes everywhere.
+
+mod catalogue;
+mod name;
+mod net;
+mod networks;
+mod statistics;
+
+use thiserror::Error;
+use tilewright_model::Model;
+use tilewright_model::quantise::{self, QuantiseError};
+
+pub use catalogue::{Entry, Publication, Span};
+pub use name::Parameters;
+
+/// Why there is no such network.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ZooError {
+    /// Nothing has this name.
+    #[error("there is no network '{name}'{}", suggestions(nearest))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Names that are like it, the most alike first.
+        nearest: Vec<&'static str>,
+    },
+    /// The network does not come in several sizes of this kind.
+    #[error("'{network}' has no {parameter} to choose")]
+    NoParameter {
+        /// The network.
+        network: &'static str,
+        /// Width or resolution.
+        parameter: &'static str,
+    },
+    /// A width or resolution is too small or too large.
+    #[error("a {parameter} of {given} is impossible: '{network}' takes {range}")]
+    OutOfRange {
+        /// The network.
+        network: &'static str,
+        /// Width or resolution.
+        parameter: &'static str,
+        /// What was given.
+        given: String,
+        /// What is possible.
+        range: String,
+    },
+    /// The network cannot be built in this size.
+    #[error("'{name}' cannot be built: {reason}")]
+    Impossible {
+        /// The name.
+        name: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The network has no int8 form.
+    #[error("'{name}' has no int8 form: {error}")]
+    Quantise {
+        /// The name.
+        name: String,
+        /// Why.
+        #[source]
+        error: QuantiseError,
+    },
+}
+
+fn suggestions(nearest: &[&str]) -> String {
+    match nearest {
+        [] => String::new(),
+        [one] => format!("; the nearest is {one}"),
+        several => format!("; the nearest are {}", several.join(", ")),
+    }
+}
+
+/// All networks, by family, then by size.
+#[must_use]
+pub fn entries() -> &'static [Entry] {
+    catalogue::ENTRIES
+}
+
+/// A network of the zoo in one size.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// The entry.
+    pub entry: &'static Entry,
+    /// Width and resolution.
+    pub parameters: Parameters,
+    /// The name, without parameters that are as usual.
+    pub name: String,
+    built: net::Built,
+}
+
+/// Builds the network of this name; weights are not made.
+///
+/// # Errors
+/// If there is no such network, or not in this size.
+pub fn network(name: &str) -> Result<Network, ZooError> {
+    let (entry, parameters) = name::parse(name)?;
+    let name = name::canonical(entry, &parameters);
+    let impossible = |reason: String| ZooError::Impossible { name: name.clone(), reason };
+    let mut built = (entry.build)(&parameters).map_err(impossible)?;
+    built.model.name.clone_from(&name);
+    built.model.verify().map_err(|error| impossible(error.to_string()))?;
+    Ok(Network { entry, parameters, name, built })
+}
+
+impl Network {
+    /// The float model.
+    #[must_use]
+    pub const fn float(&self) -> &Model {
+        &self.built.model
+    }
+
+    /// The int8 model with analytic scales. Each activation's range covers its layer's statistics
+    /// under random weights (see the module `statistics`); the constraints between ranges are the
+    /// quantiser's.
+    ///
+    /// # Errors
+    /// If an operator has no int8 form.
+    pub fn int8(&self) -> Result<Model, ZooError> {
+        quantise::quantise_with(&self.built.model, &self.built.ranges)
+            .map_err(|error| ZooError::Quantise { name: self.name.clone(), error })
+    }
+
+    /// Multiply-accumulates as publications count them: those of convolutions and fully connected
+    /// layers, padding included.
+    #[must_use]
+    pub fn macs(&self) -> u64 {
+        let model = &self.built.model;
+        let all: u64 = model.nodes.iter().map(|node| model.macs(node)).sum();
+        all - self.built.scaling_macs
+    }
+
+    /// Parameters of the folded network.
+    #[must_use]
+    pub fn parameters_of_model(&self) -> u64 {
+        self.built.model.parameters()
+    }
+
+    /// Parameters as a publication counts them, which may count more for each batch normalisation
+    /// than the one bias that folding leaves.
+    #[must_use]
+    pub fn parameters_as(&self, publication: &Publication) -> u64 {
+        self.parameters_of_model() + publication.normalisation * self.built.normalised
+    }
+}
+
+#[cfg(test)]
+mod tests;

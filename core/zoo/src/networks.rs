@@ -1,0 +1,34 @@
+//! The networks, one function each.
+
+pub(crate) mod classic;
+pub(crate) mod dense;
+pub(crate) mod inception;
+pub(crate) mod mobilenet;
+pub(crate) mod nasnet;
+pub(crate) mod resnet;
+pub(crate) mod searched;
+pub(crate) mod shufflenet;
+pub(crate) mod tiny;
+
+/// A scaled number of channels as a multiple of `step`: the nearest, but never below nine tenths of
+/// what was asked for. Sandler et al. 2018's reference implementation.
+fn divisible(channels: f64, step: usize) -> usize {
+    let whole = step as f64;
+    let nearest = (libm::floor((channels + whole / 2.0) / whole) * whole).max(whole);
+    let enough = if nearest < 0.9 * channels { nearest + whole } else { nearest };
+    enough as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::divisible;
+
+    #[test]
+    fn channels_are_multiples_and_not_much_fewer() {
+        for (asked, given) in
+            [(11.2, 16), (33.6, 32), (3.0, 8), (12.0, 16), (19.0, 24), (1280.0, 1280)]
+        {
+            assert_eq!(divisible(asked, 8), given, "{asked}");
+        }
+    }
+}
