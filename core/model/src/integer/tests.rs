@@ -1,5 +1,5 @@
 use super::*;
-use crate::{DType, Data, Padding, Shape, Source, Window};
+use crate::{Activation, DType, Data, Op, Padding, Shape, Source, TensorId, Window};
 
 fn tensor(name: &str, dims: &[usize], scale: f32, zero: i32) -> Tensor {
     Tensor {

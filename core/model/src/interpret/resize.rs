@@ -27,7 +27,7 @@ pub(super) fn nearest<T: Copy>(
 }
 
 /// The row or column of an image of `input` that lies nearest to `index` of an image of `output`.
-fn nearest_index(
+pub(crate) fn nearest_index(
     index: usize,
     input: usize,
     output: usize,

@@ -157,27 +157,27 @@ impl Unary {
             Self::HardSwish => x * clip(x + 3.0, 0.0, 6.0) / 6.0,
             Self::HardSigmoid { alpha, beta } => clip(alpha * x + beta, 0.0, 1.0),
             Self::Sigmoid => sigmoid(x),
-            Self::Tanh => libm::tanhf(x),
+            Self::Tanh => tanh(x),
             Self::Silu => x * sigmoid(x),
             Self::Elu { alpha } => elu(x, alpha),
             Self::Selu { alpha, gamma } => gamma * elu(x, alpha),
-            Self::Gelu { approximate: false } => 0.5 * x * (1.0 + libm::erff(x * FRAC_1_SQRT_2)),
+            Self::Gelu { approximate: false } => 0.5 * x * (1.0 + erf(x * FRAC_1_SQRT_2)),
             Self::Gelu { approximate: true } => {
                 let inner = libm::sqrtf(2.0 / PI) * (x + 0.044_715 * x * x * x);
-                0.5 * x * (1.0 + libm::tanhf(inner))
+                0.5 * x * (1.0 + tanh(inner))
             }
             Self::Softplus => softplus(x),
-            Self::Mish => x * libm::tanhf(softplus(x)),
+            Self::Mish => x * tanh(softplus(x)),
             Self::Softsign => x / (1.0 + x.abs()),
             Self::Clip { low, high } => clip(x, low, high),
             Self::Abs => x.abs(),
             Self::Neg => -x,
             Self::Sqrt => libm::sqrtf(x),
             Self::Rsqrt => 1.0 / libm::sqrtf(x),
-            Self::Exp => libm::expf(x),
-            Self::Log => libm::logf(x),
+            Self::Exp => exp(x),
+            Self::Log => log(x),
             Self::Square => x * x,
-            Self::Power { exponent } => libm::powf(x, exponent),
+            Self::Power { exponent } => libm::pow(f64::from(x), f64::from(exponent)) as f32,
             Self::Reciprocal => 1.0 / x,
             Self::Floor => libm::floorf(x),
             Self::Ceil => libm::ceilf(x),
@@ -185,12 +185,22 @@ impl Unary {
             Self::Sign if x > 0.0 => 1.0,
             Self::Sign if x < 0.0 => -1.0,
             Self::Sign => x,
-            Self::Erf => libm::erff(x),
-            Self::Sin => libm::sinf(x),
-            Self::Cos => libm::cosf(x),
+            Self::Erf => erf(x),
+            Self::Sin => sin(x),
+            Self::Cos => cos(x),
         }
     }
 }
+
+/// Functions of 64-bit floats, rounded: nearer to the exact value than 32-bit ones.
+macro_rules! rounded {
+    ($($name:ident)*) => {
+        $(fn $name(x: f32) -> f32 {
+            libm::$name(f64::from(x)) as f32
+        })*
+    };
+}
+rounded!(cos erf exp expm1 log log1p sin tanh);
 
 /// Comparisons instead of `max`, whose sign of zero differs between machines.
 fn clip(x: f32, low: f32, high: f32) -> f32 {
@@ -204,14 +214,14 @@ fn clip(x: f32, low: f32, high: f32) -> f32 {
 }
 
 fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + libm::expf(-x))
+    1.0 / (1.0 + exp(-x))
 }
 
 fn elu(x: f32, alpha: f32) -> f32 {
-    if x > 0.0 { x } else { alpha * libm::expm1f(x) }
+    if x > 0.0 { x } else { alpha * expm1(x) }
 }
 
 /// Beyond 20 the function is its argument in 32-bit floats.
 fn softplus(x: f32) -> f32 {
-    if x > 20.0 { x } else { libm::log1pf(libm::expf(x)) }
+    if x > 20.0 { x } else { log1p(exp(x)) }
 }

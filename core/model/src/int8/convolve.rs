@@ -1,7 +1,8 @@
-//! Arithmetic of the int8 operators. Values enter as differences from the zero point, which fit
-//! 16 bits; sums wrap at 32 bits.
+//! Convolutions and fully connected layers in int8. Values enter as differences from the zero point,
+//! which fit 16 bits; sums wrap at 32 bits.
 
-use crate::integer::{ADD_LEFT_SHIFT, AddParams, Channel, Multiplier};
+use super::clamp;
+use crate::integer::{Channel, Multiplier};
 use crate::interpret::slide::{Slide, repeat_channels};
 use crate::tensor::Tensor;
 
@@ -26,11 +27,6 @@ impl Rescale {
     fn differences(&self, input: &[i8]) -> Vec<i16> {
         input.iter().map(|value| i16::from(*value) - self.input_zero).collect()
     }
-}
-
-fn clamp(value: i32, (low, high): (i8, i8)) -> i8 {
-    // A low bound above the high one, from a zero point beyond the range, yields the high bound.
-    value.max(i32::from(low)).min(i32::from(high)) as i8
 }
 
 /// Weights of a convolution, widened: one row for each output channel.
@@ -112,83 +108,28 @@ pub(super) fn depthwise(
     result
 }
 
-pub(super) fn max_pool(slide: &Slide<'_>, input: &[i8], limits: (i8, i8)) -> Vec<i8> {
-    let channels = slide.output[3];
-    let mut result = vec![i8::MIN; slide.output.iter().product()];
-    slide.pixels(|index, pixel| {
-        let row = &mut result[index * channels..(index + 1) * channels];
-        slide.taps(pixel, |_, source| {
-            let values = &input[source * channels..(source + 1) * channels];
-            row.iter_mut().zip(values).for_each(|(max, value)| *max = (*max).max(*value));
-        });
-        row.iter_mut().for_each(|value| *value = clamp(i32::from(*value), limits));
-    });
-    result
-}
-
-/// Mean of each window, rounded half away from zero. `padding` is the value of padded pixels if
-/// they count, with the rows and columns at its end that never do.
-pub(super) fn average_pool(
+/// A transposed convolution; each output pixel gathers what reaches it.
+pub(super) fn transposed(
     slide: &Slide<'_>,
     input: &[i8],
-    padding: Option<(i32, [usize; 2])>,
-    limits: (i8, i8),
+    rows: &Rows,
+    rescale: &Rescale,
 ) -> Vec<i8> {
-    let channels = slide.output[3];
+    let input = rescale.differences(input);
+    let [channels, outputs] = [slide.input[3], slide.output[3]];
     let mut result = vec![0; slide.output.iter().product()];
-    let mut sums = vec![0i64; channels];
+    let mut patch = vec![0i16; rows.pitch];
     slide.pixels(|index, pixel| {
-        sums.fill(0);
-        let mut count = 0;
-        slide.taps(pixel, |_, source| {
-            count += 1;
-            let values = &input[source * channels..(source + 1) * channels];
-            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i64::from(*value));
+        patch.fill(0);
+        slide.transposed_taps(pixel, |tap, source| {
+            patch[tap * channels..(tap + 1) * channels]
+                .copy_from_slice(&input[source * channels..(source + 1) * channels]);
         });
-        if let Some((zero, uncounted)) = padding {
-            let area = slide.counted(pixel, uncounted) as i64;
-            let padded = (area - count) * i64::from(zero);
-            sums.iter_mut().for_each(|sum| *sum += padded);
-            count = area;
-        }
-        let count = count.max(1);
-        let results = &mut result[index * channels..(index + 1) * channels];
-        for (result, sum) in results.iter_mut().zip(&sums) {
-            let half = if *sum > 0 { count / 2 } else { -(count / 2) };
-            *result = clamp(((sum + half) / count) as i32, limits);
+        let results = &mut result[index * outputs..(index + 1) * outputs];
+        let weights = rows.weights.chunks_exact(rows.pitch);
+        for (channel, (result, weights)) in results.iter_mut().zip(weights).enumerate() {
+            *result = rescale.result(channel, dot(&patch, weights));
         }
     });
     result
-}
-
-pub(super) fn add(
-    first: &[i8],
-    second: &[i8],
-    params: &AddParams,
-    [first_zero, second_zero, output_zero]: [i32; 3],
-    limits: (i8, i8),
-) -> Vec<i8> {
-    let operand = |value: i8, zero: i32, multiplier: Multiplier| {
-        multiplier.apply((i32::from(value) - zero) << ADD_LEFT_SHIFT)
-    };
-    first
-        .iter()
-        .zip(second)
-        .map(|(first, second)| {
-            let first = operand(*first, first_zero, params.first);
-            let sum = first.wrapping_add(operand(*second, second_zero, params.second));
-            clamp(params.output.apply(sum).wrapping_add(output_zero), limits)
-        })
-        .collect()
-}
-
-pub(super) fn requantise(
-    values: &[i8],
-    multiplier: Multiplier,
-    [from, to]: [i32; 2],
-    limits: (i8, i8),
-) -> Vec<i8> {
-    let rescale =
-        |value: &i8| clamp(multiplier.apply(i32::from(*value) - from).wrapping_add(to), limits);
-    values.iter().map(rescale).collect()
 }
