@@ -7,6 +7,7 @@
 pub mod allocate;
 pub mod costs;
 mod lower;
+pub mod order;
 mod remedies;
 mod report;
 pub mod simulate;

@@ -1,0 +1,21 @@
+//! The order of operators that needs the least memory, proved or with the gap to a bound.
+//!
+//! Problem: operators read and write tensors; a tensor takes its bytes from the operator that
+//! writes it to the last that reads it. Which topological order has the least peak? Sudharsan et
+//! al., section 3, ask the same question; [`Solver`] answers it.
+
+mod cursor;
+mod cuts;
+mod flow;
+mod graph;
+mod greedy;
+mod net;
+mod problem;
+mod search;
+mod solve;
+#[cfg(test)]
+mod tests;
+
+pub use graph::{Effect, Graph, GraphError, LARGEST_SUM, Operator, Rules, Tensor};
+pub use problem::{Measured, OrderError, Placed, Problem};
+pub use solve::{Budget, Ordered, Solver};

@@ -1,0 +1,297 @@
+//! The order of least peak: first answers, bounds, cuts, and a search between the cuts.
+
+use super::cuts::{self, Finder};
+use super::greedy;
+use super::net::Net;
+use super::problem::Problem;
+use super::search::{Outcome, Search};
+use tilewright_plan::Bytes;
+
+/// How much may be spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Units of work in all; one is about ten nanoseconds.
+    pub work: u64,
+    /// Bytes of memory that a search may take.
+    pub memory: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { work: 400_000_000, memory: 256 << 20 }
+    }
+}
+
+/// An order and what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ordered {
+    /// The operators, as indices into the graph's.
+    pub order: Vec<usize>,
+    /// Its peak.
+    pub peak: Bytes,
+    /// No order has a lower peak than this.
+    pub lower_bound: Bytes,
+}
+
+impl Ordered {
+    /// Whether no order is better.
+    #[must_use]
+    pub fn is_proved(&self) -> bool {
+        self.peak == self.lower_bound
+    }
+}
+
+/// A stretch of the order between two cuts.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    from: usize,
+    to: usize,
+    /// No order of it is better than this.
+    bound: u64,
+    /// Whether nothing more can be found out about it with the memory there is.
+    given_up: bool,
+}
+
+/// A search forwards and one backwards over the same stretch; whichever ends first has solved it.
+struct Pair {
+    stretch: usize,
+    searches: [Option<Search>; 2],
+    turn: usize,
+    /// Units until the other has its turn.
+    slice: u64,
+}
+
+enum Stage {
+    Greedy(usize),
+    Bound(Vec<u32>),
+    Cut(Finder),
+    Search(Option<Pair>),
+    Done,
+}
+
+/// Finds the order of least peak, step by step.
+pub struct Solver<'p> {
+    problem: &'p Problem,
+    mirror: Net,
+    budget: Budget,
+    spent: u64,
+    order: Vec<u32>,
+    peak: u64,
+    bound: u64,
+    stretches: Vec<Stretch>,
+    stage: Stage,
+}
+
+impl<'p> Solver<'p> {
+    /// A solver of `problem`.
+    #[must_use]
+    pub fn new(problem: &'p Problem, budget: Budget) -> Self {
+        let net = &problem.net;
+        let order: Vec<u32> = problem.default_order().into_iter().map(|o| o as u32).collect();
+        let (start, profile) = net.profile(&order);
+        let end = profile.last().map_or(start, |[_, live]| *live);
+        let peak = net.peak(&order);
+        Self {
+            problem,
+            mirror: net.mirrored(),
+            budget,
+            spent: 0,
+            order,
+            peak,
+            bound: start.max(end),
+            stretches: Vec::new(),
+            stage: Stage::Greedy(0),
+        }
+    }
+
+    /// The best order found, and the best bound.
+    #[must_use]
+    pub fn answer(&self) -> Ordered {
+        Ordered {
+            order: self.order.iter().map(|o| *o as usize).collect(),
+            peak: Bytes(self.peak),
+            lower_bound: Bytes(self.bound.min(self.peak)),
+        }
+    }
+
+    /// Works for about `units`; whether it is done: the order is proved, or the budget is used up.
+    pub fn advance(&mut self, units: u64) -> bool {
+        let until = self.spent.saturating_add(units).min(self.budget.work);
+        while self.spent < until && !matches!(self.stage, Stage::Done) {
+            self.step(until);
+            if self.bound >= self.peak {
+                self.stage = Stage::Done;
+            }
+        }
+        matches!(self.stage, Stage::Done) || self.spent >= self.budget.work
+    }
+
+    fn step(&mut self, until: u64) {
+        let net = &self.problem.net;
+        let limit = self.budget.work / 16;
+        match &mut self.stage {
+            Stage::Greedy(number) => {
+                let rule = greedy::RULES[*number / 2];
+                let order = if number.is_multiple_of(2) {
+                    greedy::order(net, rule, limit, &mut self.spent)
+                } else {
+                    greedy::order(&self.mirror, rule, limit, &mut self.spent)
+                        .map(|order| order.into_iter().rev().collect())
+                };
+                if let Some(order) = order {
+                    let peak = net.peak(&order);
+                    if peak < self.peak {
+                        (self.order, self.peak) = (order, peak);
+                    }
+                }
+                *number += 1;
+                if *number == 2 * greedy::RULES.len() {
+                    let (_, profile) = net.profile(&self.order);
+                    let mut ops: Vec<(u64, u32)> = self
+                        .order
+                        .iter()
+                        .zip(&profile)
+                        .map(|(op, [first, _])| (*first, *op))
+                        .collect();
+                    ops.sort_unstable();
+                    self.stage = Stage::Bound(ops.into_iter().map(|(_, op)| op).collect());
+                }
+            }
+            Stage::Bound(ops) => {
+                // An operator that needs no more than the bound in some order raises no bound.
+                let op = ops.pop().filter(|_| self.spent < self.budget.work / 4);
+                match op {
+                    Some(op) => {
+                        let needed = cuts::needed(net, op, limit, &mut self.spent);
+                        self.bound = self.bound.max(needed.unwrap_or(0));
+                        let position = self.order.iter().position(|o| *o == op).unwrap_or(0);
+                        let (_, profile) = net.profile(&self.order);
+                        self.spent += net.len() as u64;
+                        if profile[position][0] <= self.bound {
+                            ops.clear();
+                        }
+                    }
+                    None => self.stage = Stage::Cut(Finder::new(net, &self.order)),
+                }
+            }
+            Stage::Cut(finder) => {
+                let more = finder.advance(net, &self.order, limit / 16, &mut self.spent);
+                if !more || self.spent > self.budget.work / 2 {
+                    let Stage::Cut(finder) =
+                        std::mem::replace(&mut self.stage, Stage::Search(None))
+                    else {
+                        return;
+                    };
+                    let cuts = finder.into_cuts();
+                    self.stretches = cuts
+                        .windows(2)
+                        .map(|pair| Stretch {
+                            from: pair[0],
+                            to: pair[1],
+                            bound: self.bound,
+                            given_up: false,
+                        })
+                        .collect();
+                }
+            }
+            Stage::Search(None) => self.next_stretch(),
+            Stage::Search(Some(_)) => self.search(until),
+            Stage::Done => {}
+        }
+    }
+
+    /// Peak of each stretch in the order that there is.
+    fn peaks(&self) -> Vec<u64> {
+        let (start, profile) = self.problem.net.profile(&self.order);
+        let peak = |stretch: &Stretch| {
+            let before = if stretch.from == 0 { start } else { profile[stretch.from - 1][1] };
+            profile[stretch.from..stretch.to].iter().flatten().copied().fold(before, u64::max)
+        };
+        self.stretches.iter().map(peak).collect()
+    }
+
+    fn next_stretch(&mut self) {
+        let net = &self.problem.net;
+        let peaks = self.peaks();
+        let worst = (0..peaks.len())
+            .filter(|s| !self.stretches[*s].given_up && peaks[*s] > self.bound)
+            .max_by_key(|s| (peaks[*s], std::cmp::Reverse(*s)));
+        let Some(worst) = worst else {
+            self.peak = peaks.iter().copied().max().unwrap_or(self.peak);
+            self.stage = Stage::Done;
+            return;
+        };
+        let Stretch { from, to, .. } = self.stretches[worst];
+        let mut run = vec![false; net.len()];
+        for op in &self.order[..from] {
+            run[*op as usize] = true;
+        }
+        let part = net.part(&run, None, &self.order[from..to]);
+        let memory = self.budget.memory / 2;
+        let search = |net: Net| Some(Search::new(net, self.bound, peaks[worst], memory));
+        let searches = [search(part.mirrored()), search(part)];
+        self.stage =
+            Stage::Search(Some(Pair { stretch: worst, searches, turn: 1, slice: 100_000 }));
+    }
+
+    fn search(&mut self, until: u64) {
+        let Stage::Search(Some(pair)) = &mut self.stage else { return };
+        if pair.searches.iter().all(Option::is_none) {
+            self.stretches[pair.stretch].given_up = true;
+            self.stage = Stage::Search(None);
+            return;
+        }
+        let turn = pair.turn;
+        let slice = pair.slice.min(until - self.spent);
+        pair.slice -= slice;
+        if pair.slice == 0 {
+            pair.turn = 1 - turn;
+            pair.slice = 100_000;
+        }
+        let Some(search) = &mut pair.searches[turn] else {
+            pair.turn = 1 - turn;
+            return;
+        };
+        let mut units = slice;
+        let outcome = search.advance(&mut units);
+        self.spent += slice - units;
+        let stretch = pair.stretch;
+        let bound = search.bound();
+        let Stretch { from, to, .. } = self.stretches[stretch];
+        let solved = match outcome {
+            // The search counts the work of its last step in full, so it may use up all.
+            None => {
+                self.spent += u64::from(slice == 0);
+                None
+            }
+            Some(Outcome::Full) => {
+                pair.searches[turn] = None;
+                None
+            }
+            Some(Outcome::Best(mut order, peak)) => {
+                if turn == 0 {
+                    order.reverse();
+                }
+                let old = self.order[from..to].to_vec();
+                for (place, op) in self.order[from..to].iter_mut().zip(order) {
+                    *place = old[op as usize];
+                }
+                Some(peak)
+            }
+            Some(Outcome::Nothing) => Some(self.peaks()[stretch]),
+        };
+        match solved {
+            Some(peak) => {
+                self.stretches[stretch].bound = peak;
+                self.stage = Stage::Search(None);
+            }
+            None => {
+                let stretch = &mut self.stretches[stretch];
+                stretch.bound = stretch.bound.max(bound);
+            }
+        }
+        let least = self.stretches[stretch].bound;
+        self.bound = self.bound.max(least);
+        self.peak = self.peaks().into_iter().max().unwrap_or(self.peak);
+    }
+}
