@@ -38,9 +38,18 @@ impl Build {
         self.reshaped(Op::Reshape, vec![self.last], Some(dims))
     }
 
+    /// A node whose operator leaves the size of its result open.
+    pub(crate) fn shaped(&mut self, op: Op, inputs: Vec<TensorId>, dims: &[usize]) -> TensorId {
+        self.reshaped(op, inputs, Some(dims))
+    }
+
     fn reshaped(&mut self, op: Op, inputs: Vec<TensorId>, dims: Option<&[usize]>) -> TensorId {
         let index = self.model.nodes.len();
-        let output = self.model.add_tensor(float(&format!("result {index}"), dims.unwrap_or(&[])));
+        let mut result = float(&format!("result {index}"), dims.unwrap_or(&[]));
+        if let Op::ArgMax { .. } = op {
+            result.dtype = DType::I32;
+        }
+        let output = self.model.add_tensor(result);
         let node = Node { name: format!("node {index}"), op, inputs, outputs: vec![output] };
         let shape = crate::infer::result_shape(&self.model, &node).unwrap();
         self.model.tensors[output.0].shape = shape;

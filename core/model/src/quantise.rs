@@ -66,12 +66,15 @@ pub enum QuantiseError {
 }
 
 /// Quantises a float model; `samples` are sets of inputs in the order of [`Model::inputs`],
-/// activations NHWC. The result has the same nodes; its tensors keep names and shapes.
+/// activations NHWC. The result has the same nodes, and requantisations between them; its tensors
+/// keep names and shapes.
 ///
-/// Pools, reshapes, transposes and pads keep their operand's quantisation; softmax has scale
-/// 1/256 and zero point −128. A concatenation gives its quantisation to operands that nobody else
-/// reads, other operands are requantised. Each range contains 0, so that it is represented
-/// exactly. Deterministic. [`Calibration`] does the same sample by sample.
+/// Operators that choose or move values (pools, reshapes, slices, resizes ...) keep their operand's
+/// quantisation; maximum and minimum requantise operands that differ from their result. Softmax and
+/// sigmoid have scale 1/256 and zero point −128, tanh 1/128 and 0, log-softmax 1/16 and 127. A
+/// concatenation gives its quantisation to operands that nobody else reads, other operands are
+/// requantised. Each range contains 0, so that it is represented exactly. Deterministic.
+/// [`Calibration`] does the same sample by sample.
 ///
 /// # Errors
 /// If there are no samples, the model does not run on them, a value is not finite, or a node has
@@ -130,11 +133,16 @@ fn convert(model: &Model, scales: &[Option<Quantisation>]) -> Result<Model, Quan
     }
     for node in &model.nodes {
         let mut inputs = node.inputs.clone();
-        if is_weighted(node) {
+        if node.op.is_weighted() {
             let weighted = weights::quantise(model, node, scales)?;
             inputs.truncate(1);
             inputs.push(result.add_tensor(weighted.weights));
             inputs.extend(weighted.bias.map(|bias| result.add_tensor(bias)));
+        }
+        if scales::keeps_quantisation(&node.op) {
+            for input in &mut inputs {
+                *input = requantised(model, &mut result, node, *input);
+            }
         }
         result.nodes.push(Node { inputs, ..node.clone() });
     }
@@ -143,25 +151,51 @@ fn convert(model: &Model, scales: &[Option<Quantisation>]) -> Result<Model, Quan
     Ok(result)
 }
 
+/// The tensor under the quantisation of the node's result: itself, if it has that already. `real` is
+/// the float model, `model` the int8 one in the making; both have the tensor under the same index.
+fn requantised(real: &Model, model: &mut Model, node: &Node, id: TensorId) -> TensorId {
+    let Some(output) = node.outputs.first() else { return id };
+    let wanted = model.tensor(*output).quantisation.clone();
+    let tensor = model.tensor(id);
+    if tensor.quantisation == wanted || tensor.dtype != DType::I8 {
+        return id;
+    }
+    if tensor.is_constant() {
+        let constant = convert_tensor(real.tensor(id), wanted.as_ref());
+        let name = format!("{}.{}", node.name, constant.name);
+        return model.add_tensor(Tensor { name, ..constant });
+    }
+    let requantised = Tensor {
+        name: format!("{}.{}.requantised", node.name, tensor.name),
+        quantisation: wanted,
+        source: None,
+        ..tensor.clone()
+    };
+    let name = requantised.name.clone();
+    let requantised = model.add_tensor(requantised);
+    let (inputs, outputs) = (vec![id], vec![requantised]);
+    model.nodes.push(Node { name, op: Op::Requantise, inputs, outputs });
+    requantised
+}
+
 /// Tensors without quantisation stay as they are; they are weights, replaced where they are read.
 fn convert_tensor(tensor: &Tensor, quantisation: Option<&Quantisation>) -> Tensor {
     let Some(quantisation) = quantisation else { return tensor.clone() };
-    let source = tensor.source.as_ref().and_then(|source| source.data()).and_then(Data::as_f32);
+    let integers = |source: &Source| {
+        let values = source.values();
+        Source::inline(Data::I8(quantisation.quantise(values.as_f32().unwrap_or(&[]))))
+    };
     Tensor {
         dtype: DType::I8,
         quantisation: Some(quantisation.clone()),
-        source: source.map(|values| Source::inline(Data::I8(quantisation.quantise(values)))),
+        source: tensor.source.as_ref().map(integers),
         ..tensor.clone()
     }
 }
 
-pub(crate) fn is_weighted(node: &Node) -> bool {
-    matches!(node.op, Op::Conv { .. } | Op::DepthwiseConv { .. } | Op::FullyConnected { .. })
-}
-
 /// Operands that are activations: all, but not weights and bias.
 pub(crate) fn activations(node: &Node) -> &[TensorId] {
-    if is_weighted(node) { node.inputs.get(..1).unwrap_or_default() } else { &node.inputs }
+    if node.op.is_weighted() { node.inputs.get(..1).unwrap_or_default() } else { &node.inputs }
 }
 
 #[cfg(test)]

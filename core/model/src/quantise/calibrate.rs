@@ -67,10 +67,10 @@ impl<'m> Calibration<'m> {
             ranges[id.0] = Some(Range::default());
         }
         for (tensor, range) in model.tensors.iter().zip(&mut ranges) {
-            let values = tensor.source.as_ref().and_then(|s| s.data()).and_then(Data::as_f32);
-            if let (Some(range), Some(values)) = (range.as_mut(), values)
-                && !range.include(values)
-            {
+            let Some((range, source)) = range.as_mut().zip(tensor.source.as_ref()) else {
+                continue;
+            };
+            if source.values().as_f32().is_some_and(|values| !range.include(values)) {
                 return Err(QuantiseError::NotFinite { tensor: tensor.name.clone(), sample: 0 });
             }
         }

@@ -3,7 +3,7 @@
 use super::QuantiseError;
 use super::calibrate::Range;
 use crate::data::Data;
-use crate::graph::{Model, TensorId};
+use crate::graph::{Model, Node, NodeId, TensorId};
 use crate::interpret::Stop;
 use crate::tensor::Quantisation;
 use crate::{float, int8};
@@ -65,7 +65,8 @@ impl Power {
     }
 }
 
-/// Runs both models, float and int8, on the samples. Both have the same nodes in the same order.
+/// Runs both models, float and int8, on the samples. The int8 model has the nodes of
+/// the float one in the same order, with requantisations between them.
 pub(super) fn compare(
     (model, quantised): (&Model, &Model),
     interpreter: &float::Interpreter<'_>,
@@ -73,13 +74,14 @@ pub(super) fn compare(
     samples: &[Vec<Data>],
     stop: &Stop<'_>,
 ) -> Result<QuantiseReport, QuantiseError> {
+    let made = matched(model, quantised);
     let pairs: Vec<(TensorId, TensorId)> = model
         .inputs
         .iter()
         .copied()
         .zip(quantised.inputs.iter().copied())
-        .chain(model.nodes.iter().zip(&quantised.nodes).filter_map(|(real, integer)| {
-            Some((*real.outputs.first()?, *integer.outputs.first()?))
+        .chain(model.nodes.iter().zip(&made).filter_map(|(real, integer)| {
+            Some((*real.outputs.first()?, *quantised.nodes[*integer].outputs.first()?))
         }))
         .collect();
     let quantisation = |id: TensorId| {
@@ -98,7 +100,11 @@ pub(super) fn compare(
             .map(|(data, id)| Data::I8(quantisation(*id).quantise(data.as_f32().unwrap_or(&[]))))
             .collect();
         let mut integers = inputs.clone();
-        let mut observe = |_, results: &[Data]| integers.extend_from_slice(results);
+        let mut observe = |node: NodeId, results: &[Data]| {
+            if made.binary_search(&node.0).is_ok() {
+                integers.extend_from_slice(results);
+            }
+        };
         integer_interpreter.run_until(&inputs, &mut observe, stop)?;
         for (index, (real, integer)) in reals.iter().zip(&integers).enumerate() {
             if let (Some(real), Some(integer)) = (real.as_f32(), integer.as_i8()) {
@@ -106,9 +112,12 @@ pub(super) fn compare(
             }
         }
     }
+    let is_quantised =
+        |pair: &(&(TensorId, TensorId), &Power)| quantised.tensor(pair.0.1).quantisation.is_some();
     let tensors = pairs
         .iter()
         .zip(&powers)
+        .filter(is_quantised)
         .map(|((real, integer), power)| {
             let quantisation = quantisation(*integer);
             TensorReport {
@@ -122,4 +131,16 @@ pub(super) fn compare(
         })
         .collect();
     Ok(QuantiseReport { tensors, samples: samples.len(), compared: samples.len() })
+}
+
+/// For each node of the float model the one of the int8 model.
+fn matched(model: &Model, quantised: &Model) -> Vec<usize> {
+    let mut next = 0;
+    let find = |node: &Node| {
+        let rest = quantised.nodes.get(next..).unwrap_or_default();
+        let place = next + rest.iter().position(|other| other.name == node.name)?;
+        next = place + 1;
+        Some(place)
+    };
+    model.nodes.iter().map_while(find).collect()
 }

@@ -1,11 +1,11 @@
 //! Scales of activations, from their ranges and the constraints between them.
 
+use super::QuantiseError;
 use super::calibrate::Range;
 use super::weights::channel_scales;
-use super::{QuantiseError, is_weighted};
-use crate::graph::{Model, TensorId};
+use crate::graph::{Model, NodeId, TensorId};
 use crate::integer::ADD_LEFT_SHIFT;
-use crate::op::Op;
+use crate::op::{Op, ResizeMode, Unary};
 use crate::tensor::Quantisation;
 
 /// Steps between the smallest and the largest 8-bit value.
@@ -18,12 +18,15 @@ const LARGEST_MULTIPLIER: f64 = 0.499;
 /// two scales would leave the range of 32-bit floats.
 const SMALLEST_SCALE: f64 = 1e-12;
 
+/// Rounds in which operands take their result's range.
+const MOST_ROUNDS: usize = 8;
+
 /// Chooses the quantisation of each activation; nothing for weights.
 pub(super) fn choose(
     model: &Model,
     ranges: &[Option<Range>],
 ) -> Result<Vec<Option<Quantisation>>, QuantiseError> {
-    let wanted = share_with_concat(model, ranges);
+    let wanted = share_with_result(model, ranges);
     let mut chosen: Vec<Option<Quantisation>> = vec![None; ranges.len()];
     let made: Vec<bool> = model.producers().iter().map(Option::is_some).collect();
     for (index, range) in wanted.iter().enumerate() {
@@ -36,23 +39,32 @@ pub(super) fn choose(
         let range = wanted[output.0].unwrap_or_default();
         let scale = |id: &TensorId| chosen[id.0].as_ref().map_or(1.0, |q| f64::from(q.scale(0)));
         let quantisation = match &node.op {
-            Op::MaxPool { .. }
-            | Op::AveragePool { .. }
-            | Op::Pad { .. }
-            | Op::Reshape
-            | Op::Transpose { .. } => chosen[node.inputs[0].0].clone(),
-            Op::Softmax => Some(Quantisation::per_tensor(1.0 / 256.0, -128)),
-            Op::Add { .. } => {
+            Op::Maximum | Op::Minimum => Some(from_range(range, 0.0)),
+            op if keeps_quantisation(op) => chosen[node.inputs[0].0].clone(),
+            // What TensorFlow Lite prescribes.
+            Op::Softmax | Op::Unary(Unary::Sigmoid) => {
+                Some(Quantisation::per_tensor(1.0 / 256.0, -128))
+            }
+            Op::Unary(Unary::Tanh) => Some(Quantisation::per_tensor(1.0 / 128.0, 0)),
+            Op::LogSoftmax => Some(Quantisation::per_tensor(1.0 / 16.0, 127)),
+            Op::ArgMax { .. } => None,
+            Op::Add { .. } | Op::Sub { .. } => {
                 let larger = node.inputs.iter().map(scale).fold(0.0, f64::max);
                 let least = 2.0 * larger / f64::from(1u32 << ADD_LEFT_SHIFT) / LARGEST_MULTIPLIER;
                 Some(from_range(range, least))
             }
-            _ if is_weighted(node) => {
+            Op::Mul { .. } => {
+                let product: f64 = node.inputs.iter().map(scale).product();
+                Some(from_range(range, product / LARGEST_MULTIPLIER))
+            }
+            op if op.is_weighted() => {
                 let input = scale(&node.inputs[0]);
                 let weight = channel_scales(model, node, input)?.into_iter().fold(0.0, f64::max);
                 let least = input * weight / LARGEST_MULTIPLIER;
                 Some(from_range(range, least))
             }
+            // Hard swish has no left shift behind its 7 bits to the left.
+            Op::Unary(Unary::HardSwish) => Some(from_range(range, scale(&node.inputs[0]) / 64.0)),
             // Operands are requantised; a bounded ratio keeps that within 32 bits.
             _ => {
                 let larger = node.inputs.iter().map(scale).fold(0.0, f64::max);
@@ -64,14 +76,38 @@ pub(super) fn choose(
     Ok(chosen)
 }
 
-/// Ranges with those of a concatenation's operands widened to that of its result, where nobody
-/// else reads them: their bytes are then the result's.
-fn share_with_concat(model: &Model, ranges: &[Option<Range>]) -> Vec<Option<Range>> {
+/// Whether operands and result of the operator have one quantisation.
+pub(super) const fn keeps_quantisation(op: &Op) -> bool {
+    match op {
+        Op::MaxPool { .. } | Op::AveragePool { .. } | Op::Maximum | Op::Minimum => true,
+        Op::Resize { mode: ResizeMode::Bilinear, .. } => true,
+        Op::Concat { .. } => false,
+        op => op.only_moves(),
+    }
+}
+
+/// Ranges with those of a concatenation's, maximum's or minimum's operands widened to that of its
+/// result, where nobody else reads them: they need no requantisation then.
+fn share_with_result(model: &Model, ranges: &[Option<Range>]) -> Vec<Option<Range>> {
     let mut wanted = ranges.to_vec();
     let consumers = model.consumers();
+    // A range that widens may widen others behind it; what is left after some rounds is requantised.
+    for _ in 0..MOST_ROUNDS {
+        let before = wanted.clone();
+        share_once(model, &consumers, &mut wanted);
+        if wanted == before {
+            break;
+        }
+    }
+    wanted
+}
+
+fn share_once(model: &Model, consumers: &[Vec<NodeId>], wanted: &mut [Option<Range>]) {
     // Backwards, so that a concatenation that feeds another passes the wider range on.
     for node in model.nodes.iter().rev() {
-        let Op::Concat { .. } = node.op else { continue };
+        if !matches!(node.op, Op::Concat { .. } | Op::Maximum | Op::Minimum) {
+            continue;
+        }
         let Some(output) = node.outputs.first() else { continue };
         let whole = node
             .inputs
@@ -86,7 +122,6 @@ fn share_with_concat(model: &Model, ranges: &[Option<Range>]) -> Vec<Option<Rang
             }
         }
     }
-    wanted
 }
 
 /// Scale and nudged zero point for a range; the scale is `least` at least.
