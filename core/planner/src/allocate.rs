@@ -3,10 +3,16 @@
 //! A [`Search`] is advanced in units of work; [`solve`] runs one to the end of a budget. Every
 //! solution can be checked with [`validate`], which shares nothing with the solvers.
 
+pub mod csv;
+mod exact;
 mod fit;
+mod instance;
 mod live;
+mod part;
 mod problem;
+mod refuted;
 mod search;
+mod taste;
 mod validate;
 
 pub use live::{Peak, lower_bound, peak};

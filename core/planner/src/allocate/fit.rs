@@ -12,7 +12,7 @@ pub enum Fit {
 }
 
 /// What an order sorts by, smallest first.
-type Key = fn(&Buffer) -> [u64; 3];
+pub type Key = fn(&Buffer) -> [u64; 3];
 
 fn length(buffer: &Buffer) -> u64 {
     buffer.end.saturating_sub(buffer.first)
@@ -39,7 +39,7 @@ fn newest_first(b: &Buffer) -> [u64; 3] {
 }
 
 /// The portfolio, best bets first.
-pub const ORDERS: [(fn(&Buffer) -> [u64; 3], Fit); 7] = [
+pub const ORDERS: [(Key, Fit); 7] = [
     (largest_first, Fit::First),
     (area_first, Fit::First),
     (longest_first, Fit::First),

@@ -2,6 +2,7 @@
 
 use super::fit;
 use super::live;
+use super::part::Part;
 use super::problem::{self, Buffer, ProblemError, Solution};
 use tilewright_plan::Bytes;
 
@@ -90,9 +91,9 @@ pub struct Search {
     buffers: Vec<Buffer>,
     goal: Goal,
     next_order: usize,
-    best: Option<Solution>,
-    lower_bound: Bytes,
+    parts: Vec<Part>,
     witness: Option<Witness>,
+    units: u64,
 }
 
 impl Search {
@@ -102,74 +103,108 @@ impl Search {
     /// [`ProblemError`] if the problem makes no sense.
     pub fn new(buffers: Vec<Buffer>, goal: Goal) -> Result<Self, ProblemError> {
         problem::check(&buffers)?;
-        let peak = live::peak(&buffers);
-        let lower_bound = live::lower_bound(&buffers);
-        let witness = match goal {
-            Goal::Fit(capacity) if peak.bytes > capacity => {
-                Some(Witness::Live { time: peak.time, bytes: peak.bytes, buffers: peak.buffers })
+        let parts = Part::all(&buffers);
+        let mut search = Self { buffers, goal, next_order: 0, parts, witness: None, units: 0 };
+        if let Goal::Fit(capacity) = goal {
+            let peak = live::peak(&search.buffers);
+            if peak.bytes > capacity {
+                let live::Peak { time, bytes, buffers } = peak;
+                search.witness = Some(Witness::Live { time, bytes, buffers });
+            } else if search.lower_bound() > capacity {
+                search.witness = Some(Witness::Forced { bytes: search.lower_bound() });
             }
-            Goal::Fit(capacity) if lower_bound > capacity => {
-                Some(Witness::Forced { bytes: lower_bound })
-            }
-            _ => None,
-        };
-        Ok(Self { buffers, goal, next_order: 0, best: None, lower_bound, witness })
+        }
+        Ok(search)
     }
 
     /// Spends about `units` units of work: a unit is one comparison in an inner loop, some
     /// nanoseconds natively.
     pub fn advance(&mut self, units: u64) -> Progress {
-        let mut spent = 0;
-        while spent < units {
-            if self.is_done() {
-                return Progress::Done;
-            }
-            let Some((key, fit)) = fit::ORDERS.get(self.next_order) else {
-                return Progress::Done;
-            };
-            self.next_order += 1;
-            let order = fit::order(&self.buffers, *key);
-            if let Some(found) = fit::place(&self.buffers, &order, *fit, &mut spent) {
-                self.offer(found);
+        let until = self.units.saturating_add(units);
+        while self.units < until && !self.is_done() {
+            match fit::ORDERS.get(self.next_order) {
+                Some((key, fit)) => {
+                    self.next_order += 1;
+                    let order = fit::order(&self.buffers, *key);
+                    if let Some(found) = fit::place(&self.buffers, &order, *fit, &mut self.units) {
+                        self.parts.iter_mut().for_each(|part| part.offer(&found.offsets));
+                    }
+                }
+                None => self.deepen(until),
             }
         }
         if self.is_done() { Progress::Done } else { Progress::Working }
     }
 
-    fn offer(&mut self, found: Solution) {
-        if self.best.as_ref().is_none_or(|best| found.height < best.height) {
-            self.best = Some(found);
+    /// Works on the part that stands out most.
+    fn deepen(&mut self, until: u64) {
+        let (goal, only_goal) = self.aim();
+        let open = self.parts.iter_mut().filter(|part| !part.is_done(goal, only_goal));
+        let Some(part) = open.max_by_key(|part| part.height()) else { return };
+        self.units += part.advance(goal, only_goal, until - self.units);
+        if let Goal::Fit(capacity) = self.goal
+            && part.lower_bound > capacity
+        {
+            self.witness = Some(Witness::Exhausted { units: self.units });
+        }
+    }
+
+    /// The height that each part is to reach, and whether nothing above it is of use.
+    fn aim(&self) -> (Bytes, bool) {
+        match self.goal {
+            Goal::Fit(capacity) => (capacity, true),
+            Goal::Least => (self.lower_bound(), false),
         }
     }
 
     fn is_done(&self) -> bool {
-        let good = |best: &Solution| match self.goal {
-            Goal::Fit(capacity) => best.height <= capacity,
-            Goal::Least => best.height <= self.lower_bound,
-        };
-        self.witness.is_some() || self.best.as_ref().is_some_and(good)
+        let (goal, only_goal) = self.aim();
+        self.witness.is_some() || self.parts.iter().all(|part| part.is_done(goal, only_goal))
     }
 
-    /// The lowest placement so far.
+    /// The lowest placement so far, of each part on its own.
     #[must_use]
-    pub const fn best(&self) -> Option<&Solution> {
-        self.best.as_ref()
+    pub fn best(&self) -> Option<Solution> {
+        let start =
+            |b: &Buffer| b.region.map_or(0, |r| r.start.div_ceil(b.alignment) * b.alignment);
+        let mut offsets: Vec<u64> = self.buffers.iter().map(start).collect();
+        for part in &self.parts {
+            for (index, offset) in part.indices.iter().zip(&part.best.as_ref()?.offsets) {
+                offsets[*index] = *offset;
+            }
+        }
+        Some(Solution::of(&self.buffers, offsets))
     }
 
     /// No placement is lower.
     #[must_use]
-    pub const fn lower_bound(&self) -> Bytes {
-        self.lower_bound
+    pub fn lower_bound(&self) -> Bytes {
+        self.parts.iter().map(|part| part.lower_bound).max().unwrap_or_default()
+    }
+
+    /// Units of work spent.
+    #[must_use]
+    pub const fn units(&self) -> u64 {
+        self.units
     }
 
     /// The answer; `stop` says why if the search is not done.
     #[must_use]
     pub fn answer(self, stop: Stop) -> Answer {
-        let done = self.is_done();
-        let Self { best, lower_bound, witness, .. } = self;
-        match (witness, best) {
+        let (best, lower_bound) = (self.best(), self.lower_bound());
+        let enough = |height: Bytes| match self.goal {
+            Goal::Fit(capacity) => height <= capacity,
+            Goal::Least => height <= lower_bound,
+        };
+        let units = self.units;
+        match (self.witness, best) {
             (Some(witness), _) => Answer::Infeasible(witness),
-            (None, Some(solution)) if done => Answer::Solved { solution, lower_bound },
+            (None, Some(solution)) if enough(solution.height) => {
+                Answer::Solved { solution, lower_bound }
+            }
+            (None, None) if self.parts.iter().any(|part| part.impossible) => {
+                Answer::Infeasible(Witness::Exhausted { units })
+            }
             (None, best) => match stop {
                 Stop::Spent => Answer::Spent { best, lower_bound },
                 Stop::Cancelled => Answer::Cancelled { best, lower_bound },
