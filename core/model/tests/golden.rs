@@ -1,6 +1,8 @@
 //! The int8 interpreter against what TensorFlow Lite's reference kernels gave for single operators:
 //! `golden/cases.txt`, recorded by `golden/record.py`, where the format is described.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::collections::BTreeMap;
 
 use tilewright_model::{

@@ -35,7 +35,8 @@ pub(super) fn add_activation(model: &mut Model, name: &str, shape: Shape) -> Ten
     model.add_tensor(Tensor { name, shape, dtype: DType::F32, quantisation: None, source: None })
 }
 
-fn unique(model: &Model, name: &str) -> String {
+/// A name that no tensor has yet, which begins with `name`.
+pub(super) fn unique(model: &Model, name: &str) -> String {
     let taken = |candidate: &str| model.tensors.iter().any(|tensor| tensor.name == candidate);
     if !taken(name) {
         return name.to_owned();
@@ -100,8 +101,7 @@ pub(super) fn redirect(model: &mut Model, from: TensorId, to: TensorId) {
 
 /// Whether the node multiplies by constant weights and may have a bias.
 pub(super) fn is_weighted(model: &Model, node: &Node) -> bool {
-    matches!(node.op, Op::Conv { .. } | Op::DepthwiseConv { .. } | Op::FullyConnected { .. })
-        && node.inputs[1..].iter().all(|id| constant(model, *id).is_some())
+    node.op.is_weighted() && node.inputs[1..].iter().all(|id| constant(model, *id).is_some())
 }
 
 /// Scales each output channel of a weighted node and adds to it. `is_weighted` must hold.

@@ -1,8 +1,9 @@
 //! Computes nodes whose operands are all constant.
 
 use crate::data::Source;
-use crate::float;
 use crate::graph::{Model, Node, TensorId};
+use crate::tensor::DType;
+use crate::{float, int8};
 
 /// Values that all nodes together may read; nodes beyond are left to be computed at run time, so
 /// that a small file cannot keep the importer busy for long.
@@ -38,7 +39,9 @@ fn fold(model: &mut Model, index: usize, left: &mut u64) -> Option<()> {
     let result = alone.add_tensor(model.tensor(output).clone());
     alone.outputs.push(result);
     alone.nodes.push(Node { inputs, outputs: vec![result], ..node.clone() });
-    let value = float::run(&alone, &[], &mut |_, _| {}).ok()?.pop()?;
+    let is_integer = alone.tensors.iter().any(|tensor| tensor.dtype == DType::I8);
+    let run = if is_integer { int8::run } else { float::run };
+    let value = run(&alone, &[], &mut |_, _| {}).ok()?.pop()?;
     model.tensors[output.0].source = Some(Source::inline(value));
     Some(())
 }

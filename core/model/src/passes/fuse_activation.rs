@@ -22,7 +22,12 @@ pub fn run(model: &mut Model) -> usize {
 fn fuse(model: &mut Model, index: usize) -> bool {
     let Op::Activation(activation) = model.nodes[index].op else { return false };
     let mut value = model.nodes[index].inputs[0];
+    let quantisation = &model.tensor(model.nodes[index].outputs[0]).quantisation;
     let holder = loop {
+        // Under another quantisation the limits are others.
+        if model.tensor(value).quantisation != *quantisation {
+            return false;
+        }
         let Some(producer) = edit::private_producer(model, value) else { return false };
         match &model.nodes[producer].op {
             Op::Reshape | Op::Transpose { .. } => value = model.nodes[producer].inputs[0],

@@ -23,8 +23,18 @@ fn is_identity(model: &Model, node: &Node) -> bool {
         let shape = |ids: &[_]| ids.first().map(|id| &model.tensor(*id).shape);
         shape(&node.inputs) == shape(&node.outputs)
     };
+    // Under another quantisation the values are others.
+    let quantisation = |ids: &[_]| ids.first().map(|id| &model.tensor(*id).quantisation);
+    if quantisation(&node.inputs) != quantisation(&node.outputs) {
+        return false;
+    }
     match &node.op {
         Op::Activation(activation) => *activation == Activation::None,
+        Op::Requantise => true,
+        Op::Slice { stride, .. } => same_shape() && stride.iter().all(|stride| *stride > 0),
+        Op::SpaceToDepth { block } | Op::DepthToSpace { block } => *block == 1,
+        Op::Resize { .. } => same_shape(),
+        Op::Mean { .. } => same_shape(),
         Op::Reshape => same_shape(),
         Op::Transpose { permutation } => permutation.is_sorted(),
         Op::Pad { amounts } => amounts.iter().all(|pair| *pair == (0, 0)),

@@ -54,7 +54,7 @@ fn a_convolution_takes_in_pad_batch_norm_bias_and_activation() {
     assert_eq!(model.tensor(model.outputs[0]).name, name, "outputs keep their names");
     let passes: Vec<_> = records.iter().map(|record| record.pass).collect();
     let expected =
-        ["fold batch norm", "fold bias", "fuse activation", "fuse pad", "remove dead nodes"];
+        ["fold batch norm", "fold affine", "fuse activation", "fuse pad", "remove dead nodes"];
     assert_eq!(passes, expected);
 }
 
