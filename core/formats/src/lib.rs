@@ -5,7 +5,6 @@
 pub mod error;
 pub mod input;
 mod onnx;
-pub mod oracle;
 
 use tilewright_model::Model;
 

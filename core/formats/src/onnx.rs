@@ -1,16 +1,18 @@
-//! ONNX. tract's protobuf types give nodes, attributes and tensors; shapes come from the graph
-//! IR's own inference as nodes are added, so that sizes are checked before anything is allocated.
+//! ONNX. Shapes come from the graph IR's own inference as nodes are added, so that sizes are
+//! checked before anything is allocated.
 
 mod attributes;
 mod constant;
 mod export;
 mod importer;
+mod messages;
 mod ops;
 mod wire;
 
 use prost::Message;
 use tilewright_model::{Model, passes};
-use tract_onnx::pb;
+
+use messages::ModelProto;
 
 pub use export::{ExportError, export};
 
@@ -32,9 +34,9 @@ pub(crate) fn open(
 }
 
 /// Decodes the file, after counting what decoding would make of it.
-pub(crate) fn parse(bytes: &[u8], limits: &Limits) -> Result<pb::ModelProto, FormatError> {
+pub(crate) fn parse(bytes: &[u8], limits: &Limits) -> Result<ModelProto, FormatError> {
     wire::check(bytes, limits)?;
-    let proto = pb::ModelProto::decode(bytes)
+    let proto = ModelProto::decode(bytes)
         .map_err(|error| FormatError::Damaged { reason: error.to_string() })?;
     if proto.graph.is_none() {
         return Err(FormatError::NotAModel { reason: "it holds no graph".to_owned() });

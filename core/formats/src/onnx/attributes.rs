@@ -1,6 +1,6 @@
 //! Attributes of nodes, typed, with errors that name the node.
 
-use tract_onnx::pb::{AttributeProto, NodeProto};
+use crate::onnx::messages::{AttributeProto, NodeProto};
 
 use crate::FormatError;
 

@@ -1,7 +1,9 @@
 //! Constant values of a file.
 
-use tract_onnx::pb::{TensorProto, tensor_proto::DataType};
-
+use crate::onnx::messages::{
+    TensorProto,
+    tensor_proto::{DataLocation, DataType},
+};
 use crate::{FormatError, Limits};
 
 /// Values as the importer computes with them.
@@ -39,7 +41,7 @@ impl Constant {
     pub(crate) fn read(mut proto: TensorProto, limits: &Limits) -> Result<Self, FormatError> {
         let name = std::mem::take(&mut proto.name);
         let bad = |reason: String| FormatError::Interface { name: name.clone(), reason };
-        if proto.data_location == Some(1) || !proto.external_data.is_empty() {
+        if proto.data_location == DataLocation::External as i32 || !proto.external_data.is_empty() {
             return Err(bad("its values are in another file, which is not supported".to_owned()));
         }
         if proto.segment.is_some() {
@@ -88,7 +90,7 @@ fn decode(proto: &mut TensorProto) -> Result<Values, String> {
         }
         DataType::Int32 => Values::Int(words(&raw, |b| i64::from(i32::from_le_bytes(b)))?),
         DataType::Bool => Values::Int(raw.iter().map(|byte| i64::from(*byte)).collect()),
-        other => return Err(format!("element type {} is not supported", other.as_str_name())),
+        other => return Err(format!("element type {} is not supported", other.name())),
     })
 }
 

@@ -10,8 +10,8 @@ mod node;
 use prost::Message;
 use thiserror::Error;
 use tilewright_model::{Data, Model, Seeded, Source};
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::{ModelProto, OperatorSetIdProto, StringStringEntryProto, TensorProto};
+use crate::onnx::messages::tensor_proto::DataType;
+use crate::onnx::messages::{ModelProto, OperatorSetIdProto, StringStringEntryProto, TensorProto};
 
 /// Operator set of the files.
 const OPSET: i64 = 14;

@@ -9,8 +9,8 @@ use std::rc::Rc;
 
 use tilewright_model::infer::result_shape;
 use tilewright_model::{Activation, DType, Data, Model, Node, Op, Shape, Source, Tensor, TensorId};
-use tract_onnx::pb::{self, GraphProto, tensor_proto::DataType};
-use tract_onnx::pb::{tensor_shape_proto::dimension, type_proto};
+use crate::onnx::messages::{GraphProto, ModelProto, ValueInfoProto, tensor_proto::DataType};
+use crate::onnx::messages::{tensor_shape_proto::dimension, type_proto};
 
 use super::attributes::Place;
 use super::constant::{Constant, Values, elements};
@@ -60,7 +60,7 @@ pub(crate) struct Importer<'a> {
 
 /// Imports a decoded file.
 pub(super) fn import(
-    proto: pb::ModelProto,
+    proto: ModelProto,
     limits: &Limits,
     dims: &[(String, usize)],
 ) -> Result<Model, FormatError> {
@@ -167,7 +167,7 @@ impl Importer<'_> {
     fn add_input(
         &mut self,
         graph: &GraphProto,
-        input: &pb::ValueInfoProto,
+        input: &ValueInfoProto,
         given: &[(String, usize)],
     ) -> Result<(), FormatError> {
         let bad = |reason: String| FormatError::Interface { name: input.name.clone(), reason };
@@ -179,8 +179,8 @@ impl Importer<'_> {
         if tensor.elem_type != DataType::Float as i32 {
             let dtype = DataType::try_from(tensor.elem_type).unwrap_or(DataType::Undefined);
             return Err(bad(format!(
-                "this input takes {}; only FLOAT is supported",
-                dtype.as_str_name()
+                "this input takes {}; only float is supported",
+                dtype.name()
             )));
         }
         let shape = tensor

@@ -7,7 +7,7 @@ mod elementwise;
 mod pool;
 mod shape;
 
-use tract_onnx::pb::NodeProto;
+use crate::onnx::messages::NodeProto;
 
 use super::attributes::Place;
 use super::importer::{Importer, Value};

@@ -4,11 +4,12 @@ mod build;
 mod faults;
 mod files;
 mod operators;
+mod oracle;
 
 use tilewright_model::{Data, Model, float};
 
-use crate::oracle::Array;
-use crate::{Limits, open, oracle};
+use crate::{Limits, open};
+use oracle::Array;
 
 /// Values between −1 and 1 that look random but are the same everywhere.
 fn noise(count: usize, seed: u32) -> Vec<f32> {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tract_onnx::pb::tensor_proto::DataType;
+use crate::onnx::messages::tensor_proto::DataType;
 
 use crate::FormatError;
 use crate::onnx::attributes::Place;

@@ -1,10 +1,10 @@
 //! Builds ONNX files.
 
 use prost::Message;
-use tract_onnx::pb::attribute_proto::AttributeType;
-use tract_onnx::pb::tensor_proto::DataType;
-use tract_onnx::pb::tensor_shape_proto::{Dimension, dimension};
-use tract_onnx::pb::{
+use crate::onnx::messages::attribute_proto::AttributeType;
+use crate::onnx::messages::tensor_proto::DataType;
+use crate::onnx::messages::tensor_shape_proto::{Dimension, dimension};
+use crate::onnx::messages::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto,
     TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, type_proto,
 };
