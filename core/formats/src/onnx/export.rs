@@ -7,11 +7,11 @@
 mod graph;
 mod node;
 
+use crate::onnx::messages::tensor_proto::DataType;
+use crate::onnx::messages::{ModelProto, OperatorSetIdProto, StringStringEntryProto, TensorProto};
 use prost::Message;
 use thiserror::Error;
 use tilewright_model::{Data, Model, Seeded, Source};
-use crate::onnx::messages::tensor_proto::DataType;
-use crate::onnx::messages::{ModelProto, OperatorSetIdProto, StringStringEntryProto, TensorProto};
 
 /// Operator set of the files.
 const OPSET: i64 = 14;

@@ -7,10 +7,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use tilewright_model::infer::result_shape;
-use tilewright_model::{Activation, DType, Data, Model, Node, Op, Shape, Source, Tensor, TensorId};
 use crate::onnx::messages::{GraphProto, ModelProto, ValueInfoProto, tensor_proto::DataType};
 use crate::onnx::messages::{tensor_shape_proto::dimension, type_proto};
+use tilewright_model::infer::result_shape;
+use tilewright_model::{Activation, DType, Data, Model, Node, Op, Shape, Source, Tensor, TensorId};
 
 use super::attributes::Place;
 use super::constant::{Constant, Values, elements};
@@ -178,10 +178,7 @@ impl Importer<'_> {
         };
         if tensor.elem_type != DataType::Float as i32 {
             let dtype = DataType::try_from(tensor.elem_type).unwrap_or(DataType::Undefined);
-            return Err(bad(format!(
-                "this input takes {}; only float is supported",
-                dtype.name()
-            )));
+            return Err(bad(format!("this input takes {}; only float is supported", dtype.name())));
         }
         let shape = tensor
             .shape

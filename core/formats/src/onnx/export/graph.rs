@@ -1,12 +1,12 @@
 //! The graph in ONNX's order of dimensions.
 
-use tilewright_model::{Activation, DType, Model, Node, Op, Source, TensorId};
 use crate::onnx::messages::attribute_proto::AttributeType;
 use crate::onnx::messages::tensor_proto::DataType;
 use crate::onnx::messages::tensor_shape_proto::{Dimension, dimension};
 use crate::onnx::messages::{
     AttributeProto, GraphProto, NodeProto, TensorShapeProto, TypeProto, ValueInfoProto, type_proto,
 };
+use tilewright_model::{Activation, DType, Model, Node, Op, Source, TensorId};
 
 use super::{ExportError, Floats, Initializer, Values};
 

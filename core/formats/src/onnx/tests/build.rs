@@ -1,6 +1,5 @@
 //! Builds ONNX files.
 
-use prost::Message;
 use crate::onnx::messages::attribute_proto::AttributeType;
 use crate::onnx::messages::tensor_proto::DataType;
 use crate::onnx::messages::tensor_shape_proto::{Dimension, dimension};
@@ -8,6 +7,7 @@ use crate::onnx::messages::{
     AttributeProto, GraphProto, ModelProto, NodeProto, OperatorSetIdProto, StringStringEntryProto,
     TensorProto, TensorShapeProto, TypeProto, ValueInfoProto, type_proto,
 };
+use prost::Message;
 
 use super::noise;
 
@@ -143,7 +143,6 @@ fn value(name: &str, dims: &[&str]) -> ValueInfoProto {
             Ok(size) => dimension::Value::DimValue(size),
             Err(_) => dimension::Value::DimParam((*dim).to_owned()),
         }),
-        ..Default::default()
     };
     let shape = TensorShapeProto { dim: dims.iter().map(dim).collect() };
     let tensor = type_proto::Tensor {
