@@ -4,6 +4,7 @@ mod calibrate;
 mod emulation;
 mod figures;
 mod page;
+mod reference;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,8 @@ enum Command {
     Emulation,
     /// Resident memory of the idle server
     Server,
+    /// Multiply-accumulates a second of the int8 reference interpreter on one core
+    Reference,
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -58,7 +61,9 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         }
         Command::Emulation => measured.extend(emulation::speed()?),
         Command::Server => measured.extend(emulation::idle_server()?),
+        Command::Reference => measured.extend(reference::speed()?),
         Command::All => {
+            measured.extend(reference::speed()?);
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
             measured.extend(emulation::speed()?);
