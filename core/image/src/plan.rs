@@ -127,7 +127,11 @@ fn range(block: &Constant) -> Option<std::ops::Range<usize>> {
 }
 
 fn weights(model: &Model, node: &Node) -> Option<Vec<u8>> {
-    let data = model.tensor(*node.inputs.get(1)?).source.as_ref()?.values();
+    let source = model.tensor(*node.inputs.get(1)?).source.as_ref()?;
+    let data = source.values();
+    if data.len() != source.len() {
+        return None;
+    }
     let kernel = match node.op {
         Op::Conv { .. } => Weights::Conv,
         Op::DepthwiseConv { .. } => Weights::Depthwise,

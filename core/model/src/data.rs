@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::ranged::Ranged;
 use crate::seeded::Seeded;
-
 use crate::tensor::DType;
 
 /// Values of a tensor, row-major.
@@ -74,6 +74,8 @@ pub enum Source {
     Inline(Arc<Data>),
     /// Values that a seed gives, made anew each time they are asked for.
     Seeded(Seeded),
+    /// Values that somebody reads each time they are asked for.
+    Ranged(Ranged),
 }
 
 impl Source {
@@ -89,16 +91,17 @@ impl Source {
     pub fn data(&self) -> Option<&Data> {
         match self {
             Self::Inline(data) => Some(data),
-            Self::Seeded(_) => None,
+            Self::Seeded(_) | Self::Ranged(_) => None,
         }
     }
 
-    /// The values, made now if they do not lie in memory.
+    /// The values, made or read now if they do not lie in memory; empty if they cannot be read.
     #[must_use]
     pub fn values(&self) -> Cow<'_, Data> {
         match self {
             Self::Inline(data) => Cow::Borrowed(data),
             Self::Seeded(seeded) => Cow::Owned(seeded.values()),
+            Self::Ranged(ranged) => Cow::Owned(ranged.values()),
         }
     }
 
@@ -108,6 +111,7 @@ impl Source {
         match self {
             Self::Inline(data) => data.dtype(),
             Self::Seeded(seeded) => seeded.dtype(),
+            Self::Ranged(ranged) => ranged.dtype(),
         }
     }
 
@@ -117,6 +121,7 @@ impl Source {
         match self {
             Self::Inline(data) => data.len(),
             Self::Seeded(seeded) => seeded.len(),
+            Self::Ranged(ranged) => ranged.len(),
         }
     }
 

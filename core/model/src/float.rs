@@ -80,8 +80,10 @@ fn pack(model: &Model, node: &Node) -> Result<Option<Packed>, RunError> {
         _ => return Ok(None),
     };
     let weights = model.tensor(node.inputs[1]);
-    let Some(source) = &weights.source else { return Ok(None) };
-    let values = source.values();
+    // Weights that do not lie in memory are packed in each run.
+    let Some(values) = weights.source.as_ref().and_then(|source| source.data()) else {
+        return Ok(None);
+    };
     let values =
         values.as_f32().ok_or_else(|| RunError::NoValues { tensor: weights.name.clone() })?;
     let outputs = weights.shape.dims()[0];

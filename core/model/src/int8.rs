@@ -262,6 +262,8 @@ fn weights<'m>(model: &'m Model, node: &Node) -> Result<Cow<'m, [i8]>, RunError>
         Some(Cow::Owned(Data::I8(values))) => Some(Cow::Owned(values)),
         _ => None,
     };
+    let count = tensor.shape.elements();
+    let values = values.filter(|values| Some(values.len()) == count);
     values.ok_or_else(|| RunError::NoValues { tensor: tensor.name.clone() })
 }
 

@@ -135,7 +135,10 @@ pub(crate) fn execute(
     for (index, node) in model.nodes.iter().enumerate() {
         for id in &node.inputs {
             if let (Slot::Empty, Some(source)) = (&slots[id.0], &model.tensor(*id).source) {
-                slots[id.0] = Slot::Owned(source.values().into_owned());
+                let values = source.values().into_owned();
+                if values.len() == source.len() {
+                    slots[id.0] = Slot::Owned(values);
+                }
             }
         }
         let operands: Vec<&Data> =

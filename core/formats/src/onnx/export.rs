@@ -7,6 +7,8 @@
 mod graph;
 mod node;
 
+use std::borrow::Cow;
+
 use crate::onnx::messages::tensor_proto::DataType;
 use crate::onnx::messages::{ModelProto, OperatorSetIdProto, StringStringEntryProto, TensorProto};
 use prost::Message;
@@ -75,7 +77,7 @@ enum Values<'m> {
 }
 
 enum Floats<'m> {
-    Inline(&'m [f32]),
+    Inline(Cow<'m, [f32]>),
     Seeded(Seeded, f32),
 }
 
@@ -83,10 +85,16 @@ impl<'m> Floats<'m> {
     fn of(source: &'m Source) -> Option<Self> {
         match source {
             Source::Inline(data) => match data.as_ref() {
-                Data::F32(values) => Some(Self::Inline(values)),
+                Data::F32(values) => Some(Self::Inline(Cow::Borrowed(values))),
                 _ => None,
             },
             Source::Seeded(seeded) => Some(Self::Seeded(*seeded, seeded.scale()?)),
+            Source::Ranged(ranged) => match ranged.values() {
+                Data::F32(values) if values.len() == ranged.len() => {
+                    Some(Self::Inline(Cow::Owned(values)))
+                }
+                _ => None,
+            },
         }
     }
 

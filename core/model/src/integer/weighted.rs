@@ -46,14 +46,14 @@ pub fn channels(model: &Model, node: &Node) -> Result<Vec<Channel>, IntegerError
     let bias = match node.inputs.get(2) {
         None => None,
         Some(_) => {
-            let values = operand(model, node, 2)?.source.as_ref().and_then(|source| source.data());
+            let values = operand(model, node, 2)?.source.as_ref().map(|source| source.values());
             let values = values
-                .and_then(|data| data.as_i32())
-                .filter(|values| values.len() == count)
+                .filter(|data| data.as_i32().is_some_and(|values| values.len() == count))
                 .ok_or_else(|| bad(node, "its bias is no 32-bit constant for each channel"))?;
             Some(values)
         }
     };
+    let bias = bias.as_ref().and_then(|data| data.as_i32());
     let short_product = matches!(node.op, Op::FullyConnected { .. }) && scales.axis.is_none();
     (0..count)
         .map(|channel| {
@@ -63,7 +63,7 @@ pub fn channels(model: &Model, node: &Node) -> Result<Vec<Channel>, IntegerError
                 false => f64::from(input) * f64::from(weight),
             };
             let Multiplier { q31, shift } = multiplier(product / f64::from(output.scale(0)))?;
-            let bias = bias.map_or(0, |values| values[channel]);
+            let bias = bias.and_then(|values| values.get(channel)).copied().unwrap_or(0);
             Ok(Channel { bias, multiplier: q31, shift })
         })
         .collect()

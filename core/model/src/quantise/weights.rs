@@ -118,6 +118,9 @@ fn floats<'m>(
         Some(Cow::Owned(Data::F32(values))) => Cow::Owned(values),
         _ => return Err(bad(node, "its weights or bias are not constant floats")),
     };
+    if Some(values.len()) != model.tensor(*id).shape.elements() {
+        return Err(bad(node, "its weights or bias cannot be read"));
+    }
     if values.iter().any(|value| !value.is_finite()) {
         return Err(bad(node, "a weight or bias is infinite or no number"));
     }
