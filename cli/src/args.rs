@@ -33,6 +33,8 @@ pub enum Command {
     Verify(Verify),
     /// Write the image to flash: ELF, BIN, HEX, and what goes with them
     Image(Image),
+    /// Find the order of operators that needs the least memory
+    Order(Order),
     /// Serve the page with its emulator
     Serve(Serve),
 }
@@ -136,6 +138,27 @@ pub struct Image {
     /// Folder to write to; made if it is missing
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+}
+
+/// Find the order of operators that needs the least memory, and offsets for its tensors.
+///
+/// FILE.json holds `tensors`: [{name, bytes}], `ops`: [{op, ins, outs}] with indices of tensors,
+/// `inputs`, `outputs` and, if there are any, `variables`: indices of tensors. A tensor that no
+/// operator writes and that is neither input nor variable is a constant and takes no memory.
+#[derive(Debug, Args)]
+pub struct Order {
+    /// A topology
+    #[arg(value_name = "FILE.json")]
+    pub file: PathBuf,
+    /// Let element-wise operators overwrite an operand of the same size that nothing needs
+    /// afterwards, and reshapes share the bytes of their operand
+    #[arg(long)]
+    pub in_place: bool,
+    /// Let operands of a concatenation be written where its result will lie
+    #[arg(long)]
+    pub concat: bool,
+    #[command(flatten)]
+    pub json: Json,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 pub mod boards;
 pub mod image;
 pub mod inspect;
+pub mod order;
 pub mod plan;
 pub mod run;
 pub mod serve;

@@ -10,6 +10,7 @@ mod load;
 mod progress;
 mod report;
 mod text;
+mod topology;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Command::Run(options) => commands::run::run(&options),
         Command::Verify(options) => commands::verify::verify(&options),
         Command::Image(options) => commands::image::image(&options),
+        Command::Order(options) => commands::order::order(&options),
         Command::Serve(options) => commands::serve::serve(&options),
     };
     match said {

@@ -84,6 +84,9 @@ pub enum PlanError {
     /// Tensors that no arena can hold, whatever its size.
     #[error("the tensor arena: {0}")]
     Arena(#[from] allocate::ProblemError),
+    /// A graph of layers that is none, or an order that is none.
+    #[error("the order of the layers: {0}")]
+    Order(String),
     /// The strategy's name is unknown.
     #[error("no strategy '{name}'; known strategies: {known}")]
     UnknownStrategy {
@@ -113,11 +116,30 @@ pub fn plan(
     options: &Options,
 ) -> Result<Planned, PlanError> {
     let costs = costs::Costs::of(board.core.kind)?;
-    let plan = match strategy {
-        Strategy::Resident => strategy::resident::plan(model, board)?,
+    let (plan, bound) = match strategy {
+        Strategy::Resident => (strategy::resident::plan(model, board)?, None),
+        Strategy::Reordered => {
+            let (plan, bound) = strategy::reordered::plan(model, board)?;
+            (plan, Some(bound))
+        }
     };
     let timeline = simulate::predict(&plan, board, &costs);
     let memory = MemoryMap::of(&plan);
-    let report = report::report(&plan, model, board, options, &costs, &memory, &timeline);
+    let report = report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
     Ok(Planned { plan, memory, timeline, report })
+}
+
+impl From<order::GraphError> for PlanError {
+    fn from(error: order::GraphError) -> Self {
+        Self::Order(error.to_string())
+    }
+}
+
+impl From<order::ArrangeError> for PlanError {
+    fn from(error: order::ArrangeError) -> Self {
+        match error {
+            order::ArrangeError::Buffers(error) => Self::Arena(error),
+            order::ArrangeError::Order(error) => Self::Order(error.to_string()),
+        }
+    }
 }

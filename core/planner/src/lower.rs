@@ -5,14 +5,14 @@
 mod layer;
 mod program;
 
-pub use layer::{layers, tensors};
+pub use layer::{Layer, layers, tensors};
 pub use program::program;
 
 use crate::PlanError;
 use tilewright_model::{Model, Node, TensorId};
 
 /// The tensor whose bytes a tensor names: itself unless a reshape made it.
-fn roots(model: &Model) -> Vec<TensorId> {
+pub fn roots(model: &Model) -> Vec<TensorId> {
     let mut roots: Vec<TensorId> = (0..model.tensors.len()).map(TensorId).collect();
     for node in &model.nodes {
         if let (tilewright_model::Op::Reshape, [input, ..], [output]) =

@@ -11,7 +11,9 @@ use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Micros, Plan, Space};
 use tilewright_report::{Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline};
 
-/// The report of a plan.
+/// The report of a plan. `bound` is what no plan of this strategy goes below; nothing: the plan's
+/// order is the only one, and no placement goes below the largest sum of bytes that live at once.
+#[expect(clippy::too_many_arguments, reason = "each is a different stage's result")]
 pub fn report(
     plan: &Plan,
     model: &Model,
@@ -20,16 +22,19 @@ pub fn report(
     costs: &Costs,
     memory: &MemoryMap,
     timeline: &Timeline,
+    bound: Option<Bytes>,
 ) -> PlanReport {
     let sram = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
-    let bound = allocate::lower_bound(
-        &plan
-            .tensors
-            .iter()
-            .filter(|tensor| tensor.space == Space::Arena)
-            .map(Buffer::of_tensor)
-            .collect::<Vec<_>>(),
-    );
+    let bound = bound.unwrap_or_else(|| {
+        allocate::lower_bound(
+            &plan
+                .tensors
+                .iter()
+                .filter(|tensor| tensor.space == Space::Arena)
+                .map(Buffer::of_tensor)
+                .collect::<Vec<_>>(),
+        )
+    });
     let flash = plan.image_bytes();
     let clock = board.core.clock.hertz;
     let busy = |kind: SliceKind| {

@@ -84,6 +84,11 @@ impl Cursor {
         }
     }
 
+    /// Whether an operator can run next.
+    pub fn is_ready(&self, op: u32) -> bool {
+        self.ready.0[op as usize / 64] >> (op % 64) & 1 == 1
+    }
+
     /// Runs a ready operator.
     pub fn run(&mut self, net: &Net, op: u32) {
         let halves = &net.halves[op as usize];

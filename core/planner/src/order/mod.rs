@@ -9,6 +9,7 @@ mod cuts;
 mod flow;
 mod graph;
 mod greedy;
+mod joint;
 mod net;
 mod problem;
 mod search;
@@ -17,5 +18,6 @@ mod solve;
 mod tests;
 
 pub use graph::{Effect, Graph, GraphError, LARGEST_SUM, Operator, Rules, Tensor};
+pub use joint::{ArrangeError, Arranged, Joint, arrange};
 pub use problem::{Measured, OrderError, Placed, Problem};
 pub use solve::{Budget, Ordered, Solver};

@@ -114,6 +114,41 @@ impl<'p> Solver<'p> {
         }
     }
 
+    /// Another order whose peak is that of the answer, or lower: the operators between two cuts
+    /// are searched in another sequence for each `seed`. Nothing if none is found with a hundredth
+    /// of the budget.
+    #[must_use]
+    pub fn another(&self, seed: u64) -> Option<Vec<usize>> {
+        let net = &self.problem.net;
+        let whole = [0, self.order.len()];
+        let cuts = self.stretches.iter().flat_map(|s| [s.from, s.to]);
+        let mut cuts: Vec<usize> = whole.into_iter().chain(cuts).collect();
+        cuts.sort_unstable();
+        cuts.dedup();
+        let mut order = Vec::with_capacity(net.len());
+        let mut run = vec![false; net.len()];
+        let mut units = self.budget.work / 100;
+        let mut state = seed;
+        for pair in cuts.windows(2) {
+            let mut ops = self.order[pair[0]..pair[1]].to_vec();
+            for last in (1..ops.len()).rev() {
+                // Knuth's linear congruential generator.
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
+                ops.swap(last, ((state >> 33) % (last as u64 + 1)) as usize);
+            }
+            let part = net.part(&run, None, &ops);
+            let mut search = Search::new(part, self.peak, self.peak + 1, self.budget.memory / 16);
+            let Some(Outcome::Best(local, _)) = search.advance(&mut units) else { return None };
+            order.extend(local.into_iter().map(|op| ops[op as usize]));
+            for op in &ops {
+                run[*op as usize] = true;
+            }
+        }
+        Some(order.into_iter().map(|op| op as usize).collect())
+    }
+
     /// Works for about `units`; whether it is done: the order is proved, or the budget is used up.
     pub fn advance(&mut self, units: u64) -> bool {
         let until = self.spent.saturating_add(units).min(self.budget.work);

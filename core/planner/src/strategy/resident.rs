@@ -5,7 +5,7 @@ use crate::allocate::{self, Buffer, PLANNING_BUDGET};
 use crate::lower;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Plan, Space};
+use tilewright_plan::Plan;
 
 /// Plans `model` on `board`.
 ///
@@ -19,22 +19,6 @@ pub fn plan(model: &Model, board: &Board) -> Result<Plan, PlanError> {
     for (tensor, offset) in tensors.iter_mut().zip(&placement.offsets) {
         tensor.offset = *offset;
     }
-    let mut plan = Plan {
-        model: model.name.clone(),
-        board: board.id.clone(),
-        strategy: super::Strategy::Resident.name().to_owned(),
-        input: InputResidency::Resident,
-        layers: Vec::new(),
-        tensors,
-        ops: Vec::new(),
-        tiles: Vec::new(),
-        views: Vec::new(),
-        spans: Vec::new(),
-        constants: Vec::new(),
-        programs: Vec::new(),
-        space_bytes: [Bytes(0); 6],
-    };
-    plan.space_bytes[Space::Arena as usize] = placement.height;
-    lower::program(model, &layers, &mut plan)?;
-    Ok(plan)
+    let strategy = super::Strategy::Resident;
+    super::in_arena(model, board, strategy, &layers, tensors, placement.height)
 }

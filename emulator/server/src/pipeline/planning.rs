@@ -60,9 +60,10 @@ fn no_plan(error: PlanError) -> Problem {
             format!("costs/{core}.toml"),
             "Run `cargo xtask calibrate`.",
         ),
-        PlanError::NotQuantised { .. } | PlanError::Integer { .. } => {
-            Problem::ours(text, "planner")
-        }
+        PlanError::NotQuantised { .. }
+        | PlanError::Integer { .. }
+        | PlanError::Arena(_)
+        | PlanError::Order(_) => Problem::ours(text, "planner"),
     }
 }
 
