@@ -2,7 +2,7 @@
 //!
 //! Problem: operators read and write tensors; a tensor takes its bytes from the operator that
 //! writes it to the last that reads it. Which topological order has the least peak? Sudharsan et
-//! al., section 3, ask the same question; [`Solver`] answers it.
+//! al., section 3, ask the same question; [`published`] is their algorithm, [`Solver`] ours.
 
 mod cursor;
 mod cuts;
@@ -12,6 +12,7 @@ mod greedy;
 mod joint;
 mod net;
 mod problem;
+mod published;
 mod search;
 mod solve;
 #[cfg(test)]
@@ -20,4 +21,5 @@ mod tests;
 pub use graph::{Effect, Graph, GraphError, LARGEST_SUM, Operator, Rules, Tensor};
 pub use joint::{ArrangeError, Arranged, Joint, arrange};
 pub use problem::{Measured, OrderError, Placed, Problem};
+pub use published::published;
 pub use solve::{Budget, Ordered, Solver};

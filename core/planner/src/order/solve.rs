@@ -61,10 +61,15 @@ struct Pair {
     slice: u64,
 }
 
+/// Operators around the peak that are put in order anew, from the first width on whenever that has
+/// helped.
+const WINDOWS: [usize; 5] = [32, 64, 128, 256, 512];
+
 enum Stage {
     Greedy(usize),
     Bound(Vec<u32>),
     Cut(Finder),
+    Windows(usize),
     Search(Option<Pair>),
     Done,
 }
@@ -229,10 +234,60 @@ impl<'p> Solver<'p> {
                         .collect();
                 }
             }
+            Stage::Windows(width) => {
+                let width = *width;
+                self.window(width);
+            }
             Stage::Search(None) => self.next_stretch(),
             Stage::Search(Some(_)) => self.search(until),
             Stage::Done => {}
         }
+    }
+
+    /// Looks for a better order of the operators around the peak: what large graphs get, and
+    /// quickly, where a search of the whole stretch does not end.
+    fn window(&mut self, width: usize) {
+        let net = &self.problem.net;
+        let (_, profile) = net.profile(&self.order);
+        self.spent += net.len() as u64 + 1;
+        let peak = |live: &[u64; 2]| live[0].max(live[1]) == self.peak;
+        let at = profile.iter().position(peak).unwrap_or(0);
+        let around = self.stretches.iter().find(|s| s.from <= at && at < s.to);
+        let (from, to) = around.map_or((0, self.order.len()), |s| (s.from, s.to));
+        let first = at.saturating_sub(width / 2).max(from);
+        let last = (at + width / 2).min(to);
+        let mut run = vec![false; net.len()];
+        for op in &self.order[..first] {
+            run[*op as usize] = true;
+        }
+        let part = net.part(&run, None, &self.order[first..last]);
+        self.spent += 4 * net.len() as u64;
+        let limit = (self.budget.work / 400).min(100_000 * width as u64);
+        for (net, backwards) in [(part.mirrored(), true), (part, false)] {
+            let mut units = limit;
+            let memory = self.budget.memory / 8;
+            let mut search = Search::new(net, self.bound, self.peak, memory);
+            let outcome = search.advance(&mut units);
+            self.spent += limit - units;
+            match outcome {
+                Some(Outcome::Best(mut order, _)) => {
+                    if backwards {
+                        order.reverse();
+                    }
+                    let old = self.order[first..last].to_vec();
+                    for (place, op) in self.order[first..last].iter_mut().zip(order) {
+                        *place = old[op as usize];
+                    }
+                    self.peak = self.problem.net.peak(&self.order);
+                    self.stage = Stage::Windows(WINDOWS[0]);
+                    return;
+                }
+                Some(Outcome::Nothing) => break,
+                Some(Outcome::Full) | None => {}
+            }
+        }
+        let wider = WINDOWS.iter().copied().find(|w| *w > width && width < to - from);
+        self.stage = wider.map_or(Stage::Search(None), Stage::Windows);
     }
 
     /// Peak of each stretch in the order that there is.
