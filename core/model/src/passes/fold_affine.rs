@@ -1,20 +1,38 @@
 //! Folds arithmetic with a constant that is the same at every pixel into the weights and the bias
-//! before it: sums, differences, products and quotients.
+//! before it: sums, differences, products and quotients. Other quotients by constants, which have no
+//! int8 form, become products.
 
 use super::edit;
 use crate::graph::{Model, TensorId};
 use crate::op::{Activation, Op};
 
-/// Runs the pass; says how many nodes went.
+/// Runs the pass; says how many nodes went or became products.
 pub fn run(model: &mut Model) -> usize {
-    let before = model.nodes.len();
+    let mut changes = 0;
     let mut index = 0;
     while index < model.nodes.len() {
-        if !fold(model, index) {
+        if fold(model, index) {
+            changes += 1;
+        } else {
+            changes += usize::from(to_product(model, index).is_some());
             index += 1;
         }
     }
-    before - model.nodes.len()
+    changes
+}
+
+fn to_product(model: &mut Model, index: usize) -> Option<()> {
+    let Op::Div { activation } = model.nodes[index].op else { return None };
+    let divisor = *model.nodes[index].inputs.get(1)?;
+    let factors: Vec<f32> = edit::constant(model, divisor)?.iter().map(|x| 1.0 / x).collect();
+    if factors.iter().any(|factor| !factor.is_finite()) {
+        return None;
+    }
+    let dims = model.tensor(divisor).shape.dims().to_vec();
+    let name = format!("{}.reciprocal", model.nodes[index].name);
+    model.nodes[index].inputs[1] = edit::add_constant(model, &name, dims, factors);
+    model.nodes[index].op = Op::Mul { activation };
+    Some(())
 }
 
 fn fold(model: &mut Model, index: usize) -> bool {

@@ -17,33 +17,53 @@ pub fn run(model: &mut Model) -> usize {
     changes
 }
 
-fn sink(model: &mut Model, index: usize) -> Option<()> {
-    let node = model.nodes[index].clone();
+/// The one transpose that all operands went through, and what the operands were before it.
+struct Behind {
+    permutation: Vec<usize>,
+    sources: Vec<TensorId>,
+    /// The operands that are results of transposes.
+    transposed: Vec<TensorId>,
+}
+
+fn behind(model: &Model, node: &Node) -> Option<Behind> {
     let operands = match node.op {
         Op::Activation(_) | Op::Unary(_) | Op::Requantise | Op::Pad { .. } => &node.inputs[..1],
         Op::Concat { .. } => &node.inputs[..],
         ref op if op.is_binary() => &node.inputs[..],
         _ => return None,
     };
-    let (mut permutation, mut sources): (Option<&Vec<usize>>, Vec<TensorId>) = (None, Vec::new());
-    let is_binary = node.op.is_binary();
+    let mut found = Behind { permutation: vec![], sources: vec![], transposed: vec![] };
     for id in operands {
-        if is_binary
-            && model.tensor(*id).shape.elements() == Some(1)
-            && model.tensor(*id).is_constant()
-        {
-            sources.push(*id);
+        let tensor = model.tensor(*id);
+        if node.op.is_binary() && tensor.is_constant() && tensor.shape.elements() == Some(1) {
+            found.sources.push(*id);
             continue;
         }
-        let transpose = &model.nodes[edit::private_producer(model, *id)?];
-        let Op::Transpose { permutation: found } = &transpose.op else { return None };
-        if permutation.is_some_and(|permutation| permutation != found) {
+        let transpose = model.nodes.iter().find(|node| node.outputs.contains(id))?;
+        let Op::Transpose { permutation } = &transpose.op else { return None };
+        if !found.transposed.is_empty() && found.permutation != *permutation {
             return None;
         }
-        permutation = Some(found);
-        sources.push(*transpose.inputs.first()?);
+        found.permutation.clone_from(permutation);
+        found.sources.push(*transpose.inputs.first()?);
+        found.transposed.push(*id);
     }
-    let permutation = permutation?.clone();
+    (!found.transposed.is_empty()).then_some(found)
+}
+
+/// Whether all who read the tensor can read what was before the transpose instead, so that the
+/// transpose goes and none is added.
+fn all_can_do_without(model: &Model, id: TensorId) -> bool {
+    let mut readers = model.nodes.iter().filter(|node| node.inputs.contains(&id));
+    !edit::is_output(model, id) && readers.all(|reader| behind(model, reader).is_some())
+}
+
+fn sink(model: &mut Model, index: usize) -> Option<()> {
+    let node = model.nodes[index].clone();
+    let Behind { permutation, sources, transposed } = behind(model, &node)?;
+    if !transposed.iter().all(|id| all_can_do_without(model, *id)) {
+        return None;
+    }
     let output = *node.outputs.first()?;
     let mut dims = vec![0; permutation.len()];
     let after = model.tensor(output).shape.dims();

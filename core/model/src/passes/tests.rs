@@ -176,6 +176,42 @@ fn an_identity_between_input_and_output_stays() {
 }
 
 #[test]
+fn arithmetic_with_constants_goes_into_weights_or_becomes_products() {
+    let none = Activation::None;
+    let mut build = Build::new(&[1, 3, 3, 2]);
+    let range = build.constant(&[1], vec![255.0]);
+    build.node(Op::Div { activation: none }, vec![range]);
+    build.conv(Window::dense([2, 2]), &[3, 2, 2, 2], noise(24, 9), Some(noise(3, 5)), 1);
+    let factors = build.constant(&[3], vec![2.0, -0.5, 1.5]);
+    build.node(Op::Mul { activation: none }, vec![factors]);
+    let offset = build.constant(&[1], vec![0.25]);
+    build.node(Op::Sub { activation: none }, vec![offset]);
+    let divisors = build.constant(&[1, 1, 1, 3], vec![2.0, 4.0, 8.0]);
+    build.node(Op::Div { activation: Activation::Relu }, vec![divisors]);
+    build.finish();
+    let (model, _) = optimised(&build);
+    assert_eq!(names(&model), ["Mul", "Conv2D"]);
+    assert_eq!(model.nodes[1].op.activation(), Some(Activation::Relu));
+}
+
+#[test]
+fn transposes_meet_behind_what_lies_between_them() {
+    let mut build = Build::new(&[1, 2, 3, 4]);
+    let first = build.node(Op::Transpose { permutation: vec![0, 3, 1, 2] }, vec![]);
+    build.node(Op::Unary(crate::Unary::Abs), vec![]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 2), (0, 0)] }, vec![]);
+    let input = build.model.inputs[0];
+    let other = build.node_of(Op::Transpose { permutation: vec![0, 3, 1, 2] }, vec![input]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 2), (0, 0)] }, vec![]);
+    let [left, right] = [build.model.nodes[2].outputs[0], build.last];
+    build.node_of(Op::Add { activation: Activation::None }, vec![left, right]);
+    build.node(Op::Transpose { permutation: vec![0, 2, 3, 1] }, vec![]);
+    build.finish();
+    assert_ne!(first, other);
+    assert!(!names(&optimised(&build).0).contains(&"Transpose"));
+}
+
+#[test]
 fn a_faulty_model_is_named_so() {
     let mut build = Build::new(&[2, 2]);
     build.node(Op::Softmax, vec![]);
