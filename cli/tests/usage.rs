@@ -41,7 +41,7 @@ fn help_names_all_commands() {
     let output = tilewright(&["--help"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
-    for command in ["boards", "inspect", "plan", "run", "verify", "image", "serve"] {
+    for command in ["boards", "inspect", "plan", "run", "verify", "image", "order", "serve"] {
         assert!(text.contains(command), "{command} in {text}");
     }
 }

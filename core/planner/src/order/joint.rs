@@ -9,8 +9,10 @@ use crate::allocate::{self, Goal, ProblemError, Progress, Search};
 use thiserror::Error;
 use tilewright_plan::Bytes;
 
+/// Shares of the budget for offsets: the first order gets four, every other order one.
+const SHARES: u64 = 16;
 /// Orders tried besides the first.
-const TRIES: u64 = 64;
+const TRIES: u64 = 48;
 
 /// An order with offsets for all buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +41,9 @@ pub struct Joint<'p> {
     problem: &'p Problem,
     solver: Solver<'p>,
     alignment: u64,
-    /// Units that one order's placement may take, and those left for the one under way.
-    each: u64,
+    /// Units left for offsets in all, a share of them, and those left for the order under way.
+    budget: u64,
+    share: u64,
     left: u64,
     under_way: Option<(Vec<usize>, Vec<Placed>, Search)>,
     best: Option<Arranged>,
@@ -53,12 +56,12 @@ impl<'p> Joint<'p> {
     /// and as much again for the offsets.
     #[must_use]
     pub fn new(problem: &'p Problem, alignment: u64, budget: Budget) -> Self {
-        let each = budget.work / (TRIES / 4);
         Self {
             problem,
             solver: Solver::new(problem, budget),
             alignment,
-            each,
+            budget: budget.work,
+            share: budget.work / SHARES,
             left: 0,
             under_way: None,
             best: None,
@@ -85,6 +88,7 @@ impl<'p> Joint<'p> {
         let slice = units.min(self.left);
         let progress = search.advance(slice);
         self.left -= slice;
+        self.budget = self.budget.saturating_sub(slice);
         if progress == Progress::Done || self.left == 0 {
             self.keep();
         }
@@ -95,7 +99,9 @@ impl<'p> Joint<'p> {
         let peak = self.solver.answer().peak;
         self.under_way.is_none()
             && self.best.as_ref().is_some_and(|best| {
-                best.solution.height <= peak.align_up(self.alignment) || self.tried > 3 * TRIES / 4
+                best.solution.height <= peak.align_up(self.alignment)
+                    || self.tried > TRIES
+                    || self.budget == 0
             })
     }
 
@@ -108,7 +114,8 @@ impl<'p> Joint<'p> {
         if let Some(order) = order {
             let placed = self.problem.placed(&order)?;
             let buffers = placed.iter().map(|p| p.buffer.clone().aligned(self.alignment)).collect();
-            self.left = if self.tried == 1 { 4 * self.each } else { self.each };
+            self.left = if self.tried == 1 { 4 * self.share } else { self.share };
+            self.left = self.left.clamp(1, self.budget.max(1));
             self.under_way = Some((order, placed, Search::new(buffers, Goal::Least)?));
         }
         Ok(false)

@@ -11,6 +11,7 @@ mod graph;
 mod greedy;
 mod joint;
 mod net;
+mod of_model;
 mod problem;
 mod published;
 mod search;

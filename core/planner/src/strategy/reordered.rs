@@ -19,7 +19,7 @@ pub fn plan(model: &Model, board: &Board) -> Result<(Plan, Bytes), PlanError> {
     let layers = lower::layers(model)?;
     let given = lower::tensors(model, &layers)?;
     let problem = Problem::new(graph(model, &layers, &given), Rules::default())?;
-    let budget = Budget { work: 100 * PLANNING_BUDGET, ..Budget::default() };
+    let budget = Budget { work: 100 * PLANNING_BUDGET, memory: 64 << 20 };
     let arranged = order::arrange(&problem, TENSOR_ALIGNMENT, budget)?;
     let layers: Vec<Layer> =
         arranged.ordered.order.iter().map(|position| layers[*position].clone()).collect();
