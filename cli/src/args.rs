@@ -48,7 +48,7 @@ pub struct Json {
 
 #[derive(Debug, Args)]
 pub struct ModelFile {
-    /// A float .onnx file
+    /// An .onnx or .tflite file
     pub model: PathBuf,
     /// Value of a dimension that the file leaves open; may be repeated
     #[arg(long = "dim", value_name = "NAME=VALUE", value_parser = dimension)]

@@ -34,7 +34,7 @@ fn name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The float model of a file.
+/// The model of a file, float or int8.
 ///
 /// # Errors
 /// If the file cannot be read or imported.
@@ -56,19 +56,22 @@ pub fn prepared(
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Prepared, Problem> {
-    let float = model(&options.file, progress, cancel)?;
+    let model = model(&options.file, progress, cancel)?;
     // Whoever waits here can see how far it is, and end it.
     let bounds = Bounds::default();
     let given = match &options.samples {
         Some(word) if word.as_os_str() == RANDOM => {
-            return pipeline::prepare(float, Samples::Random, &bounds, progress, cancel);
+            return pipeline::prepare(model, Samples::Random, &bounds, progress, cancel);
         }
         Some(path) => path.clone(),
+        None if model.is_int8() => {
+            return pipeline::prepare(model, Samples::Random, &bounds, progress, cancel);
+        }
         None => beside(&options.file.model)?,
     };
     let bytes = files::read(&given, "samples file", SAMPLES_LIMIT)?;
     let samples = Samples::File(&name(&given), &bytes);
-    pipeline::prepare(float, samples, &bounds, progress, cancel)
+    pipeline::prepare(model, samples, &bounds, progress, cancel)
 }
 
 /// The samples file that belongs to a model.

@@ -12,7 +12,7 @@ use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
 /// How the model became int8.
 #[must_use]
 pub fn preparation(prepared: &Prepared) -> String {
-    format!("{DIM}quantised on {}{DIM:#}\n", prepared.samples)
+    format!("{DIM}{}{DIM:#}\n", prepared.samples)
 }
 
 /// A plan.

@@ -8,7 +8,7 @@ use tilewright_model::passes::PassError;
 /// An operator that the importer does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnsupportedOperator {
-    /// Operator type, with its domain where that is not ONNX's.
+    /// Operator type; for ONNX with its domain where that is not ONNX's own.
     pub op: String,
     /// The node's name, or that of its result.
     pub node: String,
@@ -26,13 +26,13 @@ impl fmt::Display for UnsupportedOperator {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FormatError {
     /// The bytes are no model that is known.
-    #[error("not a model: {reason}. Known formats: ONNX (.onnx)")]
+    #[error("not a model: {reason}. Known formats: ONNX (.onnx) and TensorFlow Lite (.tflite)")]
     NotAModel {
         /// What they look like.
         reason: String,
     },
     /// The file begins as a model but ends early or is damaged.
-    #[error("the ONNX file is cut off or damaged: {reason}")]
+    #[error("the file is cut off or damaged: {reason}")]
     Damaged {
         /// Where and how.
         reason: String,

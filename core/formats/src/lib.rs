@@ -1,10 +1,11 @@
-//! Model files in and out: ONNX. Inputs in: PNG, NumPy arrays, raw bytes.
+//! Model files: ONNX in and out, TensorFlow Lite in. Inputs in: PNG, NumPy arrays, raw bytes.
 //!
 //! Everything works on bytes in memory; hosts read the files.
 
 pub mod error;
 pub mod input;
 mod onnx;
+mod tflite;
 
 use tilewright_model::Model;
 
@@ -39,7 +40,8 @@ impl Default for Limits {
     }
 }
 
-/// Reads a float model. `name` is the file's name, for the model's; `dims` gives sizes to symbolic
+/// Reads a model: ONNX or TensorFlow Lite, told apart by their bytes. It is float or int8 as the
+/// file is. `name` is the file's name, for the model's; `dims` gives sizes to symbolic
 /// dimensions of the inputs by name (an unnamed one is `input[axis]`). A symbolic first dimension
 /// is the batch and defaults to 1.
 ///
@@ -61,5 +63,24 @@ pub fn open(
             limit: limits.file_bytes,
         });
     }
+    if tflite::is_tflite(bytes) {
+        return tflite::open(name, bytes, limits, dims);
+    }
     onnx::open(name, bytes, limits, dims)
+}
+
+/// A file's name without its folders and `ending`.
+fn stem<'n>(name: &'n str, ending: &str) -> &'n str {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    file.strip_suffix(ending).unwrap_or(file)
+}
+
+/// Number of elements of a shape.
+fn elements(name: &str, dims: &[usize], limits: &Limits) -> Result<usize, FormatError> {
+    let count = dims.iter().try_fold(1usize, |product, dim| product.checked_mul(*dim));
+    count.filter(|count| *count <= limits.tensor_elements).ok_or_else(|| FormatError::TooLarge {
+        what: format!("elements of '{name}' {dims:?}"),
+        size: count.map_or("beyond the address space".to_owned(), |count| count.to_string()),
+        limit: limits.tensor_elements,
+    })
 }

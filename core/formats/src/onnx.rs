@@ -26,10 +26,7 @@ pub(crate) fn open(
 ) -> Result<Model, FormatError> {
     let proto = parse(bytes, limits)?;
     let mut model = importer::import(proto, limits, dims)?;
-    name.rsplit(['/', '\\']).next().unwrap_or(name).clone_into(&mut model.name);
-    if let Some(stem) = model.name.strip_suffix(".onnx") {
-        model.name = stem.to_owned();
-    }
+    crate::stem(name, ".onnx").clone_into(&mut model.name);
     Ok(passes::optimise(model)?.0)
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::op::Op;
-use crate::tensor::Tensor;
+use crate::tensor::{DType, Tensor};
 
 /// Index of a tensor in its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +85,13 @@ impl Model {
             }
         }
         consumers
+    }
+
+    /// Whether the model computes with int8 already: some node's result is int8.
+    #[must_use]
+    pub fn is_int8(&self) -> bool {
+        let mut results = self.nodes.iter().flat_map(|node| &node.outputs);
+        results.any(|id| self.tensor(*id).dtype == DType::I8)
     }
 
     /// Multiply-accumulates of a node, nominal: padding counts. Those of convolutions and fully

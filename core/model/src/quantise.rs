@@ -4,6 +4,7 @@
 mod calibrate;
 mod report;
 mod scales;
+mod stated;
 mod weights;
 
 use thiserror::Error;
@@ -18,6 +19,8 @@ use crate::verify::VerifyError;
 
 pub use calibrate::{Calibration, Range};
 pub use report::{QuantiseReport, TensorReport};
+pub use scales::prescribed;
+pub use stated::quantise_as_stated;
 
 /// Choices of the quantiser.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -100,7 +100,8 @@ pub struct Tensor {
     pub shape: Shape,
     /// Element type.
     pub dtype: DType,
-    /// Quantisation; present on int8 tensors.
+    /// Quantisation; present on int8 tensors. On a float tensor it is what the file states for its
+    /// int8 form.
     pub quantisation: Option<Quantisation>,
     /// Where the values come from, if the tensor is constant.
     pub source: Option<Source>,

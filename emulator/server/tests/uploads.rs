@@ -29,7 +29,6 @@ async fn malformed_uploads_are_refused_with_the_reason_and_start_nothing() {
     bad(&server, &[("image", &image), ("watch", b"everything")], "`watch`").await;
     bad(&server, &[("image", &image)], "holds no input").await;
     bad(&server, &[("image", &image), ("input", &finish[1..])], "raw int8 of 32 bytes").await;
-    bad(&server, &[("model", b"x"), ("input", &finish)], "samples").await;
     bad(&server, &[("model", b"x"), ("dim", b"batch")], "NAME=SIZE").await;
     bad(&server, &[("image", b""), ("input", &finish)], "cut short").await;
     bad(&server, &[("image", b"not a plan image at all"), ("input", &finish)], "TWPI").await;

@@ -141,7 +141,7 @@ impl State {
         let origin = self.opening.clone().or_else(|| self.model.as_ref().map(|m| m.origin.clone()));
         let Some(Origin::File { token, name, .. }) = origin else {
             let detail = "Samples say which values flow through a model that is being quantised.";
-            let remedy = "Open your own .onnx file first, then drop its samples.";
+            let remedy = "Open your own model file first, then drop its samples.";
             let what = format!("{name} has no model to calibrate");
             return self.fail(Place::Model, Trouble::new(what, detail, remedy));
         };

@@ -136,7 +136,7 @@ impl Component for App {
                     took_ms={state.took_ms} server={state.server.clone()} on={self.on.clone()} />
                 if self.is_dragging {
                     <div class="drop-overlay" data-testid="drop-overlay">
-                        <p>{ "Drop a model (.onnx), samples (.npy) or a picture (.png)" }</p>
+                        <p>{ "Drop a model (.onnx, .tflite), samples (.npy) or a picture (.png)" }</p>
                     </div>
                 }
             </div>

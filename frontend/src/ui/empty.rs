@@ -26,7 +26,7 @@ pub fn EmptyView(props: &Props) -> Html {
             <div class="drop-zone" data-testid="drop-zone">
                 <h1>{ "Does your network fit your microcontroller?" }</h1>
                 <p>
-                    { "Drop an ONNX model anywhere on this page. You see where every byte lies, run it \
+                    { "Drop an ONNX or TensorFlow Lite model anywhere on this page. You see where every byte lies, run it \
                        on an emulated board, and download the very image that ran." }
                 </p>
                 if let Some(wanted) = &props.wanted {
@@ -39,7 +39,7 @@ pub fn EmptyView(props: &Props) -> Html {
                     onpointerenter={props.on.reform(|_| Event::Expecting)}>
                     <Icon glyph={Glyph::Open} />
                     { if props.is_opening { "Opening…" } else { "Open a model file" } }
-                    <input type="file" class="visually-hidden" accept=".onnx,.npy" multiple={true}
+                    <input type="file" class="visually-hidden" accept=".onnx,.tflite,.npy" multiple={true}
                         data-testid="model-file" onchange={file_event(&props.on_files)} />
                 </label>
                 <p class="muted detail">

@@ -168,7 +168,7 @@ fn model_picker(props: &Props) -> Html {
                 <label class="button icon-button" title="Open a model file">
                     <Icon glyph={Glyph::Open} />
                     <span class="visually-hidden">{ "Open a model file" }</span>
-                    <input type="file" class="visually-hidden" accept=".onnx,.npy,.png" multiple={true}
+                    <input type="file" class="visually-hidden" accept=".onnx,.tflite,.npy,.png" multiple={true}
                         data-testid="open-file" onchange={file_event(&props.on_files)} />
                 </label>
             </div>

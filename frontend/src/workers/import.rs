@@ -79,6 +79,10 @@ fn import(
         .collect();
     let model =
         open(name, bytes, &Limits::default(), &dims).map_err(|error| cannot_open(name, &error))?;
+    if model.is_int8() {
+        let facts = facts(&model, name, bytes, Calibration::NotNeeded);
+        return Ok((model, facts));
+    }
     say(&format!("Quantising {name}"));
     let (samples, calibration) = match samples {
         Some(bytes) => {
@@ -92,12 +96,18 @@ fn import(
     let options = QuantiseOptions { report_samples: 0 };
     let (model, _) =
         quantise(&model, &samples, &options).map_err(|error| cannot_quantise(name, &error))?;
+    let facts = facts(&model, name, bytes, calibration);
+    Ok((model, facts))
+}
+
+/// What is shown of an int8 model and its file.
+fn facts(model: &Model, name: &str, bytes: &[u8], calibration: Calibration) -> ModelFacts {
     let ports = |ids: &[tilewright_model::TensorId]| {
         let port =
             |tensor: &Tensor| Port { name: tensor.name.clone(), shape: tensor.shape.to_string() };
         ids.iter().map(|id| port(model.tensor(*id))).collect()
     };
-    let facts = ModelFacts {
+    ModelFacts {
         name: model.name.clone(),
         file: name.to_owned(),
         file_bytes: bytes.len() as u64,
@@ -109,15 +119,14 @@ fn import(
         parameters: model.parameters(),
         labels: model.labels(),
         calibration,
-    };
-    Ok((model, facts))
+    }
 }
 
 fn cannot_open(name: &str, error: &FormatError) -> Trouble {
     let what = format!("{name} cannot be opened");
     let detail = format!("{}.", capitalised(&error.to_string()));
     let remedy = match error {
-        FormatError::NotAModel { .. } => "Choose an ONNX file with float weights.",
+        FormatError::NotAModel { .. } => "Choose an ONNX or TensorFlow Lite file.",
         FormatError::Damaged { .. } => "Export or download the file again.",
         FormatError::UnsupportedOperators { .. } => {
             "Export the model without these operators, or replace them with supported ones: \

@@ -4,7 +4,7 @@ use crate::onnx::messages::{
     TensorProto,
     tensor_proto::{DataLocation, DataType},
 };
-use crate::{FormatError, Limits};
+use crate::{FormatError, Limits, elements};
 
 /// Values as the importer computes with them.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,16 +61,6 @@ impl Constant {
         }
         Ok(constant)
     }
-}
-
-/// Number of elements of a shape.
-pub(crate) fn elements(name: &str, dims: &[usize], limits: &Limits) -> Result<usize, FormatError> {
-    let count = dims.iter().try_fold(1usize, |product, dim| product.checked_mul(*dim));
-    count.filter(|count| *count <= limits.tensor_elements).ok_or_else(|| FormatError::TooLarge {
-        what: format!("elements of '{name}' {dims:?}"),
-        size: count.map_or("beyond the address space".to_owned(), |count| count.to_string()),
-        limit: limits.tensor_elements,
-    })
 }
 
 fn decode(proto: &mut TensorProto) -> Result<Values, String> {

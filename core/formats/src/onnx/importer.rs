@@ -13,9 +13,9 @@ use tilewright_model::infer::result_shape;
 use tilewright_model::{Activation, DType, Data, Model, Node, Op, Shape, Source, Tensor, TensorId};
 
 use super::attributes::Place;
-use super::constant::{Constant, Values, elements};
+use super::constant::{Constant, Values};
 use super::ops;
-use crate::{FormatError, Limits, UnsupportedOperator};
+use crate::{FormatError, Limits, UnsupportedOperator, elements};
 
 /// An activation of the file.
 #[derive(Clone, Debug)]

@@ -82,7 +82,6 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), FormatError> {
 fn other_format(bytes: &[u8]) -> Option<&'static str> {
     let begins = |magic: &[u8]| bytes.starts_with(magic);
     Some(match () {
-        () if bytes.get(4..8) == Some(b"TFL3") => "it is a TensorFlow Lite model",
         () if begins(b"PK\x03\x04") => "it is a ZIP archive (PyTorch, Keras?): export it as ONNX",
         () if begins(b"\x89HDF") => "it is an HDF5 file (Keras?): export it as ONNX",
         () if begins(b"\x1f\x8b") => "it is compressed by gzip: unpack it first",

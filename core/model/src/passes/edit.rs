@@ -65,16 +65,20 @@ pub(super) fn private_producer(model: &Model, id: TensorId) -> Option<usize> {
 
 /// Takes node `index` out of the graph: its consumers read its first operand instead of its
 /// result. Says no, and leaves the graph alone, where a model's output would have to become an
-/// input, a constant or another output.
+/// input, a constant or another output. What is left has the quantisation that the result states, or
+/// else the operand.
 pub(super) fn bypass(model: &mut Model, index: usize) -> bool {
     let (Some(input), Some(output)) =
         (model.nodes[index].inputs.first().copied(), model.nodes[index].outputs.first().copied())
     else {
         return false;
     };
+    let stated = |id: TensorId| model.tensor(id).quantisation.clone();
+    let stated = stated(output).or_else(|| stated(input));
     if !is_output(model, output) {
         model.nodes.remove(index);
         redirect(model, output, input);
+        model.tensors[input.0].quantisation = stated;
         return true;
     }
     // The output keeps its name: its operand's producer makes it.
@@ -84,10 +88,24 @@ pub(super) fn bypass(model: &mut Model, index: usize) -> bool {
     if is_output(model, input) {
         return false;
     }
-    model.nodes[producer].outputs = vec![output];
+    for result in &mut model.nodes[producer].outputs {
+        if *result == input {
+            *result = output;
+        }
+    }
     model.nodes.remove(index);
     redirect(model, input, output);
+    model.tensors[output.0].quantisation = stated;
     true
+}
+
+/// Whether two tensors have quantisations, or state them, and these differ.
+pub(super) fn differ(model: &Model, first: TensorId, second: TensorId) -> bool {
+    let quantisation = |id: TensorId| model.tensor(id).quantisation.as_ref();
+    match (quantisation(first), quantisation(second)) {
+        (Some(first), Some(second)) => first != second,
+        _ => false,
+    }
 }
 
 /// Every node that reads `from` reads `to` instead.

@@ -22,10 +22,10 @@ pub fn run(model: &mut Model) -> usize {
 fn fuse(model: &mut Model, index: usize) -> bool {
     let Op::Activation(activation) = model.nodes[index].op else { return false };
     let mut value = model.nodes[index].inputs[0];
-    let quantisation = &model.tensor(model.nodes[index].outputs[0]).quantisation;
+    let result = model.nodes[index].outputs[0];
     let holder = loop {
         // Under another quantisation the limits are others.
-        if model.tensor(value).quantisation != *quantisation {
+        if edit::differ(model, value, result) {
             return false;
         }
         let Some(producer) = edit::private_producer(model, value) else { return false };

@@ -24,8 +24,10 @@ fn is_identity(model: &Model, node: &Node) -> bool {
         shape(&node.inputs) == shape(&node.outputs)
     };
     // Under another quantisation the values are others.
-    let quantisation = |ids: &[_]| ids.first().map(|id| &model.tensor(*id).quantisation);
-    if quantisation(&node.inputs) != quantisation(&node.outputs) {
+    let (Some(operand), Some(result)) = (node.inputs.first(), node.outputs.first()) else {
+        return false;
+    };
+    if edit::differ(model, *operand, *result) {
         return false;
     }
     match &node.op {

@@ -41,12 +41,7 @@ pub(super) fn choose(
         let quantisation = match &node.op {
             Op::Maximum | Op::Minimum => Some(from_range(range, 0.0)),
             op if keeps_quantisation(op) => chosen[node.inputs[0].0].clone(),
-            // What TensorFlow Lite prescribes.
-            Op::Softmax | Op::Unary(Unary::Sigmoid) => {
-                Some(Quantisation::per_tensor(1.0 / 256.0, -128))
-            }
-            Op::Unary(Unary::Tanh) => Some(Quantisation::per_tensor(1.0 / 128.0, 0)),
-            Op::LogSoftmax => Some(Quantisation::per_tensor(1.0 / 16.0, 127)),
+            op if prescribed(op).is_some() => prescribed(op),
             Op::ArgMax { .. } => None,
             Op::Add { .. } | Op::Sub { .. } => {
                 let larger = node.inputs.iter().map(scale).fold(0.0, f64::max);
@@ -74,6 +69,19 @@ pub(super) fn choose(
         chosen[output.0] = quantisation;
     }
     Ok(chosen)
+}
+
+/// The quantisation that TensorFlow Lite prescribes for the operator's result, if it does.
+#[must_use]
+pub fn prescribed(op: &Op) -> Option<Quantisation> {
+    match op {
+        Op::Softmax | Op::Unary(Unary::Sigmoid) => {
+            Some(Quantisation::per_tensor(1.0 / 256.0, -128))
+        }
+        Op::Unary(Unary::Tanh) => Some(Quantisation::per_tensor(1.0 / 128.0, 0)),
+        Op::LogSoftmax => Some(Quantisation::per_tensor(1.0 / 16.0, 127)),
+        _ => None,
+    }
 }
 
 /// Whether operands and result of the operator have one quantisation.

@@ -127,7 +127,7 @@ fn floats<'m>(
     Ok(Some(values))
 }
 
-/// Quantises the node's weights, one scale for each output channel, and its bias.
+/// Quantises the node's weights, one scale for each output channel or as they state, and its bias.
 pub(super) fn quantise(
     model: &Model,
     node: &Node,
@@ -139,10 +139,14 @@ pub(super) fn quantise(
     let scale_of = |index: usize| scales[index].as_ref().map_or(1.0, |q| f64::from(q.scale(0)));
     let input = scale_of(node.inputs[0].0);
     let output = node.outputs.first().map_or(1.0, |id| scale_of(id.0));
-    let weight_scales: Vec<f32> = channel_scales(model, node, input)?
-        .into_iter()
-        .map(|scale| scale.max(output * SMALLEST_MULTIPLIER / input) as f32)
-        .collect();
+    let stated = original.quantisation.as_ref();
+    let weight_scales: Vec<f32> = match stated {
+        Some(stated) => (0..layout.channels).map(|channel| stated.scale(channel)).collect(),
+        None => channel_scales(model, node, input)?
+            .into_iter()
+            .map(|scale| scale.max(output * SMALLEST_MULTIPLIER / input) as f32)
+            .collect(),
+    };
 
     // A scale that is still the seed's own makes the quantised weights the seed's integers.
     let exact = seeded(model, node)
@@ -155,11 +159,11 @@ pub(super) fn quantise(
         name: format!("{}.weights.int8", node.name),
         shape: original.shape.clone(),
         dtype: DType::I8,
-        quantisation: Some(Quantisation {
+        quantisation: Some(stated.cloned().unwrap_or_else(|| Quantisation {
             zeros: vec![0; layout.channels],
             scales: weight_scales.clone(),
             axis: Some(layout.axis),
-        }),
+        })),
         source: Some(source),
     };
     let bias = bias.map(|values| Tensor {
@@ -188,9 +192,11 @@ fn integers(
     scales: &[f32],
 ) -> Result<Vec<i8>, QuantiseError> {
     let values = floats(model, node, 1)?.ok_or_else(|| bad(node, "it has no weights"))?;
+    // Scales of ours are symmetric; those of a file may stand for −128 too.
+    let least = if model.tensor(node.inputs[1]).quantisation.is_some() { -128.0 } else { -127.0 };
     let integer = |(position, weight): (usize, &f32)| {
         let scale = f64::from(scales[layout.channel(position)]);
-        libm::round(f64::from(*weight) / scale).clamp(-127.0, 127.0) as i8
+        libm::round(f64::from(*weight) / scale).clamp(least, 127.0) as i8
     };
     Ok(values.iter().enumerate().map(integer).collect())
 }

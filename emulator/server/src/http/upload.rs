@@ -47,11 +47,11 @@ pub struct UploadParts {
     /// A plan image for the board.
     #[schema(value_type = Option<String>, format = Binary)]
     image: Option<Vec<u8>>,
-    /// A float ONNX model with static shapes: imported, quantised on `samples`, planned
-    /// (strategy `resident`), and every layer is compared with the reference.
+    /// An ONNX or TensorFlow Lite model with static shapes: imported, if float quantised on
+    /// `samples`, planned (strategy `resident`), and every layer is compared with the reference.
     #[schema(value_type = Option<String>, format = Binary)]
     model: Option<Vec<u8>>,
-    /// Samples for quantising `model`: a .npy file of float32, first dimension the samples.
+    /// Samples for quantising a float `model`: a .npy file of float32, first dimension the samples.
     #[schema(value_type = Option<String>, format = Binary)]
     samples: Option<Vec<u8>>,
     /// The int8 bytes of all inputs, one behind the other; or a PNG picture or .npy array of the

@@ -46,22 +46,17 @@ fn of_image(shared: &Shared, board: Board, image: &[u8], upload: &Upload) -> Res
 fn of_model(shared: &Shared, board: Board, upload: Upload) -> Result<Work, Problem> {
     let model = upload.model.unwrap_or_default();
     let name = upload.model_name.unwrap_or_else(|| "model.onnx".to_owned());
-    let samples = upload.samples.ok_or_else(|| {
-        Problem::new(
-            Blame::BadInput,
-            "A float model is quantised on samples of its input, but none came.",
-            "samples",
-            "Add the part `samples`: a .npy file of some dozen inputs. Or plan the model in the \
-             page, and upload the plan image.",
-        )
-    })?;
     let shared = shared.clone();
     Ok(Box::new(move |progress, cancel| {
-        let float = pipeline::import(&name, &model, &upload.dims, progress, cancel)?;
+        let imported = pipeline::import(&name, &model, &upload.dims, progress, cancel)?;
         drop(model);
-        let given = Samples::File("samples", &samples);
+        let given = match &upload.samples {
+            Some(samples) => Samples::File("samples", samples),
+            None if imported.is_int8() => Samples::Random,
+            None => return Err(no_samples()),
+        };
         let prepared =
-            pipeline::prepare(float, given, &shared.config().quantising, progress, cancel)?;
+            pipeline::prepare(imported, given, &shared.config().quantising, progress, cancel)?;
         let inputs = match &upload.input {
             Some(input) => prepared.input("input", input)?,
             None => prepared.first.clone(),
@@ -84,6 +79,16 @@ fn of_model(shared: &Shared, board: Board, upload: Upload) -> Result<Work, Probl
         }
         Ok(done)
     }))
+}
+
+fn no_samples() -> Problem {
+    Problem::new(
+        Blame::BadInput,
+        "A float model is quantised on samples of its input, but none came.",
+        "samples",
+        "Add the part `samples`: a .npy file of some dozen inputs. Or plan the model in the page, \
+         and upload the plan image.",
+    )
 }
 
 fn machine(shared: &Shared) -> Machine<'_> {

@@ -6,7 +6,7 @@ use tilewright_model::{Data, Model, Tensor};
 use super::emulate::capitalised;
 use crate::problem::{Blame, Problem};
 
-/// A float model; `name` is the file's.
+/// A model, float or int8; `name` is the file's.
 ///
 /// # Errors
 /// What is wrong, with the node or input if it is one's.
@@ -15,7 +15,9 @@ pub fn open(name: &str, bytes: &[u8], dims: &[(String, usize)]) -> Result<Model,
         let text = capitalised(&error.to_string());
         let at = |what: &str, inside: &str| format!("{what} '{inside}' of {name}");
         let (place, what_to_do) = match &error {
-            FormatError::NotAModel { .. } => (name.to_owned(), "Give a float ONNX file."),
+            FormatError::NotAModel { .. } => {
+                (name.to_owned(), "Give an ONNX or TensorFlow Lite file.")
+            }
             FormatError::Damaged { .. } => (name.to_owned(), "Export or download the file again."),
             FormatError::UnsupportedOperators { first, .. } => (
                 at("node", &first.node),
@@ -51,7 +53,7 @@ pub fn open(name: &str, bytes: &[u8], dims: &[(String, usize)]) -> Result<Model,
     })
 }
 
-/// Sets of inputs of a float model with one input, from a .npy file.
+/// Sets of inputs of a model with one input, from a .npy file.
 ///
 /// # Errors
 /// If the file is none or its samples have another size than the input.

@@ -1,4 +1,4 @@
-//! Model file → float model → int8 model with an input to run it on.
+//! Model file → model → int8 model with an input to run it on.
 
 use tilewright_model::quantise::{Calibration, QuantiseError, QuantiseOptions, QuantiseReport};
 use tilewright_model::{DType, Data, Model, RunError, Tensor};
@@ -15,7 +15,7 @@ const RANDOM_SAMPLES: usize = 16;
 /// Their seed.
 const SEED: u64 = 1;
 
-/// What a model is quantised on.
+/// What a float model is quantised on; an int8 model only takes its first input from it.
 #[derive(Clone, Copy, Debug)]
 pub enum Samples<'s> {
     /// A .npy file and its name.
@@ -27,13 +27,11 @@ pub enum Samples<'s> {
 /// An int8 model with what was learned on the way.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The float model.
-    pub float: Model,
     /// The int8 model.
     pub model: Model,
-    /// What quantisation did.
-    pub quantisation: QuantiseReport,
-    /// On what it was quantised, for people.
+    /// What quantisation did; nothing if the file was int8.
+    pub quantisation: Option<QuantiseReport>,
+    /// How it became int8, for people: "quantised on …", or as the file has it.
     pub samples: String,
     /// The first sample, quantised: the input when none is given.
     pub first: Vec<Data>,
@@ -55,29 +53,34 @@ pub fn import(
     files::open(name, bytes, dims)
 }
 
-/// Quantises a float model.
+/// Quantises a float model, and finds the input to run on.
 ///
 /// # Errors
 /// [`Blame::BadInput`] if the samples do not suit the model, or the model has no int8 form;
 /// [`Blame::TooLarge`] beyond `bounds`; [`Blame::Cancelled`] soon after `cancel` was asked.
 pub fn prepare(
-    float: Model,
+    model: Model,
     samples: Samples<'_>,
     bounds: &Bounds,
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Prepared, Problem> {
     cancel.check()?;
+    if model.is_int8() {
+        return as_it_is(model, samples);
+    }
+    let float = model;
     progress(Progress::Stage(Stage::Quantising));
     let (sets, described) = match samples {
         Samples::File(name, bytes) => {
             let sets = files::samples(name, bytes, &float)?;
-            let described = format!("{} samples of {name}", sets.len());
+            let described = format!("quantised on {} samples of {name}", sets.len());
             (sets, described)
         }
         Samples::Random => {
             let what = "random samples (uniform in 0..1): its answers mean nothing";
-            (random(&float), format!("{RANDOM_SAMPLES} {what}"))
+            let sets = random(&float, RANDOM_SAMPLES);
+            (sets, format!("quantised on {RANDOM_SAMPLES} {what}"))
         }
     };
     bounds.admit(&float, sets.len())?;
@@ -96,7 +99,18 @@ pub fn prepare(
         })?;
     let first = sets.into_iter().next().unwrap_or_default();
     let first = quantised(&model, first)?;
-    Ok(Prepared { float, model, quantisation, samples: described, first })
+    Ok(Prepared { model, quantisation: Some(quantisation), samples: described, first })
+}
+
+/// An int8 model, which needs no quantising.
+fn as_it_is(model: Model, samples: Samples<'_>) -> Result<Prepared, Problem> {
+    let sets = match samples {
+        Samples::File(name, bytes) => files::samples(name, bytes, &model)?,
+        Samples::Random => random(&model, 1),
+    };
+    let first = sets.into_iter().next().unwrap_or_default();
+    let samples = "int8 as the file has it".to_owned();
+    Ok(Prepared { model, quantisation: None, samples, first })
 }
 
 /// Quantises `float`, and says how far it is.
@@ -147,19 +161,22 @@ fn quantised(model: &Model, real: Vec<Data>) -> Result<Vec<Data>, Problem> {
         .collect()
 }
 
-/// Sets of inputs, uniform in 0..1: xorshift64*, so that every machine draws the same.
-fn random(model: &Model) -> Vec<Vec<Data>> {
+/// Sets of inputs, uniform in 0..1, or over all values of int8: xorshift64*, so that every machine
+/// draws the same.
+fn random(model: &Model, count: usize) -> Vec<Vec<Data>> {
     let mut state = SEED;
     let mut next = || {
         state ^= state >> 12;
         state ^= state << 25;
         state ^= state >> 27;
-        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40) as f32 / (1u32 << 24) as f32
+        state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 40
     };
-    (0..RANDOM_SAMPLES)
-        .map(|_| {
-            let sizes = inputs(model).map(|tensor| tensor.shape.elements().unwrap_or(0));
-            sizes.map(|size| Data::F32((0..size).map(|_| next()).collect())).collect()
-        })
-        .collect()
+    let mut input = |tensor: &Tensor| {
+        let size = tensor.shape.elements().unwrap_or(0);
+        match tensor.dtype {
+            DType::I8 => Data::I8((0..size).map(|_| (next() >> 16) as i8).collect()),
+            _ => Data::F32((0..size).map(|_| next() as f32 / (1u32 << 24) as f32).collect()),
+        }
+    };
+    (0..count).map(|_| inputs(model).map(&mut input).collect()).collect()
 }

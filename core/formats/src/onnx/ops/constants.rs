@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use crate::onnx::messages::tensor_proto::DataType;
 
-use crate::FormatError;
 use crate::onnx::attributes::Place;
-use crate::onnx::constant::{Constant, Values, elements};
+use crate::onnx::constant::{Constant, Values};
 use crate::onnx::importer::{Importer, Value, integers};
+use crate::{FormatError, elements};
 
 fn result_name(place: Place<'_>) -> String {
     place.node.output.first().cloned().unwrap_or_default()

@@ -2,10 +2,10 @@
 
 use tilewright_model::{Activation, Op};
 
-use crate::FormatError;
 use crate::onnx::attributes::Place;
-use crate::onnx::constant::{Constant, elements};
+use crate::onnx::constant::Constant;
 use crate::onnx::importer::{Activated, Importer, Value, as_given, channels_last};
+use crate::{FormatError, elements};
 
 fn activation(
     importer: &mut Importer<'_>,

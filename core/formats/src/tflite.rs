@@ -1,0 +1,35 @@
+//! TensorFlow Lite. The flatbuffer is verified once, by the schema's own verifier and then by
+//! [`file`]; nothing is read from it before. Shapes come from the graph IR's inference as nodes are
+//! added and must be those that the file states.
+//!
+//! Activations of uint8 become int8 by subtracting 128 from values and zero points, which changes
+//! no real value.
+
+mod file;
+mod importer;
+mod ops;
+mod quantised;
+
+use tilewright_model::{Model, passes};
+
+use crate::{FormatError, Limits};
+
+/// Whether the bytes carry the format's identifier.
+pub(crate) fn is_tflite(bytes: &[u8]) -> bool {
+    bytes.get(4..8) == Some(b"TFL3")
+}
+
+pub(crate) fn open(
+    name: &str,
+    bytes: &[u8],
+    limits: &Limits,
+    dims: &[(String, usize)],
+) -> Result<Model, FormatError> {
+    let file = file::File::read(bytes, limits)?;
+    let mut model = importer::import(&file, limits, dims)?;
+    crate::stem(name, ".tflite").clone_into(&mut model.name);
+    Ok(passes::optimise(model)?.0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,525 @@
+//! Builds the graph operator by operator.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use tilewright_model::infer::result_shape;
+use tilewright_model::quantise::prescribed;
+use tilewright_model::{
+    Activation, DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId,
+};
+use tract_tflite::tflite as fb;
+
+use super::file::{File, Place, Stored};
+use super::{ops, quantised};
+use crate::{FormatError, Limits, elements};
+
+/// What a tensor of the file is in the graph.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    /// A constant of the file.
+    Stored,
+    /// Integers that the importer computed.
+    Ints { dims: Vec<usize>, values: Rc<[i64]> },
+    /// Real numbers that the importer computed.
+    Floats { dims: Vec<usize>, values: Rc<[f32]> },
+    /// A tensor of the graph. It is int8 where the file's is float but stands between
+    /// dequantisation and quantisation.
+    Activated(TensorId),
+    /// Of a type that the graph does not have; only opaque operators read it.
+    Hidden,
+}
+
+/// Why an operator is not imported as what it is.
+pub(super) enum Refused {
+    /// The file is wrong.
+    Fault(FormatError),
+    /// The file may be right, but nothing here computes the operator so.
+    Unsupported(String),
+}
+
+impl From<FormatError> for Refused {
+    fn from(fault: FormatError) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// Says that nothing here computes an operator so.
+pub(super) fn unsupported<T>(reason: impl Into<String>) -> Result<T, Refused> {
+    Err(Refused::Unsupported(reason.into()))
+}
+
+/// Element type and quantisation.
+pub(super) type Kind = (DType, Option<Quantisation>);
+
+pub(super) struct Importer<'f, 'a> {
+    pub(super) file: &'f File<'a>,
+    pub(super) model: Model,
+    pub(super) limits: &'f Limits,
+    values: Vec<Option<Value>>,
+    /// Constants that are tensors of the graph already, as they are and as floats.
+    constants: BTreeMap<(usize, bool), TensorId>,
+    names: BTreeSet<String>,
+    /// Sizes may differ from those in the file, since the user chose some.
+    resized: bool,
+    constant_elements: usize,
+}
+
+pub(super) fn import<'a>(
+    file: &File<'a>,
+    limits: &Limits,
+    dims: &[(String, usize)],
+) -> Result<Model, FormatError> {
+    let values = file.tensors.iter().map(|stored| stored.data.map(|_| Value::Stored)).collect();
+    let mut importer = Importer {
+        file,
+        model: Model::default(),
+        limits,
+        values,
+        constants: BTreeMap::new(),
+        names: BTreeSet::new(),
+        resized: false,
+        constant_elements: 0,
+    };
+    if let Some(description) = file.description {
+        importer.model.metadata.insert("description".to_owned(), description.to_owned());
+    }
+    importer.inputs(dims)?;
+    for place in &file.places {
+        match ops::import(&mut importer, place) {
+            Ok(()) => {}
+            Err(Refused::Fault(fault)) => return Err(fault),
+            Err(Refused::Unsupported(reason)) => importer.opaque(place, &reason)?,
+        }
+    }
+    importer.outputs()?;
+    Ok(importer.model)
+}
+
+/// Element type in the graph; nothing if it has none.
+fn dtype(stored: &Stored<'_>) -> Option<DType> {
+    match stored.kind {
+        fb::TensorType::FLOAT32 => Some(DType::F32),
+        fb::TensorType::INT8 | fb::TensorType::UINT8 => Some(DType::I8),
+        // Indices, which fit.
+        fb::TensorType::INT32 | fb::TensorType::INT64 => Some(DType::I32),
+        _ => None,
+    }
+}
+
+/// The quantisation that a float result takes where it is computed from int8 values, if the
+/// operator alone decides it.
+fn settled(op: &Op, input: Option<&Quantisation>) -> Option<Quantisation> {
+    match op {
+        Op::MaxPool { .. } | Op::AveragePool { .. } => input.cloned(),
+        op if op.only_moves() => input.cloned(),
+        op => prescribed(op),
+    }
+}
+
+impl<'a> Importer<'_, 'a> {
+    fn unique(&mut self, name: &str) -> String {
+        let mut candidate = name.to_owned();
+        let mut part = 1;
+        while !self.names.insert(candidate.clone()) {
+            part += 1;
+            candidate = format!("{name}.{part}");
+        }
+        candidate
+    }
+
+    /// The graph's tensor for an activation of the file, with a shape of its own.
+    fn tensor_for(&mut self, index: usize, dims: &[usize]) -> Result<Tensor, String> {
+        let stored = &self.file.tensors[index];
+        if let Some(fault) = &stored.fault {
+            return Err(format!("'{}': {fault}", stored.name));
+        }
+        let (dtype, quantisation) = self.kind_of(index)?;
+        let name = self.unique(&stored.name);
+        Ok(Tensor { name, shape: Shape::new(dims), dtype, quantisation, source: None })
+    }
+
+    /// Element type and quantisation of an activation of the file.
+    fn kind_of(&self, index: usize) -> Result<Kind, String> {
+        let stored = &self.file.tensors[index];
+        let dtype = dtype(stored).ok_or_else(|| {
+            format!("'{}' is of {}, which is not supported", stored.name, stored.kind_name())
+        })?;
+        let quantisation = quantised::quantisation(stored).filter(|_| dtype == DType::I8);
+        if dtype == DType::I8 && quantisation.is_none() {
+            return Err(format!("'{}' is of {} without a scale", stored.name, stored.kind_name()));
+        }
+        Ok((dtype, quantisation))
+    }
+
+    fn inputs(&mut self, given: &[(String, usize)]) -> Result<(), FormatError> {
+        let mut open = Vec::new();
+        for index in self.file.inputs.clone() {
+            let stored = &self.file.tensors[index];
+            let mut dims = stored.dims.clone();
+            for axis in &stored.open {
+                let name = format!("{}[{axis}]", stored.name);
+                if let Some((_, size)) = given.iter().find(|(dim, _)| *dim == name) {
+                    if *size == 0 {
+                        return Err(stored.bad(format!("dimension '{name}' must not be 0")));
+                    }
+                    self.resized |= dims[*axis] != *size;
+                    dims[*axis] = *size;
+                }
+                open.push(name);
+            }
+            elements(&stored.name, &dims, self.limits)?;
+            if self.values[index].is_some() {
+                return Err(stored.bad("this input is constant, or named twice"));
+            }
+            let tensor = self.tensor_for(index, &dims).map_err(|reason| stored.bad(reason))?;
+            let id = self.model.add_tensor(tensor);
+            self.model.inputs.push(id);
+            self.values[index] = Some(Value::Activated(id));
+        }
+        match given.iter().find(|(dim, _)| !open.contains(dim)) {
+            Some((dim, _)) => Err(FormatError::UnknownDimension { dim: dim.clone(), open }),
+            None => Ok(()),
+        }
+    }
+
+    fn outputs(&mut self) -> Result<(), FormatError> {
+        for index in self.file.outputs.clone() {
+            let stored = &self.file.tensors[index];
+            let id = match &self.values[index] {
+                Some(Value::Activated(id)) => *id,
+                Some(Value::Hidden) => {
+                    let kind = stored.kind_name();
+                    return Err(
+                        stored.bad(format!("this output is of {kind}, which is not supported"))
+                    );
+                }
+                Some(_) => return Err(stored.bad("this output is constant")),
+                None => return Err(stored.bad("this output is never made")),
+            };
+            let taken = self.model.inputs.contains(&id) || self.model.outputs.contains(&id);
+            let id = if taken {
+                let name = self.unique(&stored.name);
+                let tensor = Tensor { name: name.clone(), ..self.model.tensor(id).clone() };
+                let copy = self.model.add_tensor(tensor);
+                self.model.nodes.push(Node {
+                    name,
+                    op: Op::Activation(Activation::None),
+                    inputs: vec![id],
+                    outputs: vec![copy],
+                });
+                copy
+            } else {
+                if self.model.tensor(id).name != stored.name {
+                    self.model.tensors[id.0].name = self.unique(&stored.name);
+                }
+                id
+            };
+            self.model.outputs.push(id);
+        }
+        let missing = match (self.model.inputs.is_empty(), self.model.outputs.is_empty()) {
+            (true, _) => "input",
+            (_, true) => "output",
+            _ => return Ok(()),
+        };
+        Err(FormatError::Interface {
+            name: "main".to_owned(),
+            reason: format!("the graph has no {missing}"),
+        })
+    }
+
+    /// The file's tensor that is operand `position`.
+    pub(super) fn operand(&self, place: &Place<'a>, position: usize) -> Result<usize, FormatError> {
+        self.optional(place, position)
+            .ok_or_else(|| place.bad(format!("operand {position} is missing")))
+    }
+
+    /// The file's tensor that is operand `position`, if the operator has one.
+    pub(super) fn optional(&self, place: &Place<'a>, position: usize) -> Option<usize> {
+        place.inputs.get(position).copied().flatten()
+    }
+
+    pub(super) fn value(&self, place: &Place<'a>, position: usize) -> Result<Value, FormatError> {
+        let index = self.operand(place, position)?;
+        let stored = &self.file.tensors[index];
+        if let Some(fault) = &stored.fault {
+            return Err(place.bad(format!("'{}': {fault}", stored.name)));
+        }
+        self.values[index]
+            .clone()
+            .ok_or_else(|| place.bad(format!("'{}' is made by no operator before it", stored.name)))
+    }
+
+    /// Sizes of operand `position`.
+    pub(super) fn dims(
+        &self,
+        place: &Place<'a>,
+        position: usize,
+    ) -> Result<Vec<usize>, FormatError> {
+        Ok(match self.value(place, position)? {
+            Value::Stored | Value::Hidden => {
+                self.file.tensors[self.operand(place, position)?].dims.clone()
+            }
+            Value::Ints { dims, .. } | Value::Floats { dims, .. } => dims,
+            Value::Activated(id) => self.shape(id).to_vec(),
+        })
+    }
+
+    pub(super) fn shape(&self, id: TensorId) -> &[usize] {
+        self.model.tensor(id).shape.dims()
+    }
+
+    /// Operand `position` as integers, if it is constant.
+    pub(super) fn ints(&self, place: &Place<'a>, position: usize) -> Option<Vec<i64>> {
+        match self.value(place, position).ok()? {
+            Value::Stored => quantised::ints(&self.file.tensors[self.optional(place, position)?]),
+            Value::Ints { values, .. } => Some(values.to_vec()),
+            Value::Floats { .. } | Value::Activated(_) | Value::Hidden => None,
+        }
+    }
+
+    /// Operand `position` as integers, which must be constant.
+    pub(super) fn needed_ints(
+        &self,
+        place: &Place<'a>,
+        position: usize,
+        what: &str,
+    ) -> Result<Vec<i64>, Refused> {
+        self.value(place, position)?;
+        match self.ints(place, position) {
+            Some(values) => Ok(values),
+            None => unsupported(format!("its {what} is not constant")),
+        }
+    }
+
+    /// Real values of operand `position`, if it is constant.
+    pub(super) fn floats(&self, place: &Place<'a>, position: usize) -> Option<Rc<[f32]>> {
+        match self.value(place, position).ok()? {
+            Value::Stored => {
+                quantised::floats(&self.file.tensors[self.optional(place, position)?]).map(Rc::from)
+            }
+            Value::Floats { values, .. } => Some(values),
+            Value::Ints { .. } | Value::Activated(_) | Value::Hidden => None,
+        }
+    }
+
+    /// Whether the operator computes with real numbers: no operand is int8 before it runs.
+    pub(super) fn is_float(&self, place: &Place<'a>) -> bool {
+        let is_int8 = |index: &usize| match &self.values[*index] {
+            Some(Value::Activated(id)) => self.model.tensor(*id).dtype == DType::I8,
+            _ => false,
+        };
+        let result = place.outputs.first().map(|index| self.file.tensors[*index].kind);
+        let eight = matches!(result, Some(fb::TensorType::INT8 | fb::TensorType::UINT8));
+        !eight && !place.inputs.iter().flatten().any(is_int8)
+    }
+
+    /// Operand `position` as a tensor of the graph; a constant in the type that the operator
+    /// computes with.
+    pub(super) fn activated(
+        &mut self,
+        place: &Place<'a>,
+        position: usize,
+    ) -> Result<TensorId, Refused> {
+        let index = self.operand(place, position)?;
+        let stored = &self.file.tensors[index];
+        match self.value(place, position)? {
+            Value::Activated(id) => return Ok(id),
+            Value::Hidden => {
+                return unsupported(format!("an operand is of {}", stored.kind_name()));
+            }
+            _ => {}
+        }
+        let is_float = self.is_float(place);
+        let key = (index, is_float);
+        if let Some(id) = self.constants.get(&key) {
+            return Ok(*id);
+        }
+        let dims = self.dims(place, position)?;
+        let int8 = quantised::int8(stored).zip(quantised::quantisation(stored));
+        let tensor = match int8.filter(|_| !is_float) {
+            Some((values, quantisation)) => {
+                self.constant(stored, &dims, Data::I8(values), Some(quantisation))?
+            }
+            None if !is_float => {
+                return unsupported(format!("'{}' is float beside int8", stored.name));
+            }
+            None => match self.floats(place, position) {
+                Some(values) => self.constant(stored, &dims, Data::F32(values.to_vec()), None)?,
+                None => return unsupported(format!("an operand is of {}", stored.kind_name())),
+            },
+        };
+        self.constants.insert(key, tensor);
+        Ok(tensor)
+    }
+
+    /// All operands as tensors of the graph.
+    pub(super) fn all_activated(&mut self, place: &Place<'a>) -> Result<Vec<TensorId>, Refused> {
+        (0..place.inputs.len()).map(|position| self.activated(place, position)).collect()
+    }
+
+    /// Adds a constant to the graph.
+    pub(super) fn constant(
+        &mut self,
+        stored: &Stored<'_>,
+        dims: &[usize],
+        data: Data,
+        quantisation: Option<Quantisation>,
+    ) -> Result<TensorId, FormatError> {
+        self.constant_elements = self.constant_elements.saturating_add(data.len());
+        if self.constant_elements > self.limits.total_elements {
+            return Err(FormatError::TooLarge {
+                what: "elements of all constants".to_owned(),
+                size: self.constant_elements.to_string(),
+                limit: self.limits.total_elements,
+            });
+        }
+        if data.as_f32().is_some_and(|values| values.iter().any(|value| !value.is_finite())) {
+            return Err(FormatError::NotFinite { tensor: stored.name.clone() });
+        }
+        let name = self.unique(&stored.name);
+        let (dtype, shape) = (data.dtype(), Shape::new(dims));
+        let source = Some(Source::inline(data));
+        Ok(self.model.add_tensor(Tensor { name, shape, dtype, quantisation, source }))
+    }
+
+    /// Gives the file's result `position` its value.
+    pub(super) fn set(
+        &mut self,
+        place: &Place<'a>,
+        position: usize,
+        value: Value,
+    ) -> Result<(), FormatError> {
+        let index = self.result(place, position)?;
+        if self.values[index].is_some() {
+            let name = &self.file.tensors[index].name;
+            return Err(place.bad(format!("'{name}' is made twice, or is constant")));
+        }
+        self.values[index] = Some(value);
+        Ok(())
+    }
+
+    fn result(&self, place: &Place<'a>, position: usize) -> Result<usize, FormatError> {
+        let result = place.outputs.get(position).copied();
+        result.ok_or_else(|| place.bad(format!("it has no result {position}")))
+    }
+
+    /// Adds a node whose result is the file's result `position`. Where the operator leaves the
+    /// result's shape open it takes `dims`.
+    pub(super) fn emit_shaped(
+        &mut self,
+        place: &Place<'a>,
+        position: usize,
+        op: Op,
+        inputs: Vec<TensorId>,
+        dims: &[usize],
+    ) -> Result<TensorId, Refused> {
+        let index = self.result(place, position)?;
+        let mut tensor = self.tensor_for(index, dims).map_err(Refused::Unsupported)?;
+        let first = inputs.first().map(|id| self.model.tensor(*id));
+        if tensor.dtype == DType::F32 && first.is_some_and(|input| input.dtype == DType::I8) {
+            let settled = settled(&op, first.and_then(|input| input.quantisation.as_ref()));
+            if settled.is_none() {
+                return unsupported("it computes floats from quantised values");
+            }
+            (tensor.dtype, tensor.quantisation) = (DType::I8, settled);
+        }
+        let id = self.push(place, op, inputs, tensor)?;
+        let stored = &self.file.tensors[index];
+        let fixed = stored.open.is_empty() && !self.resized && !stored.dims.is_empty();
+        if fixed && self.shape(id) != stored.dims {
+            return Err(Refused::Fault(place.bad(format!(
+                "its result is {}, but the file says {}",
+                self.model.tensor(id).shape,
+                Shape::new(stored.dims.clone())
+            ))));
+        }
+        self.set(place, position, Value::Activated(id))?;
+        Ok(id)
+    }
+
+    /// Adds a node whose result is the file's only result.
+    pub(super) fn emit(
+        &mut self,
+        place: &Place<'a>,
+        op: Op,
+        inputs: Vec<TensorId>,
+    ) -> Result<TensorId, Refused> {
+        self.emit_shaped(place, 0, op, inputs, &[])
+    }
+
+    /// Adds a node for an operator that nothing here computes.
+    fn opaque(&mut self, place: &Place<'a>, reason: &str) -> Result<(), FormatError> {
+        let mut inputs = Vec::new();
+        for index in place.inputs.iter().flatten() {
+            if let Some(Value::Activated(id)) = &self.values[*index] {
+                inputs.push(*id);
+            }
+        }
+        let mut outputs = Vec::new();
+        for (position, index) in place.outputs.iter().enumerate() {
+            let dims = self.file.tensors[*index].dims.clone();
+            let value = match self.tensor_for(*index, &dims) {
+                Err(_) => Value::Hidden,
+                Ok(tensor) => {
+                    let id = self.model.add_tensor(tensor);
+                    outputs.push(id);
+                    Value::Activated(id)
+                }
+            };
+            self.set(place, position, value)?;
+        }
+        if !outputs.is_empty() {
+            let name = match reason {
+                "" => place.op.clone(),
+                reason => format!("{} ({reason})", place.op),
+            };
+            let op = Op::Opaque { name };
+            self.model.nodes.push(Node { name: place.name.clone(), op, inputs, outputs });
+        }
+        Ok(())
+    }
+
+    /// Element type and quantisation of a tensor of the graph.
+    pub(super) fn kind(&self, id: TensorId) -> Kind {
+        let tensor = self.model.tensor(id);
+        (tensor.dtype, tensor.quantisation.clone())
+    }
+
+    /// Element type and quantisation of the file's result `position`.
+    pub(super) fn result_kind(&self, place: &Place<'a>, position: usize) -> Result<Kind, Refused> {
+        let index = self.result(place, position)?;
+        self.kind_of(index).map_err(Refused::Unsupported)
+    }
+
+    /// Adds a node whose result the file does not name. A reshape takes `dims`.
+    pub(super) fn part(
+        &mut self,
+        place: &Place<'a>,
+        op: Op,
+        inputs: Vec<TensorId>,
+        (dtype, quantisation): Kind,
+        dims: &[usize],
+    ) -> Result<TensorId, FormatError> {
+        let name = self.unique(&format!("{}.part", place.name));
+        let shape = Shape::new(dims);
+        self.push(place, op, inputs, Tensor { name, shape, dtype, quantisation, source: None })
+    }
+
+    fn push(
+        &mut self,
+        place: &Place<'a>,
+        op: Op,
+        inputs: Vec<TensorId>,
+        tensor: Tensor,
+    ) -> Result<TensorId, FormatError> {
+        let name = tensor.name.clone();
+        let id = self.model.add_tensor(tensor);
+        let node = Node { name: name.clone(), op, inputs, outputs: vec![id] };
+        let shape = result_shape(&self.model, &node).map_err(|reason| place.bad(reason))?;
+        elements(&name, shape.dims(), self.limits)?;
+        self.model.tensors[id.0].shape = shape;
+        self.model.nodes.push(node);
+        Ok(id)
+    }
+}

@@ -1,0 +1,84 @@
+//! Operators on shapes, which are computed here: their operands are constant.
+
+use std::rc::Rc;
+
+use tract_tflite::tflite as fb;
+
+use super::{axis, needed};
+use crate::tflite::file::Place;
+use crate::tflite::importer::{Importer, Refused, Value, unsupported};
+
+fn set<'a>(
+    importer: &mut Importer<'_, 'a>,
+    place: &Place<'a>,
+    dims: Vec<usize>,
+    values: Vec<i64>,
+) -> Result<(), Refused> {
+    Ok(importer.set(place, 0, Value::Ints { dims, values: Rc::from(values) })?)
+}
+
+pub(super) fn shape<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Result<(), Refused> {
+    let dims = importer.dims(place, 0)?;
+    let values: Vec<i64> = dims.iter().map(|dim| *dim as i64).collect();
+    set(importer, place, vec![values.len()], values)
+}
+
+pub(super) fn cast<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Result<(), Refused> {
+    let dims = importer.dims(place, 0)?;
+    let result = place.outputs.first().ok_or_else(|| place.bad("it has no result"))?;
+    let kind = importer.file.tensors[*result].kind;
+    let to_float = kind == fb::TensorType::FLOAT32;
+    if let Some(values) = importer.ints(place, 0) {
+        if to_float {
+            let values: Vec<f32> = values.iter().map(|value| *value as f32).collect();
+            return Ok(importer.set(place, 0, Value::Floats { dims, values: Rc::from(values) })?);
+        }
+        return set(importer, place, dims, values);
+    }
+    let values =
+        importer.floats(place, 0).ok_or_else(|| place.bad("only constants can be cast"))?;
+    if to_float {
+        return Ok(importer.set(place, 0, Value::Floats { dims, values })?);
+    }
+    set(importer, place, dims, values.iter().map(|value| *value as i64).collect())
+}
+
+pub(super) fn pack<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Result<(), Refused> {
+    let options = needed(place, place.operator.builtin_options_as_pack_options())?;
+    let first = importer.dims(place, 0)?;
+    let along = axis(place, i64::from(options.axis()), first.len() + 1)?;
+    let mut values = Vec::new();
+    for position in 0..place.inputs.len() {
+        if importer.dims(place, position)? != first || (along != 0 && first.len() > 1) {
+            return unsupported("of more than numbers and rows");
+        }
+        values.extend(importer.needed_ints(place, position, "operands")?);
+    }
+    let mut dims = first;
+    dims.insert(along, place.inputs.len());
+    if along == 1 {
+        let columns = dims[0];
+        let rows = place.inputs.len();
+        values = (0..columns * rows).map(|i| values[i % rows * columns + i / rows]).collect();
+    }
+    set(importer, place, dims, values)
+}
+
+/// An element, or several, of a shape.
+pub(super) fn gather<'a>(
+    importer: &mut Importer<'_, 'a>,
+    place: &Place<'a>,
+) -> Result<(), Refused> {
+    let values = importer.needed_ints(place, 0, "operand")?;
+    let indices = importer.needed_ints(place, 1, "indices")?;
+    if importer.dims(place, 0)?.len() != 1 {
+        return unsupported("of more than one dimension");
+    }
+    let dims = importer.dims(place, 1)?;
+    let taken = indices
+        .iter()
+        .map(|index| usize::try_from(*index).ok().and_then(|index| values.get(index)).copied())
+        .collect::<Option<Vec<i64>>>()
+        .ok_or_else(|| place.bad(format!("elements {indices:?} of {}", values.len())))?;
+    set(importer, place, dims, taken)
+}

@@ -1,0 +1,4 @@
+mod build;
+mod faults;
+mod files;
+mod golden;

@@ -1,0 +1,163 @@
+//! Builds TensorFlow Lite files.
+
+use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
+use tract_tflite::tflite as fb;
+
+/// A tensor of a file under construction.
+#[derive(Clone, Debug)]
+pub(super) struct Tensor {
+    pub(super) name: &'static str,
+    pub(super) dims: Vec<i32>,
+    pub(super) kind: fb::TensorType,
+    pub(super) scales: Vec<f32>,
+    pub(super) zeros: Vec<i64>,
+    pub(super) axis: i32,
+    pub(super) data: Vec<u8>,
+}
+
+impl Tensor {
+    pub(super) fn new(name: &'static str, dims: &[i32], kind: fb::TensorType) -> Self {
+        Self {
+            name,
+            dims: dims.to_vec(),
+            kind,
+            scales: Vec::new(),
+            zeros: Vec::new(),
+            axis: 0,
+            data: Vec::new(),
+        }
+    }
+
+    pub(super) fn int8(name: &'static str, dims: &[i32], scale: f32, zero: i64) -> Self {
+        Self::new(name, dims, fb::TensorType::INT8).quantised(scale, zero)
+    }
+
+    pub(super) fn uint8(name: &'static str, dims: &[i32], scale: f32, zero: i64) -> Self {
+        Self::new(name, dims, fb::TensorType::UINT8).quantised(scale, zero)
+    }
+
+    fn quantised(mut self, scale: f32, zero: i64) -> Self {
+        self.scales = vec![scale];
+        self.zeros = vec![zero];
+        self
+    }
+
+    pub(super) fn data(mut self, data: Vec<u8>) -> Self {
+        self.data = data;
+        self
+    }
+}
+
+/// Writes an operator's options.
+pub(super) type Options = for<'b> fn(&mut FlatBufferBuilder<'b>) -> WIPOffset<UnionWIPOffset>;
+
+/// A file under construction.
+#[derive(Default)]
+pub(super) struct File {
+    pub(super) tensors: Vec<Tensor>,
+    pub(super) operators: Vec<(fb::BuiltinOperator, Vec<i32>, Vec<i32>)>,
+    options: Vec<Option<(fb::BuiltinOptions, Options)>>,
+    pub(super) inputs: Vec<i32>,
+    pub(super) outputs: Vec<i32>,
+}
+
+impl File {
+    pub(super) fn tensor(mut self, tensor: Tensor) -> Self {
+        self.tensors.push(tensor);
+        self
+    }
+
+    pub(super) fn operator(
+        mut self,
+        code: fb::BuiltinOperator,
+        inputs: &[i32],
+        outputs: &[i32],
+        options: Option<(fb::BuiltinOptions, Options)>,
+    ) -> Self {
+        self.operators.push((code, inputs.to_vec(), outputs.to_vec()));
+        self.options.push(options);
+        self
+    }
+
+    pub(super) fn interface(mut self, inputs: &[i32], outputs: &[i32]) -> Self {
+        self.inputs = inputs.to_vec();
+        self.outputs = outputs.to_vec();
+        self
+    }
+
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        let mut b = FlatBufferBuilder::new();
+        let mut buffers = vec![fb::Buffer::create(&mut b, &fb::BufferArgs::default())];
+        let mut tensors = Vec::new();
+        for tensor in &self.tensors {
+            let mut buffer = 0;
+            if !tensor.data.is_empty() {
+                let data = Some(b.create_vector(&tensor.data));
+                buffer = buffers.len() as u32;
+                buffers.push(fb::Buffer::create(&mut b, &fb::BufferArgs { data }));
+            }
+            let scale = Some(b.create_vector(&tensor.scales));
+            let zero_point = Some(b.create_vector(&tensor.zeros));
+            let quantization = Some(fb::QuantizationParameters::create(
+                &mut b,
+                &fb::QuantizationParametersArgs {
+                    scale,
+                    zero_point,
+                    quantized_dimension: tensor.axis,
+                    ..Default::default()
+                },
+            ));
+            let shape = Some(b.create_vector(&tensor.dims));
+            let name = Some(b.create_string(tensor.name));
+            let (type_, quantization) = (tensor.kind, quantization);
+            let args =
+                fb::TensorArgs { shape, type_, buffer, name, quantization, ..Default::default() };
+            tensors.push(fb::Tensor::create(&mut b, &args));
+        }
+        let mut codes = Vec::new();
+        let mut operators = Vec::new();
+        for (index, ((code, inputs, outputs), options)) in
+            self.operators.iter().zip(&self.options).enumerate()
+        {
+            codes.push(fb::OperatorCode::create(
+                &mut b,
+                &fb::OperatorCodeArgs {
+                    deprecated_builtin_code: code.0.min(127) as i8,
+                    builtin_code: *code,
+                    version: 1,
+                    ..Default::default()
+                },
+            ));
+            let written = options.as_ref().map(|(_, write)| write(&mut b));
+            let inputs = Some(b.create_vector(inputs));
+            let outputs = Some(b.create_vector(outputs));
+            operators.push(fb::Operator::create(
+                &mut b,
+                &fb::OperatorArgs {
+                    opcode_index: index as u32,
+                    inputs,
+                    outputs,
+                    builtin_options_type: options
+                        .as_ref()
+                        .map_or(fb::BuiltinOptions::NONE, |o| o.0),
+                    builtin_options: written,
+                    ..Default::default()
+                },
+            ));
+        }
+        let tensors = Some(b.create_vector(&tensors));
+        let inputs = Some(b.create_vector(&self.inputs));
+        let outputs = Some(b.create_vector(&self.outputs));
+        let operators = Some(b.create_vector(&operators));
+        let args = fb::SubGraphArgs { tensors, inputs, outputs, operators, ..Default::default() };
+        let graph = fb::SubGraph::create(&mut b, &args);
+        let subgraphs = Some(b.create_vector(&[graph]));
+        let operator_codes = Some(b.create_vector(&codes));
+        let buffers = Some(b.create_vector(&buffers));
+        let args =
+            fb::ModelArgs { version: 3, operator_codes, subgraphs, buffers, ..Default::default() };
+        let model = fb::Model::create(&mut b, &args);
+        fb::finish_model_buffer(&mut b, model);
+        b.finished_data().to_vec()
+    }
+}
