@@ -1,11 +1,13 @@
 //! Benchmarks and calibration: `cargo xtask bench [NAME]` and `cargo xtask calibrate`.
 
+mod allocate;
 mod calibrate;
 mod emulation;
 mod figures;
 mod page;
 mod reference;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -20,7 +22,7 @@ struct Arguments {
     command: Option<Command>,
 }
 
-#[derive(Clone, Copy, Subcommand)]
+#[derive(Clone, Subcommand)]
 enum Command {
     /// All benchmarks
     All,
@@ -32,6 +34,11 @@ enum Command {
     Server,
     /// Multiply-accumulates a second of the int8 reference interpreter on one core
     Reference,
+    /// Place the buffers of files <name>.<bytes>.csv, such as MiniMalloc's hard instances
+    Allocate {
+        /// Folder of the files
+        folder: PathBuf,
+    },
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -55,6 +62,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
     let mut measured = Vec::new();
     match command {
         Command::Calibrate { check } => return calibrate::calibrate(check),
+        Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);

@@ -35,6 +35,8 @@ pub enum Command {
     Image(Image),
     /// Find the order of operators that needs the least memory
     Order(Order),
+    /// Place buffers with lifetimes in memory, as low as can be
+    Allocate(Allocate),
     /// Serve the page with its emulator
     Serve(Serve),
 }
@@ -159,6 +161,25 @@ pub struct Order {
     pub concat: bool,
     #[command(flatten)]
     pub json: Json,
+}
+
+#[derive(Debug, Args)]
+pub struct Allocate {
+    /// Buffers as comma-separated values: columns id, lower, upper, size and, if wanted,
+    /// alignment, gaps, offset
+    #[arg(value_name = "FILE.csv")]
+    pub file: PathBuf,
+    /// Find a placement of at most this height; else the least
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub capacity: Option<Bytes>,
+    /// Units of work to spend at most; a million take some milliseconds
+    #[arg(long, value_name = "UNITS", default_value_t = 1_000_000_000)]
+    pub budget: u64,
+    #[command(flatten)]
+    pub json: Json,
+    /// Write the buffers with their offsets
+    #[arg(short, long, value_name = "FILE.csv")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

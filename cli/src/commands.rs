@@ -1,5 +1,6 @@
 //! The commands.
 
+pub mod allocate;
 pub mod boards;
 pub mod image;
 pub mod inspect;

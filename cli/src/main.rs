@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Verify(options) => commands::verify::verify(&options),
         Command::Image(options) => commands::image::image(&options),
         Command::Order(options) => commands::order::order(&options),
+        Command::Allocate(options) => commands::allocate::allocate(&options),
         Command::Serve(options) => commands::serve::serve(&options),
     };
     match said {

@@ -41,7 +41,9 @@ fn help_names_all_commands() {
     let output = tilewright(&["--help"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
-    for command in ["boards", "inspect", "plan", "run", "verify", "image", "order", "serve"] {
+    for command in
+        ["boards", "inspect", "plan", "run", "verify", "image", "order", "allocate", "serve"]
+    {
         assert!(text.contains(command), "{command} in {text}");
     }
 }

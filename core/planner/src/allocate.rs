@@ -20,8 +20,9 @@ pub use problem::{Buffer, Gap, ProblemError, Region, Solution, TENSOR_ALIGNMENT,
 pub use search::{Answer, Goal, Progress, Search, Stop, Witness, solve};
 pub use validate::{Fault, validate};
 
-/// Units of work that planning spends on an arena unless told otherwise: some milliseconds.
-pub const PLANNING_BUDGET: u64 = 2_000_000;
+/// Units of work that planning spends on an arena unless told otherwise: some ten
+/// milliseconds at worst. Most networks take less than a tenth of it.
+pub const PLANNING_BUDGET: u64 = 8_000_000;
 
 /// A low placement with the bound it was held against.
 #[derive(Clone, Debug, PartialEq, Eq)]

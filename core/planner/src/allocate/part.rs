@@ -35,7 +35,7 @@ pub struct Part {
     /// Made when exact search begins; nothing if the stretch is too large for it.
     search: Option<Box<Deep>>,
     /// The stretch is too large for exact search.
-    closed: bool,
+    pub closed: bool,
     /// Nothing keeps every buffer in its region.
     pub impossible: bool,
 }
@@ -102,8 +102,8 @@ impl Part {
     }
 
     /// Searches for about `units` of work for a placement at most `goal` high, or, unless
-    /// `only_goal`, for one as near to it as can be; gives the work spent. Each run is short, and the next starts anew; runs that go on without end are left
-    /// to chance, their lengths following Luby's sequence.
+    /// `only_goal`, for one as near to it as can be; gives the work spent. It stops at the end of
+    /// a run: each is short, and the next starts anew; how long they are follows Luby's sequence.
     pub fn advance(&mut self, goal: Bytes, only_goal: bool, units: u64) -> u64 {
         if self.search.is_none() {
             let Some(instance) = Instance::of(&self.buffers) else {
@@ -115,12 +115,17 @@ impl Part {
             let tastes = Tastes::new(&instance);
             let targets = Default::default();
             self.search = Some(Box::new(Deep { instance, tastes, targets, turn: 0, run: None }));
+            if self.is_done(goal, only_goal) {
+                return 1;
+            }
         }
-        let mut spent = 1;
-        while spent < units && !self.is_done(goal, only_goal) {
-            spent += self.step(goal, only_goal, units - spent);
-        }
-        spent
+        self.step(goal, only_goal, units).max(1)
+    }
+
+    /// Whether a run has begun and not ended.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.search.as_ref().is_some_and(|search| search.run.is_some())
     }
 
     /// Whether more work cannot bring the height nearer to `goal`.
@@ -128,7 +133,7 @@ impl Part {
     pub fn is_done(&self, goal: Bytes, only_goal: bool) -> bool {
         let height = self.height();
         let hopeless = if only_goal { self.lower_bound > goal } else { height <= self.lower_bound };
-        self.closed || self.impossible || height <= goal || hopeless
+        self.impossible || height <= goal || hopeless
     }
 
     /// Goes on with a run, or starts one.
@@ -166,7 +171,7 @@ impl Part {
         let target = &mut search.targets[turn];
         let left = failures.saturating_sub(exact.failures);
         let ended = exact.run(&search.instance, units, left, &mut target.refuted);
-        let spent = exact.work - before + 1;
+        let spent = exact.work - before;
         let height = target.height;
         match ended {
             Run::Unfinished if exact.failures < failures => {

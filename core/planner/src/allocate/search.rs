@@ -85,6 +85,9 @@ pub enum Stop {
     Cancelled,
 }
 
+/// Orders of [`fit::ORDERS`] tried before exact search; the others are for what is too large.
+const QUICK_ORDERS: usize = 3;
+
 /// A search under way. Its state depends on the problem and the units spent only.
 #[derive(Debug)]
 pub struct Search {
@@ -122,25 +125,28 @@ impl Search {
     pub fn advance(&mut self, units: u64) -> Progress {
         let until = self.units.saturating_add(units);
         while self.units < until && !self.is_done() {
-            match fit::ORDERS.get(self.next_order) {
-                Some((key, fit)) => {
-                    self.next_order += 1;
-                    let order = fit::order(&self.buffers, *key);
-                    if let Some(found) = fit::place(&self.buffers, &order, *fit, &mut self.units) {
-                        self.parts.iter_mut().for_each(|part| part.offer(&found.offsets));
-                    }
-                }
-                None => self.deepen(until),
+            let (goal, only_goal) = self.aim();
+            let searchable = |part: &Part| !part.closed && !part.is_done(goal, only_goal);
+            if self.next_order >= QUICK_ORDERS && self.parts.iter().any(searchable) {
+                self.deepen(until);
+                continue;
+            }
+            let Some((key, fit)) = fit::ORDERS.get(self.next_order) else { break };
+            self.next_order += 1;
+            let order = fit::order(&self.buffers, *key);
+            if let Some(found) = fit::place(&self.buffers, &order, *fit, &mut self.units) {
+                self.parts.iter_mut().for_each(|part| part.offer(&found.offsets));
             }
         }
         if self.is_done() { Progress::Done } else { Progress::Working }
     }
 
-    /// Works on the part that stands out most.
+    /// Works on the part under way, or on the one that stands out most.
     fn deepen(&mut self, until: u64) {
         let (goal, only_goal) = self.aim();
-        let open = self.parts.iter_mut().filter(|part| !part.is_done(goal, only_goal));
-        let Some(part) = open.max_by_key(|part| part.height()) else { return };
+        let open = |part: &&mut Part| !part.closed && !part.is_done(goal, only_goal);
+        let open = self.parts.iter_mut().filter(open);
+        let Some(part) = open.max_by_key(|part| (part.is_running(), part.height())) else { return };
         self.units += part.advance(goal, only_goal, until - self.units);
         if let Goal::Fit(capacity) = self.goal
             && part.lower_bound > capacity
@@ -159,7 +165,9 @@ impl Search {
 
     fn is_done(&self) -> bool {
         let (goal, only_goal) = self.aim();
-        self.witness.is_some() || self.parts.iter().all(|part| part.is_done(goal, only_goal))
+        let tried = self.next_order == fit::ORDERS.len();
+        let done = |part: &Part| part.is_done(goal, only_goal) || (part.closed && tried);
+        self.witness.is_some() || self.parts.iter().all(done)
     }
 
     /// The lowest placement so far, of each part on its own.

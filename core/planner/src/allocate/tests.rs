@@ -181,11 +181,21 @@ fn what_cannot_fit_names_who_is_live() {
     assert_eq!(answer, Answer::Infeasible(witness));
 }
 
-/// The smallest problem whose least height is above its largest live sum that was found by
-/// search over random ones.
+/// A problem whose least height, 6, is above its largest sum of live bytes, 5.
 fn above_its_bound() -> Vec<Buffer> {
-    let rows = [(0, 2, 2), (0, 1, 1), (1, 4, 1), (2, 3, 2), (3, 6, 2), (5, 6, 1)];
+    let rows = [(0, 3, 2), (5, 8, 3), (1, 5, 2), (3, 5, 1), (4, 7, 2), (1, 4, 1), (0, 1, 3)];
     rows.map(|(first, end, bytes)| Buffer::new(first, end, Bytes(bytes))).to_vec()
+}
+
+#[test]
+fn a_height_above_the_live_bytes_is_proved() {
+    let buffers = above_its_bound();
+    assert_eq!(lower_bound(&buffers), Bytes(5));
+    assert_eq!(brute_force(&buffers, 10), Some(6));
+    let found = least(buffers.clone(), BUDGET).unwrap();
+    assert_eq!((found.solution.height, found.lower_bound), (Bytes(6), Bytes(6)));
+    let answer = solve(buffers, Goal::Fit(Bytes(5)), BUDGET).unwrap();
+    assert!(matches!(answer, Answer::Infeasible(Witness::Exhausted { .. })), "{answer:?}");
 }
 
 #[test]
@@ -226,4 +236,34 @@ fn senseless_problems_are_refused() {
     assert_eq!(with(gap(2, 2)), Some(1));
     assert_eq!(with(gap(2, 5)), Some(1));
     assert_eq!(check(&[gap(1, 2), gap(0, 4)]), Ok(()));
+}
+
+#[test]
+fn files_come_back_as_they_were_written() {
+    let text = "id,lower,upper,size,alignment,gaps\na,0,9,4,4,2-3 5-7\nb,3,9,4,1,\n";
+    let table = csv::read(text).unwrap();
+    assert_eq!(table.buffers[0].gaps, [Gap { first: 2, end: 3 }, Gap { first: 5, end: 7 }]);
+    assert_eq!(csv::write(&table, None), text);
+    // Where the last point in time of use is given instead of the first without.
+    let inclusive = "buffer,start,end,size,gaps\na,0,8,4,2-2 5-6\nb,3,8,4,\n";
+    let same = csv::read(inclusive).unwrap();
+    assert_eq!(same.buffers[0].gaps, table.buffers[0].gaps);
+    assert_eq!(same.buffers[1], table.buffers[1]);
+}
+
+#[test]
+fn any_text_is_read_or_refused() {
+    let pieces =
+        ["id", "lower", "upper", "size", ",", "\n", "-1", "0", "7", "x", "gaps", "3-", "@"];
+    let mut state = 1u64;
+    for _ in 0..20_000 {
+        let mut text = String::from("id,lower,upper,size,gaps\n");
+        for _ in 0..12 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
+        }
+        if let Ok(table) = csv::read(&text) {
+            assert_eq!(check(&table.buffers), Ok(()));
+        }
+    }
 }
