@@ -51,6 +51,12 @@ fn no_plan(error: PlanError) -> Problem {
             format!("tensor '{tensor}'"),
             "Export the model for batch 1 and a smaller input.",
         ),
+        PlanError::Arena(_) => Problem::new(
+            Blame::TooLarge,
+            text,
+            "the tensor arena",
+            "Export the model with a smaller input.",
+        ),
         PlanError::UnknownStrategy { .. } => {
             Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
         }
