@@ -66,10 +66,9 @@ fn no_plan(error: PlanError) -> Problem {
             format!("costs/{core}.toml"),
             "Run `cargo xtask calibrate`.",
         ),
-        PlanError::NotQuantised { .. }
-        | PlanError::Integer { .. }
-        | PlanError::Arena(_)
-        | PlanError::Order(_) => Problem::ours(text, "planner"),
+        PlanError::NotQuantised { .. } | PlanError::Integer { .. } | PlanError::Order(_) => {
+            Problem::ours(text, "planner")
+        }
     }
 }
 
