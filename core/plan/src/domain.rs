@@ -1,7 +1,8 @@
 //! What kernels may be given. A compute step outside of this is refused when an image is read,
 //! so that kernels never see it.
 
-use crate::kernel::{CHANNEL_CONSTANT_BYTES, Kernel, Role};
+use crate::gather::Gather;
+use crate::kernel::{CHANNEL_CONSTANT_BYTES, Kernel, NEAREST_BYTES, Role, TABLE_BYTES};
 use crate::op::Op;
 use crate::view::{Space, Tile, View};
 
@@ -30,6 +31,18 @@ pub fn check_op(op: &Op) -> Result<(), &'static str> {
     }
     if matches!(kernel, Kernel::Conv | Kernel::Depthwise) && op.groups == 0 {
         return Err("no groups");
+    }
+    let over = Op::OVER.iter().fold(0, |all, flag| all | flag);
+    let allowed = match kernel {
+        Kernel::Mean | Kernel::ArgMax => over,
+        Kernel::AveragePool => Op::COUNT_PADDING,
+        _ => 0,
+    };
+    if op.flags & !allowed != 0 {
+        return Err("unknown flags");
+    }
+    if kernel == Kernel::ArgMax && op.flags.count_ones() != 1 {
+        return Err("an index is sought along other than one dimension");
     }
     Ok(())
 }
@@ -66,10 +79,18 @@ impl ConcatHasZero for [[u16; 2]; 3] {
 }
 
 const fn has_window(kernel: Kernel) -> bool {
-    matches!(kernel, Kernel::Conv | Kernel::Depthwise | Kernel::MaxPool | Kernel::AveragePool)
+    matches!(
+        kernel,
+        Kernel::Conv
+            | Kernel::Depthwise
+            | Kernel::TransposeConv
+            | Kernel::MaxPool
+            | Kernel::AveragePool
+    )
 }
 
-/// Checks a compute step: the op with its tile and its operands, one view for each role.
+/// Checks a compute step: the op with its tile and its operands, one view for each role. What a
+/// gather's constants say is checked by [`check_gather`].
 ///
 /// # Errors
 /// A sentence on what is wrong.
@@ -80,22 +101,11 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
         return Err("wrong number of operands");
     }
     for (role, view) in roles.iter().zip(operands) {
-        let space = view.space().ok_or("unknown space")?;
-        if matches!(role, Role::Output) && !space.is_writable() {
-            return Err("output lies in a space that cannot be written");
-        }
-        if matches!(space, Space::Card) {
-            return Err("the core cannot address the card");
-        }
-        if matches!(role, Role::Weights | Role::Constants) && !view.is_contiguous() {
-            return Err("weights or constants are not contiguous");
-        }
-        if matches!(role, Role::Constants) && !view.offset.is_multiple_of(4) {
-            return Err("constants are not aligned to four bytes");
-        }
+        check_operand(*role, view)?;
     }
     let output = operand(roles, operands, Role::Output).ok_or("no output")?;
     let input = operand(roles, operands, Role::Input).ok_or("no input")?;
+    let constants = operand(roles, operands, Role::Constants).map_or(0, View::elements);
     check_output(tile, output)?;
     match kernel {
         Kernel::Conv => {
@@ -114,6 +124,10 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
             check_window(op, tile, input)?;
             check_channels(tile, window_area(op), operands)
         }
+        Kernel::TransposeConv => {
+            check_valid(tile, input)?;
+            check_channels(tile, window_area(op) * u64::from(input.c), operands)
+        }
         Kernel::FullyConnected => {
             if !input.is_contiguous() || output.h != 1 || output.w != 1 {
                 return Err("fully connected operands are not vectors");
@@ -121,20 +135,19 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
             check_channels(tile, input.elements(), operands)
         }
         Kernel::MaxPool | Kernel::AveragePool => {
-            if input.c != tile.channels {
-                return Err("input and output differ in channels");
-            }
+            check_same_channels(input, output)?;
             check_window(op, tile, input)?;
-            check_windows_not_empty(op, tile)
+            check_windows_not_empty(op, tile)?;
+            check_counted(op, tile)
         }
-        Kernel::Add | Kernel::Requantise | Kernel::Softmax => {
-            let same = |view: &View| (view.h, view.w, view.c) == (output.h, output.w, output.c);
-            let mut inputs = roles.iter().zip(operands).filter(|(r, _)| matches!(r, Role::Input));
-            if inputs.all(|(_, view)| same(view)) {
-                Ok(())
-            } else {
-                Err("operands differ in shape")
-            }
+        Kernel::Add | Kernel::Sub | Kernel::Mul | Kernel::Maximum | Kernel::Minimum => {
+            check_broadcast(operands, false)
+        }
+        Kernel::Prelu => check_broadcast(operands, true),
+        Kernel::Requantise | Kernel::Softmax | Kernel::LogSoftmax => check_same(input, output),
+        Kernel::Lut => {
+            check_same(input, output)?;
+            (constants == TABLE_BYTES).then_some(()).ok_or("the table has the wrong length")
         }
         Kernel::Pad => {
             let [top, left] = op.padding.map(u32::from);
@@ -146,7 +159,65 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
             }
             Ok(())
         }
+        Kernel::Gather => {
+            (constants == Gather::BYTES).then_some(()).ok_or("parameters have the wrong length")
+        }
+        Kernel::Mean => check_over(op, tile, input, output, 1),
+        Kernel::ArgMax => check_over(op, tile, input, output, 4),
+        Kernel::ResizeNearest => {
+            check_same_channels(input, output)?;
+            let size = op.window.map(u64::from);
+            let inside = (0..2).all(|axis| {
+                let end = u64::from(tile.output_start[axis]) + u64::from(tile.output_size[axis]);
+                end <= size[axis]
+            });
+            let fits = inside && constants == (size[0] + size[1]) * NEAREST_BYTES;
+            fits.then_some(()).ok_or("the table has the wrong length")
+        }
+        Kernel::ResizeBilinear => {
+            check_same_channels(input, output)?;
+            check_valid(tile, input)?;
+            check_places(op, tile)
+        }
     }
+}
+
+/// Checks an operand by itself, its extent aside.
+fn check_operand(role: Role, view: &View) -> Result<(), &'static str> {
+    let space = view.space().ok_or("unknown space")?;
+    if matches!(role, Role::Output) && !space.is_writable() {
+        return Err("output lies in a space that cannot be written");
+    }
+    if matches!(space, Space::Card) {
+        return Err("the core cannot address the card");
+    }
+    if matches!(role, Role::Weights | Role::Constants) && !view.is_contiguous() {
+        return Err("weights or constants are not contiguous");
+    }
+    if matches!(role, Role::Constants) && !view.offset.is_multiple_of(4) {
+        return Err("constants are not aligned to four bytes");
+    }
+    Ok(())
+}
+
+/// Checks the parameters of a gather against the tile and operands of a step that passed
+/// [`check_compute`].
+///
+/// # Errors
+/// A sentence on what is wrong.
+pub fn check_gather(gather: &Gather, tile: &Tile, input: &View) -> Result<(), &'static str> {
+    if gather.sizes.contains(&0) || gather.reserved != 0 {
+        return Err("a dimension of a gather is empty");
+    }
+    let [rows, columns] = tile.output_size.map(u64::from);
+    if gather.box_size() != Some([rows, columns, u64::from(tile.channels)]) {
+        return Err("a gather's dimensions do not make its output box");
+    }
+    let [lowest, highest] = gather.reach();
+    if lowest < 0 || highest.cast_unsigned() >= input.extent() {
+        return Err("a gather reads outside of its input");
+    }
+    Ok(())
 }
 
 fn operand<'v>(roles: &[Role], operands: &'v [View], wanted: Role) -> Option<&'v View> {
@@ -173,8 +244,81 @@ fn check_output(tile: &Tile, output: &View) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The input rows and columns that exist lie in the view, and all that the tile needs exist.
-fn check_window(op: &Op, tile: &Tile, input: &View) -> Result<(), &'static str> {
+fn check_same(input: &View, output: &View) -> Result<(), &'static str> {
+    let size = |view: &View| (view.h, view.w, view.c);
+    if size(input) == size(output) { Ok(()) } else { Err("operands differ in shape") }
+}
+
+fn check_same_channels(input: &View, output: &View) -> Result<(), &'static str> {
+    if input.c == output.c { Ok(()) } else { Err("input and output differ in channels") }
+}
+
+/// Of each dimension the inputs have as much as the output or one, and one of them has as much; the
+/// first if it is not to be broadcast.
+fn check_broadcast(operands: &[View], first_whole: bool) -> Result<(), &'static str> {
+    let [first, second, output] = operands else { return Err("wrong number of operands") };
+    let size = |view: &View| [u32::from(view.h), u32::from(view.w), view.c];
+    let (first, second, output) = (size(first), size(second), size(output));
+    for ((a, b), out) in first.into_iter().zip(second).zip(output) {
+        if (a != out && (a != 1 || first_whole || b != out)) || (b != out && b != 1) {
+            return Err("operands do not broadcast to the output");
+        }
+    }
+    Ok(())
+}
+
+/// Dimensions that are taken together are whole in the input and one in the output; of the others
+/// the input has what the tile names. An output channel takes `bytes` bytes.
+fn check_over(
+    op: &Op,
+    tile: &Tile,
+    input: &View,
+    output: &View,
+    bytes: u32,
+) -> Result<(), &'static str> {
+    let [rows, columns, channels] = op.over();
+    let places = [(rows, input.y0, input.h, output.h), (columns, input.x0, input.w, output.w)];
+    for (axis, (over, first, count, outputs)) in places.into_iter().enumerate() {
+        let start = i32::from(tile.output_start[axis]);
+        let end = start + i32::from(tile.output_size[axis]);
+        let inside = start >= i32::from(first) && end <= i32::from(first) + i32::from(count);
+        if (over && outputs != 1) || (!over && !inside) {
+            return Err("input and output do not fit the dimensions taken together");
+        }
+    }
+    let results = if channels { 1 } else { input.c };
+    if results.checked_mul(bytes) != Some(output.c) {
+        return Err("input and output differ in channels");
+    }
+    Ok(())
+}
+
+/// All that a bilinear resizing needs exists: places grow with the output, so the first and the
+/// last tell of all.
+fn check_places(op: &Op, tile: &Tile) -> Result<(), &'static str> {
+    const UNIT: i64 = 1 << 10;
+    let [steps @ .., _, _, _, _, _] = op.scalars;
+    let [_, _, firsts @ .., _, _, _] = op.scalars;
+    for axis in 0..2 {
+        let (step, first) = (i64::from(steps[axis]), i64::from(firsts[axis]));
+        let start = i64::from(tile.output_start[axis]);
+        let last = start + i64::from(tile.output_size[axis]) - 1;
+        let place = |output: i64| output * step + first;
+        let valid = i64::from(tile.valid_start[axis]);
+        let valid = valid..valid + i64::from(tile.valid_size[axis]);
+        let fits = i32::try_from(place(last) + UNIT).is_ok()
+            && i32::try_from(place(start)).is_ok()
+            && place(last) / UNIT < valid.end
+            && (place(start) + UNIT - 1) / UNIT >= valid.start;
+        if step < 0 || !fits {
+            return Err("a place between pixels lies outside of the input");
+        }
+    }
+    Ok(())
+}
+
+/// The input rows and columns that exist lie in the view.
+fn check_valid(tile: &Tile, input: &View) -> Result<(), &'static str> {
     for (axis, first, count) in [(0, input.y0, input.h), (1, input.x0, input.w)] {
         let start = i32::from(tile.valid_start[axis]);
         let end = start + i32::from(tile.valid_size[axis]);
@@ -185,6 +329,12 @@ fn check_window(op: &Op, tile: &Tile, input: &View) -> Result<(), &'static str> 
             return Err("valid input lies outside its view");
         }
     }
+    Ok(())
+}
+
+/// The input that exists lies in the view, and positions are numbers that kernels can hold.
+fn check_window(op: &Op, tile: &Tile, input: &View) -> Result<(), &'static str> {
+    check_valid(tile, input)?;
     // Positions are computed in 32 bits by the kernels.
     for axis in 0..2 {
         let last = i64::from(tile.output_start[axis]) + i64::from(tile.output_size[axis]);
@@ -211,6 +361,18 @@ fn check_windows_not_empty(op: &Op, tile: &Tile) -> Result<(), &'static str> {
         let last = start_of(i64::from(tile.output_size[axis]) - 1);
         if first + i64::from(op.window[axis]) <= valid_start || last >= valid_end {
             return Err("a pooling window sees no input");
+        }
+    }
+    Ok(())
+}
+
+/// Input counts where padding does.
+fn check_counted(op: &Op, tile: &Tile) -> Result<(), &'static str> {
+    let counts = op.flags & Op::COUNT_PADDING != 0;
+    for (axis, end) in op.scalars.into_iter().take(2).enumerate() {
+        let valid_end = i32::from(tile.valid_start[axis]) + i32::from(tile.valid_size[axis]);
+        if counts && end < valid_end {
+            return Err("padding counts, but not all input");
         }
     }
     Ok(())

@@ -16,9 +16,12 @@ pub enum Kernel {
     FullyConnected = 3,
     /// Maximum over a window. Operands: input, output.
     MaxPool = 4,
-    /// Mean over the part of a window that lies inside the input. Operands: input, output.
+    /// Mean over the part of a window that lies inside the input, or inside the input and its
+    /// padding. Operands: input, output.
     AveragePool = 5,
-    /// Sum of two tensors of one shape. Operands: first, second, output.
+    /// Sum of two tensors. Operands of this and of the other kernels of two activations broadcast:
+    /// a box of one row, column or channel stands for as many as the output has. Either may be
+    /// constant. Operands: first, second, output.
     Add = 6,
     /// Copies with a change of scale and a clamp: activation alone, concat, re-quantisation.
     /// Operands: input, output.
@@ -28,6 +31,33 @@ pub enum Kernel {
     Pad = 8,
     /// Softmax over the channels of each pixel. Operands: input, output.
     Softmax = 9,
+    /// A function of each value. Operands: input, output, table of its 256 results.
+    Lut = 10,
+    /// First less second. Operands: first, second, output.
+    Sub = 11,
+    /// Product. Operands: first, second, output.
+    Mul = 12,
+    /// The larger of two values. Operands: first, second, output.
+    Maximum = 13,
+    /// The smaller of two values. Operands: first, second, output.
+    Minimum = 14,
+    /// Values, negative ones times a slope. Operands: input, slopes, output.
+    Prelu = 15,
+    /// Copies elements from strided places. Operands: input, output, [`crate::Gather`].
+    Gather = 16,
+    /// Mean over whole dimensions. Operands: input, output.
+    Mean = 17,
+    /// Transposed convolution, weights OHWI. Operands: input, output, weights, channel constants.
+    TransposeConv = 18,
+    /// Nearest pixels. Operands: input, output, table of input rows and columns.
+    ResizeNearest = 19,
+    /// Weighted means of the four pixels around. Operands: input, output.
+    ResizeBilinear = 20,
+    /// Logarithm of the softmax over the channels of each pixel. Operands: input, output.
+    LogSoftmax = 21,
+    /// Index of the largest value along a dimension, as 32-bit integers: four bytes of the output
+    /// for each. Operands: input, output.
+    ArgMax = 22,
 }
 
 /// What an operand of a kernel is.
@@ -39,13 +69,14 @@ pub enum Role {
     Output,
     /// Weights, int8, in the kernel's packed layout.
     Weights,
-    /// Per-channel constants: bias, multiplier and shift, in the kernel's packed layout.
+    /// What else the kernel reads, in its packed layout: channel constants (bias, multiplier and
+    /// shift of each output channel), a table, or parameters.
     Constants,
 }
 
 impl Kernel {
     /// All kernels, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 22] = [
         Self::Conv,
         Self::Depthwise,
         Self::FullyConnected,
@@ -55,6 +86,19 @@ impl Kernel {
         Self::Requantise,
         Self::Pad,
         Self::Softmax,
+        Self::Lut,
+        Self::Sub,
+        Self::Mul,
+        Self::Maximum,
+        Self::Minimum,
+        Self::Prelu,
+        Self::Gather,
+        Self::Mean,
+        Self::TransposeConv,
+        Self::ResizeNearest,
+        Self::ResizeBilinear,
+        Self::LogSoftmax,
+        Self::ArgMax,
     ];
 
     /// The kernel with this number in a plan image.
@@ -68,13 +112,22 @@ impl Kernel {
     pub const fn roles(self) -> &'static [Role] {
         use Role::{Constants, Input, Output, Weights};
         match self {
-            Self::Conv | Self::Depthwise | Self::FullyConnected => {
+            Self::Conv | Self::Depthwise | Self::FullyConnected | Self::TransposeConv => {
                 &[Input, Output, Weights, Constants]
             }
-            Self::Add => &[Input, Input, Output],
-            Self::MaxPool | Self::AveragePool | Self::Requantise | Self::Pad | Self::Softmax => {
-                &[Input, Output]
+            Self::Add | Self::Sub | Self::Mul | Self::Maximum | Self::Minimum | Self::Prelu => {
+                &[Input, Input, Output]
             }
+            Self::Lut | Self::Gather | Self::ResizeNearest => &[Input, Output, Constants],
+            Self::MaxPool
+            | Self::AveragePool
+            | Self::Requantise
+            | Self::Pad
+            | Self::Softmax
+            | Self::Mean
+            | Self::ResizeBilinear
+            | Self::LogSoftmax
+            | Self::ArgMax => &[Input, Output],
         }
     }
 
@@ -91,9 +144,30 @@ impl Kernel {
             Self::Requantise => "requantise",
             Self::Pad => "pad",
             Self::Softmax => "softmax",
+            Self::Lut => "lut",
+            Self::Sub => "sub",
+            Self::Mul => "mul",
+            Self::Maximum => "maximum",
+            Self::Minimum => "minimum",
+            Self::Prelu => "prelu",
+            Self::Gather => "gather",
+            Self::Mean => "mean",
+            Self::TransposeConv => "transpose_conv",
+            Self::ResizeNearest => "resize_nearest",
+            Self::ResizeBilinear => "resize_bilinear",
+            Self::LogSoftmax => "log_softmax",
+            Self::ArgMax => "arg_max",
         }
     }
 }
+
+/// Bytes of a [`Kernel::Lut`]'s table: the result for each int8 value, at the place that its byte
+/// gives as an unsigned number.
+pub const TABLE_BYTES: u64 = 256;
+
+/// Bytes of an entry of a [`Kernel::ResizeNearest`]'s table: the input row of each output row, then
+/// the input column of each output column, of the whole layer.
+pub const NEAREST_BYTES: u64 = 2;
 
 /// Bytes of one output channel's entry in the channel constants: bias, multiplier and shift as
 /// 32-bit integers each.

@@ -17,6 +17,7 @@ compile_error!(
 );
 
 pub mod domain;
+pub mod gather;
 pub mod image;
 pub mod kernel;
 pub mod op;
@@ -26,6 +27,7 @@ pub mod step;
 pub mod units;
 pub mod view;
 
+pub use gather::Gather;
 pub use image::{ImageError, PlanImage};
 pub use kernel::{Kernel, Role};
 pub use op::Op;

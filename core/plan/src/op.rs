@@ -14,9 +14,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Op {
     /// A [`Kernel`]'s number.
     pub kernel: u16,
-    /// Reserved, zero.
+    /// [`Op::OVER`] and [`Op::COUNT_PADDING`]; the others are zero.
     pub flags: u16,
-    /// Window height and width in input pixels.
+    /// Window height and width in input pixels; of `TransposeConv` in output pixels; of
+    /// `ResizeNearest` the layer's whole output height and width.
     pub window: [u16; 2],
     /// Stride in input pixels, vertical and horizontal; at least 1 for kernels with a window.
     pub stride: [u16; 2],
@@ -39,14 +40,32 @@ pub struct Op {
     /// Reserved, zero.
     pub reserved2: i16,
     /// Kernel's own integers:
-    /// * `Add`: multiplier and shift of the first input, of the second, of the output, after a
-    ///   common left shift of 20 bits;
-    /// * `Requantise`: multiplier and shift;
-    /// * `Softmax`: multiplier and left shift of the input difference, smallest difference.
+    /// * `AveragePool` that counts padding: one past the last row and column that count;
+    /// * `Add`, `Sub`: multiplier and shift of the first input, of the second, of the output, after
+    ///   a common left shift of 20 bits;
+    /// * `Mul`, `Mean`, `Requantise`: multiplier and shift;
+    /// * `Prelu`: multiplier and shift of values that are not negative, of products with slopes;
+    /// * `Softmax`: multiplier and left shift of the input difference, smallest difference;
+    /// * `LogSoftmax`: the same, then multiplier and shift back to an input difference;
+    /// * `ResizeBilinear`: vertical and horizontal distance in the input from an output to the next
+    ///   and place of the first, in 2^−10 pixels.
     pub scalars: [i32; 7],
 }
 
 impl Op {
+    /// Flags of `Mean` and `ArgMax`: rows, columns, channels are taken together. An `ArgMax` has
+    /// one of them.
+    pub const OVER: [u16; 3] = [1, 2, 4];
+
+    /// Flag of `AveragePool`: padding counts in the divisor, with the input's zero point as value.
+    pub const COUNT_PADDING: u16 = 8;
+
+    /// Whether rows, columns and channels are taken together: see [`Op::OVER`].
+    #[must_use]
+    pub fn over(&self) -> [bool; 3] {
+        Self::OVER.map(|flag| self.flags & flag != 0)
+    }
+
     /// The kernel, if the number is one.
     #[must_use]
     pub fn kernel(&self) -> Option<Kernel> {

@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::gather::Gather;
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::step::{LaneKind, Step};
@@ -67,6 +68,17 @@ pub enum ConstantRole {
     Weights,
     /// Bias, multiplier and shift for each output channel.
     Channels,
+    /// Values of a constant operand of the node, as they are.
+    Operand {
+        /// Index among the node's inputs.
+        input: u8,
+    },
+    /// The node's results for each int8 value.
+    Table,
+    /// Input row of each output row and input column of each output column of the node.
+    Nearest,
+    /// These parameters of a gather.
+    Gather(Gather),
 }
 
 /// A block of constants: image building fills it from the model.

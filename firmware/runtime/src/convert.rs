@@ -1,7 +1,7 @@
 //! From the plan's records to what kernels take.
 
-use tilewright_kernels::{self as kernels, Layout, Multiplier, Output, Window};
-use tilewright_plan::{Op, Tile, View};
+use tilewright_kernels::{self as kernels, Layout, Multiplier, Output, Stride, Window};
+use tilewright_plan::{Gather, Op, Tile, View};
 
 /// A view's layout.
 pub const fn layout(view: &View) -> Layout {
@@ -54,4 +54,19 @@ pub fn output(op: &Op) -> Option<Output> {
 pub fn factor(op: &Op, first: usize) -> Multiplier {
     let scalar = |index: usize| op.scalars.get(index).copied().unwrap_or(0);
     Multiplier { multiplier: scalar(first), shift: scalar(first + 1) }
+}
+
+/// A gather's parameters.
+pub fn gather(gather: &Gather) -> kernels::Gather {
+    let mut dimensions = [Stride::default(); kernels::GATHER_DIMENSIONS];
+    for (dimension, (size, step)) in
+        dimensions.iter_mut().zip(gather.sizes.into_iter().zip(gather.steps))
+    {
+        *dimension = Stride { size: size as usize, step: step as isize };
+    }
+    kernels::Gather {
+        start: gather.start as usize,
+        dimensions,
+        split: gather.split.map(usize::from),
+    }
 }

@@ -4,9 +4,9 @@ use crate::convert;
 use crate::error::Cause;
 use crate::memory::{AccessError, Memory};
 use tilewright_kernels::{
-    Add, Channels, Conv, FullyConnected, KernelError, Pad, Pool, Requantise, Softmax, Source,
-    Target, add, average_pool, conv, depthwise, fully_connected, max_pool, pad, requantise,
-    softmax,
+    self as kernels, Add, AveragePool, Axis, Bilinear, Channels, Conv, Counted, FullyConnected,
+    KernelError, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise, Softmax, Source,
+    Target, TransposeConv,
 };
 use tilewright_plan::{Kernel, Op, PlanImage, Tile, View};
 
@@ -21,100 +21,182 @@ pub fn compute(
     let op = image.op(op).ok_or(Cause::BadStep)?;
     let tile = image.tile(tile).ok_or(Cause::BadStep)?;
     let views = image.operands(op, first_view).ok_or(Cause::BadStep)?;
-    let kernel = op.kernel().ok_or(Cause::BadStep)?;
-    match (kernel, views) {
-        (
-            Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected,
-            [input, output, weights, constants],
-        ) => with_weights(image, memory, kernel, op, tile, [input, weights, constants], output),
-        (Kernel::Add, [first, second, output]) => {
-            let ([a, b], target) = operands(memory, image, [first, second], output)?;
-            let (a, b) = (source(a, first)?, source(b, second)?);
-            let [a_zero, b_zero] = op.input_zero;
-            let op = Add {
-                input_zero: [zero(a_zero)?, zero(b_zero)?],
-                input: [convert::factor(op, 0), convert::factor(op, 2)],
-                sum: convert::factor(op, 4),
-                output: convert::output(op).ok_or(Cause::BadStep)?,
-            };
-            let mut target = self::target(target, output)?;
-            add(&op, &convert::tile(tile), &a, &b, &mut target).map_err(Cause::Kernel)
+    let step = Step { image, op, kernel: op.kernel().ok_or(Cause::BadStep)?, tile };
+    match step.kernel {
+        Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected | Kernel::TransposeConv => {
+            step.with_weights(memory, views)
         }
-        (
-            Kernel::MaxPool
-            | Kernel::AveragePool
-            | Kernel::Requantise
-            | Kernel::Pad
-            | Kernel::Softmax,
-            [input, output],
-        ) => unary(image, memory, kernel, op, tile, input, output),
-        _ => Err(Cause::BadStep),
+        Kernel::Add
+        | Kernel::Sub
+        | Kernel::Mul
+        | Kernel::Maximum
+        | Kernel::Minimum
+        | Kernel::Prelu => step.pair(memory, views),
+        Kernel::Lut | Kernel::Gather | Kernel::ResizeNearest => step.with_table(memory, views),
+        Kernel::MaxPool
+        | Kernel::AveragePool
+        | Kernel::Requantise
+        | Kernel::Pad
+        | Kernel::Softmax
+        | Kernel::Mean
+        | Kernel::ResizeBilinear
+        | Kernel::LogSoftmax
+        | Kernel::ArgMax => step.unary(memory, views),
     }
 }
 
-fn with_weights(
-    image: &PlanImage<'_>,
-    memory: &mut Memory<'_>,
+/// A compute step apart from its operands.
+struct Step<'a, 'i> {
+    image: &'a PlanImage<'i>,
+    op: &'a Op,
     kernel: Kernel,
-    op: &Op,
-    tile: &Tile,
-    inputs: [&View; 3],
-    output: &View,
-) -> Result<(), Cause> {
-    let ([input, weights, constants], target) = operands(memory, image, inputs, output)?;
-    let (tile, channels) = (convert::tile(tile), Channels::new(constants));
-    let input = source(input, inputs[0])?;
-    let mut target = self::target(target, output)?;
-    let input_zero = zero(op.input_zero[0])?;
-    let output = convert::output(op).ok_or(Cause::BadStep)?;
-    let result = if matches!(kernel, Kernel::FullyConnected) {
-        let op = FullyConnected { input_zero, output };
-        fully_connected(&op, &tile, &input, &mut target, weights, channels)
-    } else {
-        let run = if matches!(kernel, Kernel::Conv) { conv } else { depthwise };
-        let (window, groups) = (convert::window(op), usize::from(op.groups));
-        let op = Conv { window, groups, input_zero, output };
-        run(&op, &tile, &input, &mut target, weights, channels)
-    };
-    result.map_err(Cause::Kernel)
+    tile: &'a Tile,
 }
 
-fn unary(
-    image: &PlanImage<'_>,
-    memory: &mut Memory<'_>,
-    kernel: Kernel,
-    op: &Op,
-    tile: &Tile,
-    input: &View,
-    output: &View,
-) -> Result<(), Cause> {
-    let ([bytes], target) = operands(memory, image, [input], output)?;
-    let input = source(bytes, input)?;
-    let mut target = self::target(target, output)?;
-    let tile = convert::tile(tile);
-    let output = convert::output(op).ok_or(Cause::BadStep)?;
-    let pool = || Pool { window: convert::window(op), output };
-    match kernel {
-        Kernel::MaxPool => max_pool(&pool(), &tile, &input, &mut target),
-        Kernel::AveragePool => average_pool(&pool(), &tile, &input, &mut target),
-        Kernel::Requantise => {
-            let input_zero = zero(op.input_zero[0])?;
-            let op = Requantise { input_zero, factor: convert::factor(op, 0), output };
-            requantise(&op, &tile, &input, &mut target)
+impl Step<'_, '_> {
+    fn with_weights(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
+        let [input, output, weights, constants] = views else { return Err(Cause::BadStep) };
+        let inputs = [input, weights, constants];
+        let ([bytes, weights, constants], target) = operands(memory, self.image, inputs, output)?;
+        let (tile, channels) = (convert::tile(self.tile), Channels::new(constants));
+        let input = source(bytes, input)?;
+        let target = &mut self::target(target, output)?;
+        let input_zero = zero(self.op.input_zero[0])?;
+        let output = convert::output(self.op).ok_or(Cause::BadStep)?;
+        let window = convert::window(self.op);
+        match self.kernel {
+            Kernel::FullyConnected => {
+                let op = FullyConnected { input_zero, output };
+                kernels::fully_connected(&op, &tile, &input, target, weights, channels)
+            }
+            Kernel::TransposeConv => {
+                let op = TransposeConv { window, input_zero, output };
+                kernels::transpose_conv(&op, &tile, &input, target, weights, channels)
+            }
+            kernel => {
+                let run = match kernel {
+                    Kernel::Conv => kernels::conv,
+                    _ => kernels::depthwise,
+                };
+                let groups = usize::from(self.op.groups);
+                let op = Conv { window, groups, input_zero, output };
+                run(&op, &tile, &input, target, weights, channels)
+            }
         }
-        Kernel::Pad => {
-            let op = Pad { padding: op.padding.map(i32::from), zero: output.zero };
-            pad(&op, &tile, &input, &mut target)
-        }
-        Kernel::Softmax => {
-            let op = Softmax { scale: convert::factor(op, 0), smallest_difference: op.scalars[2] };
-            softmax(&op, &tile, &input, &mut target)
-        }
-        Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected | Kernel::Add => {
-            Err(KernelError::Shape)
-        }
+        .map_err(Cause::Kernel)
     }
-    .map_err(Cause::Kernel)
+
+    fn pair(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
+        let [first, second, output] = views else { return Err(Cause::BadStep) };
+        let ([a, b], target) = operands(memory, self.image, [first, second], output)?;
+        let (a, b) = (&source(a, first)?, &source(b, second)?);
+        let to = &mut self::target(target, output)?;
+        let tile = &convert::tile(self.tile);
+        let [a_zero, b_zero] = self.op.input_zero;
+        let input_zero = [zero(a_zero)?, zero(b_zero)?];
+        let output = convert::output(self.op).ok_or(Cause::BadStep)?;
+        let factor = |first| convert::factor(self.op, first);
+        match self.kernel {
+            Kernel::Mul => {
+                let op = Mul { input_zero, product: factor(0), output };
+                kernels::mul(&op, tile, a, b, to)
+            }
+            Kernel::Maximum => kernels::maximum(&output, tile, a, b, to),
+            Kernel::Minimum => kernels::minimum(&output, tile, a, b, to),
+            Kernel::Prelu => {
+                let op = Prelu { input_zero, positive: factor(0), negative: factor(2), output };
+                kernels::prelu(&op, tile, a, b, to)
+            }
+            kernel => {
+                let run = if kernel == Kernel::Sub { kernels::sub } else { kernels::add };
+                let op = Add { input_zero, input: [factor(0), factor(2)], sum: factor(4), output };
+                run(&op, tile, a, b, to)
+            }
+        }
+        .map_err(Cause::Kernel)
+    }
+
+    fn with_table(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
+        let [input, output, constants] = views else { return Err(Cause::BadStep) };
+        let parameters = self.image.gather(constants);
+        let ([bytes, constants], target) =
+            operands(memory, self.image, [input, constants], output)?;
+        let to = &mut self::target(target, output)?;
+        let tile = &convert::tile(self.tile);
+        match self.kernel {
+            Kernel::Gather => {
+                let op = convert::gather(&parameters.ok_or(Cause::BadStep)?);
+                kernels::gather(&op, tile, bytes, to)
+            }
+            Kernel::ResizeNearest => {
+                let rows = usize::from(self.op.window[0]);
+                let op = Nearest::new(constants, rows).ok_or(Cause::BadStep)?;
+                kernels::resize_nearest(&op, tile, &source(bytes, input)?, to)
+            }
+            _ => {
+                let table = constants.first_chunk().ok_or(Cause::BadStep)?;
+                kernels::lut(table, tile, &source(bytes, input)?, to)
+            }
+        }
+        .map_err(Cause::Kernel)
+    }
+
+    fn unary(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
+        let [input, output] = views else { return Err(Cause::BadStep) };
+        let ([bytes], target) = operands(memory, self.image, [input], output)?;
+        let input = &source(bytes, input)?;
+        let to = &mut self::target(target, output)?;
+        let tile = &convert::tile(self.tile);
+        let op = self.op;
+        let input_zero = zero(op.input_zero[0])?;
+        let output = convert::output(op).ok_or(Cause::BadStep)?;
+        let [s0, s1, s2, s3, ..] = op.scalars;
+        let pool = || Pool { window: convert::window(op), output };
+        match self.kernel {
+            Kernel::MaxPool => kernels::max_pool(&pool(), tile, input, to),
+            Kernel::AveragePool => {
+                let counts = op.flags & Op::COUNT_PADDING != 0;
+                let counted = counts.then_some(Counted { end: [s0, s1], zero: input_zero });
+                kernels::average_pool(&AveragePool { pool: pool(), counted }, tile, input, to)
+            }
+            Kernel::Requantise => {
+                let op = Requantise { input_zero, factor: convert::factor(op, 0), output };
+                kernels::requantise(&op, tile, input, to)
+            }
+            Kernel::Pad => {
+                let op = Pad { padding: op.padding.map(i32::from), zero: output.zero };
+                kernels::pad(&op, tile, input, to)
+            }
+            Kernel::Softmax => {
+                let op = Softmax { scale: convert::factor(op, 0), smallest_difference: s2 };
+                kernels::softmax(&op, tile, input, to)
+            }
+            Kernel::LogSoftmax => {
+                let (scale, reverse) = (convert::factor(op, 0), convert::factor(op, 3));
+                let op = LogSoftmax { scale, reverse, smallest_difference: s2 };
+                kernels::log_softmax(&op, tile, input, to)
+            }
+            Kernel::Mean => {
+                let factor = convert::factor(op, 0);
+                let op = Mean { over: op.over(), input_zero, factor, output };
+                kernels::mean(&op, tile, input, to)
+            }
+            Kernel::ResizeBilinear => {
+                let op = Bilinear { step: [s0, s1], first: [s2, s3] };
+                kernels::resize_bilinear(&op, tile, input, to)
+            }
+            Kernel::ArgMax => {
+                let axis = match op.over() {
+                    [true, ..] => Axis::Rows,
+                    [_, true, _] => Axis::Columns,
+                    _ => Axis::Channels,
+                };
+                kernels::arg_max(axis, tile, input, to)
+            }
+            _ => Err(KernelError::Shape),
+        }
+        .map_err(Cause::Kernel)
+    }
 }
 
 fn operands<'s, const N: usize>(

@@ -8,6 +8,8 @@ use super::{
     Section, SectionRecord, VERSION,
 };
 use crate::domain;
+use crate::gather::Gather;
+use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::step::{Instruction, LaneKind, MAX_LANES, Step, StepRecord};
 use crate::view::{Space, Span, Tile, View};
@@ -385,7 +387,14 @@ impl<'a> PlanImage<'a> {
                 let op = self.ops.get(op as usize).ok_or("unknown op")?;
                 let tile = self.tiles.get(tile as usize).ok_or("unknown tile")?;
                 let operands = self.operands(op, first_view).ok_or("unknown views")?;
-                domain::check_compute(op, tile, operands)
+                domain::check_compute(op, tile, operands)?;
+                match (op.kernel(), operands) {
+                    (Some(Kernel::Gather), [input, _, parameters]) => {
+                        let gather = self.gather(parameters).ok_or("parameters are not there")?;
+                        domain::check_gather(&gather, tile, input)
+                    }
+                    _ => Ok(()),
+                }
             }
             Instruction::Copy { source, destination, sum } => {
                 let from = self.spans.get(source as usize).ok_or("unknown source")?;
@@ -500,6 +509,14 @@ impl<'a> PlanImage<'a> {
     pub fn operands(&self, op: &Op, first_view: u32) -> Option<&'a [View]> {
         let first = first_view as usize;
         self.views.get(first..first.checked_add(op.kernel()?.roles().len())?)
+    }
+
+    /// The parameters of a gather that a view of constants holds.
+    #[must_use]
+    pub fn gather(&self, view: &View) -> Option<Gather> {
+        let start = (view.space()? == Space::Constants).then_some(view.offset as usize)?;
+        let bytes = self.constants.get(start..)?;
+        Gather::read_from_prefix(bytes).ok().map(|(gather, _)| gather)
     }
 
     /// The layers.

@@ -1,4 +1,4 @@
-//! Mean over the part of a window that lies inside the input.
+//! Mean over a window: over the part that lies inside the input, or over that and padding.
 
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile, Window};
@@ -19,6 +19,24 @@ impl Pool {
     }
 }
 
+/// What an average pool computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AveragePool {
+    /// The window and the output.
+    pub pool: Pool,
+    /// The padding that counts, if any does.
+    pub counted: Option<Counted>,
+}
+
+/// Padding that counts in the divisor: all above and left, and below and right up to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// One past the last row and column that count, in input coordinates.
+    pub end: [i32; 2],
+    /// Value of the padding: zero point of the input.
+    pub zero: i8,
+}
+
 /// Channels whose sums are held together.
 const BLOCK: usize = 8;
 
@@ -28,11 +46,12 @@ const BLOCK: usize = 8;
 /// # Errors
 /// [`KernelError`] if the operands do not fit the tile.
 pub fn average_pool(
-    op: &Pool,
+    op: &AveragePool,
     tile: &Tile,
     input: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
+    let AveragePool { pool: op, counted } = op;
     op.check(tile, input)?;
     let (layout, target) = (input.layout, output.layout);
     let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
@@ -40,15 +59,23 @@ pub fn average_pool(
         let rows = op.window.taps(0, y, tile);
         for x in tile.outputs(1) {
             let columns = op.window.taps(1, x, tile);
-            let count = i32::try_from(rows.count * columns.count).unwrap_or(0);
-            if count == 0 {
+            let seen = i32::try_from(rows.count * columns.count).unwrap_or(0);
+            let (count, offset) = match counted {
+                None => (seen, 0),
+                Some(counted) => {
+                    let count = counted.taps(op, 0, y).wrapping_mul(counted.taps(op, 1, x));
+                    let padding = count.wrapping_sub(seen);
+                    (count, padding.wrapping_mul(i32::from(counted.zero)))
+                }
+            };
+            if seen == 0 || count < 1 {
                 return Err(KernelError::Shape);
             }
             let start = target.column(x);
             let pixel = output.row(y)?.get_mut(start..start.wrapping_add(tile.channels));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
             for (block, bytes) in pixel.chunks_mut(BLOCK).enumerate() {
-                let mut sums = [0i32; BLOCK];
+                let mut sums = [offset; BLOCK];
                 let mut row = rows.position;
                 for _ in 0..rows.count {
                     let line = input.row(row)?;
@@ -67,6 +94,17 @@ pub fn average_pool(
         }
     }
     Ok(())
+}
+
+impl Counted {
+    /// Taps of a window that count along an axis.
+    #[inline]
+    fn taps(&self, op: &Pool, axis: usize, output: i32) -> i32 {
+        let window = &op.window;
+        let origin = output.wrapping_mul(window.stride[axis]).wrapping_sub(window.padding[axis]);
+        let distance = self.end[axis].wrapping_sub(origin).max(0);
+        distance.min(i32::try_from(window.size[axis]).unwrap_or(i32::MAX))
+    }
 }
 
 #[inline(always)]

@@ -26,7 +26,7 @@ mod transpose_conv;
 
 pub use add::{Add, add, sub};
 pub use arg_max::{Axis, arg_max};
-pub use average_pool::{Pool, average_pool};
+pub use average_pool::{AveragePool, Counted, Pool, average_pool};
 pub use conv::{Conv, conv};
 pub use depthwise::depthwise;
 pub use extremum::{maximum, minimum};

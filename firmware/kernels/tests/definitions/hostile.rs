@@ -3,11 +3,11 @@
 use crate::support::Numbers;
 use proptest::prelude::*;
 use tilewright_kernels::{
-    Add, Axis, Bilinear, Channels, Conv, FullyConnected, Gather, KernelError, Layout, LogSoftmax,
-    Mean, Mul, Multiplier, Nearest, Output, Pad, Pool, Prelu, Requantise, Softmax, Source, Stride,
-    Target, Tile, TransposeConv, Window, add, arg_max, average_pool, conv, depthwise,
-    fully_connected, gather, log_softmax, lut, max_pool, maximum, mean, minimum, mul, pack, pad,
-    prelu, requantise, resize_bilinear, resize_nearest, softmax, sub, transpose_conv,
+    Add, AveragePool, Axis, Bilinear, Channels, Conv, Counted, FullyConnected, Gather, KernelError,
+    Layout, LogSoftmax, Mean, Mul, Multiplier, Nearest, Output, Pad, Pool, Prelu, Requantise,
+    Softmax, Source, Stride, Target, Tile, TransposeConv, Window, add, arg_max, average_pool, conv,
+    depthwise, fully_connected, gather, log_softmax, lut, max_pool, maximum, mean, minimum, mul,
+    pack, pad, prelu, requantise, resize_bilinear, resize_nearest, softmax, sub, transpose_conv,
 };
 
 /// Kernels that [`run`] knows.
@@ -90,7 +90,11 @@ fn run(numbers: &mut Numbers, kernel: usize) -> Result<(), KernelError> {
             fully_connected(&op, &tile, &input, target, &weights, channels)
         }
         3 => max_pool(&pool, &tile, &input, target),
-        4 => average_pool(&pool, &tile, &input, target),
+        4 => {
+            let counted = Counted { end: [place(numbers), place(numbers)], zero: input_zero };
+            let counted = (numbers.below(2) == 0).then_some(counted);
+            average_pool(&AveragePool { pool, counted }, &tile, &input, target)
+        }
         5 => {
             let input_factors = [factor(numbers), factor(numbers)];
             let op = Add {

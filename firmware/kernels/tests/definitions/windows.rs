@@ -5,8 +5,8 @@ use crate::support::tiles::{areas, tile};
 use crate::support::{Numbers, Tensor, definition};
 use proptest::prelude::*;
 use tilewright_kernels::{
-    Channel, Channels, Conv, KernelError, Multiplier, Output, Pool, Source, Target, Tile, Window,
-    average_pool, conv, depthwise, max_pool, pack,
+    AveragePool, Channel, Channels, Conv, Counted, KernelError, Multiplier, Output, Pool, Source,
+    Target, Tile, Window, average_pool, conv, depthwise, max_pool, pack,
 };
 
 #[derive(Clone, Debug)]
@@ -183,10 +183,23 @@ proptest! {
             *size = definition::output_size(&window, axis, case.input[axis], end);
         }
         let op = Pool { window, output: output(numbers) };
-        for (run, expected) in [
-            (max_pool as PoolRun, definition::max_pool(&op, &x, size)),
-            (average_pool, definition::average_pool(&op, &x, size)),
-        ] {
+        let average = |counted| AveragePool { pool: op, counted };
+        let plain = average(None);
+        // Padding counts to some place at or behind the input's end.
+        let end = [0, 1].map(|axis| (case.input[axis] + numbers.below(3)) as i32);
+        let padded = average(Some(Counted { end, zero: numbers.byte() }));
+        let runs: [(&PoolRun<'_>, Tensor); 3] = [
+            (&|tile, from, to| max_pool(&op, tile, from, to), definition::max_pool(&op, &x, size)),
+            (
+                &|tile, from, to| average_pool(&plain, tile, from, to),
+                definition::average_pool(&plain, &x, size),
+            ),
+            (
+                &|tile, from, to| average_pool(&padded, tile, from, to),
+                definition::average_pool(&padded, &x, size),
+            ),
+        ];
+        for (run, expected) in runs {
             for dense in [true, false] {
                 for area in areas(numbers, expected.shape, 1) {
                     let (tile, needed) = tile(&window, &area, &x, area[2].clone());
@@ -197,7 +210,7 @@ proptest! {
                     let before = placed.bytes.clone();
                     let source = Source::new(&input.bytes, input.layout).unwrap();
                     let mut target = Target::new(&mut placed.bytes, placed.layout).unwrap();
-                    run(&op, &tile, &source, &mut target).unwrap();
+                    run(&tile, &source, &mut target).unwrap();
                     placed.check(&before, &expected, &area);
                 }
             }
@@ -205,7 +218,7 @@ proptest! {
     }
 }
 
-type PoolRun = fn(&Pool, &Tile, &Source<'_>, &mut Target<'_>) -> Result<(), KernelError>;
+type PoolRun<'r> = dyn Fn(&Tile, &Source<'_>, &mut Target<'_>) -> Result<(), KernelError> + 'r;
 
 #[test]
 fn a_pool_that_sees_nothing_is_refused() {
@@ -215,10 +228,12 @@ fn a_pool_that_sees_nothing_is_refused() {
     };
     let layout = tilewright_kernels::Layout::whole(1, 1, 4);
     let tile = Tile::whole(&layout, &layout);
-    for run in [max_pool as PoolRun, average_pool] {
-        let mut bytes = [0; 4];
-        let input = Source::new(&[1, 2, 3, 4], layout).unwrap();
-        let mut output = Target::new(&mut bytes, layout).unwrap();
-        assert_eq!(run(&op, &tile, &input, &mut output), Err(KernelError::Shape));
+    let mut bytes = [0; 4];
+    let input = Source::new(&[1, 2, 3, 4], layout).unwrap();
+    let output = &mut Target::new(&mut bytes, layout).unwrap();
+    assert_eq!(max_pool(&op, &tile, &input, output), Err(KernelError::Shape));
+    for counted in [None, Some(Counted { end: [1, 1], zero: 0 })] {
+        let op = AveragePool { pool: op, counted };
+        assert_eq!(average_pool(&op, &tile, &input, output), Err(KernelError::Shape));
     }
 }

@@ -1,7 +1,9 @@
 //! Kernels from their definitions, in wide integers, one element at a time.
 
 use super::Tensor;
-use tilewright_kernels::{Channel, Conv, Multiplier, Output, Pool, Requantise, Window};
+use tilewright_kernels::{
+    AveragePool, Channel, Conv, Multiplier, Output, Pool, Requantise, Window,
+};
 
 /// Multiplies by a Q31 number and shifts, rounding twice.
 pub fn scale(value: i32, factor: Multiplier) -> i32 {
@@ -120,13 +122,21 @@ pub fn max_pool(op: &Pool, x: &Tensor, size: [usize; 2]) -> Tensor {
     })
 }
 
-pub fn average_pool(op: &Pool, x: &Tensor, size: [usize; 2]) -> Tensor {
+pub fn average_pool(op: &AveragePool, x: &Tensor, size: [usize; 2]) -> Tensor {
     Tensor::from_fn([size[0], size[1], x.shape[2]], |oy, ox, c| {
-        let values = window_values(op, x, [oy, ox, c]);
+        let mut values = window_values(&op.pool, x, [oy, ox, c]);
+        if let Some(counted) = &op.counted {
+            let inside = |[y, x_]: &[i64; 2]| {
+                *y < i64::from(counted.end[0]) && *x_ < i64::from(counted.end[1])
+            };
+            let all = taps(&op.pool.window, oy, ox);
+            let all = all.iter().filter(|(_, place)| inside(place)).count();
+            values.resize(all, i64::from(counted.zero));
+        }
         let (sum, count) = (values.iter().sum::<i64>(), values.len() as i64);
         // Halves away from zero. For even counts this is (|sum| + count / 2) / count as well.
         let magnitude = (2 * sum.abs() + count) / (2 * count);
-        clamp(magnitude * sum.signum(), &op.output)
+        clamp(magnitude * sum.signum(), &op.pool.output)
     })
 }
 
