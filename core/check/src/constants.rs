@@ -1,10 +1,11 @@
 //! Constant blocks: whole, disjoint, and those that the steps use.
 
-use crate::CheckError;
+use crate::contents::Contents;
 use crate::node::Meaning;
-use tilewright_model::Model;
-use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
-use tilewright_plan::{ConstantRole, Plan, Role, View};
+use crate::{CheckError, shapes};
+use tilewright_model::{Model, integer};
+use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
+use tilewright_plan::{ConstantRole, Gather, Kernel, Plan, Role, Space, View};
 
 /// Checks the blocks themselves.
 ///
@@ -15,19 +16,32 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
     for (index, block) in plan.constants.iter().enumerate() {
         let wrong = |reason: &str| CheckError::Constant { index, reason: reason.to_owned() };
         let node = model.nodes.get(block.node as usize).ok_or_else(|| wrong("unknown node"))?;
-        let weights = node.inputs.get(1).ok_or_else(|| wrong("its node has no weights"))?;
-        let weights = model.tensor(*weights);
         let end = block.offset.checked_add(block.bytes.0);
         if end.is_none_or(|end| end > plan.space(block.space).0) {
             return Err(wrong("reaches past the end of its space"));
         }
+        let operand = |input: usize| {
+            let id = node.inputs.get(input).filter(|id| model.tensor(**id).is_constant());
+            id.map(|id| shapes::bytes(model, *id))
+        };
+        let output = node.outputs.first().map_or(&[][..], |id| model.tensor(*id).shape.dims());
         let expected = match block.role {
-            ConstantRole::Weights => weights.bytes().unwrap_or(usize::MAX) as u64,
+            ConstantRole::Weights => operand(1).ok_or_else(|| wrong("its node has no weights"))?,
             ConstantRole::Channels => {
-                let output = node.outputs.first().map(|id| model.tensor(*id).shape.dims());
-                let channels = output.and_then(|dims| dims.last()).copied().unwrap_or(0) as u64;
-                channels * CHANNEL_CONSTANT_BYTES
+                output.last().copied().unwrap_or(0) as u64 * CHANNEL_CONSTANT_BYTES
             }
+            ConstantRole::Operand { input } => operand(usize::from(input))
+                .ok_or_else(|| wrong("its node has no such constant operand"))?,
+            ConstantRole::Table => TABLE_BYTES,
+            ConstantRole::Nearest => match output {
+                [_, rows, columns, _] => (*rows as u64 + *columns as u64) * NEAREST_BYTES,
+                _ => return Err(wrong("its node makes no picture")),
+            },
+            ConstantRole::Factors => {
+                let p = integer::local_response(model, node).map_err(|e| wrong(&e.to_string()))?;
+                p.factors.len() as u64 * FACTOR_BYTES
+            }
+            ConstantRole::Gather(_) => Gather::BYTES,
         };
         if block.bytes.0 != expected {
             return Err(wrong("has another length than its node needs"));
@@ -47,7 +61,8 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
     Ok(())
 }
 
-/// Checks that a step's weights or channel constants are its node's, from its first channel on.
+/// Checks that a step's weights or constants are its node's: those of channels from its first
+/// channel on, tables whole.
 ///
 /// # Errors
 /// Says what is wrong.
@@ -55,23 +70,61 @@ pub fn check_use(
     plan: &Plan,
     node: u32,
     op: u32,
-    role: Role,
+    (role, kernel): (Role, Kernel),
     view: &View,
     meaning: &Meaning,
 ) -> Result<(), String> {
-    let (wanted, per_channel) = match role {
-        Role::Weights => (ConstantRole::Weights, meaning.weights_per_channel),
-        _ => (ConstantRole::Channels, CHANNEL_CONSTANT_BYTES),
+    let (wanted, per_channel) = match (role, kernel) {
+        (Role::Weights, _) => (ConstantRole::Weights, Some(meaning.weights_per_channel)),
+        (_, Kernel::Lut) => (ConstantRole::Table, None),
+        (_, Kernel::ResizeNearest) => (ConstantRole::Nearest, None),
+        (_, Kernel::LocalResponse) => (ConstantRole::Factors, None),
+        _ => (ConstantRole::Channels, Some(CHANNEL_CONSTANT_BYTES)),
     };
     let block = plan
         .constants
         .iter()
         .find(|c| c.node == node && c.op == op && c.role == wanted)
         .ok_or("the node's weights or constants are not in the plan")?;
-    let expected = block.offset + meaning.channel_start * per_channel;
+    let (start, bytes) = match per_channel {
+        Some(each) => (meaning.channel_start * each, meaning.channels * each),
+        None => (0, block.bytes.0),
+    };
     let found = (view.space(), u64::from(view.offset), view.elements());
-    if found != (Some(block.space), expected, meaning.channels * per_channel) {
+    if found != (Some(block.space), block.offset + start, bytes) {
         return Err("uses other weights or constants than its node's".to_owned());
     }
     Ok(())
+}
+
+/// The parameters of a gather that a step uses.
+///
+/// # Errors
+/// If the step's view is not that of the parameters of its node and op.
+pub fn gather(plan: &Plan, node: u32, op: u32, view: &View) -> Result<Gather, String> {
+    let place = (view.space(), u64::from(view.offset), view.elements());
+    plan.constants
+        .iter()
+        .filter(|c| c.node == node && c.op == op)
+        .find_map(|c| match c.role {
+            ConstantRole::Gather(gather) if place == (Some(c.space), c.offset, c.bytes.0) => {
+                Some(gather)
+            }
+            _ => None,
+        })
+        .ok_or_else(|| "the parameters of the gather are not its node's".to_owned())
+}
+
+/// What the blocks of constant operands hold.
+pub fn operands(plan: &Plan, model: &Model, space: Space) -> Contents {
+    let mut contents = Contents::default();
+    for block in plan.constants.iter().filter(|block| block.space == space) {
+        let node = model.nodes.get(block.node as usize);
+        if let (ConstantRole::Operand { input }, Some(node)) = (block.role, node)
+            && let Some(id) = node.inputs.get(usize::from(input))
+        {
+            contents.write(block.offset, block.bytes.0, *id, 0);
+        }
+    }
+    contents
 }

@@ -14,14 +14,17 @@
 
 mod constants;
 mod contents;
+mod geometry;
+mod moves;
 mod node;
 pub mod reference;
+mod shapes;
 
 use contents::Contents;
 use thiserror::Error;
 use tilewright_board::Board;
 use tilewright_model::{Model, NodeId, TensorId};
-use tilewright_plan::{Instruction, LaneKind, Plan, Program, Role, Space, Step, domain};
+use tilewright_plan::{Instruction, Kernel, LaneKind, Plan, Program, Role, Space, Step, domain};
 
 /// Why a plan is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -149,6 +152,8 @@ struct Follow<'a> {
     /// For each tensor of the model, the one whose bytes it names.
     roots: Vec<TensorId>,
     arena: Contents,
+    /// Constant operands among the weights.
+    weights: Contents,
 }
 
 impl<'a> Follow<'a> {
@@ -166,14 +171,20 @@ impl<'a> Follow<'a> {
                 program.name
             )));
         }
-        let mut this =
-            Self { plan, model, program, roots: node::roots(model), arena: Contents::default() };
+        let mut this = Self {
+            plan,
+            model,
+            program,
+            roots: shapes::roots(model),
+            arena: Contents::default(),
+            weights: constants::operands(plan, model, Space::Weights),
+        };
         if program.inputs.len() != model.inputs.len() {
             return Err(CheckError::Plan("number of inputs differs from the model's".to_owned()));
         }
         for (io, id) in program.inputs.iter().zip(&model.inputs) {
             let view = plan.views.get(io.view as usize).copied().unwrap_or_default();
-            let elements = model.tensor(*id).shape.elements().unwrap_or(0) as u64;
+            let elements = shapes::bytes(model, *id);
             node::check_io(io, model, *id).map_err(CheckError::Plan)?;
             if view.space() != Some(Space::Arena)
                 || !view.is_contiguous()
@@ -228,6 +239,7 @@ impl<'a> Follow<'a> {
         }
         let node_id = NodeId(layer.node as usize);
         let meaning = node::meaning(self.model, node_id, op_record, tile)?;
+        let node = &self.model.nodes[node_id.0];
         let kernel = op_record.kernel().ok_or("unknown kernel")?;
         let mut bytes = 0;
         let mut inputs = meaning.inputs.iter();
@@ -235,21 +247,25 @@ impl<'a> Follow<'a> {
         for (role, view) in kernel.roles().iter().zip(views) {
             match role {
                 Role::Input => {
-                    if view.space() != Some(Space::Arena) {
-                        return Err("an activation is read outside of the arena".to_owned());
-                    }
-                    let meant = inputs.next().ok_or("more inputs than the node has")?;
-                    let root = self.roots[meant.0];
-                    let shape = if matches!(kernel, tilewright_plan::Kernel::FullyConnected) {
-                        [1, 1, view.elements()]
-                    } else {
-                        node::shape(self.model, *meant)?
+                    let meant = *inputs.next().ok_or("more inputs than the node has")?;
+                    let contents = match (view.space(), self.model.tensor(meant).is_constant()) {
+                        (Some(Space::Arena), false) => &self.arena,
+                        (Some(Space::Weights), true) => &self.weights,
+                        _ => return Err("an operand is read from another memory".to_owned()),
                     };
-                    bytes += self.arena.read(view, shape, root, [0; 3])?;
+                    let shape = shapes::seen(self.model, kernel, meant, view)?;
+                    bytes += contents.read(view, shape, self.roots[meant.0], [0; 3])?;
                 }
                 Role::Output => output = Some(view),
+                Role::Constants if kernel == Kernel::Gather => {
+                    let gather = constants::gather(self.plan, layer.node, op, view)?;
+                    let input = views.first().ok_or("no input")?;
+                    domain::check_gather(&gather, tile, input)?;
+                    moves::check(self.model, node, &gather, input)?;
+                }
                 Role::Weights | Role::Constants => {
-                    constants::check_use(self.plan, layer.node, op, *role, view, &meaning)?;
+                    let role = (*role, kernel);
+                    constants::check_use(self.plan, layer.node, op, role, view, &meaning)?;
                 }
             }
         }
@@ -257,7 +273,7 @@ impl<'a> Follow<'a> {
         if output.space() != Some(Space::Arena) {
             return Err("an activation is written outside of the arena".to_owned());
         }
-        node::check_boxes(self.model, &meaning, kernel, views, output)?;
+        node::check_boxes(self.model, node, &meaning, kernel, views, output)?;
         let read = |view: &tilewright_plan::View| {
             u64::from(view.offset)..u64::from(view.offset) + view.extent()
         };
@@ -270,7 +286,12 @@ impl<'a> Follow<'a> {
                 return Err("output overlaps an input".to_owned());
             }
         }
-        let shape = node::shape(self.model, meaning.output)?;
+        let shape = match kernel {
+            Kernel::Gather | Kernel::Lut | Kernel::FullyConnected => {
+                shapes::seen(self.model, kernel, meaning.output, output)?
+            }
+            _ => node::output_shape(self.model, node, meaning.output)?,
+        };
         let start = [
             u64::from(tile.output_start[0]),
             u64::from(tile.output_start[1]),
@@ -297,13 +318,20 @@ impl<'a> Follow<'a> {
             if view.space() != Some(Space::Arena) || !view.is_contiguous() {
                 return Err(fault(*id, "it is not a whole tensor in the arena"));
             }
-            let shape = node::shape(self.model, *id).map_err(|reason| fault(*id, &reason))?;
-            if view.elements() != shape.iter().product::<u64>() {
+            if view.elements() != shapes::bytes(self.model, *id) {
                 return Err(fault(*id, "its view has another size"));
             }
+            let shape = [u64::from(view.h), u64::from(view.w), u64::from(view.c)];
             let root = self.roots[id.0];
             self.arena.read(view, shape, root, [0; 3]).map_err(|reason| fault(*id, &reason))?;
         }
         Ok(())
     }
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), String> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("{what} is {found:?}, but the node says {expected:?}"))
 }

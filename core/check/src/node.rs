@@ -1,7 +1,10 @@
 //! What a node of the model asks of a step, independently of the planner's lowering.
 
-use tilewright_model::integer;
-use tilewright_model::{Model, Node, NodeId, Op as ModelOp, TensorId, Window};
+use crate::geometry::{between, check_valid, check_window};
+use crate::same;
+use crate::shapes::{aligned, dimension, shape};
+use tilewright_model::integer::{self, Multiplier};
+use tilewright_model::{Model, Node, NodeId, Op as ModelOp, ResizeMode, TensorId};
 use tilewright_plan::{Io, Kernel, Op, Role, Tile, View};
 
 /// The operands that a step should have.
@@ -20,22 +23,40 @@ pub struct Meaning {
     pub is_part: bool,
 }
 
-/// The tensor whose bytes a tensor names: reshapes resolved.
-pub fn roots(model: &Model) -> Vec<TensorId> {
-    let mut roots: Vec<TensorId> = (0..model.tensors.len()).map(TensorId).collect();
-    for node in model.nodes.iter().filter(|node| matches!(node.op, ModelOp::Reshape)) {
-        if let (Some(input), Some(output)) = (node.inputs.first(), node.outputs.first()) {
-            roots[output.0] = roots[input.0];
-        }
-    }
-    roots
-}
-
-/// Height, width, channels.
-pub fn shape(model: &Model, id: TensorId) -> Result<[u64; 3], String> {
-    let tensor = model.tensor(id);
-    let shape = tensor.shape.hwc().map(|dims| dims.map(|dim| dim as u64));
-    shape.ok_or_else(|| format!("tensor '{}' has no height, width and channels", tensor.name))
+/// The kernel that a node asks for; nothing if there is none.
+pub fn kernel(op: &ModelOp) -> Option<Kernel> {
+    Some(match op {
+        ModelOp::Conv { .. } => Kernel::Conv,
+        ModelOp::DepthwiseConv { .. } => Kernel::Depthwise,
+        ModelOp::FullyConnected { .. } => Kernel::FullyConnected,
+        ModelOp::TransposeConv { .. } => Kernel::TransposeConv,
+        ModelOp::MaxPool { .. } => Kernel::MaxPool,
+        ModelOp::AveragePool { .. } => Kernel::AveragePool,
+        ModelOp::Mean { .. } => Kernel::Mean,
+        ModelOp::Add { .. } => Kernel::Add,
+        ModelOp::Sub { .. } => Kernel::Sub,
+        ModelOp::Mul { .. } => Kernel::Mul,
+        ModelOp::Maximum => Kernel::Maximum,
+        ModelOp::Minimum => Kernel::Minimum,
+        ModelOp::Prelu => Kernel::Prelu,
+        ModelOp::Pad { .. } => Kernel::Pad,
+        ModelOp::Concat { .. } => Kernel::Requantise,
+        ModelOp::Activation(_) | ModelOp::Unary(_) | ModelOp::Requantise => Kernel::Lut,
+        ModelOp::Slice { .. }
+        | ModelOp::Transpose { .. }
+        | ModelOp::SpaceToDepth { .. }
+        | ModelOp::DepthToSpace { .. } => Kernel::Gather,
+        ModelOp::Resize { mode: ResizeMode::Nearest, .. } => Kernel::ResizeNearest,
+        ModelOp::Resize { mode: ResizeMode::Bilinear, .. } => Kernel::ResizeBilinear,
+        ModelOp::Softmax => Kernel::Softmax,
+        ModelOp::LogSoftmax => Kernel::LogSoftmax,
+        ModelOp::LocalResponseNorm { .. } => Kernel::LocalResponse,
+        ModelOp::ArgMax { .. } => Kernel::ArgMax,
+        ModelOp::Reshape
+        | ModelOp::Div { .. }
+        | ModelOp::BatchNorm { .. }
+        | ModelOp::Opaque { .. } => return None,
+    })
 }
 
 /// What node `id` asks of a step with this op and tile.
@@ -45,58 +66,41 @@ pub fn shape(model: &Model, id: TensorId) -> Result<[u64; 3], String> {
 pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meaning, String> {
     let node = model.nodes.get(id.0).ok_or("unknown node")?;
     let output = *node.outputs.first().ok_or("the node has no output")?;
-    let first = *node.inputs.first().ok_or("the node has no operand")?;
-    let mut inputs = vec![first];
     let kernel = op.kernel().ok_or("unknown kernel")?;
-    let (expected, window) = match &node.op {
-        ModelOp::Conv { window, groups, .. } => {
-            same("groups", usize::from(op.groups), *groups)?;
-            (Kernel::Conv, Some(window))
-        }
-        ModelOp::DepthwiseConv { window, multiplier, .. } => {
-            same("channel multiplier", usize::from(op.groups), *multiplier)?;
-            (Kernel::Depthwise, Some(window))
-        }
-        ModelOp::FullyConnected { .. } => (Kernel::FullyConnected, None),
-        ModelOp::MaxPool { window, .. } => (Kernel::MaxPool, Some(window)),
-        ModelOp::AveragePool { window, .. } => (Kernel::AveragePool, Some(window)),
-        ModelOp::Add { .. } => {
-            inputs.push(*node.inputs.get(1).ok_or("an addition with one operand")?);
-            (Kernel::Add, None)
-        }
-        ModelOp::Pad { amounts } => {
-            let [_, (top, _), (left, _), _] = amounts.as_slice() else {
-                return Err("padding of other than four dimensions".to_owned());
-            };
-            same("padding", op.padding.map(usize::from), [*top, *left])?;
-            (Kernel::Pad, None)
-        }
-        ModelOp::Concat { axis } => {
-            inputs = vec![concat_operand(model, node, *axis, tile)?];
-            (Kernel::Requantise, None)
-        }
-        ModelOp::Activation(_) => (Kernel::Requantise, None),
-        ModelOp::Softmax => (Kernel::Softmax, None),
-        _ => return Err("the node has no kernel".to_owned()),
-    };
+    let expected = self::kernel(&node.op).ok_or("the node has no kernel")?;
     same("kernel", kernel, expected)?;
+    let places: Vec<usize> = match &node.op {
+        ModelOp::Concat { axis } => vec![concat_operand(model, node, *axis, tile)?],
+        _ => {
+            (0..kernel.roles().iter().filter(|role| matches!(role, Role::Input)).count()).collect()
+        }
+    };
+    let inputs: Option<Vec<TensorId>> =
+        places.iter().map(|place| node.inputs.get(*place).copied()).collect();
+    let inputs = inputs.ok_or("the node has fewer operands")?;
     // Kernels take the channels of their boxes: a part of the channels has its weights in one run
     // only where they are outermost.
     let parts_allowed = match &node.op {
-        ModelOp::Concat { .. } | ModelOp::FullyConnected { .. } => true,
+        ModelOp::Concat { .. }
+        | ModelOp::FullyConnected { .. }
+        | ModelOp::TransposeConv { .. }
+        | ModelOp::Slice { .. }
+        | ModelOp::Transpose { .. }
+        | ModelOp::SpaceToDepth { .. }
+        | ModelOp::DepthToSpace { .. } => true,
         ModelOp::Conv { groups, .. } => *groups == 1,
         _ => false,
     };
-    let all = (0, shape(model, output)?[2]);
+    let all = (0, output_shape(model, node, output)?[2]);
     if !parts_allowed && (u64::from(tile.channel_start), u64::from(tile.channels)) != all {
         return Err("makes a part of the channels, which its kernel cannot".to_owned());
     }
-    if let Some(window) = window {
-        check_window(model, first, op, tile, window)?;
-    }
-    check_quantisation(model, node, &inputs, output, op)?;
+    check_numbers(model, node, &inputs, output, op)?;
+    check_geometry(model, node, &inputs, output, op, tile)?;
     let weights_per_channel = match node.inputs.get(1).map(|id| model.tensor(*id).shape.dims()) {
-        Some([_, h, w, i]) if kernel == Kernel::Conv => (h * w * i) as u64,
+        Some([_, h, w, i]) if matches!(kernel, Kernel::Conv | Kernel::TransposeConv) => {
+            (h * w * i) as u64
+        }
         Some([_, h, w, _]) if kernel == Kernel::Depthwise => (h * w) as u64,
         Some([_, i]) if kernel == Kernel::FullyConnected => *i as u64,
         _ => 0,
@@ -111,37 +115,102 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
     })
 }
 
-/// Checks that boxes lie over each other as the kernel takes them: elementwise kernels pair the
-/// first elements of their boxes, and a pad takes its whole input.
+/// The shape by which a node's kernel numbers the elements of its output: dimensions that are taken
+/// together stay as one element.
+pub fn output_shape(model: &Model, node: &Node, output: TensorId) -> Result<[u64; 3], String> {
+    let axes = match &node.op {
+        ModelOp::Mean { axes, .. } => axes.clone(),
+        ModelOp::ArgMax { axis, .. } => vec![*axis],
+        _ if node.op.is_binary() || matches!(node.op, ModelOp::Prelu) => {
+            return aligned(model, output);
+        }
+        _ => return shape(model, output).or_else(|_| flat(model, output)),
+    };
+    let input = *node.inputs.first().ok_or("the node has no operand")?;
+    let mut size = shape(model, input)?;
+    for axis in axes {
+        if let Some(place) = dimension(model, input, axis) {
+            size[place] = 1;
+        }
+    }
+    if matches!(node.op, ModelOp::ArgMax { .. }) {
+        size[2] *= 4;
+    }
+    Ok(size)
+}
+
+/// One row of all bytes, for operators that take elements one by one.
+fn flat(model: &Model, id: TensorId) -> Result<[u64; 3], String> {
+    Ok([1, 1, crate::shapes::bytes(model, id)])
+}
+
+/// Checks that boxes lie over each other as the kernel takes them.
 ///
 /// # Errors
 /// Says what is wrong.
 pub fn check_boxes(
     model: &Model,
+    node: &Node,
     meaning: &Meaning,
     kernel: Kernel,
     views: &[View],
     output: &View,
 ) -> Result<(), String> {
-    let origin = |view: &View| (view.y0, view.x0);
-    let whole = |view: &View, id: TensorId| {
-        let shape = shape(model, id)?;
+    let place = |view: &View| {
         let size = [u64::from(view.h), u64::from(view.w), u64::from(view.c)];
-        same("input box", (origin(view), size), ((0, 0), shape))
+        ([i64::from(view.y0), i64::from(view.x0), 0], size)
     };
+    let whole =
+        |view: &View, id: TensorId| same("input box", place(view), ([0; 3], shape(model, id)?));
+    let (out_first, out_size) = place(output);
     let inputs = kernel.roles().iter().zip(views).filter(|(role, _)| **role == Role::Input);
     for ((_, view), id) in inputs.zip(&meaning.inputs) {
+        let (first, size) = place(view);
         match kernel {
-            Kernel::Pad => whole(view, *id)?,
+            Kernel::Pad | Kernel::ResizeNearest => whole(view, *id)?,
             Kernel::Requantise if meaning.is_part => whole(view, *id)?,
-            Kernel::Add | Kernel::Requantise | Kernel::Softmax => {
-                same("first element of the input box", origin(view), origin(output))?;
+            // Elementwise kernels pair the first elements of their boxes.
+            Kernel::Requantise
+            | Kernel::Lut
+            | Kernel::Softmax
+            | Kernel::LogSoftmax
+            | Kernel::LocalResponse => {
+                same("first element of the input box", first, out_first)?;
+            }
+            Kernel::Add
+            | Kernel::Sub
+            | Kernel::Mul
+            | Kernel::Maximum
+            | Kernel::Minimum
+            | Kernel::Prelu => {
+                let (tensor, made) = (aligned(model, *id)?, aligned(model, meaning.output)?);
+                for axis in 0..3 {
+                    let meant = if tensor[axis] == made[axis] {
+                        (out_first[axis], out_size[axis])
+                    } else {
+                        (0, 1)
+                    };
+                    same("input box", (first[axis], size[axis]), meant)?;
+                }
+            }
+            Kernel::Mean | Kernel::ArgMax => {
+                let (tensor, made) =
+                    (shape(model, *id)?, output_shape(model, node, meaning.output)?);
+                for axis in 0..3 {
+                    // What is taken together must be whole.
+                    if made[axis] != tensor[axis] {
+                        same("input box", (first[axis], size[axis]), (0, tensor[axis]))?;
+                    }
+                }
             }
             Kernel::Conv
             | Kernel::Depthwise
+            | Kernel::TransposeConv
             | Kernel::FullyConnected
             | Kernel::MaxPool
-            | Kernel::AveragePool => {}
+            | Kernel::AveragePool
+            | Kernel::Gather
+            | Kernel::ResizeBilinear => {}
         }
     }
     Ok(())
@@ -153,9 +222,13 @@ pub fn check_boxes(
 /// Says what differs from the model.
 pub fn check_io(io: &Io, model: &Model, id: TensorId) -> Result<(), String> {
     let tensor = model.tensor(id);
-    let quantisation = tensor.quantisation.as_ref().ok_or("it is not quantised")?;
-    same("scale", io.scale.to_bits(), quantisation.scale(0).to_bits())?;
-    same("zero point", i32::from(io.zero), quantisation.zero())?;
+    let (scale, zero) = match &tensor.quantisation {
+        Some(quantisation) => (quantisation.scale(0), quantisation.zero()),
+        None if tensor.dtype == tilewright_model::DType::I32 => (1.0, 0),
+        None => return Err("it is not quantised".to_owned()),
+    };
+    same("scale", io.scale.to_bits(), scale.to_bits())?;
+    same("zero point", i32::from(io.zero), zero)?;
     let elements = tensor.shape.elements().unwrap_or(0);
     if !io.labels.is_empty() && io.labels.len() != elements {
         return Err("it has another number of labels than of elements".to_owned());
@@ -163,28 +236,17 @@ pub fn check_io(io: &Io, model: &Model, id: TensorId) -> Result<(), String> {
     Ok(())
 }
 
-/// The operand of a concat whose place in the output is the tile.
-fn concat_operand(
-    model: &Model,
-    node: &Node,
-    axis: usize,
-    tile: &Tile,
-) -> Result<TensorId, String> {
+/// The place of the operand of a concat whose place in the output is the tile.
+fn concat_operand(model: &Model, node: &Node, axis: usize, tile: &Tile) -> Result<usize, String> {
     let output = node.outputs.first().ok_or("no output")?;
-    let from_last = model.tensor(*output).shape.rank().checked_sub(axis);
-    let dimension = match from_last {
-        Some(1) => 2,
-        Some(2) => 1,
-        Some(3) => 0,
-        _ => return Err("concat along the batch".to_owned()),
-    };
+    let along = dimension(model, *output, axis).ok_or("concat along the batch")?;
     let place = [
         u64::from(tile.output_start[0]),
         u64::from(tile.output_start[1]),
         u64::from(tile.channel_start),
     ];
     let mut start = [0; 3];
-    for input in &node.inputs {
+    for (index, input) in node.inputs.iter().enumerate() {
         let size = shape(model, *input)?;
         let tile_size = [
             u64::from(tile.output_size[0]),
@@ -192,54 +254,70 @@ fn concat_operand(
             u64::from(tile.channels),
         ];
         if start == place && size == tile_size {
-            return Ok(*input);
+            return Ok(index);
         }
-        start[dimension] += size[dimension];
+        start[along] += size[along];
     }
     Err("no operand of the concat has this place".to_owned())
 }
 
-fn check_window(
+/// Windows, padding, groups, flags, and what of the input exists.
+fn check_geometry(
     model: &Model,
-    input: TensorId,
+    node: &Node,
+    inputs: &[TensorId],
+    output: TensorId,
     op: &Op,
     tile: &Tile,
-    window: &Window,
 ) -> Result<(), String> {
-    same("window", op.window.map(usize::from), window.size)?;
-    same("stride", op.stride.map(usize::from), window.stride)?;
-    same("dilation", op.dilation.map(usize::from), window.dilation)?;
-    let padding = [window.padding.top, window.padding.left];
-    same("padding", op.padding.map(usize::from), padding)?;
-    // All input that exists and that the tile's windows touch must count as existing.
-    let shape = shape(model, input)?;
-    for (axis, length) in shape.into_iter().take(2).enumerate() {
-        let first = u64::from(tile.output_start[axis]) * u64::from(op.stride[axis]);
-        let last = (u64::from(tile.output_start[axis]) + u64::from(tile.output_size[axis]) - 1)
-            * u64::from(op.stride[axis])
-            + (u64::from(op.window[axis]) - 1) * u64::from(op.dilation[axis]);
-        let padding = u64::from(op.padding[axis]);
-        let needed = first.saturating_sub(padding).min(length)
-            ..(last + 1).saturating_sub(padding).min(length);
-        let valid = u64::from(tile.valid_start[axis]);
-        let valid = valid..valid + u64::from(tile.valid_size[axis]);
-        if !needed.is_empty() && (needed.start < valid.start || needed.end > valid.end) {
-            return Err("input that exists is treated as padding".to_owned());
-        }
-        if valid.end > length {
-            return Err("padding is treated as input that exists".to_owned());
-        }
+    let input = *inputs.first().ok_or("no input")?;
+    let size = || shape(model, input);
+    if let Some(window) = node.op.window() {
+        let transposed = matches!(node.op, ModelOp::TransposeConv { .. });
+        check_window(op, tile, window, size()?, transposed)?;
     }
-    Ok(())
+    let mut flags = 0;
+    match &node.op {
+        ModelOp::Conv { groups, .. } => same("groups", usize::from(op.groups), *groups)?,
+        ModelOp::DepthwiseConv { multiplier, .. } => {
+            same("channel multiplier", usize::from(op.groups), *multiplier)?;
+        }
+        ModelOp::AveragePool { count_padding: true, .. } => flags = Op::COUNT_PADDING,
+        ModelOp::Mean { axes, .. } => flags = over(model, input, axes),
+        ModelOp::ArgMax { axis, .. } => flags = over(model, input, &[*axis]),
+        ModelOp::Pad { amounts } => {
+            let [_, (top, _), (left, _), _] = amounts.as_slice() else {
+                return Err("padding of other than four dimensions".to_owned());
+            };
+            same("padding", op.padding.map(usize::from), [*top, *left])?;
+        }
+        ModelOp::Resize { mode: ResizeMode::Nearest, .. } => {
+            let [rows, columns, _] = shape(model, output)?;
+            same("output size", op.window.map(u64::from), [rows, columns])?;
+        }
+        ModelOp::Resize { mode: ResizeMode::Bilinear, .. } => {
+            let size = size()?;
+            check_valid(tile, size, |axis| between(op, tile, axis, size[axis]))?;
+        }
+        _ => {}
+    }
+    same("flags", op.flags, flags)
 }
 
-fn check_quantisation(
+fn over(model: &Model, input: TensorId, axes: &[usize]) -> u16 {
+    let bits = axes.iter().filter_map(|axis| dimension(model, input, *axis));
+    bits.map(|place| Op::OVER[place]).sum()
+}
+
+/// Zero points, clamp and the kernel's own integers.
+fn check_numbers(
     model: &Model,
     node: &Node,
     inputs: &[TensorId],
     output: TensorId,
     op: &Op,
 ) -> Result<(), String> {
+    let fault = |e: integer::IntegerError| e.to_string();
     let zero = |id: TensorId| {
         let quantisation = model.tensor(id).quantisation.as_ref();
         quantisation.map(|q| q.zero()).ok_or("an operand is not quantised")
@@ -247,31 +325,56 @@ fn check_quantisation(
     for (index, input) in inputs.iter().enumerate() {
         same("input zero point", i32::from(op.input_zero[index]), zero(*input)?)?;
     }
-    same("output zero point", i32::from(op.output_zero), zero(output)?)?;
-    let (low, high) = integer::clamp(model, node).map_err(|e| e.to_string())?;
-    same("clamp", (op.clamp_min, op.clamp_max), (i16::from(low), i16::from(high)))?;
+    if !matches!(node.op, ModelOp::ArgMax { .. }) {
+        same("output zero point", i32::from(op.output_zero), zero(output)?)?;
+        let (low, high) = integer::clamp(model, node).map_err(fault)?;
+        same("clamp", (op.clamp_min, op.clamp_max), (i16::from(low), i16::from(high)))?;
+    }
+    let pairs = |factors: &[Multiplier]| -> Vec<i32> {
+        factors.iter().flat_map(|factor| [factor.q31, factor.shift]).collect()
+    };
     let expected: Vec<i32> = match &node.op {
-        ModelOp::Add { .. } => {
-            let p = integer::add(model, node).map_err(|e| e.to_string())?;
-            [p.first, p.second, p.output].iter().flat_map(|m| [m.q31, m.shift]).collect()
+        ModelOp::Add { .. } | ModelOp::Sub { .. } => {
+            let p = integer::add(model, node).map_err(fault)?;
+            pairs(&[p.first, p.second, p.output])
         }
-        ModelOp::Concat { .. } | ModelOp::Activation(_) => {
+        ModelOp::Mul { .. } => pairs(&[integer::mul(model, node).map_err(fault)?]),
+        ModelOp::Mean { .. } => pairs(&[integer::mean(model, node).map_err(fault)?]),
+        ModelOp::Prelu => {
+            let p = integer::prelu(model, node).map_err(fault)?;
+            pairs(&[p.positive, p.negative])
+        }
+        ModelOp::Concat { .. } => {
             let input = *inputs.first().ok_or("no input")?;
-            let p = integer::requantise(model, input, output).map_err(|e| e.to_string())?;
-            vec![p.q31, p.shift]
+            pairs(&[integer::requantise(model, input, output).map_err(fault)?])
         }
         ModelOp::Softmax => {
-            let p = integer::softmax(model, node).map_err(|e| e.to_string())?;
+            let p = integer::softmax(model, node).map_err(fault)?;
             vec![p.multiplier, p.left_shift, p.diff_min]
+        }
+        ModelOp::LogSoftmax => {
+            let p = integer::log_softmax(model, node).map_err(fault)?;
+            [pairs(&[p.scale]), vec![p.diff_min], pairs(&[p.reverse])].concat()
+        }
+        ModelOp::LocalResponseNorm { .. } => {
+            let p = integer::local_response(model, node).map_err(fault)?;
+            let [before, behind] = p.around.map(|count| i32::try_from(count).unwrap_or(i32::MAX));
+            vec![before, behind, p.shift]
+        }
+        ModelOp::Resize { mode: ResizeMode::Bilinear, .. } => {
+            let p = integer::bilinear(model, node).map_err(fault)?;
+            vec![p.step[0], p.step[1], p.first[0], p.first[1]]
+        }
+        ModelOp::AveragePool { count_padding: true, window, uncounted, .. } => {
+            let [rows, columns, _] = shape(model, inputs[0])?;
+            let end = |length: u64, padding: usize, uncounted: usize| {
+                length as i64 + padding as i64 - uncounted as i64
+            };
+            let rows = end(rows, window.padding.bottom, uncounted[0]);
+            let columns = end(columns, window.padding.right, uncounted[1]);
+            vec![rows as i32, columns as i32]
         }
         _ => Vec::new(),
     };
     same("scalars", &op.scalars[..expected.len()], &expected[..])
-}
-
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), String> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(format!("{what} is {found:?}, but the node says {expected:?}"))
 }

@@ -111,6 +111,16 @@ fn block_bytes(plan: &Plan, model: &Model, space: Space) -> Result<Vec<u8>, Imag
         let packed = match block.role {
             ConstantRole::Weights => weights(model, node).ok_or_else(|| wrong("no weights"))?,
             ConstantRole::Channels => channels(model, node)?,
+            ConstantRole::Operand { input } => {
+                operand(model, node, input).ok_or_else(|| wrong("no constant operand"))?
+            }
+            ConstantRole::Table => {
+                let table = integer::table(model, node)?;
+                pack::table(|value| table[usize::from(value.cast_unsigned())]).to_vec()
+            }
+            ConstantRole::Nearest => nearest(model, node)?,
+            ConstantRole::Factors => pack::factors(&integer::local_response(model, node)?.factors),
+            ConstantRole::Gather(gather) => gather.as_bytes().to_vec(),
         };
         let place = range(block)
             .filter(|range| range.len() == packed.len())
@@ -133,12 +143,23 @@ fn weights(model: &Model, node: &Node) -> Option<Vec<u8>> {
         return None;
     }
     let kernel = match node.op {
-        Op::Conv { .. } => Weights::Conv,
+        Op::Conv { .. } | Op::TransposeConv { .. } => Weights::Conv,
         Op::DepthwiseConv { .. } => Weights::Depthwise,
         Op::FullyConnected { .. } => Weights::FullyConnected,
         _ => return None,
     };
     Some(pack::weights(kernel, data.as_i8()?))
+}
+
+fn operand(model: &Model, node: &Node, input: u8) -> Option<Vec<u8>> {
+    let data = model.tensor(*node.inputs.get(usize::from(input))?).source.as_ref()?.values();
+    Some(data.as_i8()?.iter().map(|value| value.cast_unsigned()).collect())
+}
+
+fn nearest(model: &Model, node: &Node) -> Result<Vec<u8>, IntegerError> {
+    let [rows, columns] = integer::nearest(model, node)?
+        .map(|indices| indices.into_iter().map(|index| index as u16).collect::<Vec<u16>>());
+    Ok(pack::nearest(&rows, &columns))
 }
 
 fn channels(model: &Model, node: &Node) -> Result<Vec<u8>, IntegerError> {

@@ -26,9 +26,6 @@ pub fn check_op(op: &Op) -> Result<(), &'static str> {
     if has_window(kernel) && [op.window, op.stride, op.dilation].concat_has_zero() {
         return Err("window, stride or dilation is zero");
     }
-    if matches!(kernel, Kernel::MaxPool | Kernel::AveragePool) && op.dilation != [1, 1] {
-        return Err("a pooling window is dilated");
-    }
     if matches!(kernel, Kernel::Conv | Kernel::Depthwise) && op.groups == 0 {
         return Err("no groups");
     }
@@ -148,6 +145,14 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
         Kernel::Lut => {
             check_same(input, output)?;
             (constants == TABLE_BYTES).then_some(()).ok_or("the table has the wrong length")
+        }
+        Kernel::LocalResponse => {
+            check_same(input, output)?;
+            let [before, behind, ..] = op.scalars;
+            if before < 0 || behind < 0 || constants == 0 || !constants.is_multiple_of(4) {
+                return Err("neighbouring channels or their factors are malformed");
+            }
+            Ok(())
         }
         Kernel::Pad => {
             let [top, left] = op.padding.map(u32::from);
@@ -347,10 +352,10 @@ fn check_window(op: &Op, tile: &Tile, input: &View) -> Result<(), &'static str> 
     Ok(())
 }
 
-/// Each window of a pool sees at least one pixel. Windows are dense and move one way, so the first
-/// and the last tell of all.
+/// Each window of a pool sees at least one pixel. Dense windows move one way, so the first and the
+/// last tell of all; of dilated ones the kernel refuses those that see nothing.
 fn check_windows_not_empty(op: &Op, tile: &Tile) -> Result<(), &'static str> {
-    for axis in 0..2 {
+    for axis in (0..2).filter(|axis| op.dilation[*axis] == 1) {
         let valid_start = i64::from(tile.valid_start[axis]);
         let valid_end = valid_start + i64::from(tile.valid_size[axis]);
         let start_of = |output: i64| {

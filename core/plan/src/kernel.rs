@@ -58,6 +58,9 @@ pub enum Kernel {
     /// Index of the largest value along a dimension, as 32-bit integers: four bytes of the output
     /// for each. Operands: input, output.
     ArgMax = 22,
+    /// Normalisation by the squares of neighbouring channels. Operands: input, output, table of
+    /// factors (32-bit integers).
+    LocalResponse = 23,
 }
 
 /// What an operand of a kernel is.
@@ -76,7 +79,7 @@ pub enum Role {
 
 impl Kernel {
     /// All kernels, in the order of their numbers.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 23] = [
         Self::Conv,
         Self::Depthwise,
         Self::FullyConnected,
@@ -99,6 +102,7 @@ impl Kernel {
         Self::ResizeBilinear,
         Self::LogSoftmax,
         Self::ArgMax,
+        Self::LocalResponse,
     ];
 
     /// The kernel with this number in a plan image.
@@ -118,7 +122,9 @@ impl Kernel {
             Self::Add | Self::Sub | Self::Mul | Self::Maximum | Self::Minimum | Self::Prelu => {
                 &[Input, Input, Output]
             }
-            Self::Lut | Self::Gather | Self::ResizeNearest => &[Input, Output, Constants],
+            Self::Lut | Self::Gather | Self::ResizeNearest | Self::LocalResponse => {
+                &[Input, Output, Constants]
+            }
             Self::MaxPool
             | Self::AveragePool
             | Self::Requantise
@@ -157,6 +163,7 @@ impl Kernel {
             Self::ResizeBilinear => "resize_bilinear",
             Self::LogSoftmax => "log_softmax",
             Self::ArgMax => "arg_max",
+            Self::LocalResponse => "local_response",
         }
     }
 }
@@ -168,6 +175,9 @@ pub const TABLE_BYTES: u64 = 256;
 /// Bytes of an entry of a [`Kernel::ResizeNearest`]'s table: the input row of each output row, then
 /// the input column of each output column, of the whole layer.
 pub const NEAREST_BYTES: u64 = 2;
+
+/// Bytes of a factor in a [`Kernel::LocalResponse`]'s table.
+pub const FACTOR_BYTES: u64 = 4;
 
 /// Bytes of one output channel's entry in the channel constants: bias, multiplier and shift as
 /// 32-bit integers each.

@@ -47,6 +47,8 @@ pub struct Op {
     /// * `Prelu`: multiplier and shift of values that are not negative, of products with slopes;
     /// * `Softmax`: multiplier and left shift of the input difference, smallest difference;
     /// * `LogSoftmax`: the same, then multiplier and shift back to an input difference;
+    /// * `LocalResponse`: channels before and behind a value that count, power of two of the
+    ///   factors;
     /// * `ResizeBilinear`: vertical and horizontal distance in the input from an output to the next
     ///   and place of the first, in 2^−10 pixels.
     pub scalars: [i32; 7],

@@ -75,6 +75,8 @@ pub enum ConstantRole {
     },
     /// The node's results for each int8 value.
     Table,
+    /// Factors of the node's sums of squares: 32-bit integers.
+    Factors,
     /// Input row of each output row and input column of each output column of the node.
     Nearest,
     /// These parameters of a gather.

@@ -2,7 +2,9 @@
 //!
 //! A reshape is no layer: its output is another name for its input's bytes.
 
+mod gather;
 mod layer;
+mod op;
 mod program;
 
 pub use layer::{Layer, layers, tensors};
@@ -32,22 +34,71 @@ fn unsupported(node: &Node, reason: impl Into<String>) -> PlanError {
     }
 }
 
-/// Height, width and channels of an activation.
-fn shape(model: &Model, id: TensorId) -> Result<[u32; 3], PlanError> {
+/// Rows or columns of the largest box: coordinates are 16-bit integers.
+const LARGEST_SIDE: usize = 0x7fff;
+
+fn bad_shape(model: &Model, id: TensorId, reason: &str) -> PlanError {
     let tensor = model.tensor(id);
-    let bad = |reason: &str| PlanError::BadShape {
+    PlanError::BadShape {
         tensor: tensor.name.clone(),
         shape: tensor.shape.to_string(),
         reason: reason.to_owned(),
+    }
+}
+
+/// Height, width and channels of an activation.
+fn shape(model: &Model, id: TensorId) -> Result<[u32; 3], PlanError> {
+    let bad = |reason: &str| bad_shape(model, id, reason);
+    let hwc = model.tensor(id).shape.hwc();
+    let hwc = hwc.ok_or_else(|| bad("only batch 1 and up to 4 dimensions"))?;
+    sized(hwc).map_err(bad)
+}
+
+/// Height, width and channels of an operand that broadcasts: its dimensions, aligned at the last.
+fn aligned_shape(model: &Model, id: TensorId) -> Result<[u32; 3], PlanError> {
+    let bad = |reason: &str| bad_shape(model, id, reason);
+    let hwc = match *model.tensor(id).shape.dims() {
+        [1, h, w, c] | [h, w, c] => [h, w, c],
+        [w, c] => [1, w, c],
+        [c] => [1, 1, c],
+        [] => [1; 3],
+        _ => return Err(bad("only batch 1 and up to 4 dimensions")),
     };
-    let hwc = tensor.shape.hwc().ok_or_else(|| bad("only batch 1 and up to 4 dimensions"))?;
-    if hwc[0] > 0x7fff || hwc[1] > 0x7fff {
-        return Err(bad("height and width may be at most 32767"));
+    sized(hwc).map_err(bad)
+}
+
+/// A shape for the bytes of any tensor: its own if it has one, else one row.
+fn flat_shape(model: &Model, id: TensorId) -> Result<[u32; 3], PlanError> {
+    let tensor = model.tensor(id);
+    match tensor.shape.hwc() {
+        Some([h, w, _]) if h <= LARGEST_SIDE && w <= LARGEST_SIDE => shape(model, id),
+        _ => {
+            let bad = |reason: &str| bad_shape(model, id, reason);
+            let elements = tensor.shape.elements().unwrap_or(usize::MAX);
+            sized([1, 1, elements]).map_err(bad)
+        }
+    }
+}
+
+fn sized(hwc: [usize; 3]) -> Result<[u32; 3], &'static str> {
+    if hwc[0] > LARGEST_SIDE || hwc[1] > LARGEST_SIDE {
+        return Err("height and width may be at most 32767");
     }
     if hwc.contains(&0) {
-        return Err(bad("it has no elements"));
+        return Err("it has no elements");
     }
     let bytes = hwc.iter().try_fold(1u32, |n, d| n.checked_mul(u32::try_from(*d).ok()?));
-    bytes.ok_or_else(|| bad("larger than 4 GiB"))?;
+    bytes.ok_or("larger than 4 GiB")?;
     Ok(hwc.map(|dim| dim as u32))
+}
+
+/// Which of height, width and channels a tensor of `rank` dimensions has its dimension `axis` as;
+/// nothing for the batch and what stands before it.
+fn place_of(rank: usize, axis: usize) -> Option<usize> {
+    match rank.checked_sub(axis) {
+        Some(1) => Some(2),
+        Some(2) => Some(1),
+        Some(3) => Some(0),
+        _ => None,
+    }
 }

@@ -41,6 +41,12 @@ pub fn nearest(rows: &[u16], columns: &[u16]) -> Vec<u8> {
     rows.iter().chain(columns).flat_map(|index| index.to_le_bytes()).collect()
 }
 
+/// The significands that [`crate::local_response`] reads.
+#[must_use]
+pub fn factors(significands: &[i32]) -> Vec<u8> {
+    significands.iter().flat_map(|significand| significand.to_le_bytes()).collect()
+}
+
 /// Packs channel constants, 12 bytes a channel; see [`crate::Channels`].
 #[must_use]
 pub fn channel_constants(channels: &[Channel]) -> Vec<u8> {

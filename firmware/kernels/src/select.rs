@@ -3,8 +3,8 @@
 
 pub use crate::portable::{
     Add, AveragePool, Axis, Bilinear, Conv, Counted, FullyConnected, GATHER_DIMENSIONS, Gather,
-    LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise, Softmax, Stride, Table,
-    TransposeConv, add, arg_max, average_pool, conv, depthwise, fully_connected, gather,
-    log_softmax, lut, max_pool, maximum, mean, minimum, mul, pad, prelu, requantise,
-    resize_bilinear, resize_nearest, softmax, sub, transpose_conv,
+    LocalResponse, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise, Softmax, Stride,
+    Table, TransposeConv, add, arg_max, average_pool, conv, depthwise, fully_connected, gather,
+    local_response, log_softmax, lut, max_pool, maximum, mean, minimum, mul, pad, prelu,
+    requantise, resize_bilinear, resize_nearest, softmax, sub, transpose_conv,
 };

@@ -5,8 +5,8 @@ use crate::error::Cause;
 use crate::memory::{AccessError, Memory};
 use tilewright_kernels::{
     self as kernels, Add, AveragePool, Axis, Bilinear, Channels, Conv, Counted, FullyConnected,
-    KernelError, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise, Softmax, Source,
-    Target, TransposeConv,
+    KernelError, LocalResponse, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise,
+    Softmax, Source, Target, TransposeConv,
 };
 use tilewright_plan::{Kernel, Op, PlanImage, Tile, View};
 
@@ -32,7 +32,9 @@ pub fn compute(
         | Kernel::Maximum
         | Kernel::Minimum
         | Kernel::Prelu => step.pair(memory, views),
-        Kernel::Lut | Kernel::Gather | Kernel::ResizeNearest => step.with_table(memory, views),
+        Kernel::Lut | Kernel::Gather | Kernel::ResizeNearest | Kernel::LocalResponse => {
+            step.with_table(memory, views)
+        }
         Kernel::MaxPool
         | Kernel::AveragePool
         | Kernel::Requantise
@@ -132,6 +134,18 @@ impl Step<'_, '_> {
                 let rows = usize::from(self.op.window[0]);
                 let op = Nearest::new(constants, rows).ok_or(Cause::BadStep)?;
                 kernels::resize_nearest(&op, tile, &source(bytes, input)?, to)
+            }
+            Kernel::LocalResponse => {
+                let [before, behind, shift, ..] = self.op.scalars;
+                let around = [before, behind].map(|count| usize::try_from(count).unwrap_or(0));
+                let op = LocalResponse {
+                    around,
+                    input_zero: zero(self.op.input_zero[0])?,
+                    factors: constants.as_chunks().0,
+                    shift,
+                    output: convert::output(self.op).ok_or(Cause::BadStep)?,
+                };
+                kernels::local_response(&op, tile, &source(bytes, input)?, to)
             }
             _ => {
                 let table = constants.first_chunk().ok_or(Cause::BadStep)?;

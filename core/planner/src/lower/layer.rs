@@ -1,8 +1,8 @@
 //! Layers and the lives of tensors.
 
-use super::{roots, shape, unsupported};
+use super::{flat_shape, roots, unsupported};
 use crate::PlanError;
-use tilewright_model::{DType, Model, NodeId, Op, TensorId};
+use tilewright_model::{DType, Model, Node, NodeId, Op, ResizeMode, TensorId};
 use tilewright_plan::{Bytes, Kernel, PlannedTensor, Space};
 
 /// A node that executes.
@@ -26,31 +26,7 @@ pub fn layers(model: &Model) -> Result<Vec<Layer>, PlanError> {
     let roots = roots(model);
     let mut layers = Vec::new();
     for (index, node) in model.nodes.iter().enumerate() {
-        let kernel = match &node.op {
-            Op::Reshape => continue,
-            Op::Conv { .. } => Kernel::Conv,
-            Op::DepthwiseConv { .. } => Kernel::Depthwise,
-            Op::FullyConnected { .. } => Kernel::FullyConnected,
-            Op::MaxPool { .. } => Kernel::MaxPool,
-            Op::AveragePool { count_padding: true, uncounted, .. } if *uncounted != [0, 0] => {
-                return Err(unsupported(node, "its kernel cannot leave out a part of the padding"));
-            }
-            Op::AveragePool { .. } => Kernel::AveragePool,
-            Op::Add { .. } if !same_shapes(model, &node.inputs) => {
-                return Err(unsupported(node, "its kernel cannot broadcast"));
-            }
-            Op::Add { .. } => Kernel::Add,
-            Op::Pad { .. } => Kernel::Pad,
-            Op::Concat { .. } | Op::Activation(_) => Kernel::Requantise,
-            Op::Softmax => Kernel::Softmax,
-            Op::Transpose { .. } => {
-                return Err(unsupported(node, "no pass could fold it and no kernel transposes"));
-            }
-            Op::BatchNorm { .. } => {
-                return Err(unsupported(node, "batch norm must be folded before quantisation"));
-            }
-            _ => return Err(unsupported(node, "no kernel computes it")),
-        };
+        let Some(kernel) = kernel(node)? else { continue };
         let mut reads: Vec<TensorId> = Vec::new();
         for input in &node.inputs {
             let root = roots[input.0];
@@ -58,24 +34,63 @@ pub fn layers(model: &Model) -> Result<Vec<Layer>, PlanError> {
                 reads.push(root);
             }
         }
-        let weighted = matches!(kernel, Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected);
-        let activations = if weighted { 1 } else { node.inputs.len() };
-        if node.inputs.iter().take(activations).any(|id| model.tensor(*id).is_constant()) {
-            return Err(unsupported(
-                node,
-                "an operand is constant where an activation is expected",
-            ));
-        }
-        if node.inputs.iter().skip(activations).any(|id| !model.tensor(*id).is_constant()) {
-            return Err(unsupported(node, "weights or bias are not constant"));
+        let constant = |id: &TensorId| model.tensor(*id).is_constant();
+        if node.op.is_weighted() {
+            let (input, weights) = node.inputs.split_at_checked(1).unwrap_or_default();
+            if input.iter().any(constant) {
+                return Err(unsupported(node, "its input is constant: fold it first"));
+            }
+            if !weights.iter().all(constant) {
+                return Err(unsupported(node, "weights or bias are not constant"));
+            }
+        } else if reads.is_empty() {
+            return Err(unsupported(node, "all of its operands are constant: fold it first"));
         }
         layers.push(Layer { node: NodeId(index), kernel, reads, writes: node.outputs.clone() });
     }
     Ok(layers)
 }
 
-fn same_shapes(model: &Model, ids: &[TensorId]) -> bool {
-    ids.windows(2).all(|pair| model.tensor(pair[0]).shape == model.tensor(pair[1]).shape)
+/// The kernel that does a node's work; nothing if there is none to do.
+fn kernel(node: &Node) -> Result<Option<Kernel>, PlanError> {
+    Ok(Some(match &node.op {
+        Op::Reshape => return Ok(None),
+        Op::Conv { .. } => Kernel::Conv,
+        Op::DepthwiseConv { .. } => Kernel::Depthwise,
+        Op::TransposeConv { .. } => Kernel::TransposeConv,
+        Op::FullyConnected { .. } => Kernel::FullyConnected,
+        Op::MaxPool { .. } => Kernel::MaxPool,
+        Op::AveragePool { .. } => Kernel::AveragePool,
+        Op::Mean { .. } => Kernel::Mean,
+        Op::Add { .. } => Kernel::Add,
+        Op::Sub { .. } => Kernel::Sub,
+        Op::Mul { .. } => Kernel::Mul,
+        Op::Maximum => Kernel::Maximum,
+        Op::Minimum => Kernel::Minimum,
+        Op::Prelu => Kernel::Prelu,
+        Op::Pad { .. } => Kernel::Pad,
+        Op::Concat { .. } => Kernel::Requantise,
+        Op::Activation(_) | Op::Unary(_) | Op::Requantise => Kernel::Lut,
+        Op::Transpose { .. }
+        | Op::Slice { .. }
+        | Op::SpaceToDepth { .. }
+        | Op::DepthToSpace { .. } => Kernel::Gather,
+        Op::Resize { mode: ResizeMode::Nearest, .. } => Kernel::ResizeNearest,
+        Op::Resize { mode: ResizeMode::Bilinear, .. } => Kernel::ResizeBilinear,
+        Op::Softmax => Kernel::Softmax,
+        Op::LogSoftmax => Kernel::LogSoftmax,
+        Op::ArgMax { .. } => Kernel::ArgMax,
+        Op::BatchNorm { .. } => {
+            return Err(unsupported(node, "batch norm must be folded before quantisation"));
+        }
+        Op::Div { .. } => {
+            return Err(unsupported(node, "a division by other than constants has no int8 form"));
+        }
+        Op::LocalResponseNorm { .. } => Kernel::LocalResponse,
+        Op::Opaque { .. } => {
+            return Err(unsupported(node, "no kernel computes it"));
+        }
+    }))
 }
 
 /// The activation tensors with their lives, not yet placed.
@@ -108,18 +123,18 @@ pub fn tensors(model: &Model, layers: &[Layer]) -> Result<Vec<PlannedTensor>, Pl
     for (index, life) in lives.into_iter().enumerate() {
         let Some((first, end)) = life else { continue };
         let tensor = &model.tensors[index];
-        if tensor.dtype != DType::I8 {
+        if !matches!(tensor.dtype, DType::I8 | DType::I32) {
             return Err(PlanError::NotQuantised {
                 tensor: tensor.name.clone(),
                 dtype: tensor.dtype.name(),
             });
         }
-        let shape = shape(model, TensorId(index))?;
+        let shape = flat_shape(model, TensorId(index))?;
         planned.push(PlannedTensor {
             tensor: index as u32,
             name: tensor.name.clone(),
             shape,
-            bytes: Bytes(shape.iter().map(|d| u64::from(*d)).product()),
+            bytes: Bytes(tensor.bytes().unwrap_or(usize::MAX) as u64),
             space: Space::Arena,
             offset: 0,
             first,

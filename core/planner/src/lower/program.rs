@@ -1,18 +1,21 @@
 //! Ops, views, constants and the steps of the core lane.
 
 use super::layer::Layer;
-use super::{roots, shape, unsupported};
+use super::op::{op, zero};
+use super::{aligned_shape, flat_shape, gather, place_of, roots, shape, unsupported};
 use crate::PlanError;
-use tilewright_model::integer::{self, IntegerError, Multiplier};
-use tilewright_model::{Model, Node, Op as ModelOp, TensorId, Window};
-use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
+use tilewright_model::integer;
+use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
+use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
-    Bytes, Constant, ConstantRole, Instruction, Io, Lane, LaneKind, Op, Plan, PlannedLayer,
-    Program, Space, Step, Tile, View,
+    Bytes, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind, Op, Plan,
+    PlannedLayer, Program, Role, Space, Step, Tile, View,
 };
 
 /// Blocks of weights start at multiples of this.
 const WEIGHTS_ALIGNMENT: u64 = 16;
+/// Other constants start at multiples of this.
+const CONSTANTS_ALIGNMENT: u64 = 4;
 
 /// Fills `plan`, whose tensors are placed, with layers, tables and one program.
 ///
@@ -74,49 +77,103 @@ impl Builder<'_> {
             writes,
         });
         let output = *node.outputs.first().ok_or_else(|| unsupported(node, "no output"))?;
-        let input = *node.inputs.first().ok_or_else(|| unsupported(node, "no operand"))?;
+        let Some(&input) = node.inputs.first() else {
+            return Err(unsupported(node, "no operand"));
+        };
+        let kernel = layer.kernel;
         if let ModelOp::Concat { axis } = node.op {
             return self.concat(layer, number, axis, output);
         }
-        let mut op = self.op(layer, node, input, output)?;
+        let activations = kernel.roles().iter().filter(|role| **role == Role::Input).count();
+        let inputs = node.inputs.get(..activations);
+        let inputs = inputs.ok_or_else(|| unsupported(node, "an operand is missing"))?;
+        let record = op(self.model, node, kernel, inputs, output)?;
+        let copy = match kernel {
+            Kernel::Gather => Some(gather::copy(self.model, node)?),
+            _ => None,
+        };
+        let whole = match &copy {
+            Some(copy) => copy.output,
+            None => self.output_size(node, kernel, input, output)?,
+        };
+        let op_index = self.push_op(record);
         let mut views: Vec<View> = Vec::with_capacity(4);
-        let whole = Part { start: [0; 3], size: shape(self.model, output)? };
-        match &node.op {
-            ModelOp::Add { .. } => {
-                let second =
-                    *node.inputs.get(1).ok_or_else(|| unsupported(node, "one operand only"))?;
-                if shape(self.model, input)? != whole.size
-                    || shape(self.model, second)? != whole.size
-                {
-                    return Err(unsupported(node, "operands of different shapes"));
-                }
-                op.input_zero[1] = self.zero(second);
-                views.push(self.view(input)?);
-                views.push(self.view(second)?);
-                views.push(self.view(output)?);
-            }
-            ModelOp::FullyConnected { .. } => {
-                let elements: u32 = shape(self.model, input)?.iter().product();
-                views.push(View::whole(Space::Arena, self.offset(input)?, 1, 1, elements));
-                views.push(self.view(output)?);
-            }
-            _ => {
-                views.push(self.view(input)?);
-                views.push(self.view(output)?);
-            }
+        for (index, id) in inputs.iter().enumerate() {
+            let size = self.input_size(kernel, *id)?;
+            views.push(self.operand(layer, node, op_index, index, size)?);
         }
-        let op_index = self.push_op(op);
-        if matches!(
-            node.op,
-            ModelOp::Conv { .. } | ModelOp::DepthwiseConv { .. } | ModelOp::FullyConnected { .. }
-        ) {
-            let (weights, channels) = self.constants(layer, node, op_index, whole.size[2])?;
-            views.push(weights);
-            views.push(channels);
+        let [h, w, c] = whole;
+        views.push(View::whole(Space::Arena, self.offset(output)?, h as u16, w as u16, c));
+        let constants = match (kernel, copy) {
+            (
+                Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected | Kernel::TransposeConv,
+                _,
+            ) => {
+                views.push(self.weights(layer, node, op_index)?);
+                Some((ConstantRole::Channels, u64::from(c) * CHANNEL_CONSTANT_BYTES))
+            }
+            (Kernel::LocalResponse, _) => {
+                let p = integer::local_response(self.model, node)
+                    .map_err(|source| PlanError::Integer { node: node.name.clone(), source })?;
+                Some((ConstantRole::Factors, p.factors.len() as u64 * FACTOR_BYTES))
+            }
+            (Kernel::Lut, _) => Some((ConstantRole::Table, TABLE_BYTES)),
+            (Kernel::ResizeNearest, _) => {
+                Some((ConstantRole::Nearest, (u64::from(h) + u64::from(w)) * NEAREST_BYTES))
+            }
+            (_, Some(copy)) => Some((ConstantRole::Gather(copy.gather), Gather::BYTES)),
+            _ => None,
+        };
+        if let Some((role, bytes)) = constants {
+            let place = (Space::Constants, CONSTANTS_ALIGNMENT);
+            views.push(self.block(layer, node, role, op_index, place, bytes)?);
         }
-        let input_shape = shape(self.model, input)?;
-        self.push_step(number, op_index, whole, input_shape, views);
+        let valid = self.input_size(kernel, input)?;
+        self.push_step(number, op_index, Part { start: [0; 3], size: whole }, valid, views);
         Ok(())
+    }
+
+    /// The box of an operand as its kernel takes it.
+    fn input_size(&self, kernel: Kernel, id: TensorId) -> Result<[u32; 3], PlanError> {
+        match kernel {
+            Kernel::FullyConnected => {
+                let elements: u32 = shape(self.model, id)?.iter().product();
+                Ok([1, 1, elements])
+            }
+            Kernel::Add
+            | Kernel::Sub
+            | Kernel::Mul
+            | Kernel::Maximum
+            | Kernel::Minimum
+            | Kernel::Prelu => aligned_shape(self.model, id),
+            Kernel::Gather | Kernel::Lut | Kernel::Requantise => flat_shape(self.model, id),
+            _ => shape(self.model, id),
+        }
+    }
+
+    /// The box of a node's output as its kernel takes it: dimensions that are taken together stay
+    /// as one element, and a 32-bit integer counts as four channels.
+    fn output_size(
+        &self,
+        node: &Node,
+        kernel: Kernel,
+        input: TensorId,
+        output: TensorId,
+    ) -> Result<[u32; 3], PlanError> {
+        let axes = match &node.op {
+            ModelOp::Mean { axes, .. } => axes.as_slice(),
+            ModelOp::ArgMax { axis, .. } => std::slice::from_ref(axis),
+            _ => return self.input_size(kernel, output),
+        };
+        let mut size = shape(self.model, input)?;
+        let rank = self.model.tensor(input).shape.rank();
+        for place in axes.iter().filter_map(|axis| place_of(rank, *axis)) {
+            size[place] = 1;
+        }
+        if kernel == Kernel::ArgMax {
+            size[2] = size[2].checked_mul(4).ok_or_else(|| unsupported(node, "too large"))?;
+        }
+        Ok(size)
     }
 
     /// Each operand is copied to its place, scales adjusted.
@@ -128,23 +185,16 @@ impl Builder<'_> {
         output: TensorId,
     ) -> Result<(), PlanError> {
         let node = &self.model.nodes[layer.node.0];
-        // Dimensions are counted from the last: channels, width, height.
         let rank = self.model.tensor(output).shape.rank();
-        let dimension = match rank.checked_sub(axis) {
-            Some(1) => 2,
-            Some(2) => 1,
-            Some(3) => 0,
-            _ => return Err(unsupported(node, "concat along the batch")),
-        };
+        let dimension =
+            place_of(rank, axis).ok_or_else(|| unsupported(node, "concat along the batch"))?;
         let whole = shape(self.model, output)?;
         let base = self.view(output)?;
         let mut start = [0u32; 3];
-        for input in &node.inputs {
+        for (index, input) in node.inputs.iter().enumerate() {
             let size = shape(self.model, *input)?;
             let part = Part { start, size };
-            let mut op = self.op(layer, node, *input, output)?;
-            let scale = self.requantise(node, *input, output)?;
-            op.scalars[..2].copy_from_slice(&[scale.q31, scale.shift]);
+            let op = op(self.model, node, layer.kernel, &[*input], output)?;
             let op = self.push_op(op);
             let [h, w, c] = size;
             let [y, x, first, width, depth] =
@@ -161,143 +211,63 @@ impl Builder<'_> {
                 ring_rows: h as u16,
                 ..base
             };
-            let source = self.view(*input)?;
+            let source = self.operand(layer, node, op, index, size)?;
             self.push_step(number, op, part, size, vec![source, target]);
             start[dimension] += size[dimension];
         }
         Ok(())
     }
 
-    fn op(
-        &self,
-        layer: &Layer,
-        node: &Node,
-        input: TensorId,
-        output: TensorId,
-    ) -> Result<Op, PlanError> {
-        let integer_error =
-            |source: IntegerError| PlanError::Integer { node: node.name.clone(), source };
-        let (clamp_min, clamp_max) = integer::clamp(self.model, node).map_err(integer_error)?;
-        let mut op = Op {
-            kernel: layer.kernel as u16,
-            window: [1, 1],
-            stride: [1, 1],
-            dilation: [1, 1],
-            groups: 1,
-            input_zero: [self.zero(input), 0],
-            output_zero: self.zero(output),
-            clamp_min: i16::from(clamp_min),
-            clamp_max: i16::from(clamp_max),
-            ..Op::default()
-        };
-        if let Some(window) = node.op.window() {
-            self.window(node, window, &mut op)?;
-        }
-        match &node.op {
-            ModelOp::Conv { groups, .. } => op.groups = self.small(node, *groups, "groups")?,
-            ModelOp::DepthwiseConv { multiplier, .. } => {
-                op.groups = self.small(node, *multiplier, "channel multiplier")?;
-            }
-            ModelOp::MaxPool { window, .. } | ModelOp::AveragePool { window, .. }
-                if window.dilation != [1, 1] =>
-            {
-                return Err(unsupported(node, "a dilated pooling window"));
-            }
-            ModelOp::AveragePool { window, count_padding: true, .. }
-                if window.padding != Default::default() =>
-            {
-                return Err(unsupported(node, "padding that counts in the mean"));
-            }
-            ModelOp::Add { .. } => {
-                let p = integer::add(self.model, node).map_err(integer_error)?;
-                op.scalars[..6].copy_from_slice(&[
-                    p.first.q31,
-                    p.first.shift,
-                    p.second.q31,
-                    p.second.shift,
-                    p.output.q31,
-                    p.output.shift,
-                ]);
-            }
-            ModelOp::Activation(_) => {
-                let scale = self.requantise(node, input, output)?;
-                op.scalars[..2].copy_from_slice(&[scale.q31, scale.shift]);
-            }
-            ModelOp::Softmax => {
-                let p = integer::softmax(self.model, node).map_err(integer_error)?;
-                op.scalars[..3].copy_from_slice(&[p.multiplier, p.left_shift, p.diff_min]);
-            }
-            ModelOp::Pad { amounts } => {
-                let [(0, 0), (top, _), (left, _), (0, 0)] = amounts.as_slice() else {
-                    return Err(unsupported(node, "padding of other than height and width"));
-                };
-                op.padding =
-                    [self.small(node, *top, "padding")?, self.small(node, *left, "padding")?];
-            }
-            _ => {}
-        }
-        Ok(op)
-    }
-
-    fn window(&self, node: &Node, window: &Window, op: &mut Op) -> Result<(), PlanError> {
-        for axis in 0..2 {
-            op.window[axis] = self.small(node, window.size[axis], "window")?;
-            op.stride[axis] = self.small(node, window.stride[axis], "stride")?;
-            op.dilation[axis] = self.small(node, window.dilation[axis], "dilation")?;
-        }
-        op.padding = [
-            self.small(node, window.padding.top, "padding")?,
-            self.small(node, window.padding.left, "padding")?,
-        ];
-        Ok(())
-    }
-
-    fn small(&self, node: &Node, value: usize, what: &str) -> Result<u16, PlanError> {
-        u16::try_from(value).map_err(|_| unsupported(node, format!("{what} of {value}")))
-    }
-
-    fn requantise(
-        &self,
-        node: &Node,
-        input: TensorId,
-        output: TensorId,
-    ) -> Result<Multiplier, PlanError> {
-        integer::requantise(self.model, input, output)
-            .map_err(|source| PlanError::Integer { node: node.name.clone(), source })
-    }
-
-    /// Blocks for weights and channel constants, and the views of them.
-    fn constants(
+    /// An activation in the arena, or a constant operand's values among the weights.
+    fn operand(
         &mut self,
         layer: &Layer,
         node: &Node,
         op: u32,
-        channels: u32,
-    ) -> Result<(View, View), PlanError> {
-        let weights = node.inputs.get(1).ok_or_else(|| unsupported(node, "no weights"))?;
-        let too_large = || unsupported(node, "weights larger than 4 GiB");
-        let bytes = self.model.tensor(*weights).bytes().ok_or_else(too_large)? as u64;
-        let weights = (ConstantRole::Weights, Space::Weights, bytes, WEIGHTS_ALIGNMENT);
-        let constants = (
-            ConstantRole::Channels,
-            Space::Constants,
-            u64::from(channels) * CHANNEL_CONSTANT_BYTES,
-            4,
-        );
-        let mut views = [View::default(); 2];
-        for (view, (role, space, bytes, alignment)) in views.iter_mut().zip([weights, constants]) {
-            let used = &mut self.plan.space_bytes[space as usize];
-            let offset = used.align_up(alignment).0;
-            *used = Bytes(offset + bytes);
-            let address = u32::try_from(offset).ok().zip(u32::try_from(bytes).ok());
-            let (offset32, bytes32) = address.ok_or_else(too_large)?;
-            *view = View::bytes(space, offset32, bytes32);
-            let node = layer.node.0 as u32;
-            let bytes = Bytes(bytes);
-            self.plan.constants.push(Constant { node, role, op, space, offset, bytes });
+        index: usize,
+        [h, w, c]: [u32; 3],
+    ) -> Result<View, PlanError> {
+        let id = node.inputs[index];
+        if !self.model.tensor(id).is_constant() {
+            let offset = self.offset(id)?;
+            return Ok(View::whole(Space::Arena, offset, h as u16, w as u16, c));
         }
-        let [weights, constants] = views;
-        Ok((weights, constants))
+        let input = u8::try_from(index).map_err(|_| unsupported(node, "more than 256 operands"))?;
+        let bytes = u64::from(h) * u64::from(w) * u64::from(c);
+        let place = (Space::Weights, WEIGHTS_ALIGNMENT);
+        let role = ConstantRole::Operand { input };
+        let block = self.block(layer, node, role, op, place, bytes)?;
+        Ok(View::whole(Space::Weights, block.offset, h as u16, w as u16, c))
+    }
+
+    fn weights(&mut self, layer: &Layer, node: &Node, op: u32) -> Result<View, PlanError> {
+        let weights = node.inputs.get(1).ok_or_else(|| unsupported(node, "no weights"))?;
+        let bytes = self.model.tensor(*weights).bytes();
+        let bytes = bytes.ok_or_else(|| unsupported(node, "weights larger than 4 GiB"))? as u64;
+        let place = (Space::Weights, WEIGHTS_ALIGNMENT);
+        self.block(layer, node, ConstantRole::Weights, op, place, bytes)
+    }
+
+    /// A new block of constants, and the view of it.
+    fn block(
+        &mut self,
+        layer: &Layer,
+        node: &Node,
+        role: ConstantRole,
+        op: u32,
+        (space, alignment): (Space, u64),
+        bytes: u64,
+    ) -> Result<View, PlanError> {
+        let used = &mut self.plan.space_bytes[space as usize];
+        let offset = used.align_up(alignment).0;
+        *used = Bytes(offset + bytes);
+        let address = u32::try_from(offset).ok().zip(u32::try_from(bytes).ok());
+        let (address, length) =
+            address.ok_or_else(|| unsupported(node, "constants larger than 4 GiB"))?;
+        let node = layer.node.0 as u32;
+        let bytes = Bytes(bytes);
+        self.plan.constants.push(Constant { node, role, op, space, offset, bytes });
+        Ok(View::bytes(space, address, length))
     }
 
     fn push_op(&mut self, op: Op) -> u32 {
@@ -350,14 +320,11 @@ impl Builder<'_> {
         })
     }
 
+    /// The whole of a tensor, as its bytes: a 32-bit integer counts as four channels.
     fn view(&self, id: TensorId) -> Result<View, PlanError> {
-        let [h, w, c] = shape(self.model, id)?;
-        Ok(View::whole(Space::Arena, self.offset(id)?, h as u16, w as u16, c))
-    }
-
-    fn zero(&self, id: TensorId) -> i16 {
-        let zero = self.model.tensor(id).quantisation.as_ref().map_or(0, |q| q.zero());
-        zero.clamp(-128, 127) as i16
+        let [h, w, c] = flat_shape(self.model, id)?;
+        let bytes = self.model.tensor(id).dtype.bytes() as u32;
+        Ok(View::whole(Space::Arena, self.offset(id)?, h as u16, w as u16, c * bytes))
     }
 
     fn io(&mut self, ids: &[TensorId], labels: &[String]) -> Result<Vec<Io>, PlanError> {
@@ -371,7 +338,7 @@ impl Builder<'_> {
                 tensor,
                 view: (self.plan.views.len() - 1) as u32,
                 scale: quantisation.map_or(1.0, |q| q.scale(0)),
-                zero: self.zero(*id),
+                zero: zero(self.model, *id),
                 labels: if view.elements() == labels.len() as u64 {
                     labels.to_vec()
                 } else {

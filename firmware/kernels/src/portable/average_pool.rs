@@ -103,7 +103,9 @@ impl Counted {
         let window = &op.window;
         let origin = output.wrapping_mul(window.stride[axis]).wrapping_sub(window.padding[axis]);
         let distance = self.end[axis].wrapping_sub(origin).max(0);
-        distance.min(i32::try_from(window.size[axis]).unwrap_or(i32::MAX))
+        let dilation = window.dilation[axis].max(1);
+        let taps = distance / dilation + i32::from(distance % dilation != 0);
+        taps.min(i32::try_from(window.size[axis]).unwrap_or(i32::MAX))
     }
 }
 

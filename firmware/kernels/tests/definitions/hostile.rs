@@ -4,14 +4,15 @@ use crate::support::Numbers;
 use proptest::prelude::*;
 use tilewright_kernels::{
     Add, AveragePool, Axis, Bilinear, Channels, Conv, Counted, FullyConnected, Gather, KernelError,
-    Layout, LogSoftmax, Mean, Mul, Multiplier, Nearest, Output, Pad, Pool, Prelu, Requantise,
-    Softmax, Source, Stride, Target, Tile, TransposeConv, Window, add, arg_max, average_pool, conv,
-    depthwise, fully_connected, gather, log_softmax, lut, max_pool, maximum, mean, minimum, mul,
-    pack, pad, prelu, requantise, resize_bilinear, resize_nearest, softmax, sub, transpose_conv,
+    Layout, LocalResponse, LogSoftmax, Mean, Mul, Multiplier, Nearest, Output, Pad, Pool, Prelu,
+    Requantise, Softmax, Source, Stride, Target, Tile, TransposeConv, Window, add, arg_max,
+    average_pool, conv, depthwise, fully_connected, gather, local_response, log_softmax, lut,
+    max_pool, maximum, mean, minimum, mul, pack, pad, prelu, requantise, resize_bilinear,
+    resize_nearest, softmax, sub, transpose_conv,
 };
 
 /// Kernels that [`run`] knows.
-const KERNELS: usize = 22;
+const KERNELS: usize = 23;
 
 /// A small number mostly, sometimes a bad one.
 fn count(numbers: &mut Numbers) -> usize {
@@ -173,6 +174,13 @@ fn run(numbers: &mut Numbers, kernel: usize) -> Result<(), KernelError> {
                 let op = LogSoftmax { scale, reverse, smallest_difference: place(numbers) };
                 log_softmax(&op, &tile, &input, target)
             }
+        }
+        22 => {
+            let factors = constants.as_chunks().0;
+            let around = [count(numbers), count(numbers)];
+            let shift = factor(numbers).shift;
+            let op = LocalResponse { around, input_zero, factors, shift, output };
+            local_response(&op, &tile, &input, target)
         }
         _ => {
             let axis = [Axis::Rows, Axis::Columns, Axis::Channels][numbers.below(3)];

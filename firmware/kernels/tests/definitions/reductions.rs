@@ -5,8 +5,8 @@ use crate::support::tiles::{areas, tile_of};
 use crate::support::{Numbers, Tensor, definition};
 use proptest::prelude::*;
 use tilewright_kernels::{
-    Axis, Layout, LogSoftmax, Mean, Multiplier, Output, Source, Target, Tile, arg_max, log_softmax,
-    mean,
+    Axis, Layout, LocalResponse, LogSoftmax, Mean, Multiplier, Output, Source, Target, Tile,
+    arg_max, local_response, log_softmax, mean, pack,
 };
 
 proptest! {
@@ -80,6 +80,51 @@ proptest! {
             let source = Source::new(&input.bytes, from).unwrap();
             let target = &mut Target::new(&mut placed.bytes, to).unwrap();
             arg_max(which, &tile_of(&area), &source, target).unwrap();
+            placed.check(&before, &expected, &area);
+        }
+    }
+
+    #[test]
+    fn responses_are_normalised_by_their_neighbours(
+        shape in [1usize..4, 1..4, 1..20], around in [0usize..5, 0..5], seed: u64
+    ) {
+        let numbers = &mut Numbers::new(seed);
+        let x = numbers.tensor(shape);
+        let output = Output { zero: numbers.byte(), ..Output::FULL };
+        let table: Vec<i32> = (0..400).map(|_| (numbers.next() >> 33) as i32).collect();
+        let input_zero = numbers.byte();
+        let shift = -(numbers.below(8) as i32);
+        // The sums at which the entries stand: more than nine squares can make.
+        let places: Vec<i64> = (0..32)
+            .chain((1..22).flat_map(|bits| (16..32).map(move |entry| entry << bits)))
+            .collect();
+        let expected = Tensor::from_fn(shape, |y, x_, c| {
+            let value = |c: usize| {
+                i64::from(x.get(y as i64, x_ as i64, c).unwrap()) - i64::from(input_zero)
+            };
+            let first = c.saturating_sub(around[0]);
+            let last = (c + around[1]).min(shape[2] - 1);
+            let sum: i64 = (first..=last).map(|c| value(c) * value(c)).sum();
+            let index = places.iter().rposition(|place| *place <= sum).unwrap();
+            let (low, high) = (places[index], places[index + 1]);
+            let (from, to) = (i64::from(table[index]), i64::from(table[index + 1]));
+            let multiplier = from + ((to - from) * (sum - low)).div_euclid(high - low);
+            let factor = Multiplier { multiplier: multiplier as i32, shift };
+            definition::finish(value(c), factor, &output)
+        });
+        let packed = pack::factors(&table);
+        let factors = packed.as_chunks().0;
+        let op = LocalResponse { around, input_zero, factors, shift, output };
+        for dense in [true, false] {
+            let area = [0..shape[0], 0..shape[1], 0..shape[2]];
+            let from = layout(numbers, &area, dense);
+            let input = Placed::filled(numbers, &x, &area, from);
+            let to = layout(numbers, &area, dense);
+            let mut placed = Placed::empty(numbers, to);
+            let before = placed.bytes.clone();
+            let source = Source::new(&input.bytes, from).unwrap();
+            let target = &mut Target::new(&mut placed.bytes, to).unwrap();
+            local_response(&op, &tile_of(&area), &source, target).unwrap();
             placed.check(&before, &expected, &area);
         }
     }
