@@ -5,14 +5,13 @@ mod fit;
 mod layers;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 
 use tilewright_board::{Board, CoreKind};
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Instruction, Kernel};
 use tilewright_planner::Strategy;
-use tilewright_planner::costs::{self, Costs, FEATURES, KernelCost};
+use tilewright_planner::costs::{self, Costs, Feature, KernelCost};
 use tilewright_tests::emulated;
 
 /// Board whose firmware runs the kernels, for each core that can be calibrated.
@@ -20,7 +19,7 @@ const BOARDS: [(CoreKind, &str); 1] = [(CoreKind::CortexM7, "stm32f746g-disco")]
 
 /// One emulated compute step.
 struct Sample {
-    features: [u64; FEATURES],
+    features: Vec<Feature>,
     instructions: u64,
     cycles: u64,
 }
@@ -116,26 +115,46 @@ fn run(model: &Model, board: &Board) -> Result<Vec<Sample>, String> {
 }
 
 fn fit_kernel(samples: &[Sample]) -> KernelCost {
-    let features: Vec<[u64; FEATURES]> = samples.iter().map(|sample| sample.features).collect();
-    let fit = |value: fn(&Sample) -> u64| {
+    let mut names: Vec<&str> =
+        samples.iter().flat_map(|sample| &sample.features).map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    names.dedup();
+    let features: Vec<Vec<u64>> = samples
+        .iter()
+        .map(|sample| {
+            let value = |name: &&str| {
+                let feature = sample.features.iter().find(|(known, _)| known == name);
+                feature.map_or(0, |(_, value)| *value)
+            };
+            names.iter().map(value).collect()
+        })
+        .collect();
+    let fit = |value: fn(&Sample) -> u64| -> BTreeMap<String, u64> {
         let values: Vec<u64> = samples.iter().map(value).collect();
         let milli = fit::coefficients(&features, &values);
-        (milli, fit::worst_permille(&features, &values, &milli))
+        let named = names.iter().zip(milli).filter(|(_, milli)| *milli > 0);
+        named.map(|(name, milli)| ((*name).to_owned(), milli)).collect()
     };
-    let (milli_instructions, instruction_error_permille) = fit(|sample| sample.instructions);
-    let (milli_cycles, cycle_error_permille) = fit(|sample| sample.cycles);
-    KernelCost {
-        milli_instructions,
-        milli_cycles,
-        instruction_error_permille,
-        cycle_error_permille,
+    let mut cost = KernelCost {
+        milli_instructions: fit(|sample| sample.instructions),
+        milli_cycles: fit(|sample| sample.cycles),
+        ..KernelCost::default()
+    };
+    for sample in samples {
+        let error = |found: u64, value: u64| found.abs_diff(value) * 1000 / value.max(1);
+        let instructions = error(cost.instructions(&sample.features), sample.instructions);
+        let cycles = error(cost.cycles(&sample.features), sample.cycles);
+        cost.instruction_error_permille = cost.instruction_error_permille.max(instructions);
+        cost.cycle_error_permille = cost.cycle_error_permille.max(cycles);
     }
+    cost
 }
 
 fn render(costs: &Costs) -> Result<String, String> {
     let mut text = String::from("# Written by `cargo xtask calibrate`; do not edit.\n");
-    let names = costs::FEATURE_NAMES.join(", ");
-    let _ = writeln!(text, "# Coefficients, in thousandths, of: {names}.");
+    text.push_str(
+        "# Coefficients in thousandths; core/planner/src/costs/features.rs has the features.\n",
+    );
     text.push_str(&toml::to_string(costs).map_err(|e| e.to_string())?);
     Ok(text)
 }

@@ -5,6 +5,18 @@ use tilewright_plan::PlanImage;
 use tilewright_plan::image::{AlignedBytes, Expected};
 use tilewright_runtime::{Memory, run_program};
 
+/// A tensor's bytes as they lie in memory.
+#[must_use]
+pub fn bytes(data: &Data) -> Vec<i8> {
+    match data {
+        Data::I8(values) => values.clone(),
+        Data::I32(values) => {
+            values.iter().flat_map(|value| value.to_le_bytes()).map(u8::cast_signed).collect()
+        }
+        Data::F32(_) => Vec::new(),
+    }
+}
+
 /// Runs the first program of `image` on `inputs` with an arena of `arena_bytes`, which is filled
 /// with `garbage` first; gives the outputs.
 ///

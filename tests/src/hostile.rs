@@ -74,7 +74,7 @@ fn macs(image: &PlanImage<'_>, step: Option<Step>) -> u64 {
     let operands = image.op(op).and_then(|op| Some((op, image.operands(op, first_view)?)));
     match (operands, image.tile(tile)) {
         (Some((op, views)), Some(tile)) => {
-            costs::features(op, tile, views).into_iter().max().unwrap_or(0)
+            costs::features(op, tile, views).into_iter().map(|(_, value)| value).max().unwrap_or(0)
         }
         _ => 0,
     }

@@ -1,10 +1,16 @@
 //! Random int8 models of every operator, and random inputs for them.
 
+mod elementwise;
+mod moves;
+
 use fastrand::Rng;
 use tilewright_model::{
     Activation, DType, Data, Model, Node, Op, Padding, Quantisation, Shape, Source, Tensor,
     TensorId, Window,
 };
+
+/// Elements of the largest picture that further operators read.
+const LARGEST: usize = 6000;
 
 /// A random model: some ten operators on small images, branches included.
 #[must_use]
@@ -17,22 +23,35 @@ pub fn random_model(seed: u64) -> Model {
     let mut images = vec![input];
     for _ in 0..rng.usize(1..10) {
         let from = images[rng.usize(..images.len())];
-        let made = match rng.usize(..9) {
+        let made = match rng.usize(..20) {
             0 | 1 => build.conv(from),
             2 => build.depthwise(from),
-            3 => build.pool(from, true),
-            4 => build.pool(from, false),
-            5 => build.add(from),
-            6 => build.concat(from, images[rng.usize(..images.len())]),
-            7 => build.pad(from),
-            _ => build.relu(from),
+            3 => build.transpose_conv(from),
+            4 => build.pool(from, true),
+            5 => build.pool(from, false),
+            6 | 7 => build.pair(from),
+            8 => build.concat(from, images[rng.usize(..images.len())]),
+            9 => build.pad(from),
+            10 => build.relu(from),
+            11 | 12 => build.unary(from),
+            13 => build.prelu(from),
+            14 => build.normalise(from),
+            15 => build.slice(from),
+            16 | 17 => build.rearrange(from),
+            18 => build.resize(from),
+            _ => build.mean(from),
         };
-        images.push(made);
+        // Upsampling again and again would make pictures that take long.
+        if build.hwc(made).iter().product::<usize>() <= LARGEST {
+            images.push(made);
+        }
     }
     let last = images[images.len() - 1];
     let mut output = last;
-    if rng.bool() {
-        output = build.classify(last);
+    match rng.usize(..8) {
+        0..4 => output = build.classify(last),
+        4 => output = build.arg_max(last),
+        _ => {}
     }
     build.model.outputs.push(output);
     if output != images[0] && images.len() > 2 && rng.bool() && images[1] != output {
@@ -78,6 +97,13 @@ impl Build {
         })
     }
 
+    /// A tensor of 32-bit integers.
+    fn add_indices(&mut self, shape: &[usize]) -> TensorId {
+        let name = format!("t{}", self.model.tensors.len());
+        let (shape, dtype) = (Shape::new(shape), DType::I32);
+        self.model.add_tensor(Tensor { name, shape, dtype, quantisation: None, source: None })
+    }
+
     fn quantisation(&mut self) -> Quantisation {
         let scale = 0.01 + self.rng.f32() * 0.1;
         Quantisation::per_tensor(scale, self.rng.i32(-128..128))
@@ -99,7 +125,9 @@ impl Build {
     }
 
     fn activation_function(&mut self) -> Activation {
-        [Activation::None, Activation::Relu, Activation::Relu6][self.rng.usize(..3)]
+        let functions =
+            [Activation::None, Activation::Relu, Activation::Relu6, Activation::ReluN1To1];
+        functions[self.rng.usize(..functions.len())]
     }
 
     /// A window that fits an image of `size`, and the size that it makes.
@@ -157,6 +185,26 @@ impl Build {
         self.node(Op::Conv { window, groups, activation }, &[from, weights, bias], output)
     }
 
+    fn transpose_conv(&mut self, from: TensorId) -> TensorId {
+        let [h, w, c] = self.hwc(from);
+        let rng = &mut self.rng;
+        let size = [rng.usize(1..4), rng.usize(1..4)];
+        let padding =
+            Padding { top: rng.usize(..size[0]), left: rng.usize(..size[1]), ..Padding::default() };
+        let (stride, dilation) = ([rng.usize(1..3), rng.usize(1..3)], [1, 1]);
+        let window = Window { size, stride, dilation, padding };
+        // No more than the windows reach.
+        let reach = |axis: usize, input: usize, before: usize| {
+            ((input - 1) * stride[axis] + size[axis]).saturating_sub(before).max(1)
+        };
+        let output = [reach(0, h, padding.top), reach(1, w, padding.left)];
+        let channels = rng.usize(1..6);
+        let [weights, bias] = self.weights(from, &[channels, size[0], size[1], c], 0);
+        let output = self.activation([output[0], output[1], channels]);
+        let activation = self.activation_function();
+        self.node(Op::TransposeConv { window, activation }, &[from, weights, bias], output)
+    }
+
     fn depthwise(&mut self, from: TensorId) -> TensorId {
         let [h, w, c] = self.hwc(from);
         let (window, [oh, ow]) = self.window([h, w], false);
@@ -193,45 +241,11 @@ impl Build {
         let op = if max {
             Op::MaxPool { window, activation }
         } else {
-            Op::AveragePool { window, count_padding: false, uncounted: [0, 0], activation }
+            let most = [window.padding.bottom, window.padding.right];
+            let uncounted = most.map(|most| self.rng.usize(..=most));
+            Op::AveragePool { window, count_padding: self.rng.bool(), uncounted, activation }
         };
         self.node(op, &[from], output)
-    }
-
-    fn add(&mut self, from: TensorId) -> TensorId {
-        let shape = self.hwc(from);
-        let other = self.relu(from);
-        let output = self.activation(shape);
-        let activation = self.activation_function();
-        self.node(Op::Add { activation }, &[from, other], output)
-    }
-
-    fn concat(&mut self, first: TensorId, second: TensorId) -> TensorId {
-        let ([h, w, c], [sh, sw, sc]) = (self.hwc(first), self.hwc(second));
-        let (second, axis, shape) = if [h, w] == [sh, sw] && self.rng.bool() {
-            (second, 3, [h, w, c + sc])
-        } else if [h, c] == [sh, sc] && self.rng.bool() {
-            (second, 2, [h, w + sw, c])
-        } else {
-            (first, 1, [h * 2, w, c])
-        };
-        let output = self.activation(shape);
-        self.node(Op::Concat { axis }, &[first, second], output)
-    }
-
-    fn pad(&mut self, from: TensorId) -> TensorId {
-        let [h, w, c] = self.hwc(from);
-        let [top, bottom, left, right] = [0; 4].map(|_: usize| self.rng.usize(..3));
-        let output = self.like(from, &[1, h + top + bottom, w + left + right, c]);
-        let amounts = vec![(0, 0), (top, bottom), (left, right), (0, 0)];
-        self.node(Op::Pad { amounts }, &[from], output)
-    }
-
-    fn relu(&mut self, from: TensorId) -> TensorId {
-        let shape = self.hwc(from);
-        let output = self.activation(shape);
-        let activation = self.activation_function();
-        self.node(Op::Activation(activation), &[from], output)
     }
 
     fn classify(&mut self, from: TensorId) -> TensorId {

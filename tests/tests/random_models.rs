@@ -2,10 +2,12 @@
 //! runtime on the host, gives the bytes of the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tilewright_board::Board;
 use tilewright_model::{Model, int8};
 use tilewright_plan::image::PlanImage;
-use tilewright_plan::{Plan, Space};
+use tilewright_plan::{ConstantRole, Kernel, Plan, Space};
 use tilewright_planner::{Options, Strategy};
 use tilewright_tests::host;
 use tilewright_tests::random_model::{random_inputs, random_model};
@@ -30,7 +32,7 @@ fn every_strategy_gives_the_bytes_of_the_reference() {
         let inputs = random_inputs(&model, seed);
         let expected = int8::run(&model, &inputs, &mut |_, _| {})
             .unwrap_or_else(|e| panic!("model {seed}: {e}"));
-        let expected: Vec<&[i8]> = expected.iter().map(|data| data.as_i8().unwrap()).collect();
+        let expected: Vec<Vec<i8>> = expected.iter().map(host::bytes).collect();
         for strategy in Strategy::ALL {
             let plan = planned(&model, strategy);
             tilewright_check::check(&plan, &model, &board())
@@ -44,6 +46,22 @@ fn every_strategy_gives_the_bytes_of_the_reference() {
                 assert_eq!(found, expected, "model {seed}, {strategy}, arena of {garbage:#x}");
             }
         }
+    }
+}
+
+/// The test above would say little of a kernel that no model uses.
+#[test]
+fn every_kernel_is_used_by_many_models() {
+    let mut uses = BTreeMap::new();
+    for seed in 0..MODELS {
+        let layers = planned(&random_model(seed), Strategy::Resident).layers;
+        for kernel in layers.iter().map(|layer| layer.kernel).collect::<BTreeSet<_>>() {
+            *uses.entry(kernel).or_insert(0u32) += 1;
+        }
+    }
+    for kernel in Kernel::ALL {
+        let count = uses.get(&kernel).copied().unwrap_or(0);
+        assert!(count >= 20, "{} is used by {count} of {MODELS} models", kernel.name());
     }
 }
 
@@ -63,7 +81,7 @@ fn a_plan_with_one_number_changed_is_caught_or_still_right() {
             continue;
         }
         let expected = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
-        let expected: Vec<&[i8]> = expected.iter().map(|data| data.as_i8().unwrap()).collect();
+        let expected: Vec<Vec<i8>> = expected.iter().map(host::bytes).collect();
         let image = tilewright_image::plan_image(&plan, &model).unwrap();
         let arena = plan.space(Space::Arena).0 as usize;
         let found = host::run(&image, &board().id, arena, &inputs, 0xa5)
@@ -81,7 +99,7 @@ fn mutate(plan: &mut Plan, rng: &mut fastrand::Rng) -> bool {
         if count == 0 { None } else { items.get_mut(rng.usize(..count)) }
     }
     let delta = rng.u32(1..40);
-    let changed = match rng.usize(..17) {
+    let changed = match rng.usize(..22) {
         0 => pick(&mut plan.views, rng).map(|view| view.offset = view.offset.wrapping_add(delta)),
         1 => pick(&mut plan.views, rng).map(|view| view.offset = view.offset.saturating_sub(delta)),
         2 => pick(&mut plan.ops, rng).map(|op| op.input_zero[0] ^= 1),
@@ -105,7 +123,24 @@ fn mutate(plan: &mut Plan, rng: &mut fastrand::Rng) -> bool {
         13 => pick(&mut plan.tiles, rng).map(|tile| tile.channel_start += rng.u32(1..4)),
         14 => pick(&mut plan.tiles, rng).map(|tile| tile.valid_start[rng.usize(..2)] += 1),
         15 => pick(&mut plan.tiles, rng).map(|tile| tile.valid_size[rng.usize(..2)] ^= 1),
-        _ => pick(&mut plan.constants, rng).map(|block| block.offset += u64::from(delta)),
+        16 => pick(&mut plan.constants, rng).map(|block| block.offset += u64::from(delta)),
+        17 => pick(&mut plan.ops, rng).map(|op| op.scalars[rng.usize(1..6)] ^= 1),
+        18 => pick(&mut plan.ops, rng).map(|op| op.flags ^= 1 << rng.u8(..4)),
+        19 => pick(&mut plan.ops, rng).map(|op| op.input_zero[1] ^= 1),
+        20 => pick(&mut plan.views, rng).map(|view| view.c = 1),
+        _ => {
+            let gathers = plan.constants.iter_mut().filter_map(|block| match &mut block.role {
+                ConstantRole::Gather(gather) => Some(gather),
+                _ => None,
+            });
+            let mut gathers: Vec<_> = gathers.collect();
+            pick(&mut gathers, rng).map(|gather| match rng.usize(..4) {
+                0 => gather.start += delta,
+                1 => gather.steps[rng.usize(..6)] += 1,
+                2 => gather.sizes.swap(4, 5),
+                _ => gather.split[rng.usize(..2)] ^= 1,
+            })
+        }
     };
     changed.is_some()
 }

@@ -1,27 +1,13 @@
 //! Models of one layer, over the geometries that networks use.
 
-use tilewright_model::{
-    Activation, DType, Data, Model, Node, Op, Padding, Quantisation, Shape, Source, Tensor,
-    TensorId, Window,
-};
+mod build;
+
+use build::{SCALE, concat, pair, plain, weighted};
+use tilewright_model::{Activation, Model, Op, Padding, ResizeMode, Window};
 use tilewright_plan::Kernel;
 
-/// Height, width and channels of inputs for operators without weights.
-const IMAGES: [[usize; 3]; 10] = [
-    [28, 28, 6],
-    [10, 10, 16],
-    [32, 32, 16],
-    [14, 14, 24],
-    [7, 7, 128],
-    [4, 4, 3],
-    [48, 48, 8],
-    [1, 1, 64],
-    [24, 24, 33],
-    [5, 9, 7],
-];
-
 /// Convolutions: input, window, stride, output channels, same padding or none.
-const CONVS: [([usize; 3], usize, usize, usize, bool); 22] = [
+const CONVS: [([usize; 3], usize, usize, usize, bool); 28] = [
     ([32, 32, 1], 5, 1, 6, false),
     ([14, 14, 6], 5, 1, 16, false),
     ([28, 28, 1], 3, 2, 24, true),
@@ -44,22 +30,59 @@ const CONVS: [([usize; 3], usize, usize, usize, bool); 22] = [
     ([3, 3, 128], 1, 1, 130, false),
     ([49, 10, 1], 4, 2, 64, true),
     ([20, 20, 12], 3, 1, 1, false),
+    ([32, 32, 16], 3, 2, 32, true),
+    ([16, 16, 32], 3, 2, 64, true),
+    ([32, 32, 16], 1, 2, 32, false),
+    ([16, 16, 32], 1, 2, 64, false),
+    ([28, 28, 3], 3, 1, 14, true),
+    ([6, 6, 70], 3, 1, 33, true),
 ];
 
-/// Depthwise convolutions: input, window, stride.
-const DEPTHWISE: [([usize; 3], usize, usize); 12] = [
-    ([14, 14, 24], 3, 1),
-    ([14, 14, 48], 3, 2),
-    ([7, 7, 96], 3, 1),
-    ([48, 48, 8], 3, 1),
-    ([24, 24, 32], 3, 1),
-    ([24, 24, 32], 3, 2),
-    ([12, 12, 64], 3, 1),
-    ([25, 5, 64], 3, 1),
-    ([14, 14, 32], 5, 1),
-    ([14, 14, 16], 7, 1),
-    ([10, 10, 7], 3, 1),
-    ([6, 6, 1], 3, 1),
+/// Convolutions in groups and dilated: input, window, output channels, groups, dilation.
+const GROUPED: [([usize; 3], usize, usize, usize, usize); 7] = [
+    ([14, 14, 24], 3, 24, 4, 1),
+    ([14, 14, 24], 1, 48, 3, 1),
+    ([12, 12, 16], 3, 16, 2, 2),
+    ([20, 20, 8], 3, 12, 1, 2),
+    ([9, 9, 96], 3, 16, 1, 1),
+    ([6, 6, 160], 3, 7, 1, 1),
+    ([8, 8, 192], 3, 18, 2, 1),
+];
+
+/// Transposed convolutions: input, window, stride, output channels.
+const TRANSPOSED: [([usize; 3], usize, usize, usize); 8] = [
+    ([7, 7, 16], 3, 2, 16),
+    ([7, 7, 16], 2, 2, 8),
+    ([14, 14, 8], 3, 1, 5),
+    ([5, 5, 64], 3, 2, 32),
+    ([10, 10, 3], 5, 2, 12),
+    ([4, 9, 33], 4, 2, 7),
+    ([12, 12, 24], 2, 2, 1),
+    ([6, 6, 40], 3, 3, 21),
+];
+
+/// Depthwise convolutions: input, window, stride, multiplier.
+const DEPTHWISE: [([usize; 3], usize, usize, usize); 20] = [
+    ([14, 14, 24], 3, 1, 1),
+    ([14, 14, 48], 3, 2, 1),
+    ([7, 7, 96], 3, 1, 1),
+    ([48, 48, 8], 3, 1, 1),
+    ([24, 24, 32], 3, 1, 1),
+    ([24, 24, 32], 3, 2, 1),
+    ([12, 12, 64], 3, 1, 1),
+    ([25, 5, 64], 3, 1, 1),
+    ([14, 14, 32], 5, 1, 1),
+    ([14, 14, 16], 7, 1, 1),
+    ([10, 10, 7], 3, 1, 1),
+    ([6, 6, 1], 3, 1, 1),
+    ([28, 28, 24], 3, 1, 1),
+    ([28, 28, 16], 3, 2, 1),
+    ([5, 5, 256], 3, 1, 1),
+    ([9, 20, 40], 3, 1, 1),
+    ([10, 10, 8], 3, 1, 2),
+    ([14, 14, 20], 3, 2, 4),
+    ([49, 10, 1], 4, 2, 8),
+    ([3, 3, 100], 3, 1, 1),
 ];
 
 /// Fully connected layers: inputs and outputs.
@@ -78,25 +101,57 @@ const CONNECTED: [(usize, usize); 12] = [
     (16, 16),
 ];
 
+/// Shapes of inputs for operators on whole pictures, in which rows, columns and channels vary
+/// apart from each other.
+const PICTURES: [[usize; 3]; 12] = [
+    [28, 28, 6],
+    [10, 10, 16],
+    [32, 32, 16],
+    [14, 14, 24],
+    [7, 7, 128],
+    [4, 4, 3],
+    [48, 48, 8],
+    [1, 1, 64],
+    [24, 24, 33],
+    [5, 9, 7],
+    [16, 4, 1],
+    [3, 20, 52],
+];
+
 /// The models that a kernel is calibrated with.
 pub fn models(kernel: Kernel) -> Vec<Model> {
     let activation = Activation::None;
     match kernel {
-        Kernel::Conv => CONVS
-            .iter()
-            .map(|(input, size, stride, channels, same)| {
+        Kernel::Conv => {
+            let plain = CONVS.iter().map(|(input, size, stride, channels, same)| {
                 let window = window(*size, *stride, *same);
                 let weights = [*channels, *size, *size, input[2]];
                 weighted(*input, Op::Conv { window, groups: 1, activation }, &weights, 0)
-            })
-            .collect(),
+            });
+            let grouped = GROUPED.iter().map(|(input, size, channels, groups, dilation)| {
+                let window =
+                    Window { dilation: [*dilation; 2], ..self::window(*size, 1, *dilation == 1) };
+                let weights = [*channels, *size, *size, input[2] / groups];
+                let op = Op::Conv { window, groups: *groups, activation };
+                weighted(*input, op, &weights, 0)
+            });
+            plain.chain(grouped).collect()
+        }
         Kernel::Depthwise => DEPTHWISE
             .iter()
-            .map(|(input, size, stride)| {
+            .map(|(input, size, stride, multiplier)| {
                 let window = window(*size, *stride, true);
-                let weights = [1, *size, *size, input[2]];
-                let op = Op::DepthwiseConv { window, multiplier: 1, activation };
+                let weights = [1, *size, *size, input[2] * multiplier];
+                let op = Op::DepthwiseConv { window, multiplier: *multiplier, activation };
                 weighted(*input, op, &weights, 3)
+            })
+            .collect(),
+        Kernel::TransposeConv => TRANSPOSED
+            .iter()
+            .map(|(input, size, stride, channels)| {
+                let window = window(*size, *stride, true);
+                let weights = [*channels, *size, *size, input[2]];
+                weighted(*input, Op::TransposeConv { window, activation }, &weights, 0)
             })
             .collect(),
         Kernel::FullyConnected => CONNECTED
@@ -106,124 +161,115 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
                 weighted([1, 1, *inputs], op, &[*outputs, *inputs], 0)
             })
             .collect(),
-        Kernel::MaxPool => pools(|window| Op::MaxPool { window, activation }),
+        Kernel::MaxPool => pools(|window| Op::MaxPool { window, activation: Activation::Relu6 })
+            .into_iter()
+            .chain(pools(|window| Op::MaxPool { window, activation }))
+            .collect(),
         Kernel::AveragePool => pools(|window| Op::AveragePool {
             window,
             count_padding: false,
             uncounted: [0, 0],
             activation,
         }),
-        Kernel::Add => images(|_| Op::Add { activation }),
-        Kernel::Requantise => images(|_| Op::Activation(Activation::Relu)),
-        Kernel::Pad => images(|_| Op::Pad { amounts: vec![(0, 0), (1, 1), (1, 1), (0, 0)] }),
-        Kernel::Softmax => images(|_| Op::Softmax),
+        Kernel::Mean => [vec![1, 2], vec![3], vec![2], vec![1, 2, 3]]
+            .into_iter()
+            .flat_map(|axes| pictures(|_| Op::Mean { axes: axes.clone(), keep_dims: true }))
+            .collect(),
+        Kernel::Add => pairs(&Op::Add { activation }),
+        Kernel::Sub => pairs(&Op::Sub { activation }),
+        Kernel::Mul => pairs(&Op::Mul { activation }),
+        Kernel::Maximum => pairs(&Op::Maximum),
+        Kernel::Minimum => pairs(&Op::Minimum),
+        Kernel::Prelu => pairs(&Op::Prelu),
+        Kernel::Requantise => concats(),
+        Kernel::Lut => pictures(|_| Op::Requantise),
+        Kernel::Pad => [[(1, 1), (1, 1)], [(0, 1), (0, 1)], [(2, 0), (3, 3)]]
+            .into_iter()
+            .flat_map(|[rows, columns]| {
+                pictures(|_| Op::Pad { amounts: vec![(0, 0), rows, columns, (0, 0)] })
+            })
+            .collect(),
+        Kernel::Gather => moves(),
+        Kernel::ResizeNearest => resizes(ResizeMode::Nearest),
+        Kernel::ResizeBilinear => resizes(ResizeMode::Bilinear),
+        Kernel::Softmax => pictures(|_| Op::Softmax),
+        Kernel::LogSoftmax => pictures(|_| Op::LogSoftmax),
+        Kernel::LocalResponse => {
+            pictures(|_| Op::LocalResponseNorm { size: 5, alpha: 1e-3, beta: 0.75, bias: 1.0 })
+        }
+        Kernel::ArgMax => {
+            (1..4).flat_map(|axis| pictures(|_| Op::ArgMax { axis, keep_dims: true })).collect()
+        }
     }
 }
 
-fn images(op: impl Fn([usize; 3]) -> Op) -> Vec<Model> {
-    IMAGES.iter().map(|image| plain(*image, op(*image))).collect()
+fn pictures(op: impl Fn([usize; 3]) -> Op) -> Vec<Model> {
+    PICTURES.iter().map(|picture| plain(*picture, &op(*picture))).collect()
 }
 
 fn pools(op: impl Fn(Window) -> Op) -> Vec<Model> {
     let mut models = Vec::new();
-    for image in IMAGES {
-        for (size, stride) in [(2, 2), (3, 2), (3, 1)] {
-            if image[0] >= size && image[1] >= size {
-                models.push(plain(image, op(window(size, stride, false))));
+    for picture in PICTURES {
+        for (size, stride, same) in [(2, 2, false), (3, 2, false), (3, 1, false), (3, 1, true)] {
+            if picture[0] >= size && picture[1] >= size {
+                models.push(plain(picture, &op(window(size, stride, same))));
             }
         }
-        if image[0] == image[1] {
-            models.push(plain(image, op(window(image[0], 1, false))));
+        if picture[0] == picture[1] {
+            models.push(plain(picture, &op(window(picture[0], 1, false))));
         }
     }
     models
+}
+
+/// Second operands as large as the first, one for each channel, for each pixel, and for all.
+fn pairs(op: &Op) -> Vec<Model> {
+    let mut models = Vec::new();
+    for [h, w, c] in PICTURES {
+        for second in [[h, w, c], [1, 1, c], [h, w, 1], [1, 1, 1]] {
+            models.push(pair([h, w, c], second, op));
+        }
+    }
+    models
+}
+
+/// Concatenations along channels and rows, with scales that change and that stay.
+fn concats() -> Vec<Model> {
+    let mut models = Vec::new();
+    for picture in PICTURES {
+        models.push(concat(picture, 3, 0.07));
+        models.push(concat(picture, 3, SCALE));
+        models.push(concat(picture, 1, 0.07));
+        models.push(concat(picture, 1, SCALE));
+    }
+    models
+}
+
+fn moves() -> Vec<Model> {
+    let slice = |[h, w, c]: [usize; 3], stride: isize, channels: usize| Op::Slice {
+        begin: vec![0, h - 1, 0, 0],
+        size: vec![1, h, w.div_ceil(2), channels.min(c)],
+        stride: vec![1, -1, stride, 1],
+    };
+    let mut models: Vec<Model> = pictures(|picture| slice(picture, 2, usize::MAX));
+    models.extend(pictures(|picture| slice(picture, 1, 5)));
+    models.extend(pictures(|_| Op::Transpose { permutation: vec![0, 2, 1, 3] }));
+    models.extend(pictures(|_| Op::Transpose { permutation: vec![0, 3, 1, 2] }));
+    for picture in PICTURES.into_iter().filter(|[h, w, _]| h % 2 == 0 && w % 2 == 0) {
+        models.push(plain(picture, &Op::SpaceToDepth { block: 2 }));
+    }
+    for picture in PICTURES.into_iter().filter(|[_, _, c]| c % 4 == 0) {
+        models.push(plain(picture, &Op::DepthToSpace { block: 2 }));
+    }
+    models
+}
+
+fn resizes(mode: ResizeMode) -> Vec<Model> {
+    pictures(|_| Op::Resize { mode, align_corners: false, half_pixel_centers: true })
 }
 
 fn window(size: usize, stride: usize, same: bool) -> Window {
     let pad = if same { (size - 1) / 2 } else { 0 };
     let padding = Padding { top: pad, left: pad, bottom: pad, right: pad };
     Window { size: [size; 2], stride: [stride; 2], dilation: [1; 2], padding }
-}
-
-/// A model of one operator without weights.
-fn plain(input: [usize; 3], op: Op) -> Model {
-    let mut model = start(input, &op);
-    let [h, w, c] = input;
-    let shape = match &op {
-        Op::Pad { .. } => [h + 2, w + 2, c],
-        _ => op.window().and_then(|window| window.output([h, w])).map_or(input, |[h, w]| [h, w, c]),
-    };
-    let same = Quantisation::per_tensor(0.05, -3);
-    let output = match &op {
-        Op::Softmax => Quantisation::per_tensor(1.0 / 256.0, -128),
-        Op::Add { .. } | Op::Activation(_) => Quantisation::per_tensor(0.07, 5),
-        _ => same.clone(),
-    };
-    let mut operands = vec![TensorId(0)];
-    if matches!(op, Op::Add { .. }) {
-        let second = tensor(&mut model, "second", &[1, h, w, c], Some(same), None);
-        model.inputs.push(second);
-        operands.push(second);
-    }
-    finish(model, op, operands, &[1, shape[0], shape[1], c], output)
-}
-
-/// A model of one operator with weights whose output channels run along `axis`.
-fn weighted(input: [usize; 3], op: Op, weights: &[usize], axis: usize) -> Model {
-    let mut model = start(input, &op);
-    let channels = weights[axis];
-    let mut rng = fastrand::Rng::with_seed(channels as u64);
-    let scales =
-        Quantisation { scales: vec![0.01; channels], zeros: vec![0; channels], axis: Some(axis) };
-    let values = (0..weights.iter().product()).map(|_| rng.i8(-127..=127)).collect();
-    let weights = tensor(&mut model, "weights", weights, Some(scales), Some(Data::I8(values)));
-    let scales =
-        Quantisation { scales: vec![0.0005; channels], zeros: vec![0; channels], axis: Some(0) };
-    let values = (0..channels).map(|_| rng.i32(-1000..1000)).collect();
-    let bias = tensor(&mut model, "bias", &[channels], Some(scales), Some(Data::I32(values)));
-    let [h, w, _] = input;
-    let shape = match op.window().and_then(|window| window.output([h, w])) {
-        Some([h, w]) => vec![1, h, w, channels],
-        None => vec![1, channels],
-    };
-    let output = Quantisation::per_tensor(0.3, 7);
-    finish(model, op, vec![TensorId(0), weights, bias], &shape, output)
-}
-
-fn start([h, w, c]: [usize; 3], op: &Op) -> Model {
-    let mut model = Model { name: format!("{} {h}x{w}x{c}", op.name()), ..Model::default() };
-    let shape = if matches!(op, Op::FullyConnected { .. }) { vec![1, c] } else { vec![1, h, w, c] };
-    let quantisation = Quantisation::per_tensor(0.05, -3);
-    let input = tensor(&mut model, "input", &shape, Some(quantisation), None);
-    model.inputs.push(input);
-    model
-}
-
-fn tensor(
-    model: &mut Model,
-    name: &str,
-    shape: &[usize],
-    quantisation: Option<Quantisation>,
-    data: Option<Data>,
-) -> TensorId {
-    model.add_tensor(Tensor {
-        name: name.to_owned(),
-        shape: Shape::new(shape),
-        dtype: data.as_ref().map_or(DType::I8, Data::dtype),
-        quantisation,
-        source: data.map(Source::inline),
-    })
-}
-
-fn finish(
-    mut model: Model,
-    op: Op,
-    inputs: Vec<TensorId>,
-    shape: &[usize],
-    quantisation: Quantisation,
-) -> Model {
-    let output = tensor(&mut model, "output", shape, Some(quantisation), None);
-    model.nodes.push(Node { name: "layer".to_owned(), op, inputs, outputs: vec![output] });
-    model.outputs.push(output);
-    model
 }

@@ -73,10 +73,21 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
 /// What the reference interpreter gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// Output of each layer of the plan, row-major NHWC.
+    /// Bytes of the output of each layer of the plan, row-major NHWC.
     pub layers: Vec<Vec<i8>>,
-    /// Outputs of the model.
+    /// Bytes of the outputs of the model.
     pub outputs: Vec<Vec<i8>>,
+}
+
+/// A tensor's bytes as they lie in memory.
+fn bytes(data: &Data) -> Vec<i8> {
+    match data {
+        Data::I8(values) => values.clone(),
+        Data::I32(values) => {
+            values.iter().flat_map(|value| value.to_le_bytes()).map(u8::cast_signed).collect()
+        }
+        Data::F32(_) => Vec::new(),
+    }
 }
 
 /// What the reference interpreter gives for `inputs`.
@@ -97,7 +108,6 @@ pub fn expected_until(
     inputs: &[Data],
     stop: &Stop<'_>,
 ) -> Result<Expected, RunError> {
-    let bytes = |data: &Data| data.as_i8().map(<[i8]>::to_vec).unwrap_or_default();
     let mut by_node: Vec<Vec<i8>> = vec![Vec::new(); model.nodes.len()];
     let mut keep = |node: NodeId, results: &[Data]| {
         if let (Some(slot), Some(data)) = (by_node.get_mut(node.0), results.first()) {

@@ -40,6 +40,8 @@ pub struct Op {
     /// Reserved, zero.
     pub reserved2: i16,
     /// Kernel's own integers:
+    /// * `Gather`: bytes that follow each other in input and output, by which its cost is
+    ///   predicted;
     /// * `AveragePool` that counts padding: one past the last row and column that count;
     /// * `Add`, `Sub`: multiplier and shift of the first input, of the second, of the output, after
     ///   a common left shift of 20 bits;

@@ -3,37 +3,16 @@
 //! The files in `costs/` are written by `cargo xtask calibrate`; nothing in them is typed in by
 //! hand. The build script reads them and embeds them encoded.
 
+mod features;
 mod file;
 
+use std::collections::BTreeMap;
+
 use tilewright_board::CoreKind;
-use tilewright_plan::{Cycles, Kernel, Op, Tile, View};
+use tilewright_plan::{Cycles, Op, Tile, View};
 
-use crate::PlanError;
-pub use file::{Costs, FEATURES, KernelCost};
-
-/// Names of the features, for people.
-pub const FEATURE_NAMES: [&str; FEATURES] = ["calls", "pixels", "outputs", "taps", "macs"];
-
-/// What a compute step has to do, in numbers that costs are linear in:
-/// 1; output pixels; output elements; window taps over all output pixels (of one channel);
-/// multiply-accumulates (for pools: elements looked at).
-#[must_use]
-pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> [u64; FEATURES] {
-    let pixels = u64::from(tile.output_size[0]) * u64::from(tile.output_size[1]);
-    let outputs = pixels * u64::from(tile.channels);
-    let window = u64::from(op.window[0]) * u64::from(op.window[1]);
-    let input = operands.first().copied().unwrap_or_default();
-    let per_output = match op.kernel() {
-        Some(Kernel::Conv) => window * u64::from(input.c) / u64::from(op.groups.max(1)),
-        Some(Kernel::FullyConnected) => input.elements(),
-        _ => window,
-    };
-    let taps = match op.kernel() {
-        Some(Kernel::FullyConnected) => outputs,
-        _ => pixels * window,
-    };
-    [1, pixels, outputs, taps, outputs * per_output]
-}
+pub use features::{Feature, features};
+pub use file::{Costs, KernelCost};
 
 /// What a step costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,22 +25,14 @@ pub struct Cost {
 
 impl Costs {
     /// The costs of a core; the M7's stand in for cores that are not calibrated yet.
-    ///
-    /// # Errors
-    /// [`PlanError::Costs`] if the file lacks a kernel.
-    pub fn of(core: CoreKind) -> Result<Self, PlanError> {
+    #[must_use]
+    pub fn of(core: CoreKind) -> Self {
         let bytes: &[u8] = match core {
             CoreKind::CortexM4 | CoreKind::CortexM7 | CoreKind::CortexM33 => {
                 include_bytes!(concat!(env!("OUT_DIR"), "/cortex-m7.postcard"))
             }
         };
-        let error = |reason: String| PlanError::Costs { core: core.id(), reason };
-        let costs: Self =
-            postcard::from_bytes(bytes).expect("the build script encoded these very types");
-        match Kernel::ALL.iter().find(|kernel| !costs.kernels.contains_key(kernel.name())) {
-            Some(kernel) => Err(error(format!("kernel '{}' is missing", kernel.name()))),
-            None => Ok(costs),
-        }
+        postcard::from_bytes(bytes).expect("the build script encoded these very types")
     }
 
     /// What a compute step costs.
@@ -71,36 +42,65 @@ impl Costs {
             return Cost::default();
         };
         let features = features(op, tile, operands);
-        let sum = |coefficients: &[u64; FEATURES]| {
-            let milli = coefficients
-                .iter()
-                .zip(features)
-                .map(|(coefficient, feature)| u128::from(*coefficient) * u128::from(feature))
-                .sum::<u128>();
-            u64::try_from(milli / 1000).unwrap_or(u64::MAX)
-        };
-        Cost {
-            instructions: sum(&cost.milli_instructions),
-            cycles: Cycles(sum(&cost.milli_cycles)),
-        }
+        Cost { instructions: cost.instructions(&features), cycles: Cycles(cost.cycles(&features)) }
     }
+}
+
+impl KernelCost {
+    /// Instructions of a step with these features.
+    #[must_use]
+    pub fn instructions(&self, features: &[Feature]) -> u64 {
+        total(&self.milli_instructions, features)
+    }
+
+    /// Cycles of a step with these features.
+    #[must_use]
+    pub fn cycles(&self, features: &[Feature]) -> u64 {
+        total(&self.milli_cycles, features)
+    }
+}
+
+fn total(milli: &BTreeMap<String, u64>, features: &[Feature]) -> u64 {
+    let cost = |(name, value): &Feature| {
+        u128::from(milli.get(*name).copied().unwrap_or(0)) * u128::from(*value)
+    };
+    u64::try_from(features.iter().map(cost).sum::<u128>() / 1000).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_plan::Space;
+    use tilewright_plan::{Kernel, Space};
 
     #[test]
     fn the_cost_file_knows_every_kernel() {
-        Costs::of(CoreKind::CortexM7).unwrap();
+        let costs = Costs::of(CoreKind::CortexM7);
+        for kernel in Kernel::ALL {
+            assert!(costs.kernels.contains_key(kernel.name()), "{}", kernel.name());
+        }
     }
 
     #[test]
-    fn a_convolution_counts_its_macs() {
-        let op = Op { kernel: Kernel::Conv as u16, window: [5, 5], groups: 1, ..Op::default() };
-        let tile = Tile { output_size: [28, 28], channels: 6, ..Tile::default() };
-        let input = View::whole(Space::Arena, 0, 32, 32, 1);
-        assert_eq!(features(&op, &tile, &[input])[4], 117_600);
+    fn a_convolution_counts_turns_of_its_inner_loops() {
+        let op = Op {
+            kernel: Kernel::Conv as u16,
+            window: [5, 5],
+            stride: [1, 1],
+            dilation: [1, 1],
+            padding: [2, 2],
+            groups: 1,
+            ..Op::default()
+        };
+        let tile =
+            Tile { output_size: [32, 32], channels: 6, valid_size: [32, 32], ..Tile::default() };
+        let views =
+            [View::whole(Space::Arena, 0, 32, 32, 1), View::whole(Space::Arena, 1024, 32, 32, 6)];
+        let features = features(&op, &tile, &views);
+        let value = |name| features.iter().find(|(known, _)| *known == name).map(|(_, v)| *v);
+        assert_eq!(value("block_macs"), Some(32 * 32 * 25));
+        assert_eq!(value("single_macs"), Some(32 * 32 * 2 * 25));
+        // 28 of 32 rows see all five taps, the others one or two fewer.
+        assert_eq!(value("copied"), Some((28 * 5 + 2 * 3 + 2 * 4) * (28 * 5 + 2 * 3 + 2 * 4)));
+        assert_eq!(value("border_parts"), Some(32 * 32 - 28 * 28));
     }
 }

@@ -95,14 +95,6 @@ pub enum PlanError {
         /// All names, separated by commas.
         known: String,
     },
-    /// The costs of the board's core cannot be read.
-    #[error("costs of {core}: {reason}; run `cargo xtask calibrate`")]
-    Costs {
-        /// The core.
-        core: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
 }
 
 /// Plans `model` (int8, batch 1) on `board` with `strategy`.
@@ -115,7 +107,7 @@ pub fn plan(
     strategy: Strategy,
     options: &Options,
 ) -> Result<Planned, PlanError> {
-    let costs = costs::Costs::of(board.core.kind)?;
+    let costs = costs::Costs::of(board.core.kind);
     let (plan, bound) = match strategy {
         Strategy::Resident => (strategy::resident::plan(model, board)?, None),
         Strategy::Reordered => {

@@ -4,21 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Number of features of a compute step.
-pub const FEATURES: usize = 5;
-
-/// Cost of one kernel: thousandths for each unit of each feature.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Cost of one kernel, in thousandths for each unit of a feature, by the features' names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelCost {
-    /// Thousandths of instructions.
-    pub milli_instructions: [u64; FEATURES],
-    /// Thousandths of cycles.
-    pub milli_cycles: [u64; FEATURES],
     /// Largest error against the calibration runs, in thousandths of the counted instructions.
     pub instruction_error_permille: u64,
     /// Largest error against the calibration runs, in thousandths of the emulated cycles.
     pub cycle_error_permille: u64,
+    /// Thousandths of instructions.
+    pub milli_instructions: BTreeMap<String, u64>,
+    /// Thousandths of cycles.
+    pub milli_cycles: BTreeMap<String, u64>,
 }
 
 /// A file in `costs/`.

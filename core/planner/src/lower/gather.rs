@@ -19,6 +19,16 @@ pub struct Copy {
     pub output: [u32; 3],
 }
 
+impl Copy {
+    /// Bytes that follow each other in input and output.
+    pub fn run(&self) -> i32 {
+        match (self.gather.sizes.last(), self.gather.steps.last()) {
+            (Some(size), Some(1)) => i32::try_from(*size).unwrap_or(i32::MAX),
+            _ => 1,
+        }
+    }
+}
+
 /// The copy that a slice, transpose, space to depth or depth to space is, for whole contiguous
 /// tensors.
 ///

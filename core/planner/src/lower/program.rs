@@ -87,13 +87,16 @@ impl Builder<'_> {
         let activations = kernel.roles().iter().filter(|role| **role == Role::Input).count();
         let inputs = node.inputs.get(..activations);
         let inputs = inputs.ok_or_else(|| unsupported(node, "an operand is missing"))?;
-        let record = op(self.model, node, kernel, inputs, output)?;
+        let mut record = op(self.model, node, kernel, inputs, output)?;
         let copy = match kernel {
             Kernel::Gather => Some(gather::copy(self.model, node)?),
             _ => None,
         };
         let whole = match &copy {
-            Some(copy) => copy.output,
+            Some(copy) => {
+                record.scalars[0] = copy.run();
+                copy.output
+            }
             None => self.output_size(node, kernel, input, output)?,
         };
         let op_index = self.push_op(record);

@@ -60,12 +60,6 @@ fn no_plan(error: PlanError) -> Problem {
         PlanError::UnknownStrategy { .. } => {
             Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
         }
-        PlanError::Costs { core, .. } => Problem::new(
-            Blame::NotBuilt,
-            text,
-            format!("costs/{core}.toml"),
-            "Run `cargo xtask calibrate`.",
-        ),
         PlanError::NotQuantised { .. } | PlanError::Integer { .. } | PlanError::Order(_) => {
             Problem::ours(text, "planner")
         }

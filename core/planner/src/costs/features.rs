@@ -1,0 +1,382 @@
+//! What a compute step has to do, in numbers that its cost is linear in.
+//!
+//! Each kernel has features of its own: how often its loops run. A name that ends in `_macs` counts
+//! turns of an inner loop, not products of one output.
+
+use tilewright_plan::{Kernel, Op, Tile, View};
+
+/// A feature's name and value.
+pub type Feature = (&'static str, u64);
+
+/// Output channels that convolutions compute together.
+const BLOCK: u64 = 4;
+/// Channels whose sums a depthwise convolution holds together.
+const DEPTHWISE_BLOCK: u64 = 32;
+/// Channels whose sums an average pool or a mean holds together.
+const SUM_BLOCK: u64 = 8;
+/// Longest filter for which a convolution copies what it sees.
+const PATCH: u64 = 640;
+
+/// What a compute step has to do.
+#[must_use]
+pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
+    let Some(kernel) = op.kernel() else { return Vec::new() };
+    let step = Step::new(op, tile, operands);
+    let mut features = vec![("calls", 1)];
+    match kernel {
+        Kernel::Conv => step.conv(&mut features),
+        Kernel::Depthwise => step.depthwise(&mut features),
+        Kernel::TransposeConv => step.transpose_conv(&mut features),
+        Kernel::FullyConnected => step.fully_connected(&mut features),
+        Kernel::MaxPool => step.max_pool(&mut features),
+        Kernel::AveragePool => step.average_pool(&mut features),
+        Kernel::Mean => step.mean(&mut features),
+        Kernel::Pad => step.pad(&mut features),
+        Kernel::Gather => step.gather(&mut features),
+        Kernel::ResizeNearest | Kernel::ResizeBilinear => step.resize(&mut features),
+        Kernel::Add
+        | Kernel::Sub
+        | Kernel::Mul
+        | Kernel::Maximum
+        | Kernel::Minimum
+        | Kernel::Prelu => step.pair(&mut features),
+        Kernel::Requantise | Kernel::Lut => step.elementwise(&mut features),
+        Kernel::Softmax | Kernel::LogSoftmax | Kernel::LocalResponse => {
+            features.extend([("pixels", step.pixels), ("elements", step.elements)]);
+        }
+        Kernel::ArgMax => step.arg_max(&mut features),
+    }
+    features
+}
+
+/// Taps that see input, along one axis of the output.
+#[derive(Clone, Copy, Default)]
+struct Taps {
+    /// Sum over all output positions.
+    all: u64,
+    /// Output positions at which the whole window sees input.
+    full: u64,
+    /// Output positions.
+    positions: u64,
+}
+
+impl Taps {
+    fn along(op: &Op, tile: &Tile, axis: usize) -> Self {
+        let mut taps = Self::default();
+        let window = u64::from(op.window[axis]);
+        let valid = i64::from(tile.valid_start[axis]);
+        let end = valid + i64::from(tile.valid_size[axis]);
+        let dilation = i64::from(op.dilation[axis]).max(1);
+        for position in 0..i64::from(tile.output_size[axis]) {
+            let output = i64::from(tile.output_start[axis]) + position;
+            let origin = output * i64::from(op.stride[axis]) - i64::from(op.padding[axis]);
+            let below = |limit: i64| {
+                let taps = (limit - origin + dilation - 1).div_euclid(dilation).max(0);
+                taps.cast_unsigned().min(window)
+            };
+            let seen = below(end).saturating_sub(below(valid));
+            taps.all += seen;
+            taps.full += u64::from(seen == window);
+            taps.positions += 1;
+        }
+        taps
+    }
+}
+
+/// The numbers of a step that features are made of.
+struct Step<'a> {
+    op: &'a Op,
+    tile: &'a Tile,
+    operands: &'a [View],
+    input: View,
+    output: View,
+    rows: u64,
+    pixels: u64,
+    channels: u64,
+    elements: u64,
+}
+
+impl<'a> Step<'a> {
+    fn new(op: &'a Op, tile: &'a Tile, operands: &'a [View]) -> Self {
+        let rows = u64::from(tile.output_size[0]);
+        let pixels = rows * u64::from(tile.output_size[1]);
+        let channels = u64::from(tile.channels);
+        let roles = op.kernel().map_or(&[][..], Kernel::roles);
+        let output = roles.iter().position(|role| *role == tilewright_plan::Role::Output);
+        Self {
+            op,
+            tile,
+            operands,
+            input: operands.first().copied().unwrap_or_default(),
+            output: output.and_then(|at| operands.get(at)).copied().unwrap_or_default(),
+            rows,
+            pixels,
+            channels,
+            elements: pixels.saturating_mul(channels),
+        }
+    }
+
+    fn taps(&self) -> [Taps; 2] {
+        [0, 1].map(|axis| Taps::along(self.op, self.tile, axis))
+    }
+
+    fn conv(&self, features: &mut Vec<Feature>) {
+        let [rows, columns] = self.taps();
+        let groups = u64::from(self.op.groups.max(1));
+        let inputs = u64::from(self.input.c) / groups;
+        let outputs = self.channels / groups;
+        let window = u64::from(self.op.window[0]) * u64::from(self.op.window[1]);
+        let filter = window * inputs;
+        let seen = rows.all * columns.all * inputs;
+        let one_run = groups == 1 && self.op.dilation[1] == 1 && is_dense(&self.input);
+        let runs = rows.all * if one_run { columns.positions } else { columns.all };
+        let parts = self.pixels * groups;
+        let (blocks, singles) = (outputs / BLOCK, outputs % BLOCK);
+        features.extend([
+            ("rows", self.rows),
+            ("pixels", self.pixels),
+            ("parts", parts),
+            ("elements", self.elements),
+        ]);
+        if filter <= PATCH {
+            let border = self.pixels - rows.full * columns.full;
+            features.extend([
+                ("copied_runs", runs * groups),
+                ("copied", seen * groups),
+                ("border_parts", border * groups),
+                ("border_bytes", border * groups * filter),
+                ("blocks", parts * blocks),
+                ("block_macs", parts * blocks * filter),
+                ("singles", parts * singles),
+                ("single_macs", parts * singles * filter),
+            ]);
+        } else {
+            features.extend([
+                ("direct_block_runs", runs * groups * blocks),
+                ("direct_block_macs", seen * groups * blocks),
+                ("direct_blocks", parts * blocks),
+                ("direct_single_runs", runs * groups * singles),
+                ("direct_single_macs", seen * groups * singles),
+                ("direct_singles", parts * singles),
+            ]);
+        }
+    }
+
+    fn depthwise(&self, features: &mut Vec<Feature>) {
+        let [rows, columns] = self.taps();
+        let blocks = self.channels.div_ceil(DEPTHWISE_BLOCK);
+        let taps = rows.all * columns.all;
+        let inner = match self.op.groups {
+            1 => ["taps", "macs"],
+            _ => ["repeated_taps", "repeated_macs"],
+        };
+        features.extend([
+            ("rows", self.rows),
+            ("pixels", self.pixels),
+            ("blocks", self.pixels * blocks),
+            ("tap_rows", rows.all * columns.positions * blocks),
+            (inner[0], taps * blocks),
+            (inner[1], taps * self.channels),
+            ("elements", self.elements),
+        ]);
+    }
+
+    fn transpose_conv(&self, features: &mut Vec<Feature>) {
+        let blocks = self.channels.div_ceil(BLOCK);
+        // Taps that input reaches an output through, along an axis.
+        let reached = [0, 1].map(|axis| {
+            let tile = self.tile;
+            let valid = i64::from(tile.valid_start[axis]);
+            let end = valid + i64::from(tile.valid_size[axis]);
+            let stride = i64::from(self.op.stride[axis]).max(1);
+            let start = i64::from(tile.output_start[axis]) + i64::from(self.op.padding[axis]);
+            let taps = (0..i64::from(tile.output_size[axis])).flat_map(|output| {
+                (0..i64::from(self.op.window[axis]))
+                    .map(move |tap| start + output - tap * i64::from(self.op.dilation[axis]))
+            });
+            let hits = taps.filter(|place| {
+                place % stride == 0 && (valid..end).contains(&place.div_euclid(stride))
+            });
+            hits.count() as u64
+        });
+        let [height, width] = self.op.window.map(u64::from);
+        let columns = u64::from(self.tile.output_size[1]);
+        let taps = reached[0] * reached[1] * blocks;
+        features.extend([
+            ("rows", self.rows),
+            ("pixels", self.pixels),
+            ("blocks", self.pixels * blocks),
+            ("tested_rows", self.pixels * blocks * height),
+            ("tested_taps", reached[0] * columns * blocks * width),
+            ("taps", taps),
+            ("block_macs", taps * u64::from(self.input.c)),
+            ("elements", self.elements),
+        ]);
+    }
+
+    fn fully_connected(&self, features: &mut Vec<Feature>) {
+        let inputs = self.input.elements();
+        let (blocks, singles) = (self.channels / BLOCK, self.channels % BLOCK);
+        features.extend([
+            ("blocks", blocks),
+            ("block_macs", blocks * inputs),
+            ("singles", singles),
+            ("single_macs", singles * inputs),
+            ("elements", self.channels),
+        ]);
+    }
+
+    fn max_pool(&self, features: &mut Vec<Feature>) {
+        let [rows, columns] = self.taps();
+        let taps = rows.all * columns.all;
+        let clamped = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
+        features.extend([
+            ("rows", self.rows),
+            ("pixels", self.pixels),
+            ("tap_rows", rows.all * columns.positions),
+            ("copied", self.elements),
+            ("taps", taps.saturating_sub(self.pixels)),
+            ("compared", taps.saturating_sub(self.pixels) * self.channels),
+            ("clamped", if clamped { self.elements } else { 0 }),
+        ]);
+        remainder(features, "odd_pixels", self.pixels, self.channels);
+    }
+
+    fn average_pool(&self, features: &mut Vec<Feature>) {
+        let [rows, columns] = self.taps();
+        let tap_rows = rows.all * columns.positions;
+        features.extend([
+            ("rows", self.rows),
+            ("pixels", self.pixels),
+            ("elements", self.elements),
+        ]);
+        self.sums(features, tap_rows, rows.all * columns.all);
+    }
+
+    /// Sums of blocks of channels over pixels that stand in rows.
+    fn sums(&self, features: &mut Vec<Feature>, rows: u64, pixels: u64) {
+        let (blocks, rest) = (self.channels / SUM_BLOCK, self.channels % SUM_BLOCK);
+        let partial = u64::from(rest > 0);
+        features.extend([
+            ("blocks", self.pixels * (blocks + partial)),
+            ("block_rows", rows * (blocks + partial)),
+            ("full_taps", pixels * blocks),
+            ("partial_taps", pixels * partial),
+            ("partial_sums", pixels * rest),
+        ]);
+    }
+
+    fn mean(&self, features: &mut Vec<Feature>) {
+        let [over_rows, over_columns, over_channels] = self.op.over();
+        let rows = if over_rows { u64::from(self.input.h) } else { 1 };
+        let columns = if over_columns { u64::from(self.input.w) } else { 1 };
+        features.extend([
+            ("rows", self.rows),
+            ("pixels", self.pixels),
+            ("elements", self.elements),
+        ]);
+        let (rows, pixels) = (self.pixels * rows, self.pixels * rows * columns);
+        if over_channels {
+            features.extend([
+                ("summed_rows", rows),
+                ("summed_pixels", pixels),
+                ("summed", pixels * u64::from(self.input.c)),
+            ]);
+        } else {
+            self.sums(features, rows, pixels);
+        }
+    }
+
+    fn pad(&self, features: &mut Vec<Feature>) {
+        let inside = |axis: usize, first: i16, count: u16| {
+            let start = i64::from(first) + i64::from(self.op.padding[axis]);
+            let end = start + i64::from(count);
+            let from = i64::from(self.tile.output_start[axis]);
+            let to = from + i64::from(self.tile.output_size[axis]);
+            (end.min(to) - start.max(from)).max(0).cast_unsigned()
+        };
+        let rows = inside(0, self.input.y0, self.input.h);
+        let copied = rows * inside(1, self.input.x0, self.input.w);
+        let filled = self.pixels - copied;
+        features.extend([
+            ("rows", self.rows),
+            ("copied_pixels", copied),
+            ("copied_bytes", copied * self.channels),
+            ("filled_pixels", filled),
+            ("filled_bytes", filled * self.channels),
+        ]);
+        remainder(features, "odd_copied", copied, self.channels);
+        remainder(features, "odd_filled", filled, self.channels);
+    }
+
+    fn gather(&self, features: &mut Vec<Feature>) {
+        let run = u64::try_from(self.op.scalars[0]).unwrap_or(1).clamp(1, self.channels.max(1));
+        let runs = self.channels / run * self.pixels;
+        features.extend([("rows", self.rows), ("pixels", self.pixels)]);
+        match (run, runs == self.pixels) {
+            (_, true) => features.push(("copied", self.elements)),
+            (1, _) => features.push(("picked", self.elements)),
+            _ => features.extend([("runs", runs), ("copied", self.elements)]),
+        }
+        remainder(features, "odd_runs", runs, run);
+    }
+
+    fn resize(&self, features: &mut Vec<Feature>) {
+        features.extend([
+            ("rows", self.rows),
+            ("pixels", self.pixels),
+            ("elements", self.elements),
+        ]);
+        if self.op.kernel() == Some(Kernel::ResizeNearest) {
+            remainder(features, "odd_pixels", self.pixels, self.channels);
+        }
+    }
+
+    /// Runs of elements that are contiguous in all operands.
+    fn runs(&self, dense: bool) -> u64 {
+        if dense { self.rows } else { self.pixels }
+    }
+
+    fn elementwise(&self, features: &mut Vec<Feature>) {
+        let same_scale = self.op.kernel() == Some(Kernel::Requantise)
+            && self.op.scalars[..2] == [1 << 30, 1]
+            && self.op.input_zero[0] == self.op.output_zero;
+        let runs = self.runs(is_dense(&self.input) && is_dense(&self.output));
+        let element = if same_scale { "copied" } else { "elements" };
+        features.extend([("rows", self.rows), ("runs", runs), (element, self.elements)]);
+    }
+
+    fn pair(&self, features: &mut Vec<Feature>) {
+        let fits = |view: &View| {
+            let along = is_dense(view)
+                && view.c == self.tile.channels
+                && view.w == self.tile.output_size[1];
+            along || (view.w == 1 && view.c == 1)
+        };
+        let inputs = self.operands.get(..2).unwrap_or(&[]);
+        let single = inputs.iter().any(|view| view.c == 1 && self.channels > 1);
+        let runs = self.runs(is_dense(&self.output) && inputs.iter().all(fits));
+        let element = if single { "repeated" } else { "elements" };
+        features.extend([("rows", self.rows), ("runs", runs), (element, self.elements)]);
+    }
+
+    fn arg_max(&self, features: &mut Vec<Feature>) {
+        let [rows, columns, _] = self.op.over();
+        let (name, depth) = match (rows, columns) {
+            (true, _) => ("down", u64::from(self.input.h)),
+            (_, true) => ("across", u64::from(self.input.w)),
+            _ => ("deep", u64::from(self.input.c)),
+        };
+        let results = self.elements / 4;
+        features.extend([("pixels", self.pixels), ("results", results), (name, results * depth)]);
+    }
+}
+
+fn is_dense(view: &View) -> bool {
+    view.column_pitch == view.c
+}
+
+/// Pixels whose bytes are no whole words: copying and filling them takes another way.
+fn remainder(features: &mut Vec<Feature>, name: &'static str, pixels: u64, channels: u64) {
+    features.push((name, if channels.is_multiple_of(4) { 0 } else { pixels }));
+}
