@@ -16,23 +16,26 @@ pub fn coefficients(features: &[Vec<u64>], values: &[u64]) -> Vec<u64> {
             rows.map(|(row, value)| row[feature] as f64 / (*value).max(1) as f64).collect()
         })
         .collect();
-    let squares: Vec<f64> = columns.iter().map(|column| dot(column, column)).collect();
+    // Products of all pairs of columns: a step needs no more of the rows.
+    let products: Vec<Vec<f64>> =
+        columns.iter().map(|a| columns.iter().map(|b| dot(a, b)).collect()).collect();
+    // What each column still has in common with the rest that is not explained.
+    let mut left: Vec<f64> = columns.iter().map(|column| column.iter().sum()).collect();
     let mut coefficients = vec![0.0f64; count];
-    let mut residuals = vec![1.0f64; values.len()];
     for _ in 0..SWEEPS {
         let mut moved = 0.0f64;
-        for ((column, square), coefficient) in columns.iter().zip(&squares).zip(&mut coefficients) {
-            if *square == 0.0 {
+        for (feature, products) in products.iter().enumerate() {
+            let square = products[feature];
+            if square == 0.0 {
                 continue;
             }
-            let after = (*coefficient + dot(column, &residuals) / square).max(0.0);
-            let change = after - *coefficient;
-            *coefficient = after;
+            let before = coefficients[feature];
+            let after = (before + left[feature] / square).max(0.0);
+            let change = after - before;
+            coefficients[feature] = after;
             moved = moved.max(change.abs());
-            if change != 0.0 {
-                for (x, residual) in column.iter().zip(&mut residuals) {
-                    *residual -= x * change;
-                }
+            for (left, product) in left.iter_mut().zip(products) {
+                *left -= product * change;
             }
         }
         if moved < STILL {

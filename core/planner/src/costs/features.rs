@@ -234,12 +234,11 @@ impl<'a> Step<'a> {
             ("rows", self.rows),
             ("pixels", self.pixels),
             ("tap_rows", rows.all * columns.positions),
-            ("copied", self.elements),
             ("taps", taps.saturating_sub(self.pixels)),
             ("compared", taps.saturating_sub(self.pixels) * self.channels),
             ("clamped", if clamped { self.elements } else { 0 }),
         ]);
-        remainder(features, "odd_pixels", self.pixels, self.channels);
+        copies(features, &COPIED, self.pixels, self.channels);
     }
 
     fn average_pool(&self, features: &mut Vec<Feature>) {
@@ -301,12 +300,10 @@ impl<'a> Step<'a> {
         features.extend([
             ("rows", self.rows),
             ("copied_pixels", copied),
-            ("copied_bytes", copied * self.channels),
             ("filled_pixels", filled),
-            ("filled_bytes", filled * self.channels),
         ]);
-        remainder(features, "odd_copied", copied, self.channels);
-        remainder(features, "odd_filled", filled, self.channels);
+        copies(features, &COPIED, copied, self.channels);
+        copies(features, &FILLED, filled, self.channels);
     }
 
     fn gather(&self, features: &mut Vec<Feature>) {
@@ -314,21 +311,21 @@ impl<'a> Step<'a> {
         let runs = self.channels / run * self.pixels;
         features.extend([("rows", self.rows), ("pixels", self.pixels)]);
         match (run, runs == self.pixels) {
-            (_, true) => features.push(("copied", self.elements)),
-            (1, _) => features.push(("picked", self.elements)),
-            _ => features.extend([("runs", runs), ("copied", self.elements)]),
+            (1, false) => features.push(("picked", self.elements)),
+            (_, whole) => {
+                features.push(("runs", if whole { 0 } else { runs }));
+                copies(features, &COPIED, runs, run);
+            }
         }
-        remainder(features, "odd_runs", runs, run);
     }
 
     fn resize(&self, features: &mut Vec<Feature>) {
-        features.extend([
-            ("rows", self.rows),
-            ("pixels", self.pixels),
-            ("elements", self.elements),
-        ]);
-        if self.op.kernel() == Some(Kernel::ResizeNearest) {
-            remainder(features, "odd_pixels", self.pixels, self.channels);
+        features.extend([("rows", self.rows), ("pixels", self.pixels)]);
+        match self.op.kernel() {
+            Some(Kernel::ResizeNearest) => {
+                copies(features, &COPIED, self.pixels, self.channels);
+            }
+            _ => features.push(("elements", self.elements)),
         }
     }
 
@@ -376,7 +373,24 @@ fn is_dense(view: &View) -> bool {
     view.column_pitch == view.c
 }
 
-/// Pixels whose bytes are no whole words: copying and filling them takes another way.
-fn remainder(features: &mut Vec<Feature>, name: &'static str, pixels: u64, channels: u64) {
-    features.push((name, if channels.is_multiple_of(4) { 0 } else { pixels }));
+/// Features of copying runs of bytes: bytes of short runs, long runs and their words, and the same
+/// of long runs that are no whole words, and so begin anywhere in a word.
+const COPIED: [&str; 5] =
+    ["copied_short", "copied_runs", "copied_words", "copied_odd_runs", "copied_odd_words"];
+/// Features of filling runs of bytes.
+const FILLED: [&str; 5] =
+    ["filled_short", "filled_runs", "filled_words", "filled_odd_runs", "filled_odd_words"];
+
+/// Runs of fewer bytes are copied and filled byte by byte.
+const LONG: u64 = 16;
+
+fn copies(features: &mut Vec<Feature>, names: &[&'static str; 5], runs: u64, bytes: u64) {
+    let [short, long, words, odd, odd_words] = *names;
+    if bytes < LONG {
+        features.push((short, runs * bytes));
+    } else if bytes.is_multiple_of(4) {
+        features.extend([(long, runs), (words, runs * (bytes / 4))]);
+    } else {
+        features.extend([(odd, runs), (odd_words, runs * (bytes / 4))]);
+    }
 }

@@ -1,0 +1,84 @@
+//! What is predicted of real networks beside what the emulated board counts.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fs;
+
+use tilewright_formats::Limits;
+use tilewright_model::quantise::{QuantiseOptions, quantise};
+use tilewright_model::{Data, Model};
+use tilewright_planner::{Options, Strategy};
+use tilewright_report::SliceKind;
+use tilewright_tests::emulated;
+
+/// Largest error of a layer's cycles and of a network's, in thousandths.
+const LAYER_PERMILLE: u64 = 100;
+const NETWORK_PERMILLE: u64 = 30;
+
+fn bundled(name: &str) -> Model {
+    let path = emulated::project().join("models").join(name);
+    let model =
+        tilewright_formats::open(name, &fs::read(path).unwrap(), &Limits::default(), &[]).unwrap();
+    let mut rng = fastrand::Rng::with_seed(1);
+    let sample = model
+        .inputs
+        .iter()
+        .map(|id| model.tensor(*id).shape.elements().unwrap())
+        .map(|elements| Data::F32((0..elements).map(|_| rng.f32()).collect()))
+        .collect();
+    quantise(&model, &[sample], &QuantiseOptions::default()).unwrap().0
+}
+
+fn resnet8() -> Model {
+    tilewright_zoo::network("resnet8").unwrap().int8().unwrap()
+}
+
+fn permille(predicted: u64, counted: u64) -> u64 {
+    predicted.abs_diff(counted) * 1000 / counted.max(1)
+}
+
+#[test]
+fn layers_and_networks_are_predicted() {
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    let models = [bundled("lenet5.onnx"), bundled("fashion-mobilenet.onnx"), resnet8()];
+    for model in models {
+        let mut rng = fastrand::Rng::with_seed(2);
+        let elements = |id| model.tensor(id).shape.elements().unwrap();
+        let inputs: Vec<Data> = model
+            .inputs
+            .iter()
+            .map(|id| Data::I8((0..elements(*id)).map(|_| rng.i8(..)).collect()))
+            .collect();
+        let run = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
+        assert_eq!(run.mismatch, None, "{}", model.name);
+        let planned =
+            tilewright_planner::plan(&model, &board, Strategy::Resident, &Options::default())
+                .unwrap();
+        let layers = planned.plan.layers.len();
+        let (mut predicted, mut counted) = (vec![0; layers], vec![0; layers]);
+        let computes = planned.timeline.slices.iter().filter(|s| s.kind == SliceKind::Compute);
+        for slice in computes {
+            predicted[usize::from(slice.layer)] += slice.end.since(slice.start).0;
+        }
+        let steps = &planned.plan.programs[0].lanes[0].steps;
+        for count in &run.outcome.steps {
+            counted[usize::from(steps[count.step as usize].layer)] += count.cycles;
+        }
+        println!("{}", model.name);
+        let mut worst = 0;
+        for ((layer, predicted), counted) in
+            planned.plan.layers.iter().zip(&predicted).zip(&counted)
+        {
+            let error = permille(*predicted, *counted);
+            println!(
+                "{error:>5} ‰ of {counted:>9} cycles: {} ({})",
+                layer.name,
+                layer.kernel.name()
+            );
+            worst = worst.max(error);
+        }
+        let whole = permille(predicted.iter().sum(), counted.iter().sum());
+        println!("{whole:>5} ‰ of the network, {worst} ‰ of its worst layer");
+        assert!(worst <= LAYER_PERMILLE, "{}: a layer is {worst} ‰ off", model.name);
+        assert!(whole <= NETWORK_PERMILLE, "{}: the network is {whole} ‰ off", model.name);
+    }
+}
