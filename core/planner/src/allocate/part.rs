@@ -15,11 +15,13 @@ const SHORTEST_RUN: u64 = 60;
 const UNLIMITED: u64 = 1 << 62;
 
 /// A height to try, with what is known of it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Target {
     height: Bytes,
     runs: u64,
     refuted: Refuted,
+    /// Its own: what fails at one height says little of another.
+    tastes: Tastes,
 }
 
 /// The buffers of a stretch, and what is known of their placement.
@@ -44,7 +46,6 @@ pub struct Part {
 #[derive(Debug)]
 struct Deep {
     instance: Instance,
-    tastes: Tastes,
     /// The bound, the middle, and just below the best.
     targets: [Target; 3],
     turn: usize,
@@ -112,9 +113,13 @@ impl Part {
             };
             let bound = instance.lower_bound().max(self.lower_bound);
             self.lower_bound = instance.height_from(bound);
-            let tastes = Tastes::new(&instance);
-            let targets = Default::default();
-            self.search = Some(Box::new(Deep { instance, tastes, targets, turn: 0, run: None }));
+            let targets = std::array::from_fn(|_| Target {
+                height: Bytes(0),
+                runs: 0,
+                refuted: Refuted::default(),
+                tastes: Tastes::new(&instance),
+            });
+            self.search = Some(Box::new(Deep { instance, targets, turn: 0, run: None }));
             if self.is_done(goal, only_goal) {
                 return 1;
             }
@@ -163,7 +168,7 @@ impl Part {
                 }
                 target.height = wanted;
                 target.runs += 1;
-                let taste = search.tastes.next();
+                let taste = target.tastes.next();
                 let exact = Exact::new(&search.instance, wanted, taste);
                 (turn, exact, SHORTEST_RUN * luby(target.runs))
             }
@@ -188,7 +193,7 @@ impl Part {
                 self.best = Some(found);
             }
         }
-        search.tastes.learn(&exact.blame, exact.failures);
+        target.tastes.learn(&exact.blame, exact.failures);
         spent
     }
 }
