@@ -10,6 +10,7 @@ mod ops;
 mod wire;
 
 use prost::Message;
+use tilewright_model::quantise::quantise_as_stated;
 use tilewright_model::{Model, passes};
 
 use messages::ModelProto;
@@ -27,7 +28,12 @@ pub(crate) fn open(
     let proto = parse(bytes, limits)?;
     let mut model = importer::import(proto, limits, dims)?;
     crate::stem(name, ".onnx").clone_into(&mut model.name);
-    Ok(passes::optimise(model)?.0)
+    let model = passes::optimise(model)?.0;
+    // A model that states too little, or what has no int8 form, is left to the quantiser.
+    match quantise_as_stated(&model) {
+        Ok(Some(quantised)) => Ok(passes::optimise(quantised)?.0),
+        _ => Ok(model),
+    }
 }
 
 /// Decodes the file, after counting what decoding would make of it.

@@ -1,5 +1,7 @@
 //! Constant values of a file.
 
+use half::f16;
+
 use crate::onnx::messages::{
     TensorProto,
     tensor_proto::{DataLocation, DataType},
@@ -75,11 +77,19 @@ fn decode(proto: &mut TensorProto) -> Result<Values, String> {
         DataType::Double => Values::Float(words(&raw, |b| f64::from_le_bytes(b) as f32)?),
         DataType::Int64 if raw.is_empty() => Values::Int(std::mem::take(&mut proto.int64_data)),
         DataType::Int64 => Values::Int(words(&raw, i64::from_le_bytes)?),
-        DataType::Int32 | DataType::Bool if raw.is_empty() => {
+        DataType::Int32 | DataType::Int8 | DataType::Uint8 | DataType::Bool if raw.is_empty() => {
             Values::Int(proto.int32_data.iter().map(|value| i64::from(*value)).collect())
         }
         DataType::Int32 => Values::Int(words(&raw, |b| i64::from(i32::from_le_bytes(b)))?),
-        DataType::Bool => Values::Int(raw.iter().map(|byte| i64::from(*byte)).collect()),
+        DataType::Int8 => Values::Int(raw.iter().map(|b| i64::from(b.cast_signed())).collect()),
+        DataType::Float16 if raw.is_empty() => {
+            let half = |bits: &i32| f16::from_bits(*bits as u16).to_f32();
+            Values::Float(proto.int32_data.iter().map(half).collect())
+        }
+        DataType::Float16 => Values::Float(words(&raw, |b| f16::from_le_bytes(b).to_f32())?),
+        DataType::Bool | DataType::Uint8 => {
+            Values::Int(raw.iter().map(|byte| i64::from(*byte)).collect())
+        }
         other => return Err(format!("element type {} is not supported", other.name())),
     })
 }

@@ -7,10 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::onnx::messages::{GraphProto, ModelProto, ValueInfoProto, tensor_proto::DataType};
-use crate::onnx::messages::{tensor_shape_proto::dimension, type_proto};
+use crate::onnx::messages::{
+    GraphProto, ModelProto, NodeProto, ValueInfoProto, tensor_proto::DataType,
+};
+use crate::onnx::messages::{tensor_shape_proto, tensor_shape_proto::dimension, type_proto};
 use tilewright_model::infer::result_shape;
-use tilewright_model::{Activation, DType, Data, Model, Node, Op, Shape, Source, Tensor, TensorId};
+use tilewright_model::{
+    Activation, DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId,
+};
 
 use super::attributes::Place;
 use super::constant::{Constant, Values};
@@ -56,6 +60,12 @@ pub(crate) struct Importer<'a> {
     names: BTreeSet<String>,
     /// Dimensions of inputs that the file leaves open.
     open: BTreeSet<String>,
+    /// Constants of unsigned bytes.
+    unsigned: BTreeSet<String>,
+    /// Scales that constants of reals were made with, by name.
+    scales: BTreeMap<String, Vec<f32>>,
+    /// Shapes of results that the file states.
+    stated: BTreeMap<String, Vec<usize>>,
 }
 
 /// Imports a decoded file.
@@ -73,7 +83,8 @@ pub(super) fn import(
             limit: limits.nodes,
         });
     }
-    refuse_unsupported(&graph)?;
+    let shapes = stated_shapes(&graph);
+    refuse_unsupported(&graph, &shapes)?;
     if let Some(sparse) = graph.sparse_initializer.first() {
         let name = sparse.values.as_ref().map_or("", |values| values.name.as_str());
         return Err(FormatError::Interface {
@@ -89,11 +100,15 @@ pub(super) fn import(
         constant_elements: 0,
         names: BTreeSet::new(),
         open: BTreeSet::new(),
+        unsigned: BTreeSet::new(),
+        scales: BTreeMap::new(),
+        stated: shapes,
     };
     for entry in proto.metadata_props {
         importer.model.metadata.insert(entry.key, entry.value);
     }
     for tensor in initializers {
+        importer.note_type(&tensor.name, tensor.data_type);
         let constant = Constant::read(tensor, limits)?;
         importer.add_constant(constant.name.clone(), constant)?;
     }
@@ -111,29 +126,57 @@ pub(super) fn import(
     let opset = opset.map_or(1, |set| set.version);
     for (index, node) in graph.node.iter().enumerate() {
         let place = Place { node, index, opset };
-        let value = ops::import(&mut importer, place)?;
-        let Some(name) = node.output.first() else {
-            return Err(place.bad("it has no result"));
-        };
-        if importer.values.insert(name.clone(), value).is_some() {
-            return Err(place.bad(format!("'{name}' is made twice")));
+        if ops::is_supported(node) {
+            let value = ops::import(&mut importer, place)?;
+            importer.define_result(place, 0, value)?;
+        } else {
+            importer.opaque(place)?;
         }
     }
     importer.outputs(&graph)?;
     Ok(importer.model)
 }
 
-fn refuse_unsupported(graph: &GraphProto) -> Result<(), FormatError> {
+/// Shapes of float values that the file states in full.
+fn stated_shapes(graph: &GraphProto) -> BTreeMap<String, Vec<usize>> {
+    let shape = |value: &ValueInfoProto| {
+        let type_proto::Value::TensorType(tensor) = value.r#type.as_ref()?.value.as_ref()?;
+        let size = |dim: &tensor_shape_proto::Dimension| match dim.value.as_ref()? {
+            dimension::Value::DimValue(size) => usize::try_from(*size).ok().filter(|s| *s > 0),
+            dimension::Value::DimParam(_) => None,
+        };
+        let dims = tensor.shape.as_ref()?.dim.iter().map(size).collect::<Option<Vec<usize>>>()?;
+        let is_float = tensor.elem_type == DataType::Float as i32;
+        is_float.then(|| (value.name.clone(), dims))
+    };
+    graph.value_info.iter().chain(&graph.output).filter_map(shape).collect()
+}
+
+/// The operator's type, with its domain where that is not ONNX's own.
+fn type_of(node: &NodeProto) -> String {
+    match node.domain.as_str() {
+        "" | "ai.onnx" => node.op_type.clone(),
+        domain => format!("{domain}.{}", node.op_type),
+    }
+}
+
+/// Refuses a file with operators that are not known and whose results have no stated shape; others
+/// become opaque.
+fn refuse_unsupported(
+    graph: &GraphProto,
+    shapes: &BTreeMap<String, Vec<usize>>,
+) -> Result<(), FormatError> {
+    let is_stated = |node: &NodeProto| {
+        let mut results = node.output.iter().filter(|name| !name.is_empty());
+        results.all(|name| shapes.contains_key(name))
+    };
     let all: Vec<UnsupportedOperator> = graph
         .node
         .iter()
         .enumerate()
-        .filter(|(_, node)| !ops::is_supported(node))
+        .filter(|(_, node)| !ops::is_supported(node) && !is_stated(node))
         .map(|(index, node)| UnsupportedOperator {
-            op: match node.domain.as_str() {
-                "" | "ai.onnx" => node.op_type.clone(),
-                domain => format!("{domain}.{}", node.op_type),
-            },
+            op: type_of(node),
             node: Place { node, index, opset: 0 }.name().to_owned(),
             index,
         })
@@ -145,6 +188,65 @@ fn refuse_unsupported(graph: &GraphProto) -> Result<(), FormatError> {
 }
 
 impl Importer<'_> {
+    /// Gives a value of the importer's own a name.
+    pub(crate) fn define(&mut self, name: String, value: Value) {
+        self.values.insert(name, value);
+    }
+
+    /// Gives result `position` of a node of the file its value.
+    pub(crate) fn define_result(
+        &mut self,
+        place: Place<'_>,
+        position: usize,
+        value: Value,
+    ) -> Result<(), FormatError> {
+        let name = place.node.output.get(position);
+        let name = name.ok_or_else(|| place.bad("it has no result"))?;
+        match self.values.insert(name.clone(), value) {
+            Some(_) => Err(place.bad(format!("'{name}' is made twice"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes the element type of a constant.
+    pub(crate) fn note_type(&mut self, name: &str, data_type: i32) {
+        if data_type == DataType::Uint8 as i32 {
+            self.unsigned.insert(name.to_owned());
+        }
+    }
+
+    /// Whether a constant is of unsigned bytes.
+    pub(crate) fn is_unsigned(&self, name: &str) -> bool {
+        self.unsigned.contains(name)
+    }
+
+    /// Notes that a constant of reals is of 8-bit steps of these scales around zero.
+    pub(crate) fn note_scales(&mut self, name: &str, scales: Vec<f32>) {
+        self.scales.insert(name.to_owned(), scales);
+    }
+
+    /// Adds a node that nothing here computes; the shapes of its results are stated.
+    fn opaque(&mut self, place: Place<'_>) -> Result<(), FormatError> {
+        let inputs = place.node.input.iter().filter_map(|name| match self.values.get(name) {
+            Some(Value::Activated(value)) => Some(value.tensor),
+            _ => None,
+        });
+        let inputs = inputs.collect();
+        let mut outputs = Vec::new();
+        for (position, name) in place.node.output.iter().enumerate() {
+            let Some(dims) = self.stated.get(name).cloned() else { continue };
+            elements(name, &dims, self.limits)?;
+            self.names.insert(name.clone());
+            let order = as_given(dims.len());
+            let tensor = self.model.add_tensor(float(name, Shape::new(dims)));
+            outputs.push(tensor);
+            self.define_result(place, position, Value::Activated(Activated { tensor, order }))?;
+        }
+        let op = Op::Opaque { name: type_of(place.node) };
+        self.model.nodes.push(Node { name: place.name().to_owned(), op, inputs, outputs });
+        Ok(())
+    }
+
     fn add_constant(&mut self, name: String, constant: Constant) -> Result<(), FormatError> {
         self.count(constant.len())?;
         self.values.insert(name, Value::Constant(Rc::new(constant)));
@@ -176,7 +278,9 @@ impl Importer<'_> {
         else {
             return Err(bad("this input has no type, or is no tensor".to_owned()));
         };
-        if tensor.elem_type != DataType::Float as i32 {
+        // Bytes are what a quantised graph takes; its first operator states their scale.
+        let known = [DataType::Float, DataType::Uint8, DataType::Int8];
+        if !known.iter().any(|kind| tensor.elem_type == *kind as i32) {
             let dtype = DataType::try_from(tensor.elem_type).unwrap_or(DataType::Undefined);
             return Err(bad(format!("this input takes {}; only float is supported", dtype.name())));
         }
@@ -332,6 +436,9 @@ impl Importer<'_> {
         self.count(values.len())?;
         let mut tensor = float(name, Shape::new(dims));
         tensor.source = Some(Source::inline(Data::F32(values)));
+        if let Some(scales) = self.scales.get(name) {
+            tensor.quantisation = stated(dims, scales);
+        }
         Ok(self.model.add_tensor(tensor))
     }
 
@@ -393,6 +500,19 @@ impl Importer<'_> {
         self.emit_shaped(place, Op::Reshape, vec![input], order, dims)
     }
 
+    /// Adds a node that leaves its result's sizes open; they are `dims`, given in `order`.
+    pub(crate) fn emit_sized(
+        &mut self,
+        place: Place<'_>,
+        op: Op,
+        inputs: Vec<TensorId>,
+        order: Vec<usize>,
+        dims: &[usize],
+    ) -> Result<Activated, FormatError> {
+        elements(place.name(), dims, self.limits)?;
+        self.emit_shaped(place, op, inputs, order, dims)
+    }
+
     fn emit_shaped(
         &mut self,
         place: Place<'_>,
@@ -411,7 +531,11 @@ impl Importer<'_> {
         }
         let node_name =
             if part == 1 { place.name().to_owned() } else { format!("{}.{part}", place.name()) };
-        let tensor = self.model.add_tensor(float(&name, Shape::new(dims)));
+        let mut result = float(&name, Shape::new(dims));
+        if matches!(op, Op::ArgMax { .. }) {
+            result.dtype = DType::I32;
+        }
+        let tensor = self.model.add_tensor(result);
         let node = Node { name: node_name, op, inputs, outputs: vec![tensor] };
         let shape = result_shape(&self.model, &node).map_err(|reason| place.bad(reason))?;
         elements(&name, shape.dims(), self.limits)?;
@@ -434,6 +558,19 @@ fn input_order(graph: &GraphProto, name: &str, dims: &[usize]) -> Vec<usize> {
         _ => false,
     };
     if last { as_given(dims.len()) } else { channels_last(dims.len()) }
+}
+
+/// Quantisation of weights around zero with these scales: one, or one for each output channel,
+/// which is the innermost dimension of depthwise weights, else the outermost.
+fn stated(dims: &[usize], scales: &[f32]) -> Option<Quantisation> {
+    let count = scales.len();
+    let axis = match dims {
+        _ if count == 1 => None,
+        [1, _, _, outputs] if *outputs == count => Some(3),
+        [outputs, ..] if *outputs == count => Some(0),
+        _ => return None,
+    };
+    Some(Quantisation { scales: scales.to_vec(), zeros: vec![0; count], axis })
 }
 
 fn name_of(order: &[usize]) -> String {

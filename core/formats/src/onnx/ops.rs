@@ -4,8 +4,11 @@ mod constants;
 mod convolve;
 mod dense;
 mod elementwise;
+mod functions;
 mod pool;
+mod quantised;
 mod shape;
+mod spatial;
 
 use crate::onnx::messages::NodeProto;
 
@@ -15,45 +18,105 @@ use crate::FormatError;
 
 type Import = fn(&mut Importer<'_>, Place<'_>) -> Result<Value, FormatError>;
 
-const OPERATORS: [(&str, Import); 32] = [
+const OPERATORS: &[(&str, Import)] = &[
+    ("Abs", functions::unary),
     ("Add", elementwise::add),
+    ("ArgMax", functions::arg_max),
     ("AveragePool", pool::average),
     ("BatchNormalization", elementwise::batch_normalization),
     ("Cast", constants::cast),
+    ("Ceil", functions::unary),
     ("Clip", elementwise::clip),
     ("Concat", shape::concat),
     ("Constant", constants::constant),
     ("ConstantOfShape", constants::constant_of_shape),
     ("Conv", convolve::conv),
+    ("ConvTranspose", spatial::conv_transpose),
+    ("Cos", functions::unary),
+    ("DepthToSpace", spatial::depth_to_space),
+    ("DequantizeLinear", quantised::dequantize),
     ("Div", elementwise::div),
     ("Dropout", shape::alias),
+    ("Elu", functions::unary),
+    ("Erf", functions::unary),
+    ("Exp", functions::unary),
     ("Flatten", shape::flatten),
+    ("Floor", functions::unary),
     ("Gather", constants::gather),
+    ("Gelu", functions::unary),
     ("Gemm", dense::gemm),
     ("GlobalAveragePool", pool::global_average),
     ("GlobalMaxPool", pool::global_max),
+    ("HardSigmoid", functions::unary),
+    ("HardSwish", functions::unary),
     ("Identity", shape::alias),
+    ("LRN", functions::local_response),
+    ("LeakyRelu", functions::unary),
+    ("Log", functions::unary),
+    ("LogSoftmax", elementwise::log_softmax),
     ("MatMul", dense::matmul),
+    ("Max", elementwise::maximum),
     ("MaxPool", pool::max),
+    ("Min", elementwise::minimum),
+    ("Mish", functions::unary),
     ("Mul", elementwise::mul),
+    ("Neg", functions::unary),
+    ("PRelu", elementwise::prelu),
     ("Pad", shape::pad),
+    ("Pow", functions::power),
+    ("QLinearConv", quantised::linear),
+    ("QLinearMatMul", quantised::linear),
+    ("QuantizeLinear", quantised::quantize),
+    ("Reciprocal", functions::unary),
     ("ReduceMean", pool::reduce_mean),
     ("Relu", elementwise::relu),
     ("Reshape", shape::reshape),
+    ("Resize", spatial::resize),
+    ("Round", functions::unary),
+    ("Selu", functions::unary),
     ("Shape", constants::shape),
+    ("Sigmoid", functions::unary),
+    ("Sign", functions::unary),
+    ("Sin", functions::unary),
     ("Slice", constants::slice),
     ("Softmax", elementwise::softmax),
+    ("Softplus", functions::unary),
+    ("Softsign", functions::unary),
+    ("SpaceToDepth", spatial::space_to_depth),
+    ("Split", spatial::split),
+    ("Sqrt", functions::unary),
     ("Squeeze", shape::squeeze),
     ("Sub", elementwise::sub),
     ("Sum", elementwise::sum),
+    ("Swish", functions::unary),
+    ("Tanh", functions::unary),
     ("Transpose", shape::transpose),
     ("Unsqueeze", shape::unsqueeze),
+    ("Upsample", spatial::resize),
+];
+
+/// Operators of ONNX Runtime.
+const MICROSOFT: &[(&str, Import)] = &[
+    ("DequantizeLinear", quantised::dequantize),
+    ("Gelu", functions::unary),
+    ("QGemm", quantised::linear),
+    ("QLinearAdd", quantised::linear),
+    ("QLinearAveragePool", quantised::linear),
+    ("QLinearGlobalAveragePool", quantised::linear),
+    ("QLinearLeakyRelu", quantised::linear),
+    ("QLinearMul", quantised::linear),
+    ("QLinearSigmoid", quantised::linear),
+    ("QLinearSoftmax", quantised::linear),
+    ("QuantizeLinear", quantised::quantize),
 ];
 
 fn find(node: &NodeProto) -> Option<Import> {
-    let standard = node.domain.is_empty() || node.domain == "ai.onnx";
-    let found = OPERATORS.iter().find(|(name, _)| *name == node.op_type);
-    found.filter(|_| standard).map(|(_, import)| *import)
+    let list = match node.domain.as_str() {
+        "" | "ai.onnx" => OPERATORS,
+        "com.microsoft" => MICROSOFT,
+        _ => return None,
+    };
+    list.iter().find(|(name, _)| *name == node.op_type).map(|(_, import)| *import)
 }
 
 pub(super) fn is_supported(node: &NodeProto) -> bool {

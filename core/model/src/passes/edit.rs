@@ -108,6 +108,13 @@ pub(super) fn differ(model: &Model, first: TensorId, second: TensorId) -> bool {
     }
 }
 
+/// A tensor that states no quantisation states that of another of the same values.
+pub(super) fn inherit(model: &mut Model, from: TensorId, to: TensorId) {
+    if model.tensor(to).quantisation.is_none() {
+        model.tensors[to.0].quantisation = model.tensor(from).quantisation.clone();
+    }
+}
+
 /// Every node that reads `from` reads `to` instead.
 pub(super) fn redirect(model: &mut Model, from: TensorId, to: TensorId) {
     for input in model.nodes.iter_mut().flat_map(|node| &mut node.inputs) {

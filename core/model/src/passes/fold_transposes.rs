@@ -36,9 +36,11 @@ fn join(model: &mut Model) -> usize {
         let Some(producer) = producers[node.inputs[0].0] else { continue };
         let Op::Transpose { permutation: first } = &model.nodes[producer.0].op else { continue };
         let permutation = second.iter().map(|axis| first[*axis]).collect();
+        let (between, result) = (node.inputs[0], node.outputs[0]);
         let input = model.nodes[producer.0].inputs[0];
         model.nodes[index].op = Op::Transpose { permutation };
         model.nodes[index].inputs[0] = input;
+        edit::inherit(model, between, result);
         changes += 1;
     }
     changes
@@ -101,10 +103,13 @@ fn permute(model: &mut Model, reshape: usize, order: &[usize]) {
         }
         let shape = model.tensor(id).shape.clone();
         let name = format!("{}.weights", model.nodes[index].name);
+        let stated = model.tensor(id).quantisation.clone();
         let permuted = edit::add_constant(model, &name, shape.dims(), permuted);
+        model.tensors[permuted.0].quantisation = stated;
         model.nodes[index].inputs[1] = permuted;
     }
     let transposed = model.nodes[reshape].inputs[0];
+    edit::inherit(model, transposed, output);
     let source = model.nodes.iter().find(|node| node.outputs.contains(&transposed));
     if let Some(input) = source.map(|node| node.inputs[0]) {
         model.nodes[reshape].inputs[0] = input;

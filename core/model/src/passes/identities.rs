@@ -62,6 +62,7 @@ fn join_reshapes(model: &mut Model) -> usize {
         let Some(producer) = producers[input.0].map(|id| &model.nodes[id.0]) else { continue };
         if producer.op == Op::Reshape {
             model.nodes[index].inputs[0] = producer.inputs[0];
+            edit::inherit(model, input, model.nodes[index].outputs[0]);
             changes += 1;
         }
     }

@@ -133,7 +133,7 @@ fn share_once(model: &Model, consumers: &[Vec<NodeId>], wanted: &mut [Option<Ran
 }
 
 /// Scale and nudged zero point for a range; the scale is `least` at least.
-fn from_range(range: Range, least: f64) -> Quantisation {
+pub(super) fn from_range(range: Range, least: f64) -> Quantisation {
     let (low, high) = (f64::from(range.low), f64::from(range.high));
     if low == high && least < SMALLEST_SCALE {
         // Nothing but zeros was seen.

@@ -1,11 +1,12 @@
 //! Quantisation that the file of a float model states.
 
-use super::scales::{keeps_quantisation, prescribed};
+use super::calibrate::Range;
+use super::scales::{from_range, keeps_quantisation, prescribed};
 use super::{QuantiseError, activations, convert};
 use crate::graph::Model;
 use crate::interpret::{RunError, check_types};
 use crate::op::Op;
-use crate::tensor::{DType, Quantisation};
+use crate::tensor::{DType, Quantisation, Tensor};
 
 /// Quantises a float model whose float tensors state their quantisation ([`crate::Tensor`]):
 /// activations one scale, weights one or one for each output channel. What an activation does not
@@ -17,6 +18,9 @@ use crate::tensor::{DType, Quantisation};
 pub fn quantise_as_stated(model: &Model) -> Result<Option<Model>, QuantiseError> {
     model.verify().map_err(RunError::from)?;
     check_types(model, DType::F32)?;
+    if model.tensors.iter().all(|tensor| tensor.quantisation.is_none()) {
+        return Ok(None);
+    }
     let Some(scales) = stated(model) else { return Ok(None) };
     let quantised = convert(model, &scales)?;
     quantised.verify()?;
@@ -50,9 +54,18 @@ fn stated(model: &Model) -> Option<Vec<Option<Quantisation>>> {
     let mut scales = vec![None; model.tensors.len()];
     let named = model.nodes.iter().flat_map(|node| activations(node).iter().chain(&node.outputs));
     for id in named.chain(&model.inputs).chain(&model.outputs) {
-        if model.tensor(*id).dtype == DType::F32 {
-            scales[id.0] = Some(known[id.0].clone()?);
+        let tensor = model.tensor(*id);
+        if tensor.dtype == DType::F32 {
+            let own = || constant_range(tensor).map(|range| from_range(range, 0.0));
+            scales[id.0] = Some(known[id.0].clone().or_else(own)?);
         }
     }
     Some(scales)
+}
+
+/// The range of a constant's values, with zero.
+fn constant_range(tensor: &Tensor) -> Option<Range> {
+    let values = tensor.source.as_ref()?.values();
+    let extended = |range: Range, value: &f32| range.union(Range { low: *value, high: *value });
+    Some(values.as_f32()?.iter().fold(Range::default(), extended))
 }

@@ -66,17 +66,14 @@ pub(super) fn graph<E>(
 
 fn port(model: &Model, id: TensorId) -> ValueInfoProto {
     let tensor = model.tensor(id);
-    let size = |dim: usize| Dimension {
-        value: Some(dimension::Value::DimValue(dim as i64)),
-        ..Dimension::default()
-    };
+    let size = |dim: usize| Dimension { value: Some(dimension::Value::DimValue(dim as i64)) };
     let dim = file_dims(tensor.shape.dims()).into_iter().map(size).collect();
     let kind = if tensor.dtype == DType::F32 { DataType::Float } else { DataType::Int64 };
     let tensor_type =
         type_proto::Tensor { elem_type: kind as i32, shape: Some(TensorShapeProto { dim }) };
     let value = Some(type_proto::Value::TensorType(tensor_type));
-    let r#type = Some(TypeProto { value, ..TypeProto::default() });
-    ValueInfoProto { name: tensor.name.clone(), r#type, ..ValueInfoProto::default() }
+    let r#type = Some(TypeProto { value });
+    ValueInfoProto { name: tensor.name.clone(), r#type }
 }
 
 /// Our dimensions in the file's order.

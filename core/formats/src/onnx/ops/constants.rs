@@ -21,6 +21,7 @@ pub(super) fn constant(
     let (dims, values) = if let Some(attribute) = place.attribute("value") {
         let mut proto = attribute.t.clone().ok_or_else(|| place.bad("its value is no tensor"))?;
         proto.name.clone_from(&name);
+        importer.note_type(&name, proto.data_type);
         let constant = Constant::read(proto, importer.limits)?;
         (constant.dims, constant.values)
     } else if let Some(attribute) = place.attribute("value_float") {
@@ -84,11 +85,12 @@ fn bounds(start: i64, end: i64, length: usize) -> (usize, usize) {
     (bound(start), bound(end))
 }
 
-/// Shapes only: one axis, step one.
+/// Of constants only shapes: one axis, step one.
 pub(super) fn slice(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
     let input = importer.operand(place, 0)?;
-    let Value::Constant(constant) = &input else {
-        return Err(place.bad("slices of activations are not supported"));
+    let constant = match &input {
+        Value::Constant(constant) => constant,
+        Value::Activated(value) => return super::spatial::slice(importer, place, value),
     };
     let (Some(values), 1) = (constant.ints(), constant.dims.len()) else {
         return Err(place.bad("only slices of shapes are supported"));

@@ -40,7 +40,9 @@ pub(super) fn gemm(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
     let (shape, values) =
         rows(place, &weights, place.flag("transB", false)?, place.float("alpha", 1.0)?)?;
     let mut operands = vec![importer.in_order(&input, &as_given(rank))];
-    operands.push(importer.weights(&weights.name, &shape, values)?);
+    // Under a factor the weights are not what their scales say.
+    let name = if place.float("alpha", 1.0)? == 1.0 { "" } else { ".scaled" };
+    operands.push(importer.weights(&format!("{}{name}", weights.name), &shape, values)?);
     if importer.optional(place, 2)?.is_some() {
         let bias = importer.constant(place, 2)?;
         let beta = place.float("beta", 1.0)?;

@@ -1,6 +1,6 @@
 //! Operators on single elements, and softmax.
 
-use tilewright_model::{Activation, Op};
+use tilewright_model::{Activation, Op, Unary};
 
 use crate::onnx::attributes::Place;
 use crate::onnx::constant::Constant;
@@ -40,8 +40,10 @@ pub(super) fn clip(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
         activation(importer, place, Activation::Relu)
     } else if low <= f32::MIN && high >= f32::MAX {
         activation(importer, place, Activation::None)
+    } else if low == -1.0 && high == 1.0 {
+        activation(importer, place, Activation::ReluN1To1)
     } else {
-        Err(place.bad(format!("a clip to {low}…{high}: only 0…6 and 0…∞ are supported")))
+        super::functions::apply(importer, place, Unary::Clip { low, high })
     }
 }
 
@@ -98,24 +100,22 @@ fn binary(
         (Value::Activated(first), Value::Activated(second)) if adds => {
             return add_activations(importer, place, &first, &second).map(Value::Activated);
         }
+        (Value::Activated(_), Value::Activated(_)) => return general(importer, place),
         (Value::Activated(value), Value::Constant(constant)) => (value, constant, Some(behind)),
         (Value::Constant(constant), Value::Activated(value)) => (value, constant, before),
         _ => return Err(place.bad("supported only between an activation and a constant")),
     };
     let dims = importer.dims(&value);
     let (Some(values), Some(affine)) = (constant.floats(), affine) else {
-        return Err(place.bad("supported only for an activation by constant floats"));
+        return general(importer, place);
     };
     if let Some(axis) = channel_axis(&constant, &dims, &value.order) {
         return per_channel(importer, place, &value, &constant.name, axis, |channel| {
             affine(values[channel % values.len().max(1)])
         });
     }
-    if place.node.op_type != "Add" {
-        return Err(place.bad(format!(
-            "a constant of shape {:?}: only one value for each channel is supported",
-            constant.dims
-        )));
+    if place.node.op_type != "Add" || constant.dims.len() > dims.len() {
+        return general(importer, place);
     }
     let whole = broadcast(importer, place, &constant, &dims)?;
     let tensor = importer.weights(&constant.name, &dims, whole)?;
@@ -129,13 +129,74 @@ fn add_activations(
     first: &Activated,
     second: &Activated,
 ) -> Result<Activated, FormatError> {
-    let (one, other) = (importer.dims(first), importer.dims(second));
-    if one != other {
-        return Err(place.bad(format!("shapes {one:?} and {other:?} differ")));
-    }
-    let second = importer.in_order(second, &first.order);
     let op = Op::Add { activation: Activation::None };
-    importer.emit(place, op, vec![first.tensor, second], first.order.clone())
+    joined(importer, place, op, first.clone(), second.clone())
+}
+
+/// An operator on two activations that broadcast.
+fn joined(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    op: Op,
+    first: Activated,
+    second: Activated,
+) -> Result<Activated, FormatError> {
+    let rank = first.order.len().max(second.order.len());
+    let first = of_rank(importer, place, first, rank)?;
+    let second = of_rank(importer, place, second, rank)?;
+    let tensor = importer.in_order(&second, &first.order);
+    importer.emit(place, op, vec![first.tensor, tensor], first.order)
+}
+
+/// The activation with dimensions of one element in front, as broadcasting has it.
+fn of_rank(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    value: Activated,
+    rank: usize,
+) -> Result<Activated, FormatError> {
+    let dims = importer.dims(&value);
+    let Some(missing) = rank.checked_sub(dims.len()).filter(|missing| *missing > 0) else {
+        return Ok(value);
+    };
+    let tensor = importer.in_order(&value, &as_given(dims.len()));
+    let shape: Vec<usize> = std::iter::repeat_n(1, missing).chain(dims).collect();
+    importer.reshape(place, tensor, &shape, as_given(rank))
+}
+
+/// An operator on two values, activations or constants.
+fn general(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let activation = Activation::None;
+    let op = match place.node.op_type.as_str() {
+        "Add" => Op::Add { activation },
+        "Sub" => Op::Sub { activation },
+        "Mul" => Op::Mul { activation },
+        "Div" => Op::Div { activation },
+        "Max" => Op::Maximum,
+        "Min" => Op::Minimum,
+        _ => Op::Prelu,
+    };
+    let mut value = importer.activated(place, 0)?;
+    if place.node.input.len() > 2 && !matches!(op, Op::Maximum | Op::Minimum) {
+        return Err(place.bad(format!("{} operands", place.node.input.len())));
+    }
+    for index in 1..place.node.input.len() {
+        let next = importer.activated(place, index)?;
+        value = joined(importer, place, op.clone(), value, next)?;
+    }
+    Ok(Value::Activated(value))
+}
+
+pub(super) fn maximum(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    general(importer, place)
+}
+
+pub(super) fn minimum(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    general(importer, place)
+}
+
+pub(super) fn prelu(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    general(importer, place)
 }
 
 /// The ONNX axis along which alone the constant varies when broadcast to `dims`; for a scalar that
@@ -224,6 +285,17 @@ pub(super) fn sum(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value
 }
 
 pub(super) fn softmax(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    over_rows(importer, place, &Op::Softmax)
+}
+
+pub(super) fn log_softmax(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    over_rows(importer, place, &Op::LogSoftmax)
+}
+
+fn over_rows(importer: &mut Importer<'_>, place: Place<'_>, op: &Op) -> Result<Value, FormatError> {
     let input = importer.activated(place, 0)?;
     let dims = importer.dims(&input);
     let flattens = place.opset < 13;
@@ -234,12 +306,12 @@ pub(super) fn softmax(importer: &mut Importer<'_>, place: Place<'_>) -> Result<V
         let mut order: Vec<usize> = input.order.iter().copied().filter(|a| *a != axis).collect();
         order.push(axis);
         let tensor = importer.in_order(&input, &order);
-        return importer.emit(place, Op::Softmax, vec![tensor], order).map(Value::Activated);
+        return importer.emit(place, op.clone(), vec![tensor], order).map(Value::Activated);
     }
     let order = as_given(dims.len());
     let tensor = importer.in_order(&input, &order);
     let flat = [dims[..axis].iter().product(), dims[axis..].iter().product()];
     let rows = importer.reshape(place, tensor, &flat, as_given(2))?;
-    let shares = importer.emit(place, Op::Softmax, vec![rows.tensor], as_given(2))?;
+    let shares = importer.emit(place, op.clone(), vec![rows.tensor], as_given(2))?;
     importer.reshape(place, shares.tensor, &dims, order).map(Value::Activated)
 }

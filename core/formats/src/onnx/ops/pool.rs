@@ -19,12 +19,12 @@ fn image(
 }
 
 /// The window, and by how much a ceiling rule lengthens its padding.
-fn pool_window(place: Place<'_>, input: [usize; 2]) -> Result<(Window, bool), FormatError> {
+fn pool_window(place: Place<'_>, input: [usize; 2]) -> Result<(Window, [usize; 2]), FormatError> {
     let size = place
         .sizes("kernel_shape", 1)?
         .ok_or_else(|| place.bad("attribute kernel_shape is missing"))?;
     let mut window = convolve::window(place, size, input)?;
-    let mut lengthened = false;
+    let mut lengthened = [0, 0];
     if place.flag("ceil_mode", false)? {
         let padding = window.padding;
         let extend = |axis: usize, before: usize, after: usize| {
@@ -43,7 +43,7 @@ fn pool_window(place: Place<'_>, input: [usize; 2]) -> Result<(Window, bool), Fo
         let behind = extend(1, padding.left, padding.right).ok_or_else(misfit)?;
         window.padding.bottom += below;
         window.padding.right += behind;
-        lengthened = below + behind > 0;
+        lengthened = [below, behind];
     }
     Ok((window, lengthened))
 }
@@ -62,11 +62,13 @@ pub(super) fn average(importer: &mut Importer<'_>, place: Place<'_>) -> Result<V
     let (input, size) = image(importer, place)?;
     let (window, lengthened) = pool_window(place, size)?;
     let count_padding = place.flag("count_include_pad", false)?;
-    if lengthened && count_padding {
-        return Err(place.bad("ceil_mode together with count_include_pad is not supported"));
-    }
-    let op =
-        Op::AveragePool { window, count_padding, uncounted: [0, 0], activation: Activation::None };
+    // What rounding up has added is not of the padding that counts.
+    let op = Op::AveragePool {
+        window,
+        count_padding,
+        uncounted: lengthened,
+        activation: Activation::None,
+    };
     emit(importer, place, &input, op)
 }
 
@@ -126,9 +128,7 @@ pub(super) fn reduce_mean(
     axes.sort_unstable();
     axes.dedup();
     let (&[first, second], 4) = (axes.as_slice(), dims.len()) else {
-        return Err(place.bad(format!(
-            "a mean of {dims:?} over axes {given:?}: only over height and width of images"
-        )));
+        return super::spatial::mean(importer, place, &input, axes);
     };
     let kept: Vec<usize> = (0..4).filter(|axis| !axes.contains(axis)).collect();
     let order = vec![kept[0], first, second, kept[1]];

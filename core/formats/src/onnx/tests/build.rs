@@ -149,7 +149,6 @@ fn value(name: &str, dims: &[&str]) -> ValueInfoProto {
         elem_type: DataType::Float as i32,
         shape: (!dims.is_empty()).then_some(shape),
     };
-    let kind =
-        TypeProto { value: Some(type_proto::Value::TensorType(tensor)), ..Default::default() };
-    ValueInfoProto { name: name.to_owned(), r#type: Some(kind), ..Default::default() }
+    let kind = TypeProto { value: Some(type_proto::Value::TensorType(tensor)) };
+    ValueInfoProto { name: name.to_owned(), r#type: Some(kind) }
 }

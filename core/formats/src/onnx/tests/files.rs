@@ -6,7 +6,7 @@ use tilewright_model::quantise::{QuantiseOptions, quantise};
 use tilewright_model::{Data, Model, float, int8};
 
 use super::against_tract;
-use crate::{FormatError, Limits, input, open};
+use crate::{Limits, input, open};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -33,21 +33,56 @@ fn models_beside_the_project() {
     let folder = root().join("../shared/models");
     check(&folder.join("mlperf_resnet8_float.onnx"), &[1, 3, 32, 32]);
     check(&folder.join("onnx_light_squeezenet.onnx"), &[1, 3, 224, 224]);
-    for (file, op) in [
-        ("deeploy_CNN_Linear1.onnx", "PACTOps.RequantShift"),
-        ("deeploy_miniMobileNet.onnx", "RequantShift"),
-        ("mlperf_resnet8_int8_qdq.onnx", "DequantizeLinear"),
-        ("onnx_light_bvlc_alexnet.onnx", "LRN"),
+    for (file, opaque, is_int8) in [
+        ("deeploy_CNN_Linear1.onnx", &["PACTOps.RequantShift"][..], false),
+        ("deeploy_miniMobileNet.onnx", &["RequantShift"][..], false),
+        ("mlperf_kws_dscnn_int8_qdq.onnx", &[][..], true),
+        ("mlperf_resnet8_int8_qdq.onnx", &[][..], true),
+        ("onnx_light_bvlc_alexnet.onnx", &[][..], false),
+        ("onnx_light_resnet50.onnx", &[][..], false),
     ] {
         let Ok(bytes) = std::fs::read(folder.join(file)) else {
             println!("skipped: {file} is not there");
             continue;
         };
-        match open(file, &bytes, &Limits::default(), &[]) {
-            Err(FormatError::UnsupportedOperators { first, .. }) => assert_eq!(first.op, op),
-            other => panic!("{file}: {other:?}"),
-        }
+        let model = open(file, &bytes, &Limits::default(), &[]).unwrap();
+        assert_eq!(model.opaque_operators(), opaque, "{file}");
+        assert_eq!(model.is_int8(), is_int8, "{file}");
     }
+}
+
+/// The MLPerf Tiny keyword spotter as a graph of QuantizeLinear and DequantizeLinear, on its test
+/// inputs: nine of ten words are understood.
+#[test]
+fn a_quantised_keyword_spotter_understands_words() {
+    let folder = root().join("../shared/models");
+    let file = |name: &str| std::fs::read(folder.join(name));
+    let (Ok(model), Ok(inputs), Ok(labels)) = (
+        file("mlperf_kws_dscnn_int8_qdq.onnx"),
+        file("kws01_inputs_int8_1000x49x10.bin"),
+        file("kws01_labels.csv"),
+    ) else {
+        println!("skipped: the keyword spotter is not there");
+        return;
+    };
+    let model = open("kws", &model, &Limits::default(), &[]).unwrap();
+    let interpreter = int8::Interpreter::new(&model).unwrap();
+    let quantisation = model.tensor(model.inputs[0]).quantisation.clone().unwrap();
+    // The test inputs are in steps of the int8 TensorFlow Lite model's input.
+    let steps = tilewright_model::Quantisation::per_tensor(0.584_720_1, 83);
+    let labels = String::from_utf8(labels).unwrap();
+    let mut right = 0;
+    let words = 100;
+    for (input, label) in inputs.chunks(490).zip(labels.lines()).take(words) {
+        let values: Vec<i8> = input.iter().map(|byte| byte.cast_signed()).collect();
+        let values = Data::I8(quantisation.quantise(&steps.dequantise(&values)));
+        let scores = interpreter.run(&[values], &mut |_, _| {}).unwrap().remove(0);
+        let scores = scores.as_i8().unwrap().to_vec();
+        let best = (0..scores.len()).max_by_key(|at| (scores[*at], usize::MAX - at)).unwrap();
+        right += usize::from(label.trim().parse() == Ok(best));
+    }
+    println!("{right} of {words} words understood");
+    assert!(right * 100 >= words * 85);
 }
 
 fn bundled(name: &str) -> (Model, Vec<Vec<Data>>) {

@@ -1,0 +1,301 @@
+//! Operators that cut, split, resize and rearrange activations, and transposed convolution.
+
+use std::rc::Rc;
+
+use tilewright_model::{Activation, Op, Padding, ResizeMode, Window};
+
+use crate::FormatError;
+use crate::onnx::attributes::Place;
+use crate::onnx::importer::{Activated, Importer, Value, as_given, channels_last};
+
+/// Elements of one ONNX dimension.
+#[derive(Clone, Copy)]
+struct Range {
+    begin: usize,
+    size: usize,
+    stride: isize,
+}
+
+fn emit_slice(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+    ranges: &[Range],
+) -> Result<Activated, FormatError> {
+    let ordered: Vec<Range> = input.order.iter().map(|axis| ranges[*axis]).collect();
+    let op = Op::Slice {
+        begin: ordered.iter().map(|range| range.begin).collect(),
+        size: ordered.iter().map(|range| range.size).collect(),
+        stride: ordered.iter().map(|range| range.stride).collect(),
+    };
+    importer.emit(place, op, vec![input.tensor], input.order.clone())
+}
+
+fn whole(dims: &[usize]) -> Vec<Range> {
+    dims.iter().map(|size| Range { begin: 0, size: *size, stride: 1 }).collect()
+}
+
+/// A slice of an activation; steps may be negative.
+pub(super) fn slice(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+) -> Result<Value, FormatError> {
+    let dims = importer.dims(input);
+    let list = |name: &str, index: usize| -> Result<Option<Vec<i64>>, FormatError> {
+        match place.ints(name) {
+            Some(given) => Ok(Some(given.to_vec())),
+            None => importer.ints(place, index),
+        }
+    };
+    let missing = || place.bad("its starts or ends are missing");
+    let starts = list("starts", 1)?.ok_or_else(missing)?;
+    let ends = list("ends", 2)?.ok_or_else(missing)?;
+    let axes = list("axes", 3)?.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let steps = list("steps", 4)?.unwrap_or_else(|| vec![1; starts.len()]);
+    if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
+        return Err(place.bad("starts, ends, axes and steps differ in number"));
+    }
+    let mut ranges = whole(&dims);
+    for (at, axis) in axes.iter().enumerate() {
+        let axis = place.axis(*axis, dims.len())?;
+        let range = range(dims[axis], starts[at], ends[at], steps[at]);
+        ranges[axis] = range.ok_or_else(|| {
+            place.bad(format!("{} to {} by {} of {}", starts[at], ends[at], steps[at], dims[axis]))
+        })?;
+    }
+    emit_slice(importer, place, input, &ranges).map(Value::Activated)
+}
+
+/// Elements from `start` to before `end`; nothing if there are none.
+fn range(size: usize, start: i64, end: i64, step: i64) -> Option<Range> {
+    let count = i64::try_from(size).ok()?;
+    let from_front = |at: i64| if at < 0 { at.saturating_add(count) } else { at };
+    let (first, last) = if step > 0 {
+        (from_front(start).clamp(0, count), from_front(end).clamp(0, count))
+    } else {
+        let end = if end < -count { -1 } else { from_front(end) };
+        (from_front(start).clamp(-1, count - 1), end.clamp(-1, count - 1))
+    };
+    let distance = if step > 0 { last - first } else { first - last };
+    let steps = i64::try_from(step.unsigned_abs()).ok().filter(|steps| *steps > 0)?;
+    if distance <= 0 {
+        return None;
+    }
+    Some(Range {
+        begin: usize::try_from(first).ok()?,
+        size: usize::try_from((distance - 1) / steps + 1).ok()?,
+        stride: isize::try_from(step).ok()?,
+    })
+}
+
+pub(super) fn split(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
+    let dims = importer.dims(&input);
+    let axis = place.axis(place.int("axis", 0), dims.len())?;
+    let parts = place.node.output.len().max(1);
+    let given = match place.ints("split") {
+        Some(given) => Some(given.to_vec()),
+        None => importer.ints(place, 1)?,
+    };
+    let sizes: Vec<usize> = match given {
+        Some(given) => given.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect(),
+        None => {
+            // The last part is smaller where they cannot be equal.
+            let each = dims[axis].div_ceil(parts);
+            (0..parts).map(|part| dims[axis].saturating_sub(part * each).min(each)).collect()
+        }
+    };
+    let total = sizes.iter().try_fold(0usize, |sum, size| sum.checked_add(*size));
+    if sizes.len() != parts || total != Some(dims[axis]) || sizes.contains(&0) {
+        return Err(place.bad(format!("{dims:?} in parts of {sizes:?} along {axis}")));
+    }
+    let mut ranges = whole(&dims);
+    ranges[axis].size = 0;
+    let mut first = None;
+    for (part, size) in sizes.iter().enumerate() {
+        ranges[axis].begin += ranges[axis].size;
+        ranges[axis].size = *size;
+        let value = Value::Activated(emit_slice(importer, place, &input, &ranges)?);
+        match part {
+            0 => first = Some(value),
+            _ => importer.define_result(place, part, value)?,
+        }
+    }
+    first.ok_or_else(|| place.bad("it has no result"))
+}
+
+fn block(place: Place<'_>) -> Result<usize, FormatError> {
+    let given = place.int("blocksize", 0);
+    let size = usize::try_from(given).ok().filter(|size| (1..1 << 15).contains(size));
+    size.ok_or_else(|| place.bad(format!("attribute blocksize is {given}")))
+}
+
+pub(super) fn space_to_depth(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    let op = Op::SpaceToDepth { block: block(place)? };
+    images(importer, place, op)
+}
+
+pub(super) fn depth_to_space(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    if let Some(mode) = place.text("mode")?.filter(|mode| *mode != "DCR") {
+        return Err(place.bad(format!("mode {mode} is not supported")));
+    }
+    let op = Op::DepthToSpace { block: block(place)? };
+    images(importer, place, op)
+}
+
+fn images(importer: &mut Importer<'_>, place: Place<'_>, op: Op) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
+    let order = channels_last(input.order.len());
+    let tensor = importer.in_order(&input, &order);
+    importer.emit(place, op, vec![tensor], order).map(Value::Activated)
+}
+
+/// Resize, and Upsample of older versions.
+pub(super) fn resize(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
+    let dims = importer.dims(&input);
+    let upsamples = place.node.op_type == "Upsample";
+    let scales = match place.attribute("scales") {
+        Some(attribute) => Some(attribute.floats.clone()),
+        None => {
+            let at = if upsamples || place.opset < 11 { 1 } else { 2 };
+            match importer.optional(place, at)? {
+                Some(Value::Constant(constant)) => constant.floats().map(<[f32]>::to_vec),
+                _ => None,
+            }
+        }
+    };
+    let scales = scales.filter(|scales| !scales.is_empty());
+    let sizes: Vec<usize> = match (scales, importer.ints(place, 3)?) {
+        (Some(scales), _) if scales.len() == dims.len() => dims
+            .iter()
+            .zip(&scales)
+            .map(|(dim, scale)| (*dim as f64 * f64::from(*scale)).floor() as usize)
+            .collect(),
+        (None, Some(sizes)) if sizes.len() == dims.len() => {
+            sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect()
+        }
+        _ => return Err(place.bad(format!("scales or sizes for {dims:?} are missing"))),
+    };
+    let in_range = |size: &usize| (1..1 << 15).contains(size);
+    if dims.len() != 4 || sizes[..2] != dims[..2] || !sizes.iter().all(in_range) {
+        return Err(place.bad(format!("{dims:?} resized to {sizes:?}")));
+    }
+    let default = if upsamples || place.opset < 11 { "asymmetric" } else { "half_pixel" };
+    let grid = place.text("coordinate_transformation_mode")?.unwrap_or(default);
+    let whole = (2..4).all(|axis| sizes[axis].is_multiple_of(dims[axis]));
+    let (mode, align_corners, half_pixel_centers) = match (place.text("mode")?, grid) {
+        // Repeating each pixel is the same on all these grids.
+        (None | Some("nearest"), "asymmetric" | "half_pixel" | "pytorch_half_pixel") if whole => {
+            (ResizeMode::Nearest, false, false)
+        }
+        (None | Some("nearest"), "asymmetric")
+            if place.text("nearest_mode")? == Some("floor") || default == "asymmetric" =>
+        {
+            (ResizeMode::Nearest, false, false)
+        }
+        (Some("linear" | "bilinear"), "asymmetric") => (ResizeMode::Bilinear, false, false),
+        (Some("linear" | "bilinear"), "half_pixel" | "pytorch_half_pixel") => {
+            (ResizeMode::Bilinear, false, true)
+        }
+        (Some("linear" | "bilinear"), "align_corners") => (ResizeMode::Bilinear, true, false),
+        (mode, grid) => {
+            let mode = mode.unwrap_or("nearest");
+            return Err(place.bad(format!("mode {mode} on the grid {grid} is not supported")));
+        }
+    };
+    let order = channels_last(4);
+    let tensor = importer.in_order(&input, &order);
+    let shape: Vec<usize> = order.iter().map(|axis| sizes[*axis]).collect();
+    let op = Op::Resize { mode, align_corners, half_pixel_centers };
+    importer.emit_sized(place, op, vec![tensor], order, &shape).map(Value::Activated)
+}
+
+pub(super) fn conv_transpose(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
+    let dims = importer.dims(&input);
+    let weights = importer.constant(place, 1)?;
+    let ([batch, channels, height, width], [taken, outputs, kh, kw], Some(values)) =
+        (dims.as_slice(), weights.dims.as_slice(), weights.floats())
+    else {
+        return Err(place.bad(format!("input {dims:?}, weights {:?}", weights.dims)));
+    };
+    if place.int("group", 1) != 1 || taken != channels {
+        return Err(place.bad("only one group is supported"));
+    }
+    let stride = place.sizes("strides", 1)?.unwrap_or([1, 1]);
+    if place.sizes("dilations", 1)?.unwrap_or([1, 1]) != [1, 1] {
+        return Err(place.bad("dilations are not supported"));
+    }
+    let extra = place.sizes("output_padding", 0)?.unwrap_or([0, 0]);
+    let (size, sizes) = ([*kh, *kw], [*height, *width]);
+    let full =
+        |axis: usize| sizes[axis].saturating_sub(1) * stride[axis] + size[axis] + extra[axis];
+    let stated = place.sizes::<2>("output_shape", 1)?;
+    let mode = place.text("auto_pad")?.unwrap_or("NOTSET");
+    let (output, [top, left, bottom, right]) = match (stated, mode) {
+        (None, "NOTSET" | "" | "VALID") => {
+            let pads = place.sizes::<4>("pads", 0)?.unwrap_or_default();
+            let size = |axis: usize| full(axis).checked_sub(pads[axis] + pads[axis + 2]);
+            let sizes =
+                size(0).zip(size(1)).ok_or_else(|| place.bad("its padding is too large"))?;
+            ([sizes.0, sizes.1], pads)
+        }
+        (stated, mode) => {
+            let wanted = stated.unwrap_or([sizes[0] * stride[0], sizes[1] * stride[1]]);
+            let total = [0, 1].map(|axis| full(axis).saturating_sub(wanted[axis]));
+            let half = total.map(|total| total / 2);
+            let rest = [total[0] - half[0], total[1] - half[1]];
+            let (before, behind) = if mode == "SAME_UPPER" { (half, rest) } else { (rest, half) };
+            (wanted, [before[0], before[1], behind[0], behind[1]])
+        }
+    };
+    let mut moved = Vec::with_capacity(values.len());
+    let taps = kh * kw;
+    for output in 0..*outputs {
+        for tap in 0..taps {
+            moved.extend((0..*taken).map(|input| values[(input * outputs + output) * taps + tap]));
+        }
+    }
+    let mut window = Window::dense(size);
+    window.stride = stride;
+    window.padding = Padding { top, left, bottom, right };
+    let mut operands = vec![importer.in_order(&input, &channels_last(4))];
+    operands.push(importer.weights(&weights.name, &[*outputs, *kh, *kw, *taken], moved)?);
+    if importer.optional(place, 2)?.is_some() {
+        let bias = Rc::clone(&importer.constant(place, 2)?);
+        let values = bias
+            .floats()
+            .filter(|values| values.len() == *outputs)
+            .ok_or_else(|| place.bad(format!("its bias must be {outputs} floats")))?;
+        operands.push(importer.weights(&bias.name, &[*outputs], values.to_vec())?);
+    }
+    let op = Op::TransposeConv { window, activation: Activation::None };
+    let shape = [*batch, output[0], output[1], *outputs];
+    importer.emit_sized(place, op, operands, channels_last(4), &shape).map(Value::Activated)
+}
+
+/// A mean over any dimensions.
+pub(super) fn mean(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+    axes: Vec<usize>,
+) -> Result<Value, FormatError> {
+    let rank = input.order.len();
+    let keep_dims = place.flag("keepdims", true)?;
+    let tensor = importer.in_order(input, &as_given(rank));
+    let left = if keep_dims { rank } else { rank - axes.len() };
+    let op = Op::Mean { axes, keep_dims };
+    importer.emit(place, op, vec![tensor], as_given(left)).map(Value::Activated)
+}
