@@ -21,6 +21,11 @@ use tilewright_server::{Blame, Problem};
 use args::{Arguments, Command};
 use text::{BOLD, DIM};
 
+/// The server holds results between large uploads that are gone: this allocator gives the memory
+/// between them back to the system, which glibc's does only at the end of its heap.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What a command has to say.
 #[derive(Debug)]
 pub struct Said {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tilewright_tests::hostile::read_input;
+use tilewright_fuzz::model::read_input;
 
 fuzz_target!(|bytes: &[u8]| {
     read_input(bytes);

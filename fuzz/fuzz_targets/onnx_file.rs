@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tilewright_tests::hostile::open_and_plan;
+use tilewright_fuzz::model::open_and_plan;
 
 fuzz_target!(|bytes: &[u8]| {
     open_and_plan(bytes);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tilewright_tests::hostile::{put_checksums_right, read_and_run};
+use tilewright_fuzz::image::{put_checksums_right, read_and_run};
 
 fuzz_target!(|bytes: &[u8]| {
     let mut bytes = bytes.to_vec();

@@ -61,6 +61,19 @@ impl Server {
         self.child.id()
     }
 
+    /// The server's resident memory in KiB.
+    ///
+    /// # Panics
+    /// If it is gone.
+    #[must_use]
+    pub fn resident_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        status
+            .ok()
+            .and_then(|text| text.split("VmRSS:").nth(1)?.split_whitespace().next()?.parse().ok())
+            .unwrap_or_else(|| panic!("the server is gone"))
+    }
+
     /// Process ids of the server's workers.
     #[must_use]
     pub fn workers(&self) -> Vec<u32> {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use tilewright_planner::{Options, Strategy};
-use tilewright_tests::hostile::{put_checksums_right, read_and_run};
+use tilewright_tests::hostile::image::{put_checksums_right, read_and_run};
 use tilewright_tests::random_model::random_model;
 
 const BOARD: &str = "stm32f746g-disco";

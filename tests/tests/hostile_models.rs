@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use tilewright_tests::emulated::project;
-use tilewright_tests::hostile::{open_and_plan, read_input};
+use tilewright_tests::hostile::model::{open_and_plan, read_input};
 use tilewright_tests::onnx_file::{Dim, one_node};
 
 /// Calls `visit` with each file of a fuzzer's corpus.

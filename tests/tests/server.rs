@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -109,6 +110,14 @@ fn two_hundred_uploads_at_once_are_all_answered() {
         server.delete(&format!("/api/runs/{id}"));
     }
     without_workers(&server);
+    // What the crowd needed goes back to the system, once the threads that served it have ended;
+    // results that are kept stay.
+    let until = Instant::now() + Duration::from_secs(40);
+    while server.resident_kib() > 60 << 10 {
+        assert!(Instant::now() < until, "{} KiB stay resident", server.resident_kib());
+        assert_eq!(server.get("/api/health").0, 200);
+        thread::sleep(Duration::from_millis(100));
+    }
 }
 
 #[test]
@@ -163,6 +172,70 @@ fn a_worker_that_crashes_is_a_failed_run_with_a_reason() {
     assert_eq!(run["state"], "failed", "{run}");
     assert!(run["problem"]["error"].is_string() && run["problem"]["what_to_do"].is_string());
     assert_eq!(server.get("/api/health").0, 200);
+}
+
+fn kill(process: u32) {
+    // It may have ended by itself meanwhile.
+    let _ = Command::new("kill").args(["-9", &process.to_string()]).stderr(Stdio::null()).status();
+}
+
+/// Whether a process is there and not only waits to be reaped.
+fn runs(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat"))
+        .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| !rest.starts_with(" Z")))
+}
+
+/// Uploads until the server has a worker; its process id.
+fn some_worker(server: &Server, digit: &Digit, ids: &mut Vec<String>) -> u32 {
+    let until = Instant::now() + LIMIT;
+    loop {
+        assert!(Instant::now() < until, "no worker was seen");
+        let (status, accepted) = server.upload(BOARD, &digit.parts());
+        if status == 202 {
+            ids.push(accepted["id"].as_str().unwrap().to_owned());
+        }
+        let soon = Instant::now() + Duration::from_millis(500);
+        while Instant::now() < soon {
+            if let Some(worker) = server.workers().first() {
+                return *worker;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_worker_that_is_killed_in_the_middle_is_a_failed_run_with_a_reason() {
+    let server = Server::start(&[]);
+    let digit = Digit::new();
+    let until = Instant::now() + LIMIT;
+    // A worker may be done before the signal arrives: then the next one is killed.
+    let problem = loop {
+        assert!(Instant::now() < until, "no worker could be killed in time");
+        let mut ids = Vec::new();
+        kill(some_worker(&server, &digit, &mut ids));
+        let ended: Vec<_> = ids.iter().map(|id| server.wait(id, LIMIT)).collect();
+        if let Some(failed) = ended.iter().find(|run| run["state"] == "failed") {
+            break failed["problem"].clone();
+        }
+    };
+    assert!(problem["error"].as_str().unwrap().contains("signal: 9"), "{problem}");
+    assert!(problem["what_to_do"].is_string(), "{problem}");
+    assert_eq!(server.get("/api/health").0, 200);
+    without_workers(&server);
+    let (_, accepted) = server.upload(BOARD, &digit.parts());
+    assert_eq!(server.wait(accepted["id"].as_str().unwrap(), LIMIT)["state"], "finished");
+}
+
+#[test]
+fn a_server_that_is_killed_leaves_no_worker() {
+    let server = Server::start(&[]);
+    let worker = some_worker(&server, &Digit::new(), &mut Vec::new());
+    kill(server.process());
+    let until = Instant::now() + Duration::from_secs(20);
+    while runs(worker) {
+        assert!(Instant::now() < until, "worker {worker} runs on");
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

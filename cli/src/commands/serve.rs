@@ -39,7 +39,8 @@ pub fn serve(options: &Serve) -> Result<Said, Problem> {
         }
         greet(&format!("Tilewright listens at http://{}", served.address()));
         let shared = Shared::new(config, dist, boards, workers);
-        run(served, shared, end).await
+        run(served, shared, end).await;
+        Ok(())
     });
     // Work that has not ended by now ends with the process.
     runtime.shutdown_timeout(GRACE);

@@ -28,12 +28,16 @@ pub struct Process {
 impl Process {
     /// Starts a worker whose address space is limited.
     pub fn start(program: &Path, memory_bytes: u64) -> io::Result<Self> {
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(["--memory-limit", &memory_bytes.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+            .stderr(Stdio::piped());
+        // Ctrl-C in a terminal is for the runner, which then ends its workers.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn()?;
         let (mut input, output) = (child.stdin.take(), child.stdout.take());
         let stderr = child.stderr.take().map(|stream| thread::spawn(|| last_words(stream)));
 

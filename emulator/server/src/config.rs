@@ -8,6 +8,10 @@ use crate::pipeline::Bounds;
 /// Limits; the defaults suit one person's computer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// Connections at a time; a client beyond them waits.
+    pub connections: usize,
+    /// Longest time for the head of a request, and between two requests of a connection.
+    pub headers: Duration,
     /// Workers at a time.
     pub workers: usize,
     /// Runs that wait.
@@ -41,6 +45,8 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
+            connections: 512,
+            headers: Duration::from_secs(15),
             workers: 2,
             queue: 64,
             file_bytes: 32 << 20,

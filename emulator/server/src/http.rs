@@ -54,7 +54,8 @@ impl Shared {
         &self.0.runs
     }
 
-    fn config(&self) -> &Config {
+    /// The limits.
+    pub(crate) fn config(&self) -> &Config {
         &self.0.config
     }
 

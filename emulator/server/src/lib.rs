@@ -3,6 +3,7 @@
 
 mod board_view;
 mod config;
+mod connections;
 mod dist;
 mod execute;
 mod http;

@@ -4,8 +4,10 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 
+use crate::connections::accept;
 use crate::http::{Origins, Shared, router};
 use crate::problem::{Blame, Problem};
 
@@ -49,39 +51,14 @@ impl Served {
 
 /// Serves until `end`; then takes no more, cancels all runs, waits for their workers to be gone
 /// and for the answers under way to be sent.
-///
-/// # Errors
-/// If listening fails.
-pub async fn serve(
-    served: Served,
-    shared: Shared,
-    end: impl Future<Output = ()>,
-) -> Result<(), Problem> {
+pub async fn serve(served: Served, shared: Shared, end: impl Future<Output = ()>) {
     let routes = router(shared.clone(), Origins::of(served.address));
-    let (closed, mut closing) = tokio::sync::watch::channel(false);
-    let mut serving = tokio::spawn(
-        axum::serve(served.listener, routes)
-            .with_graceful_shutdown(async move {
-                let _ = closing.wait_for(|closed| *closed).await;
-            })
-            .into_future(),
-    );
+    let closing = GracefulShutdown::new();
     tokio::select! {
-        ended = &mut serving => {
-            let error = match ended {
-                Ok(Ok(())) => "it ended by itself".to_owned(),
-                Ok(Err(error)) => error.to_string(),
-                Err(error) => error.to_string(),
-            };
-            shared.runs().close(CLOSE).await;
-            return Err(Problem::ours(format!("The server stopped: {error}."), "server"));
-        }
+        never = accept(served.listener, routes, shared.config(), &closing) => match never {},
         () = end => {}
     }
     // Streams of events end with their runs, so that connections can end.
-    let _ = closed.send(true);
     shared.runs().close(CLOSE).await;
-    let _ = tokio::time::timeout(LINGER, &mut serving).await;
-    serving.abort();
-    Ok(())
+    let _ = tokio::time::timeout(LINGER, closing.shutdown()).await;
 }

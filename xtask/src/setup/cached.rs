@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 
 use crate::process;
 use crate::project::Project;
+use crate::terminal;
 
 /// Where the installations' logs lie.
 pub fn logs(project: &Project) -> PathBuf {
@@ -52,6 +53,7 @@ pub fn cargo_install(project: &Project, package: &str, version: &str, locked: bo
         command.arg("--locked");
     }
     process::logged(package, &mut command, &logs(project).join(format!("{package}.log")))?;
+    terminal::note(&format!("{package}: removing what it was compiled in"));
     remove_folder(&scratch)
 }
 

@@ -24,7 +24,7 @@ mod worker;
 
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::lock::Lock;
 use crate::project::Project;
@@ -121,7 +121,13 @@ pub fn ensure(project: &Project, needs: &[Need]) -> Result<()> {
     let packages: Vec<_> = missing.iter().flat_map(|need| need.packages(project)).collect();
     system::install(project, &packages)?;
     for need in &missing {
-        need.install(project)?;
+        need.install(project).with_context(|| {
+            format!(
+                "{} could not be installed. What was installed before stays: if the network was \
+                 the reason, run `cargo xtask setup` again once it is there",
+                need.name()
+            )
+        })?;
         if !need.present(project)? {
             bail!(
                 "{} cannot be found after its installation; the logs are in {}",

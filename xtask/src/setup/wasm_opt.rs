@@ -45,7 +45,14 @@ pub fn install(project: &Project) -> Result<()> {
         .with_context(|| format!("cannot create {}", partial.display()))?;
     let mut command = project.command("npm");
     command
-        .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
+        .args(["install", "--no-save", "--no-audit", "--no-fund", "--ignore-scripts"])
+        // Without a network npm would try for minutes.
+        .args([
+            "--prefer-offline",
+            "--fetch-retries=1",
+            "--fetch-retry-mintimeout=2000",
+            "--prefix",
+        ])
         .arg(&partial)
         .arg(format!("binaryen@{RELEASE}.0.0"))
         .current_dir(&partial);
