@@ -3,5 +3,6 @@
 
 #[path = "../../tests/src/hostile/image.rs"]
 pub mod image;
+#[cfg(feature = "models")]
 #[path = "../../tests/src/hostile/model.rs"]
 pub mod model;
