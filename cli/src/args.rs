@@ -23,6 +23,8 @@ pub enum Command {
         #[command(flatten)]
         json: Json,
     },
+    /// List the networks of the zoo, or write one as ONNX
+    Zoo(Zoo),
     /// Show a model's operators, shapes, MACs and parameters
     Inspect(Inspect),
     /// Plan a model on a board
@@ -50,7 +52,7 @@ pub struct Json {
 
 #[derive(Debug, Args)]
 pub struct ModelFile {
-    /// An .onnx or .tflite file
+    /// An .onnx or .tflite file, or a network of the zoo: zoo:NAME
     pub model: PathBuf,
     /// Value of a dimension that the file leaves open; may be repeated
     #[arg(long = "dim", value_name = "NAME=VALUE", value_parser = dimension)]
@@ -63,7 +65,7 @@ pub struct Quantised {
     pub file: ModelFile,
     /// Samples to quantise on: a .npy file whose first dimension is the samples, or `random`
     /// (seeded, uniform in 0..1: for shapes and costs, not for accuracy); else the file
-    /// <model>.calibration.npy beside the model
+    /// <model>.calibration.npy beside the model, or for the zoo analytic scales
     #[arg(long, value_name = "FILE.npy|random")]
     pub samples: Option<PathBuf>,
 }
@@ -78,6 +80,27 @@ pub struct OnBoard {
     /// Largest tensor arena, such as 65536 or 64KiB; else what the board has
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub sram: Option<Bytes>,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Zoo {
+    #[command(subcommand)]
+    pub command: Option<ZooCommand>,
+    #[command(flatten)]
+    pub json: Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ZooCommand {
+    /// Write a network with its seeded weights as an ONNX file
+    Export {
+        /// Its name, such as mobilenet-v2-w0.35-r96
+        name: String,
+        /// The file
+        #[arg(short, long, value_name = "FILE.onnx")]
+        output: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@ pub mod plan;
 pub mod run;
 pub mod serve;
 pub mod verify;
+pub mod zoo;
 
 use tilewright_server::Problem;
 

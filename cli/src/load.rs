@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tilewright_board::Board;
 use tilewright_model::{Data, Model};
 use tilewright_planner::Options;
+use tilewright_server::pipeline::zoo::{self, Network};
 use tilewright_server::pipeline::{self, Bounds, Prepared, Samples};
 use tilewright_server::{Blame, Cancel, Problem, Progress};
 
@@ -43,8 +44,35 @@ pub fn model(
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Model, Problem> {
+    if let Some(network) = of_zoo(file)? {
+        return Ok(network.float().clone());
+    }
     let bytes = files::read(&file.model, "model", MODEL_LIMIT)?;
     pipeline::import(&name(&file.model), &bytes, &file.dims, progress, cancel)
+}
+
+/// The network, if it is one of the zoo's.
+fn of_zoo(file: &ModelFile) -> Result<Option<Network>, Problem> {
+    let Some(name) = file.model.to_str().filter(|name| name.starts_with(zoo::PREFIX)) else {
+        return Ok(None);
+    };
+    if let Some((dim, _)) = file.dims.first() {
+        return Err(Problem::new(
+            Blame::BadInput,
+            format!("'{name}' leaves no dimension '{dim}' open."),
+            "--dim",
+            "Give the resolution in the name, as in zoo:mobilenet-v2-r96.",
+        ));
+    }
+    zoo::network(name).map(Some)
+}
+
+/// The model's name without folder and ending, as a part of files' names.
+///
+/// # Errors
+/// If the zoo has no such network.
+pub fn stem(file: &ModelFile) -> Result<String, Problem> {
+    Ok(of_zoo(file)?.map_or_else(|| files::stem(&file.model), |network| network.name))
 }
 
 /// The int8 model of a file.
@@ -56,6 +84,9 @@ pub fn prepared(
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Prepared, Problem> {
+    if let (None, Some(network)) = (&options.samples, of_zoo(&options.file)?) {
+        return zoo::analytic(&network, &Bounds::default(), progress, cancel);
+    }
     let model = model(&options.file, progress, cancel)?;
     // Whoever waits here can see how far it is, and end it.
     let bounds = Bounds::default();

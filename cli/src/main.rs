@@ -47,6 +47,7 @@ impl Said {
 fn main() -> ExitCode {
     let said = match Arguments::parse().command {
         Command::Boards { json } => commands::boards::boards(json.json),
+        Command::Zoo(options) => commands::zoo::zoo(&options),
         Command::Inspect(options) => commands::inspect::inspect(&options),
         Command::Plan(options) => commands::plan::plan(&options),
         Command::Run(options) => commands::run::run(&options),

@@ -42,7 +42,7 @@ fn help_names_all_commands() {
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
     for command in
-        ["boards", "inspect", "plan", "run", "verify", "image", "order", "allocate", "serve"]
+        ["boards", "zoo", "inspect", "plan", "run", "verify", "image", "order", "allocate", "serve"]
     {
         assert!(text.contains(command), "{command} in {text}");
     }
@@ -137,4 +137,68 @@ fn an_output_that_takes_nothing_is_named() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("standard output") && !text.contains("defect"), "{text}");
+}
+
+#[test]
+fn the_zoo_is_an_array_with_names() {
+    let output = tilewright(&["zoo", "--json"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let zoo: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let named = |name: &str| zoo.as_array().unwrap().iter().find(|n| n["name"] == name).unwrap();
+    assert_eq!(named("vgg16")["parameters"], 138_357_544);
+    assert_eq!(named("mobilenet-v2")["resolution"]["default"], 224.0);
+    assert_eq!(named("mobilenet-v2")["publications"][0]["our_parameters"], 3_504_872);
+    let output = tilewright(&["zoo"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("mcunet-in4") && text.contains("138,357,544"), "{text}");
+}
+
+#[test]
+fn networks_of_the_zoo_stand_where_files_do() {
+    let output = tilewright(&["inspect", "zoo:lenet5", "--json"]).output().unwrap();
+    let lenet: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&lenet["model"], &lenet["macs"]), (&"lenet5".into(), &416_520.into()));
+    assert_eq!(lenet["weight_bytes"], 246_824);
+    assert_eq!(lenet["int8_weight_bytes"], 61_706 + 3 * 236);
+    let kinds = lenet["kinds_of_operators"].as_array().unwrap();
+    assert_eq!(kinds[0]["op"], "Conv2D");
+    assert_eq!(kinds[0]["count"], 2);
+    assert_eq!(kinds[0]["macs_percent"], 85.85);
+    let counts = kinds.iter().map(|kind| kind["count"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), lenet["operators"].as_array().unwrap().len() as u64);
+
+    let arguments = ["plan", "zoo:lenet5", BOARD[0], BOARD[1], "--json"];
+    let output = tilewright(&arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(plan["model"], "lenet5");
+    assert!(plan["samples"].as_str().unwrap().contains("analytic"), "{plan}");
+}
+
+#[test]
+fn unknown_networks_and_sizes_answer_with_what_there_is() {
+    let text = complaint(&["inspect", "zoo:mobilnet-v2"], 2);
+    assert!(text.contains("mobilenet-v2"), "{text}");
+    let text = complaint(&["inspect", "zoo:mobilenet-v2-r1000000000"], 2);
+    assert!(text.contains("1024 pixels"), "{text}");
+    let text = complaint(&["inspect", "zoo:mobilenet-v2-w0"], 2);
+    assert!(text.contains("width of 0 is impossible"), "{text}");
+    complaint(&["inspect", "zoo:lenet5", "--dim", "batch=1"], 2);
+    complaint(&["zoo", "export", "lenet5"], 2);
+    complaint(&["zoo", "export", "lenet5", "-o", "/no/such/folder/x.onnx"], 2);
+}
+
+#[test]
+fn an_exported_network_opens_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("net.onnx");
+    let path = path.to_str().unwrap();
+    let output = tilewright(&["zoo", "export", "ds-cnn", "-o", path]).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let figures = |model: &str| {
+        let output = tilewright(&["inspect", model, "--json"]).output().unwrap();
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (value["macs"].clone(), value["parameters"].clone(), value["kinds_of_operators"].clone())
+    };
+    assert_eq!(figures(path), figures("zoo:ds-cnn"));
 }

@@ -29,7 +29,7 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let frame = input_frame(&bytes_of(&prepared.first))
         .map_err(|error| Problem::ours(format!("{error}."), "input frame"))?;
 
-    let stem = files::stem(&options.on.quantised.file.model);
+    let stem = load::stem(&options.on.quantised.file)?;
     let written = [
         (format!("{stem}.elf"), "firmware and plan, for debuggers", firmware.elf.as_slice()),
         (format!("{stem}.bin"), "the same as flash contents", &firmware.bin),

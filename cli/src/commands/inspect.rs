@@ -8,7 +8,7 @@ use super::json;
 use crate::Said;
 use crate::args::Inspect;
 use crate::load;
-use crate::text::{Side, Table, csv_row, number};
+use crate::text::{Side, Table, bytes, csv_row, number};
 
 #[derive(Debug, Serialize)]
 struct Inspected {
@@ -17,8 +17,27 @@ struct Inspected {
     outputs: Vec<Port>,
     macs: u64,
     parameters: u64,
+    /// Bytes of weights and other constants, and of all results together: as the model has them.
+    weight_bytes: u64,
+    activation_bytes: u64,
+    /// The same once quantised: a byte for each weight and result, four for each bias.
+    int8_weight_bytes: u64,
+    int8_activation_bytes: u64,
     labels: Vec<String>,
+    kinds_of_operators: Vec<Kind>,
     operators: Vec<Operator>,
+}
+
+/// All operators of a kind.
+#[derive(Debug, Serialize)]
+struct Kind {
+    op: String,
+    count: usize,
+    macs: u64,
+    macs_percent: f64,
+    parameters: u64,
+    parameters_percent: f64,
+    activation_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -77,15 +96,96 @@ fn of(model: &Model) -> Inspected {
             parameters: constants.iter().map(|t| t.shape.elements().unwrap_or(0) as u64).sum(),
         }
     });
+    let operators: Vec<Operator> = operators.collect();
+    let sizes = Sizes::of(model);
     Inspected {
         model: model.name.clone(),
         inputs: model.inputs.iter().map(port).collect(),
         outputs: model.outputs.iter().map(port).collect(),
         macs: model.nodes.iter().map(|node| model.macs(node)).sum(),
         parameters: model.parameters(),
+        weight_bytes: sizes.weights,
+        activation_bytes: sizes.activations,
+        int8_weight_bytes: sizes.int8_weights,
+        int8_activation_bytes: sizes.int8_activations,
         labels: model.labels(),
-        operators: operators.collect(),
+        kinds_of_operators: kinds(model, &operators),
+        operators,
     }
+}
+
+/// Bytes of a model's tensors, each once.
+#[derive(Default)]
+struct Sizes {
+    weights: u64,
+    activations: u64,
+    int8_weights: u64,
+    int8_activations: u64,
+}
+
+impl Sizes {
+    fn of(model: &Model) -> Self {
+        let mut sizes = Self::default();
+        let mut bias = vec![false; model.tensors.len()];
+        let mut used = vec![false; model.tensors.len()];
+        for node in &model.nodes {
+            node.inputs.iter().chain(&node.outputs).for_each(|id| used[id.0] = true);
+            if let (true, Some(id)) = (node.op.is_weighted(), node.inputs.get(2)) {
+                bias[id.0] = true;
+            }
+        }
+        for (index, tensor) in model.tensors.iter().enumerate().filter(|(index, _)| used[*index]) {
+            let (bytes, elements) = (tensor.bytes(), tensor.shape.elements());
+            let [bytes, elements] = [bytes, elements].map(|size| size.unwrap_or(0) as u64);
+            if tensor.is_constant() {
+                sizes.weights += bytes;
+                sizes.int8_weights += elements * if bias[index] { 4 } else { 1 };
+            } else {
+                sizes.activations += bytes;
+                sizes.int8_activations += elements;
+            }
+        }
+        sizes
+    }
+}
+
+/// Kinds of operators, those with most MACs first.
+fn kinds(model: &Model, operators: &[Operator]) -> Vec<Kind> {
+    let mut kinds: Vec<Kind> = Vec::new();
+    for (node, operator) in model.nodes.iter().zip(operators) {
+        let results = node.outputs.iter().map(|id| model.tensor(*id).bytes().unwrap_or(0) as u64);
+        let bytes: u64 = results.sum();
+        match kinds.iter_mut().find(|kind| kind.op == operator.op) {
+            Some(kind) => {
+                kind.count += 1;
+                kind.macs += operator.macs;
+                kind.parameters += operator.parameters;
+                kind.activation_bytes += bytes;
+            }
+            None => kinds.push(Kind {
+                op: operator.op.clone(),
+                count: 1,
+                macs: operator.macs,
+                macs_percent: 0.0,
+                parameters: operator.parameters,
+                parameters_percent: 0.0,
+                activation_bytes: bytes,
+            }),
+        }
+    }
+    let macs: u64 = kinds.iter().map(|kind| kind.macs).sum();
+    let parameters: u64 = kinds.iter().map(|kind| kind.parameters).sum();
+    for kind in &mut kinds {
+        kind.macs_percent = share(kind.macs, macs);
+        kind.parameters_percent = share(kind.parameters, parameters);
+    }
+    kinds.sort_by(|a, b| b.macs.cmp(&a.macs).then(b.count.cmp(&a.count)).then(a.op.cmp(&b.op)));
+    kinds
+}
+
+/// In percent, to a hundredth.
+fn share(part: u64, all: u64) -> f64 {
+    if all == 0 { 0.0 } else { (part as f64 / all as f64 * 10_000.0).round() / 100.0 }
 }
 
 fn shape(dims: &[usize]) -> String {
@@ -115,6 +215,24 @@ fn table(inspected: &Inspected) -> String {
             number(operator.parameters),
         ]);
     }
+    let mut summary = Table::new(&[
+        ("kind", Side::Left),
+        ("count", Side::Right),
+        ("MACs", Side::Right),
+        ("of all", Side::Right),
+        ("parameters", Side::Right),
+        ("of all", Side::Right),
+    ]);
+    for kind in &inspected.kinds_of_operators {
+        summary.row([
+            kind.op.clone(),
+            number(kind.count as u64),
+            number(kind.macs),
+            format!("{:.2} %", kind.macs_percent),
+            number(kind.parameters),
+            format!("{:.2} %", kind.parameters_percent),
+        ]);
+    }
     let ports = |ports: &[Port]| {
         ports
             .iter()
@@ -123,12 +241,18 @@ fn table(inspected: &Inspected) -> String {
             .join(", ")
     };
     format!(
-        "{}: input {}; output {}; {} MACs, {} parameters\n{}",
+        "{}: input {}; output {}; {} MACs, {} parameters\nweights {}, activations {}; as int8 \
+         {} and {}\n\n{}\n{}",
         inspected.model,
         ports(&inspected.inputs),
         ports(&inspected.outputs),
         number(inspected.macs),
         number(inspected.parameters),
+        bytes(inspected.weight_bytes),
+        bytes(inspected.activation_bytes),
+        bytes(inspected.int8_weight_bytes),
+        bytes(inspected.int8_activation_bytes),
+        summary.print(),
         table.print(),
     )
 }

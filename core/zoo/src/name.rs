@@ -106,7 +106,12 @@ fn nearest(name: &str) -> Vec<&'static str> {
         .filter(|(steps, _)| *steps <= (base.chars().count() / 2).clamp(2, 6))
         .collect();
     all.sort_unstable();
-    all.into_iter().take(SUGGESTIONS).map(|(_, name)| name).collect()
+    let far = all.first().map_or(0, |(steps, _)| steps + 2);
+    all.into_iter()
+        .take_while(|(steps, _)| *steps <= far)
+        .take(SUGGESTIONS)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 /// Longest name that is compared with others; what is longer is like none of them.

@@ -76,6 +76,8 @@ pub(crate) struct Net {
     scaling_macs: u64,
     scope: String,
     fault: Option<String>,
+    /// Functions by themselves that are there already.
+    acts: Vec<(Id, Act, Id)>,
 }
 
 impl Net {
@@ -93,6 +95,7 @@ impl Net {
             scaling_macs: 0,
             scope: String::new(),
             fault: None,
+            acts: Vec::new(),
         };
         let id = net.tensor("input".to_owned(), Shape::new(dims), statistics);
         net.model.inputs.push(id);
@@ -174,8 +177,12 @@ impl Net {
         output
     }
 
-    /// A function by itself.
+    /// A function by itself; one node for all that want it of the same values.
     pub(crate) fn act(&mut self, x: Id, act: Act) -> Id {
+        if let Some((_, _, known)) = self.acts.iter().find(|(of, what, _)| (*of, *what) == (x, act))
+        {
+            return *known;
+        }
         let before = self.statistics[x.0];
         let (kind, op, after) = match act {
             Act::None => return x,
@@ -188,7 +195,9 @@ impl Net {
             }
         };
         let name = self.name(&kind.to_lowercase());
-        self.node(name, op, vec![x], &[], after)
+        let result = self.node(name, op, vec![x], &[], after);
+        self.acts.push((x, act, result));
+        result
     }
 
     pub(crate) fn add(&mut self, a: Id, b: Id, act: Act) -> Id {

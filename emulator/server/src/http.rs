@@ -92,6 +92,7 @@ fn api() -> (Router<Shared>, utoipa::openapi::OpenApi) {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(boards::health))
         .routes(routes!(boards::boards))
+        .routes(routes!(boards::zoo))
         .routes(routes!(upload::start))
         .routes(routes!(run_routes::show, run_routes::cancel))
         .routes(routes!(events::follow))

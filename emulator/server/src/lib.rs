@@ -15,6 +15,7 @@ mod runs;
 mod serve;
 mod watch;
 mod workers;
+mod zoo_view;
 
 pub use board_view::BoardView;
 pub use config::Config;
@@ -28,3 +29,4 @@ pub use runs::{Admission, Done, Phase, Run, RunProgress, Runs, Work};
 pub use serve::{Served, serve};
 pub use watch::{WATCHED_LIMIT, WatchedLayer, Watches};
 pub use workers::Workers;
+pub use zoo_view::{PublicationView, Slider, ZooView};

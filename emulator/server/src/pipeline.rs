@@ -8,10 +8,12 @@ mod package;
 mod planning;
 mod prepare;
 mod verified;
+pub mod zoo;
 
 pub use bounds::Bounds;
 pub(crate) use emulate::capitalised;
 pub use emulate::{Machine, PlanFile, bytes_of, run_image};
+pub use files::export;
 pub use package::Package;
 pub use planning::{checked_plan, does_not_fit, plan_file};
 pub use prepare::{Prepared, Samples, import, prepare};

@@ -22,8 +22,11 @@ async fn malformed_uploads_are_refused_with_the_reason_and_start_nothing() {
     let server = Server::new(Config::default());
     let image = fixture::image();
     let finish = input(act::FINISH);
-    bad(&server, &[], "Either `image` or `model`").await;
-    bad(&server, &[("image", &image), ("model", b"x"), ("input", &finish)], "Either").await;
+    bad(&server, &[], "One of `image`, `model` and `zoo`").await;
+    bad(&server, &[("image", &image), ("model", b"x"), ("input", &finish)], "One of").await;
+    bad(&server, &[("zoo", b"lenet5"), ("model", b"x")], "One of").await;
+    bad(&server, &[("zoo", b"lenet6")], "the nearest are lenet5").await;
+    bad(&server, &[("zoo", b"mobilenet-v2-r7")], "32 to 1024").await;
     bad(&server, &[("image", &image), ("image", &image)], "twice").await;
     bad(&server, &[("picture", b"x")], "'picture'").await;
     bad(&server, &[("image", &image), ("watch", b"everything")], "`watch`").await;
@@ -177,4 +180,17 @@ async fn the_page_is_served_with_its_types_or_says_how_to_build_it() {
     let firmware = server.get(&format!("/firmware/{}.elf", common::BOARD)).await;
     assert_eq!(bytes(firmware).await, fixture::elf());
     assert_eq!(refused(server.get("/firmware/none.elf").await).await.0, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn the_zoo_is_listed_with_its_sliders() {
+    let server = Server::new(Config::default());
+    let zoo = json(server.get("/api/zoo").await).await;
+    let named = |name: &str| zoo.as_array().unwrap().iter().find(|n| n["name"] == name).unwrap();
+    let v2 = named("mobilenet-v2");
+    assert_eq!(v2["family"], "MobileNet");
+    assert_eq!(v2["width"]["least"], 0.05);
+    assert_eq!(v2["resolution"]["step"], 16.0);
+    assert_eq!(v2["publications"][0]["our_parameters"], v2["publications"][0]["parameters"]);
+    assert!(named("lenet5")["width"].is_null());
 }

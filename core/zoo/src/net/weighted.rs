@@ -1,5 +1,6 @@
 //! Layers with weights.
 
+use tilewright_model::op::Unary;
 use tilewright_model::{Data, Op, Padding, Seeded, Source, Window};
 
 use super::{Act, Id, Net, Pad, clip, seed};
@@ -94,9 +95,16 @@ impl Conv {
     }
 }
 
-/// Variance that a layer's sums are given: more before functions that lose some.
+/// Variance that a layer's sums are given: more before functions that lose some; little before
+/// gates, so that they stay half open and no chain of them strays; much before swishes, which
+/// amplify what strays unless most values lie where they are straight.
 const fn wanted(act: Act) -> f64 {
-    if let Act::None = act { 1.0 } else { 2.0 }
+    match act {
+        Act::None => 1.0,
+        Act::Unary(Unary::Sigmoid | Unary::HardSigmoid { .. }) => 0.25,
+        Act::Unary(Unary::Silu | Unary::HardSwish) => 9.0,
+        _ => 2.0,
+    }
 }
 
 /// The window's padding and how many of its taps meet the image on average, for one axis.

@@ -58,9 +58,8 @@ fn normal(net: &mut Net, x: Id, before: Option<Id>, channels: usize) -> Id {
     let second = net.add(a, b, Act::None);
     let a = average(net, h, 1);
     let third = net.add(a, p, Act::None);
-    let a = average(net, p, 1);
-    let b = average(net, p, 1);
-    let fourth = net.add(a, b, Act::None);
+    let pooled = average(net, p, 1);
+    let fourth = net.add(pooled, pooled, Act::None);
     let a = separable(net, h, channels, 3, 1);
     let fifth = net.add(a, h, Act::None);
     net.concat(&[p, first, second, third, fourth, fifth])
@@ -72,17 +71,16 @@ fn reduction(net: &mut Net, x: Id, before: Option<Id>, channels: usize) -> Id {
     let a = separable(net, h, channels, 5, 2);
     let b = separable(net, p, channels, 7, 2);
     let first = net.add(a, b, Act::None);
-    let a = largest(net, h);
+    let peaks = largest(net, h);
     let b = separable(net, p, channels, 7, 2);
-    let second = net.add(a, b, Act::None);
+    let second = net.add(peaks, b, Act::None);
     let a = average(net, h, 2);
     let b = separable(net, p, channels, 5, 2);
     let third = net.add(a, b, Act::None);
     let a = average(net, first, 1);
     let fourth = net.add(second, a, Act::None);
     let a = separable(net, first, channels, 3, 1);
-    let b = largest(net, h);
-    let fifth = net.add(a, b, Act::None);
+    let fifth = net.add(a, peaks, Act::None);
     net.concat(&[second, third, fourth, fifth])
 }
 

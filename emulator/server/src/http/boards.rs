@@ -1,12 +1,17 @@
 //! What this server is and can.
 
+use std::sync::OnceLock;
+
 use axum::Json;
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::Shared;
 use crate::board_view::BoardView;
+use crate::problem::Problem;
+use crate::zoo_view::ZooView;
 
 /// What this server is and can.
 #[derive(Debug, Serialize, ToSchema)]
@@ -53,6 +58,29 @@ pub async fn health(State(shared): State<Shared>) -> Json<Health> {
         file_bytes_limit: shared.config().file_bytes,
         instruction_limit: shared.config().instructions,
     })
+}
+
+/// The zoo
+///
+/// Networks by family, with the widths and resolutions that can be chosen.
+#[utoipa::path(
+    get, path = "/api/zoo", tag = "server",
+    responses(
+        (status = 200, description = "All networks", body = Vec<ZooView>),
+        (status = 500, description = "One cannot be built", body = Problem)
+    )
+)]
+pub async fn zoo() -> Response {
+    // Every network is built once for it; they never change.
+    static VIEWS: OnceLock<Result<Vec<ZooView>, String>> = OnceLock::new();
+    let views = tokio::task::spawn_blocking(|| {
+        VIEWS.get_or_init(|| ZooView::all().map_err(|error| format!("{error}.")))
+    });
+    match views.await {
+        Ok(Ok(views)) => Json(views).into_response(),
+        Ok(Err(error)) => Problem::ours(error.clone(), "zoo").into_response(),
+        Err(_) => Problem::ours("Building the networks ended by a panic.", "zoo").into_response(),
+    }
 }
 
 /// All boards

@@ -40,7 +40,7 @@ pub struct Accepted {
     pub links: Links,
 }
 
-/// The parts of an upload. Either `image` or `model`.
+/// The parts of an upload. One of `image`, `model` and `zoo`.
 #[derive(Debug, ToSchema)]
 #[allow(dead_code, reason = "read by the derived description alone")]
 pub struct UploadParts {
@@ -51,7 +51,11 @@ pub struct UploadParts {
     /// `samples`, planned (strategy `resident`), and every layer is compared with the reference.
     #[schema(value_type = Option<String>, format = Binary)]
     model: Option<Vec<u8>>,
-    /// Samples for quantising a float `model`: a .npy file of float32, first dimension the samples.
+    /// A network of the zoo, as `/api/zoo` names them, with width and resolution behind: planned
+    /// as `model` is; without `samples` its scales are analytic.
+    zoo: Option<String>,
+    /// Samples for quantising a float `model` or `zoo`: a .npy file of float32, first dimension the
+    /// samples.
     #[schema(value_type = Option<String>, format = Binary)]
     samples: Option<Vec<u8>>,
     /// The int8 bytes of all inputs, one behind the other; or a PNG picture or .npy array of the
@@ -71,6 +75,8 @@ pub struct Upload {
     pub image: Option<Vec<u8>>,
     /// Model file.
     pub model: Option<Vec<u8>>,
+    /// A network of the zoo.
+    pub zoo: Option<String>,
     /// The model file's name.
     pub model_name: Option<String>,
     /// Samples.
@@ -189,11 +195,12 @@ async fn read(
         let _ = tokio::time::timeout(DRAIN, rest).await;
     }
     read?;
-    if upload.image.is_some() == upload.model.is_some() {
-        return Err(malformed("Either `image` or `model` must be there, and not both."));
+    let given = [upload.image.is_some(), upload.model.is_some(), upload.zoo.is_some()];
+    if given.into_iter().filter(|given| *given).count() != 1 {
+        return Err(malformed("One of `image`, `model` and `zoo` must be there, and no other."));
     }
     if upload.image.is_some() && upload.samples.is_some() {
-        return Err(malformed("`samples` belong to a `model`."));
+        return Err(malformed("`samples` belong to a `model` or to the `zoo`."));
     }
     Ok(upload)
 }
@@ -220,6 +227,11 @@ async fn read_parts(
             }
             "samples" => &mut upload.samples,
             "input" => &mut upload.input,
+            "zoo" => {
+                let name = bytes(part, "zoo", 128, admission).await?;
+                upload.zoo = Some(String::from_utf8_lossy(&name).into_owned());
+                continue;
+            }
             "dim" => {
                 let text = bytes(part, "dim", 256, admission).await?;
                 upload.dims.push(dimension(&text)?);
@@ -235,7 +247,7 @@ async fn read_parts(
             }
             other => {
                 return Err(malformed(&format!(
-                    "There is a part '{other}'; known are image, model, samples, input, dim, watch."
+                    "There is a part '{other}'; known are image, model, zoo, samples, input, dim, watch."
                 )));
             }
         };

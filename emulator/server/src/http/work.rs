@@ -43,20 +43,30 @@ fn of_image(shared: &Shared, board: Board, image: &[u8], upload: &Upload) -> Res
     }))
 }
 
-fn of_model(shared: &Shared, board: Board, upload: Upload) -> Result<Work, Problem> {
-    let model = upload.model.unwrap_or_default();
-    let name = upload.model_name.unwrap_or_else(|| "model.onnx".to_owned());
+fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, Problem> {
+    let network = upload.zoo.as_deref().map(pipeline::zoo::network).transpose()?;
     let shared = shared.clone();
     Ok(Box::new(move |progress, cancel| {
-        let imported = pipeline::import(&name, &model, &upload.dims, progress, cancel)?;
-        drop(model);
-        let given = match &upload.samples {
-            Some(samples) => Samples::File("samples", samples),
-            None if imported.is_int8() => Samples::Random,
-            None => return Err(no_samples()),
+        let bounds = &shared.config().quantising;
+        let prepared = match (network, &upload.samples) {
+            (Some(network), None) => pipeline::zoo::analytic(&network, bounds, progress, cancel)?,
+            (Some(network), Some(samples)) => {
+                let given = Samples::File("samples", samples);
+                pipeline::prepare(network.float().clone(), given, bounds, progress, cancel)?
+            }
+            (None, samples) => {
+                let name = upload.model_name.as_deref().unwrap_or("model.onnx");
+                let model = upload.model.take().unwrap_or_default();
+                let imported = pipeline::import(name, &model, &upload.dims, progress, cancel)?;
+                drop(model);
+                let given = match samples {
+                    Some(samples) => Samples::File("samples", samples),
+                    None if imported.is_int8() => Samples::Random,
+                    None => return Err(no_samples()),
+                };
+                pipeline::prepare(imported, given, bounds, progress, cancel)?
+            }
         };
-        let prepared =
-            pipeline::prepare(imported, given, &shared.config().quantising, progress, cancel)?;
         let inputs = match &upload.input {
             Some(input) => prepared.input("input", input)?,
             None => prepared.first.clone(),

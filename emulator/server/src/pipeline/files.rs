@@ -1,6 +1,6 @@
 //! Files of models, samples and inputs, as values.
 
-use tilewright_formats::{FormatError, Limits, input};
+use tilewright_formats::{ExportError, FormatError, Limits, input};
 use tilewright_model::{Data, Model, Tensor};
 
 use super::emulate::capitalised;
@@ -51,6 +51,29 @@ pub fn open(name: &str, bytes: &[u8], dims: &[(String, usize)]) -> Result<Model,
         };
         Problem::new(Blame::BadInput, text, place, what_to_do)
     })
+}
+
+/// Writes a float model as ONNX, piece by piece; `failed` says what a failing writer means.
+///
+/// # Errors
+/// [`Blame::BadInput`] if an operator has no form in ONNX, [`Blame::TooLarge`] beyond 2 GiB, both
+/// before anything is written; or what `failed` says.
+pub fn export<E: std::error::Error + 'static>(
+    model: &Model,
+    write: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+    failed: impl FnOnce(E) -> Problem,
+) -> Result<(), Problem> {
+    let error = match tilewright_formats::export(model, write) {
+        Ok(()) => return Ok(()),
+        Err(ExportError::Write(error)) => return Err(failed(error)),
+        Err(error) => error,
+    };
+    let (blame, what_to_do) = match error {
+        ExportError::TooLarge { .. } => (Blame::TooLarge, "Choose a smaller size."),
+        _ => (Blame::BadInput, "Choose a float model of operators that ONNX has."),
+    };
+    let text = capitalised(&error.to_string());
+    Err(Problem::new(blame, text, model.name.clone(), what_to_do))
 }
 
 /// Sets of inputs of a model with one input, from a .npy file.

@@ -103,7 +103,7 @@ pub fn prepare(
 }
 
 /// An int8 model, which needs no quantising.
-fn as_it_is(model: Model, samples: Samples<'_>) -> Result<Prepared, Problem> {
+pub(super) fn as_it_is(model: Model, samples: Samples<'_>) -> Result<Prepared, Problem> {
     let sets = match samples {
         Samples::File(name, bytes) => files::samples(name, bytes, &model)?,
         Samples::Random => random(&model, 1),

@@ -1,0 +1,52 @@
+//! Networks of the zoo instead of files.
+
+use tilewright_zoo::ZooError;
+
+pub use tilewright_zoo::Network;
+
+use super::prepare::{Prepared, Samples, as_it_is};
+use super::{Bounds, capitalised};
+use crate::execute::Cancel;
+use crate::problem::{Blame, Problem};
+use crate::progress::{Progress, Stage};
+
+/// What a name of the zoo begins with where a file's could stand.
+pub const PREFIX: &str = "zoo:";
+
+/// The network of this name, given with or without [`PREFIX`]. Its weights are not made.
+///
+/// # Errors
+/// [`Blame::BadInput`] with the nearest names, or the sizes that are possible.
+pub fn network(name: &str) -> Result<Network, Problem> {
+    let name = name.strip_prefix(PREFIX).unwrap_or(name);
+    tilewright_zoo::network(name).map_err(|error| problem(name, &error))
+}
+
+/// The int8 form with analytic scales, and a made-up input.
+///
+/// # Errors
+/// [`Blame::BadInput`] if an operator has no int8 form; [`Blame::TooLarge`] beyond `bounds`.
+pub fn analytic(
+    network: &Network,
+    bounds: &Bounds,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Prepared, Problem> {
+    cancel.check()?;
+    progress(Progress::Stage(Stage::Quantising));
+    bounds.admit(network.float(), 1)?;
+    let model = network.int8().map_err(|error| problem(&network.name, &error))?;
+    let samples = "analytic scales, weights from a seed: its answers mean nothing".to_owned();
+    Ok(Prepared { samples, ..as_it_is(model, Samples::Random)? })
+}
+
+fn problem(name: &str, error: &ZooError) -> Problem {
+    let what_to_do = match error {
+        ZooError::Unknown { .. } => "`tilewright zoo` lists the networks.",
+        ZooError::NoParameter { .. } => "Leave it out.",
+        ZooError::OutOfRange { .. } | ZooError::Impossible { .. } => "Give another size.",
+        ZooError::Quantise { .. } => "Give --samples to quantise it on.",
+    };
+    let text = capitalised(&error.to_string());
+    Problem::new(Blame::BadInput, text, format!("{PREFIX}{name}"), what_to_do)
+}
