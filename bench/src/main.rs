@@ -4,6 +4,7 @@ mod allocate;
 mod calibrate;
 mod emulation;
 mod figures;
+mod order;
 mod page;
 mod reference;
 
@@ -39,6 +40,12 @@ enum Command {
         /// Folder of the files
         folder: PathBuf,
     },
+    /// Orders of least peak: the zoo's networks, and a folder of topologies
+    Order {
+        /// Topologies as `tilewright order` takes them
+        #[arg(value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -63,6 +70,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
     match command {
         Command::Calibrate { check } => return calibrate::calibrate(check),
         Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),
+        Command::Order { folder } => return order::orders(folder.as_deref(), json),
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);

@@ -14,15 +14,18 @@ fn random_models_are_bit_equal_layer_by_layer() {
     for seed in 1000..1000 + MODELS {
         let model = random_model(seed);
         let inputs = random_inputs(&model, seed);
-        let run = emulated::run(&model, &board, Strategy::Resident, &inputs)
-            .unwrap_or_else(|e| panic!("model {seed}: {e}"));
-        let console = String::from_utf8_lossy(&run.outcome.console);
-        assert_eq!(run.outcome.finish.fault, None, "model {seed}:\n{console}");
-        assert_eq!(run.mismatch, None, "model {seed}");
-        let steps = run.plan.programs[0].lanes[0].steps.len();
-        assert_eq!(run.outcome.steps.len(), steps, "model {seed}");
-        let counted: u64 = run.outcome.steps.iter().map(|step| step.instructions).sum();
-        assert_eq!(counted, run.outcome.finish.invoke.compute_instructions, "model {seed}");
+        for strategy in Strategy::ALL {
+            let what = format!("model {seed}, {strategy}");
+            let run = emulated::run(&model, &board, strategy, &inputs)
+                .unwrap_or_else(|e| panic!("{what}: {e}"));
+            let console = String::from_utf8_lossy(&run.outcome.console);
+            assert_eq!(run.outcome.finish.fault, None, "{what}:\n{console}");
+            assert_eq!(run.mismatch, None, "{what}");
+            let steps = run.plan.programs[0].lanes[0].steps.len();
+            assert_eq!(run.outcome.steps.len(), steps, "{what}");
+            let counted: u64 = run.outcome.steps.iter().map(|step| step.instructions).sum();
+            assert_eq!(counted, run.outcome.finish.invoke.compute_instructions, "{what}");
+        }
     }
 }
 

@@ -66,6 +66,23 @@ fn every_kernel_is_used_by_many_models() {
 }
 
 #[test]
+fn reordering_never_needs_more_memory_and_sometimes_less() {
+    let mut better = 0;
+    for seed in 0..MODELS {
+        let model = random_model(seed);
+        let report = |strategy| {
+            let options = Options::default();
+            tilewright_planner::plan(&model, &board(), strategy, &options).unwrap().report
+        };
+        let (given, ordered) = (report(Strategy::Resident), report(Strategy::Reordered));
+        assert!(ordered.proved, "model {seed}");
+        assert!(ordered.peak_sram_bytes <= given.peak_sram_bytes, "model {seed}");
+        better += u64::from(ordered.peak_sram_bytes < given.peak_sram_bytes);
+    }
+    assert!(better > MODELS / 50, "{better} of {MODELS}");
+}
+
+#[test]
 fn a_plan_with_one_number_changed_is_caught_or_still_right() {
     let mut caught = 0u32;
     let mut rng = fastrand::Rng::with_seed(7);
