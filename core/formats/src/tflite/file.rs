@@ -1,6 +1,6 @@
 //! A verified file: every index, size and type that later code relies on is checked here.
 
-use tract_tflite::tflite as fb;
+use tilewright_tflite_schema as fb;
 
 use crate::{FormatError, Limits, elements};
 

@@ -8,7 +8,7 @@ use tilewright_model::quantise::prescribed;
 use tilewright_model::{
     Activation, DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId,
 };
-use tract_tflite::tflite as fb;
+use tilewright_tflite_schema as fb;
 
 use super::file::{File, Place, Stored};
 use super::{ops, quantised};

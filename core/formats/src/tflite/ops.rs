@@ -10,7 +10,7 @@ mod shape;
 mod slice;
 
 use tilewright_model::{Activation, Op, TensorId, Unary};
-use tract_tflite::tflite::{self as fb, BuiltinOperator as Code};
+use tilewright_tflite_schema::{self as fb, BuiltinOperator as Code};
 
 use super::file::Place;
 use super::importer::{Importer, Refused, unsupported};

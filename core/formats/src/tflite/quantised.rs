@@ -2,7 +2,7 @@
 
 use half::f16;
 use tilewright_model::Quantisation;
-use tract_tflite::tflite as fb;
+use tilewright_tflite_schema as fb;
 
 use super::file::Stored;
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tract_tflite::tflite as fb;
+use tilewright_tflite_schema as fb;
 
 use super::{axis, needed};
 use crate::tflite::file::Place;

@@ -1,7 +1,7 @@
 //! Operators that slide a window.
 
 use tilewright_model::{Op, Padding, Window};
-use tract_tflite::tflite as fb;
+use tilewright_tflite_schema as fb;
 
 use super::{dense, fused, needed, size};
 use crate::FormatError;

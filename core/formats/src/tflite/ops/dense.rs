@@ -1,7 +1,7 @@
 //! Fully connected layers, and the weights and biases of all layers that have some.
 
 use tilewright_model::{DType, Data, Op, TensorId};
-use tract_tflite::tflite as fb;
+use tilewright_tflite_schema as fb;
 
 use super::{fused, needed};
 use crate::tflite::file::Place;

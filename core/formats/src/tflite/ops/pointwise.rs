@@ -1,7 +1,7 @@
 //! Operators that compute each element by itself.
 
 use tilewright_model::{Activation, Op, Unary};
-use tract_tflite::tflite as fb;
+use tilewright_tflite_schema as fb;
 
 use super::{fused, needed};
 use crate::tflite::file::Place;

@@ -1,7 +1,7 @@
 //! Builds TensorFlow Lite files.
 
 use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, WIPOffset};
-use tract_tflite::tflite as fb;
+use tilewright_tflite_schema as fb;
 
 /// A tensor of a file under construction.
 #[derive(Clone, Debug)]

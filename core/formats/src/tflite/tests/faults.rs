@@ -1,7 +1,7 @@
 //! Files that are wrong.
 
 use proptest::prelude::*;
-use tract_tflite::tflite as fb;
+use tilewright_tflite_schema as fb;
 
 use super::build::{File, Tensor};
 use crate::{FormatError, Limits, open};
