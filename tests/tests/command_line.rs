@@ -112,9 +112,20 @@ fn an_image_is_the_firmware_with_its_plan() {
 
 /// Runs `inspect` on bytes; gives what it complains about.
 fn complaint(name: &str, bytes: &[u8]) -> String {
+    let path = written(name, bytes);
+    complaint_of(name, &["inspect", path.to_str().unwrap()])
+}
+
+/// The bytes as a model file.
+fn written(name: &str, bytes: &[u8]) -> PathBuf {
     let path = folder(name).join("model.onnx");
     fs::write(&path, bytes).unwrap();
-    let output = run(&["inspect", path.to_str().unwrap()]);
+    path
+}
+
+/// Runs a command that must be refused as bad input.
+fn complaint_of(name: &str, arguments: &[&str]) -> String {
+    let output = run(arguments);
     let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{name}: {complaint}");
     assert!(!complaint.contains("panicked"), "{name}: {complaint}");
@@ -146,12 +157,20 @@ fn a_file_of_a_gigabyte_is_refused_quickly() {
 
 #[test]
 fn an_unknown_operator_and_an_open_dimension_are_named() {
+    // Shapes are stated, so that the model opens; what cannot be computed is said.
     let fixed = [1, 3, 8, 8].map(Dim::Fixed);
-    let complaint_of = complaint("operator", &one_node("NonMaxSuppression", "head/nms", &fixed));
-    assert!(complaint_of.contains("NonMaxSuppression"), "{complaint_of}");
-    assert!(complaint_of.contains("head/nms"), "{complaint_of}");
+    let path = written("operator", &one_node("NonMaxSuppression", "head/nms", &fixed));
+    let file = path.to_str().unwrap();
+    let unknown = &json(&["inspect", file, "--json"], 0)["without_kernel"];
+    assert_eq!(unknown[0]["op"], "NonMaxSuppression");
+    assert_eq!(unknown[0]["name"], "head/nms");
+    let plan = ["plan", file, BOARD[0], BOARD[1], "--samples", "random"];
+    let refusal = complaint_of("operator", &plan);
+    assert!(refusal.contains("NonMaxSuppression"), "{refusal}");
+    assert!(refusal.contains("head/nms"), "{refusal}");
+
     let open = [Dim::Fixed(1), Dim::Fixed(3), Dim::Named("height"), Dim::Fixed(8)];
-    let complaint_of = complaint("open", &one_node("Relu", "relu", &open));
-    assert!(complaint_of.contains("height"), "{complaint_of}");
-    assert!(complaint_of.contains("--dim"), "{complaint_of}");
+    let refusal = complaint("open", &one_node("Relu", "relu", &open));
+    assert!(refusal.contains("height"), "{refusal}");
+    assert!(refusal.contains("--dim"), "{refusal}");
 }

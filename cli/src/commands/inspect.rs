@@ -1,7 +1,7 @@
 //! `tilewright inspect`.
 
 use serde::Serialize;
-use tilewright_model::Model;
+use tilewright_model::{Model, Op};
 use tilewright_server::{Cancel, Problem};
 
 use super::json;
@@ -25,7 +25,16 @@ struct Inspected {
     int8_activation_bytes: u64,
     labels: Vec<String>,
     kinds_of_operators: Vec<Kind>,
+    /// Operators that nothing here computes: the model can be looked at, but not run.
+    without_kernel: Vec<Unknown>,
     operators: Vec<Operator>,
+}
+
+/// A node of which only the shapes are known.
+#[derive(Debug, Serialize)]
+struct Unknown {
+    name: String,
+    op: String,
 }
 
 /// All operators of a kind.
@@ -98,6 +107,7 @@ fn of(model: &Model) -> Inspected {
     });
     let operators: Vec<Operator> = operators.collect();
     let sizes = Sizes::of(model);
+    let opaque = model.nodes.iter().filter(|node| matches!(node.op, Op::Opaque { .. }));
     Inspected {
         model: model.name.clone(),
         inputs: model.inputs.iter().map(port).collect(),
@@ -110,6 +120,9 @@ fn of(model: &Model) -> Inspected {
         int8_activation_bytes: sizes.int8_activations,
         labels: model.labels(),
         kinds_of_operators: kinds(model, &operators),
+        without_kernel: opaque
+            .map(|node| Unknown { name: node.name.clone(), op: node.op.name().to_owned() })
+            .collect(),
         operators,
     }
 }
@@ -240,9 +253,18 @@ fn table(inspected: &Inspected) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     };
+    let unknown: Vec<_> = inspected
+        .without_kernel
+        .iter()
+        .map(|node| format!("{} ({})", node.name, node.op))
+        .collect();
+    let unknown = match &*unknown {
+        [] => String::new(),
+        names => format!("not computed here, so that it cannot run: {}\n", names.join(", ")),
+    };
     format!(
         "{}: input {}; output {}; {} MACs, {} parameters\nweights {}, activations {}; as int8 \
-         {} and {}\n\n{}\n{}",
+         {} and {}\n{unknown}\n{}\n{}",
         inspected.model,
         ports(&inspected.inputs),
         ports(&inspected.outputs),
