@@ -1,3 +1,5 @@
 // Starts the planner worker.
-importScripts("./planner.js");
-wasm_bindgen({ module_or_path: "./planner_bg.wasm" });
+// The query names the build that the page is of.
+const build = self.location.search;
+importScripts("./planner.js" + build);
+wasm_bindgen({ module_or_path: "./planner_bg.wasm" + build });

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fantoccini::error::CmdError;
+use fantoccini::key::Key;
 use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder, Locator};
 use http::Method;
@@ -150,6 +151,43 @@ impl Browser {
         let element = self.find(id).await;
         let sent = element.send_keys(&path.display().to_string()).await;
         sent.unwrap_or_else(|e| panic!("'{id}' takes no file: {e}"));
+    }
+
+    /// Gives several files at once.
+    ///
+    /// # Panics
+    /// If the element takes none.
+    pub async fn give_files(&self, id: &str, paths: &[&std::path::Path]) {
+        let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        let sent = self.find(id).await.send_keys(&paths.join("\n")).await;
+        sent.unwrap_or_else(|e| panic!("'{id}' takes no files: {e}"));
+    }
+
+    /// Presses keys while the element marked with this test id has the focus.
+    ///
+    /// # Panics
+    /// If it takes no focus.
+    pub async fn press(&self, id: &str, keys: impl AsRef<[Key]>) {
+        let text: String = keys.as_ref().iter().map(|key| char::from(*key)).collect();
+        let sent = self.find(id).await.send_keys(&text).await;
+        sent.unwrap_or_else(|e| panic!("'{id}' takes no keys: {e}"));
+    }
+
+    /// Loads the page anew.
+    ///
+    /// # Panics
+    /// If the browser cannot.
+    pub async fn reload(&self) {
+        self.client.refresh().await.unwrap_or_else(|e| panic!("reload: {e}"));
+    }
+
+    /// Runs a script that gives its result to its last argument, a function.
+    ///
+    /// # Panics
+    /// If it throws or never does.
+    pub async fn later(&self, script: &str, arguments: Vec<Value>) -> Value {
+        let result = self.client.execute_async(script, arguments).await;
+        result.unwrap_or_else(|e| panic!("{script}: {e}"))
     }
 
     /// Runs a script in the page.

@@ -3,6 +3,7 @@
 
 pub mod browser;
 pub mod emulated;
+pub mod faulty;
 pub mod host;
 pub mod hostile;
 pub mod onnx_file;

@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Serves `folder` below `/<below>/` on a free port, until the process ends; gives the address.
@@ -12,20 +14,29 @@ use std::thread;
 /// If no port can be had.
 #[must_use]
 pub fn serve(folder: PathBuf, below: &str) -> String {
+    serve_while(folder, below, Arc::new(AtomicBool::new(true)))
+}
+
+/// The same as long as `is_up` says so; afterwards every connection ends without an answer.
+///
+/// # Panics
+/// If no port can be had.
+#[must_use]
+pub fn serve_while(folder: PathBuf, below: &str, is_up: Arc<AtomicBool>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|e| panic!("no port: {e}"));
     let address = listener.local_addr().unwrap_or_else(|e| panic!("no address: {e}"));
     let prefix = format!("/{below}/");
     let site = format!("http://{address}{prefix}");
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            let (folder, prefix) = (folder.clone(), prefix.clone());
-            thread::spawn(move || answer(stream, &folder, &prefix));
+            let (folder, prefix, is_up) = (folder.clone(), prefix.clone(), Arc::clone(&is_up));
+            thread::spawn(move || answer(stream, &folder, &prefix, &is_up));
         }
     });
     site
 }
 
-fn answer(stream: TcpStream, folder: &Path, prefix: &str) -> Option<()> {
+fn answer(stream: TcpStream, folder: &Path, prefix: &str, is_up: &AtomicBool) -> Option<()> {
     let mut reader = BufReader::new(stream);
     loop {
         let mut request = String::new();
@@ -35,6 +46,9 @@ fn answer(stream: TcpStream, folder: &Path, prefix: &str) -> Option<()> {
         let mut line = String::new();
         while reader.read_line(&mut line).ok()? > 2 {
             line.clear();
+        }
+        if !is_up.load(Ordering::Relaxed) {
+            return None;
         }
         let path = request.split(' ').nth(1)?.split(['?', '#']).next()?;
         let file = path

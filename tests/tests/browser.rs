@@ -3,7 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use fantoccini::key::Key;
 use serde_json::json;
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::{dist, project};
@@ -90,30 +93,16 @@ async fn a_static_host_under_a_sub_path_gives_everything_but_the_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bad_files_are_explained_and_the_last_view_stays() {
+async fn an_unsupported_operator_is_named() {
     let site = static_host::serve(page(), "p");
     let browser = Browser::start(WIDE.0, WIDE.1, false).await;
     browser.open(&site).await;
-    browser.click("example-lenet5").await;
-    browser.find("verdict").await;
     let fixed = [1, 3, 8, 8].map(Dim::Fixed);
-    let noise: Vec<u8> =
-        (0..50_000u32).map(|i| ((i.wrapping_mul(2_654_435_761)) >> 7) as u8).collect();
-    let unknown = one_node("NonMaxSuppression", "head/nms", &fixed);
-    for (name, bytes, expected) in [
-        ("unknown-operator.onnx", unknown.as_slice(), "NonMaxSuppression"),
-        ("empty.onnx", &[][..], "empty"),
-        ("noise.onnx", &noise, ""),
-    ] {
-        let path = scratch(name);
-        fs::write(&path, bytes).unwrap();
-        browser.give_file("open-file", &path).await;
-        let trouble = browser
-            .text_when("trouble", |text| text.contains(name) && text.contains(expected))
-            .await;
-        assert!(trouble.len() > 20, "{trouble}");
-        assert!(browser.has("verdict").await, "the last view is gone after {name}");
-    }
+    let path = scratch("unknown-operator.onnx");
+    fs::write(&path, one_node("NonMaxSuppression", "head/nms", &fixed)).unwrap();
+    browser.give_file("model-file", &path).await;
+    let trouble = browser.text_when("trouble", |text| text.contains("NonMaxSuppression")).await;
+    assert!(trouble.contains("head/nms"), "{trouble}");
     browser.end().await;
 }
 
@@ -158,4 +147,106 @@ async fn a_reload_and_a_shared_link_show_the_same() {
     let after = browser.text_when("verdict", |text| !text.is_empty()).await;
     assert_eq!(before, after);
     browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_works_without_its_host_after_the_first_visit() {
+    let is_up = Arc::new(AtomicBool::new(true));
+    let site = static_host::serve_while(page(), "some/where", Arc::clone(&is_up));
+    let browser = Browser::start(WIDE.0, WIDE.1, false).await;
+    browser.open(&site).await;
+    browser.find("example-lenet5").await;
+    let ready = "const done = arguments[arguments.length - 1];
+                 navigator.serviceWorker.ready.then((is) => done(is.scope));";
+    assert_eq!(browser.later(ready, Vec::new()).await, json!(site));
+    is_up.store(false, Ordering::Relaxed);
+    let alone = "const done = arguments[arguments.length - 1];
+                 fetch('api/health').then(() => done('answered'), () => done('failed'));";
+    assert_eq!(browser.later(alone, Vec::new()).await, json!("failed"));
+    browser.reload().await;
+    browser.click("example-fashion-mobilenet").await;
+    browser.find("verdict").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.find("download-elf").await;
+    browser.find("no-server").await;
+    let kept = "const done = arguments[arguments.length - 1];
+        caches.keys().then((names) => Promise.all(names.map((name) =>
+            caches.open(name).then((cache) => cache.keys()))))
+            .then((all) => done(all.flat().map((request) => request.url)));";
+    let kept = browser.later(kept, Vec::new()).await;
+    let kept: Vec<&str> = kept.as_array().unwrap().iter().filter_map(|url| url.as_str()).collect();
+    assert!(kept.iter().any(|url| url.ends_with("importer_bg.wasm")), "{kept:?}");
+    assert!(!kept.iter().any(|url| url.contains("/api/")), "{kept:?}");
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_move_the_selection_in_charts() {
+    let site = static_host::serve(page(), "p");
+    let browser = Browser::start(WIDE.0, WIDE.1, false).await;
+    browser.open(&site).await;
+    browser.click("example-lenet5").await;
+    browser.find("verdict").await;
+    browser.find("memory-chart").await;
+    browser.press("memory-chart", [Key::Right, Key::Right]).await;
+    let said = browser.text_when("status", |text| text.contains("Operator 2 of")).await;
+    assert!(said.contains("live"), "{said}");
+    let live = "return document.querySelector('[aria-live=polite]').textContent";
+    let spoken = browser.script(live, Vec::new()).await;
+    assert!(spoken.as_str().unwrap().contains("Operator 2 of"), "{spoken}");
+    let outline = "const chart = document.querySelector('[data-testid=memory-chart]');
+                   return [document.activeElement === chart, getComputedStyle(chart).outlineStyle]";
+    assert_eq!(browser.script(outline, Vec::new()).await, json!([true, "solid"]));
+    let lit = "return [...document.querySelectorAll('[data-testid=layers] tr.lit td')]
+                   .slice(0, 1).map((cell) => cell.textContent)";
+    assert_eq!(browser.script(lit, Vec::new()).await, json!(["1"]), "the table follows");
+    browser.press("memory-chart", [Key::Up]).await;
+    browser.text_when("memory-readout", |text| text.contains("lives from")).await;
+    browser.press("memory-chart", [Key::Escape]).await;
+    browser.text_when("status", |text| text.contains("Nothing is selected")).await;
+    browser.press("timeline", [Key::End]).await;
+    browser.text_when("status", |text| text.contains("Operator")).await;
+    browser.end().await;
+}
+
+/// Clicks a button that saves a picture; gives the file's name, its first bytes, its size and its
+/// colour at the corner.
+const SAVED: &str = "
+    const done = arguments[arguments.length - 1];
+    HTMLAnchorElement.prototype.click = function () {
+        const name = this.download;
+        fetch(this.href).then((file) => file.blob()).then(async (blob) => {
+            const start = [...new Uint8Array(await blob.slice(1, 4).arrayBuffer())];
+            const bitmap = await createImageBitmap(blob);
+            const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+            const context = canvas.getContext('2d');
+            context.drawImage(bitmap, 0, 0);
+            const corner = [...context.getImageData(1, bitmap.height - 2, 1, 1).data];
+            const all = context.getImageData(0, 0, bitmap.width, bitmap.height).data;
+            const colours = new Set(new Uint32Array(all.buffer));
+            done({ name, start, width: bitmap.width, corner, colours: colours.size });
+        });
+    };
+    document.querySelector(`[data-testid='${arguments[0]}']`).click();";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn charts_are_saved_as_pictures_in_the_colours_of_the_theme() {
+    let site = static_host::serve(page(), "p");
+    for (dark, ground) in [(false, json!([255, 255, 255, 255])), (true, json!([24, 28, 32, 255]))] {
+        let browser = Browser::start(WIDE.0, WIDE.1, dark).await;
+        browser.open(&site).await;
+        browser.click("example-lenet5").await;
+        browser.find("verdict").await;
+        for what in ["memory", "timeline"] {
+            let button = format!("save-{what}-png");
+            browser.find(&button).await;
+            let saved = browser.later(SAVED, vec![json!(button)]).await;
+            assert_eq!(saved["name"], json!(format!("lenet5-{what}.png")), "{saved}");
+            assert_eq!(saved["start"], json!(*b"PNG"), "{saved}");
+            assert_eq!(saved["corner"], ground, "{saved}");
+            assert!(saved["width"].as_u64().unwrap() > 600, "twice the size on screen: {saved}");
+            assert!(saved["colours"].as_u64().unwrap() > 8, "something is drawn: {saved}");
+        }
+        browser.end().await;
+    }
 }

@@ -6,6 +6,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{RequestInit, Response};
 
 use super::link::text_of;
+use super::offline::of_this_build;
 use crate::message::Trouble;
 
 /// A response; any status.
@@ -40,11 +41,17 @@ pub async fn json(response: &Response) -> Result<JsValue, String> {
     JSON::parse(&text.as_string().unwrap_or_default()).map_err(|error| text_of(&error))
 }
 
-/// The bytes of a file that lies beside the page.
+/// The bytes of a file that lies beside the page; asked for at once, not only when they are awaited.
 ///
 /// # Errors
 /// What, where, and what to do.
-pub async fn file(path: &str) -> Result<Uint8Array, Trouble> {
+pub fn started(path: String) -> impl Future<Output = Result<Uint8Array, Trouble>> {
+    let window = web_sys::window();
+    let asked = window.map(|window| window.fetch_with_str(&of_this_build(&path)).into());
+    file(path, asked)
+}
+
+async fn file(path: String, asked: Option<JsFuture>) -> Result<Uint8Array, Trouble> {
     let trouble = |detail: String| {
         Trouble::new(
             format!("{path} could not be fetched"),
@@ -53,7 +60,9 @@ pub async fn file(path: &str) -> Result<Uint8Array, Trouble> {
              with the page.",
         )
     };
-    let response = response(path, &RequestInit::new()).await.map_err(trouble)?;
+    let asked = asked.ok_or("no window".to_owned()).map_err(trouble)?;
+    let response = asked.await.map_err(|error| trouble(text_of(&error)))?;
+    let response: Response = response.dyn_into().map_err(|_| trouble("no response".to_owned()))?;
     if !response.ok() {
         let (status, text) = (response.status(), response.status_text());
         return Err(trouble(format!("The host answers {status} {text}.")));

@@ -12,6 +12,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{ErrorEvent, MessageEvent, Worker};
 use yew::Callback;
 
+use super::offline::of_this_build;
 use crate::message::{Reply, Trouble};
 use crate::wire;
 
@@ -94,7 +95,7 @@ impl<R: DeserializeOwned + 'static> Link<R> {
     }
 
     fn start(&self) -> Result<Live, String> {
-        let worker = Worker::new(self.script).map_err(|error| text_of(&error))?;
+        let worker = Worker::new(&of_this_build(self.script)).map_err(|error| text_of(&error))?;
         let shared = Rc::new(RefCell::new(Shared::default()));
         let (answers, state, to) = (self.answers.clone(), Rc::clone(&shared), worker.clone());
         let script = self.script;

@@ -4,26 +4,38 @@
 
 mod fetch;
 pub mod link;
+mod offline;
 mod server;
+mod store;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use gloo::timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::spawn_local;
 use web_sys::{Blob, BlobPropertyBag, Url};
 use yew::Callback;
 
-use crate::message::{ImportReply, ImportRequest, PlanReply, PlanRequest, PlanSettings, Reply};
-use crate::state::{Effect, Event, RunEvent, State, Theme};
+use crate::message::{
+    ImportReply, ImportRequest, PlanReply, PlanRequest, PlanSettings, Reply, Trouble,
+};
+use crate::state::{Effect, Event, OwnFile, RunEvent, State, Stored, Theme};
 use link::{Answer, Link};
 use server::Watched;
 
 const PLANNER: &str = "./planner-worker.js";
 const IMPORTER: &str = "./importer-worker.js";
+/// How long the page rests before it is kept for times without a network: what a person asks for
+/// first comes first.
+const REST_MS: u32 = 1_000;
 /// Where the theme is remembered.
 const THEME_KEY: &str = "tilewright.theme";
+/// Where it is remembered whether own models may be kept.
+const KEEP_KEY: &str = "tilewright.keep-models";
+/// The word for that.
+const KEEPS: &str = "yes";
 
 /// An event with the buffers that came with it.
 pub struct Message {
@@ -61,7 +73,15 @@ impl ObjectUrl {
         let options = BlobPropertyBag::new();
         options.set_type(media);
         let blob = Blob::new_with_buffer_source_sequence_and_options(&Array::of1(bytes), &options)?;
-        Url::create_object_url_with_blob(&blob).map(Self)
+        Self::of(&blob)
+    }
+
+    /// An address of a blob.
+    ///
+    /// # Errors
+    /// If the browser has no room.
+    pub fn of(blob: &Blob) -> Result<Self, JsValue> {
+        Url::create_object_url_with_blob(blob).map(Self)
     }
 }
 
@@ -105,8 +125,11 @@ pub struct Session {
     run_input: Option<Uint8Array>,
     run_result: Vec<Uint8Array>,
     run: Option<Watched>,
-    /// Dropped files by token.
+    /// Files by token, and the token that was given last.
     files: BTreeMap<u32, Uint8Array>,
+    last_token: u32,
+    /// Whether the page has come to rest once.
+    has_rested: bool,
     /// Files for the board, and the plan image.
     downloads: Rc<Vec<Download>>,
     image_download: Option<Download>,
@@ -125,7 +148,7 @@ fn same<T>(a: Option<&Rc<T>>, b: Option<&Rc<T>>) -> bool {
 fn event_of<R>(
     answer: Answer<R>,
     script: &str,
-    wrap: impl Fn(u32, Result<R, crate::message::Trouble>) -> Event,
+    wrap: impl Fn(u32, Result<R, Trouble>) -> Event,
 ) -> Option<Message> {
     let (request, reply, buffers) = answer;
     let event = match reply {
@@ -170,6 +193,8 @@ impl Session {
             run_result: Vec::new(),
             run: None,
             files: BTreeMap::new(),
+            last_token: 0,
+            has_rested: false,
             downloads: Rc::default(),
             image_download: None,
             picture: None,
@@ -204,9 +229,24 @@ impl Session {
         self.picture.clone()
     }
 
-    /// Keeps a file's bytes under a token.
-    pub fn keep_file(&mut self, token: u32, bytes: Uint8Array) {
-        self.files.insert(token, bytes);
+    /// Keeps a file's bytes under a new token.
+    pub fn keep_file(&mut self, bytes: Uint8Array) -> u32 {
+        self.last_token += 1;
+        self.files.insert(self.last_token, bytes);
+        self.last_token
+    }
+
+    /// Forgets files that the state does not name any more, and does in advance what makes later
+    /// requests fast, once nothing is under way.
+    pub fn settle(&mut self, state: &State) {
+        self.files.retain(|token, _| state.names_file(*token));
+        if !self.has_rested && state.tasks.is_empty() && !state.boards.is_empty() {
+            self.has_rested = true;
+            if !offline::spares_data() {
+                self.importer.warm();
+            }
+            Timeout::new(REST_MS, offline::install).forget();
+        }
     }
 
     /// Keeps those of an event's buffers that belong to what the state took from it.
@@ -240,11 +280,6 @@ impl Session {
         }
     }
 
-    fn fail(&self, request: u32, trouble: crate::message::Trouble) {
-        let event = Event::NotFetched(request, trouble);
-        self.send.emit(Message { event, buffers: Vec::new() });
-    }
-
     /// Carries out what the state asks for.
     pub fn carry_out(&mut self, effect: Effect, link: &Callback<Fetched>) {
         match effect {
@@ -254,16 +289,33 @@ impl Session {
                 let paths = vec![example.file.to_owned(), example.calibration.to_owned()];
                 self.fetch_for(request, paths, body, link);
             }
-            Effect::OpenFile { request, token, name, calibration, dims } => {
-                let tokens = std::iter::once(token).chain(calibration);
+            Effect::OpenFile(request, file) => {
                 // Copies: a file is kept, so that it can be opened again with other samples.
-                let buffers: Vec<_> = tokens
-                    .filter_map(|t| self.files.get(&t))
-                    .map(|f| f.slice(0, f.length()))
-                    .collect();
+                let buffers: Vec<_> =
+                    self.files_of(&file).map(|bytes| bytes.slice(0, bytes.length())).collect();
                 self.importer_has_model = false;
+                let OwnFile { name, dims, .. } = file;
                 self.importer.ask(request, &ImportRequest::Open { name, dims }, &buffers);
             }
+            Effect::AskStored => self.tell_stored(async { Ok(()) }),
+            Effect::Store(file, stored) => {
+                let mut files = self.files_of(&file).cloned();
+                let Some(model) = files.next() else { return };
+                let samples = files.next();
+                self.tell_stored(async move { store::put(&stored, model, samples).await });
+            }
+            Effect::Forget => self.tell_stored(store::forget()),
+            Effect::ReadStored(request) => {
+                let link = link.clone();
+                spawn_local(async move {
+                    let read = async {
+                        let facts = store::facts().await?.unwrap_or_default();
+                        store::files().await.map(|(model, samples)| (facts, model, samples))
+                    };
+                    link.emit(Fetched::Stored(request, read.await));
+                });
+            }
+            Effect::RememberKeeping(keeps) => remember(KEEP_KEY, if keeps { KEEPS } else { "" }),
             Effect::PrepareSample(request, path) => {
                 self.picture = None;
                 let name = path.rsplit('/').next().unwrap_or(path).to_owned();
@@ -323,48 +375,87 @@ impl Session {
         }
     }
 
+    /// The bytes of a file, and its samples.
+    fn files_of(&self, file: &OwnFile) -> impl Iterator<Item = &Uint8Array> {
+        let tokens = std::iter::once(file.token).chain(file.calibration);
+        tokens.filter_map(|token| self.files.get(&token))
+    }
+
+    /// Tells what the browser's storage holds after this, or why it was not done.
+    fn tell_stored(&self, first: impl Future<Output = Result<(), Trouble>> + 'static) {
+        let send = self.send.clone();
+        spawn_local(async move {
+            let stored = match first.await {
+                Ok(()) => store::facts().await,
+                Err(trouble) => Err(trouble),
+            };
+            send.emit(Message { event: Event::Stored(stored), buffers: Vec::new() });
+        });
+    }
+
     fn fetch_for(
-        &self,
+        &mut self,
         request: u32,
         paths: Vec<String>,
         body: ImportRequest,
         link: &Callback<Fetched>,
     ) {
+        // Its code comes while the files do.
+        self.importer.warm();
+        let files: Vec<_> = paths.into_iter().map(fetch::started).collect();
         let link = link.clone();
         spawn_local(async move {
-            let mut buffers = Vec::new();
-            for path in paths {
-                match fetch::file(&path).await {
-                    Ok(bytes) => buffers.push(bytes),
-                    Err(trouble) => {
-                        return link.emit(Fetched { request, body, buffers: Err(trouble) });
-                    }
+            let mut buffers = Ok(Vec::new());
+            for file in files {
+                match (file.await, &mut buffers) {
+                    (Ok(bytes), Ok(buffers)) => buffers.push(bytes),
+                    (Err(trouble), Ok(_)) => buffers = Err(trouble),
+                    (_, Err(_)) => {}
                 }
             }
-            link.emit(Fetched { request, body, buffers: Ok(buffers) });
+            link.emit(Fetched::Files { request, body, buffers });
         });
     }
 
     /// Goes on once files have been fetched. `is_awaited`: whether the request still is.
-    pub fn fetched(&mut self, fetched: Fetched, is_awaited: bool) {
-        let Fetched { request, body, buffers } = fetched;
+    /// What happens with that, if something does at once.
+    pub fn fetched(&mut self, fetched: Fetched, is_awaited: bool) -> Option<Event> {
         if !is_awaited {
-            return;
+            return None;
         }
+        let (request, body, buffers) = match fetched {
+            Fetched::Files { request, body, buffers } => (request, body, buffers),
+            Fetched::Stored(request, Ok(stored)) => return Some(self.take_stored(request, stored)),
+            Fetched::Stored(request, Err(trouble)) => {
+                return Some(Event::NotFetched(request, trouble));
+            }
+        };
         match (&body, buffers) {
-            (_, Err(trouble)) => self.fail(request, trouble),
+            (_, Err(trouble)) => return Some(Event::NotFetched(request, trouble)),
             (ImportRequest::Open { .. }, Ok(buffers)) => {
                 self.importer_has_model = false;
                 self.importer.ask(request, &body, &buffers);
             }
             (ImportRequest::Package { .. }, Ok(firmware)) => {
-                let Some(image) = &self.image else { return };
+                let image = self.image.as_ref()?;
                 let mut buffers = vec![image.slice(0, image.length())];
                 buffers.extend(firmware);
                 self.ask_importer(request, &body, &buffers);
             }
             (_, Ok(buffers)) => self.ask_importer(request, &body, &buffers),
         }
+        None
+    }
+
+    fn take_stored(&mut self, request: u32, (facts, model, samples): FromStore) -> Event {
+        let file = OwnFile {
+            token: self.keep_file(model),
+            name: facts.name,
+            calibration: samples.map(|samples| self.keep_file(samples)),
+            dims: facts.dims,
+            is_stored: true,
+        };
+        Event::StoredRead(request, file)
     }
 
     fn ask_importer(&mut self, request: u32, body: &ImportRequest, buffers: &[Uint8Array]) {
@@ -407,12 +498,32 @@ impl Session {
     }
 }
 
-/// Files that were fetched, or not.
-pub struct Fetched {
+/// What the browser's storage gives: what is known of a model, its bytes, its samples.
+pub type FromStore = (Stored, Uint8Array, Option<Uint8Array>);
+
+/// Files that a request needs, or why they cannot be had.
+pub enum Fetched {
+    /// Files beside the page.
+    Files {
+        /// Number of the request.
+        request: u32,
+        /// What is asked once they are there.
+        body: ImportRequest,
+        /// The files.
+        buffers: Result<Vec<Uint8Array>, Trouble>,
+    },
+    /// What the browser's storage holds.
+    Stored(u32, Result<FromStore, Trouble>),
+}
+
+impl Fetched {
     /// Number of the request.
-    pub request: u32,
-    body: ImportRequest,
-    buffers: Result<Vec<Uint8Array>, crate::message::Trouble>,
+    #[must_use]
+    pub const fn request(&self) -> u32 {
+        match self {
+            Self::Files { request, .. } | Self::Stored(request, _) => *request,
+        }
+    }
 }
 
 fn download(name: &str, bytes: &Uint8Array) -> Option<Download> {
@@ -433,11 +544,27 @@ pub fn read_fragment() -> String {
     web_sys::window().and_then(|window| window.location().hash().ok()).unwrap_or_default()
 }
 
+fn remembered(key: &str) -> String {
+    let storage = web_sys::window().and_then(|window| window.local_storage().ok().flatten());
+    storage.and_then(|storage| storage.get_item(key).ok().flatten()).unwrap_or_default()
+}
+
+/// A browser that stores nothing forgets it with the page.
+fn remember(key: &str, word: &str) {
+    let storage = web_sys::window().and_then(|window| window.local_storage().ok().flatten());
+    if let Some(storage) = storage {
+        let _ = storage.set_item(key, word);
+    }
+}
+
 /// The theme that was chosen last.
 pub fn read_theme() -> Theme {
-    let storage = web_sys::window().and_then(|window| window.local_storage().ok().flatten());
-    let word = storage.and_then(|storage| storage.get_item(THEME_KEY).ok().flatten());
-    Theme::from_word(&word.unwrap_or_default())
+    Theme::from_word(&remembered(THEME_KEY))
+}
+
+/// Whether own models may be kept in the browser's storage.
+pub fn read_keeping() -> bool {
+    remembered(KEEP_KEY) == KEEPS
 }
 
 fn use_theme(theme: Theme) {
@@ -445,7 +572,5 @@ fn use_theme(theme: Theme) {
     if let Some(root) = window.document().and_then(|document| document.document_element()) {
         let _ = root.set_attribute("data-theme", theme.word());
     }
-    if let Ok(Some(storage)) = window.local_storage() {
-        let _ = storage.set_item(THEME_KEY, theme.word());
-    }
+    remember(THEME_KEY, theme.word());
 }

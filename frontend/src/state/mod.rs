@@ -4,7 +4,9 @@
 //! browser. Each request to a worker has a number; a reply whose number is not the newest of its
 //! sort is dropped.
 
+mod files;
 mod history;
+mod keep;
 mod model;
 mod plan;
 mod run;
@@ -21,8 +23,10 @@ use crate::message::{
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
+pub use files::{MAX_FILE_BYTES, sort_out};
 pub use history::History;
-pub use model::{MAX_FILE_BYTES, OpenModel, Origin, too_large};
+pub use keep::{Keep, Stored};
+pub use model::{OpenModel, Origin, OwnFile};
 pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
 pub use shown::{Selection, Theme, View};
 pub use task::{Doer, Job, Place, Task};
@@ -50,6 +54,8 @@ pub struct State {
     pub open_dimensions: Option<Rc<Vec<String>>>,
     /// A link named this model, which the person must give.
     pub wanted: Option<String>,
+    /// What the browser's storage keeps.
+    pub keep: Keep,
     /// What is under way.
     pub tasks: Vec<Task>,
     /// What was clicked.
@@ -83,8 +89,9 @@ pub struct State {
 /// What happens.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The page has started with this fragment and theme.
-    Started(Fragment, Theme),
+    /// The page has started with this fragment and theme, and whether the person allowed before
+    /// that models are kept in the browser's storage.
+    Started(Fragment, Theme, bool),
     /// The address was changed by hand or by going back.
     Navigated(Fragment),
     /// A model will likely be opened soon: the pointer or the focus is on something that opens one.
@@ -97,11 +104,17 @@ pub enum Event {
         token: u32,
         /// Its name.
         name: String,
-        /// Its length.
-        bytes: u64,
     },
     /// A file cannot be taken.
     FileRefused(Trouble),
+    /// Own models may be kept in the browser's storage from now on, or no more.
+    Keep(bool),
+    /// What the browser's storage holds now, or why it does not do what it was asked.
+    Stored(Result<Option<Stored>, Trouble>),
+    /// Open what the browser's storage holds.
+    OpenStored,
+    /// The browser's storage gave a model.
+    StoredRead(u32, OwnFile),
     /// The person says what stands for open dimensions.
     Dimensions(Vec<(String, u64)>),
     /// The settings were changed; whether it is one move of a drag.
@@ -116,6 +129,8 @@ pub enum Event {
     ToggleTheme,
     /// Something was clicked; again on the same: nothing is selected.
     Select(Selection),
+    /// Keys moved the selection here, where there is this to say.
+    Reach(Selection, String),
     /// The pointer is over something, or nothing.
     Hover(Selection),
     /// A column's head was clicked.
@@ -156,18 +171,17 @@ pub enum Effect {
     /// Fetch an example's files and have them opened.
     OpenExample(u32, &'static Example),
     /// Have a file opened.
-    OpenFile {
-        /// Number of the request.
-        request: u32,
-        /// Where the bytes wait.
-        token: u32,
-        /// Its name.
-        name: String,
-        /// Samples to calibrate with, if there are: where they wait.
-        calibration: Option<u32>,
-        /// What stands for open dimensions.
-        dims: Vec<(String, u64)>,
-    },
+    OpenFile(u32, OwnFile),
+    /// Look up what the browser's storage holds.
+    AskStored,
+    /// Put a file and its samples into the browser's storage, in place of what is there.
+    Store(OwnFile, Stored),
+    /// Empty the browser's storage.
+    Forget,
+    /// Read the model that the browser's storage holds.
+    ReadStored(u32),
+    /// Remember whether own models may be kept.
+    RememberKeeping(bool),
     /// Have the opened model planned. The bytes of the model stay with whoever carries this out.
     Plan(u32, PlanSettings),
     /// Have the files of the present plan put together.
@@ -222,12 +236,22 @@ impl State {
 
     fn apply(&mut self, event: Event, effects: &mut Vec<Effect>) {
         match event {
-            Event::Started(fragment, theme) => self.start(fragment, theme, effects),
+            Event::Started(fragment, theme, keeps) => {
+                self.keep.is_allowed = keeps;
+                if keeps {
+                    effects.push(Effect::AskStored);
+                }
+                self.start(fragment, theme, effects);
+            }
             Event::Navigated(fragment) => self.navigate(fragment, effects),
             Event::Expecting => effects.push(Effect::StartImporter),
             Event::OpenExample(example) => self.open_example(example, effects),
-            Event::File { token, name, bytes } => self.file(token, name, bytes, effects),
+            Event::File { token, name } => self.file(token, name, effects),
             Event::FileRefused(trouble) => self.fail(Place::Model, trouble),
+            Event::Keep(is_allowed) => self.allow_keeping(is_allowed, effects),
+            Event::Stored(stored) => self.stored(stored, effects),
+            Event::OpenStored => self.open_stored(effects),
+            Event::StoredRead(request, file) => self.stored_read(request, file, effects),
             Event::Dimensions(dims) => self.dimensions(dims, effects),
             Event::Settings(settings, dragging) => {
                 if self.settings.set(settings, dragging) {
@@ -256,6 +280,12 @@ impl State {
             Event::Select(selection) => {
                 self.selected =
                     if self.selected == selection { Selection::NONE } else { selection };
+            }
+            Event::Reach(selection, text) => {
+                self.selected = selection;
+                self.hovered = Selection::NONE;
+                self.said = text;
+                self.took_ms = None;
             }
             Event::Hover(selection) => self.hovered = selection,
             Event::SortBy(column) => self.sort = self.sort.clicked(column),
@@ -400,12 +430,17 @@ impl State {
             (_, Some(Origin::Example(example))) => Some(example.id.to_owned()),
             (Some(model), _) => Some(match model.origin {
                 Origin::Example(example) => example.id.to_owned(),
-                Origin::File { .. } => format!("sha256:{}", model.facts.sha256),
+                Origin::File(_) => sha256_link(&model.facts.sha256),
             }),
             (None, _) => self.wanted.clone(),
         };
         Fragment { model, settings: self.settings.now().clone(), view: self.view }
     }
+}
+
+/// How a link names a model that only the person has.
+pub(crate) fn sha256_link(digits: &str) -> String {
+    format!("sha256:{digits}")
 }
 
 #[cfg(test)]

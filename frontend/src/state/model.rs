@@ -2,14 +2,11 @@
 
 use std::rc::Rc;
 
+use super::files::Sort;
 use super::{Doer, Effect, Event, Input, Job, Place, Run, Selection, State};
 use crate::message::{ImportReply, ModelFacts, Trouble};
 use crate::view_model::catalogue::{self, Example};
-use crate::view_model::figures;
 use crate::view_model::fragment::Fragment;
-
-/// Longest file that is opened: what a browser tab can hold twice.
-pub const MAX_FILE_BYTES: u64 = 512 << 20;
 
 /// Where a model comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,14 +14,22 @@ pub enum Origin {
     /// It came with the page.
     Example(&'static Example),
     /// The person gave it.
-    File {
-        /// Where the bytes wait.
-        token: u32,
-        /// Its name.
-        name: String,
-        /// Samples to calibrate with: where they wait.
-        calibration: Option<u32>,
-    },
+    File(OwnFile),
+}
+
+/// A model that the person gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnFile {
+    /// Where the bytes wait.
+    pub token: u32,
+    /// Its name.
+    pub name: String,
+    /// Samples to calibrate with: where they wait.
+    pub calibration: Option<u32>,
+    /// What stands for dimensions that the file leaves open.
+    pub dims: Vec<(String, u64)>,
+    /// Whether it came, just so, from the browser's storage.
+    pub is_stored: bool,
 }
 
 /// A model that was opened.
@@ -34,16 +39,6 @@ pub struct OpenModel {
     pub origin: Origin,
     /// What is known of it.
     pub facts: ModelFacts,
-}
-
-/// What is said of a file that is too large.
-#[must_use]
-pub fn too_large(bytes: u64) -> String {
-    let (size, most) = (figures::binary(bytes), figures::binary(MAX_FILE_BYTES));
-    format!(
-        "It has {size}; a page can open at most {most}. Larger networks can be planned with the \
-         command line."
-    )
 }
 
 impl State {
@@ -65,7 +60,7 @@ impl State {
             Some(model) if self.fragment().model.as_ref() != Some(model) => {
                 match catalogue::find(model) {
                     Some(example) => return self.open_example(example, effects),
-                    None => self.want(model.clone()),
+                    None => self.want(model.clone(), effects),
                 }
             }
             _ => {}
@@ -75,8 +70,11 @@ impl State {
         }
     }
 
-    /// A link names a model that only the person has.
-    fn want(&mut self, model: String) {
+    /// A link names a model that only the person has, or the browser's storage.
+    fn want(&mut self, model: String, effects: &mut Vec<Effect>) {
+        if self.keep.holds(&model) {
+            return self.open_stored(effects);
+        }
         if self.model.is_some() {
             let detail = format!("It names {model}.");
             let remedy = "Drop that file; board and settings are as in the link.";
@@ -89,6 +87,16 @@ impl State {
         let request = self.begin_opening(Origin::Example(example), example.title, effects);
         effects.push(Effect::OpenExample(request, example));
         self.write_fragment(effects);
+    }
+
+    /// Whether a file's bytes may still be needed.
+    #[must_use]
+    pub fn names_file(&self, token: u32) -> bool {
+        let open = self.model.as_ref().map(|model| &model.origin);
+        open.into_iter().chain(&self.opening).any(|origin| match origin {
+            Origin::File(file) => file.token == token || file.calibration == Some(token),
+            Origin::Example(_) => false,
+        })
     }
 
     /// Whether a model is being opened.
@@ -108,54 +116,63 @@ impl State {
         self.begin(Job::Open, &format!("Opening {title}"))
     }
 
-    /// A file: a model, samples to calibrate with, or an input.
-    pub(super) fn file(&mut self, token: u32, name: String, bytes: u64, effects: &mut Vec<Effect>) {
-        let ending = name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).unwrap_or_default();
-        if bytes > MAX_FILE_BYTES {
-            let what = format!("{name} is too large to open here");
-            let remedy = "Check that this is the file you meant.";
-            let detail = too_large(bytes);
-            return self.fail(Place::Model, Trouble::new(what, detail, remedy));
+    fn open_file(&mut self, file: OwnFile, effects: &mut Vec<Effect>) {
+        let title = file.name.clone();
+        let request = self.begin_opening(Origin::File(file.clone()), &title, effects);
+        effects.push(Effect::OpenFile(request, file));
+    }
+
+    /// Opens the model that the browser's storage holds.
+    pub(super) fn open_stored(&mut self, effects: &mut Vec<Effect>) {
+        let Some(stored) = self.keep.stored.clone() else { return };
+        let file = OwnFile { name: stored.name.clone(), is_stored: true, ..OwnFile::default() };
+        let request = self.begin_opening(Origin::File(file), &stored.name, effects);
+        effects.push(Effect::ReadStored(request));
+    }
+
+    /// The browser's storage gave the model.
+    pub(super) fn stored_read(&mut self, request: u32, file: OwnFile, effects: &mut Vec<Effect>) {
+        if self.is_awaited(Job::Open, request) {
+            self.opening = Some(Origin::File(file.clone()));
+            effects.push(Effect::OpenFile(request, file));
         }
-        if self.is_opening() && ending == "png" {
+    }
+
+    /// A file: a model, samples to calibrate with, or an input.
+    pub(super) fn file(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
+        let sort = Sort::of(&name);
+        if self.is_opening() && sort == Sort::Picture {
             let what = format!("{name} was not taken: a model is being opened");
             let detail = "A picture is an input: it needs a model that takes it.";
             return self
                 .fail(Place::Model, Trouble::new(what, detail, "Drop it again afterwards."));
         }
-        match ending.as_str() {
-            "png" => self.choose_file(token, name, effects),
-            "npy" => self.calibrate(token, name, effects),
-            _ => {
-                let title = name.clone();
-                let origin = Origin::File { token, name: name.clone(), calibration: None };
-                let request = self.begin_opening(origin, &title, effects);
-                let (calibration, dims) = (None, Vec::new());
-                effects.push(Effect::OpenFile { request, token, name, calibration, dims });
-            }
+        match sort {
+            Sort::Picture => self.choose_file(token, name, effects),
+            Sort::Samples => self.calibrate(token, name, effects),
+            Sort::Model => self.open_file(OwnFile { token, name, ..OwnFile::default() }, effects),
         }
     }
 
     /// Opens the present file again, with samples.
     fn calibrate(&mut self, samples: u32, name: String, effects: &mut Vec<Effect>) {
         let origin = self.opening.clone().or_else(|| self.model.as_ref().map(|m| m.origin.clone()));
-        let Some(Origin::File { token, name, .. }) = origin else {
+        let Some(Origin::File(file)) = origin else {
             let detail = "Samples say which values flow through a model that is being quantised.";
             let remedy = "Open your own model file first, then drop its samples.";
             let what = format!("{name} has no model to calibrate");
             return self.fail(Place::Model, Trouble::new(what, detail, remedy));
         };
         let calibration = Some(samples);
-        let origin = Origin::File { token, name: name.clone(), calibration };
-        let request = self.begin_opening(origin, &name, effects);
-        effects.push(Effect::OpenFile { request, token, name, calibration, dims: Vec::new() });
+        self.open_file(OwnFile { calibration, is_stored: false, ..file }, effects);
     }
 
     pub(super) fn dimensions(&mut self, dims: Vec<(String, u64)>, effects: &mut Vec<Effect>) {
-        let Some(Origin::File { token, name, calibration }) = self.opening.clone() else { return };
-        let origin = Origin::File { token, name: name.clone(), calibration };
-        let request = self.begin_opening(origin, &name, effects);
-        effects.push(Effect::OpenFile { request, token, name, calibration, dims });
+        let Some(Origin::File(mut file)) = self.opening.clone() else { return };
+        // A file names its open dimensions one after the other.
+        file.dims.retain(|(known, _)| dims.iter().all(|(dim, _)| dim != known));
+        file.dims.extend(dims);
+        self.open_file(OwnFile { is_stored: false, ..file }, effects);
     }
 
     pub(super) fn imported(
@@ -205,6 +222,7 @@ impl State {
         self.took_ms = Some(took);
         self.wanted = None;
         self.model = Some(Rc::new(OpenModel { origin, facts }));
+        self.keep_model(effects);
         self.plan = None;
         self.package = None;
         self.selected = Selection::NONE;

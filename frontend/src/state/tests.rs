@@ -26,7 +26,7 @@ fn facts() -> ModelFacts {
 /// A page that has started and knows the boards.
 fn started(link: &str) -> (State, Vec<Effect>) {
     let mut state = State::default();
-    let mut effects = state.update(Event::Started(Fragment::parse(link), Theme::System));
+    let mut effects = state.update(Event::Started(Fragment::parse(link), Theme::System, false));
     let boards = vec![fixture::board()];
     let strategies = vec!["resident".to_owned()];
     let reply = PlanReply::Boards { boards, strategies };
@@ -50,7 +50,8 @@ fn request_of(effects: &[Effect]) -> u32 {
         | Effect::StartRun(request, _)
         | Effect::Judge(request, _)
         | Effect::Package { request, .. }
-        | Effect::OpenFile { request, .. } => Some(*request),
+        | Effect::OpenFile(request, _)
+        | Effect::ReadStored(request) => Some(*request),
         _ => None,
     };
     effects.iter().find_map(number).unwrap()
@@ -156,8 +157,7 @@ fn a_plan_that_fits_is_packaged() {
 #[test]
 fn a_model_that_fails_keeps_the_last_good_view() {
     let mut state = ready();
-    let (token, name, bytes) = (9, "broken.onnx".to_owned(), 12);
-    let effects = state.update(Event::File { token, name, bytes });
+    let effects = state.update(Event::File { token: 9, name: "broken.onnx".to_owned() });
     let trouble = Trouble::new("broken.onnx is no ONNX model", "cut at byte 12", "Export it again");
     state.update(Event::Imported(request_of(&effects), Err(trouble)));
     assert!(state.trouble(Place::Model).is_some());
@@ -168,19 +168,132 @@ fn a_model_that_fails_keeps_the_last_good_view() {
 #[test]
 fn files_go_where_their_ending_says() {
     let (mut state, _) = started("");
-    let file = |name: &str, bytes| Event::File { token: 1, name: name.to_owned(), bytes };
-    assert!(state.update(file("7.png", 10)).is_empty());
+    assert!(state.update(file(1, "7.png")).is_empty());
     assert!(state.trouble(Place::Model).unwrap().what.contains("7.png"));
-    assert!(state.update(file("samples.npy", 10)).is_empty());
-    assert!(state.update(file("huge.onnx", 1 << 30)).is_empty());
-    assert!(state.trouble(Place::Model).unwrap().detail.contains("1.00 GiB"));
-    let effects = state.update(file("own.onnx", 10));
-    assert!(matches!(effects[0], Effect::OpenFile { calibration: None, .. }), "{effects:?}");
+    assert!(state.update(file(1, "samples.npy")).is_empty());
+    let effects = state.update(file(1, "own.onnx"));
+    assert_eq!(opened_file(&effects).calibration, None);
     // Samples dropped meanwhile start over with both.
-    let effects = state.update(Event::File { token: 2, name: "s.npy".to_owned(), bytes: 5 });
+    let effects = state.update(file(2, "s.npy"));
     assert_eq!(effects[0], Effect::EndImporter);
-    let Effect::OpenFile { token, calibration, .. } = &effects[1] else { panic!("{effects:?}") };
-    assert_eq!((*token, *calibration), (1, Some(2)));
+    let opened = opened_file(&effects);
+    assert_eq!((opened.token, opened.calibration), (1, Some(2)));
+    assert!(state.names_file(1) && state.names_file(2) && !state.names_file(3));
+}
+
+fn file(token: u32, name: &str) -> Event {
+    Event::File { token, name: name.to_owned() }
+}
+
+fn opened_file(effects: &[Effect]) -> &OwnFile {
+    let opened = effects.iter().find_map(|effect| match effect {
+        Effect::OpenFile(_, file) => Some(file),
+        _ => None,
+    });
+    opened.unwrap()
+}
+
+#[test]
+fn open_dimensions_are_asked_one_after_the_other_and_stay_with_the_model() {
+    let (mut state, _) = started("");
+    let mut effects = state.update(file(1, "own.onnx"));
+    for name in ["height", "width"] {
+        let mut trouble = Trouble::new("An open dimension", name, "Say which size to use.");
+        trouble.dimensions.push(name.to_owned());
+        state.update(Event::Imported(request_of(&effects), Err(trouble)));
+        assert_eq!(state.open_dimensions.as_deref(), Some(&vec![name.to_owned()]));
+        effects = state.update(Event::Dimensions(vec![(name.to_owned(), 8)]));
+    }
+    let both = [("height".to_owned(), 8), ("width".to_owned(), 8)];
+    assert_eq!(opened_file(&effects).dims, both);
+    state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts()))));
+    assert_eq!(opened_file(&state.update(file(2, "s.npy"))).dims, both);
+}
+
+#[test]
+fn an_own_model_is_kept_only_if_the_person_allows_it() {
+    let (mut state, _) = started("");
+    let effects = state.update(file(1, "own.onnx"));
+    let opened = Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts())));
+    let is_store = |effect: &Effect| matches!(effect, Effect::Store(..));
+    assert!(!state.update(opened).iter().any(is_store));
+
+    let effects = state.update(Event::Keep(true));
+    assert_eq!(effects[0], Effect::RememberKeeping(true));
+    let Effect::Store(_, stored) = &effects[1] else { panic!("{effects:?}") };
+    assert!(state.keep.is_storing);
+    state.update(Event::Stored(Ok(Some(stored.clone()))));
+    assert!(!state.keep.is_storing && state.keep.stored.is_some());
+
+    let effects = state.update(Event::Keep(false));
+    assert_eq!(effects, [Effect::RememberKeeping(false), Effect::Forget]);
+    state.update(Event::Stored(Ok(None)));
+    assert_eq!(state.keep, Keep::default());
+}
+
+#[test]
+fn a_storage_that_refuses_loses_nothing() {
+    let (mut state, _) = started("");
+    let effects = state.update(file(1, "own.onnx"));
+    state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts()))));
+    state.update(Event::Keep(true));
+    let trouble = Trouble::new("The browser does not store own.onnx", "It has no room", "");
+    state.update(Event::Stored(Err(trouble)));
+    assert!(state.model.is_some() && state.keep.problem.is_some() && !state.keep.is_storing);
+    assert!(state.troubles.is_empty(), "the panels stay free");
+}
+
+#[test]
+fn a_reload_opens_what_the_browser_keeps() {
+    let link = format!("#model=sha256:{}&sram=4096", facts().sha256);
+    let start = |keeps| {
+        let mut state = State::default();
+        let event = Event::Started(Fragment::parse(&link), Theme::System, keeps);
+        let effects = state.update(event);
+        (state, effects.contains(&Effect::AskStored))
+    };
+    assert!(!start(false).1, "a browser that was never asked to keep anything is left alone");
+    let (mut state, is_asked) = start(true);
+    assert!(is_asked && state.wanted.is_some());
+    let name = "own.onnx".to_owned();
+    let dims = vec![("n".to_owned(), 2)];
+    let stored =
+        Stored { name: name.clone(), sha256: facts().sha256, bytes: 10, dims: dims.clone() };
+    let effects = state.update(Event::Stored(Ok(Some(stored))));
+    let request = request_of(&effects);
+    let file = OwnFile { token: 7, name, calibration: None, dims, is_stored: true };
+    let effects = state.update(Event::StoredRead(request, file.clone()));
+    assert_eq!(effects, [Effect::OpenFile(request, file)]);
+    let opened = Event::Imported(request, Ok(ImportReply::Opened(facts())));
+    let effects = state.update(opened);
+    assert!(!effects.iter().any(|e| matches!(e, Effect::Store(..))), "it is there already");
+    assert_eq!(state.wanted, None);
+    assert_eq!(state.settings.now().sram_bytes, Some(4096));
+}
+
+#[test]
+fn a_link_to_another_model_than_the_kept_one_still_asks_for_it() {
+    let mut state = State::default();
+    state.update(Event::Started(Fragment::parse("#model=sha256:00ff"), Theme::System, true));
+    let stored = Stored { name: "own.onnx".to_owned(), ..Stored::default() };
+    assert!(state.update(Event::Stored(Ok(Some(stored)))).is_empty());
+    assert_eq!(state.wanted.as_deref(), Some("sha256:00ff"));
+    // What is kept can be opened all the same; if its bytes are gone, nothing else changes.
+    let effects = state.update(Event::OpenStored);
+    let gone = Trouble::new("The browser's storage cannot be used", "", "");
+    state.update(Event::NotFetched(request_of(&effects), gone));
+    assert!(state.trouble(Place::Model).is_some() && state.tasks.is_empty());
+}
+
+#[test]
+fn keys_move_the_selection_and_say_where_it_is() {
+    let mut state = ready();
+    state.update(Event::Hover(Selection::layer(0)));
+    state.update(Event::Reach(Selection::layer(1), "Operator 2 of 3".to_owned()));
+    assert_eq!(state.lit(), Selection::layer(1));
+    assert_eq!(state.said, "Operator 2 of 3");
+    state.update(Event::Reach(Selection::layer(1), String::new()));
+    assert_eq!(state.lit(), Selection::layer(1), "reaching the same again keeps it");
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use gloo::events::{EventListener, EventListenerOptions};
-use js_sys::Uint8Array;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DragEvent, FileList, KeyboardEvent};
@@ -12,6 +11,7 @@ use yew::prelude::*;
 
 use super::chart::Patterns;
 use super::empty::{DimensionForm, EmptyView};
+use super::files::{Read, read_files};
 use super::firmware::FirmwarePanel;
 use super::header::Header;
 use super::layers::LayersPanel;
@@ -20,9 +20,8 @@ use super::overview::OverviewPanel;
 use super::parts::TroubleBox;
 use super::run::RunPanel;
 use super::status::{StatusLine, now_ms};
-use crate::message::Trouble;
-use crate::session::{Before, Fetched, Message, Session, read_fragment, read_theme};
-use crate::state::{Event, Job, OpenModel, Place, State, View};
+use crate::session::{Before, Fetched, Message, Session, read_fragment, read_keeping, read_theme};
+use crate::state::{Event, Job, OpenModel, Origin, Place, State, View};
 use crate::view_model::fragment::Fragment;
 
 /// What the page is told.
@@ -31,8 +30,8 @@ pub enum Msg {
     Happened(Message),
     /// Files that an effect needs are there, or not.
     Fetched(Fetched),
-    /// A file was read.
-    Read(String, Result<Uint8Array, String>),
+    /// A file was read, or not.
+    Read(Read),
     /// A file is being dragged over the page, or no more.
     Dragging(bool),
     /// The link is to be copied.
@@ -44,7 +43,6 @@ pub struct App {
     state: State,
     session: Session,
     is_dragging: bool,
-    last_token: u32,
     on: Callback<Event>,
     on_files: Callback<FileList>,
     _listeners: Vec<EventListener>,
@@ -57,15 +55,15 @@ impl Component for App {
     fn create(ctx: &Context<Self>) -> Self {
         let link = ctx.link();
         let on = link.callback(|event| Msg::Happened(Message { event, buffers: Vec::new() }));
-        let reader = link.callback(|(name, bytes)| Msg::Read(name, bytes));
+        let reader = link.callback(Msg::Read);
         let on_files = Callback::from(move |files: FileList| read_files(&files, &reader));
         let session = Session::new(link.callback(Msg::Happened));
-        on.emit(Event::Started(Fragment::parse(&read_fragment()), read_theme()));
+        let fragment = Fragment::parse(&read_fragment());
+        on.emit(Event::Started(fragment, read_theme(), read_keeping()));
         Self {
             state: State::default(),
             session,
             is_dragging: false,
-            last_token: 0,
             _listeners: listeners(ctx, &on, &on_files),
             on,
             on_files,
@@ -76,23 +74,16 @@ impl Component for App {
         match message {
             Msg::Happened(message) => self.happen(ctx, message),
             Msg::Fetched(fetched) => {
-                let request = fetched.request;
+                let request = fetched.request();
                 let is_awaited = self.state.tasks.iter().any(|task| task.request == request);
-                self.session.fetched(fetched, is_awaited);
-                false
+                let event = self.session.fetched(fetched, is_awaited);
+                event.is_some_and(|event| self.happen(ctx, Message { event, buffers: Vec::new() }))
             }
-            Msg::Read(name, Ok(bytes)) => {
-                self.last_token += 1;
-                let token = self.last_token;
-                let length = u64::from(bytes.length());
-                self.session.keep_file(token, bytes);
-                let event = Event::File { token, name, bytes: length };
-                self.happen(ctx, Message { event, buffers: Vec::new() })
-            }
-            Msg::Read(name, Err(detail)) => {
-                let what = format!("{name} could not be read");
-                let trouble = Trouble::new(what, detail, "Try again, or copy the file elsewhere.");
-                let event = Event::FileRefused(trouble);
+            Msg::Read(read) => {
+                let event = match read {
+                    Ok((name, bytes)) => Event::File { token: self.session.keep_file(bytes), name },
+                    Err(trouble) => Event::FileRefused(trouble),
+                };
                 self.happen(ctx, Message { event, buffers: Vec::new() })
             }
             Msg::Dragging(is_dragging) => {
@@ -128,6 +119,7 @@ impl Component for App {
                         Some(model) => self.panels(model, view),
                         None => html! {
                             <EmptyView wanted={state.wanted.clone()} on={self.on.clone()}
+                                keep={state.keep.clone()}
                                 is_opening={state.is_opening()} on_files={self.on_files.clone()} />
                         },
                     } }
@@ -157,6 +149,7 @@ impl App {
         for effect in effects {
             self.session.carry_out(effect, &fetched);
         }
+        self.session.settle(&self.state);
         true
     }
 
@@ -171,7 +164,7 @@ impl App {
                     Some(html! { <TroubleBox {trouble} {kept} {on_dismiss} /> })
                 }) }
                 if let Some(names) = &state.open_dimensions {
-                    <DimensionForm names={Rc::clone(names)} on={self.on.clone()} />
+                    <DimensionForm key={names.join("\n")} names={Rc::clone(names)} on={self.on.clone()} />
                 }
             </>
         }
@@ -181,7 +174,7 @@ impl App {
         let state = &self.state;
         let shows = |panel: View| view == View::All || view == panel;
         let is_stale = state.is_plan_stale();
-        let lit = state.lit();
+        let (lit, selected) = (state.lit(), state.selected);
         let on = self.on.clone();
         let counts = state.run.outcome.as_ref().and_then(|outcome| {
             let plan = state.plan.as_ref()?;
@@ -192,12 +185,13 @@ impl App {
             <div class="panels">
                 if shows(View::Overview) {
                     <OverviewPanel model={Rc::new(model.facts.clone())} plan={state.plan.clone()}
+                        keep={matches!(model.origin, Origin::File(_)).then(|| state.keep.clone())}
                         boards={Rc::clone(&state.boards)} {is_stale} on={on.clone()}
                         is_maximised={view == View::Overview} />
                 }
                 if let Some(plan) = &state.plan {
                     if shows(View::Memory) {
-                        <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit}
+                        <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit} {selected}
                             {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
                     }
                     if shows(View::Layers) {
@@ -211,7 +205,7 @@ impl App {
                         calibration={model.facts.calibration} plan={state.plan.clone()}
                         server={state.server.clone()} input={state.input.clone()}
                         picture={self.session.picture()} run={state.run.clone()}
-                        can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit}
+                        can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit} {selected}
                         {is_stale} is_maximised={view == View::Run} on={on.clone()}
                         on_files={self.on_files.clone()} />
                 }
@@ -252,31 +246,6 @@ fn focus_main() {
     if let Some(main) = main {
         let _ = main.focus();
     }
-}
-
-/// Reads files one after the other: a model before its samples, samples before pictures.
-fn read_files(files: &FileList, reader: &Callback<(String, Result<Uint8Array, String>)>) {
-    let mut list: Vec<web_sys::File> = (0..files.length()).filter_map(|i| files.get(i)).collect();
-    list.sort_by_key(|file| match file.name().rsplit_once('.').map_or("", |(_, ending)| ending) {
-        "png" => 2,
-        "npy" => 1,
-        _ => 0,
-    });
-    let reader = reader.clone();
-    spawn_local(async move {
-        for file in list {
-            let name = file.name();
-            if file.size() > crate::state::MAX_FILE_BYTES as f64 {
-                reader.emit((name, Err(crate::state::too_large(file.size() as u64))));
-                continue;
-            }
-            let bytes = JsFuture::from(file.array_buffer()).await;
-            let bytes = bytes
-                .map(|buffer| Uint8Array::new(&buffer))
-                .map_err(|error| crate::session::link::text_of(&error));
-            reader.emit((name, bytes));
-        }
-    });
 }
 
 fn listeners(

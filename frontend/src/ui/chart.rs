@@ -1,12 +1,16 @@
-//! What charts share: their width, patterns, and saving them.
+//! What charts share: their width, patterns, and keys.
+
+use std::rc::Rc;
 
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
-use web_sys::{Element, HtmlElement, ResizeObserver, XmlSerializer};
+use web_sys::{HtmlElement, ResizeObserver};
 use yew::prelude::*;
 
-use crate::session::ObjectUrl;
+use crate::message::PlanFacts;
+use crate::state::{Event, Selection};
 use crate::view_model::figures::fixed;
+use crate::view_model::steps::{Step, spoken, stepped};
 
 /// The width of an element in CSS pixels; 0 until it is known.
 #[hook]
@@ -56,7 +60,7 @@ pub fn fitted(text: &str, width: f64) -> Option<String> {
 #[component]
 pub fn Patterns() -> Html {
     html! {
-        <svg class="patterns" width="0" height="0" aria-hidden="true">
+        <svg id="patterns" class="patterns" width="0" height="0" aria-hidden="true">
             <defs>
                 <pattern id="pattern-output" width="6" height="6" patternUnits="userSpaceOnUse"
                     patternTransform="rotate(45)">
@@ -73,75 +77,53 @@ pub fn Patterns() -> Html {
     }
 }
 
-/// Properties that a saved drawing needs, since it has no style sheet.
-const DRAWN: [&str; 9] = [
-    "fill",
-    "stroke",
-    "stroke-width",
-    "stroke-dasharray",
-    "font-family",
-    "font-size",
-    "font-weight",
-    "text-anchor",
-    "opacity",
-];
-
-/// Saves a drawing as it looks now.
-pub fn save_svg(drawing: &NodeRef, name: &str) {
-    let Some(window) = web_sys::window() else { return };
-    let Some(root) = drawing.cast::<Element>() else { return };
-    let Ok(Some(svg)) = root.query_selector("svg[role=img]") else { return };
-    let Ok(copy) = svg.clone_node_with_deep(true) else { return };
-    let Some(copy) = copy.dyn_ref::<Element>() else { return };
-    // The copy has the same elements in the same order.
-    let (Ok(from), Ok(to)) = (svg.query_selector_all("*"), copy.query_selector_all("*")) else {
-        return;
-    };
-    for index in 0..from.length() {
-        let pair = (from.item(index), to.item(index));
-        let (Some(from), Some(to)) = (
-            pair.0.and_then(|node| node.dyn_into::<Element>().ok()),
-            pair.1.and_then(|node| node.dyn_into::<Element>().ok()),
-        ) else {
-            continue;
-        };
-        let Ok(Some(style)) = window.get_computed_style(&from) else { continue };
-        for property in DRAWN {
-            if let Ok(value) = style.get_property_value(property)
-                && !value.is_empty()
-            {
-                // Patterns live outside of the drawing: a plain colour stands for them.
-                let value = match value.as_str() {
-                    v if v.contains("pattern-output") => "#e69f00".to_owned(),
-                    v if v.contains("pattern-other") => "#8a929a".to_owned(),
-                    _ => value,
-                };
-                let _ = to.set_attribute(property, &value);
-            }
-        }
-        let _ = to.remove_attribute("class");
-    }
-    let _ = copy.set_attribute("xmlns", "http://www.w3.org/2000/svg");
-    let Some(text) = XmlSerializer::new().ok().and_then(|s| s.serialize_to_string(copy).ok())
-    else {
-        return;
-    };
-    save_text(name, &text, "image/svg+xml");
+#[derive(PartialEq, Properties)]
+pub struct ChartProps {
+    /// Holds the drawing.
+    pub node: NodeRef,
+    /// What the chart shows, in a sentence.
+    pub label: AttrValue,
+    /// Ending of its test id.
+    pub id: &'static str,
+    pub plan: Rc<PlanFacts>,
+    /// Where the selection is.
+    pub selected: Selection,
+    /// Address of the arena, if the board has firmware.
+    #[prop_or_default]
+    pub address: Option<u32>,
+    /// Whether single tensors can be reached.
+    pub has_tensors: bool,
+    pub on: Callback<Event>,
+    pub children: Html,
 }
 
-/// Saves a text as a file.
-pub fn save_text(name: &str, text: &str, media: &str) {
-    let bytes = js_sys::Uint8Array::from(text.as_bytes());
-    let Ok(address) = ObjectUrl::new(&bytes, media) else { return };
-    let anchor = web_sys::window()
-        .and_then(|window| window.document())
-        .and_then(|document| document.create_element("a").ok())
-        .and_then(|anchor| anchor.dyn_into::<web_sys::HtmlAnchorElement>().ok());
-    if let Some(anchor) = anchor {
-        anchor.set_href(&address.0);
-        anchor.set_download(name);
-        anchor.click();
+/// The frame of a chart: keys move the selection in it.
+#[component]
+pub fn Chart(props: &ChartProps) -> Html {
+    let onkeydown = {
+        let (plan, on, at) = (Rc::clone(&props.plan), props.on.clone(), props.selected);
+        let (has_tensors, address) = (props.has_tensors, props.address);
+        Callback::from(move |event: KeyboardEvent| {
+            let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
+            let step = Step::of_key(&event.key()).filter(|_| is_plain);
+            let Some(step) = step.filter(|step| has_tensors || !step.is_among_tensors()) else {
+                return;
+            };
+            event.prevent_default();
+            let to = stepped(&plan, at, step);
+            on.emit(Event::Reach(to, spoken(&plan, to, address)));
+        })
+    };
+    let keys = if props.has_tensors {
+        "Left and right arrow keys go from operator to operator, up and down among its tensors."
+    } else {
+        "Left and right arrow keys go from operator to operator."
+    };
+    html! {
+        <div class="chart" ref={props.node.clone()} tabindex="0" role="application"
+            aria-roledescription="chart" aria-label={format!("{} {keys}", props.label)}
+            data-testid={props.id} {onkeydown}>
+            { props.children.clone() }
+        </div>
     }
-    // The browser reads the bytes after this turn; the address lives a minute.
-    gloo::timers::callback::Timeout::new(60_000, move || drop(address)).forget();
 }

@@ -6,13 +6,16 @@ use yew::prelude::*;
 
 use super::icon::{Glyph, Icon};
 use super::run::file_event;
-use crate::state::Event;
+use crate::state::{Event, Keep};
 use crate::view_model::catalogue::EXAMPLES;
+use crate::view_model::figures;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
     /// A link named this model, which must be given.
     pub wanted: Option<String>,
+    /// What the browser's storage holds.
+    pub keep: Keep,
     pub is_opening: bool,
     pub on: Callback<Event>,
     pub on_files: Callback<web_sys::FileList>,
@@ -35,6 +38,11 @@ pub fn EmptyView(props: &Props) -> Html {
                         <code class="hash">{ wanted }</code>{ "; board and settings are as in the link." }
                     </p>
                 }
+                if let Some(trouble) = &props.keep.problem {
+                    <p class="note" role="alert" data-testid="keep-problem">
+                        { format!("{}. {} {}", trouble.what, trouble.detail, trouble.remedy) }
+                    </p>
+                }
                 <label class={classes!("button", "primary", props.is_opening.then_some("busy"))}
                     onpointerenter={props.on.reform(|_| Event::Expecting)}>
                     <Icon glyph={Glyph::Open} />
@@ -42,6 +50,7 @@ pub fn EmptyView(props: &Props) -> Html {
                     <input type="file" class="visually-hidden" accept=".onnx,.tflite,.npy" multiple={true}
                         data-testid="model-file" onchange={file_event(&props.on_files)} />
                 </label>
+                { stored(props) }
                 <p class="muted detail">
                     { "Add a .npy file with real samples and the int8 results mean something. \
                        Nothing leaves your computer until you run it." }
@@ -70,6 +79,22 @@ pub fn EmptyView(props: &Props) -> Html {
                 </ul>
             </section>
         </div>
+    }
+}
+
+/// The model that the browser keeps.
+fn stored(props: &Props) -> Html {
+    let Some(stored) = &props.keep.stored else { return html! {} };
+    html! {
+        <p class="stored" data-testid="stored">
+            <span class="muted">{ "This browser keeps" }</span>
+            <button type="button" class="button" data-testid="open-stored"
+                onclick={props.on.reform(|_| Event::OpenStored)}>
+                { format!("{} ({})", stored.name, figures::binary(stored.bytes)) }
+            </button>
+            <button type="button" class="quiet" data-testid="forget"
+                onclick={props.on.reform(|_| Event::Keep(false))}>{ "Forget it" }</button>
+        </p>
     }
 }
 
@@ -106,11 +131,14 @@ pub fn DimensionForm(props: &DimensionProps) -> Html {
                 html! {
                     <label key={index}>
                         { name }
-                        <input type="number" min="1" max="65535" required={true} value="1" {oninput} />
+                        <input type="number" min="1" max="65535" required={true} value="1" {oninput}
+                            data-testid={format!("dimension-{name}")} />
                     </label>
                 }
             }) }
-            <button type="submit" class="button primary">{ "Open" }</button>
+            <button type="submit" class="button primary" data-testid="open-dimensions">
+                { "Open" }
+            </button>
         </form>
     }
 }

@@ -148,7 +148,7 @@ fn Choice(props: &ChoiceProps) -> Html {
 fn model_picker(props: &Props) -> Html {
     let (value, own) = match &props.origin {
         Some(Origin::Example(example)) => (AttrValue::from(example.id), None),
-        Some(Origin::File { name, .. }) => (AttrValue::from("own"), Some(name.clone())),
+        Some(Origin::File(file)) => (AttrValue::from("own"), Some(file.name.clone())),
         None => (AttrValue::from(""), None),
     };
     let mut options: Vec<(AttrValue, AttrValue)> = Vec::new();

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use tilewright_report::{Kind, LayerCount};
 use yew::prelude::*;
 
-use super::chart::save_text;
 use super::icon::{Glyph, Icon};
 use super::panel::Panel;
 use super::parts::KindTag;
+use super::save::save_text;
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection, View};
 use crate::view_model::figures;

@@ -6,10 +6,11 @@ use tilewright_board::Board;
 use tilewright_report::TensorUse;
 use yew::prelude::*;
 
-use super::chart::{fitted, px, save_svg, save_text, use_width};
+use super::chart::{Chart, fitted, px, use_width};
 use super::icon::{Glyph, Icon};
 use super::panel::Panel;
 use super::parts::Legend;
+use super::save::{SaveDrawing, save_text};
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection, View};
 use crate::view_model::figures;
@@ -28,6 +29,8 @@ pub struct Props {
     pub plan: Rc<PlanFacts>,
     pub boards: Rc<Vec<Board>>,
     pub lit: Selection,
+    /// What was chosen, whatever the pointer is over.
+    pub selected: Selection,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -62,19 +65,14 @@ pub fn MemoryPanel(props: &Props) -> Html {
     let view = memory::view(&props.plan, limit);
     let address = board.and_then(|board| board.firmware.as_ref()).map(|f| f.arena_address);
     let name = props.plan.report.model.clone();
-    let on_svg = {
-        let (node, name) = (node.clone(), format!("{name}-memory.svg"));
-        Callback::from(move |_| save_svg(&node, &name))
-    };
     let on_csv = {
         let (plan, name) = (Rc::clone(&props.plan), format!("{name}-memory.csv"));
         Callback::from(move |_| save_text(&name, &memory::csv(&plan), "text/csv"))
     };
     let actions = html! {
         <>
-            <button type="button" class="quiet" onclick={on_svg} title="Save the charts as SVG">
-                <Icon glyph={Glyph::Save} />{ "SVG" }
-            </button>
+            <SaveDrawing drawing={node.clone()} name={format!("{name}-memory")} what="memory"
+                on={props.on.clone()} />
             <button type="button" class="quiet" onclick={on_csv} title="Save the figures as CSV">
                 <Icon glyph={Glyph::Save} />{ "CSV" }
             </button>
@@ -89,9 +87,10 @@ pub fn MemoryPanel(props: &Props) -> Html {
         <Panel view={View::Memory} is_maximised={props.is_maximised} on={props.on.clone()}
             is_stale={props.is_stale} {actions}>
             <Legend entries={legend} />
-            <div class="chart" ref={node} data-testid="memory-chart">
+            <Chart {node} id="memory-chart" label={view.summary.clone()} plan={Rc::clone(&props.plan)}
+                selected={props.selected} has_tensors={true} {address} on={props.on.clone()}>
                 if width > 0.0 { { drawing(props, &view, width) } }
-            </div>
+            </Chart>
             <p class="readout" data-testid="memory-readout">{ readout(props, &view, address) }</p>
             { table(props, &view) }
         </Panel>

@@ -3,6 +3,7 @@
 mod app;
 mod chart;
 mod empty;
+mod files;
 mod firmware;
 mod header;
 mod icon;
@@ -12,6 +13,7 @@ mod overview;
 mod panel;
 mod parts;
 mod run;
+mod save;
 mod status;
 mod timeline;
 

@@ -8,7 +8,7 @@ use yew::prelude::*;
 use super::panel::Panel;
 use super::parts::KindTag;
 use crate::message::{Calibration, ModelFacts, PlanFacts};
-use crate::state::{Event, View};
+use crate::state::{Event, Keep, View};
 use crate::view_model::figures;
 use crate::view_model::overview::{Gauge, overview};
 
@@ -17,6 +17,8 @@ pub struct Props {
     pub model: Rc<ModelFacts>,
     pub plan: Option<Rc<PlanFacts>>,
     pub boards: Rc<Vec<Board>>,
+    /// What the browser's storage keeps; nothing for a model that came with the page.
+    pub keep: Option<Keep>,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -38,6 +40,7 @@ pub fn OverviewPanel(props: &Props) -> Html {
             is_stale={props.is_stale}>
             { body }
             { about(&props.model) }
+            if let Some(keep) = &props.keep { { keeping(keep, &props.on) } }
         </Panel>
     }
 }
@@ -108,6 +111,35 @@ fn gauge(gauge: &Gauge) -> Html {
                     }
                 </span>
             </dd>
+        </div>
+    }
+}
+
+/// Whether the browser keeps the model: the person's choice.
+fn keeping(keep: &Keep, on: &Callback<Event>) -> Html {
+    let is_kept = keep.is_allowed && keep.problem.is_none();
+    let words = match (is_kept, keep.is_storing) {
+        (false, _) => "Off: a reload asks for the file again.",
+        (true, true) => "Storing…",
+        (true, false) => {
+            "A reload opens it again. It stays on this computer until you untick this or open \
+             another."
+        }
+    };
+    html! {
+        <div class="keeping" data-testid="keeping" data-kept={(is_kept && !keep.is_storing).to_string()}>
+            <label>
+                <input type="checkbox" checked={is_kept} data-testid="keep"
+                    onchange={on.reform(move |_| Event::Keep(!is_kept))} />
+                { "Keep this model in this browser" }
+            </label>
+            if let Some(trouble) = &keep.problem {
+                <p class="note" role="alert" data-testid="keep-problem">
+                    { format!("{}. {} {}", trouble.what, trouble.detail, trouble.remedy) }
+                </p>
+            } else {
+                <p class="muted detail">{ words }</p>
+            }
         </div>
     }
 }

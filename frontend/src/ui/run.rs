@@ -5,10 +5,10 @@ use std::rc::Rc;
 use tilewright_report::{Fault, Kind};
 use yew::prelude::*;
 
-use super::chart::save_svg;
 use super::icon::{Glyph, Icon};
 use super::panel::Panel;
 use super::parts::{KindTag, TroubleBox};
+use super::save::SaveDrawing;
 use super::timeline::TimelineChart;
 use crate::message::{Calibration, PlanFacts, Trouble};
 use crate::session::ObjectUrl;
@@ -30,6 +30,8 @@ pub struct Props {
     pub can_run: bool,
     pub trouble: Option<Trouble>,
     pub lit: Selection,
+    /// What was chosen, whatever the pointer is over.
+    pub selected: Selection,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -42,16 +44,10 @@ pub struct Props {
 pub fn RunPanel(props: &Props) -> Html {
     let outcome = props.run.outcome.as_ref();
     let drawing = use_node_ref();
-    let on_svg = {
-        let drawing = drawing.clone();
-        let name = props.plan.as_ref().map_or("run", |plan| plan.report.model.as_str());
-        let name = format!("{name}-timeline.svg");
-        Callback::from(move |_| save_svg(&drawing, &name))
-    };
+    let name = props.plan.as_ref().map_or("run", |plan| plan.report.model.as_str());
     let actions = html! {
-        <button type="button" class="quiet" onclick={on_svg} title="Save the timeline as SVG">
-            <Icon glyph={Glyph::Save} />{ "SVG" }
-        </button>
+        <SaveDrawing drawing={drawing.clone()} name={format!("{name}-timeline")} what="timeline"
+            on={props.on.clone()} />
     };
     html! {
         <Panel view={View::Run} is_maximised={props.is_maximised} on={props.on.clone()} {actions}>
@@ -72,6 +68,7 @@ pub fn RunPanel(props: &Props) -> Html {
             if let Some(plan) = props.plan.clone() {
                 <div ref={drawing}>
                     <TimelineChart {plan} run={timeline_of(props)} lit={props.lit}
+                        selected={props.selected}
                         on={props.on.clone()} />
                 </div>
             }
@@ -95,7 +92,7 @@ fn inputs(props: &Props) -> Html {
     let is_busy = props.run.phase.is_under_way();
     let samples = match props.origin {
         Origin::Example(example) => example.samples,
-        Origin::File { .. } => &[],
+        Origin::File(_) => &[],
     };
     html! {
         <fieldset class="inputs" disabled={is_busy}>

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use tilewright_report::{SliceKind, Timeline};
 use yew::prelude::*;
 
-use super::chart::{fitted, px, use_width};
+use super::chart::{Chart, fitted, px, use_width};
 use super::parts::Legend;
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection};
@@ -23,6 +23,8 @@ pub struct Props {
     pub plan: Rc<PlanFacts>,
     pub run: Option<Timeline>,
     pub lit: Selection,
+    /// What was chosen, whatever the pointer is over.
+    pub selected: Selection,
     pub on: Callback<Event>,
 }
 
@@ -64,7 +66,8 @@ pub fn TimelineChart(props: &Props) -> Html {
     html! {
         <figure class="timeline">
             <Legend entries={used} />
-            <div class="chart" ref={node} data-testid="timeline">
+            <Chart {node} id="timeline" label={caption.clone()} plan={Rc::clone(&props.plan)}
+                selected={props.selected} has_tensors={false} on={props.on.clone()}>
                 if width > 0.0 {
                     <svg role="img" width={px(width)} height={px(height)} aria-label={caption.clone()}
                         onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
@@ -103,7 +106,7 @@ pub fn TimelineChart(props: &Props) -> Html {
                         }) }
                     </svg>
                 }
-            </div>
+            </Chart>
             <figcaption class="readout">{ if lit.is_empty() { caption } else { lit } }</figcaption>
         </figure>
     }

@@ -10,4 +10,5 @@ pub mod layers;
 pub mod memory;
 pub mod overview;
 pub mod run;
+pub mod steps;
 pub mod timeline;

@@ -7,6 +7,7 @@
 
 mod files;
 mod firmware;
+mod offline;
 mod page;
 mod paths;
 mod rustc;

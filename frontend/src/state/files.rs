@@ -1,0 +1,107 @@
+//! Files that are dropped or chosen, before anything of them is read.
+
+use crate::message::Trouble;
+use crate::view_model::figures;
+
+/// Longest file that is opened: what a browser tab can hold twice.
+pub const MAX_FILE_BYTES: u64 = 512 << 20;
+
+/// What a file is, told from its name; in the order in which files are taken: a model before its
+/// samples, samples before pictures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sort {
+    /// A model.
+    Model,
+    /// Samples, or an input.
+    Samples,
+    /// A picture: an input.
+    Picture,
+}
+
+impl Sort {
+    /// Of a file with this name.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        let ending = name.rsplit_once('.').map(|(_, e)| e.to_ascii_lowercase()).unwrap_or_default();
+        match ending.as_str() {
+            "png" => Self::Picture,
+            "npy" => Self::Samples,
+            _ => Self::Model,
+        }
+    }
+
+    const fn plural(self) -> &'static str {
+        match self {
+            Self::Model => "models",
+            Self::Samples => "files of samples",
+            Self::Picture => "pictures",
+        }
+    }
+}
+
+/// The order in which to read files of these names and lengths, as indices.
+///
+/// # Errors
+/// If there are two of a sort, or one is too large to be read. Then none is to be taken.
+pub fn sort_out(files: &[(String, u64)]) -> Result<Vec<usize>, Trouble> {
+    if let Some((name, bytes)) = files.iter().find(|(_, bytes)| *bytes > MAX_FILE_BYTES) {
+        let (size, most) = (figures::binary(*bytes), figures::binary(MAX_FILE_BYTES));
+        return Err(Trouble::new(
+            format!("{name} is too large to open here"),
+            format!("It has {size}; a page can open at most {most}. Nothing of it was read."),
+            "Check that this is the file you meant. Larger networks can be planned with the \
+             command line.",
+        ));
+    }
+    for sort in [Sort::Model, Sort::Samples, Sort::Picture] {
+        let same: Vec<&str> = files
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .filter(|name| Sort::of(name) == sort)
+            .collect();
+        if same.len() > 1 {
+            return Err(Trouble::new(
+                format!("{} {} at once", same.len(), sort.plural()),
+                format!("{}. One of a sort can be open; nothing was changed.", same.join(", ")),
+                "Drop one model, with one .npy file of samples and one picture if you like.",
+            ));
+        }
+    }
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    order.sort_by_key(|index| Sort::of(&files[*index].0));
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(names: &[&str]) -> Vec<(String, u64)> {
+        names.iter().map(|name| ((*name).to_owned(), 10)).collect()
+    }
+
+    #[test]
+    fn a_model_goes_before_its_samples_and_its_input() {
+        let files = named(&["7.PNG", "samples.npy", "net.onnx"]);
+        assert_eq!(sort_out(&files), Ok(vec![2, 1, 0]));
+        assert_eq!(sort_out(&[]), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn two_of_a_sort_are_named_and_none_is_taken() {
+        let trouble = sort_out(&named(&["a.onnx", "b.onnx", "7.png"])).unwrap_err();
+        assert!(trouble.detail.contains("a.onnx, b.onnx"), "{trouble:?}");
+        assert!(sort_out(&named(&["a.npy", "b.npy"])).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_is_refused_by_its_length() {
+        let at = |bytes| vec![("big.onnx".to_owned(), bytes)];
+        assert!(sort_out(&at(MAX_FILE_BYTES)).is_ok());
+        let trouble = sort_out(&at(1 << 30)).unwrap_err();
+        assert!(
+            trouble.what.contains("big.onnx") && trouble.detail.contains("1 GiB"),
+            "{trouble:?}"
+        );
+    }
+}

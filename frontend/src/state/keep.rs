@@ -1,0 +1,104 @@
+//! Keeping the person's own model in the browser's storage, if the person allows it. There is room
+//! for one: the last that was opened.
+
+use std::rc::Rc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Effect, Origin, State, sha256_link};
+use crate::message::Trouble;
+
+/// A model in the browser's storage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stored {
+    /// Name of the file.
+    pub name: String,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: String,
+    /// Length of the file.
+    pub bytes: u64,
+    /// What stands for dimensions that the file leaves open.
+    pub dims: Vec<(String, u64)>,
+}
+
+/// What the page knows of the browser's storage.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Keep {
+    /// Whether the person allows it.
+    pub is_allowed: bool,
+    /// Whether something is being stored.
+    pub is_storing: bool,
+    /// What is there.
+    pub stored: Option<Rc<Stored>>,
+    /// Why the open model could not be stored.
+    pub problem: Option<Trouble>,
+}
+
+impl Keep {
+    /// Whether it holds the model that a link names so.
+    #[must_use]
+    pub fn holds(&self, link: &str) -> bool {
+        self.stored.as_ref().is_some_and(|stored| sha256_link(&stored.sha256) == link)
+    }
+}
+
+impl State {
+    pub(super) fn allow_keeping(&mut self, is_allowed: bool, effects: &mut Vec<Effect>) {
+        self.keep.is_allowed = is_allowed;
+        self.keep.problem = None;
+        effects.push(Effect::RememberKeeping(is_allowed));
+        if is_allowed {
+            self.keep_model(effects);
+        } else {
+            self.keep.is_storing = false;
+            effects.push(Effect::Forget);
+        }
+    }
+
+    /// Stores the open model, if it is the person's own, may be kept, and is not there already.
+    pub(super) fn keep_model(&mut self, effects: &mut Vec<Effect>) {
+        let Some(model) = self.model.as_ref().filter(|_| self.keep.is_allowed) else { return };
+        let Origin::File(file) = &model.origin else { return };
+        if file.is_stored && self.keep.holds(&sha256_link(&model.facts.sha256)) {
+            return;
+        }
+        let stored = Stored {
+            name: file.name.clone(),
+            sha256: model.facts.sha256.clone(),
+            bytes: model.facts.file_bytes,
+            dims: file.dims.clone(),
+        };
+        self.keep.is_storing = true;
+        self.keep.problem = None;
+        effects.push(Effect::Store(file.clone(), stored));
+    }
+
+    /// The storage says what it holds; a link that waits for that is followed.
+    pub(super) fn stored(
+        &mut self,
+        stored: Result<Option<Stored>, Trouble>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let was_storing = std::mem::take(&mut self.keep.is_storing);
+        match stored {
+            Ok(stored) => {
+                self.said = match (&stored, was_storing) {
+                    (Some(stored), true) => format!("{} is kept in this browser", stored.name),
+                    (None, _) if !self.keep.is_allowed => {
+                        "This browser keeps no model any more".to_owned()
+                    }
+                    _ => std::mem::take(&mut self.said),
+                };
+                self.keep.stored = stored.map(Rc::new);
+                let is_wanted = self.wanted.as_ref().is_some_and(|wanted| self.keep.holds(wanted));
+                if is_wanted && self.model.is_none() && !self.is_opening() {
+                    self.open_stored(effects);
+                }
+            }
+            Err(trouble) => {
+                self.said = trouble.what.clone();
+                self.keep.problem = Some(trouble);
+            }
+        }
+    }
+}

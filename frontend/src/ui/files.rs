@@ -1,0 +1,41 @@
+//! Reading files that were dropped or chosen.
+
+use js_sys::Uint8Array;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::FileList;
+use yew::Callback;
+
+use crate::message::Trouble;
+use crate::session::link::text_of;
+use crate::state::sort_out;
+
+/// A file's name and its bytes, or why it is not taken.
+pub type Read = Result<(String, Uint8Array), Trouble>;
+
+/// Reads files one after the other in the order in which they are taken; none, if they cannot be
+/// taken together or one is too large.
+pub fn read_files(files: &FileList, reader: &Callback<Read>) {
+    let list: Vec<web_sys::File> = (0..files.length()).filter_map(|i| files.get(i)).collect();
+    let known: Vec<(String, u64)> =
+        list.iter().map(|file| (file.name(), file.size() as u64)).collect();
+    let order = match sort_out(&known) {
+        Ok(order) => order,
+        Err(trouble) => return reader.emit(Err(trouble)),
+    };
+    let reader = reader.clone();
+    spawn_local(async move {
+        for index in order {
+            let Some(file) = list.get(index) else { continue };
+            let name = file.name();
+            let bytes = JsFuture::from(file.array_buffer()).await;
+            reader.emit(match bytes {
+                Ok(buffer) => Ok((name, Uint8Array::new(&buffer))),
+                Err(error) => Err(Trouble::new(
+                    format!("{name} could not be read"),
+                    text_of(&error),
+                    "Drop a file, not a folder; or copy the file elsewhere and try again.",
+                )),
+            });
+        }
+    });
+}

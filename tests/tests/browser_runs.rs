@@ -1,0 +1,81 @@
+//! Runs from the page that do not end well.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tilewright_tests::browser::Browser;
+use tilewright_tests::faulty;
+use tilewright_tests::onnx_file::convolutions;
+use tilewright_tests::server::Server;
+
+const BOARD: &str = "stm32f746g-disco";
+
+fn scratch(name: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_in_flight_is_stopped_and_nothing_is_left_running() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(1440, 900, false).await;
+    browser.open(&server.address).await;
+    // 300 million multiply-accumulates.
+    let path = scratch("slow.onnx");
+    fs::write(&path, convolutions(32, 64)).unwrap();
+    browser.give_file("model-file", &path).await;
+    browser.find("verdict").await;
+    let picture = scratch("slow-input.bin.npy");
+    fs::write(&picture, npy(64 * 64 * 16)).unwrap();
+    browser.give_file("input-file", &picture).await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    browser.text_when("progress", |text| text.contains("instructions")).await;
+    assert_eq!(server.workers().len(), 1);
+    browser.click("cancel").await;
+    browser.find("cancelled").await;
+    let until = Instant::now() + Duration::from_secs(20);
+    while !server.workers().is_empty() {
+        assert!(Instant::now() < until, "the worker still runs");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let run = browser.find("run").await;
+    assert!(run.is_enabled().await.unwrap(), "the next run can be started");
+    browser.end().await;
+}
+
+/// A `.npy` file of `count` zeros.
+fn npy(count: usize) -> Vec<u8> {
+    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({count},), }}");
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.bytes());
+    bytes.resize(bytes.len() + count * 4, 0);
+    bytes
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fault_of_the_board_is_reported_with_its_place() {
+    let folder = scratch("faulty-dist");
+    faulty::lay_out(&folder, BOARD);
+    let server = Server::start(&[("TILEWRIGHT_DIST", folder.to_str().unwrap())]);
+    let browser = Browser::start(1440, 900, true).await;
+    browser.open(&server.address).await;
+    browser.click("example-lenet5").await;
+    browser.find("verdict").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    let fault = browser.text_when("fault", |text| !text.is_empty()).await;
+    assert!(fault.contains("pool") && fault.contains("step"), "{fault}");
+    let report = browser.find("fault").await.prop("textContent").await.unwrap().unwrap();
+    assert!(report.contains("pc") && report.contains("max_pool"), "{report}");
+    assert!(browser.has("verdict").await && browser.has("memory-chart").await);
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("stopped with a fault"), "{agreement}");
+    browser.end().await;
+}
