@@ -100,7 +100,7 @@ mod tests {
         assert!(sort_out(&at(MAX_FILE_BYTES)).is_ok());
         let trouble = sort_out(&at(1 << 30)).unwrap_err();
         assert!(
-            trouble.what.contains("big.onnx") && trouble.detail.contains("1 GiB"),
+            trouble.what.contains("big.onnx") && trouble.detail.contains("1.00 GiB"),
             "{trouble:?}"
         );
     }
