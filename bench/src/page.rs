@@ -134,7 +134,12 @@ pub fn opening() -> Result<Vec<Measured>, String> {
     })?;
     let goal = Some(Goal::AtMost(300.0));
     Ok(vec![
-        Measured::new("LeNet-5 in the browser: click to plan, pointed at first", pointed, "ms", goal),
+        Measured::new(
+            "LeNet-5 in the browser: click to plan, pointed at first",
+            pointed,
+            "ms",
+            goal,
+        ),
         Measured::new("LeNet-5 in the browser: click to plan, page at rest", rested, "ms", goal),
         Measured::new("LeNet-5 in the browser: click to plan, at once", at_once, "ms", goal),
     ])

@@ -26,9 +26,9 @@ async fn a_run_in_flight_is_stopped_and_nothing_is_left_running() {
     fs::write(&path, convolutions(32, 64)).unwrap();
     browser.give_file("model-file", &path).await;
     browser.find("verdict").await;
-    let picture = scratch("slow-input.bin.npy");
-    fs::write(&picture, npy(64 * 64 * 16)).unwrap();
-    browser.give_file("input-file", &picture).await;
+    let input = scratch("slow-input.npy");
+    fs::write(&input, npy(64 * 64 * 16)).unwrap();
+    browser.give_file("input-file", &input).await;
     browser.text_when("results", |text| !text.is_empty()).await;
     browser.click("run").await;
     browser.text_when("progress", |text| text.contains("instructions")).await;

@@ -23,7 +23,7 @@ use crate::message::{
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
-pub use files::{MAX_FILE_BYTES, sort_out};
+pub use files::{MAX_FILE_BYTES, Sort, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
 pub use model::{OpenModel, Origin, OwnFile};
@@ -100,6 +100,13 @@ pub enum Event {
     OpenExample(&'static Example),
     /// A file was dropped or chosen; its bytes wait under the token.
     File {
+        /// Where the bytes wait.
+        token: u32,
+        /// Its name.
+        name: String,
+    },
+    /// A file was chosen as the model's input.
+    InputFile {
         /// Where the bytes wait.
         token: u32,
         /// Its name.
@@ -247,6 +254,7 @@ impl State {
             Event::Expecting => effects.push(Effect::StartImporter),
             Event::OpenExample(example) => self.open_example(example, effects),
             Event::File { token, name } => self.file(token, name, effects),
+            Event::InputFile { token, name } => self.input_file(token, name, effects),
             Event::FileRefused(trouble) => self.fail(Place::Model, trouble),
             Event::Keep(is_allowed) => self.allow_keeping(is_allowed, effects),
             Event::Stored(stored) => self.stored(stored, effects),

@@ -140,15 +140,8 @@ impl State {
 
     /// A file: a model, samples to calibrate with, or an input.
     pub(super) fn file(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
-        let sort = Sort::of(&name);
-        if self.is_opening() && sort == Sort::Picture {
-            let what = format!("{name} was not taken: a model is being opened");
-            let detail = "A picture is an input: it needs a model that takes it.";
-            return self
-                .fail(Place::Model, Trouble::new(what, detail, "Drop it again afterwards."));
-        }
-        match sort {
-            Sort::Picture => self.choose_file(token, name, effects),
+        match Sort::of(&name) {
+            Sort::Picture => self.input_file(token, name, effects),
             Sort::Samples => self.calibrate(token, name, effects),
             Sort::Model => self.open_file(OwnFile { token, name, ..OwnFile::default() }, effects),
         }

@@ -134,11 +134,16 @@ impl State {
         effects.push(Effect::PrepareSample(request, sample.file));
     }
 
-    pub(super) fn choose_file(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
+    pub(super) fn input_file(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
+        let detail = "It is an input: it needs a model that takes it.";
+        if self.is_opening() {
+            let what = format!("{name} was not taken: a model is being opened");
+            let trouble = Trouble::new(what, detail, "Give it again afterwards.");
+            return self.fail(Place::Model, trouble);
+        }
         if self.model.is_none() {
             let what = format!("{name} has no model to go to");
-            let detail = "A picture is an input: it needs a model that takes it.";
-            let remedy = "Open a model first, then drop the picture.";
+            let remedy = "Open a model first, then give its input.";
             return self.fail(Place::Model, Trouble::new(what, detail, remedy));
         }
         if self.run.phase.is_under_way() {

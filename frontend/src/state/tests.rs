@@ -181,6 +181,17 @@ fn files_go_where_their_ending_says() {
     assert!(state.names_file(1) && state.names_file(2) && !state.names_file(3));
 }
 
+#[test]
+fn a_file_that_was_chosen_as_input_is_one_whatever_its_ending() {
+    let mut state = ready();
+    let effects = state.update(Event::InputFile { token: 3, name: "x.npy".to_owned() });
+    assert!(matches!(effects[0], Effect::PrepareFile { token: 3, .. }), "{effects:?}");
+    assert_eq!(state.input.file.as_deref(), Some("x.npy"));
+    let (mut state, _) = started("");
+    assert!(state.update(Event::InputFile { token: 3, name: "x.npy".to_owned() }).is_empty());
+    assert!(state.trouble(Place::Model).is_some());
+}
+
 fn file(token: u32, name: &str) -> Event {
     Event::File { token, name: name.to_owned() }
 }

@@ -11,7 +11,7 @@ use yew::prelude::*;
 
 use super::chart::Patterns;
 use super::empty::{DimensionForm, EmptyView};
-use super::files::{Read, read_files};
+use super::files::{Purpose, Read, read_files};
 use super::firmware::FirmwarePanel;
 use super::header::Header;
 use super::layers::LayersPanel;
@@ -45,6 +45,7 @@ pub struct App {
     is_dragging: bool,
     on: Callback<Event>,
     on_files: Callback<FileList>,
+    on_input: Callback<FileList>,
     _listeners: Vec<EventListener>,
 }
 
@@ -56,7 +57,12 @@ impl Component for App {
         let link = ctx.link();
         let on = link.callback(|event| Msg::Happened(Message { event, buffers: Vec::new() }));
         let reader = link.callback(Msg::Read);
-        let on_files = Callback::from(move |files: FileList| read_files(&files, &reader));
+        let on_input = {
+            let reader = reader.clone();
+            Callback::from(move |files: FileList| read_files(&files, Purpose::Input, &reader))
+        };
+        let on_files =
+            Callback::from(move |files: FileList| read_files(&files, Purpose::Any, &reader));
         let session = Session::new(link.callback(Msg::Happened));
         let fragment = Fragment::parse(&read_fragment());
         on.emit(Event::Started(fragment, read_theme(), read_keeping()));
@@ -67,6 +73,7 @@ impl Component for App {
             _listeners: listeners(ctx, &on, &on_files),
             on,
             on_files,
+            on_input,
         }
     }
 
@@ -81,7 +88,13 @@ impl Component for App {
             }
             Msg::Read(read) => {
                 let event = match read {
-                    Ok((name, bytes)) => Event::File { token: self.session.keep_file(bytes), name },
+                    Ok((purpose, name, bytes)) => {
+                        let token = self.session.keep_file(bytes);
+                        match purpose {
+                            Purpose::Any => Event::File { token, name },
+                            Purpose::Input => Event::InputFile { token, name },
+                        }
+                    }
                     Err(trouble) => Event::FileRefused(trouble),
                 };
                 self.happen(ctx, Message { event, buffers: Vec::new() })
@@ -207,7 +220,7 @@ impl App {
                         picture={self.session.picture()} run={state.run.clone()}
                         can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit} {selected}
                         {is_stale} is_maximised={view == View::Run} on={on.clone()}
-                        on_files={self.on_files.clone()} />
+                        on_input={self.on_input.clone()} />
                 }
                 if let Some(plan) = &state.plan {
                     if shows(View::Firmware) {

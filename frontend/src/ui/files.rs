@@ -9,12 +9,21 @@ use crate::message::Trouble;
 use crate::session::link::text_of;
 use crate::state::sort_out;
 
-/// A file's name and its bytes, or why it is not taken.
-pub type Read = Result<(String, Uint8Array), Trouble>;
+/// What a file was given for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// What its ending says.
+    Any,
+    /// The model's input.
+    Input,
+}
+
+/// A file's purpose, its name and its bytes, or why it is not taken.
+pub type Read = Result<(Purpose, String, Uint8Array), Trouble>;
 
 /// Reads files one after the other in the order in which they are taken; none, if they cannot be
 /// taken together or one is too large.
-pub fn read_files(files: &FileList, reader: &Callback<Read>) {
+pub fn read_files(files: &FileList, purpose: Purpose, reader: &Callback<Read>) {
     let list: Vec<web_sys::File> = (0..files.length()).filter_map(|i| files.get(i)).collect();
     let known: Vec<(String, u64)> =
         list.iter().map(|file| (file.name(), file.size() as u64)).collect();
@@ -29,7 +38,7 @@ pub fn read_files(files: &FileList, reader: &Callback<Read>) {
             let name = file.name();
             let bytes = JsFuture::from(file.array_buffer()).await;
             reader.emit(match bytes {
-                Ok(buffer) => Ok((name, Uint8Array::new(&buffer))),
+                Ok(buffer) => Ok((purpose, name, Uint8Array::new(&buffer))),
                 Err(error) => Err(Trouble::new(
                     format!("{name} could not be read"),
                     text_of(&error),

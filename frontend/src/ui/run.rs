@@ -35,8 +35,8 @@ pub struct Props {
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
-    /// A file dialog gave these files.
-    pub on_files: Callback<web_sys::FileList>,
+    /// A file dialog gave this input.
+    pub on_input: Callback<web_sys::FileList>,
 }
 
 /// The panel.
@@ -118,8 +118,8 @@ fn inputs(props: &Props) -> Html {
                 }
                 <label class="button">
                     <Icon glyph={Glyph::Open} />{ "Own PNG or .npy" }
-                    <input type="file" class="visually-hidden" accept=".png,.npy,image/png"
-                        data-testid="input-file" onchange={file_event(&props.on_files)} />
+                    <input type="file" class="visually-hidden" accept=".png,.npy,.bin,image/png"
+                        data-testid="input-file" onchange={file_event(&props.on_input)} />
                 </label>
             </div>
             if let Some(name) = &props.input.file {
