@@ -21,7 +21,7 @@ use yew::Callback;
 use crate::message::{
     ImportReply, ImportRequest, PlanReply, PlanRequest, PlanSettings, Reply, Trouble,
 };
-use crate::state::{Effect, Event, OwnFile, RunEvent, Sort, State, Stored, Theme};
+use crate::state::{Effect, Event, FileKind, OwnFile, RunEvent, State, Stored, Theme};
 use link::{Answer, Link};
 use server::Watched;
 
@@ -325,7 +325,7 @@ impl Session {
             Effect::PrepareFile { request, token, name } => {
                 let Some(bytes) = self.files.remove(&token) else { return };
                 let address = || ObjectUrl::new(&bytes, "image/png").ok().map(Rc::new);
-                self.picture = (Sort::of(&name) == Sort::Picture).then(address).flatten();
+                self.picture = (FileKind::of(&name) == FileKind::Picture).then(address).flatten();
                 self.ask_importer(request, &ImportRequest::Input { name }, &[bytes]);
             }
             Effect::Plan(request, settings) => {

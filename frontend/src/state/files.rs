@@ -8,8 +8,8 @@ pub const MAX_FILE_BYTES: u64 = 512 << 20;
 
 /// What a file is, told from its name; in the order in which files are taken: a model before its
 /// samples, samples before pictures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sort {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
     /// A model.
     Model,
     /// Samples, or an input.
@@ -18,7 +18,7 @@ pub enum Sort {
     Picture,
 }
 
-impl Sort {
+impl FileKind {
     /// Of a file with this name.
     #[must_use]
     pub fn of(name: &str) -> Self {
@@ -53,22 +53,20 @@ pub fn sort_out(files: &[(String, u64)]) -> Result<Vec<usize>, Trouble> {
              command line.",
         ));
     }
-    for sort in [Sort::Model, Sort::Samples, Sort::Picture] {
-        let same: Vec<&str> = files
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .filter(|name| Sort::of(name) == sort)
-            .collect();
+    let mut order = Vec::new();
+    for kind in [FileKind::Model, FileKind::Samples, FileKind::Picture] {
+        let of_kind = |(_, (name, _)): &(usize, &(String, u64))| FileKind::of(name) == kind;
+        let same: Vec<usize> = files.iter().enumerate().filter(of_kind).map(|(i, _)| i).collect();
         if same.len() > 1 {
+            let names: Vec<&str> = same.iter().map(|index| files[*index].0.as_str()).collect();
             return Err(Trouble::new(
-                format!("{} {} at once", same.len(), sort.plural()),
-                format!("{}. One of a sort can be open; nothing was changed.", same.join(", ")),
+                format!("{} {} at once", same.len(), kind.plural()),
+                format!("{}. One of a sort can be open; nothing was changed.", names.join(", ")),
                 "Drop one model, with one .npy file of samples and one picture if you like.",
             ));
         }
+        order.extend(same);
     }
-    let mut order: Vec<usize> = (0..files.len()).collect();
-    order.sort_by_key(|index| Sort::of(&files[*index].0));
     Ok(order)
 }
 

@@ -23,7 +23,7 @@ use crate::message::{
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
-pub use files::{MAX_FILE_BYTES, Sort, sort_out};
+pub use files::{FileKind, MAX_FILE_BYTES, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
 pub use model::{OpenModel, Origin, OwnFile};

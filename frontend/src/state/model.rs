@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::files::Sort;
+use super::files::FileKind;
 use super::{Doer, Effect, Event, Input, Job, Place, Run, Selection, State};
 use crate::message::{ImportReply, ModelFacts, Trouble};
 use crate::view_model::catalogue::{self, Example};
@@ -140,10 +140,12 @@ impl State {
 
     /// A file: a model, samples to calibrate with, or an input.
     pub(super) fn file(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
-        match Sort::of(&name) {
-            Sort::Picture => self.input_file(token, name, effects),
-            Sort::Samples => self.calibrate(token, name, effects),
-            Sort::Model => self.open_file(OwnFile { token, name, ..OwnFile::default() }, effects),
+        match FileKind::of(&name) {
+            FileKind::Picture => self.input_file(token, name, effects),
+            FileKind::Samples => self.calibrate(token, name, effects),
+            FileKind::Model => {
+                self.open_file(OwnFile { token, name, ..OwnFile::default() }, effects)
+            }
         }
     }
 

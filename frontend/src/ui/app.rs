@@ -9,7 +9,7 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DragEvent, FileList, KeyboardEvent};
 use yew::prelude::*;
 
-use super::chart::Patterns;
+use super::chart::patterns;
 use super::empty::{DimensionForm, EmptyView};
 use super::files::{Purpose, Read, read_files};
 use super::firmware::FirmwarePanel;
@@ -17,7 +17,7 @@ use super::header::Header;
 use super::layers::LayersPanel;
 use super::memory::MemoryPanel;
 use super::overview::OverviewPanel;
-use super::parts::TroubleBox;
+use super::parts::trouble_box;
 use super::run::RunPanel;
 use super::status::{StatusLine, now_ms};
 use crate::session::{Before, Fetched, Message, Session, read_fragment, read_keeping, read_theme};
@@ -119,7 +119,7 @@ impl Component for App {
                     onclick={Callback::from(|event: MouseEvent| { event.prevent_default(); focus_main(); })}>
                     { "Skip to the panels" }
                 </a>
-                <Patterns />
+                { patterns() }
                 <Header boards={Rc::clone(&state.boards)} strategies={Rc::clone(&state.strategies)}
                     settings={state.settings.now().clone()} can_undo={state.settings.can_undo()}
                     can_redo={state.settings.can_redo()}
@@ -172,9 +172,8 @@ impl App {
         html! {
             <>
                 { for [Place::Model, Place::Plan].into_iter().filter_map(|place| {
-                    let trouble = state.trouble(place)?.clone();
-                    let on_dismiss = self.on.reform(move |()| Event::Dismiss(place));
-                    Some(html! { <TroubleBox {trouble} {kept} {on_dismiss} /> })
+                    let trouble = state.trouble(place)?;
+                    Some(html! { { trouble_box(trouble, place, kept, &self.on) } })
                 }) }
                 if let Some(names) = &state.open_dimensions {
                     <DimensionForm key={names.join("\n")} names={Rc::clone(names)} on={self.on.clone()} />

@@ -57,8 +57,7 @@ pub fn fitted(text: &str, width: f64) -> Option<String> {
 }
 
 /// The second cue beside colour: outputs are hatched, others dotted.
-#[component]
-pub fn Patterns() -> Html {
+pub fn patterns() -> Html {
     html! {
         <svg id="patterns" class="patterns" width="0" height="0" aria-hidden="true">
             <defs>
@@ -77,53 +76,50 @@ pub fn Patterns() -> Html {
     }
 }
 
-#[derive(PartialEq, Properties)]
-pub struct ChartProps {
+/// The frame of a chart: keys move the selection in it.
+pub struct Chart<'p> {
     /// Holds the drawing.
     pub node: NodeRef,
     /// What the chart shows, in a sentence.
-    pub label: AttrValue,
-    /// Ending of its test id.
+    pub label: &'p str,
+    /// Its test id.
     pub id: &'static str,
-    pub plan: Rc<PlanFacts>,
+    pub plan: &'p Rc<PlanFacts>,
     /// Where the selection is.
     pub selected: Selection,
     /// Address of the arena, if the board has firmware.
-    #[prop_or_default]
     pub address: Option<u32>,
     /// Whether single tensors can be reached.
     pub has_tensors: bool,
-    pub on: Callback<Event>,
-    pub children: Html,
+    pub on: &'p Callback<Event>,
 }
 
-/// The frame of a chart: keys move the selection in it.
-#[component]
-pub fn Chart(props: &ChartProps) -> Html {
-    let onkeydown = {
-        let (plan, on, at) = (Rc::clone(&props.plan), props.on.clone(), props.selected);
-        let (has_tensors, address) = (props.has_tensors, props.address);
-        Callback::from(move |event: KeyboardEvent| {
+impl Chart<'_> {
+    /// The frame around a drawing.
+    pub fn around(self, drawing: Html) -> Html {
+        let Self { node, label, id, plan, selected, address, has_tensors, on } = self;
+        let keys = if has_tensors {
+            "Left and right arrow keys go from operator to operator, up and down among its tensors."
+        } else {
+            "Left and right arrow keys go from operator to operator."
+        };
+        let (plan, on) = (Rc::clone(plan), on.clone());
+        let onkeydown = Callback::from(move |event: KeyboardEvent| {
             let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
             let step = Step::of_key(&event.key()).filter(|_| is_plain);
             let Some(step) = step.filter(|step| has_tensors || !step.is_among_tensors()) else {
                 return;
             };
             event.prevent_default();
-            let to = stepped(&plan, at, step);
+            let to = stepped(&plan, selected, step);
             on.emit(Event::Reach(to, spoken(&plan, to, address)));
-        })
-    };
-    let keys = if props.has_tensors {
-        "Left and right arrow keys go from operator to operator, up and down among its tensors."
-    } else {
-        "Left and right arrow keys go from operator to operator."
-    };
-    html! {
-        <div class="chart" ref={props.node.clone()} tabindex="0" role="application"
-            aria-roledescription="chart" aria-label={format!("{} {keys}", props.label)}
-            data-testid={props.id} {onkeydown}>
-            { props.children.clone() }
-        </div>
+        });
+        html! {
+            <div class="chart" ref={node} tabindex="0" role="application"
+                aria-roledescription="chart" aria-label={format!("{label} {keys}")}
+                data-testid={id} {onkeydown}>
+                { drawing }
+            </div>
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use yew::prelude::*;
 
-use super::icon::{Glyph, Icon};
+use super::icon::{Glyph, icon};
 use super::run::file_event;
 use crate::state::{Event, Keep};
 use crate::view_model::catalogue::EXAMPLES;
@@ -45,7 +45,7 @@ pub fn EmptyView(props: &Props) -> Html {
                 }
                 <label class={classes!("button", "primary", props.is_opening.then_some("busy"))}
                     onpointerenter={props.on.reform(|_| Event::Expecting)}>
-                    <Icon glyph={Glyph::Open} />
+                    { icon(Glyph::Open) }
                     { if props.is_opening { "Opening…" } else { "Open a model file" } }
                     <input type="file" class="visually-hidden" accept=".onnx,.tflite,.npy" multiple={true}
                         data-testid="model-file" onchange={file_event(&props.on_files)} />

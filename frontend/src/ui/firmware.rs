@@ -5,9 +5,9 @@ use std::rc::Rc;
 use tilewright_board::Board;
 use yew::prelude::*;
 
-use super::icon::{Glyph, Icon};
+use super::icon::{Glyph, icon};
 use super::panel::Panel;
-use super::parts::TroubleBox;
+use super::parts::trouble_box;
 use crate::message::{ImageFacts, Package, PlanFacts, Trouble};
 use crate::session::Download;
 use crate::state::{Event, Place, View};
@@ -44,8 +44,8 @@ pub fn FirmwarePanel(props: &Props) -> Html {
         <Panel view={View::Firmware} is_maximised={props.is_maximised} on={props.on.clone()}
             is_stale={props.is_stale}>
             if let Some(trouble) = &props.trouble {
-                <TroubleBox trouble={trouble.clone()} kept="The plan image alone can be downloaded."
-                    on_dismiss={props.on.reform(|()| Event::Dismiss(Place::Firmware))} />
+                { trouble_box(trouble, Place::Firmware, "The plan image alone can be downloaded.",
+                    &props.on) }
             }
             { body }
             <p class="muted detail">
@@ -92,7 +92,7 @@ fn row(download: &Download, bytes: u64, sha256: &str) -> Html {
             <th scope="row">
                 <a class="download" href={download.address.0.clone()} download={name.clone()}
                     data-testid={format!("download-{ending}")}>
-                    <Icon glyph={Glyph::Save} />{ name }
+                    { icon(Glyph::Save) }{ name }
                 </a>
                 <span class="muted detail">{ purpose(name) }</span>
             </th>

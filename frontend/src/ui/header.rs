@@ -6,7 +6,7 @@ use tilewright_board::Board;
 use web_sys::{HtmlInputElement, HtmlSelectElement};
 use yew::prelude::*;
 
-use super::icon::{Glyph, Icon};
+use super::icon::{Glyph, icon};
 use super::run::file_event;
 use crate::message::PlanSettings;
 use crate::state::{Event, Origin, Theme, View};
@@ -95,7 +95,7 @@ fn action(
     html! {
         <button type="button" class="quiet icon-button" title={label} aria-label={label} {disabled}
             data-testid={id} {onclick}>
-            <Icon {glyph} />
+            { icon(glyph) }
         </button>
     }
 }
@@ -166,7 +166,7 @@ fn model_picker(props: &Props) -> Html {
             <div class="picker-pair">
                 <Choice id="model" {value} {options} {on_choose} />
                 <label class="button icon-button" title="Open a model file">
-                    <Icon glyph={Glyph::Open} />
+                    { icon(Glyph::Open) }
                     <span class="visually-hidden">{ "Open a model file" }</span>
                     <input type="file" class="visually-hidden" accept=".onnx,.tflite,.npy,.png" multiple={true}
                         data-testid="open-file" onchange={file_event(&props.on_files)} />

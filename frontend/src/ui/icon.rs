@@ -27,15 +27,9 @@ pub enum Glyph {
     Save,
 }
 
-#[derive(PartialEq, Properties)]
-pub struct Props {
-    pub glyph: Glyph,
-}
-
 /// An icon; the control around it names it.
-#[component]
-pub fn Icon(props: &Props) -> Html {
-    let path = match props.glyph {
+pub fn icon(glyph: Glyph) -> Html {
+    let path = match glyph {
         Glyph::Undo => "M6 3 3 6l3 3M3 6h6a4 4 0 0 1 0 8H7",
         Glyph::Redo => "m10 3 3 3-3 3m3-3H7a4 4 0 0 0 0 8h2",
         Glyph::Share => {
@@ -50,7 +44,7 @@ pub fn Icon(props: &Props) -> Html {
         Glyph::Open => "M8 10.5V3M5 5.5 8 2.5l3 3M3 10v3h10v-3",
         Glyph::Save => "M8 2.5V10M5 7.5l3 3 3-3M3 10v3h10v-3",
     };
-    let class = match props.glyph {
+    let class = match glyph {
         Glyph::Play | Glyph::Stop => "icon icon-filled",
         _ => "icon",
     };

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use tilewright_report::{Kind, LayerCount};
 use yew::prelude::*;
 
-use super::icon::{Glyph, Icon};
+use super::icon::{Glyph, icon};
 use super::panel::Panel;
-use super::parts::KindTag;
+use super::parts::kind_tag;
 use super::save::save_text;
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection, View};
@@ -86,7 +86,7 @@ pub fn LayersPanel(props: &Props) -> Html {
             <input type="search" class="filter" placeholder="Filter" aria-label="Filter operators"
                 data-testid="layer-filter" value={props.filter.clone()} oninput={on_filter} />
             <button type="button" class="quiet" onclick={on_csv} title="Save the table as CSV">
-                <Icon glyph={Glyph::Save} />{ "CSV" }
+                { icon(Glyph::Save) }{ "CSV" }
             </button>
         </>
     };
@@ -137,7 +137,7 @@ fn head_cell(head: &Head, props: &Props) -> Html {
                 onclick={props.on.reform(move |_| Event::SortBy(column))}>
                 { head.title }<span class="arrow" aria-hidden="true">{ arrow }</span>
             </button>
-            if let Some(kind) = head.kind { <KindTag {kind} /> }
+            if let Some(kind) = head.kind { { kind_tag(kind) } }
             if !head.unit.is_empty() { <span class="kind">{ head.unit }</span> }
         </th>
     }

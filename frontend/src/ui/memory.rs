@@ -7,10 +7,10 @@ use tilewright_report::TensorUse;
 use yew::prelude::*;
 
 use super::chart::{Chart, fitted, px, use_width};
-use super::icon::{Glyph, Icon};
+use super::icon::{Glyph, icon};
 use super::panel::Panel;
-use super::parts::Legend;
-use super::save::{SaveDrawing, save_text};
+use super::parts::legend;
+use super::save::{save_buttons, save_text};
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection, View};
 use crate::view_model::figures;
@@ -71,26 +71,32 @@ pub fn MemoryPanel(props: &Props) -> Html {
     };
     let actions = html! {
         <>
-            <SaveDrawing drawing={node.clone()} name={format!("{name}-memory")} what="memory"
-                on={props.on.clone()} />
+            { save_buttons(&node, &format!("{name}-memory"), "memory", &props.on) }
             <button type="button" class="quiet" onclick={on_csv} title="Save the figures as CSV">
-                <Icon glyph={Glyph::Save} />{ "CSV" }
+                { icon(Glyph::Save) }{ "CSV" }
             </button>
         </>
     };
-    let legend = vec![
+    let entries = vec![
         ("input", "input of the operator".into()),
         ("output", "its output".into()),
         ("rest", "needed later".into()),
     ];
+    let frame = Chart {
+        node,
+        label: &view.summary,
+        id: "memory-chart",
+        plan: &props.plan,
+        selected: props.selected,
+        address,
+        has_tensors: true,
+        on: &props.on,
+    };
     html! {
         <Panel view={View::Memory} is_maximised={props.is_maximised} on={props.on.clone()}
             is_stale={props.is_stale} {actions}>
-            <Legend entries={legend} />
-            <Chart {node} id="memory-chart" label={view.summary.clone()} plan={Rc::clone(&props.plan)}
-                selected={props.selected} has_tensors={true} {address} on={props.on.clone()}>
-                if width > 0.0 { { drawing(props, &view, width) } }
-            </Chart>
+            { legend(entries) }
+            { frame.around(html! { if width > 0.0 { { drawing(props, &view, width) } } }) }
             <p class="readout" data-testid="memory-readout">{ readout(props, &view, address) }</p>
             { table(props, &view) }
         </Panel>

@@ -6,7 +6,7 @@ use tilewright_board::Board;
 use yew::prelude::*;
 
 use super::panel::Panel;
-use super::parts::KindTag;
+use super::parts::kind_tag;
 use crate::message::{Calibration, ModelFacts, PlanFacts};
 use crate::state::{Event, Keep, View};
 use crate::view_model::figures;
@@ -70,7 +70,7 @@ fn planned(plan: &PlanFacts, board: &Board) -> Html {
                         <dt>{ fact.title }</dt>
                         <dd>
                             <span class="figure">{ &fact.value }</span>
-                            <KindTag kind={fact.kind} />
+                            { kind_tag(fact.kind) }
                             <span class="muted detail">{ &fact.detail }</span>
                         </dd>
                     </div>
@@ -86,7 +86,7 @@ fn gauge(gauge: &Gauge) -> Html {
     html! {
         <div key={gauge.id} class={classes!("gauge", is_over.then_some("gauge-over"))}
             data-testid={format!("gauge-{}", gauge.id)}>
-            <dt>{ gauge.title }<KindTag kind={gauge.kind} /></dt>
+            <dt>{ gauge.title }{ kind_tag(gauge.kind) }</dt>
             <dd>
                 <span class="gauge-line">
                     <span class="figure">{ figures::binary(gauge.used) }</span>

@@ -2,7 +2,7 @@
 
 use yew::prelude::*;
 
-use super::icon::{Glyph, Icon};
+use super::icon::{Glyph, icon};
 use crate::state::{Event, View};
 
 #[derive(PartialEq, Properties)]
@@ -43,7 +43,7 @@ pub fn Panel(props: &Props) -> Html {
                     { props.actions.clone() }
                     <button type="button" class="quiet icon-button" title={label} aria-label={label}
                         onclick={move |_| on.emit(Event::Show(next))}>
-                        <Icon {glyph} />
+                        { icon(glyph) }
                     </button>
                 </div>
             </header>

@@ -4,66 +4,49 @@ use tilewright_report::Kind;
 use yew::prelude::*;
 
 use crate::message::Trouble;
-
-#[derive(PartialEq, Properties)]
-pub struct KindProps {
-    pub kind: Kind,
-}
+use crate::state::{Event, Place};
 
 /// How a figure came to be, as a quiet tag.
-#[component]
-pub fn KindTag(props: &KindProps) -> Html {
-    let title = match props.kind {
+pub fn kind_tag(kind: Kind) -> Html {
+    let title = match kind {
         Kind::Proved => "Proved: no plan of this kind needs less, or the gap is known",
         Kind::Counted => "Counted: bytes laid out or instructions executed",
         Kind::Modelled => "Modelled: computed from parameters with a source",
         Kind::Measured => "Measured on hardware",
     };
-    let word = props.kind.word();
+    let word = kind.word();
     html! { <span class={classes!("kind", format!("kind-{word}"))} {title}>{ word }</span> }
 }
 
-#[derive(PartialEq, Properties)]
-pub struct TroubleProps {
-    pub trouble: Trouble,
-    /// What is still shown although something went wrong; empty if nothing is.
-    #[prop_or_default]
-    pub kept: AttrValue,
-    pub on_dismiss: Callback<()>,
-}
-
-/// What went wrong, where, and what to do.
-#[component]
-pub fn TroubleBox(props: &TroubleProps) -> Html {
-    let on_dismiss = props.on_dismiss.clone();
+/// What went wrong at a place, and what to do. `kept`: what is still shown all the same; empty if
+/// nothing is.
+pub fn trouble_box(
+    trouble: &Trouble,
+    place: Place,
+    kept: &'static str,
+    on: &Callback<Event>,
+) -> Html {
     html! {
         <div class="trouble" role="alert" data-testid="trouble">
-            <p class="trouble-what">{ &props.trouble.what }</p>
-            if !props.trouble.detail.is_empty() { <p>{ &props.trouble.detail }</p> }
-            if !props.trouble.remedy.is_empty() {
-                <p class="trouble-remedy">{ &props.trouble.remedy }</p>
+            <p class="trouble-what">{ &trouble.what }</p>
+            if !trouble.detail.is_empty() { <p>{ &trouble.detail }</p> }
+            if !trouble.remedy.is_empty() {
+                <p class="trouble-remedy">{ &trouble.remedy }</p>
             }
-            if !props.kept.is_empty() { <p class="muted">{ &props.kept }</p> }
-            <button type="button" class="quiet" onclick={move |_| on_dismiss.emit(())}>
+            if !kept.is_empty() { <p class="muted">{ kept }</p> }
+            <button type="button" class="quiet" onclick={on.reform(move |_| Event::Dismiss(place))}>
                 { "Dismiss" }
             </button>
         </div>
     }
 }
 
-#[derive(PartialEq, Properties)]
-pub struct LegendProps {
-    /// Ending of the colour's name, and what it means.
-    pub entries: Vec<(&'static str, AttrValue)>,
-}
-
-/// What colours mean.
-#[component]
-pub fn Legend(props: &LegendProps) -> Html {
+/// What colours mean: endings of their names, and words.
+pub fn legend(entries: Vec<(&'static str, AttrValue)>) -> Html {
     html! {
         <ul class="legend">
-            { for props.entries.iter().map(|(id, title)| html! {
-                <li key={*id}>
+            { for entries.into_iter().map(|(id, title)| html! {
+                <li key={id}>
                     <svg width="12" height="12" aria-hidden="true">
                         <rect width="12" height="12" rx="2" class={format!("fill-{id}")} />
                     </svg>

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use tilewright_report::{Fault, Kind};
 use yew::prelude::*;
 
-use super::icon::{Glyph, Icon};
+use super::icon::{Glyph, icon};
 use super::panel::Panel;
-use super::parts::{KindTag, TroubleBox};
-use super::save::SaveDrawing;
+use super::parts::{kind_tag, trouble_box};
+use super::save::save_buttons;
 use super::timeline::TimelineChart;
 use crate::message::{Calibration, PlanFacts, Trouble};
 use crate::session::ObjectUrl;
@@ -45,16 +45,12 @@ pub fn RunPanel(props: &Props) -> Html {
     let outcome = props.run.outcome.as_ref();
     let drawing = use_node_ref();
     let name = props.plan.as_ref().map_or("run", |plan| plan.report.model.as_str());
-    let actions = html! {
-        <SaveDrawing drawing={drawing.clone()} name={format!("{name}-timeline")} what="timeline"
-            on={props.on.clone()} />
-    };
+    let actions = save_buttons(&drawing, &format!("{name}-timeline"), "timeline", &props.on);
     html! {
         <Panel view={View::Run} is_maximised={props.is_maximised} on={props.on.clone()} {actions}>
             if let Some(trouble) = &props.trouble {
-                <TroubleBox trouble={trouble.clone()}
-                    kept={outcome.map_or("", |_| "Below is the last run that ended.")}
-                    on_dismiss={props.on.reform(|()| Event::Dismiss(Place::Run))} />
+                { trouble_box(trouble, Place::Run,
+                    outcome.map_or("", |_| "Below is the last run that ended."), &props.on) }
             }
             { inputs(props) }
             { controls(props) }
@@ -117,7 +113,7 @@ fn inputs(props: &Props) -> Html {
                     </span>
                 }
                 <label class="button">
-                    <Icon glyph={Glyph::Open} />{ "Own PNG or .npy" }
+                    { icon(Glyph::Open) }{ "Own PNG or .npy" }
                     <input type="file" class="visually-hidden" accept=".png,.npy,.bin,image/png"
                         data-testid="input-file" onchange={file_event(&props.on_input)} />
                 </label>
@@ -164,12 +160,12 @@ fn controls(props: &Props) -> Html {
             if is_busy {
                 <button type="button" class="button" data-testid="cancel"
                     onclick={props.on.reform(|_| Event::Stop(Doer::Emulator))}>
-                    <Icon glyph={Glyph::Stop} />{ "Stop" }
+                    { icon(Glyph::Stop) }{ "Stop" }
                 </button>
             } else {
                 <button type="button" class="button primary" data-testid="run"
                     disabled={!props.can_run} onclick={props.on.reform(|_| Event::Run)}>
-                    <Icon glyph={Glyph::Play} />{ "Run on the emulated board" }
+                    { icon(Glyph::Play) }{ "Run on the emulated board" }
                 </button>
             }
             { progress(props) }
@@ -336,7 +332,7 @@ fn fact(title: &str, value: &str, kind: Kind, detail: &str) -> Html {
         <div class="fact">
             <dt>{ title.to_owned() }</dt>
             <dd>
-                <span class="figure">{ value.to_owned() }</span><KindTag {kind} />
+                <span class="figure">{ value.to_owned() }</span>{ kind_tag(kind) }
                 <span class="muted detail">{ detail.to_owned() }</span>
             </dd>
         </div>
@@ -384,8 +380,8 @@ fn check_table(outcome: &Outcome, props: &Props) -> Html {
                         <th scope="col">{ "Layer" }</th>
                         <th scope="col" class="number">{ "Elements" }</th>
                         <th scope="col" class="number">{ "Differ" }</th>
-                        <th scope="col" class="number">{ "Instructions" }<KindTag kind={Kind::Counted} /></th>
-                        <th scope="col" class="number">{ "Time" }<KindTag kind={Kind::Modelled} /></th>
+                        <th scope="col" class="number">{ "Instructions" }{ kind_tag(Kind::Counted) }</th>
+                        <th scope="col" class="number">{ "Time" }{ kind_tag(Kind::Modelled) }</th>
                     </tr></thead>
                     <tbody>
                         { for rows.iter().map(|row| {

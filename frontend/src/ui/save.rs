@@ -10,7 +10,7 @@ use web_sys::{
 };
 use yew::prelude::*;
 
-use super::icon::{Glyph, Icon};
+use super::icon::{Glyph, icon};
 use crate::session::ObjectUrl;
 use crate::state::Event;
 
@@ -33,24 +33,17 @@ const DENSITY: f64 = 2.0;
 const MOST_PIXELS: f64 = 16_384.0;
 const SVG: &str = "http://www.w3.org/2000/svg";
 
-#[derive(PartialEq, Properties)]
-pub struct Props {
-    /// Holds the drawing.
-    pub drawing: NodeRef,
-    /// Name of the file, without ending.
-    pub name: AttrValue,
-    /// What it is, in a word.
-    pub what: &'static str,
-    pub on: Callback<Event>,
-}
-
-/// Buttons that save a drawing as it looks now.
-#[component]
-pub fn SaveDrawing(props: &Props) -> Html {
+/// Buttons that save the drawing in an element as it looks now, under a name without ending.
+pub fn save_buttons(
+    drawing: &NodeRef,
+    name: &str,
+    what: &'static str,
+    on: &Callback<Event>,
+) -> Html {
     let button = |ending: &'static str,
                   save: fn(&Element, &str, &Callback<Event>) -> Option<()>| {
-        let (drawing, on) = (props.drawing.clone(), props.on.clone());
-        let name = format!("{}.{ending}", props.name);
+        let (drawing, on) = (drawing.clone(), on.clone());
+        let name = format!("{name}.{ending}");
         let onclick = Callback::from(move |_: MouseEvent| {
             let saved = drawing.cast::<Element>().and_then(|root| save(&root, &name, &on));
             if saved.is_none() {
@@ -59,9 +52,9 @@ pub fn SaveDrawing(props: &Props) -> Html {
         });
         let word = ending.to_ascii_uppercase();
         html! {
-            <button type="button" class="quiet" {onclick} data-testid={format!("save-{}-{ending}", props.what)}
-                title={format!("Save the {} as {word}", props.what)}>
-                <Icon glyph={Glyph::Save} />{ word }
+            <button type="button" class="quiet" {onclick} data-testid={format!("save-{}-{ending}", what)}
+                title={format!("Save the {} as {word}", what)}>
+                { icon(Glyph::Save) }{ word }
             </button>
         }
     };
@@ -81,8 +74,8 @@ impl Standalone {
         let svg = root.query_selector("svg[role=img]").ok()??;
         let copy: Element = svg.clone_node_with_deep(true).ok()?.dyn_into().ok()?;
         set_styles(&window, &svg, &copy);
-        let length = |name: &str| svg.get_attribute(name)?.parse::<f64>().ok();
-        let size = [length("width")?, length("height")?];
+        let place = svg.get_bounding_client_rect();
+        let size = [place.width(), place.height()];
         let document = window.document()?;
         if let Some(patterns) = document.get_element_by_id("patterns")
             && let Some(defs) = patterns.query_selector("defs").ok().flatten()

@@ -3,7 +3,7 @@
 use gloo::timers::callback::Interval;
 use yew::prelude::*;
 
-use super::icon::{Glyph, Icon};
+use super::icon::{Glyph, icon};
 use crate::state::{Event, Server, Task};
 use crate::view_model::figures;
 
@@ -78,7 +78,7 @@ fn task_line(task: &Task, on: &Callback<Event>) -> Html {
             <span class="muted">{ format!("{} s", figures::fixed(elapsed / 1e3, 1)) }</span>
             <button type="button" class="quiet" data-testid="stop"
                 onclick={on.reform(move |_| Event::Stop(doer))}>
-                <Icon glyph={Glyph::Stop} />{ "Stop" }
+                { icon(Glyph::Stop) }{ "Stop" }
             </button>
         </span>
     }

@@ -6,7 +6,7 @@ use tilewright_report::{SliceKind, Timeline};
 use yew::prelude::*;
 
 use super::chart::{Chart, fitted, px, use_width};
-use super::parts::Legend;
+use super::parts::legend;
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection};
 use crate::view_model::layers::Family;
@@ -63,11 +63,7 @@ pub fn TimelineChart(props: &Props) -> Html {
         .map(|(lane, bar)| format!("{} – {}", lane.title, bar.title))
         .collect::<Vec<_>>()
         .join("; ");
-    html! {
-        <figure class="timeline">
-            <Legend entries={used} />
-            <Chart {node} id="timeline" label={caption.clone()} plan={Rc::clone(&props.plan)}
-                selected={props.selected} has_tensors={false} on={props.on.clone()}>
+    let drawing = html! {
                 if width > 0.0 {
                     <svg role="img" width={px(width)} height={px(height)} aria-label={caption.clone()}
                         onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
@@ -106,7 +102,21 @@ pub fn TimelineChart(props: &Props) -> Html {
                         }) }
                     </svg>
                 }
-            </Chart>
+    };
+    let frame = Chart {
+        node,
+        label: &caption,
+        id: "timeline",
+        plan: &props.plan,
+        selected: props.selected,
+        address: None,
+        has_tensors: false,
+        on: &props.on,
+    };
+    html! {
+        <figure class="timeline">
+            { legend(used) }
+            { frame.around(drawing) }
             <figcaption class="readout">{ if lit.is_empty() { caption } else { lit } }</figcaption>
         </figure>
     }

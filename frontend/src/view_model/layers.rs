@@ -171,7 +171,7 @@ pub struct Row {
 pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter: &str) -> Vec<Row> {
     let clock = plan.timeline.clock_hz;
     let total: u64 = plan.report.layers.iter().map(|layer| layer.cycles).sum();
-    let filter = filter.trim().to_lowercase();
+    let filter = filter.trim().to_ascii_lowercase();
     let mut rows: Vec<Row> = plan
         .report
         .layers
@@ -201,7 +201,7 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
         })
         .filter(|row| {
             filter.is_empty()
-                || row.name.to_lowercase().contains(&filter)
+                || row.name.to_ascii_lowercase().contains(&filter)
                 || row.op.contains(&filter)
                 || row.output.contains(&filter)
         })

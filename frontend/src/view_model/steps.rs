@@ -67,19 +67,20 @@ pub fn stepped(plan: &PlanFacts, from: Selection, step: Step) -> Selection {
     }
 }
 
-/// The next tensor in the arena among those that are live at a layer.
+/// The next tensor in the arena among those that are live at a layer; the same at an end.
 fn neighbour(plan: &PlanFacts, layer: usize, from: Option<usize>, step: Step) -> Option<usize> {
-    let mut live: Vec<usize> =
-        memory::tensors_of(plan, layer).into_iter().map(|(tensor, _)| tensor).collect();
-    live.sort_by_key(|tensor| plan.tensors.get(*tensor).map(|tensor| tensor.offset));
-    let at = from.and_then(|tensor| live.iter().position(|live| *live == tensor));
-    let next = match (at, step) {
-        (None, Step::Up) => 0,
-        (None, _) => live.len().checked_sub(1)?,
-        (Some(at), Step::Up) => (at + 1).min(live.len() - 1),
-        (Some(at), _) => at.saturating_sub(1),
+    let offset = |tensor: usize| plan.tensors.get(tensor).map(|tensor| tensor.offset);
+    let live = || memory::tensors_of(plan, layer).into_iter().map(|(tensor, _)| tensor);
+    let at = from.filter(|tensor| live().any(|live| live == *tensor)).and_then(offset);
+    let next = match step {
+        Step::Up => {
+            live().filter(|t| at.is_none() || offset(*t) > at).min_by_key(|tensor| offset(*tensor))
+        }
+        _ => {
+            live().filter(|t| at.is_none() || offset(*t) < at).max_by_key(|tensor| offset(*tensor))
+        }
     };
-    live.get(next).copied()
+    next.or(from.filter(|_| at.is_some()))
 }
 
 /// What is to be said of a selection.
