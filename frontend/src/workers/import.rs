@@ -3,7 +3,7 @@
 use tilewright_formats::{FormatError, Limits, input, open};
 use tilewright_image::FirmwareImage;
 use tilewright_model::quantise::{QuantiseError, QuantiseOptions, quantise};
-use tilewright_model::{Data, Model, Tensor, int8};
+use tilewright_model::{Data, Model, Op, Tensor, int8};
 
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
@@ -12,6 +12,12 @@ use crate::message::{
     Calibration, FileFacts, ImportReply, ImportRequest, ModelFacts, Package, Port, ReferenceFacts,
     Trouble,
 };
+
+/// What to do about operators that nothing here computes.
+const UNSUPPORTED: &str = "Export the model without these operators, or replace them with others \
+                           that compute the same.";
+/// Nodes that are named at most.
+const NAMED: usize = 5;
 
 /// Samples of noise, where nothing better was given.
 const NOISE_SAMPLES: usize = 4;
@@ -79,6 +85,9 @@ fn import(
         .collect();
     let model =
         open(name, bytes, &Limits::default(), &dims).map_err(|error| cannot_open(name, &error))?;
+    if let Some(trouble) = without_meaning(name, &model) {
+        return Err(trouble);
+    }
     if model.is_int8() {
         let facts = facts(&model, name, bytes, Calibration::NotNeeded);
         return Ok((model, facts));
@@ -128,11 +137,7 @@ fn cannot_open(name: &str, error: &FormatError) -> Trouble {
     let remedy = match error {
         FormatError::NotAModel { .. } => "Choose an ONNX or TensorFlow Lite file.",
         FormatError::Damaged { .. } => "Export or download the file again.",
-        FormatError::UnsupportedOperators { .. } => {
-            "Export the model without these operators, or replace them with supported ones: \
-             convolution, depthwise and fully connected layers, pooling, add, pad, concat, reshape, \
-             ReLU, ReLU6, softmax."
-        }
+        FormatError::UnsupportedOperators { .. } => UNSUPPORTED,
         FormatError::DynamicDimension { dim, .. } => {
             let mut trouble = Trouble::new(what, detail, "Say which size to use.");
             trouble.dimensions.push(dim.clone());
@@ -142,6 +147,21 @@ fn cannot_open(name: &str, error: &FormatError) -> Trouble {
         _ => "Change the model where it says, and export it again.",
     };
     Trouble::new(what, detail, remedy)
+}
+
+/// The trouble of a model that holds operators which nothing here computes.
+pub(super) fn without_meaning(name: &str, model: &Model) -> Option<Trouble> {
+    let opaque = model.nodes.iter().filter_map(|node| match &node.op {
+        Op::Opaque { name } => Some(format!("{name} (node '{}')", node.name)),
+        _ => None,
+    });
+    let nodes: Vec<String> = opaque.collect();
+    let more = nodes.len().saturating_sub(NAMED);
+    let list = nodes.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let and = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let detail = format!("Nothing here computes {list}{and}.");
+    let what = format!("{name} cannot be planned");
+    (!nodes.is_empty()).then(|| Trouble::new(what, detail, UNSUPPORTED))
 }
 
 fn cannot_quantise(name: &str, error: &QuantiseError) -> Trouble {

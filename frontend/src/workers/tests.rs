@@ -132,6 +132,23 @@ fn a_run_is_judged_layer_by_layer() {
 }
 
 #[test]
+fn operators_that_nothing_computes_are_named_with_their_nodes() {
+    let mut model = tilewright_model::Model::default();
+    assert_eq!(super::import::without_meaning("net.onnx", &model), None);
+    for index in 0..7 {
+        model.nodes.push(tilewright_model::Node {
+            name: format!("head/{index}"),
+            op: tilewright_model::Op::Opaque { name: "NonMaxSuppression".to_owned() },
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        });
+    }
+    let trouble = super::import::without_meaning("net.onnx", &model).unwrap();
+    assert!(trouble.detail.contains("NonMaxSuppression (node 'head/0')"), "{trouble:?}");
+    assert!(trouble.detail.ends_with("and 2 more."), "{trouble:?}");
+}
+
+#[test]
 fn bad_files_say_what_and_what_to_do() {
     let mut importer = Importer::default();
     let model = file(EXAMPLES[0].file);
