@@ -44,10 +44,15 @@ pub fn add_steps(project: &Project, filter: Option<&str>, without: &[&str], step
     steps.tests("README commands", || readme::run(project, filter, terminal::line));
 }
 
+/// Where property tests look for their seed.
+const SEED: &str = "PROPTEST_RNG_SEED";
+
 /// Runs `cargo test` in a workspace and counts.
 ///
 /// Tests find what they drive in the environment: `TILEWRIGHT_PROGRAM` (the command line),
 /// `TILEWRIGHT_DIST` (the products' folder), `TILEWRIGHT_CHROMIUM` and `TILEWRIGHT_CHROMEDRIVER`.
+/// Property tests draw from one seed, so that a run can be repeated; `PROPTEST_RNG_SEED` gives
+/// another, and a plain `cargo test` draws a new one each time.
 ///
 /// # Errors
 /// When cargo cannot start, or without a filter no test has run.
@@ -60,6 +65,9 @@ pub fn cargo_test(
     let mut command = project.cargo(workspace, "test");
     command.args(["--release", "--no-fail-fast"]).args(args).args(filter);
     command.env("TILEWRIGHT_PROGRAM", project.program());
+    if std::env::var_os(SEED).is_none() {
+        command.env(SEED, "1");
+    }
     if let Some(browser) = browser::find(project) {
         command.env("TILEWRIGHT_CHROMIUM", browser.chromium);
         command.env("TILEWRIGHT_CHROMEDRIVER", browser.driver);

@@ -128,6 +128,25 @@ impl Model {
             .sum()
     }
 
+    /// Those operators that nothing here computes ([`Op::Opaque`]) with their nodes, in words: the
+    /// first few of them, and how many more there are. Nothing if there is none.
+    #[must_use]
+    pub fn opaque_in_words(&self) -> Option<String> {
+        const NAMED: usize = 5;
+        let words: Vec<String> = self
+            .nodes
+            .iter()
+            .filter(|node| matches!(node.op, Op::Opaque { .. }))
+            .map(|node| format!("{} (node '{}')", node.op.name(), node.name))
+            .collect();
+        let named = words.get(..NAMED).unwrap_or(&words).join(", ");
+        match words.len() {
+            0 => None,
+            count if count > NAMED => Some(format!("{named} and {} more", count - NAMED)),
+            _ => Some(named),
+        }
+    }
+
     /// Names of the operators that nothing here computes ([`Op::Opaque`]), sorted, each once.
     #[must_use]
     pub fn opaque_operators(&self) -> Vec<&str> {

@@ -64,7 +64,7 @@ pub enum RunError {
     /// The model holds operators without meaning here.
     #[error("nothing here computes {operators}")]
     Opaque {
-        /// Their names, each once, separated by commas.
+        /// Their names with those of their nodes, in words.
         operators: String,
     },
     /// The caller asked for an end.
@@ -204,9 +204,8 @@ fn last_reads(model: &Model) -> Vec<Option<usize>> {
 /// Refuses models whose activations are not all of one type, but for the integers that an index has,
 /// and models with opaque operators.
 pub(crate) fn check_types(model: &Model, dtype: DType) -> Result<(), RunError> {
-    let operators = model.opaque_operators();
-    if !operators.is_empty() {
-        return Err(RunError::Opaque { operators: operators.join(", ") });
+    if let Some(operators) = model.opaque_in_words() {
+        return Err(RunError::Opaque { operators });
     }
     for node in &model.nodes {
         for id in &node.outputs {

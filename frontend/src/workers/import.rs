@@ -3,7 +3,7 @@
 use tilewright_formats::{FormatError, Limits, input, open};
 use tilewright_image::FirmwareImage;
 use tilewright_model::quantise::{QuantiseError, QuantiseOptions, quantise};
-use tilewright_model::{Data, Model, Op, Tensor, int8};
+use tilewright_model::{Data, Model, Tensor, int8};
 
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
@@ -16,8 +16,6 @@ use crate::message::{
 /// What to do about operators that nothing here computes.
 const UNSUPPORTED: &str = "Export the model without these operators, or replace them with others \
                            that compute the same.";
-/// Nodes that are named at most.
-const NAMED: usize = 5;
 
 /// Samples of noise, where nothing better was given.
 const NOISE_SAMPLES: usize = 4;
@@ -151,17 +149,10 @@ fn cannot_open(name: &str, error: &FormatError) -> Trouble {
 
 /// The trouble of a model that holds operators which nothing here computes.
 pub(super) fn without_meaning(name: &str, model: &Model) -> Option<Trouble> {
-    let opaque = model.nodes.iter().filter_map(|node| match &node.op {
-        Op::Opaque { name } => Some(format!("{name} (node '{}')", node.name)),
-        _ => None,
-    });
-    let nodes: Vec<String> = opaque.collect();
-    let more = nodes.len().saturating_sub(NAMED);
-    let list = nodes.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    let and = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let detail = format!("Nothing here computes {list}{and}.");
+    let list = model.opaque_in_words()?;
+    let detail = format!("Nothing here computes {list}.");
     let what = format!("{name} cannot be planned");
-    (!nodes.is_empty()).then(|| Trouble::new(what, detail, UNSUPPORTED))
+    Some(Trouble::new(what, detail, UNSUPPORTED))
 }
 
 fn cannot_quantise(name: &str, error: &QuantiseError) -> Trouble {

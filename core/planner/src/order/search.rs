@@ -107,8 +107,11 @@ impl Search {
             let mut trail = Vec::new();
             for op in ready {
                 work += 1;
-                let [first, _] = self.cursor.memory.after(&self.net, &self.net.halves[op as usize]);
-                let reached = peak.max(first);
+                // The second half needs more where a mirrored operator gives back what it wrote in
+                // place of: the state after it has all of its operands.
+                let [first, second] =
+                    self.cursor.memory.after(&self.net, &self.net.halves[op as usize]);
+                let reached = peak.max(first).max(second);
                 if reached >= self.ceiling {
                     continue;
                 }

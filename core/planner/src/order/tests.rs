@@ -242,6 +242,31 @@ fn two_thousand_branches_end_within_the_budget() {
     assert_eq!(problem.measure(&answer.order).unwrap().peak, answer.peak);
 }
 
+/// Both inputs die where the output is written in place of one: run backwards, the state after the
+/// operator is the widest.
+#[test]
+fn a_search_backwards_counts_the_state_after_its_last_operator() {
+    let tensors = (0..3).map(|t| Tensor { name: format!("t{t}"), bytes: 9 }).collect();
+    let operator = Operator {
+        name: "sum".to_owned(),
+        effect: Effect::Elementwise,
+        inputs: vec![0, 1],
+        outputs: vec![2],
+        ..Operator::default()
+    };
+    let graph = Graph {
+        tensors,
+        operators: vec![operator],
+        inputs: vec![0, 1],
+        outputs: vec![2],
+        ..Graph::default()
+    };
+    let problem = Problem::new(graph, Rules { in_place: true, concat: false }).unwrap();
+    let mut search = search::Search::new(problem.net.mirrored(), 0, u64::MAX, 1 << 20);
+    let found = search.advance(&mut 1000);
+    assert_eq!(found, Some(search::Outcome::Best(vec![0], 18)));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
