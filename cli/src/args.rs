@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use tilewright_model::quantise::RangeRule;
 use tilewright_plan::Bytes;
 use tilewright_planner::Strategy;
 
@@ -68,6 +69,10 @@ pub struct Quantised {
     /// <model>.calibration.npy beside the model, or for the zoo analytic scales
     #[arg(long, value_name = "FILE.npy|random")]
     pub samples: Option<PathBuf>,
+    /// How ranges follow from the samples: `minmax`, `percentile` (99.99), `percentile=99.9`, or
+    /// `mse`, the least expected squared error; else minmax
+    #[arg(long, value_name = "RULE")]
+    pub calibration: Option<RangeRule>,
 }
 
 #[derive(Debug, Args)]
@@ -106,7 +111,12 @@ pub enum ZooCommand {
 #[derive(Debug, Args)]
 pub struct Inspect {
     #[command(flatten)]
-    pub file: ModelFile,
+    pub quantised: Quantised,
+    /// Show what quantising does instead: for each tensor range, scale, share of values that
+    /// saturate and signal-to-noise ratio (SQNR) of the int8 model; for each layer the SQNR of the
+    /// model's outputs with only this layer quantised
+    #[arg(long)]
+    pub quantisation: bool,
     #[command(flatten)]
     pub json: Json,
     /// Print comma-separated values

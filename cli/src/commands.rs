@@ -6,6 +6,7 @@ pub mod image;
 pub mod inspect;
 pub mod order;
 pub mod plan;
+mod quantisation;
 pub mod run;
 pub mod serve;
 pub mod verify;

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use tilewright_board::Board;
+use tilewright_model::quantise::QuantiseOptions;
 use tilewright_model::{Data, Model};
 use tilewright_planner::Options;
 use tilewright_server::pipeline::zoo::{self, Network};
-use tilewright_server::pipeline::{self, Bounds, Prepared, Samples};
+use tilewright_server::pipeline::{self, Bounds, Examined, Prepared, Samples};
 use tilewright_server::{Blame, Cancel, Problem, Progress};
 
 use crate::args::{ModelFile, OnBoard, Quantised};
@@ -85,24 +86,86 @@ pub fn prepared(
     cancel: &Cancel,
 ) -> Result<Prepared, Problem> {
     if let (None, Some(network)) = (&options.samples, of_zoo(&options.file)?) {
+        if options.calibration.is_some() {
+            return Err(unused_calibration("A network of the zoo has analytic scales."));
+        }
         return zoo::analytic(&network, &Bounds::default(), progress, cancel);
     }
     let model = model(&options.file, progress, cancel)?;
+    if model.is_int8() && options.calibration.is_some() {
+        return Err(unused_calibration("The model is int8 already."));
+    }
+    let given =
+        if model.is_int8() && options.samples.is_none() { Given::Random } else { given(options)? };
     // Whoever waits here can see how far it is, and end it.
     let bounds = Bounds::default();
-    let given = match &options.samples {
-        Some(word) if word.as_os_str() == RANDOM => {
-            return pipeline::prepare(model, Samples::Random, &bounds, progress, cancel);
+    pipeline::prepare(model, given.samples(), &quantising(options), &bounds, progress, cancel)
+}
+
+/// What quantising does to the float model of a file, shown on up to so many samples.
+///
+/// # Errors
+/// As [`prepared`], or if the model is int8.
+pub fn examined(
+    options: &Quantised,
+    report_samples: usize,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<(Model, Examined), Problem> {
+    if options.samples.is_none() && of_zoo(&options.file)?.is_some() {
+        return Err(Problem::new(
+            Blame::BadInput,
+            "A network of the zoo has seeded weights and no samples of its own.",
+            "--quantisation",
+            "Give --samples FILE.npy or --samples random.",
+        ));
+    }
+    let model = model(&options.file, progress, cancel)?;
+    let given = if model.is_int8() { Given::Random } else { given(options)? };
+    let quantising = QuantiseOptions { report_samples, ..quantising(options) };
+    let examined = pipeline::examine(&model, given.samples(), &quantising, progress, cancel)?;
+    Ok((model, examined))
+}
+
+fn unused_calibration(why: &str) -> Problem {
+    let what_to_do = "Leave --calibration out, or give a float model with --samples.";
+    Problem::new(
+        Blame::BadInput,
+        format!("{why} Nothing is calibrated."),
+        "--calibration",
+        what_to_do,
+    )
+}
+
+fn quantising(options: &Quantised) -> QuantiseOptions {
+    let mut quantising = QuantiseOptions::default();
+    quantising.rule = options.calibration.unwrap_or(quantising.rule);
+    quantising
+}
+
+/// Samples as they were asked for.
+enum Given {
+    Random,
+    File(String, Vec<u8>),
+}
+
+impl Given {
+    fn samples(&self) -> Samples<'_> {
+        match self {
+            Self::Random => Samples::Random,
+            Self::File(name, bytes) => Samples::File(name, bytes),
         }
+    }
+}
+
+fn given(options: &Quantised) -> Result<Given, Problem> {
+    let path = match &options.samples {
+        Some(word) if word.as_os_str() == RANDOM => return Ok(Given::Random),
         Some(path) => path.clone(),
-        None if model.is_int8() => {
-            return pipeline::prepare(model, Samples::Random, &bounds, progress, cancel);
-        }
         None => beside(&options.file.model)?,
     };
-    let bytes = files::read(&given, "samples file", SAMPLES_LIMIT)?;
-    let samples = Samples::File(&name(&given), &bytes);
-    pipeline::prepare(model, samples, &bounds, progress, cancel)
+    let bytes = files::read(&path, "samples file", SAMPLES_LIMIT)?;
+    Ok(Given::File(name(&path), bytes))
 }
 
 /// The samples file that belongs to a model.

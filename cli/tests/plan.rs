@@ -55,6 +55,49 @@ fn inspect_gives_the_operators_of_lenet() {
 }
 
 #[test]
+fn inspect_shows_what_quantising_does() {
+    let shown = |options: &[&str]| {
+        let lenet = lenet();
+        let mut words = vec!["inspect", lenet.as_str(), "--quantisation"];
+        words.extend(options);
+        tilewright(&words)
+    };
+    let minmax = json(&shown(&["--json"]), 0);
+    assert_eq!(minmax["calibration"], "minmax");
+    let tensors = minmax["tensors"].as_array().unwrap();
+    assert_eq!((tensors[0]["low"].as_f64(), tensors[0]["high"].as_f64()), (Some(0.0), Some(1.0)));
+    assert_eq!(tensors[0]["zero"], -128);
+    let mse = json(&shown(&["--json", "--calibration", "mse"]), 0);
+    assert_eq!(mse["calibration"], "mse");
+    assert!(mse["samples"].as_str().unwrap().ends_with("calibration mse"), "{mse}");
+    let names = |shown: &serde_json::Value| -> Vec<String> {
+        let tensors = shown["tensors"].as_array().unwrap();
+        tensors.iter().map(|tensor| tensor["layer"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&minmax), names(&mse));
+    for (wide, cut) in tensors.iter().zip(mse["tensors"].as_array().unwrap()) {
+        assert_eq!(wide["high"], cut["high"], "what was seen does not depend on the rule");
+        assert!(wide["sqnr_db"].as_f64().unwrap() > 25.0, "{wide}");
+        // A pool chooses values, so that it has no error of its own.
+        let moves = ["pool1", "pool2", "flatten"].iter().any(|name| wide["layer"] == *name);
+        assert_eq!(wide["output_sqnr_db"].is_null(), moves, "{wide}");
+    }
+    assert_ne!(tensors[1]["scale"], mse["tensors"][1]["scale"]);
+    let csv = text(&shown(&["--csv"]), 0);
+    assert_eq!(csv.lines().count(), tensors.len() + 1);
+    assert!(csv.starts_with("layer,tensor,low,high,scale,zero,saturated_percent,sqnr_db"), "{csv}");
+    assert!(text(&shown(&[]), 0).contains("layers alone on 16 of the samples"));
+    for wrong in ["max", "percentile=20", "percentile="] {
+        text(&shown(&["--calibration", wrong]), 2);
+    }
+    text(&tilewright(&["inspect", &lenet(), "--calibration", "mse"]), 2);
+    text(&tilewright(&["inspect", "zoo:lenet5", "--quantisation"]), 2);
+    let plan = json(&plan(&lenet(), &["--json", "--calibration", "percentile=99.9"]), 0);
+    let samples = plan["samples"].as_str().unwrap();
+    assert!(samples.ends_with("calibration percentile=99.9"), "{samples}");
+}
+
+#[test]
 fn plan_gives_the_keys_that_scripts_rely_on() {
     let report = json(&plan(&lenet(), &["--json"]), 0);
     for key in [

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tilewright_model::{Model, Op};
-use tilewright_server::{Cancel, Problem};
+use tilewright_server::{Blame, Cancel, Problem};
 
 use super::json;
 use crate::Said;
@@ -68,8 +68,20 @@ struct Operator {
 
 /// Shows a model after import: NHWC, batch normalisation folded, activations fused.
 pub fn inspect(options: &Inspect) -> Result<Said, Problem> {
+    if options.quantisation {
+        return super::quantisation::quantisation(options);
+    }
+    let quantised = &options.quantised;
+    let unused = [
+        (quantised.samples.is_some(), "--samples"),
+        (quantised.calibration.is_some(), "--calibration"),
+    ];
+    if let Some((_, option)) = unused.into_iter().find(|(given, _)| *given) {
+        let error = format!("{option} says how to quantise, but nothing is quantised.");
+        return Err(Problem::new(Blame::BadInput, error, option, "Add --quantisation."));
+    }
     let mut teller = crate::progress::Teller::new();
-    let model = load::model(&options.file, &mut |p| teller.tell(&p), &Cancel::default())?;
+    let model = load::model(&quantised.file, &mut |p| teller.tell(&p), &Cancel::default())?;
     drop(teller);
     let inspected = of(&model);
     let text = if options.json.json {

@@ -61,6 +61,45 @@ impl<'m> Interpreter<'m> {
     }
 }
 
+/// What differs from a run that was made before.
+pub(crate) struct Altered<'a> {
+    /// Results of the nodes in that run.
+    pub(crate) before: &'a [Data],
+    /// The nodes whose results differ; others are not computed again.
+    pub(crate) differs: &'a [bool],
+    /// A node that takes these operands where they are given.
+    pub(crate) node: Option<(NodeId, &'a [Option<Data>])>,
+    /// Applied to that node's result.
+    pub(crate) round: &'a dyn Fn(Data) -> Data,
+}
+
+impl Interpreter<'_> {
+    /// Runs the model anew where it differs from a run before.
+    pub(crate) fn run_altered(
+        &self,
+        inputs: &[Data],
+        altered: &Altered<'_>,
+        stop: &Stop<'_>,
+    ) -> Result<Vec<Data>, RunError> {
+        execute(self.model, inputs, &mut |_, _| {}, stop, &mut |id, node, operands, stop| {
+            let replaced = altered.node.filter(|(altered, _)| *altered == id);
+            match (replaced, altered.before.get(id.0)) {
+                (Some((_, others)), _) => {
+                    let others = others.iter().map(Option::as_ref);
+                    let operands: Vec<&Data> = operands
+                        .iter()
+                        .zip(others)
+                        .map(|(own, other)| other.unwrap_or(own))
+                        .collect();
+                    compute(self.model, node, &operands, None, stop).map(altered.round)
+                }
+                (None, Some(before)) if !altered.differs[id.0] => Ok(before.clone()),
+                _ => compute(self.model, node, operands, self.packed[id.0].as_ref(), stop),
+            }
+        })
+    }
+}
+
 /// Runs a float model once. See [`Interpreter::run`].
 ///
 /// # Errors

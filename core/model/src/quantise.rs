@@ -1,9 +1,12 @@
-//! From float to int8: min-max calibration on samples, activations with one asymmetric scale per
+//! From float to int8: calibration on samples by one of the [`RangeRule`]s, activations with one asymmetric scale per
 //! tensor, weights with one symmetric scale per output channel, 32-bit bias. Thesis 2.3.2.3.
 
 mod calibrate;
+mod histogram;
 mod report;
+mod rule;
 mod scales;
+mod sensitivity;
 mod stated;
 mod weights;
 
@@ -19,19 +22,23 @@ use crate::verify::VerifyError;
 
 pub use calibrate::{Calibration, Range};
 pub use report::{QuantiseReport, TensorReport};
+pub use rule::{Percentile, RangeRule, UnknownRule};
 pub use scales::prescribed;
+pub use sensitivity::{LayerSensitivity, sensitivity};
 pub use stated::quantise_as_stated;
 
 /// Choices of the quantiser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantiseOptions {
+    /// How ranges of activations follow from the values seen.
+    pub rule: RangeRule,
     /// How many samples, from the first on, the float and int8 models are compared on.
     pub report_samples: usize,
 }
 
 impl Default for QuantiseOptions {
     fn default() -> Self {
-        Self { report_samples: 4 }
+        Self { rule: RangeRule::default(), report_samples: 4 }
     }
 }
 
@@ -63,6 +70,9 @@ pub enum QuantiseError {
     /// The quantised graph is faulty.
     #[error("after quantising: {0}")]
     Verify(#[from] VerifyError),
+    /// The int8 model is not what quantising the float model gives.
+    #[error("the int8 model does not have the float model's nodes and inputs")]
+    NotItsForm,
     /// A node has no integer parameters.
     #[error(transparent)]
     Integer(#[from] IntegerError),

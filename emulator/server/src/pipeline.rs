@@ -16,5 +16,5 @@ pub use emulate::{Machine, PlanFile, bytes_of, run_image};
 pub use files::export;
 pub use package::Package;
 pub use planning::{checked_plan, does_not_fit, plan_file};
-pub use prepare::{Prepared, Samples, import, prepare};
+pub use prepare::{Examined, Prepared, Samples, examine, import, prepare};
 pub use verified::run_plan;

@@ -100,7 +100,7 @@ fn import(
         None => (noise(&model), Calibration::Noise),
     };
     // How far int8 is from float is not shown here, so that nothing is run for it.
-    let options = QuantiseOptions { report_samples: 0 };
+    let options = QuantiseOptions { report_samples: 0, ..QuantiseOptions::default() };
     let (model, _) =
         quantise(&model, &samples, &options).map_err(|error| cannot_quantise(name, &error))?;
     let facts = facts(&model, name, bytes, calibration);

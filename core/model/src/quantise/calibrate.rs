@@ -1,5 +1,6 @@
 //! Ranges of activations over the samples.
 
+use super::histogram::Histogram;
 use super::{QuantiseError, QuantiseOptions, QuantiseReport, activations, convert, report, scales};
 use crate::data::Data;
 use crate::float;
@@ -48,6 +49,8 @@ pub struct Calibration<'m> {
     interpreter: float::Interpreter<'m>,
     /// For each tensor that is an activation; nothing for weights.
     ranges: Vec<Option<Range>>,
+    /// As many, empty where the rule needs no counts.
+    histograms: Vec<Histogram>,
     seen: usize,
     /// The samples on which the int8 model is compared.
     kept: Vec<Vec<Data>>,
@@ -75,7 +78,8 @@ impl<'m> Calibration<'m> {
             }
         }
         let options = options.clone();
-        Ok(Self { model, options, interpreter, ranges, seen: 0, kept: Vec::new() })
+        let histograms = vec![Histogram::default(); ranges.len()];
+        Ok(Self { model, options, interpreter, ranges, histograms, seen: 0, kept: Vec::new() })
     }
 
     /// Runs the float model on one set of inputs and widens the ranges.
@@ -93,12 +97,15 @@ impl<'m> Calibration<'m> {
     /// [`QuantiseError::Run`] if it was stopped, after which the ranges are of no use.
     pub fn observe_until(&mut self, sample: &[Data], stop: &Stop<'_>) -> Result<(), QuantiseError> {
         let mut faulty = None;
-        let ranges = &mut self.ranges;
+        let (ranges, histograms) = (&mut self.ranges, &mut self.histograms);
+        let counts = self.options.rule.counts();
         let mut see = |tensor: usize, data: &Data| {
-            if let (Some(range), Some(values)) = (ranges[tensor].as_mut(), data.as_f32())
-                && !range.include(values)
-            {
-                faulty.get_or_insert(tensor);
+            if let (Some(range), Some(values)) = (ranges[tensor].as_mut(), data.as_f32()) {
+                if !range.include(values) {
+                    faulty.get_or_insert(tensor);
+                } else if counts && faulty.is_none() {
+                    histograms[tensor].include(values, *range);
+                }
             }
         };
         for (id, data) in self.model.inputs.iter().zip(sample) {
@@ -140,13 +147,24 @@ impl<'m> Calibration<'m> {
         if self.seen == 0 {
             return Err(QuantiseError::NoSamples);
         }
-        let scales = scales::choose(self.model, &self.ranges)?;
+        let scales = scales::choose(self.model, &self.chosen())?;
         let quantised = convert(self.model, &scales)?;
         quantised.verify()?;
         let models = (self.model, &quantised);
         let mut report =
             report::compare(models, &self.interpreter, &self.ranges, &self.kept, stop)?;
         report.samples = self.seen;
+        report.rule = self.options.rule;
         Ok((quantised, report))
+    }
+
+    /// The ranges to represent: those seen, as the rule cuts them.
+    fn chosen(&self) -> Vec<Option<Range>> {
+        let cut = |((range, histogram), constant): ((&Option<Range>, &Histogram), bool)| {
+            range
+                .map(|seen| if constant { seen } else { self.options.rule.choose(seen, histogram) })
+        };
+        let constant = self.model.tensors.iter().map(|tensor| tensor.is_constant());
+        self.ranges.iter().zip(&self.histograms).zip(constant).map(cut).collect()
     }
 }

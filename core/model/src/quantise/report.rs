@@ -2,6 +2,7 @@
 
 use super::QuantiseError;
 use super::calibrate::Range;
+use super::rule::RangeRule;
 use crate::data::Data;
 use crate::graph::{Model, Node, NodeId, TensorId};
 use crate::interpret::Stop;
@@ -13,7 +14,10 @@ use crate::{float, int8};
 pub struct TensorReport {
     /// The tensor.
     pub tensor: String,
-    /// Values seen over all samples.
+    /// The node that makes it; the tensor itself if it is an input.
+    pub layer: String,
+    /// Smallest and largest value seen over all samples; what int8 represents follows from scale
+    /// and zero point.
     pub range: Range,
     /// Scale.
     pub scale: f32,
@@ -22,9 +26,19 @@ pub struct TensorReport {
     /// Float values, over the compared samples, that lie beyond what int8 represents by more than
     /// half a step.
     pub saturated: u64,
+    /// Float values over the compared samples.
+    pub values: u64,
     /// Signal power over the power of the int8 model's deviation, in decibels, over the compared
     /// samples; infinite where nothing deviates.
     pub sqnr_db: f64,
+}
+
+impl TensorReport {
+    /// The share of values that saturate, from 0 to 1.
+    #[must_use]
+    pub fn saturation(&self) -> f64 {
+        if self.values == 0 { 0.0 } else { self.saturated as f64 / self.values as f64 }
+    }
 }
 
 /// What quantisation did to a model.
@@ -32,36 +46,52 @@ pub struct TensorReport {
 pub struct QuantiseReport {
     /// One entry for each activation that an input or a node makes, in order of execution.
     pub tensors: Vec<TensorReport>,
+    /// How ranges followed from the values seen.
+    pub rule: RangeRule,
     /// Samples that ranges were taken from.
     pub samples: usize,
     /// Samples on which float and int8 were compared.
     pub compared: usize,
 }
 
+/// Power of a signal and of the deviation from it.
 #[derive(Clone, Default)]
-struct Power {
+pub(super) struct Power {
     signal: f64,
     noise: f64,
-    saturated: u64,
 }
 
 impl Power {
+    pub(super) fn add(&mut self, real: f64, other: f64) {
+        let deviation = other - real;
+        self.signal += real * real;
+        self.noise += deviation * deviation;
+    }
+
+    pub(super) fn decibels(&self) -> f64 {
+        if self.noise == 0.0 { f64::INFINITY } else { 10.0 * libm::log10(self.signal / self.noise) }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Compared {
+    power: Power,
+    saturated: u64,
+    values: u64,
+}
+
+impl Compared {
     fn add(&mut self, real: &[f32], integers: &[i8], quantisation: &Quantisation) {
         let scale = f64::from(quantisation.scale(0));
         let zero = quantisation.zero();
         let low = scale * (-128.5 - f64::from(zero));
         let high = scale * (127.5 - f64::from(zero));
+        self.values += real.len() as u64;
         for (real, integer) in real.iter().zip(integers) {
             let real = f64::from(*real);
-            let deviation = scale * f64::from(i32::from(*integer) - zero) - real;
-            self.signal += real * real;
-            self.noise += deviation * deviation;
+            self.power.add(real, scale * f64::from(i32::from(*integer) - zero));
             self.saturated += u64::from(real < low || real > high);
         }
-    }
-
-    fn decibels(&self) -> f64 {
-        if self.noise == 0.0 { f64::INFINITY } else { 10.0 * libm::log10(self.signal / self.noise) }
     }
 }
 
@@ -88,7 +118,7 @@ pub(super) fn compare(
         let none = || Quantisation::per_tensor(1.0, 0);
         quantised.tensor(id).quantisation.clone().unwrap_or_else(none)
     };
-    let mut powers = vec![Power::default(); pairs.len()];
+    let mut powers = vec![Compared::default(); pairs.len()];
     let integer_interpreter = int8::Interpreter::new(quantised)?;
     for sample in samples {
         let mut reals: Vec<Data> = sample.clone();
@@ -112,29 +142,34 @@ pub(super) fn compare(
             }
         }
     }
-    let is_quantised =
-        |pair: &(&(TensorId, TensorId), &Power)| quantised.tensor(pair.0.1).quantisation.is_some();
+    let inputs = model.inputs.iter().map(|id| &model.tensor(*id).name);
+    let made = model.nodes.iter().filter(|node| !node.outputs.is_empty());
+    let layers = inputs.chain(made.map(|node| &node.name));
     let tensors = pairs
         .iter()
         .zip(&powers)
-        .filter(is_quantised)
-        .map(|((real, integer), power)| {
+        .zip(layers)
+        .filter(|((pair, _), _)| quantised.tensor(pair.1).quantisation.is_some())
+        .map(|(((real, integer), power), layer)| {
             let quantisation = quantisation(*integer);
             TensorReport {
                 tensor: model.tensor(*real).name.clone(),
+                layer: layer.clone(),
                 range: ranges[real.0].unwrap_or_default(),
                 scale: quantisation.scale(0),
                 zero: quantisation.zero(),
                 saturated: power.saturated,
-                sqnr_db: power.decibels(),
+                values: power.values,
+                sqnr_db: power.power.decibels(),
             }
         })
         .collect();
-    Ok(QuantiseReport { tensors, samples: samples.len(), compared: samples.len() })
+    let (rule, samples) = (RangeRule::default(), samples.len());
+    Ok(QuantiseReport { tensors, rule, samples, compared: samples })
 }
 
 /// For each node of the float model the one of the int8 model.
-fn matched(model: &Model, quantised: &Model) -> Vec<usize> {
+pub(super) fn matched(model: &Model, quantised: &Model) -> Vec<usize> {
     let mut next = 0;
     let find = |node: &Node| {
         let rest = quantised.nodes.get(next..).unwrap_or_default();

@@ -201,6 +201,48 @@ fn faulty_samples_and_weights_are_named() {
 }
 
 #[test]
+fn every_rule_is_order_free_and_names_faulty_samples() {
+    let build = network();
+    let mut set = samples(192);
+    for rule in ["minmax", "percentile=99", "mse"].map(|word| word.parse().unwrap()) {
+        let options = QuantiseOptions { rule, report_samples: 6 };
+        let (model, report) = quantise(&build.model, &set, &options).unwrap();
+        assert_eq!(report.rule, rule);
+        set.reverse();
+        assert_eq!(quantise(&build.model, &set, &options).unwrap().0, model, "{rule}");
+        set.rotate_left(2);
+        assert_eq!(quantise(&build.model, &set, &options).unwrap().0, model, "{rule}");
+        assert_eq!(quantise(&build.model, &[], &options).unwrap_err(), QuantiseError::NoSamples);
+        let mut faulty = set.clone();
+        let Data::F32(values) = &mut faulty[4][0] else { panic!() };
+        values[3] = f32::NAN;
+        let error = quantise(&build.model, &faulty, &options).unwrap_err();
+        assert_eq!(error, QuantiseError::NotFinite { tensor: "input".to_owned(), sample: 4 });
+    }
+}
+
+#[test]
+fn rules_that_cut_an_outlier_bring_the_output_nearer() {
+    let mut build = Build::new(&[1, 32, 32, 3]);
+    build.conv(Window::dense([1, 1]), &[4, 1, 1, 3], noise(12, 1), None, 1);
+    build.finish();
+    let mut set: Vec<_> = (0..100).map(|seed| vec![Data::F32(noise(3072, seed))]).collect();
+    let Data::F32(values) = &mut set[99][0] else { panic!() };
+    values[100] = 40.0;
+    let output = |rule: &str| {
+        let options = QuantiseOptions { rule: rule.parse().unwrap(), report_samples: 99 };
+        let report = quantise(&build.model, &set, &options).unwrap().1;
+        let last = report.tensors.last().unwrap().clone();
+        assert_eq!(last.values, 99 * 4096);
+        assert!(last.saturation() < 0.01, "{last:?}");
+        last.sqnr_db
+    };
+    let (minmax, percentile, mse) = (output("minmax"), output("percentile=99.9"), output("mse"));
+    assert!(percentile > minmax + 10.0, "{minmax} {percentile}");
+    assert!(mse > minmax + 1.5, "{minmax} {mse}");
+}
+
+#[test]
 fn calibration_stops_in_either_half() {
     let build = network();
     let sample = &samples(192)[0];

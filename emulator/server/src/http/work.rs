@@ -1,6 +1,7 @@
 //! What a run does with an upload.
 
 use tilewright_board::Board;
+use tilewright_model::quantise::QuantiseOptions;
 use tilewright_planner::{Options, Strategy};
 
 use super::Shared;
@@ -48,11 +49,19 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
     let shared = shared.clone();
     Ok(Box::new(move |progress, cancel| {
         let bounds = &shared.config().quantising;
+        let options = &QuantiseOptions::default();
         let prepared = match (network, &upload.samples) {
             (Some(network), None) => pipeline::zoo::analytic(&network, bounds, progress, cancel)?,
             (Some(network), Some(samples)) => {
                 let given = Samples::File("samples", samples);
-                pipeline::prepare(network.float().clone(), given, bounds, progress, cancel)?
+                pipeline::prepare(
+                    network.float().clone(),
+                    given,
+                    options,
+                    bounds,
+                    progress,
+                    cancel,
+                )?
             }
             (None, samples) => {
                 let name = upload.model_name.as_deref().unwrap_or("model.onnx");
@@ -64,7 +73,7 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
                     None if imported.is_int8() => Samples::Random,
                     None => return Err(no_samples()),
                 };
-                pipeline::prepare(imported, given, bounds, progress, cancel)?
+                pipeline::prepare(imported, given, options, bounds, progress, cancel)?
             }
         };
         let inputs = match &upload.input {

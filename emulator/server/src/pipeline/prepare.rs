@@ -1,6 +1,8 @@
 //! Model file → model → int8 model with an input to run it on.
 
-use tilewright_model::quantise::{Calibration, QuantiseError, QuantiseOptions, QuantiseReport};
+use tilewright_model::quantise::{
+    Calibration, LayerSensitivity, QuantiseError, QuantiseOptions, QuantiseReport, sensitivity,
+};
 use tilewright_model::{DType, Data, Model, RunError, Tensor};
 
 use super::bounds::{Bounds, Until};
@@ -53,7 +55,7 @@ pub fn import(
     files::open(name, bytes, dims)
 }
 
-/// Quantises a float model, and finds the input to run on.
+/// Quantises a float model by `options`, and finds the input to run on.
 ///
 /// # Errors
 /// [`Blame::BadInput`] if the samples do not suit the model, or the model has no int8 form;
@@ -61,6 +63,7 @@ pub fn import(
 pub fn prepare(
     model: Model,
     samples: Samples<'_>,
+    options: &QuantiseOptions,
     bounds: &Bounds,
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
@@ -71,35 +74,97 @@ pub fn prepare(
     }
     let float = model;
     progress(Progress::Stage(Stage::Quantising));
-    let (sets, described) = match samples {
+    let (sets, samples) = sets(&float, samples, options)?;
+    bounds.admit(&float, sets.len())?;
+    let until = Until::new(cancel, bounds.wall);
+    let (model, quantisation) = calibrate(&float, &sets, options, progress, &until)
+        .map_err(|error| problem(&error, &float, &until))?;
+    let first = sets.into_iter().next().unwrap_or_default();
+    let first = quantised(&model, first)?;
+    Ok(Prepared { model, quantisation: Some(quantisation), samples, first })
+}
+
+/// What quantising does to a float model.
+#[derive(Clone, Debug)]
+pub struct Examined {
+    /// Tensor by tensor.
+    pub report: QuantiseReport,
+    /// Layer by layer, each alone.
+    pub layers: Vec<LayerSensitivity>,
+    /// Samples that the layers were examined on.
+    pub examined: usize,
+    /// How it became int8, for people.
+    pub samples: String,
+}
+
+/// Multiply-accumulates that examining layers takes at most, unless one sample takes more.
+const MOST_MACS: u64 = 20_000_000_000;
+
+/// Quantises a float model, and each of its layers alone.
+///
+/// # Errors
+/// As [`prepare`]; [`Blame::BadInput`] if the model is int8 already.
+pub fn examine(
+    float: &Model,
+    samples: Samples<'_>,
+    options: &QuantiseOptions,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Examined, Problem> {
+    cancel.check()?;
+    if float.is_int8() {
+        return Err(Problem::new(
+            Blame::BadInput,
+            "The model is int8 already: there is nothing to compare it with.",
+            float.name.clone(),
+            "Give the float model that it was made from.",
+        ));
+    }
+    progress(Progress::Stage(Stage::Quantising));
+    let (sets, samples) = sets(float, samples, options)?;
+    let until = Until::new(cancel, None);
+    let failed = |error: QuantiseError| problem(&error, float, &until);
+    let (model, report) = calibrate(float, &sets, options, progress, &until).map_err(failed)?;
+    progress(Progress::Stage(Stage::Comparing));
+    let once = float.nodes.iter().map(|node| float.macs(node)).fold(1, u64::saturating_add);
+    let runs = MOST_MACS / once.saturating_mul(float.nodes.len().max(1) as u64);
+    let most = usize::try_from(runs).unwrap_or(usize::MAX).max(1);
+    let compared = &sets[..report.compared.max(1).min(most).min(sets.len())];
+    let stop = || until.is_over();
+    let layers = sensitivity(float, &model, compared, &mut |_, _| {}, &stop).map_err(failed)?;
+    Ok(Examined { report, layers, examined: compared.len(), samples })
+}
+
+/// Sets of inputs to quantise on, and how the model becomes int8, for people.
+fn sets(
+    float: &Model,
+    samples: Samples<'_>,
+    options: &QuantiseOptions,
+) -> Result<(Vec<Vec<Data>>, String), Problem> {
+    let (sets, what) = match samples {
         Samples::File(name, bytes) => {
-            let sets = files::samples(name, bytes, &float)?;
-            let described = format!("quantised on {} samples of {name}", sets.len());
-            (sets, described)
+            let sets = files::samples(name, bytes, float)?;
+            let what = format!("{} samples of {name}", sets.len());
+            (sets, what)
         }
         Samples::Random => {
             let what = "random samples (uniform in 0..1): its answers mean nothing";
-            let sets = random(&float, RANDOM_SAMPLES);
-            (sets, format!("quantised on {RANDOM_SAMPLES} {what}"))
+            (random(float, RANDOM_SAMPLES), format!("{RANDOM_SAMPLES} {what}"))
         }
     };
-    bounds.admit(&float, sets.len())?;
-    let until = Until::new(cancel, bounds.wall);
-    let (model, quantisation) =
-        calibrate(&float, &sets, progress, &until).map_err(|error| match error {
-            QuantiseError::Run(RunError::Stopped) => {
-                until.problem("Quantising", "Give fewer samples, or a smaller model.")
-            }
-            error => Problem::new(
-                Blame::BadInput,
-                capitalised(&error.to_string()),
-                float.name.clone(),
-                "Give samples like those that the model was trained on.",
-            ),
-        })?;
-    let first = sets.into_iter().next().unwrap_or_default();
-    let first = quantised(&model, first)?;
-    Ok(Prepared { model, quantisation: Some(quantisation), samples: described, first })
+    Ok((sets, format!("quantised on {what}; calibration {}", options.rule)))
+}
+
+fn problem(error: &QuantiseError, float: &Model, until: &Until<'_>) -> Problem {
+    if matches!(error, QuantiseError::Run(RunError::Stopped)) {
+        return until.problem("Quantising", "Give fewer samples, or a smaller model.");
+    }
+    Problem::new(
+        Blame::BadInput,
+        capitalised(&error.to_string()),
+        float.name.clone(),
+        "Give samples like those that the model was trained on.",
+    )
 }
 
 /// An int8 model, which needs no quantising.
@@ -117,11 +182,12 @@ pub(super) fn as_it_is(model: Model, samples: Samples<'_>) -> Result<Prepared, P
 fn calibrate(
     float: &Model,
     samples: &[Vec<Data>],
+    options: &QuantiseOptions,
     progress: &mut dyn FnMut(Progress),
     until: &Until<'_>,
 ) -> Result<(Model, QuantiseReport), QuantiseError> {
     let stop = || until.is_over();
-    let mut calibration = Calibration::new(float, &QuantiseOptions::default())?;
+    let mut calibration = Calibration::new(float, options)?;
     for (seen, sample) in samples.iter().enumerate() {
         progress(Progress::Sample { seen, of: samples.len() });
         calibration.observe_until(sample, &stop)?;
