@@ -154,13 +154,13 @@ fn table_row(row: &Row, props: &Props) -> Html {
             onclick={select}>
             <td class="number muted">{ index }</td>
             <th scope="row">
-                <button type="button" class="row-name" aria-pressed={is_lit.to_string()}
+                <button type="button" class="row-name" title={row.name.clone()} aria-pressed={is_lit.to_string()}
                     onfocus={props.on.reform(move |_| Event::Hover(Selection::layer(index)))}
                     onblur={props.on.reform(|_| Event::Hover(Selection::NONE))}>
                     <svg width="8" height="8" aria-hidden="true">
                         <rect width="8" height="8" rx="1" class={format!("fill-{}", row.family.id())} />
                     </svg>
-                    { &row.name }
+                    <span>{ figures::short_name(&row.name) }</span>
                 </button>
             </th>
             <td>{ &row.op }</td>

@@ -218,7 +218,8 @@ fn arena_block(
     let class =
         classes!("block", role.map_or("fill-tensor", fill_of), is_lit.then_some("block-lit"));
     let width = (end - x - 1.0).max(1.0);
-    let label = (height >= 14.0).then(|| fitted(&block.name, width - 8.0)).flatten();
+    let label =
+        (height >= 14.0).then(|| fitted(figures::short_name(&block.name), width - 8.0)).flatten();
     html! {
         <g key={tensor}
             onmouseenter={props.on.reform(move |_| Event::Hover(Selection::tensor(tensor)))}
@@ -272,7 +273,7 @@ fn readout(props: &Props, view: &MemoryView, address: Option<u32>) -> String {
         let [input, output, other] = stack.parts.map(|(_, bytes)| figures::bytes(bytes));
         return format!(
             "{} ({}): {} live = input {input} + output {output} + needed later {other}",
-            stack.name,
+            figures::short_name(&stack.name),
             stack.op,
             figures::bytes(stack.total)
         );

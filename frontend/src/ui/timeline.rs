@@ -9,6 +9,7 @@ use super::chart::{Chart, fitted, px, use_width};
 use super::parts::legend;
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection};
+use crate::view_model::figures::short_name;
 use crate::view_model::layers::Family;
 use crate::view_model::timeline::{Bar, view};
 
@@ -131,7 +132,7 @@ fn lane_bar(props: &Props, key: usize, bar: &Bar, [start, end]: [f64; 2], y: f64
         SliceKind::Copy => "fill-copy".to_owned(),
         SliceKind::Stall => "fill-stall".to_owned(),
     };
-    let name = props.plan.report.layers.get(layer).map_or("", |row| row.name.as_str());
+    let name = props.plan.report.layers.get(layer).map_or("", |row| short_name(&row.name));
     let label = fitted(name, width - 6.0);
     html! {
         <g {key}

@@ -97,7 +97,7 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
             "{} operators. Live tensors peak at {} in {} ({}); the arena needs {}.",
             stacks.len(),
             figures::bytes(memory.peak_live_bytes.0),
-            peak.name,
+            figures::short_name(&peak.name),
             peak.op,
             figures::bytes(arena),
         ),
@@ -134,7 +134,10 @@ impl MemoryView {
 #[must_use]
 pub fn describe(tensor: &PlacedTensor, plan: &PlanFacts, arena_address: Option<u32>) -> String {
     let name = |layer: u32| {
-        plan.report.layers.get(layer as usize).map_or("the end", |row| row.name.as_str())
+        plan.report
+            .layers
+            .get(layer as usize)
+            .map_or("the end", |row| figures::short_name(&row.name))
     };
     let last = name(tensor.end.saturating_sub(1));
     let place = match (tensor.space, arena_address) {
@@ -147,7 +150,7 @@ pub fn describe(tensor: &PlacedTensor, plan: &PlanFacts, arena_address: Option<u
     };
     format!(
         "{}: {}, {} ({}); {place}; lives from {} to {last}",
-        tensor.name,
+        figures::short_name(&tensor.name),
         figures::shape(tensor.shape),
         figures::bytes(tensor.bytes),
         figures::binary(tensor.bytes),

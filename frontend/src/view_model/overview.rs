@@ -131,7 +131,9 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             title: "Latency",
             id: "latency",
             value: figures::duration(report.latency_us.0),
-            detail: slowest.map_or_else(String::new, |layer| format!("most in {}", layer.name)),
+            detail: slowest.map_or_else(String::new, |layer| {
+                format!("most in {}", figures::short_name(&layer.name))
+            }),
             kind: kind("latency_us"),
         },
         Fact {

@@ -99,7 +99,7 @@ pub fn spoken(plan: &PlanFacts, selection: Selection, arena_address: Option<u32>
         "Operator {} of {}: {} ({}), {} live, {} predicted",
         layer + 1,
         plan.report.layers.len(),
-        row.name,
+        figures::short_name(&row.name),
         super::layers::kernel_title(&row.op),
         figures::bytes(live.live_bytes.0),
         figures::duration(time),

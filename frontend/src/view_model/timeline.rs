@@ -80,7 +80,7 @@ fn bars(timeline: &Timeline, lane: usize, plan: &PlanFacts) -> Vec<Bar> {
         .map(|slice| {
             let layer = usize::from(slice.layer);
             let row = plan.report.layers.get(layer);
-            let name = row.map_or("?", |row| row.name.as_str());
+            let name = row.map_or("?", |row| figures::short_name(&row.name));
             let (start_us, end_us) = (micros(slice.start), micros(slice.end));
             let time = figures::duration(end_us - start_us);
             let title = match slice.kind {
