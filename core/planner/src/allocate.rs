@@ -15,10 +15,12 @@ mod search;
 mod taste;
 mod validate;
 
-pub use live::{Peak, lower_bound, peak};
-pub use problem::{Buffer, Gap, ProblemError, Region, Solution, TENSOR_ALIGNMENT, check};
+pub use live::{Peak, lower_bound, lower_bound_sharing, peak};
+pub use problem::{
+    Buffer, Gap, Overlap, ProblemError, Region, Solution, TENSOR_ALIGNMENT, check, check_overlaps,
+};
 pub use search::{Answer, Goal, Progress, Search, Stop, Witness, solve};
-pub use validate::{Fault, validate};
+pub use validate::{Fault, validate, validate_sharing};
 
 /// Units of work that planning spends on an arena unless told otherwise: some ten
 /// milliseconds at worst. Most networks take less than a tenth of it.
@@ -38,6 +40,18 @@ pub struct Placement {
 /// # Errors
 /// [`ProblemError`] if the problem makes no sense, or if its regions leave no room.
 pub fn least(buffers: Vec<Buffer>, budget: u64) -> Result<Placement, ProblemError> {
+    least_sharing(buffers, Vec::new(), budget)
+}
+
+/// Places `buffers`, of which some may overlap, as low as `budget` units of work allow.
+///
+/// # Errors
+/// [`ProblemError`] if the problem makes no sense, or if its regions leave no room.
+pub fn least_sharing(
+    buffers: Vec<Buffer>,
+    overlaps: Vec<Overlap>,
+    budget: u64,
+) -> Result<Placement, ProblemError> {
     let lowest = |answer| match answer {
         Answer::Solved { solution, lower_bound }
         | Answer::Spent { best: Some(solution), lower_bound }
@@ -46,7 +60,9 @@ pub fn least(buffers: Vec<Buffer>, budget: u64) -> Result<Placement, ProblemErro
         }
         _ => None,
     };
-    lowest(solve(buffers, Goal::Least, budget)?).ok_or(ProblemError::NoRoom)
+    let mut search = Search::sharing(buffers, overlaps, Goal::Least)?;
+    search.advance(budget);
+    lowest(search.answer(Stop::Spent)).ok_or(ProblemError::NoRoom)
 }
 
 #[cfg(test)]

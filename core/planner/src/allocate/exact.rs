@@ -251,7 +251,7 @@ impl Exact {
             self.work += list.len() as u64;
             let below = list.iter().map(|other| *other as usize).find(|other| {
                 !self.placed[*other]
-                    && self.least[*other] + instance.items[*other].size <= self.least[item]
+                    && self.least[*other] + instance.apart(*other, item) <= self.least[item]
             });
             match below {
                 Some(other) => item = other,
@@ -290,6 +290,11 @@ impl Exact {
             if self.placed[other] || self.floor[other] >= top {
                 continue;
             }
+            let top = if instance.has_close {
+                self.least[item] + instance.apart(item, other)
+            } else {
+                top
+            };
             let alignment = instance.items[other].alignment;
             let floor = if alignment == 1 { top } else { top.div_ceil(alignment) * alignment };
             if self.floor[other] < floor {
@@ -358,7 +363,8 @@ impl Exact {
             for other in neighbours {
                 let other = *other as usize;
                 if !self.placed[other] && self.least[other] <= self.floor[other] {
-                    *rest = (*rest).min(self.least[other] + instance.items[other].size);
+                    let lag = instance.apart(other, *item as usize);
+                    *rest = (*rest).min(self.least[other] + lag);
                 }
             }
         }
@@ -372,8 +378,12 @@ impl Exact {
                 let alignment = instance.items[item as usize].alignment;
                 self.least[item as usize].max(rest.div_ceil(alignment) * alignment)
             };
-            let tops =
-                held.iter().map(|h| at(*h).saturating_add(instance.items[h.0 as usize].size));
+            let top = |h: &(u32, u64)| {
+                // With items that overlap, what rests on one lies above its offset at least.
+                let size = if instance.has_close { 0 } else { instance.items[h.0 as usize].size };
+                at(*h).saturating_add(size)
+            };
+            let tops = held.iter().map(top);
             let Some((index, _)) = tops.enumerate().min_by_key(|(_, top)| *top) else { break };
             let (item, rest) = held.swap_remove(index);
             let offset = at((item, rest));
@@ -389,9 +399,9 @@ impl Exact {
             if held.is_empty() {
                 break;
             }
-            let top = offset + instance.items[item].size;
             self.work += held.len() as u64;
             for (other, rest) in &mut held {
+                let top = offset + instance.apart(item, *other as usize);
                 if *rest > top && meet(instance, item, *other as usize) {
                     *rest = top;
                 }
@@ -421,6 +431,9 @@ impl Exact {
             let mut end = 0;
             for item in list.iter() {
                 end = self.least[*item as usize].max(end) + instance.items[*item as usize].size;
+            }
+            if instance.has_close {
+                end = end_sharing(instance, &self.least, list);
             }
             self.work += remaining as u64 + 1;
             let lowest = list.first().map_or(u64::MAX, |item| self.least[*item as usize]);
@@ -509,6 +522,18 @@ impl Exact {
 fn hull(instance: &Instance, item: usize) -> (u32, u32) {
     let ranges = instance.ranges.get(item);
     (ranges[0].0, ranges[ranges.len() - 1].1)
+}
+
+/// Where items, ascending by their least offsets, end at least: above each, those behind it take
+/// the sum of their sizes less what they may share.
+fn end_sharing(instance: &Instance, least: &[u64], list: &[u32]) -> u64 {
+    let mut end = 0;
+    for (index, item) in list.iter().enumerate() {
+        let shared = instance.shared(*item, &list[..index]);
+        let size = instance.items[*item as usize].size;
+        end = (least[*item as usize] + size).max((end + size).saturating_sub(shared));
+    }
+    end
 }
 
 fn meet(instance: &Instance, a: usize, b: usize) -> bool {

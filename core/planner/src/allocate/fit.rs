@@ -1,6 +1,6 @@
 //! First fit and best fit over given orders: fast, for any number of buffers.
 
-use super::problem::{Buffer, Solution};
+use super::problem::{Buffer, Overlap, Solution};
 
 /// Which of the holes that are large enough a buffer takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,6 +106,56 @@ pub fn place(buffers: &[Buffer], order: &[usize], fit: Fit, work: &mut u64) -> O
             let entry = (offset, offset + bytes, *index);
             let at = placed.partition_point(|other| *other < entry);
             placed.insert(at, entry);
+        }
+    }
+    Some(Solution::of(buffers, offsets))
+}
+
+/// As [`place`] with [`Fit::First`], for buffers of which some may overlap.
+#[must_use]
+pub fn place_sharing(
+    buffers: &[Buffer],
+    overlaps: &[Overlap],
+    order: &[usize],
+    work: &mut u64,
+) -> Option<Solution> {
+    let mut lags: Vec<Vec<&Overlap>> = vec![Vec::new(); buffers.len()];
+    for overlap in overlaps {
+        overlap.buffers.into_iter().for_each(|index| lags[index].push(overlap));
+    }
+    let mut offsets = vec![0u64; buffers.len()];
+    let mut placed: Vec<usize> = Vec::with_capacity(buffers.len());
+    for index in order {
+        let buffer = &buffers[*index];
+        let up = |offset: u64| offset.div_ceil(buffer.alignment) * buffer.alignment;
+        let last = buffer.region.map_or(u64::MAX, |region| region.end) - buffer.bytes.0;
+        // Between the ends of an interval the buffer is too near to another.
+        let mut near: Vec<(i128, u64)> = placed
+            .iter()
+            .filter(|other| buffers[**other].meets(buffer))
+            .map(|other| {
+                let apart = |low: usize, high: usize| {
+                    let lag = lags[*index].iter().find_map(|overlap| overlap.apart(low, high));
+                    lag.unwrap_or(buffers[low].bytes.0)
+                };
+                let below = i128::from(offsets[*other]) - i128::from(apart(*index, *other));
+                (below, offsets[*other] + apart(*other, *index))
+            })
+            .collect();
+        *work += placed.len() as u64 + 1;
+        near.sort_unstable();
+        let mut free = up(buffer.region.map_or(0, |region| region.start));
+        for (below, above) in near {
+            if i128::from(free) > below {
+                free = free.max(up(above));
+            }
+        }
+        if free > last {
+            return None;
+        }
+        offsets[*index] = free;
+        if buffer.bytes.0 > 0 && buffer.first < buffer.end {
+            placed.push(*index);
         }
     }
     Some(Solution::of(buffers, offsets))

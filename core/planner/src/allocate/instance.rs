@@ -1,7 +1,7 @@
 //! A problem as the exact solver sees it: sections of time instead of times, one unit of memory
 //! instead of bytes, neighbours listed.
 
-use super::problem::{Buffer, Solution};
+use super::problem::{Buffer, Overlap, Solution};
 use tilewright_plan::Bytes;
 
 /// Most entries of the lists of neighbours and sections; beyond them there is no exact search.
@@ -76,6 +76,21 @@ pub struct Instance {
     pub neighbours: Lists<u32>,
     /// Of each section the items that are live in it.
     pub live: Lists<u32>,
+    /// Of each item those that it may overlap.
+    pub close: Lists<Close>,
+    /// Whether any may overlap; none do in most instances.
+    pub has_close: bool,
+}
+
+/// An item that another may overlap.
+#[derive(Clone, Copy, Debug)]
+pub struct Close {
+    /// The item.
+    pub item: u32,
+    /// Least units from the other's offset to this one's if this one lies above.
+    pub apart: u64,
+    /// Most units that both share.
+    pub shared: u64,
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -88,7 +103,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 impl Instance {
     /// The instance of a checked problem; nothing if it is too large for exact search.
     #[must_use]
-    pub fn of(buffers: &[Buffer]) -> Option<Self> {
+    pub fn of(buffers: &[Buffer], overlaps: &[Overlap]) -> Option<Self> {
         let used = |b: &Buffer| b.bytes.0 > 0 && b.first < b.end;
         let used: Vec<usize> = (0..buffers.len()).filter(|i| used(&buffers[*i])).collect();
         let grain = used.iter().fold(0, |g, i| gcd(g, buffers[*i].alignment)).max(1);
@@ -98,6 +113,10 @@ impl Instance {
             .iter()
             .map(|i| &buffers[*i])
             .fold(0, |unit, b| gcd(gcd(unit, b.bytes.0.div_ceil(grain) * grain), start(b)));
+        for overlap in overlaps {
+            let apart = [overlap.above, overlap.below].map(|lag| lag.div_ceil(grain) * grain);
+            unit = apart.into_iter().fold(unit, gcd);
+        }
         // Multiples of a unit that an alignment divides are aligned; else the unit must divide it.
         while let Some(index) = used.iter().find(|i| {
             let alignment = buffers[**i].alignment;
@@ -140,7 +159,47 @@ impl Instance {
         }
         let neighbours = neighbours(&ranges, &live)?;
         let (ranges, live) = (Lists::of(ranges), Lists::of(live));
-        Some(Self { grain, unit, items, sections, ranges, neighbours: Lists::of(neighbours), live })
+        let mut close: Vec<Vec<Close>> = vec![Vec::new(); items.len()];
+        for overlap in overlaps {
+            let item = |index: usize| used.iter().position(|known| *known == index);
+            let [Some(first), Some(second)] = overlap.buffers.map(item) else { continue };
+            let (a, b) = (items[first].size, items[second].size);
+            // An item is apart from another by no more than its size.
+            let units = |lag: u64, size: u64| (lag.div_ceil(grain) * grain / unit).min(size);
+            let (above, below) = (units(overlap.above, a), units(overlap.below, b));
+            let least = a.max(above + b).min(b.max(below + a));
+            let shared = (a + b).saturating_sub(least);
+            close[first].push(Close { item: second as u32, apart: above, shared });
+            close[second].push(Close { item: first as u32, apart: below, shared });
+        }
+        let has_close = !overlaps.is_empty();
+        Some(Self {
+            grain,
+            unit,
+            items,
+            sections,
+            ranges,
+            neighbours: Lists::of(neighbours),
+            live,
+            close: Lists::of(close),
+            has_close,
+        })
+    }
+
+    /// Least units from the offset of `low` to that of `high`, which lies above it.
+    #[inline]
+    #[must_use]
+    pub fn apart(&self, low: usize, high: usize) -> u64 {
+        let mut close = self.close.get(low).iter();
+        let close = close.find(|close| close.item as usize == high);
+        close.map_or(self.items[low].size, |close| close.apart)
+    }
+
+    /// Most units that an item shares with those in a list.
+    #[must_use]
+    pub fn shared(&self, item: u32, list: &[u32]) -> u64 {
+        let close = self.close.get(item as usize).iter();
+        close.filter(|close| list.contains(&close.item)).map(|close| close.shared).sum()
     }
 
     /// The solution with these offsets, in units, of the items.
@@ -168,8 +227,11 @@ impl Instance {
     pub fn lower_bound(&self) -> Bytes {
         let needs = (0..self.sections).map(|section| {
             let items = || self.live.get(section).iter().map(|i| &self.items[*i as usize]);
-            let sum: u64 = items().map(|item| item.size * self.unit).sum();
-            sum - items().map(|item| item.padding).max().unwrap_or(0)
+            let list = self.live.get(section);
+            let shared = list.iter().map(|item| self.shared(*item, list)).sum::<u64>() / 2;
+            let sum: u64 = items().map(|item| item.size).sum();
+            ((sum - shared.min(sum)) * self.unit)
+                .saturating_sub(items().map(|item| item.padding).max().unwrap_or(0))
         });
         Bytes(needs.max().unwrap_or(0))
     }

@@ -3,7 +3,7 @@
 use super::exact::{Exact, Run};
 use super::instance::Instance;
 use super::live;
-use super::problem::{Buffer, Solution};
+use super::problem::{Buffer, Overlap, Solution};
 use super::refuted::Refuted;
 use super::taste::{Tastes, luby};
 use tilewright_plan::Bytes;
@@ -30,6 +30,7 @@ pub struct Part {
     /// Index of each buffer in the problem.
     pub indices: Vec<usize>,
     buffers: Vec<Buffer>,
+    overlaps: Vec<Overlap>,
     /// No placement is lower.
     pub lower_bound: Bytes,
     /// The lowest placement found.
@@ -55,7 +56,7 @@ struct Deep {
 impl Part {
     /// The parts of a problem. Buffers never in use are in none.
     #[must_use]
-    pub fn all(problem: &[Buffer]) -> Vec<Self> {
+    pub fn all(problem: &[Buffer], overlaps: &[Overlap]) -> Vec<Self> {
         let used = |i: &usize| problem[*i].bytes.0 > 0 && problem[*i].first < problem[*i].end;
         let mut order: Vec<usize> = (0..problem.len()).filter(used).collect();
         order.sort_by_key(|index| (problem[*index].first, *index));
@@ -70,10 +71,19 @@ impl Part {
         }
         let part = |indices: Vec<usize>| {
             let buffers: Vec<Buffer> = indices.iter().map(|i| problem[*i].clone()).collect();
-            let lower_bound = live::lower_bound(&buffers);
+            let overlaps: Vec<Overlap> = overlaps
+                .iter()
+                .filter_map(|overlap| {
+                    let local = |index: usize| indices.iter().position(|known| *known == index);
+                    let [first, second] = overlap.buffers.map(local);
+                    Some(Overlap { buffers: [first?, second?], ..*overlap })
+                })
+                .collect();
+            let lower_bound = live::lower_bound_sharing(&buffers, &overlaps);
             Self {
                 indices,
                 buffers,
+                overlaps,
                 lower_bound,
                 best: None,
                 search: None,
@@ -107,7 +117,7 @@ impl Part {
     /// a run: each is short, and the next starts anew; how long they are follows Luby's sequence.
     pub fn advance(&mut self, goal: Bytes, only_goal: bool, units: u64) -> u64 {
         if self.search.is_none() {
-            let Some(instance) = Instance::of(&self.buffers) else {
+            let Some(instance) = Instance::of(&self.buffers, &self.overlaps) else {
                 self.closed = true;
                 return 1;
             };

@@ -99,6 +99,41 @@ impl Buffer {
     }
 }
 
+/// Two buffers that may share bytes though both are in use: while one operator reads the one and
+/// writes the other, row by row. Distances are from offset to offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// The buffers.
+    pub buffers: [usize; 2],
+    /// Least distance of the second above the first; 1 to the size of the first, which is apart.
+    pub above: u64,
+    /// Least distance of the second below the first; 1 to the size of the second.
+    pub below: u64,
+}
+
+impl Overlap {
+    /// The most bytes that both share.
+    #[must_use]
+    pub fn shared(&self, buffers: &[Buffer]) -> u64 {
+        let [first, second] = self.buffers.map(|index| buffers[index].bytes.0);
+        let least = first.max(self.above + second).min(second.max(self.below + first));
+        first + second - least.min(first + second)
+    }
+
+    /// Least distance of `high` above `low`, if they are these buffers.
+    #[must_use]
+    pub const fn apart(&self, low: usize, high: usize) -> Option<u64> {
+        let [first, second] = self.buffers;
+        if low == first && high == second {
+            Some(self.above)
+        } else if low == second && high == first {
+            Some(self.below)
+        } else {
+            None
+        }
+    }
+}
+
 /// Where the buffers lie.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Solution {
@@ -167,6 +202,14 @@ pub enum ProblemError {
         /// Index of the buffer at which the sum overflows.
         buffer: usize,
     },
+    /// An overlap of buffers that do not exist, or at a distance of nothing or more than apart.
+    #[error("the overlap of buffers {first} and {second} is none")]
+    Overlap {
+        /// One buffer.
+        first: usize,
+        /// The other.
+        second: usize,
+    },
     /// Regions in which no room was found for everything.
     #[error("no placement keeps every buffer in its region")]
     NoRoom,
@@ -182,7 +225,7 @@ impl ProblemError {
             | Self::Gap { buffer, .. }
             | Self::Region { buffer, .. }
             | Self::Overflow { buffer } => Some(*buffer),
-            Self::NoRoom => None,
+            Self::Overlap { .. } | Self::NoRoom => None,
         }
     }
 }
@@ -230,6 +273,24 @@ pub fn check(buffers: &[Buffer]) -> Result<(), ProblemError> {
         }
         if sum > LIMIT {
             return Err(ProblemError::Overflow { buffer });
+        }
+    }
+    Ok(())
+}
+
+/// Whether the overlaps are some of `buffers`.
+///
+/// # Errors
+/// [`ProblemError::Overlap`] names the first that is not.
+pub fn check_overlaps(buffers: &[Buffer], overlaps: &[Overlap]) -> Result<(), ProblemError> {
+    for overlap in overlaps {
+        let [first, second] = overlap.buffers;
+        let bytes = |index: usize| buffers.get(index).map_or(0, |b| b.bytes.0);
+        let sensible = first != second
+            && (1..=bytes(first)).contains(&overlap.above)
+            && (1..=bytes(second)).contains(&overlap.below);
+        if !sensible {
+            return Err(ProblemError::Overlap { first, second });
         }
     }
     Ok(())

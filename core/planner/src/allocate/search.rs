@@ -3,7 +3,7 @@
 use super::fit;
 use super::live;
 use super::part::Part;
-use super::problem::{self, Buffer, ProblemError, Solution};
+use super::problem::{self, Buffer, Overlap, ProblemError, Solution};
 use tilewright_plan::Bytes;
 
 /// What is asked.
@@ -92,6 +92,7 @@ const QUICK_ORDERS: usize = 3;
 #[derive(Debug)]
 pub struct Search {
     buffers: Vec<Buffer>,
+    overlaps: Vec<Overlap>,
     goal: Goal,
     next_order: usize,
     parts: Vec<Part>,
@@ -105,11 +106,25 @@ impl Search {
     /// # Errors
     /// [`ProblemError`] if the problem makes no sense.
     pub fn new(buffers: Vec<Buffer>, goal: Goal) -> Result<Self, ProblemError> {
+        Self::sharing(buffers, Vec::new(), goal)
+    }
+
+    /// A search for a placement of `buffers`, of which some may overlap.
+    ///
+    /// # Errors
+    /// [`ProblemError`] if the problem makes no sense.
+    pub fn sharing(
+        buffers: Vec<Buffer>,
+        overlaps: Vec<Overlap>,
+        goal: Goal,
+    ) -> Result<Self, ProblemError> {
         problem::check(&buffers)?;
-        let parts = Part::all(&buffers);
-        let mut search = Self { buffers, goal, next_order: 0, parts, witness: None, units: 0 };
+        problem::check_overlaps(&buffers, &overlaps)?;
+        let parts = Part::all(&buffers, &overlaps);
+        let mut search =
+            Self { buffers, overlaps, goal, next_order: 0, parts, witness: None, units: 0 };
         if let Goal::Fit(capacity) = goal {
-            let peak = live::peak(&search.buffers);
+            let peak = live::peak_sharing(&search.buffers, &search.overlaps);
             if peak.bytes > capacity {
                 let live::Peak { time, bytes, buffers } = peak;
                 search.witness = Some(Witness::Live { time, bytes, buffers });
@@ -134,7 +149,12 @@ impl Search {
             let Some((key, fit)) = fit::ORDERS.get(self.next_order) else { break };
             self.next_order += 1;
             let order = fit::order(&self.buffers, *key);
-            if let Some(found) = fit::place(&self.buffers, &order, *fit, &mut self.units) {
+            let found = if self.overlaps.is_empty() {
+                fit::place(&self.buffers, &order, *fit, &mut self.units)
+            } else {
+                fit::place_sharing(&self.buffers, &self.overlaps, &order, &mut self.units)
+            };
+            if let Some(found) = found {
                 self.parts.iter_mut().for_each(|part| part.offer(&found.offsets));
             }
         }

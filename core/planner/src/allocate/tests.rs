@@ -1,5 +1,7 @@
 //! Properties of the solvers, against the validator and brute force.
 
+mod overlaps;
+
 use super::*;
 use proptest::prelude::*;
 use tilewright_plan::Bytes;

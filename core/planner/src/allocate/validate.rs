@@ -3,7 +3,7 @@
 
 use thiserror::Error;
 
-use super::problem::{Buffer, Solution};
+use super::problem::{Buffer, Overlap, Solution};
 use tilewright_plan::Bytes;
 
 /// What is wrong with a solution.
@@ -73,6 +73,19 @@ pub fn validate(
     solution: &Solution,
     capacity: Option<Bytes>,
 ) -> Result<(), Fault> {
+    validate_sharing(buffers, &[], solution, capacity)
+}
+
+/// As [`validate`], where buffers of an overlap may share bytes if they keep its distance.
+///
+/// # Errors
+/// [`Fault`] names the first thing found wrong.
+pub fn validate_sharing(
+    buffers: &[Buffer],
+    overlaps: &[Overlap],
+    solution: &Solution,
+    capacity: Option<Bytes>,
+) -> Result<(), Fault> {
     if buffers.len() != solution.offsets.len() {
         return Err(Fault::Count { offsets: solution.offsets.len(), buffers: buffers.len() });
     }
@@ -106,6 +119,12 @@ pub fn validate(
     for (offset, top, index) in by_offset {
         open.retain(|(top, _)| *top > offset);
         for (_, other) in &open {
+            // This one is not below the other.
+            let distance = offset - solution.offsets[*other];
+            let mut lags = overlaps.iter().filter_map(|overlap| overlap.apart(*other, index));
+            if lags.any(|lag| lag <= distance) {
+                continue;
+            }
             if let Some(time) = shared_time(buffers, index, *other) {
                 let (first, second) = (index.min(*other), index.max(*other));
                 return Err(Fault::Overlap { first, second, time });
