@@ -97,7 +97,7 @@ fn run(model: &Model, board: &Board) -> Result<Vec<Sample>, String> {
     let steps = &plan.programs[0].lanes[0].steps;
     let mut samples = Vec::new();
     for count in &run.outcome.steps {
-        let Some(Instruction::Compute { op, tile, first_view }) =
+        let Some(Instruction::Compute { op, tile, first_view, .. }) =
             steps.get(count.step as usize).map(|step| step.instruction)
         else {
             continue;

@@ -77,6 +77,7 @@ pub fn parse(text: &[u8], place: &str) -> Result<(String, Graph), Problem> {
             effect: effect(&record.op),
             name: if record.name.is_empty() { record.op } else { record.name },
             after: Vec::new(),
+            covered: Vec::new(),
         });
     }
     keep_state(&mut graph);

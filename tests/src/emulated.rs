@@ -74,7 +74,7 @@ pub fn run(
     let found: Vec<_> = outputs
         .into_iter()
         .zip(&outcome.watched)
-        .map(|(output, bytes)| (output, bytes.clone().unwrap_or_default()))
+        .map(|(output, bytes)| (output, output.elements(bytes.clone().unwrap_or_default())))
         .collect();
     let mismatch = reference::first_mismatch(&plan, &expected, &found);
     Ok(Emulated { plan, outcome, mismatch })

@@ -23,7 +23,7 @@ pub fn random_model(seed: u64) -> Model {
     let mut images = vec![input];
     for _ in 0..rng.usize(1..10) {
         let from = images[rng.usize(..images.len())];
-        let made = match rng.usize(..20) {
+        let made = match rng.usize(..21) {
             0 | 1 => build.conv(from),
             2 => build.depthwise(from),
             3 => build.transpose_conv(from),
@@ -39,6 +39,7 @@ pub fn random_model(seed: u64) -> Model {
             15 => build.slice(from),
             16 | 17 => build.rearrange(from),
             18 => build.resize(from),
+            19 => build.branches(from),
             _ => build.mean(from),
         };
         // Upsampling again and again would make pictures that take long.
@@ -57,6 +58,26 @@ pub fn random_model(seed: u64) -> Model {
     if output != images[0] && images.len() > 2 && rng.bool() && images[1] != output {
         build.model.outputs.push(images[1]);
     }
+    build.model
+}
+
+/// A model of one layer with a window or of one element by element.
+#[must_use]
+pub fn random_layer(seed: u64) -> Model {
+    let mut rng = Rng::with_seed(seed);
+    let mut build = Build { model: Model::default(), rng: Rng::with_seed(rng.u64(..)) };
+    build.model.name = format!("random-layer-{seed}");
+    let input = build.activation([rng.usize(2..12), rng.usize(1..12), rng.usize(1..7)]);
+    build.model.inputs.push(input);
+    let output = match rng.usize(..8) {
+        0..3 => build.conv(input),
+        3 => build.depthwise(input),
+        4 => build.transpose_conv(input),
+        5 => build.pool(input, true),
+        6 => build.pool(input, false),
+        _ => build.resize(input),
+    };
+    build.model.outputs.push(output);
     build.model
 }
 

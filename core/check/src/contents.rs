@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::parts::Place;
 use tilewright_model::TensorId;
 use tilewright_plan::{Tile, View};
 
@@ -72,28 +73,26 @@ impl Contents {
         true
     }
 
-    /// Checks that a view holds the box of `tensor` (of shape `shape`) that starts at the view's
-    /// own origin, moved by `shift`; gives the number of bytes.
+    /// Checks that a view holds the box of a tensor (of shape `shape`, lying at `place`) that starts
+    /// at the view's own origin; gives the number of bytes.
     ///
     /// # Errors
     /// Names the first element that is not there.
-    pub fn read(
-        &self,
-        view: &View,
-        shape: [u64; 3],
-        tensor: TensorId,
-        shift: [u64; 3],
-    ) -> Result<u64, String> {
-        let start = origin(view, shift)?;
+    pub fn read(&self, view: &View, shape: [u64; 3], place: &Place) -> Result<u64, String> {
+        let start = origin(view, 0)?;
         for_each_run(view, shape, start, [0; 2], size(view), |address, bytes, element| {
-            if self.holds(address, bytes, tensor, element) {
-                return Ok(());
-            }
-            Err(format!("reads bytes at offset {address} that do not hold its operand"))
+            place.pieces(element, bytes, |before, bytes, element| {
+                let address = address + before;
+                if self.holds(address, bytes, place.root, element) {
+                    return Ok(());
+                }
+                Err(format!("reads bytes at offset {address} that do not hold its operand"))
+            })
         })
     }
 
-    /// Writes the part of `tensor` that `tile` makes, starting at element `start`, through a view.
+    /// Writes the part of a tensor, lying at `place`, that `tile` makes, starting at element
+    /// `start`, through a view.
     ///
     /// # Errors
     /// If the view does not lie inside the tensor.
@@ -102,18 +101,20 @@ impl Contents {
         view: &View,
         tile: &Tile,
         shape: [u64; 3],
-        tensor: TensorId,
+        place: &Place,
         start: [u64; 3],
     ) -> Result<u64, String> {
-        let origin = origin(view, [0, 0, start[2]])?;
+        let origin = origin(view, start[2])?;
         let (Some(y), Some(x)) = (start[0].checked_sub(origin[0]), start[1].checked_sub(origin[1]))
         else {
             return Err("writes outside of its view".to_owned());
         };
         let size = [u64::from(tile.output_size[0]), u64::from(tile.output_size[1])];
         for_each_run(view, shape, origin, [y, x], size, |address, bytes, element| {
-            self.write(address, bytes, tensor, element);
-            Ok(())
+            place.pieces(element, bytes, |before, bytes, element| {
+                self.write(address + before, bytes, place.root, element);
+                Ok(())
+            })
         })
     }
 }
@@ -122,9 +123,9 @@ fn size(view: &View) -> [u64; 2] {
     [u64::from(view.h), u64::from(view.w)]
 }
 
-fn origin(view: &View, shift: [u64; 3]) -> Result<[u64; 3], String> {
+fn origin(view: &View, channel: u64) -> Result<[u64; 3], String> {
     let start = |first: i16| u64::try_from(first).map_err(|_| "view starts before its tensor");
-    Ok([start(view.y0)? + shift[0], start(view.x0)? + shift[1], shift[2]])
+    Ok([start(view.y0)?, start(view.x0)?, channel])
 }
 
 /// Calls `visit` with address, bytes and first element of each run of consecutive elements of the
@@ -197,10 +198,11 @@ mod tests {
         let shape = [2, 2, 4];
         let part = |offset: u32| View { offset, c: 2, ..View::whole(Space::Arena, 0, 2, 2, 4) };
         let tile = Tile { output_size: [2, 2], channels: 2, ..Tile::default() };
-        contents.write_view(&part(0), &tile, shape, A, [0, 0, 0]).unwrap();
+        let place = Place::alone(A);
+        contents.write_view(&part(0), &tile, shape, &place, [0, 0, 0]).unwrap();
         let whole = View::whole(Space::Arena, 0, 2, 2, 4);
-        assert!(contents.read(&whole, shape, A, [0; 3]).is_err());
-        contents.write_view(&part(2), &tile, shape, A, [0, 0, 2]).unwrap();
-        assert_eq!(contents.read(&whole, shape, A, [0; 3]), Ok(16));
+        assert!(contents.read(&whole, shape, &place).is_err());
+        contents.write_view(&part(2), &tile, shape, &place, [0, 0, 2]).unwrap();
+        assert_eq!(contents.read(&whole, shape, &place), Ok(16));
     }
 }

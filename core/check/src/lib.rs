@@ -6,7 +6,9 @@
 //! * every step is inside its kernel's domain and does what its node says, with the node's
 //!   geometry and quantisation;
 //! * every byte that a step reads holds the element of the tensor version that is meant;
-//! * output and inputs of a step do not overlap;
+//! * output and inputs of a step do not overlap, unless it works in place; a step in rows is
+//!   followed row by row, each as a step of its own;
+//! * operands of concats that are not copied are made where the output lies;
 //! * at the end the model's outputs are complete.
 //!
 //! [`reference`] says where a run's layer outputs lie and compares them with the reference
@@ -17,14 +19,21 @@ mod contents;
 mod geometry;
 mod moves;
 mod node;
+mod parts;
 pub mod reference;
 mod shapes;
 
 use contents::Contents;
+use parts::Place;
+use std::ops::Range;
 use thiserror::Error;
 use tilewright_board::Board;
 use tilewright_model::{Model, NodeId, TensorId};
-use tilewright_plan::{Instruction, Kernel, LaneKind, Plan, Program, Role, Space, Step, domain};
+use tilewright_plan::rows::{self, Row};
+use tilewright_plan::{
+    Instruction, Kernel, LaneKind, Op, Plan, PlannedLayer, Program, Role, RowOrder, Space, Step,
+    Tile, View, domain,
+};
 
 /// Why a plan is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -149,8 +158,8 @@ struct Follow<'a> {
     plan: &'a Plan,
     model: &'a Model,
     program: &'a Program,
-    /// For each tensor of the model, the one whose bytes it names.
-    roots: Vec<TensorId>,
+    /// For each tensor of the model, the one whose elements its bytes are.
+    places: Vec<Place>,
     arena: Contents,
     /// Constant operands among the weights.
     weights: Contents,
@@ -175,7 +184,7 @@ impl<'a> Follow<'a> {
             plan,
             model,
             program,
-            roots: shapes::roots(model),
+            places: parts::places(plan, model)?,
             arena: Contents::default(),
             weights: constants::operands(plan, model, Space::Weights),
         };
@@ -196,7 +205,13 @@ impl<'a> Follow<'a> {
                     model.tensor(*id).name
                 )));
             }
-            this.arena.write(u64::from(view.offset), elements, *id, 0);
+            let address = u64::from(view.offset);
+            let place = this.places[id.0];
+            let written = place.pieces(0, elements, |before, bytes, element| {
+                this.arena.write(address + before, bytes, place.root, element);
+                Ok(())
+            });
+            written.map_err(CheckError::Plan)?;
         }
         Ok(this)
     }
@@ -225,22 +240,47 @@ impl<'a> Follow<'a> {
         if step.after.iter().flatten().any(|a| a.lane != 0 || a.step as usize >= number) {
             return Err("waits for itself, a later step or another lane".to_owned());
         }
-        let Instruction::Compute { op, tile, first_view } = step.instruction else {
+        let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
             return Err("only compute steps can be checked".to_owned());
         };
         let layer = self.plan.layers.get(usize::from(step.layer)).ok_or("unknown layer")?;
-        let (op_record, views) = self.plan.operands(op, first_view).ok_or("unknown operands")?;
+        let (record, views) = self.plan.operands(op, first_view).ok_or("unknown operands")?;
         let tile = self.plan.tiles.get(tile as usize).ok_or("unknown tile")?;
-        domain::check_op(op_record)?;
-        domain::check_compute(op_record, tile, views)?;
+        domain::check_op(record)?;
+        domain::check_order(record, order)?;
+        domain::check_compute(record, tile, views)?;
         for view in views {
             let space = view.space().ok_or("unknown space")?;
             domain::check_view(view, self.plan.space(space).0)?;
         }
+        if order == RowOrder::Whole {
+            return self.compute(layer, op, record, tile, views);
+        }
+        let mut bytes = 0;
+        let mut made: Vec<Row> = Vec::new();
+        for y in rows::sequence(tile, order) {
+            let row = Row::of(record, tile, views, y).ok_or("a row is none of its tile's")?;
+            domain::check_compute(record, &row.tile, row.operands())?;
+            let read = self.compute(layer, op, record, &row.tile, row.operands());
+            bytes += read.map_err(|reason| overwritten(record, &made, &row).unwrap_or(reason))?;
+            made.push(row);
+        }
+        Ok(bytes)
+    }
+
+    /// Follows a step, or one row of a step in rows.
+    fn compute(
+        &mut self,
+        layer: &PlannedLayer,
+        op: u32,
+        record: &Op,
+        tile: &Tile,
+        views: &[View],
+    ) -> Result<u64, String> {
         let node_id = NodeId(layer.node as usize);
-        let meaning = node::meaning(self.model, node_id, op_record, tile)?;
+        let meaning = node::meaning(self.model, node_id, record, tile)?;
         let node = &self.model.nodes[node_id.0];
-        let kernel = op_record.kernel().ok_or("unknown kernel")?;
+        let kernel = record.kernel().ok_or("unknown kernel")?;
         let mut bytes = 0;
         let mut inputs = meaning.inputs.iter();
         let mut output = None;
@@ -254,7 +294,7 @@ impl<'a> Follow<'a> {
                         _ => return Err("an operand is read from another memory".to_owned()),
                     };
                     let shape = shapes::seen(self.model, kernel, meant, view)?;
-                    bytes += contents.read(view, shape, self.roots[meant.0], [0; 3])?;
+                    bytes += contents.read(view, shape, &self.places[meant.0])?;
                 }
                 Role::Output => output = Some(view),
                 Role::Constants if kernel == Kernel::Gather => {
@@ -274,15 +314,14 @@ impl<'a> Follow<'a> {
             return Err("an activation is written outside of the arena".to_owned());
         }
         node::check_boxes(self.model, node, &meaning, kernel, views, output)?;
-        let read = |view: &tilewright_plan::View| {
-            u64::from(view.offset)..u64::from(view.offset) + view.extent()
-        };
-        let written = read(output);
-        for (role, view) in kernel.roles().iter().zip(views) {
-            let same_space = view.space == output.space;
-            let range = read(view);
-            let apart = range.end <= written.start || written.end <= range.start;
-            if *role != Role::Output && same_space && !apart {
+        let written = touched(output);
+        let shared = domain::in_place(kernel, views);
+        for (index, (role, view)) in kernel.roles().iter().zip(views).enumerate() {
+            let apart = !meets(&touched(view), &written);
+            if *role != Role::Output && view.space == output.space && !apart {
+                if shared == Some(index) {
+                    continue;
+                }
                 return Err("output overlaps an input".to_owned());
             }
         }
@@ -297,7 +336,8 @@ impl<'a> Follow<'a> {
             u64::from(tile.output_start[1]),
             u64::from(tile.channel_start),
         ];
-        bytes += self.arena.write_view(output, tile, shape, meaning.output, start)?;
+        let place = &self.places[meaning.output.0];
+        bytes += self.arena.write_view(output, tile, shape, place, start)?;
         Ok(bytes)
     }
 
@@ -322,11 +362,50 @@ impl<'a> Follow<'a> {
                 return Err(fault(*id, "its view has another size"));
             }
             let shape = [u64::from(view.h), u64::from(view.w), u64::from(view.c)];
-            let root = self.roots[id.0];
-            self.arena.read(view, shape, root, [0; 3]).map_err(|reason| fault(*id, &reason))?;
+            let place = &self.places[id.0];
+            self.arena.read(view, shape, place).map_err(|reason| fault(*id, &reason))?;
         }
         Ok(())
     }
+}
+
+/// Bytes of its space that a view can touch.
+fn touched(view: &View) -> Range<u64> {
+    u64::from(view.offset)..u64::from(view.offset) + view.extent()
+}
+
+const fn meets(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Why a row cannot be made, if that is because an earlier row of its step lies where it reads.
+fn overwritten(op: &Op, made: &[Row], row: &Row) -> Option<String> {
+    let roles = op.kernel()?.roles();
+    let is_input = |(role, _): &(&Role, &View)| **role == Role::Input;
+    for input in roles.iter().zip(row.operands()).filter(is_input).map(|(_, view)| view) {
+        for earlier in made {
+            let at = roles.iter().position(|role| *role == Role::Output)?;
+            let output = earlier.operands().get(at)?;
+            let lines = 0..u64::from(input.h);
+            let line = lines.into_iter().find(|line| {
+                let ring = u64::from(input.ring_rows);
+                let place = (line + u64::from(input.first_row)) % ring;
+                let start = u64::from(input.offset) + place * u64::from(input.row_pitch);
+                let pixels = (u64::from(input.w) - 1) * u64::from(input.column_pitch);
+                let bytes = start..start + pixels + u64::from(input.c);
+                input.space == output.space && meets(&bytes, &touched(output))
+            });
+            if let Some(line) = line {
+                return Some(format!(
+                    "row {} overwrites input row {} that row {} still reads",
+                    earlier.tile.output_start[0],
+                    i64::from(input.y0) + line as i64,
+                    row.tile.output_start[0]
+                ));
+            }
+        }
+    }
+    None
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), String> {

@@ -237,7 +237,15 @@ pub fn check_io(io: &Io, model: &Model, id: TensorId) -> Result<(), String> {
 }
 
 /// The place of the operand of a concat whose place in the output is the tile.
-fn concat_operand(model: &Model, node: &Node, axis: usize, tile: &Tile) -> Result<usize, String> {
+///
+/// # Errors
+/// If there is none.
+pub fn concat_operand(
+    model: &Model,
+    node: &Node,
+    axis: usize,
+    tile: &Tile,
+) -> Result<usize, String> {
     let output = node.outputs.first().ok_or("no output")?;
     let along = dimension(model, *output, axis).ok_or("concat along the batch")?;
     let place = [

@@ -17,8 +17,30 @@ pub struct LayerOutput {
     pub space: Space,
     /// Byte offset in that memory.
     pub offset: u64,
-    /// Bytes.
+    /// Bytes from the first to the last of it; of a part of another tensor, others lie between.
     pub bytes: u64,
+    /// Rows, columns and channels, and bytes from a row and from a pixel to the next, if others
+    /// lie between.
+    pub pitched: Option<([u32; 3], [u32; 2])>,
+}
+
+impl LayerOutput {
+    /// The output's own bytes, from the bytes that lie where it does.
+    #[must_use]
+    pub fn elements(&self, found: Vec<u8>) -> Vec<u8> {
+        let Some(([rows, columns, channels], [row_pitch, pixel_pitch])) = self.pitched else {
+            return found;
+        };
+        let pixels = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        pixels
+            .map(|(row, column)| {
+                row as usize * row_pitch as usize + column as usize * pixel_pitch as usize
+            })
+            .filter_map(|start| found.get(start..start + channels as usize))
+            .flatten()
+            .copied()
+            .collect()
+    }
 }
 
 /// The first byte of a layer's output that differs.
@@ -40,7 +62,8 @@ pub struct Mismatch {
     pub differing: u64,
 }
 
-/// Where each layer's output lies right after its last step.
+/// Where each layer's output lies right after its last step. A layer without steps has none: what
+/// it would make others have made.
 #[must_use]
 pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
     let program = plan.programs.iter().find(|program| !program.boot);
@@ -64,7 +87,8 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
                 tensor: index,
                 space: tensor.space,
                 offset: tensor.offset,
-                bytes: tensor.bytes.0,
+                bytes: tensor.extent(),
+                pitched: tensor.pitch.map(|pitch| (tensor.shape, pitch)),
             })
         })
         .collect()
@@ -131,7 +155,11 @@ pub fn first_mismatch(
     expected: &Expected,
     found: &[(LayerOutput, Vec<u8>)],
 ) -> Option<Mismatch> {
+    let seen_layers = layer_outputs(plan);
     for (number, (layer, expected)) in (0u32..).zip(plan.layers.iter().zip(&expected.layers)) {
+        if !seen_layers.iter().any(|output| output.layer == number) {
+            continue;
+        }
         let seen = found.iter().find(|(output, _)| output.layer == number);
         let bytes = seen.map_or(&[][..], |(_, bytes)| bytes.as_slice());
         let at = |element: usize| bytes.get(element).map_or(0, |byte| byte.cast_signed());

@@ -4,6 +4,7 @@
 use crate::gather::Gather;
 use crate::kernel::{CHANNEL_CONSTANT_BYTES, Kernel, NEAREST_BYTES, Role, TABLE_BYTES};
 use crate::op::Op;
+use crate::step::RowOrder;
 use crate::view::{Space, Tile, View};
 
 /// Checks an op by itself.
@@ -184,6 +185,35 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
             check_valid(tile, input)?;
             check_places(op, tile)
         }
+    }
+}
+
+/// Which operand a step writes over, element by element: one of the very bytes that are written,
+/// if the kernel takes elements one by one and no other operand is such a one. Every other operand
+/// must share no byte with the output.
+#[must_use]
+pub fn in_place(kernel: Kernel, operands: &[View]) -> Option<usize> {
+    let roles = kernel.roles();
+    let output = operand(roles, operands, Role::Output)?;
+    // Boxes may start at other coordinates: elements are paired by their place in the box.
+    let place = |view: &View| View { y0: 0, x0: 0, ..*view };
+    let same = |role: Role, view: &View| role == Role::Input && place(view) == place(output);
+    let mut found = (0..).zip(roles.iter().zip(operands)).filter(|(_, (r, v))| same(**r, v));
+    let (index, _) = found.next().filter(|_| kernel.is_elementwise())?;
+    found.next().is_none().then_some(index)
+}
+
+/// Checks that a kernel can make its output in this order. What [`check_compute`] lets through
+/// whole, it lets through row by row.
+///
+/// # Errors
+/// A sentence on what is wrong.
+pub fn check_order(op: &Op, order: RowOrder) -> Result<(), &'static str> {
+    let rows = op.kernel().is_some_and(Kernel::makes_rows);
+    if order == RowOrder::Whole || rows {
+        Ok(())
+    } else {
+        Err("its kernel does not make row by row")
     }
 }
 

@@ -137,6 +137,41 @@ impl Kernel {
         }
     }
 
+    /// Whether each element of the output needs, of every operand of the output's shape, the
+    /// element at its own place alone: such a step may write where it reads.
+    #[must_use]
+    pub const fn is_elementwise(self) -> bool {
+        matches!(
+            self,
+            Self::Add
+                | Self::Sub
+                | Self::Mul
+                | Self::Maximum
+                | Self::Minimum
+                | Self::Prelu
+                | Self::Requantise
+                | Self::Lut
+        )
+    }
+
+    /// Whether a step of the kernel can be made row by row: see [`crate::rows`].
+    #[must_use]
+    pub const fn makes_rows(self) -> bool {
+        self.is_elementwise()
+            || matches!(
+                self,
+                Self::Conv
+                    | Self::Depthwise
+                    | Self::TransposeConv
+                    | Self::MaxPool
+                    | Self::AveragePool
+                    | Self::ResizeBilinear
+                    | Self::Softmax
+                    | Self::LogSoftmax
+                    | Self::LocalResponse
+            )
+    }
+
     /// A short name for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {

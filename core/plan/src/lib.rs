@@ -23,6 +23,7 @@ pub mod kernel;
 pub mod op;
 #[cfg(feature = "alloc")]
 pub mod plan;
+pub mod rows;
 pub mod step;
 pub mod units;
 pub mod view;
@@ -35,6 +36,6 @@ pub use op::Op;
 pub use plan::{
     Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer, PlannedTensor, Program,
 };
-pub use step::{After, Instruction, LaneKind, Mark, Step, StepRecord};
+pub use step::{After, Instruction, LaneKind, Mark, RowOrder, Step, StepRecord};
 pub use units::{Bytes, CyclePoint, Cycles, Hertz, Micros};
 pub use view::{Space, Span, Tile, View};

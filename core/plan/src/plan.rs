@@ -38,6 +38,9 @@ pub struct PlannedTensor {
     pub space: Space,
     /// Byte offset in that memory.
     pub offset: u64,
+    /// Bytes from a row to the next and from a pixel to the next if it lies inside of another
+    /// tensor, so that its rows or pixels do not follow each other; nothing if they do.
+    pub pitch: Option<[u32; 2]>,
     /// First layer (position in the order) that writes it; inputs of the model: 0.
     pub first: u32,
     /// One past the last layer that uses it; outputs of the model live to the end.
@@ -170,6 +173,18 @@ pub struct Plan {
     pub programs: Vec<Program>,
     /// Bytes used in each space, by the space's number.
     pub space_bytes: [Bytes; 6],
+}
+
+impl PlannedTensor {
+    /// Bytes from its first element to the end of its last.
+    #[must_use]
+    pub fn extent(&self) -> u64 {
+        let [h, w, c] = self.shape.map(u64::from);
+        match self.pitch.map(|pitch| pitch.map(u64::from)) {
+            Some([row, pixel]) => h.saturating_sub(1) * row + w.saturating_sub(1) * pixel + c,
+            None => self.bytes.0,
+        }
+    }
 }
 
 impl Plan {

@@ -56,6 +56,33 @@ pub enum Mark {
     Exit = 2,
 }
 
+/// In which order a compute step makes its output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "alloc", serde(rename_all = "snake_case"))]
+#[repr(u32)]
+pub enum RowOrder {
+    /// At once: output and inputs share no byte, or the step works in place.
+    #[default]
+    Whole = 0,
+    /// Row by row, from the first to the last. Each row is a step of its own ([`crate::rows`]), so
+    /// that rows may lie where earlier ones had their input.
+    Down = 1,
+    /// Row by row, from the last to the first.
+    Up = 2,
+}
+
+impl RowOrder {
+    /// All orders, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Whole, Self::Down, Self::Up];
+
+    /// The order with this number in a plan image.
+    #[must_use]
+    pub fn from_number(number: u32) -> Option<Self> {
+        Self::ALL.get(usize::try_from(number).ok()?).copied()
+    }
+}
+
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
@@ -70,6 +97,8 @@ pub enum Instruction {
         tile: u32,
         /// Index of the first operand in the view table.
         first_view: u32,
+        /// Whether its rows are made one after the other.
+        order: RowOrder,
     },
     /// Moves bytes from span `source` to span `destination`; `sum` names a checksum to compare.
     Copy {
@@ -112,7 +141,7 @@ pub struct StepRecord {
     pub layer: u16,
     /// Lane in bits 28..32, periods in bits 24..28, step in bits 0..24; all ones: nothing.
     pub after: [u32; 3],
-    /// Compute: op, tile, first view. Copy: source, destination, checksum or all ones.
+    /// Compute: op, tile, first view, order of rows. Copy: source, destination, checksum or all ones.
     /// Mark: the mark.
     pub words: [u32; 4],
 }
@@ -141,8 +170,8 @@ impl Step {
             ..StepRecord::default()
         };
         match self.instruction {
-            Instruction::Compute { op, tile, first_view } => {
-                record.words = [op, tile, first_view, 0];
+            Instruction::Compute { op, tile, first_view, order } => {
+                record.words = [op, tile, first_view, order as u32];
             }
             Instruction::Copy { source, destination, sum } => {
                 record.code = 1;
@@ -156,12 +185,17 @@ impl Step {
         record
     }
 
-    /// The step that a record holds; nothing if its code or mark is unknown.
+    /// The step that a record holds; nothing if its code, order of rows or mark is unknown.
     #[must_use]
     pub fn from_record(record: &StepRecord) -> Option<Self> {
-        let [first, second, third, _] = record.words;
+        let [first, second, third, fourth] = record.words;
         let instruction = match record.code {
-            0 => Instruction::Compute { op: first, tile: second, first_view: third },
+            0 => Instruction::Compute {
+                op: first,
+                tile: second,
+                first_view: third,
+                order: RowOrder::from_number(fourth)?,
+            },
             1 => Instruction::Copy {
                 source: first,
                 destination: second,
@@ -195,10 +229,9 @@ mod tests {
         let after = proptest::option::of((0u8..15, 0u32..MAX_STEPS, 0u8..16))
             .prop_map(|a| a.map(|(lane, step, periods)| After { lane, step, periods }));
         let instruction = prop_oneof![
-            any::<(u32, u32, u32)>().prop_map(|(op, tile, first_view)| Instruction::Compute {
-                op,
-                tile,
-                first_view
+            (any::<(u32, u32, u32)>(), 0u32..3).prop_map(|((op, tile, first_view), order)| {
+                let order = RowOrder::from_number(order).unwrap_or_default();
+                Instruction::Compute { op, tile, first_view, order }
             }),
             (any::<u32>(), any::<u32>(), proptest::option::of(0..u32::MAX)).prop_map(
                 |(source, destination, sum)| Instruction::Copy { source, destination, sum }
@@ -222,6 +255,8 @@ mod tests {
     #[test]
     fn unknown_codes_are_no_steps() {
         let record = StepRecord { code: 7, ..StepRecord::default() };
+        assert_eq!(Step::from_record(&record), None);
+        let record = StepRecord { words: [0, 0, 0, 3], ..StepRecord::default() };
         assert_eq!(Step::from_record(&record), None);
     }
 }

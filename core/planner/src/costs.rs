@@ -9,7 +9,8 @@ mod file;
 use std::collections::BTreeMap;
 
 use tilewright_board::CoreKind;
-use tilewright_plan::{Cycles, Op, Tile, View};
+use tilewright_plan::rows::{self, Row};
+use tilewright_plan::{Cycles, Op, RowOrder, Tile, View};
 
 pub use features::{Feature, features};
 pub use file::{Costs, KernelCost};
@@ -35,9 +36,23 @@ impl Costs {
         postcard::from_bytes(bytes).expect("the build script encoded these very types")
     }
 
-    /// What a compute step costs.
+    /// What a compute step costs; in rows, the sum of its rows.
     #[must_use]
-    pub fn step(&self, op: &Op, tile: &Tile, operands: &[View]) -> Cost {
+    pub fn step(&self, op: &Op, tile: &Tile, operands: &[View], order: RowOrder) -> Cost {
+        if order == RowOrder::Whole {
+            return self.at_once(op, tile, operands);
+        }
+        let rows = rows::sequence(tile, order).filter_map(|y| Row::of(op, tile, operands, y));
+        rows.map(|row| self.at_once(op, &row.tile, row.operands())).fold(
+            Cost::default(),
+            |sum, row| Cost {
+                instructions: sum.instructions + row.instructions,
+                cycles: sum.cycles + row.cycles,
+            },
+        )
+    }
+
+    fn at_once(&self, op: &Op, tile: &Tile, operands: &[View]) -> Cost {
         let Some(cost) = op.kernel().and_then(|kernel| self.kernels.get(kernel.name())) else {
             return Cost::default();
         };

@@ -10,6 +10,7 @@ mod lower;
 pub mod order;
 mod remedies;
 mod report;
+mod share;
 pub mod simulate;
 mod strategy;
 
@@ -108,16 +109,30 @@ pub fn plan(
     options: &Options,
 ) -> Result<Planned, PlanError> {
     let costs = costs::Costs::of(board.core.kind);
-    let (plan, bound) = match strategy {
-        Strategy::Resident => (strategy::resident::plan(model, board)?, None),
+    let (found, bound) = match strategy {
+        Strategy::Resident => (strategy::resident::plan(model)?, None),
         Strategy::Reordered => {
-            let (plan, bound) = strategy::reordered::plan(model, board)?;
-            (plan, Some(bound))
+            let (found, bound) = strategy::reordered::plan(model)?;
+            (found, Some(bound))
+        }
+        Strategy::Auto => {
+            let (found, bound) = strategy::auto::plan(model)?;
+            (found, Some(bound))
         }
     };
+    let plan = strategy::plan_of(model, board, strategy, found)?;
     let timeline = simulate::predict(&plan, board, &costs);
     let memory = MemoryMap::of(&plan);
-    let report = report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
+    let mut report =
+        report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
+    if let Some(trouble) = report.does_not_fit.as_mut()
+        && strategy != Strategy::Auto
+        && trouble.memory == remedies::SRAM
+        && model.nodes.len() <= remedies::MOST_NODES
+    {
+        let (best, _) = strategy::auto::plan(model)?;
+        trouble.remedies.splice(0..0, remedies::of_auto(trouble, best.arranged.height));
+    }
     Ok(Planned { plan, memory, timeline, report })
 }
 

@@ -8,10 +8,12 @@ mod op;
 mod program;
 
 pub use layer::{Layer, layers, tensors};
-pub use program::program;
+pub use program::{order_rows, program};
 
 use crate::PlanError;
+use crate::share::Parts;
 use tilewright_model::{Model, Node, TensorId};
+use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor};
 
 /// The tensor whose bytes a tensor names: itself unless a reshape made it.
 pub fn roots(model: &Model) -> Vec<TensorId> {
@@ -24,6 +26,41 @@ pub fn roots(model: &Model) -> Vec<TensorId> {
         }
     }
     roots
+}
+
+/// A plan with nothing but tensors.
+pub fn blank(model: &Model, tensors: Vec<PlannedTensor>) -> Plan {
+    Plan {
+        model: model.name.clone(),
+        board: String::new(),
+        strategy: String::new(),
+        input: InputResidency::Resident,
+        layers: Vec::new(),
+        tensors,
+        ops: Vec::new(),
+        tiles: Vec::new(),
+        views: Vec::new(),
+        spans: Vec::new(),
+        constants: Vec::new(),
+        programs: Vec::new(),
+        space_bytes: [Bytes(0); 6],
+    }
+}
+
+/// The layers as a plan whose tensors lie at their places in the tensors that they are part of,
+/// else at 0: the geometry of its steps is right before any tensor has its place.
+///
+/// # Errors
+/// Names the first node that no kernel runs as it is.
+pub fn draft(
+    model: &Model,
+    layers: &[Layer],
+    parts: &Parts,
+    tensors: Vec<PlannedTensor>,
+) -> Result<Plan, PlanError> {
+    let mut plan = blank(model, tensors);
+    program(model, layers, parts, &mut plan)?;
+    Ok(plan)
 }
 
 fn unsupported(node: &Node, reason: impl Into<String>) -> PlanError {
@@ -47,7 +84,7 @@ fn bad_shape(model: &Model, id: TensorId, reason: &str) -> PlanError {
 }
 
 /// Height, width and channels of an activation.
-fn shape(model: &Model, id: TensorId) -> Result<[u32; 3], PlanError> {
+pub fn shape(model: &Model, id: TensorId) -> Result<[u32; 3], PlanError> {
     let bad = |reason: &str| bad_shape(model, id, reason);
     let hwc = model.tensor(id).shape.hwc();
     let hwc = hwc.ok_or_else(|| bad("only batch 1 and up to 4 dimensions"))?;
@@ -94,7 +131,7 @@ fn sized(hwc: [usize; 3]) -> Result<[u32; 3], &'static str> {
 
 /// Which of height, width and channels a tensor of `rank` dimensions has its dimension `axis` as;
 /// nothing for the batch and what stands before it.
-fn place_of(rank: usize, axis: usize) -> Option<usize> {
+pub fn place_of(rank: usize, axis: usize) -> Option<usize> {
     match rank.checked_sub(axis) {
         Some(1) => Some(2),
         Some(2) => Some(1),

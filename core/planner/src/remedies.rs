@@ -4,6 +4,13 @@ use tilewright_board::Board;
 use tilewright_plan::{Bytes, Plan};
 use tilewright_report::{DoesNotFit, MemoryMap};
 
+/// The memory of tensors, as people call it.
+pub const SRAM: &str = "SRAM";
+
+/// Largest model for which strategy `auto` is tried when another does not fit: remedies must not
+/// take longer than the plan that they are for.
+pub const MOST_NODES: usize = 1000;
+
 /// What does not fit, if anything: SRAM first, then flash.
 pub fn does_not_fit(
     plan: &Plan,
@@ -28,7 +35,7 @@ pub fn does_not_fit(
             remedies.push(format!("a board with more SRAM: {larger}"));
         }
         return Some(DoesNotFit {
-            memory: "SRAM".to_owned(),
+            memory: SRAM.to_owned(),
             operator: row.map(|row| row.name.clone()).unwrap_or_default(),
             needed_bytes: memory.arena_bytes,
             available_bytes: sram,
@@ -59,6 +66,15 @@ pub fn does_not_fit(
         });
     }
     None
+}
+
+/// What strategy `auto`, whose arena is `height`, does for a plan that needs more SRAM than there
+/// is.
+pub fn of_auto(trouble: &DoesNotFit, height: Bytes) -> Option<String> {
+    let DoesNotFit { needed_bytes, available_bytes, .. } = trouble;
+    let result = if height <= *available_bytes { "which fits" } else { "still too much" };
+    (height < *needed_bytes)
+        .then(|| format!("strategy `auto` needs {height} instead of {needed_bytes}, {result}"))
 }
 
 fn larger_boards(board: &Board, enough: impl Fn(&Board) -> bool) -> String {

@@ -108,7 +108,8 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
         .collect();
     let core = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| p.lanes.first());
     for step in core.flat_map(|lane| &lane.steps) {
-        let tilewright_plan::Instruction::Compute { op, tile, first_view } = step.instruction
+        let tilewright_plan::Instruction::Compute { op, tile, first_view, order } =
+            step.instruction
         else {
             continue;
         };
@@ -116,7 +117,7 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
         let tile = plan.tiles.get(tile as usize);
         let row = rows.get_mut(usize::from(step.layer));
         if let (Some((op, views)), Some(tile), Some(row)) = (operands, tile, row) {
-            let cost = costs.step(op, tile, views);
+            let cost = costs.step(op, tile, views, order);
             row.instructions += cost.instructions;
             row.cycles += cost.cycles.0;
         }

@@ -18,10 +18,10 @@ pub fn predict(plan: &Plan, board: &Board, costs: &Costs) -> Timeline {
     if let Some(program) = plan.programs.iter().find(|program| !program.boot) {
         timeline.lanes = program.lanes.iter().map(|lane| lane.kind).collect();
         timeline.slices = simulate(program, |step| match step.instruction {
-            Instruction::Compute { op, tile, first_view } => {
+            Instruction::Compute { op, tile, first_view, order } => {
                 let tile = plan.tiles.get(tile as usize).copied().unwrap_or_default();
                 plan.operands(op, first_view)
-                    .map_or(Cost::default(), |(op, views)| costs.step(op, &tile, views))
+                    .map_or(Cost::default(), |(op, views)| costs.step(op, &tile, views, order))
             }
             Instruction::Copy { .. } | Instruction::Mark(_) => Cost::default(),
         });
@@ -111,7 +111,12 @@ mod tests {
             after: [after, None, None],
             stage: 0,
             layer,
-            instruction: Instruction::Compute { op: 0, tile: 0, first_view: 0 },
+            instruction: Instruction::Compute {
+                op: 0,
+                tile: 0,
+                first_view: 0,
+                order: tilewright_plan::RowOrder::Whole,
+            },
         }
     }
 

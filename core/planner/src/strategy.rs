@@ -1,17 +1,22 @@
 //! The strategies.
 
+pub mod auto;
 pub mod reordered;
 pub mod resident;
+pub mod sharing;
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::PlanError;
-use crate::lower::{self, Layer};
+use crate::lower;
+use crate::share::Arranged;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor, Space};
+use tilewright_plan::{Plan, Space};
+
+use sharing::Candidate;
 
 /// A way to plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -19,13 +24,16 @@ use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor, Space};
 pub enum Strategy {
     /// Order as given, all activations in SRAM, weights in flash.
     Resident,
-    /// The order that needs the smallest arena, all activations in SRAM, weights in flash.
+    /// The order that needs the smallest arena, all activations in SRAM, weights in flash;
+    /// elementwise layers and concats in place where that helps.
     Reordered,
+    /// The best of all, with layers in rows whose output overlaps their input.
+    Auto,
 }
 
 impl Strategy {
     /// All strategies.
-    pub const ALL: [Self; 2] = [Self::Resident, Self::Reordered];
+    pub const ALL: [Self; 3] = [Self::Resident, Self::Reordered, Self::Auto];
 
     /// The name that the command line and reports use.
     #[must_use]
@@ -33,6 +41,7 @@ impl Strategy {
         match self {
             Self::Resident => "resident",
             Self::Reordered => "reordered",
+            Self::Auto => "auto",
         }
     }
 }
@@ -54,31 +63,21 @@ impl FromStr for Strategy {
     }
 }
 
-/// The plan of `layers` in their order, with `tensors` where they lie in an arena of `height`.
-fn in_arena(
+/// The plan of what a strategy has found.
+///
+/// # Errors
+/// [`PlanError`] names the node that no kernel runs as it is.
+pub fn plan_of(
     model: &Model,
     board: &Board,
     strategy: Strategy,
-    layers: &[Layer],
-    tensors: Vec<PlannedTensor>,
-    height: Bytes,
+    found: Candidate,
 ) -> Result<Plan, PlanError> {
-    let mut plan = Plan {
-        model: model.name.clone(),
-        board: board.id.clone(),
-        strategy: strategy.name().to_owned(),
-        input: InputResidency::Resident,
-        layers: Vec::new(),
-        tensors,
-        ops: Vec::new(),
-        tiles: Vec::new(),
-        views: Vec::new(),
-        spans: Vec::new(),
-        constants: Vec::new(),
-        programs: Vec::new(),
-        space_bytes: [Bytes(0); 6],
-    };
+    let Arranged { tensors, parts, height } = found.arranged;
+    let mut plan = lower::draft(model, &found.layers, &parts, tensors)?;
+    plan.board = board.id.clone();
+    plan.strategy = strategy.name().to_owned();
     plan.space_bytes[Space::Arena as usize] = height;
-    lower::program(model, layers, &mut plan)?;
+    lower::order_rows(model, &mut plan)?;
     Ok(plan)
 }

@@ -28,7 +28,7 @@ pub struct MemoryRow {
     pub output_bytes: Bytes,
     /// Bytes of tensors that later operators need.
     pub other_bytes: Bytes,
-    /// Sum of the three.
+    /// Bytes of all live tensors; those that several share count once.
     pub live_bytes: Bytes,
     /// The live tensors: index into the plan's tensors, and why it is live.
     pub tensors: Vec<(u32, TensorUse)>,
@@ -79,6 +79,7 @@ fn row(plan: &Plan, index: usize, layer: &tilewright_plan::PlannedLayer) -> Memo
         tensors: Vec::new(),
     };
     let position = index as u32;
+    let mut ranges = Vec::new();
     for (number, tensor) in plan.tensors.iter().enumerate() {
         if tensor.space != Space::Arena || !(tensor.first..tensor.end).contains(&position) {
             continue;
@@ -92,8 +93,20 @@ fn row(plan: &Plan, index: usize, layer: &tilewright_plan::PlannedLayer) -> Memo
             (TensorUse::Other, &mut row.other_bytes)
         };
         *sum += tensor.bytes;
-        row.live_bytes += tensor.bytes;
+        ranges.push((tensor.offset, tensor.offset + tensor.extent()));
         row.tensors.push((number, why));
     }
+    row.live_bytes = covered(ranges);
     row
+}
+
+/// Bytes that lie in at least one of the ranges.
+fn covered(mut ranges: Vec<(u64, u64)>) -> Bytes {
+    ranges.sort_unstable();
+    let (mut sum, mut reached) = (0, 0);
+    for (start, end) in ranges {
+        sum += end.saturating_sub(start.max(reached));
+        reached = reached.max(end);
+    }
+    Bytes(sum)
 }

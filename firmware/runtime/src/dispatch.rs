@@ -1,5 +1,7 @@
 //! A compute step: from op, tile and views to a kernel.
 
+mod in_place;
+
 use crate::convert;
 use crate::error::Cause;
 use crate::memory::{AccessError, Memory};
@@ -8,7 +10,7 @@ use tilewright_kernels::{
     KernelError, LocalResponse, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise,
     Softmax, Source, Target, TransposeConv,
 };
-use tilewright_plan::{Kernel, Op, PlanImage, Tile, View};
+use tilewright_plan::{Kernel, Op, PlanImage, RowOrder, Tile, View, domain, rows};
 
 /// Runs a compute step.
 pub fn compute(
@@ -17,37 +19,29 @@ pub fn compute(
     op: u32,
     tile: u32,
     first_view: u32,
+    order: RowOrder,
 ) -> Result<(), Cause> {
     let op = image.op(op).ok_or(Cause::BadStep)?;
     let tile = image.tile(tile).ok_or(Cause::BadStep)?;
     let views = image.operands(op, first_view).ok_or(Cause::BadStep)?;
     let step = Step { image, op, kernel: op.kernel().ok_or(Cause::BadStep)?, tile };
-    match step.kernel {
-        Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected | Kernel::TransposeConv => {
-            step.with_weights(memory, views)
-        }
-        Kernel::Add
-        | Kernel::Sub
-        | Kernel::Mul
-        | Kernel::Maximum
-        | Kernel::Minimum
-        | Kernel::Prelu => step.pair(memory, views),
-        Kernel::Lut | Kernel::Gather | Kernel::ResizeNearest | Kernel::LocalResponse => {
-            step.with_table(memory, views)
-        }
-        Kernel::MaxPool
-        | Kernel::AveragePool
-        | Kernel::Requantise
-        | Kernel::Pad
-        | Kernel::Softmax
-        | Kernel::Mean
-        | Kernel::ResizeBilinear
-        | Kernel::LogSoftmax
-        | Kernel::ArgMax => step.unary(memory, views),
+    if order == RowOrder::Whole {
+        return step.run(memory, views);
     }
+    let last = rows::sequence(tile, order).last().ok_or(Cause::BadStep)?;
+    let last = rows::Row::of(op, tile, views, last).ok_or(Cause::BadStep)?;
+    for y in rows::sequence(tile, order) {
+        let row = rows::Row::of(op, tile, views, y).ok_or(Cause::BadStep)?;
+        if !row.leaves_the_rest_until(&last, step.kernel) {
+            return Err(Cause::Access(AccessError::Overlap));
+        }
+        Step { tile: &row.tile, ..step }.run(memory, row.operands())?;
+    }
+    Ok(())
 }
 
 /// A compute step apart from its operands.
+#[derive(Clone, Copy)]
 struct Step<'a, 'i> {
     image: &'a PlanImage<'i>,
     op: &'a Op,
@@ -56,6 +50,35 @@ struct Step<'a, 'i> {
 }
 
 impl Step<'_, '_> {
+    fn run(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
+        if let Some(shared) = domain::in_place(self.kernel, views) {
+            return self.in_place(memory, views, shared);
+        }
+        match self.kernel {
+            Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected | Kernel::TransposeConv => {
+                self.with_weights(memory, views)
+            }
+            Kernel::Add
+            | Kernel::Sub
+            | Kernel::Mul
+            | Kernel::Maximum
+            | Kernel::Minimum
+            | Kernel::Prelu => self.two(memory, views),
+            Kernel::Lut | Kernel::Gather | Kernel::ResizeNearest | Kernel::LocalResponse => {
+                self.with_table(memory, views)
+            }
+            Kernel::MaxPool
+            | Kernel::AveragePool
+            | Kernel::Requantise
+            | Kernel::Pad
+            | Kernel::Softmax
+            | Kernel::Mean
+            | Kernel::ResizeBilinear
+            | Kernel::LogSoftmax
+            | Kernel::ArgMax => self.unary(memory, views),
+        }
+    }
+
     fn with_weights(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         let [input, output, weights, constants] = views else { return Err(Cause::BadStep) };
         let inputs = [input, weights, constants];
@@ -88,11 +111,13 @@ impl Step<'_, '_> {
         .map_err(Cause::Kernel)
     }
 
-    fn pair(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
+    fn two(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         let [first, second, output] = views else { return Err(Cause::BadStep) };
         let ([a, b], target) = operands(memory, self.image, [first, second], output)?;
-        let (a, b) = (&source(a, first)?, &source(b, second)?);
-        let to = &mut self::target(target, output)?;
+        self.pair(&source(a, first)?, &source(b, second)?, &mut self::target(target, output)?)
+    }
+
+    fn pair(&self, a: &Source<'_>, b: &Source<'_>, to: &mut Target<'_>) -> Result<(), Cause> {
         let tile = &convert::tile(self.tile);
         let [a_zero, b_zero] = self.op.input_zero;
         let input_zero = [zero(a_zero)?, zero(b_zero)?];
@@ -173,10 +198,7 @@ impl Step<'_, '_> {
                 let counted = counts.then_some(Counted { end: [s0, s1], zero: input_zero });
                 kernels::average_pool(&AveragePool { pool: pool(), counted }, tile, input, to)
             }
-            Kernel::Requantise => {
-                let op = Requantise { input_zero, factor: convert::factor(op, 0), output };
-                kernels::requantise(&op, tile, input, to)
-            }
+            Kernel::Requantise => kernels::requantise(&self.requantise()?, tile, input, to),
             Kernel::Pad => {
                 let op = Pad { padding: op.padding.map(i32::from), zero: output.zero };
                 kernels::pad(&op, tile, input, to)
@@ -210,6 +232,16 @@ impl Step<'_, '_> {
             _ => Err(KernelError::Shape),
         }
         .map_err(Cause::Kernel)
+    }
+}
+
+impl Step<'_, '_> {
+    fn requantise(&self) -> Result<Requantise, Cause> {
+        Ok(Requantise {
+            input_zero: zero(self.op.input_zero[0])?,
+            factor: convert::factor(self.op, 0),
+            output: convert::output(self.op).ok_or(Cause::BadStep)?,
+        })
     }
 }
 

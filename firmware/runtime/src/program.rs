@@ -51,9 +51,9 @@ pub fn run_with(
         let step = Step::from_record(record).ok_or(fail(Cause::BadStep))?;
         wait(&step, index, engines).map_err(|cause| fail(Cause::Lane(cause)))?;
         match step.instruction {
-            Instruction::Compute { op, tile, first_view } => {
+            Instruction::Compute { op, tile, first_view, order } => {
                 observer.step_begin(index, layer);
-                compute(image, memory, op, tile, first_view).map_err(fail)?;
+                compute(image, memory, op, tile, first_view, order).map_err(fail)?;
                 observer.step_end(index, layer);
             }
             Instruction::Mark(Mark::Layer) => observer.layer_end(layer),

@@ -129,7 +129,7 @@ pub fn compare(
         .into_iter()
         .filter_map(|output| {
             let (_, bytes) = layers.iter().find(|(layer, _)| *layer == output.layer)?;
-            Some((output, bytes.clone()))
+            Some((output, output.elements(bytes.clone())))
         })
         .collect();
     let checks = found.iter().map(|(output, bytes)| check(&expected, output.layer, bytes));

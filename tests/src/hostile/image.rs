@@ -64,7 +64,7 @@ pub fn read_and_run(image: &[u8], board: &str) -> bool {
 }
 
 fn macs(image: &PlanImage<'_>, step: Option<Step>) -> u64 {
-    let Some(Instruction::Compute { op, tile, first_view }) = step.map(|step| step.instruction)
+    let Some(Instruction::Compute { op, tile, first_view, .. }) = step.map(|step| step.instruction)
     else {
         return 0;
     };

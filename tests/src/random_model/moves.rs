@@ -1,7 +1,7 @@
 //! Operators that move or combine elements.
 
 use super::Build;
-use tilewright_model::{Op, ResizeMode, TensorId};
+use tilewright_model::{Op, Padding, ResizeMode, TensorId, Window};
 
 impl Build {
     pub(super) fn concat(&mut self, first: TensorId, second: TensorId) -> TensorId {
@@ -15,6 +15,34 @@ impl Build {
         };
         let output = self.activation(shape);
         self.node(Op::Concat { axis }, &[first, second], output)
+    }
+
+    /// Convolutions of one picture side by side at one scale, so that nothing need be copied; the
+    /// first of them may be a concat itself.
+    pub(super) fn branches(&mut self, from: TensorId) -> TensorId {
+        let first = self.conv(from);
+        let [h, w, _] = self.hwc(first);
+        let mut parts = vec![first];
+        for _ in 0..self.rng.usize(1..4) {
+            let channels = self.rng.usize(1..5);
+            let depth = self.hwc(first)[2];
+            let [weights, bias] = self.weights(first, &[channels, 1, 1, depth], 0);
+            let output = self.like(first, &[1, h, w, channels]);
+            let (size, padding) = ([1, 1], Padding::default());
+            let window = Window { size, stride: [1, 1], dilation: [1, 1], padding };
+            let activation = self.activation_function();
+            let op = Op::Conv { window, groups: 1, activation };
+            self.node(op, &[first, weights, bias], output);
+            parts.push(output);
+            if self.rng.usize(..3) == 0 {
+                let channels = parts.iter().map(|part| self.hwc(*part)[2]).sum();
+                let joined = self.like(first, &[1, h, w, channels]);
+                parts = vec![self.node(Op::Concat { axis: 3 }, &parts, joined)];
+            }
+        }
+        let channels = parts.iter().map(|part| self.hwc(*part)[2]).sum();
+        let output = self.like(first, &[1, h, w, channels]);
+        self.node(Op::Concat { axis: 3 }, &parts, output)
     }
 
     pub(super) fn pad(&mut self, from: TensorId) -> TensorId {

@@ -383,11 +383,12 @@ impl<'a> PlanImage<'a> {
             }
         }
         match step.instruction {
-            Instruction::Compute { op, tile, first_view } => {
+            Instruction::Compute { op, tile, first_view, order } => {
                 let op = self.ops.get(op as usize).ok_or("unknown op")?;
                 let tile = self.tiles.get(tile as usize).ok_or("unknown tile")?;
                 let operands = self.operands(op, first_view).ok_or("unknown views")?;
                 domain::check_compute(op, tile, operands)?;
+                domain::check_order(op, order)?;
                 match (op.kernel(), operands) {
                     (Some(Kernel::Gather), [input, _, parameters]) => {
                         let gather = self.gather(parameters).ok_or("parameters are not there")?;

@@ -137,6 +137,7 @@ pub fn tensors(model: &Model, layers: &[Layer]) -> Result<Vec<PlannedTensor>, Pl
             bytes: Bytes(tensor.bytes().unwrap_or(usize::MAX) as u64),
             space: Space::Arena,
             offset: 0,
+            pitch: None,
             first,
             end,
         });

@@ -4,12 +4,13 @@ use super::layer::Layer;
 use super::op::{op, zero};
 use super::{aligned_shape, flat_shape, gather, place_of, roots, shape, unsupported};
 use crate::PlanError;
+use crate::share::{Parts, lag};
 use tilewright_model::integer;
 use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
     Bytes, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind, Op, Plan,
-    PlannedLayer, Program, Role, Space, Step, Tile, View,
+    PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View,
 };
 
 /// Blocks of weights start at multiples of this.
@@ -21,14 +22,19 @@ const CONSTANTS_ALIGNMENT: u64 = 4;
 ///
 /// # Errors
 /// Names the first node that no kernel runs as it is.
-pub fn program(model: &Model, layers: &[Layer], plan: &mut Plan) -> Result<(), PlanError> {
+pub fn program(
+    model: &Model,
+    layers: &[Layer],
+    parts: &Parts,
+    plan: &mut Plan,
+) -> Result<(), PlanError> {
     let roots = roots(model);
     let mut places = vec![None; model.tensors.len()];
     for (index, tensor) in (0u32..).zip(&plan.tensors) {
         places[tensor.tensor as usize] = Some(index);
     }
     let places = roots.iter().map(|root| places[root.0]).collect();
-    let mut builder = Builder { model, places, plan, steps: Vec::new() };
+    let mut builder = Builder { model, places, parts, plan, steps: Vec::new() };
     for layer in layers {
         builder.layer(layer)?;
     }
@@ -46,10 +52,32 @@ pub fn program(model: &Model, layers: &[Layer], plan: &mut Plan) -> Result<(), P
     Ok(())
 }
 
+/// Says of each step in which order it makes its rows, now that all tensors have their places.
+///
+/// # Errors
+/// Names the layer whose output lies where its input does so that no order helps.
+pub fn order_rows(model: &Model, plan: &mut Plan) -> Result<(), PlanError> {
+    let mut programs = std::mem::take(&mut plan.programs);
+    for step in programs.iter_mut().flat_map(|p| &mut p.lanes).flat_map(|lane| &mut lane.steps) {
+        let Instruction::Compute { op, tile, first_view, order } = &mut step.instruction else {
+            continue;
+        };
+        let (operands, tile) = (plan.operands(*op, *first_view), plan.tiles.get(*tile as usize));
+        let found = operands.zip(tile).and_then(|((op, views), tile)| lag::order(op, tile, views));
+        *order = found.ok_or_else(|| {
+            let layer = &plan.layers[usize::from(step.layer)];
+            unsupported(&model.nodes[layer.node as usize], "its output lies over its input")
+        })?;
+    }
+    plan.programs = programs;
+    Ok(())
+}
+
 struct Builder<'a> {
     model: &'a Model,
     /// For each tensor of the model, the planned tensor that holds its bytes.
     places: Vec<Option<u32>>,
+    parts: &'a Parts,
     plan: &'a mut Plan,
     steps: Vec<Step>,
 }
@@ -105,8 +133,8 @@ impl Builder<'_> {
             let size = self.input_size(kernel, *id)?;
             views.push(self.operand(layer, node, op_index, index, size)?);
         }
-        let [h, w, c] = whole;
-        views.push(View::whole(Space::Arena, self.offset(output)?, h as u16, w as u16, c));
+        let [h, _, c] = whole;
+        views.push(self.activation(output, whole)?);
         let constants = match (kernel, copy) {
             (
                 Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected | Kernel::TransposeConv,
@@ -122,7 +150,7 @@ impl Builder<'_> {
             }
             (Kernel::Lut, _) => Some((ConstantRole::Table, TABLE_BYTES)),
             (Kernel::ResizeNearest, _) => {
-                Some((ConstantRole::Nearest, (u64::from(h) + u64::from(w)) * NEAREST_BYTES))
+                Some((ConstantRole::Nearest, (u64::from(h) + u64::from(whole[1])) * NEAREST_BYTES))
             }
             (_, Some(copy)) => Some((ConstantRole::Gather(copy.gather), Gather::BYTES)),
             _ => None,
@@ -191,18 +219,21 @@ impl Builder<'_> {
         let rank = self.model.tensor(output).shape.rank();
         let dimension =
             place_of(rank, axis).ok_or_else(|| unsupported(node, "concat along the batch"))?;
-        let whole = shape(self.model, output)?;
-        let base = self.view(output)?;
+        let base = self.activation(output, shape(self.model, output)?)?;
         let mut start = [0u32; 3];
         for (index, input) in node.inputs.iter().enumerate() {
             let size = shape(self.model, *input)?;
             let part = Part { start, size };
+            if self.parts.is_joined(layer.node.0, index) {
+                start[dimension] += size[dimension];
+                continue;
+            }
             let op = op(self.model, node, layer.kernel, &[*input], output)?;
             let op = self.push_op(op);
             let [h, w, c] = size;
-            let [y, x, first, width, depth] =
-                [start[0], start[1], start[2], whole[1], whole[2]].map(u64::from);
-            let offset = u64::from(base.offset) + (y * width + x) * depth + first;
+            let [y, x, first] = start.map(u64::from);
+            let (row, pixel) = (u64::from(base.row_pitch), u64::from(base.column_pitch));
+            let offset = u64::from(base.offset) + y * row + x * pixel + first;
             let target = View {
                 offset: u32::try_from(offset)
                     .map_err(|_| unsupported(node, "its output lies past 4 GiB"))?,
@@ -232,8 +263,7 @@ impl Builder<'_> {
     ) -> Result<View, PlanError> {
         let id = node.inputs[index];
         if !self.model.tensor(id).is_constant() {
-            let offset = self.offset(id)?;
-            return Ok(View::whole(Space::Arena, offset, h as u16, w as u16, c));
+            return self.activation(id, [h, w, c]);
         }
         let input = u8::try_from(index).map_err(|_| unsupported(node, "more than 256 operands"))?;
         let bytes = u64::from(h) * u64::from(w) * u64::from(c);
@@ -302,7 +332,7 @@ impl Builder<'_> {
             after: [None; 3],
             stage: 0,
             layer,
-            instruction: Instruction::Compute { op, tile, first_view },
+            instruction: Instruction::Compute { op, tile, first_view, order: RowOrder::Whole },
         });
     }
 
@@ -320,6 +350,16 @@ impl Builder<'_> {
                 shape: tensor.shape.to_string(),
                 reason: "it has no place in the first 4 GiB".to_owned(),
             }
+        })
+    }
+
+    /// An activation as a box of this size, where it lies.
+    fn activation(&self, id: TensorId, [h, w, c]: [u32; 3]) -> Result<View, PlanError> {
+        let view = View::whole(Space::Arena, self.offset(id)?, h as u16, w as u16, c);
+        let planned = self.planned(id).and_then(|index| self.plan.tensors.get(index as usize));
+        Ok(match planned.and_then(|planned| planned.pitch) {
+            Some([row_pitch, column_pitch]) => View { row_pitch, column_pitch, ..view },
+            None => view,
         })
     }
 

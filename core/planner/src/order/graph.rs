@@ -42,6 +42,9 @@ pub struct Operator {
     pub outputs: Vec<usize>,
     /// Operators that must come before it though no tensor says so.
     pub after: Vec<usize>,
+    /// Some of its inputs: if nothing needs them afterwards, its outputs may take their bytes
+    /// while it runs.
+    pub covered: Vec<usize>,
 }
 
 /// Operators and tensors. A tensor that no operator writes and that is neither input nor variable

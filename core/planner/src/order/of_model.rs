@@ -25,6 +25,7 @@ impl Graph {
                     inputs: indices(&node.inputs),
                     outputs: indices(&node.outputs),
                     after: Vec::new(),
+                    covered: Vec::new(),
                 })
                 .collect(),
             inputs: indices(&model.inputs),

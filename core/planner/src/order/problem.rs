@@ -115,6 +115,7 @@ impl Problem {
                 _ => None,
             };
             let target = target.filter(|t| writers[*t as usize] == 1 && !uses.contains(t));
+            let covered = distinct(&operator.covered);
             let mut halves = Halves::default();
             halves.first.extend(writes.iter().map(|b| Event::Alloc(*b)));
             uses.extend(writes.iter().copied());
@@ -129,6 +130,7 @@ impl Problem {
                     target != number
                         && net.buffers[target as usize].bytes == net.buffers[number as usize].bytes
                 });
+                let replaced = replaced || covered.contains(&number);
                 let half = if replaced { &mut halves.first } else { &mut halves.second };
                 half.push(Event::Release(number));
             }
@@ -219,7 +221,8 @@ impl Problem {
 
     /// The buffers with their lives under `order`: what an allocator places. The largest sum of
     /// bytes that live together is the order's peak. A buffer that an operator overwrites in place
-    /// and the one that takes its place are one.
+    /// and the one that takes its place are one; where they only overlap ([`Operator::covered`]),
+    /// both count whole.
     ///
     /// # Errors
     /// [`OrderError`] if it is no order of this graph.
@@ -236,6 +239,8 @@ impl Problem {
             let halves = &net.halves[*operator as usize];
             memory.apply(net, &halves.first);
             memory.apply(net, &halves.second);
+            let effect = self.graph.operators[*operator as usize].effect;
+            let elementwise = effect == Effect::Elementwise;
             let mut overwritten = None;
             for event in halves.first.iter().chain(&halves.second) {
                 match *event {
@@ -247,7 +252,7 @@ impl Problem {
                         if let Some(life) = &mut lives[b as usize] {
                             life.1 = position + 1;
                         }
-                        if halves.first.contains(event) {
+                        if elementwise && halves.first.contains(event) {
                             overwritten.get_or_insert(b);
                         }
                     }

@@ -69,6 +69,7 @@ pub fn any_graph(most: usize) -> impl Strategy<Value = Graph> {
                     inputs: reads,
                     outputs,
                     after: Vec::new(),
+                    covered: Vec::new(),
                 });
             }
             let count = graph.tensors.len();

@@ -1,21 +1,30 @@
 //! `reordered`: like `resident`, in the order whose tensors need the smallest arena.
 //!
 //! What Sudharsan et al. (section 3) look for; order and offsets are searched together, and come
-//! with a bound that no order goes below.
+//! with a bound that no order goes below. Elementwise layers may write over an operand that
+//! nothing needs afterwards, and operands of concats may be made where the output lies, wherever
+//! that makes the arena smaller.
 
+use super::sharing::{self, Candidate};
 use crate::PlanError;
 use crate::allocate::{self, Buffer, PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use crate::lower::{self, Layer};
 use crate::order::{self, Budget, Graph, Operator, Problem, Rules, Tensor};
-use tilewright_board::Board;
+use crate::share::{Arranged, Parts, Sharing};
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Plan, PlannedTensor};
+use tilewright_plan::{Bytes, PlannedTensor};
 
-/// Plans `model` on `board`; with the bytes that no order and no placement goes below.
+/// Plans `model`; with the bytes that no order and no placement goes below.
 ///
 /// # Errors
 /// [`PlanError`] names the node or tensor that cannot be planned.
-pub fn plan(model: &Model, board: &Board) -> Result<(Plan, Bytes), PlanError> {
+pub fn plan(model: &Model) -> Result<(Candidate, Bytes), PlanError> {
+    let sharing = Sharing { parts: true, in_place: true, rows: false };
+    sharing::improve(model, &sharing, apart(model)?)
+}
+
+/// The best order of tensors that share nothing.
+fn apart(model: &Model) -> Result<Candidate, PlanError> {
     let layers = lower::layers(model)?;
     let given = lower::tensors(model, &layers)?;
     let problem = Problem::new(graph(model, &layers, &given), Rules::default())?;
@@ -41,9 +50,7 @@ pub fn plan(model: &Model, board: &Board) -> Result<(Plan, Bytes), PlanError> {
     for (tensor, offset) in tensors.iter_mut().zip(offsets) {
         tensor.offset = offset.unwrap_or(0);
     }
-    let strategy = super::Strategy::Reordered;
-    let plan = super::in_arena(model, board, strategy, &layers, tensors, height)?;
-    Ok((plan, arranged.ordered.lower_bound))
+    Ok(Candidate { layers, arranged: Arranged { tensors, parts: Parts::none(), height } })
 }
 
 /// The layers as a graph, its tensors numbered as in `tensors`.

@@ -1,24 +1,19 @@
 //! `resident`: order as given, all activations in SRAM, weights in flash.
 
+use super::sharing::Candidate;
 use crate::PlanError;
-use crate::allocate::{self, Buffer, PLANNING_BUDGET};
+use crate::allocate::PLANNING_BUDGET;
 use crate::lower;
-use tilewright_board::Board;
+use crate::share::{self, Sharing};
 use tilewright_model::Model;
-use tilewright_plan::Plan;
 
-/// Plans `model` on `board`.
+/// Plans `model`.
 ///
 /// # Errors
 /// [`PlanError`] names the node or tensor that cannot be planned.
-pub fn plan(model: &Model, board: &Board) -> Result<Plan, PlanError> {
+pub fn plan(model: &Model) -> Result<Candidate, PlanError> {
     let layers = lower::layers(model)?;
-    let mut tensors = lower::tensors(model, &layers)?;
-    let buffers = tensors.iter().map(Buffer::of_tensor).collect();
-    let placement = allocate::least(buffers, PLANNING_BUDGET)?.solution;
-    for (tensor, offset) in tensors.iter_mut().zip(&placement.offsets) {
-        tensor.offset = *offset;
-    }
-    let strategy = super::Strategy::Resident;
-    super::in_arena(model, board, strategy, &layers, tensors, placement.height)
+    let nothing = Sharing::default();
+    let arranged = share::arrange(model, &layers, &nothing, &|_| false, PLANNING_BUDGET)?;
+    Ok(Candidate { layers, arranged })
 }

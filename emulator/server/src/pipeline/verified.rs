@@ -64,7 +64,7 @@ fn difference(
         .into_iter()
         .filter_map(|output| {
             let layer = watched.iter().find(|watched| watched.layer == output.layer)?;
-            Some((output, layer.bytes.clone()?))
+            Some((output, output.elements(layer.bytes.clone()?)))
         })
         .collect();
     if let Some(mismatch) = first_mismatch(plan, &reference, &found) {

@@ -5,7 +5,7 @@ use tilewright_plan::image::{
     Section, SectionRecord, VERSION,
 };
 use tilewright_plan::{
-    Instruction, Kernel, LaneKind, Mark, Op, Space, Span, Step, StepRecord, Tile, View,
+    Instruction, Kernel, LaneKind, Mark, Op, RowOrder, Space, Span, Step, StepRecord, Tile, View,
 };
 use zerocopy::IntoBytes;
 
@@ -79,6 +79,7 @@ impl Tables {
                 op: op_index,
                 tile: self.tiles.len() as u32,
                 first_view: self.views.len() as u32,
+                order: RowOrder::Whole,
             };
             self.tiles.push(*tile);
             self.views.extend_from_slice(operands);

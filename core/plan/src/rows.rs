@@ -1,0 +1,249 @@
+//! Steps that are made row by row.
+//!
+//! A step with an order of rows is, by definition, the sequence of its one-row tiles: each an
+//! ordinary step with operands of its own, which share no byte or work in place. Only across rows
+//! may output and inputs overlap: a row may be written where nothing that later rows need lies any
+//! more. So the arena holds both diagonally ("row lag").
+
+use core::ops::Range;
+
+use crate::domain;
+use crate::kernel::{Kernel, Role};
+use crate::op::Op;
+use crate::step::RowOrder;
+use crate::view::{Tile, View};
+
+/// Most operands of a kernel.
+pub const MOST_OPERANDS: usize = 4;
+
+/// The rows of a tile in the order in which they are made; none if it is made at once.
+pub fn sequence(tile: &Tile, order: RowOrder) -> impl Iterator<Item = u16> {
+    let first = tile.output_start[0];
+    let count = match order {
+        RowOrder::Whole => 0,
+        RowOrder::Down | RowOrder::Up => tile.output_size[0],
+    };
+    let end = first.saturating_add(count);
+    (first..end).map(move |row| match order {
+        RowOrder::Up => end - 1 - (row - first),
+        RowOrder::Down | RowOrder::Whole => row,
+    })
+}
+
+/// One output row of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// The row, and of the input what it sees.
+    pub tile: Tile,
+    views: [View; MOST_OPERANDS],
+    count: usize,
+}
+
+impl Row {
+    /// Output row `y` (a coordinate of the layer's output) of a step; nothing if its kernel does
+    /// not make single rows, or `y` is none of the tile's.
+    #[must_use]
+    pub fn of(op: &Op, tile: &Tile, operands: &[View], y: u16) -> Option<Self> {
+        let kernel = op.kernel().filter(|kernel| kernel.makes_rows())?;
+        let last = tile.output_start[0].checked_add(tile.output_size[0])?;
+        if y < tile.output_start[0] || y >= last || operands.len() > MOST_OPERANDS {
+            return None;
+        }
+        let roles = kernel.roles();
+        let output = roles.iter().position(|role| *role == Role::Output)?;
+        let output = operands.get(output)?;
+        let mut row = Self { tile: *tile, views: [View::default(); 4], count: operands.len() };
+        row.tile.output_start[0] = y;
+        row.tile.output_size[0] = 1;
+        let seen = seen(kernel, op, tile, y);
+        if let Some(seen) = &seen {
+            row.tile.valid_start[0] = u16::try_from(seen.start).ok()?;
+            row.tile.valid_size[0] = u16::try_from(seen.len()).ok()?;
+        }
+        for ((slot, view), role) in row.views.iter_mut().zip(operands).zip(roles) {
+            *slot = match (role, &seen) {
+                (Role::Output, _) => part(view, i32::from(y), 1)?,
+                (Role::Input, Some(seen)) => {
+                    part(view, seen.start, i32::try_from(seen.len()).ok()?)?
+                }
+                // One row stands for all.
+                (Role::Input, None) if view.h == 1 => *view,
+                (Role::Input, None) => {
+                    let below = i32::from(y) - i32::from(output.y0);
+                    part(view, i32::from(view.y0) + below, 1)?
+                }
+                (Role::Weights | Role::Constants, _) => *view,
+            };
+        }
+        Some(row)
+    }
+
+    /// Whether what the row writes leaves all that is read by it and by the rows after it, of which
+    /// `last` is made last: what rows see moves one way, as they do.
+    #[must_use]
+    pub fn leaves_the_rest_until(&self, last: &Self, kernel: Kernel) -> bool {
+        let Some(to) = kernel.roles().iter().position(|role| *role == Role::Output) else {
+            return false;
+        };
+        let Some(output) = self.operands().get(to) else { return false };
+        let written = touched(output);
+        let in_place = domain::in_place(kernel, self.operands());
+        let both = self.operands().iter().zip(last.operands()).zip(kernel.roles());
+        both.enumerate().all(|(index, ((own, last), role))| {
+            let (own_range, last_range) = (touched(own), touched(last));
+            let read = own_range.start.min(last_range.start)..own_range.end.max(last_range.end);
+            *role != Role::Input
+                || own.space != output.space
+                || in_place == Some(index)
+                || read.end <= written.start
+                || written.end <= read.start
+        })
+    }
+
+    /// The row's operands, in the order of the kernel's roles.
+    #[must_use]
+    pub fn operands(&self) -> &[View] {
+        self.views.get(..self.count).unwrap_or(&[])
+    }
+}
+
+/// The bytes of its space that a view can touch.
+fn touched(view: &View) -> Range<u64> {
+    u64::from(view.offset)..u64::from(view.offset) + view.extent()
+}
+
+/// The existing input rows that an output row sees, at least one; nothing for kernels that take the
+/// rows of their boxes one by one.
+fn seen(kernel: Kernel, op: &Op, tile: &Tile, y: u16) -> Option<Range<i32>> {
+    let y = i64::from(y);
+    let reach = (i64::from(op.window[0]) - 1) * i64::from(op.dilation[0]);
+    let (stride, padding) = (i64::from(op.stride[0]).max(1), i64::from(op.padding[0]));
+    let (start, end) = match kernel {
+        Kernel::Conv | Kernel::Depthwise | Kernel::MaxPool | Kernel::AveragePool => {
+            let start = y * stride - padding;
+            (start, start + reach + 1)
+        }
+        Kernel::TransposeConv => {
+            // Input i reaches outputs i · stride − padding up to that plus the window's reach.
+            let last = (y + padding).div_euclid(stride);
+            ((y + padding - reach + stride - 1).div_euclid(stride), last + 1)
+        }
+        Kernel::ResizeBilinear => {
+            const UNIT: i64 = 1 << 10;
+            let [step, _, first, ..] = op.scalars.map(i64::from);
+            let place = y * step + first;
+            (place.div_euclid(UNIT), (place + UNIT - 1).div_euclid(UNIT) + 1)
+        }
+        _ => return None,
+    };
+    let valid = i64::from(tile.valid_start[0]);
+    let valid_end = valid + i64::from(tile.valid_size[0]).max(1);
+    let start = start.clamp(valid, valid_end - 1);
+    let end = end.clamp(start + 1, valid_end);
+    Some(i32::try_from(start).ok()?..i32::try_from(end).ok()?)
+}
+
+/// `count` rows of a view from row `y` of its tensor on; nothing if they are not in it.
+fn part(view: &View, y: i32, count: i32) -> Option<View> {
+    let index = u32::try_from(y.checked_sub(i32::from(view.y0))?).ok()?;
+    let rows = u32::try_from(count).ok()?;
+    if rows == 0 || index.checked_add(rows)? > u32::from(view.h) {
+        return None;
+    }
+    let ring = u32::from(view.ring_rows);
+    let place = index + u32::from(view.first_row);
+    let place = if place >= ring { place - ring } else { place };
+    let part = View { h: rows as u16, y0: i16::try_from(y).ok()?, ..*view };
+    if place + rows > ring {
+        return Some(View { first_row: place as u16, ..part });
+    }
+    let offset = view.offset.checked_add(place.checked_mul(view.row_pitch)?)?;
+    Some(View { offset, ring_rows: rows as u16, first_row: 0, ..part })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Space;
+    use proptest::prelude::*;
+
+    fn windowed(kernel: Kernel) -> impl Strategy<Value = (Op, Tile, Vec<View>)> {
+        let side = (1u16..9, 1u16..5, 1u16..4, 1u16..3, 0u16..4, 1u16..9);
+        (side, 0u16..3, 0u16..3).prop_map(move |(side, ring, first)| {
+            let (input, window, stride, dilation, padding, output) = side;
+            let op = Op {
+                kernel: kernel as u16,
+                window: [window, 1],
+                stride: [stride, 1],
+                dilation: [dilation, 1],
+                padding: [padding, 0],
+                groups: 1,
+                clamp_min: -128,
+                clamp_max: 127,
+                ..Op::default()
+            };
+            let tile = Tile {
+                output_size: [output, 2],
+                channels: 3,
+                valid_size: [input, 2],
+                ..Tile::default()
+            };
+            let mut from = View::whole(Space::Arena, 0, input, 2, 3);
+            from.ring_rows += ring;
+            from.first_row = first % from.ring_rows;
+            let to = View::whole(Space::Arena, 1000, output, 2, 3);
+            (op, tile, vec![from, to])
+        })
+    }
+
+    fn any_step() -> impl Strategy<Value = (Op, Tile, Vec<View>)> {
+        prop_oneof![windowed(Kernel::MaxPool), windowed(Kernel::AveragePool)]
+    }
+
+    proptest! {
+        /// What the domain lets through whole, it lets through row by row.
+        #[test]
+        fn rows_of_a_step_are_steps((op, tile, operands) in any_step()) {
+            prop_assume!(domain::check_compute(&op, &tile, &operands).is_ok());
+            for order in [RowOrder::Down, RowOrder::Up] {
+                let mut made = Vec::new();
+                for y in sequence(&tile, order) {
+                    let row = Row::of(&op, &tile, &operands, y).unwrap();
+                    prop_assert_eq!(domain::check_compute(&op, &row.tile, row.operands()), Ok(()));
+                    for (part, whole) in row.operands().iter().zip(&operands) {
+                        let end = u64::from(part.offset) + part.extent();
+                        prop_assert!(part.offset >= whole.offset);
+                        prop_assert!(end <= u64::from(whole.offset) + whole.extent());
+                    }
+                    made.push(y);
+                }
+                made.sort_unstable();
+                prop_assert!(made.into_iter().eq(0..tile.output_size[0]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_sees_its_window_and_no_more() {
+        let op = Op {
+            kernel: Kernel::MaxPool as u16,
+            window: [3, 3],
+            stride: [2, 2],
+            dilation: [1, 1],
+            padding: [1, 1],
+            groups: 1,
+            ..Op::default()
+        };
+        let tile = Tile { output_size: [4, 4], channels: 2, valid_size: [8, 8], ..Tile::default() };
+        let operands =
+            [View::whole(Space::Arena, 0, 8, 8, 2), View::whole(Space::Arena, 0, 4, 4, 2)];
+        let rows: Vec<_> = sequence(&tile, RowOrder::Down)
+            .map(|y| {
+                let row = Row::of(&op, &tile, &operands, y).unwrap();
+                let [input, output] = row.operands() else { panic!() };
+                (input.y0, input.h, input.offset, output.offset)
+            })
+            .collect();
+        assert_eq!(rows, [(0, 2, 0, 0), (1, 3, 16, 8), (3, 3, 48, 16), (5, 3, 80, 24)]);
+    }
+}

@@ -1,0 +1,284 @@
+//! Offsets for the tensors of layers in a given order, some of which share bytes.
+
+use super::lag::{self, Lag};
+use super::parts::Parts;
+use crate::PlanError;
+use crate::allocate::{self, Buffer, Overlap, TENSOR_ALIGNMENT};
+use crate::lower::{self, Layer};
+use tilewright_model::Model;
+use tilewright_plan::{
+    Bytes, Instruction, Op, Plan, PlannedLayer, PlannedTensor, Role, Tile, View,
+};
+
+/// What of sharing is made use of.
+#[derive(Clone, Debug, Default)]
+pub struct Sharing {
+    /// Operands of concats are made where the output lies.
+    pub parts: bool,
+    /// Elementwise layers write over an operand.
+    pub in_place: bool,
+    /// Layers in rows overlap with what they read.
+    pub rows: bool,
+}
+
+/// Tensors with their places.
+#[derive(Clone, Debug)]
+pub struct Arranged {
+    /// The tensors.
+    pub tensors: Vec<PlannedTensor>,
+    /// Which of them lie in others.
+    pub parts: Parts,
+    /// Bytes of the arena.
+    pub height: Bytes,
+}
+
+/// A tensor, or several one after the other in the same place, with all that lie in them.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    first: u32,
+    end: u32,
+    bytes: Bytes,
+    /// Whether it is a single tensor, or several that are written over each other.
+    plain: bool,
+    /// Whether it is needed after the last layer.
+    kept: bool,
+}
+
+/// Places the tensors of `layers`, at most about `budget` units of work. Layers for which `shares`
+/// says no share nothing but parts.
+///
+/// # Errors
+/// [`PlanError`] names the node or tensor that cannot be planned.
+pub fn arrange(
+    model: &Model,
+    layers: &[Layer],
+    sharing: &Sharing,
+    shares: &dyn Fn(usize) -> bool,
+    budget: u64,
+) -> Result<Arranged, PlanError> {
+    let parts = if sharing.parts { Parts::of(model, layers) } else { Parts::none() };
+    let mut tensors = lower::tensors(model, layers)?;
+    let mut blocks = Blocks::of(model, &parts, &mut tensors)?;
+    let mut overlaps = Vec::new();
+    if sharing.in_place || sharing.rows {
+        let draft = lower::draft(model, layers, &parts, tensors.clone())?;
+        for (position, step) in single_steps(model, &draft).into_iter().enumerate() {
+            let Some(step) = step.filter(|_| shares(position)) else { continue };
+            if !(sharing.in_place && blocks.write_over(position, &step)) && sharing.rows {
+                overlaps.extend(blocks.overlap(position, &step));
+            }
+        }
+    }
+    let (buffers, overlaps) = blocks.problem(&overlaps);
+    let placement = allocate::least_sharing(buffers, overlaps, budget)?.solution;
+    for (index, tensor) in tensors.iter_mut().enumerate() {
+        tensor.offset += placement.offsets[blocks.number(index)];
+    }
+    Ok(Arranged { tensors, parts, height: placement.height })
+}
+
+/// A layer's only step, with the tensors of its operands.
+pub struct Single<'p> {
+    /// The op.
+    pub op: &'p Op,
+    tile: &'p Tile,
+    views: &'p [View],
+    /// Operand and tensor (an index into the plan's) of each activation that is read.
+    pub inputs: Vec<(usize, usize)>,
+    /// The tensor that is written.
+    pub output: usize,
+}
+
+impl Single<'_> {
+    /// The operands of a tensor.
+    fn operands_of(&self, is_in: impl Fn(usize) -> bool) -> Vec<usize> {
+        self.inputs.iter().filter(|(_, t)| is_in(*t)).map(|(operand, _)| *operand).collect()
+    }
+
+    /// How far the output must lie from the tensors for which `is_in` says yes, which are one block.
+    pub fn lag(&self, is_in: impl Fn(usize) -> bool) -> Option<Lag> {
+        lag::lag(self.op, self.tile, self.views, &self.operands_of(is_in))
+    }
+
+    /// Whether the step may write over an operand.
+    pub fn can_write_over(&self, operand: usize) -> bool {
+        let kernel = self.op.kernel();
+        kernel.is_some_and(|kernel| lag::can_write_over(kernel, self.views, operand))
+    }
+}
+
+/// Of each layer its step, if it has one only and that is its whole work.
+pub fn single_steps<'p>(model: &Model, plan: &'p Plan) -> Vec<Option<Single<'p>>> {
+    let roots = lower::roots(model);
+    let mut number = vec![usize::MAX; model.tensors.len()];
+    for (index, tensor) in plan.tensors.iter().enumerate() {
+        number[tensor.tensor as usize] = index;
+    }
+    let mut of_layer: Vec<Vec<Single<'p>>> = plan.layers.iter().map(|_| Vec::new()).collect();
+    let core = plan.programs.iter().flat_map(|program| program.lanes.first());
+    for step in core.flat_map(|lane| &lane.steps) {
+        let Instruction::Compute { op, tile, first_view, .. } = step.instruction else { continue };
+        let layer = &plan.layers[usize::from(step.layer)];
+        let node = &model.nodes[layer.node as usize];
+        let (Some((op, views)), Some(tile), Some(output)) =
+            (plan.operands(op, first_view), plan.tiles.get(tile as usize), layer.writes.first())
+        else {
+            continue;
+        };
+        let roles = op.kernel().map_or(&[][..], |kernel| kernel.roles());
+        let inputs = roles
+            .iter()
+            .zip(&node.inputs)
+            .enumerate()
+            .filter(|(_, (role, id))| **role == Role::Input && !model.tensor(**id).is_constant())
+            .map(|(operand, (_, id))| (operand, number[roots[id.0].0]))
+            .filter(|(_, tensor)| *tensor != usize::MAX);
+        let inputs = inputs.collect();
+        let single = Single { op, tile, views, inputs, output: *output as usize };
+        of_layer[usize::from(step.layer)].push(single);
+    }
+    let is_concat = |layer: &PlannedLayer| {
+        matches!(model.nodes[layer.node as usize].op, tilewright_model::Op::Concat { .. })
+    };
+    let single = |(layer, mut steps): (&PlannedLayer, Vec<Single<'p>>)| {
+        // A concat's steps take one operand each, and some may need none.
+        let alone = steps.len() == 1 && !is_concat(layer);
+        if alone { steps.pop() } else { None }
+    };
+    plan.layers.iter().zip(of_layer).map(single).collect()
+}
+
+struct Blocks {
+    blocks: Vec<Block>,
+    /// The block of each tensor, before any is written over.
+    own: Vec<usize>,
+    /// The block in whose place a block lies: itself, or one that it was written over.
+    place: Vec<usize>,
+}
+
+impl Blocks {
+    /// A block for each tensor that is part of no other; sets the tensors' places in them.
+    fn of(model: &Model, parts: &Parts, tensors: &mut [PlannedTensor]) -> Result<Self, PlanError> {
+        let mut index = vec![usize::MAX; model.tensors.len()];
+        for (number, tensor) in tensors.iter().enumerate() {
+            index[tensor.tensor as usize] = number;
+        }
+        let mut own: Vec<usize> = (0..tensors.len()).collect();
+        let mut blocks: Vec<Block> = tensors
+            .iter()
+            .map(|tensor| Block {
+                first: tensor.first,
+                end: tensor.end,
+                bytes: tensor.bytes.align_up(TENSOR_ALIGNMENT),
+                plain: true,
+                kept: false,
+            })
+            .collect();
+        for number in 0..tensors.len() {
+            let id = tilewright_model::TensorId(tensors[number].tensor as usize);
+            let Some(part) = parts.place(id) else { continue };
+            let root = index[part.root.0];
+            let (block, tensor) = (tensors[root].clone(), &mut tensors[number]);
+            let [_, columns, channels] = lower::shape(model, part.root)?;
+            let size = lower::shape(model, id)?;
+            let [y, x, c] = part.start.map(u64::from);
+            let pixel = u64::from(channels);
+            tensor.offset = (y * u64::from(columns) + x) * pixel + c;
+            let pitch = [columns * channels, channels];
+            let dense = size[2] == channels && size[1] == columns;
+            let one_row = size[0] == 1 && (size[1] == 1 || size[2] == channels);
+            tensor.pitch = (!dense && !one_row).then_some(pitch);
+            own[number] = root;
+            let whole = &mut blocks[root];
+            whole.first = whole.first.min(tensor.first).min(block.first);
+            whole.end = whole.end.max(tensor.end);
+            whole.plain = false;
+        }
+        let roots = lower::roots(model);
+        for output in &model.outputs {
+            if let Some(block) = own.get(index[roots[output.0].0]) {
+                blocks[*block].kept = true;
+            }
+        }
+        for (number, root) in own.iter().enumerate() {
+            if number != *root {
+                tensors[*root].first = tensors[*root].first.min(blocks[*root].first);
+            }
+        }
+        let place = (0..blocks.len()).collect();
+        Ok(Self { blocks, own, place })
+    }
+
+    /// The block in whose place a tensor lies.
+    fn number(&self, tensor: usize) -> usize {
+        self.place[self.own[tensor]]
+    }
+
+    /// The operands' blocks that nothing needs after a layer.
+    fn dying(&self, position: usize, step: &Single<'_>) -> Vec<(usize, usize)> {
+        let last = position as u32 + 1;
+        let dies = |block: usize| self.blocks[block].end == last && !self.blocks[block].kept;
+        let inputs = step.inputs.iter().map(|(operand, tensor)| (*operand, self.number(*tensor)));
+        inputs.filter(|(_, block)| dies(*block)).collect()
+    }
+
+    /// Whether the output's block begins with a layer.
+    fn begins(&self, position: usize, step: &Single<'_>) -> bool {
+        let block = self.own[step.output];
+        self.place[block] == block && self.blocks[block].first == position as u32
+    }
+
+    /// Puts a layer's output in the place of an operand, if it can be.
+    fn write_over(&mut self, position: usize, step: &Single<'_>) -> bool {
+        let output = self.own[step.output];
+        if !self.begins(position, step) || !self.blocks[output].plain {
+            return false;
+        }
+        let found = self.dying(position, step).into_iter().find(|(operand, block)| {
+            let twice = step.inputs.iter().filter(|(_, t)| self.number(*t) == *block).count() > 1;
+            self.blocks[*block].plain && !twice && step.can_write_over(*operand)
+        });
+        let Some((_, block)) = found else { return false };
+        let Block { end, bytes, kept, .. } = self.blocks[output];
+        self.blocks[block].end = end;
+        self.blocks[block].kept = kept;
+        self.blocks[block].bytes = self.blocks[block].bytes.max(bytes);
+        self.place[output] = block;
+        true
+    }
+
+    /// The overlap of a layer's output with the operand with which it saves most.
+    fn overlap(&self, position: usize, step: &Single<'_>) -> Option<Overlap> {
+        let output = self.number(step.output);
+        if !self.begins(position, step) {
+            return None;
+        }
+        let up = |distance: u64| Bytes(distance).align_up(TENSOR_ALIGNMENT).0;
+        let bytes = |block: usize| self.blocks[block].bytes.0;
+        let candidates = self.dying(position, step).into_iter().filter_map(|(_, block)| {
+            let lag = step.lag(|tensor| self.number(tensor) == block)?;
+            let above = up(lag.above).min(bytes(block));
+            let below = up(lag.below).min(bytes(output));
+            let least = (above + bytes(output)).max(bytes(block));
+            let least = least.min((below + bytes(block)).max(bytes(output)));
+            let saved = (bytes(block) + bytes(output)).saturating_sub(least);
+            Some((saved, Overlap { buffers: [block, output], above, below }))
+        });
+        let (saved, overlap) = candidates.max_by_key(|(saved, _)| *saved)?;
+        (saved > 0).then_some(overlap)
+    }
+
+    /// The blocks to place; those written over another's place take none.
+    fn problem(&self, overlaps: &[Overlap]) -> (Vec<Buffer>, Vec<Overlap>) {
+        let buffers = self.blocks.iter().enumerate().map(|(number, block)| {
+            let bytes = if self.is_used(number) { block.bytes } else { Bytes(0) };
+            Buffer::new(block.first.into(), block.end.max(block.first).into(), bytes)
+                .aligned(TENSOR_ALIGNMENT)
+        });
+        (buffers.collect(), overlaps.to_vec())
+    }
+
+    fn is_used(&self, block: usize) -> bool {
+        self.place[block] == block && self.own[block] == block
+    }
+}

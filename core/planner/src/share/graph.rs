@@ -1,0 +1,192 @@
+//! The layers as a graph to be put in order, in which no tensor takes more than sharing leaves it.
+//!
+//! What it counts is never more than any placement with any of this sharing needs, so that the
+//! bound of its orders is one of their arenas:
+//! * A tensor is as many tensors as its readers differ in how far their outputs may cover it.
+//! * The output of a concat whose operands are parts of it is those operands.
+
+use super::arrange::{Sharing, Single, single_steps};
+use super::parts::Parts;
+use crate::PlanError;
+use crate::allocate::TENSOR_ALIGNMENT;
+use crate::lower::{self, Layer};
+use crate::order::{Graph, Operator, Tensor};
+use tilewright_model::{Model, Op, TensorId};
+use tilewright_plan::PlannedTensor;
+
+/// A stretch of a tensor's bytes with a number in the graph.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    number: usize,
+    /// Bytes of the tensor up to the end of the piece.
+    until: u64,
+}
+
+/// The graph of `layers`.
+///
+/// # Errors
+/// [`PlanError`] names the node or tensor that cannot be planned.
+pub fn graph(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Graph, PlanError> {
+    let parts = if sharing.parts { Parts::of(model, layers) } else { Parts::none() };
+    let tensors = lower::tensors(model, layers)?;
+    let plan = lower::draft(model, layers, &parts, tensors.clone())?;
+    let steps = single_steps(model, &plan);
+    let mut number = vec![usize::MAX; model.tensors.len()];
+    for (index, tensor) in tensors.iter().enumerate() {
+        number[tensor.tensor as usize] = index;
+    }
+    let covers = covers(&tensors, &parts, &steps, sharing);
+    let mut graph = Graph::default();
+    let pieces = pieces(model, layers, &tensors, &parts, &covers, &mut graph);
+    let roots = lower::roots(model);
+    let leaves = leaves(model, layers, &parts, &number, &roots);
+    let index = |id: &TensorId| Some(number[roots[id.0].0]).filter(|index| *index != usize::MAX);
+    let all = |tensors: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
+        let mut found: Vec<usize> = tensors
+            .flat_map(|tensor| &leaves[tensor])
+            .flat_map(|leaf| &pieces[*leaf])
+            .map(|piece| piece.number)
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    };
+    for (position, layer) in layers.iter().enumerate() {
+        let mut covered = Vec::new();
+        for (tensor, bytes) in &covers[position] {
+            let leaves = leaves[*tensor].iter().flat_map(|leaf| &pieces[*leaf]);
+            let within = leaves.filter(|piece| piece.until <= *bytes);
+            covered.extend(within.map(|piece| piece.number));
+        }
+        graph.operators.push(Operator {
+            name: model.nodes[layer.node.0].name.clone(),
+            inputs: all(&mut layer.reads.iter().filter_map(index)),
+            outputs: layer
+                .writes
+                .iter()
+                .filter_map(index)
+                .flat_map(|tensor| &pieces[tensor])
+                .map(|piece| piece.number)
+                .collect(),
+            covered,
+            ..Operator::default()
+        });
+    }
+    graph.inputs = model
+        .inputs
+        .iter()
+        .filter_map(index)
+        .flat_map(|tensor| pieces[tensor].iter().map(|piece| piece.number))
+        .collect();
+    graph.outputs = all(&mut model.outputs.iter().filter_map(index));
+    Ok(graph)
+}
+
+/// Of each layer the tensors that its output may cover, and how many bytes of each.
+fn covers(
+    tensors: &[PlannedTensor],
+    parts: &Parts,
+    steps: &[Option<Single<'_>>],
+    sharing: &Sharing,
+) -> Vec<Vec<(usize, u64)>> {
+    let id = |tensor: usize| TensorId(tensors[tensor].tensor as usize);
+    let in_other = |tensor: usize| parts.place(id(tensor)).is_some() || parts.has_parts(id(tensor));
+    let bytes = |tensor: usize| tensors[tensor].bytes.align_up(TENSOR_ALIGNMENT).0;
+    let up = |lag: u64| lag.div_ceil(TENSOR_ALIGNMENT) * TENSOR_ALIGNMENT;
+    let of_step = |step: &Single<'_>| -> Vec<(usize, u64)> {
+        let cover = |(operand, tensor): &(usize, usize)| {
+            if sharing.in_place && step.can_write_over(*operand) {
+                return Some((*tensor, u64::MAX));
+            }
+            let lag = step.lag(|other| other == *tensor).filter(|_| sharing.rows)?;
+            if in_other(*tensor) || in_other(step.output) {
+                return Some((*tensor, u64::MAX));
+            }
+            let (from, to) = (bytes(*tensor), bytes(step.output));
+            let (above, below) = (up(lag.above).min(from), up(lag.below).min(to));
+            let least = (above + to).max(from).min((below + from).max(to));
+            Some((*tensor, (from + to).saturating_sub(least)))
+        };
+        step.inputs.iter().filter_map(cover).collect()
+    };
+    steps.iter().map(|step| step.as_ref().map(of_step).unwrap_or_default()).collect()
+}
+
+/// The pieces of each tensor; those that concats join take no bytes of their own.
+fn pieces(
+    model: &Model,
+    layers: &[Layer],
+    tensors: &[PlannedTensor],
+    parts: &Parts,
+    covers: &[Vec<(usize, u64)>],
+    graph: &mut Graph,
+) -> Vec<Vec<Piece>> {
+    let mut sizes: Vec<u64> = tensors
+        .iter()
+        .map(|tensor| {
+            let id = TensorId(tensor.tensor as usize);
+            let inside = parts.place(id).is_some();
+            if inside { tensor.bytes.0 } else { tensor.bytes.align_up(TENSOR_ALIGNMENT).0 }
+        })
+        .collect();
+    for layer in layers {
+        let node = &model.nodes[layer.node.0];
+        let Some(output) = node.outputs.first() else { continue };
+        let joined = node.inputs.iter().enumerate().filter(|(index, _)| {
+            matches!(node.op, Op::Concat { .. }) && parts.is_joined(layer.node.0, *index)
+        });
+        let bytes = |id: &TensorId| model.tensor(*id).bytes().unwrap_or(0) as u64;
+        let joined: u64 = joined.map(|(_, id)| bytes(id)).sum();
+        let at = tensors.iter().position(|tensor| tensor.tensor as usize == output.0);
+        if let Some(at) = at.filter(|_| joined > 0) {
+            // What is left is copied; bytes that only align it may be gone.
+            sizes[at] = bytes(output).saturating_sub(joined);
+        }
+    }
+    let mut cuts: Vec<Vec<u64>> = sizes.iter().map(|size| vec![*size]).collect();
+    for (tensor, bytes) in covers.iter().flatten() {
+        if (1..sizes[*tensor]).contains(bytes) {
+            cuts[*tensor].push(*bytes);
+        }
+    }
+    let mut split = |tensor: &PlannedTensor, mut cuts: Vec<u64>| {
+        cuts.sort_unstable();
+        cuts.dedup();
+        let mut from = 0;
+        let mut made = Vec::new();
+        for until in cuts {
+            let number = graph.tensors.len();
+            graph.tensors.push(Tensor { name: tensor.name.clone(), bytes: until - from });
+            made.push(Piece { number, until });
+            from = until;
+        }
+        made
+    };
+    tensors.iter().zip(cuts).map(|(tensor, cuts)| split(tensor, cuts)).collect()
+}
+
+/// Of each tensor those that hold its bytes: itself, and the operands that a concat joins.
+fn leaves(
+    model: &Model,
+    layers: &[Layer],
+    parts: &Parts,
+    number: &[usize],
+    roots: &[TensorId],
+) -> Vec<Vec<usize>> {
+    let count = number.iter().filter(|index| **index != usize::MAX).count();
+    let mut leaves: Vec<Vec<usize>> = (0..count).map(|tensor| vec![tensor]).collect();
+    for layer in layers {
+        let node = &model.nodes[layer.node.0];
+        let output = node.outputs.first().map(|id| number[id.0]);
+        let (Op::Concat { .. }, Some(output)) = (&node.op, output) else { continue };
+        for (index, input) in node.inputs.iter().enumerate() {
+            if parts.is_joined(layer.node.0, index) {
+                let of_input = leaves[number[roots[input.0].0]].clone();
+                leaves[output].extend(of_input);
+            }
+        }
+        leaves[output].sort_unstable();
+        leaves[output].dedup();
+    }
+    leaves
+}

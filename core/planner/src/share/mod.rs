@@ -1,0 +1,17 @@
+//! Tensors that share bytes though both live.
+//!
+//! * Elementwise layers write over an operand that nothing needs afterwards.
+//! * Operands of concats are made where the output lies ([`Parts`]).
+//! * Layers in rows write where earlier rows had their input ([`lag`]): output and input overlap
+//!   diagonally, and how far follows from the geometry alone.
+//!
+//! [`arrange`] finds offsets with all of these; the validator proves each plan anew.
+
+mod arrange;
+mod graph;
+pub mod lag;
+mod parts;
+
+pub use arrange::{Arranged, Sharing, arrange};
+pub use graph::graph;
+pub use parts::Parts;
