@@ -1,12 +1,9 @@
 //! What the page downloads, and how long it takes from a click to a plan.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::dist;
 use tilewright_tests::static_host;
@@ -34,7 +31,7 @@ const POINT: &str = "
     button.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
     button.focus();";
 
-/// Sizes of the page's parts, gzip -9.
+/// Sizes of the page's parts as they are sent, by the compression that browsers ask for.
 ///
 /// # Errors
 /// If the page is not built.
@@ -43,45 +40,32 @@ pub fn sizes() -> Result<Vec<Measured>, String> {
     let mut files = Vec::new();
     collect(&page, &mut files)
         .map_err(|e| format!("{}: {e}; run `cargo xtask build`", page.display()))?;
-    let mut critical = 0;
-    let (mut importer, mut planner, mut offline) = (0, 0, 0);
-    for path in files {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        if !matches!(ending, "html" | "css" | "js" | "wasm" | "svg") {
-            continue;
+    let mut figures = Vec::new();
+    for (ending, compression) in [("br", "Brotli"), ("gz", "gzip")] {
+        let (mut critical, mut importer, mut planner, mut offline) = (0, 0, 0, 0);
+        for path in files.iter().filter(|path| path.extension().is_some_and(|e| e == ending)) {
+            let bytes = fs::metadata(path).map_err(|e| format!("{}: {e}", path.display()))?.len();
+            match path.file_name().and_then(|name| name.to_str()).unwrap_or_default() {
+                name if name.contains(".elf.") => {}
+                name if name.starts_with("importer") => importer += bytes,
+                name if name.starts_with("planner") => planner += bytes,
+                name if name.starts_with("service-worker") => offline += bytes,
+                _ => critical += bytes,
+            }
         }
-        let bytes = compressed(&path)?;
-        match name {
-            name if name.starts_with("importer") => importer += bytes,
-            name if name.starts_with("planner") => planner += bytes,
-            name if name.starts_with("service-worker") => offline += bytes,
-            _ => critical += bytes,
-        }
+        let part = |what: &str, bytes: u64, goal: Option<f64>| {
+            let goal = goal.map(Goal::AtMost);
+            Measured::new(format!("{what}, {compression}"), bytes as f64 / 1024.0, "KiB", goal)
+        };
+        figures.extend([
+            part("page: critical path", critical, Some(350.0)),
+            part("planner worker", planner, None),
+            part("page and planner worker together", critical + planner, Some(350.0)),
+            part("service worker, once the page rests", offline, None),
+            part("importer, on demand", importer, Some(2.6 * 1024.0)),
+        ]);
     }
-    let kib = |bytes: u64| bytes as f64 / 1024.0;
-    Ok(vec![
-        Measured::new(
-            "page: critical path, gzip -9",
-            kib(critical),
-            "KiB",
-            Some(Goal::AtMost(350.0)),
-        ),
-        Measured::new("planner worker, gzip -9", kib(planner), "KiB", None),
-        Measured::new(
-            "page and planner worker together, gzip -9",
-            kib(critical + planner),
-            "KiB",
-            Some(Goal::AtMost(350.0)),
-        ),
-        Measured::new("service worker, once the page rests, gzip -9", kib(offline), "KiB", None),
-        Measured::new(
-            "importer, on demand, gzip -9",
-            kib(importer),
-            "KiB",
-            Some(Goal::AtMost(2.6 * 1024.0)),
-        ),
-    ])
+    Ok(figures)
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
@@ -90,14 +74,6 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         if path.is_dir() { collect(&path, files)? } else { files.push(path) }
     }
     Ok(())
-}
-
-fn compressed(path: &Path) -> Result<u64, String> {
-    let text = |e: std::io::Error| format!("{}: {e}", path.display());
-    let bytes = fs::read(path).map_err(text)?;
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(&bytes).map_err(text)?;
-    Ok(encoder.finish().map_err(text)?.len() as u64)
 }
 
 /// From a click on the bundled LeNet-5 to its verdict on the screen, on a page opened anew each

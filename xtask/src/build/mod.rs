@@ -5,6 +5,7 @@
 //! target/release/tilewright                   the command line, with the server in it
 //! ```
 
+mod compressed;
 mod files;
 mod firmware;
 mod offline;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
 use super::paths::Remapped;
-use super::{files, hexadecimal, offline};
+use super::{compressed, files, hexadecimal, offline};
 use crate::process;
 use crate::project::{Project, Workspace};
 
@@ -54,7 +54,9 @@ pub fn build(project: &Project) -> Result<()> {
     // trunk refuses the value 1, which is the usual one.
     command.env_remove("NO_COLOR");
     process::visible(&mut command)?;
-    offline::complete(&project.dist().join("page"))?;
+    let page = project.dist().join("page");
+    offline::complete(&page)?;
+    compressed::add(&page)?;
     files::write_if_changed(&stamp, now.as_bytes())
 }
 
