@@ -45,6 +45,10 @@ pub fn cargo_install(project: &Project, package: &str, version: &str, locked: bo
         .arg(package)
         .arg(format!("--version={version}"))
         .env("CARGO_TARGET_DIR", &scratch)
+        // They run for a second and compile for minutes: link-time optimisation alone takes half.
+        .env("CARGO_PROFILE_RELEASE_LTO", "off")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1")
         // The project's settings are not meant for tools.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
