@@ -1,6 +1,11 @@
-//! Orders of least peak: the zoo's networks, and a folder of topologies if one is given.
+//! Orders of least peak: the zoo's networks, the nine of the reordering paper beside its figures,
+//! graphs of ten thousand operators, and the topologies and models of a folder.
 
-use std::path::Path;
+mod large;
+mod papers;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -9,12 +14,40 @@ use tilewright_model::Tensor;
 use tilewright_planner::order::{self, Budget, Graph, Problem, Rules};
 use tilewright_tests::program;
 
+/// What operators may share memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// Nothing lies where an operand lies.
+    Plain,
+    /// Element-wise operators in place, reshapes for nothing.
+    InPlace,
+    /// In place, and operands of a concatenation where its result will lie.
+    Concat,
+}
+
+impl Rule {
+    const ALL: [Self; 3] = [Self::Plain, Self::InPlace, Self::Concat];
+
+    fn rules(self) -> Rules {
+        Rules { in_place: self != Self::Plain, concat: self == Self::Concat }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::InPlace => "in place",
+            Self::Concat => "concat",
+        }
+    }
+}
+
 /// One network under one rule.
-#[derive(Debug, Serialize)]
-struct Row {
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
     network: String,
-    operators: u64,
-    in_place: bool,
+    operators: usize,
+    rule: Rule,
     default_bytes: u64,
     peak_bytes: u64,
     lower_bound_bytes: u64,
@@ -34,74 +67,70 @@ const HMCOS: [(&str, (u64, u64, &str)); 3] = [
     ("nasnet-imagenet.onnx", (4234, 5050, "35 ms")),
 ];
 
-/// Orders the zoo's networks (int8 sizes) and all topologies of `folder`, and prints a table.
+/// Orders the zoo's networks (int8 sizes), large graphs, and all topologies and models of `folder`
+/// (sizes of the file), and prints tables.
 ///
 /// # Errors
-/// If a network cannot be built, a file is no topology, or the answer cannot be printed.
+/// If a network cannot be built, a file is no topology or model, or the answer cannot be printed.
 pub fn orders(folder: Option<&Path>, json: bool) -> Result<(), String> {
-    let mut rows = Vec::new();
+    let mut zoo = Vec::new();
     for entry in tilewright_zoo::entries() {
         let network = tilewright_zoo::network(entry.name).map_err(|e| e.to_string())?;
-        for in_place in [false, true] {
-            rows.push(zoo(&network, in_place)?);
+        let graph = Graph::of_model(network.float(), as_int8);
+        for rule in Rule::ALL {
+            zoo.push(ordered(&network.name, graph.clone(), rule)?);
         }
     }
+    let papers = papers::rows()?;
+    let mut large = Vec::new();
+    for (name, graph) in large::graphs() {
+        large.push(ordered(&name, graph, Rule::Plain)?);
+    }
+    let mut files = Vec::new();
     if let Some(folder) = folder {
-        let unreadable = |e: std::io::Error| format!("{}: {e}", folder.display());
-        let entries = std::fs::read_dir(folder).map_err(unreadable)?;
-        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-        let mut paths = paths.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
-        paths.retain(|path| path.extension().is_some_and(|ending| ending == "json"));
-        paths.sort();
-        for path in &paths {
-            for in_place in [false, true] {
-                rows.push(topology(path, in_place)?);
+        for path in paths(folder)? {
+            for rule in Rule::ALL {
+                files.extend(file(&path, rule)?);
             }
         }
     }
     if json {
-        println!("{}", serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?);
+        let all = serde_json::json!({
+            "zoo": zoo, "papers": papers, "large": large, "files": files,
+        });
+        println!("{}", serde_json::to_string_pretty(&all).map_err(|e| e.to_string())?);
         return Ok(());
     }
-    println!(
-        "{:44} {:>5} {:8} {:>11} {:>11} {:>11} {:>11} {:6} {:>9}  HMCOS: peak, arena, time",
-        "network", "ops", "rule", "default B", "peak B", "bound B", "arena B", "proved", "ms"
-    );
-    for row in rows {
-        println!(
-            "{:44} {:>5} {:8} {:>11} {:>11} {:>11} {:>11} {:6} {:>9.1}  {}",
-            row.network,
-            row.operators,
-            if row.in_place { "in place" } else { "plain" },
-            row.default_bytes,
-            row.peak_bytes,
-            row.lower_bound_bytes,
-            row.arena_bytes,
-            if row.proved { "yes" } else { "no" },
-            row.ms,
-            row.hmcos.map_or_else(String::new, |(peak, arena, time)| format!(
-                "{peak} KiB, {arena} KiB, {time}"
-            ))
-        );
+    table(&zoo);
+    println!("\nThe reordering paper's networks, bytes of its element type\n");
+    papers::print(&papers);
+    println!("\nLarge graphs\n");
+    table(&large);
+    if !files.is_empty() {
+        println!("\nFiles\n");
+        table(&files);
     }
     Ok(())
 }
 
-fn zoo(network: &tilewright_zoo::Network, in_place: bool) -> Result<Row, String> {
-    let wrong = |error: String| format!("{}: {error}", network.name);
-    let int8 = |tensor: &Tensor| tensor.shape.elements().map_or(u64::MAX, |n| n as u64);
-    let graph = Graph::of_model(network.float(), int8);
+/// One byte an element.
+fn as_int8(tensor: &Tensor) -> u64 {
+    tensor.shape.elements().map_or(u64::MAX, |elements| elements as u64)
+}
+
+fn ordered(network: &str, graph: Graph, rule: Rule) -> Result<Row, String> {
+    let wrong = |error: String| format!("{network}: {error}");
     let start = Instant::now();
-    let rules = Rules { in_place, concat: false };
-    let problem = Problem::new(graph, rules).map_err(|e| wrong(e.to_string()))?;
-    let arranged = order::arrange(&problem, 1, Budget::default());
+    let problem =
+        Problem::new(graph, rule.rules()).map(Arc::new).map_err(|e| wrong(e.to_string()))?;
+    let arranged = order::arrange(Arc::clone(&problem), 1, Budget::default());
     let arranged = arranged.map_err(|e| wrong(e.to_string()))?;
     let ms = start.elapsed().as_secs_f64() * 1e3;
     let default = problem.measure(&problem.default_order()).map_err(|e| wrong(e.to_string()))?;
     Ok(Row {
-        network: network.name.clone(),
-        operators: arranged.ordered.order.len() as u64,
-        in_place,
+        network: network.to_owned(),
+        operators: arranged.ordered.order.len(),
+        rule,
         default_bytes: default.peak.0,
         peak_bytes: arranged.ordered.peak.0,
         lower_bound_bytes: arranged.ordered.lower_bound.0,
@@ -112,25 +141,98 @@ fn zoo(network: &tilewright_zoo::Network, in_place: bool) -> Result<Row, String>
     })
 }
 
+fn table(rows: &[Row]) {
+    println!(
+        "{:44} {:>6} {:8} {:>12} {:>12} {:>12} {:>12} {:7} {:>9}",
+        "network", "ops", "rule", "default B", "peak B", "bound B", "arena B", "proved", "ms"
+    );
+    for row in rows {
+        let hmcos = row.hmcos.map_or_else(String::new, |(peak, arena, time)| {
+            format!("  HMCOS: peak {peak} KiB, arena {arena} KiB, {time}")
+        });
+        let proved = match (row.proved, row.arena_bytes == row.lower_bound_bytes) {
+            (true, true) => "both".to_owned(),
+            (true, false) => "order".to_owned(),
+            (false, _) => {
+                let gap = row.peak_bytes - row.lower_bound_bytes;
+                format!("{:.1} %", 100.0 * gap as f64 / row.peak_bytes as f64)
+            }
+        };
+        println!(
+            "{:44} {:>6} {:8} {:>12} {:>12} {:>12} {:>12} {:7} {:>9.1}{hmcos}",
+            row.network,
+            row.operators,
+            row.rule.name(),
+            row.default_bytes,
+            row.peak_bytes,
+            row.lower_bound_bytes,
+            row.arena_bytes,
+            proved,
+            row.ms,
+        );
+    }
+    let mut times: Vec<f64> = rows.iter().map(|row| row.ms).collect();
+    times.sort_by(f64::total_cmp);
+    let both = |row: &&Row| row.proved && row.arena_bytes == row.lower_bound_bytes;
+    if let (Some(median), Some(longest)) = (times.get(times.len() / 2), times.last()) {
+        println!(
+            "{} of {} proved, order and arena; median {median:.1} ms, longest {longest:.1} ms",
+            rows.iter().filter(both).count(),
+            rows.len()
+        );
+    }
+}
+
+fn paths(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let unreadable = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let entries = std::fs::read_dir(folder).map_err(unreadable)?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths = paths.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// A topology or a model; nothing if the file is neither, or no model that opens.
+fn file(path: &Path, rule: Rule) -> Result<Option<Row>, String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("json") => topology(path, rule).map(Some),
+        Some("tflite" | "onnx") => {
+            let bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
+            match tilewright_formats::open(&name, &bytes, &Default::default(), &[]) {
+                Ok(model) => {
+                    let size = |tensor: &Tensor| tensor.bytes().map_or(u64::MAX, |b| b as u64);
+                    ordered(&name, Graph::of_model(&model, size), rule).map(Some)
+                }
+                Err(error) => {
+                    if rule == Rule::Plain {
+                        eprintln!("{name} does not open: {error}");
+                    }
+                    Ok(None)
+                }
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
 /// What the command line says of a topology.
-fn topology(path: &Path, in_place: bool) -> Result<Row, String> {
+fn topology(path: &Path, rule: Rule) -> Result<Row, String> {
     let wrong = |error: String| format!("{}: {error}", path.display());
     let path = std::fs::canonicalize(path).map_err(|e| wrong(e.to_string()))?;
     let mut command = program::program();
     command.arg("order").arg(&path).arg("--json");
-    if in_place {
-        command.arg("--in-place");
-    }
+    let Rules { in_place, concat } = rule.rules();
+    command.args(in_place.then_some("--in-place")).args(concat.then_some("--concat"));
     let output = command.output().map_err(|e| wrong(e.to_string()))?;
     let report: Value = serde_json::from_slice(&output.stdout)
         .map_err(|e| wrong(format!("{e}: {}", String::from_utf8_lossy(&output.stderr))))?;
     let number = |key: &str| report[key].as_u64().unwrap_or(0);
-    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let network = name.unwrap_or_default();
-    let hmcos = HMCOS.iter().find(|(name, _)| in_place && *name == network);
+    let network = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let hmcos = HMCOS.iter().find(|(name, _)| rule == Rule::InPlace && *name == network);
     Ok(Row {
-        operators: number("operators"),
-        in_place,
+        operators: number("operators") as usize,
+        rule,
         default_bytes: number("default_bytes"),
         peak_bytes: number("peak_bytes"),
         lower_bound_bytes: number("lower_bound_bytes"),

@@ -9,7 +9,8 @@ use tilewright_planner::Strategy;
 
 /// Plans, shows and runs neural networks that are bigger than a microcontroller's memory.
 ///
-/// Exit codes: 0 done, 1 does not fit, 2 bad input or usage, 3 our fault.
+/// Exit codes: 0 done, 1 does not fit, 2 bad input or usage, 3 our fault, 4 not known within the
+/// budget (order, allocate), 130 cancelled.
 #[derive(Debug, Parser)]
 #[command(name = "tilewright", version, about, max_term_width = 100)]
 pub struct Arguments {
@@ -192,6 +193,13 @@ pub struct Order {
     /// Let operands of a concatenation be written where its result will lie
     #[arg(long)]
     pub concat: bool,
+    /// Find an order with an arena of at most this size; else the least
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub capacity: Option<Bytes>,
+    /// Units of work to spend at most on the order, and as many again on the arena; a million take
+    /// some ten milliseconds
+    #[arg(long, value_name = "UNITS", default_value_t = 400_000_000)]
+    pub budget: u64,
     #[command(flatten)]
     pub json: Json,
 }

@@ -14,6 +14,9 @@ pub mod zoo;
 
 use tilewright_server::Problem;
 
+/// Exit code of a solver whose budget did not do to know whether there is a solution.
+pub const UNDECIDED: u8 = 4;
+
 /// Text of a value as JSON.
 ///
 /// # Errors

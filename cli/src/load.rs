@@ -95,8 +95,9 @@ pub fn prepared(
     if model.is_int8() && options.calibration.is_some() {
         return Err(unused_calibration("The model is int8 already."));
     }
+    let is_quantised = !model.is_int8() && model.opaque_in_words().is_none();
     let given =
-        if model.is_int8() && options.samples.is_none() { Given::Random } else { given(options)? };
+        if !is_quantised && options.samples.is_none() { Given::Random } else { given(options)? };
     // Whoever waits here can see how far it is, and end it.
     let bounds = Bounds::default();
     pipeline::prepare(model, given.samples(), &quantising(options), &bounds, progress, cancel)

@@ -31,8 +31,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 pub struct Said {
     /// For standard output.
     pub text: String,
-    /// Exit code: 0, or 1 for a plan that does not fit, or 3 for a run that is not as it should
-    /// be.
+    /// Exit code: 0, or 1 for a plan that does not fit, 3 for a run that is not as it should be, 4
+    /// for what is not known within the budget.
     pub code: u8,
 }
 

@@ -45,6 +45,14 @@ impl Teller {
                     self.draw(&format!("{word}… {seen} of {of} samples"));
                 }
             }
+            Progress::Planning { arena, bound } => {
+                if !self.is_soon() {
+                    let word = Stage::Planning.word();
+                    let arena = arena.map_or_else(String::new, |arena| format!("{arena}, "));
+                    let seconds = self.started.elapsed().as_secs_f64();
+                    self.draw(&format!("{word}… {arena}at least {bound}, {seconds:.1} s"));
+                }
+            }
             Progress::Running { instructions, .. } => {
                 if self.is_soon() || *instructions == 0 {
                     return;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use tilewright_board::Board;
 use tilewright_planner::Planned;
 use tilewright_report::{Fault, Kind, PlanReport};
-use tilewright_server::pipeline::{Prepared, does_not_fit};
+use tilewright_server::pipeline::{Prepared, cannot_run, does_not_fit};
 use tilewright_server::{Done, Problem, RunResult};
 
 use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
@@ -32,6 +32,10 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
     } else {
         facts.add("fits", "yes", kind("fits"));
     }
+    if let Some(problem) = cannot_run(report) {
+        facts.add("runs", format!("no: {}", problem.error), None);
+        facts.add("what to do", problem.what_to_do, None);
+    }
     let peak = format!("{} of {}", bytes(report.peak_sram_bytes.0), bytes(board.arena().0));
     facts.add("SRAM for tensors", peak, kind("peak_sram_bytes"));
     let bound = if report.proved { ": none needs less" } else { "" };
@@ -40,7 +44,9 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
     let flash = format!("{} of {}", bytes(report.flash_bytes.0), bytes(board.plan_bytes().0));
     facts.add("flash for the plan", flash, kind("flash_bytes"));
     facts.add("MACs", number(report.macs), kind("macs"));
-    facts.add("latency", micros(report.latency_us.0), kind("latency_us"));
+    if let Some(latency) = report.latency_us {
+        facts.add("latency", micros(latency.0), kind("latency_us"));
+    }
     text.push_str(&facts.print());
     let mut table = Table::new(&[
         ("layer", Side::Left),
@@ -55,12 +61,15 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
     for (layer, live) in report.layers.iter().zip(live) {
         table.row([
             layer.name.clone(),
-            layer.op.clone(),
+            match layer.no_kernel {
+                Some(_) => format!("{}: no kernel", layer.op),
+                None => layer.op.clone(),
+            },
             shape(&layer.output),
             number(layer.macs),
             number(layer.flash_bytes.0),
             live,
-            number(layer.cycles),
+            if report.runnable { number(layer.cycles) } else { String::new() },
         ]);
     }
     text.push('\n');
@@ -86,8 +95,8 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board) -> String {
     }
     facts.add("instructions", number(result.instructions), Some(Kind::Counted));
     facts.add("cycles", number(result.cycles.0), Some(Kind::Modelled));
-    let predicted = micros(report.latency_us.0);
-    let latency = format!("{} (predicted {predicted})", micros(result.latency_us.0));
+    let predicted = report.latency_us.map(|latency| format!(" (predicted {})", micros(latency.0)));
+    let latency = format!("{}{}", micros(result.latency_us.0), predicted.unwrap_or_default());
     facts.add("latency", latency, Some(Kind::Modelled));
     let peak = bytes(report.peak_sram_bytes.0);
     facts.add("SRAM for tensors", peak, Some(Kind::Counted));

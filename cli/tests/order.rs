@@ -53,6 +53,32 @@ fn the_order_of_least_peak_is_found_and_placed() {
 }
 
 #[test]
+fn too_little_memory_spent_budgets_and_success_are_different_answers() {
+    let asked = |more: &[&str], code: i32| -> Value {
+        let output = order(&topology().to_string(), &[&["--json"], more].concat());
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    assert_eq!(asked(&[], 0)["answer"], "solved");
+    let enough = asked(&["--capacity", "5900"], 0);
+    assert_eq!((&enough["answer"], &enough["capacity_bytes"]), (&json!("solved"), &json!(5900)));
+    let little = asked(&["--capacity", "3999"], 1);
+    assert_eq!(little["answer"], "infeasible");
+    let witness = &little["witness"];
+    assert!(witness["bytes"].as_u64().unwrap() > 3999, "{witness}");
+    let spent = asked(&["--budget", "0", "--capacity", "5200"], 4);
+    assert_eq!(spent["answer"], "budget_spent");
+    assert!(spent["lower_bound_bytes"].as_u64().unwrap() <= 5200);
+    let best = asked(&["--budget", "0"], 0);
+    assert_eq!((&best["answer"], &best["proved"]), (&json!("budget_spent"), &json!(false)));
+    assert_eq!(best["order"].as_array().unwrap().len(), 9);
+    let words = order(&topology().to_string(), &["--capacity", "3999"]);
+    assert_eq!(words.status.code(), Some(1));
+    let words = String::from_utf8(words.stdout).unwrap();
+    assert!(words.contains("No order needs 3,999 B"), "{words}");
+}
+
+#[test]
 fn wrong_topologies_are_refused_by_name() {
     let refused = |change: &dyn Fn(&mut Value)| {
         let mut file = topology();

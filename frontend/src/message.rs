@@ -172,6 +172,8 @@ pub enum Calibration {
     Noise,
     /// The file was quantised already.
     NotNeeded,
+    /// Operators that nothing computes keep a float model from being run, and so from calibration.
+    Impossible,
 }
 
 /// What the reference gives for an input.

@@ -164,10 +164,27 @@ fn an_unknown_operator_and_an_open_dimension_are_named() {
     let unknown = &json(&["inspect", file, "--json"], 0)["without_kernel"];
     assert_eq!(unknown[0]["op"], "NonMaxSuppression");
     assert_eq!(unknown[0]["name"], "head/nms");
-    let plan = ["plan", file, BOARD[0], BOARD[1], "--samples", "random"];
-    let refusal = complaint_of("operator", &plan);
-    assert!(refusal.contains("NonMaxSuppression"), "{refusal}");
-    assert!(refusal.contains("head/nms"), "{refusal}");
+    // Its memory is planned: input and output of 3·8·8 floats.
+    for strategy in ["resident", "reordered"] {
+        let plan = json(&["plan", file, BOARD[0], BOARD[1], "--strategy", strategy, "--json"], 0);
+        assert_eq!((&plan["fits"], &plan["runnable"]), (&true.into(), &false.into()));
+        assert_eq!((&plan["peak_sram_bytes"], &plan["proved"]), (&1536.into(), &true.into()));
+        assert!(plan["latency_us"].is_null(), "{plan}");
+        let layer = &plan["layers"][0];
+        assert_eq!(layer["op"], "NonMaxSuppression");
+        assert!(layer["no_kernel"].as_str().unwrap().contains("no kernel"), "{plan}");
+    }
+    let words = String::from_utf8(run(&["plan", file, BOARD[0], BOARD[1]]).stdout).unwrap();
+    assert!(words.contains("NonMaxSuppression: no kernel"), "{words}");
+    let small = json(&["plan", file, BOARD[0], BOARD[1], "--sram", "1000", "--json"], 1);
+    assert_eq!(small["fits"], false);
+    let out = folder("operator-image");
+    let out = out.to_str().unwrap();
+    for refused in [&["run", file][..], &["image", file, "-o", out], &["verify", file]] {
+        let refusal = complaint_of("operator", &[refused, &BOARD].concat());
+        assert!(refusal.contains("NonMaxSuppression (node 'head/nms'"), "{refusal}");
+        assert!(refusal.contains("Replace"), "{refusal}");
+    }
 
     let open = [Dim::Fixed(1), Dim::Fixed(3), Dim::Named("height"), Dim::Fixed(8)];
     let refusal = complaint("open", &one_node("Relu", "relu", &open));

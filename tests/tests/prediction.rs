@@ -69,11 +69,7 @@ fn layers_and_networks_are_predicted() {
             planned.plan.layers.iter().zip(&predicted).zip(&counted)
         {
             let error = permille(*predicted, *counted);
-            println!(
-                "{error:>5} ‰ of {counted:>9} cycles: {} ({})",
-                layer.name,
-                layer.kernel.name()
-            );
+            println!("{error:>5} ‰ of {counted:>9} cycles: {} ({})", layer.name, layer.work.name());
             worst = worst.max(error);
         }
         let whole = permille(predicted.iter().sum(), counted.iter().sum());

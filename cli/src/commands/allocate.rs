@@ -8,7 +8,7 @@ use tilewright_planner::allocate::csv::{self, Table};
 use tilewright_planner::allocate::{self, Answer, Goal, Progress, Search, Solution, Stop, Witness};
 use tilewright_server::{Blame, Problem};
 
-use super::json;
+use super::{UNDECIDED, json};
 use crate::args::Allocate;
 use crate::text::{bytes, number};
 use crate::{Said, files, load};
@@ -18,6 +18,9 @@ const FILE_LIMIT: u64 = 256 << 20;
 
 /// Units of work between two looks at whether someone wants an end.
 const SLICE: u64 = 1_000_000;
+
+/// The answer that no placement is low enough.
+const INFEASIBLE: &str = "infeasible";
 
 #[derive(Debug, Serialize)]
 struct Report {
@@ -79,11 +82,8 @@ pub fn allocate(options: &Allocate) -> Result<Said, Problem> {
             Problem::ours(format!("The placement found is wrong: {fault}."), place.clone())
         })?;
     }
-    if let Some(path) = &options.output {
-        match &solution {
-            Some(solution) => files::write(path, csv::write(&table, Some(solution)).as_bytes())?,
-            None => return Ok(Said { text: shown(options, &report)?, code: 1 }),
-        }
+    if let (Some(path), Some(solution)) = (&options.output, &solution) {
+        files::write(path, csv::write(&table, Some(solution)).as_bytes())?;
     }
     let fits = match (report.height_bytes, options.capacity) {
         (Some(height), Some(capacity)) => height <= capacity.0,
@@ -92,7 +92,9 @@ pub fn allocate(options: &Allocate) -> Result<Said, Problem> {
     };
     let code = match stop {
         Stop::Cancelled => Blame::Cancelled.exit_code(),
-        Stop::Spent => u8::from(!fits),
+        Stop::Spent if fits => 0,
+        Stop::Spent if report.answer == INFEASIBLE => Blame::DoesNotFit.exit_code(),
+        Stop::Spent => UNDECIDED,
     };
     Ok(Said { text: shown(options, &report)?, code })
 }
@@ -107,7 +109,7 @@ fn report(
 ) -> (Report, Option<Solution>) {
     let (word, solution, witness) = match answer {
         Answer::Solved { solution, .. } => ("solved", Some(solution), None),
-        Answer::Infeasible(witness) => ("infeasible", None, Some(witness)),
+        Answer::Infeasible(witness) => (INFEASIBLE, None, Some(witness)),
         Answer::Spent { best, .. } => ("budget_spent", best, None),
         Answer::Cancelled { best, .. } => ("cancelled", best, None),
     };
@@ -141,7 +143,7 @@ fn shown(options: &Allocate, report: &Report) -> Result<String, Problem> {
     let mut text = String::new();
     let bound = bytes(report.lower_bound_bytes);
     let head = match (report.answer, report.height_bytes) {
-        ("infeasible", _) => "no placement is that low: proved".to_owned(),
+        (INFEASIBLE, _) => "no placement is that low: proved".to_owned(),
         (_, Some(height)) if report.proved => format!("{}: proved least", bytes(height)),
         (_, Some(height)) => format!(
             "{}: at most {} above the least, which is {bound} or more",

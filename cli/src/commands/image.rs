@@ -5,7 +5,7 @@ use std::path::Path;
 use tilewright_board::Board;
 use tilewright_image::{FirmwareImage, input_frame};
 use tilewright_server::pipeline::{Package, bytes_of, checked_plan, plan_file};
-use tilewright_server::{Cancel, Dist, Problem, hexadecimal, sha256};
+use tilewright_server::{Dist, Problem, hexadecimal, sha256};
 
 use crate::args::Image;
 use crate::text::{Side, Table, number};
@@ -13,7 +13,7 @@ use crate::{Said, files, load, progress};
 
 /// Writes what is flashed, and what goes with it.
 pub fn image(options: &Image) -> Result<Said, Problem> {
-    let cancel = Cancel::default();
+    let cancel = load::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let board = load::board(&options.on.board)?;

@@ -2,8 +2,8 @@
 
 use tilewright_planner::{Planned, Strategy};
 use tilewright_report::{MemoryMap, TensorUse};
+use tilewright_server::Problem;
 use tilewright_server::pipeline::checked_plan;
-use tilewright_server::{Cancel, Problem};
 
 use super::json;
 use crate::args::{Plan, Strategies};
@@ -12,7 +12,7 @@ use crate::{Said, files, load, progress, report};
 
 /// Plans a model.
 pub fn plan(options: &Plan) -> Result<Said, Problem> {
-    let cancel = Cancel::default();
+    let cancel = load::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let board = load::board(&options.on.board)?;

@@ -5,7 +5,9 @@ use std::path::Path;
 use tilewright_board::Board;
 use tilewright_model::Data;
 use tilewright_planner::{Planned, Strategy};
-use tilewright_server::pipeline::{Machine, Prepared, checked_plan, does_not_fit, run_plan};
+use tilewright_server::pipeline::{
+    Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
+};
 use tilewright_server::{Blame, Cancel, Config, Dist, Done, Execute, Problem, Workers};
 
 use super::json;
@@ -64,6 +66,9 @@ impl Emulated {
         let mut tell = |p| teller.tell(&p);
         let model = &prepared.model;
         let planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
+        if let Some(problem) = cannot_run(&planned.report) {
+            return Err(problem);
+        }
         if !planned.report.fits {
             return Ok(Ran { planned, done: None });
         }

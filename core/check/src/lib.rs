@@ -11,12 +11,16 @@
 //! * operands of concats that are not copied are made where the output lies;
 //! * at the end the model's outputs are complete.
 //!
+//! [`check_memory`] proves of a plan without program, some layer of which has no kernel, that each
+//! tensor has bytes of its own for as long as it is needed.
+//!
 //! [`reference`] says where a run's layer outputs lie and compares them with the reference
 //! interpreter.
 
 mod constants;
 mod contents;
 mod geometry;
+mod memory;
 mod moves;
 mod node;
 mod parts;
@@ -24,6 +28,7 @@ pub mod reference;
 mod shapes;
 
 use contents::Contents;
+pub use memory::{MemoryProof, check_memory};
 use parts::Place;
 use std::ops::Range;
 use thiserror::Error;
@@ -103,6 +108,24 @@ pub struct Proof {
 /// # Errors
 /// The first fault found.
 pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckError> {
+    check_board(plan, board)?;
+    check_structure(plan, model)?;
+    if let Some(layer) = plan.layers.iter().find(|layer| layer.work.no_kernel().is_some()) {
+        return Err(CheckError::Plan(format!("layer '{}' has no kernel", layer.name)));
+    }
+    if !plan.programs.iter().any(|program| !program.boot) {
+        return Err(CheckError::Plan("it has no program".to_owned()));
+    }
+    constants::check(plan, model)?;
+    let mut proof = Proof { steps: 0, bytes: 0 };
+    for program in &plan.programs {
+        Follow::new(plan, model, program)?.run(&mut proof)?;
+    }
+    Ok(proof)
+}
+
+/// The plan is for this board and fits it.
+fn check_board(plan: &Plan, board: &Board) -> Result<(), CheckError> {
     if plan.board != board.id {
         return Err(CheckError::Board { plan: plan.board.clone(), board: board.id.clone() });
     }
@@ -116,17 +139,10 @@ pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckEr
         let (needed, had) = (plan.image_bytes().0, board.plan_bytes().0);
         return Err(CheckError::DoesNotFit { space: Space::Weights, needed, had });
     }
-    check_structure(plan, model)?;
-    constants::check(plan, model)?;
-    let mut proof = Proof { steps: 0, bytes: 0 };
-    for program in &plan.programs {
-        Follow::new(plan, model, program)?.run(&mut proof)?;
-    }
-    Ok(proof)
+    Ok(())
 }
 
-/// Every node of the model that executes is a layer, once; tensors are inside their space; there is
-/// a program.
+/// Every node of the model that executes is a layer, once; tensors are inside their space.
 fn check_structure(plan: &Plan, model: &Model) -> Result<(), CheckError> {
     let wrong = |reason: String| Err(CheckError::Plan(reason));
     let mut seen = vec![false; model.nodes.len()];
@@ -141,9 +157,6 @@ fn check_structure(plan: &Plan, model: &Model) -> Result<(), CheckError> {
         if executes != seen {
             return wrong(format!("node '{}' is missing or should not execute", node.name));
         }
-    }
-    if !plan.programs.iter().any(|program| !program.boot) {
-        return wrong("it has no program".to_owned());
     }
     for tensor in &plan.tensors {
         if tensor.offset.saturating_add(tensor.bytes.0) > plan.space(tensor.space).0 {

@@ -128,6 +128,18 @@ impl Model {
             .sum()
     }
 
+    /// Bytes of a node's constant operands, each counted once; saturating.
+    #[must_use]
+    pub fn constant_bytes(&self, node: &Node) -> u64 {
+        let first = |index: usize| !node.inputs[..index].contains(&node.inputs[index]);
+        let operands = (0..node.inputs.len()).filter(|index| first(*index));
+        operands
+            .map(|index| self.tensor(node.inputs[index]))
+            .filter(|tensor| tensor.is_constant())
+            .map(|tensor| tensor.bytes().map_or(u64::MAX, |bytes| bytes as u64))
+            .fold(0, u64::saturating_add)
+    }
+
     /// Those operators that nothing here computes ([`Op::Opaque`]) with their nodes, in words: the
     /// first few of them, and how many more there are. Nothing if there is none.
     #[must_use]

@@ -35,6 +35,7 @@ pub use op::Op;
 #[cfg(feature = "alloc")]
 pub use plan::{
     Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer, PlannedTensor, Program,
+    Work,
 };
 pub use step::{After, Instruction, LaneKind, Mark, RowOrder, Step, StepRecord};
 pub use units::{Bytes, CyclePoint, Cycles, Hertz, Micros};

@@ -47,6 +47,40 @@ pub struct PlannedTensor {
     pub end: u32,
 }
 
+/// What computes a layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// This kernel does most of it.
+    Kernel(Kernel),
+    /// No kernel does: the plan is one of memory alone, and has no program.
+    NoKernel {
+        /// What users call the operator.
+        op: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Work {
+    /// The kernel's name, or the operator's if none computes it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Kernel(kernel) => kernel.name(),
+            Self::NoKernel { op, .. } => op,
+        }
+    }
+
+    /// Why no kernel computes the layer.
+    #[must_use]
+    pub fn no_kernel(&self) -> Option<&str> {
+        match self {
+            Self::Kernel(_) => None,
+            Self::NoKernel { reason, .. } => Some(reason),
+        }
+    }
+}
+
 /// A layer: one node of the model's graph, in the order of execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedLayer {
@@ -54,8 +88,8 @@ pub struct PlannedLayer {
     pub node: u32,
     /// Its name.
     pub name: String,
-    /// The kernel that does most of its work.
-    pub kernel: Kernel,
+    /// What computes it.
+    pub work: Work,
     /// Multiply-accumulates, nominal (padding included).
     pub macs: u64,
     /// Activation tensors (indices into [`Plan::tensors`]) that it reads.
@@ -169,7 +203,7 @@ pub struct Plan {
     pub spans: Vec<Span>,
     /// Constant blocks.
     pub constants: Vec<Constant>,
-    /// Programs over these tables.
+    /// Programs over these tables; none if a layer has no kernel.
     pub programs: Vec<Program>,
     /// Bytes used in each space, by the space's number.
     pub space_bytes: [Bytes; 6],

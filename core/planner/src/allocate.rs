@@ -26,6 +26,10 @@ pub use validate::{Fault, validate, validate_sharing};
 /// milliseconds at worst. Most networks take less than a tenth of it.
 pub const PLANNING_BUDGET: u64 = 8_000_000;
 
+/// Units of work that planning spends on a search at a time: it is interrupted at the same places
+/// however long the caller's slices are, and so finds the same.
+pub(crate) const SLICE: u64 = 250_000;
+
 /// A low placement with the bound it was held against.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placement {

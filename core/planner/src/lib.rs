@@ -1,13 +1,15 @@
 //! Strategies and the event simulation.
 //!
-//! [`plan`] takes an int8 model and a board to a [`Planned`]: the plan, its predicted timeline,
+//! [`plan`], or [`Planning`] step by step, takes an int8 model and a board to a [`Planned`]: the plan, its predicted timeline,
 //! its memory map and its report. A plan that does not fit is still a plan, so that it can be
-//! looked at; its report says what is missing.
+//! looked at; its report says what is missing. So is one of a model with operators that no kernel
+//! computes, or that is no int8 model: tensors have their places, but there is no program.
 
 pub mod allocate;
 pub mod costs;
 mod lower;
 pub mod order;
+mod planning;
 mod remedies;
 mod report;
 mod share;
@@ -21,6 +23,7 @@ use tilewright_model::integer::IntegerError;
 use tilewright_plan::{Bytes, Plan};
 use tilewright_report::{MemoryMap, PlanReport, Timeline};
 
+pub use planning::{Planning, Progress};
 pub use strategy::Strategy;
 
 /// Choices that the user makes beside board and strategy.
@@ -46,7 +49,7 @@ pub struct Planned {
 /// Why there is no plan at all.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlanError {
-    /// A node that no kernel can run as it is.
+    /// A node that no kernel can run as it is; in a plan it is a layer without kernel.
     #[error("node '{node}' ({op}) cannot be planned: {reason}")]
     Unsupported {
         /// The node.
@@ -55,14 +58,6 @@ pub enum PlanError {
         op: String,
         /// What about it.
         reason: String,
-    },
-    /// The model is not int8.
-    #[error("tensor '{tensor}' is {dtype}, not int8: quantise the model first")]
-    NotQuantised {
-        /// The tensor.
-        tensor: String,
-        /// Its element type.
-        dtype: &'static str,
     },
     /// A tensor with a batch other than 1, or too large to address.
     #[error("tensor '{tensor}' of shape {shape}: {reason}")]
@@ -98,7 +93,8 @@ pub enum PlanError {
     },
 }
 
-/// Plans `model` (int8, batch 1) on `board` with `strategy`.
+/// Plans `model` on `board` with `strategy`: for memory alone unless it is int8 with batch 1 and has
+/// a kernel for each operator.
 ///
 /// # Errors
 /// [`PlanError`] if no plan exists whatever the memory; a plan that does not fit is no error.
@@ -108,32 +104,9 @@ pub fn plan(
     strategy: Strategy,
     options: &Options,
 ) -> Result<Planned, PlanError> {
-    let costs = costs::Costs::of(board.core.kind);
-    let (found, bound) = match strategy {
-        Strategy::Resident => (strategy::resident::plan(model)?, None),
-        Strategy::Reordered => {
-            let (found, bound) = strategy::reordered::plan(model)?;
-            (found, Some(bound))
-        }
-        Strategy::Auto => {
-            let (found, bound) = strategy::auto::plan(model)?;
-            (found, Some(bound))
-        }
-    };
-    let plan = strategy::plan_of(model, board, strategy, found)?;
-    let timeline = simulate::predict(&plan, board, &costs);
-    let memory = MemoryMap::of(&plan);
-    let mut report =
-        report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
-    if let Some(trouble) = report.does_not_fit.as_mut()
-        && strategy != Strategy::Auto
-        && trouble.memory == remedies::SRAM
-        && model.nodes.len() <= remedies::MOST_NODES
-    {
-        let (best, _) = strategy::auto::plan(model)?;
-        trouble.remedies.splice(0..0, remedies::of_auto(trouble, best.arranged.height));
-    }
-    Ok(Planned { plan, memory, timeline, report })
+    let mut planning = Planning::new(model, strategy, options)?;
+    while !planning.advance(model, u64::MAX)? {}
+    planning.finish(model, board)
 }
 
 impl From<order::GraphError> for PlanError {

@@ -47,6 +47,8 @@ pub fn report(
             .at(clock)
     };
     let latency = timeline.end().since(Default::default()).at(clock);
+    let runnable = plan.layers.iter().all(|layer| layer.work.no_kernel().is_none());
+    let time = |micros: Micros| runnable.then_some(micros);
     let does_not_fit = remedies::does_not_fit(plan, board, sram, flash, memory);
     PlanReport {
         model: plan.model.clone(),
@@ -60,17 +62,18 @@ pub fn report(
         .to_owned(),
         fits: does_not_fit.is_none(),
         does_not_fit,
+        runnable,
         peak_sram_bytes: memory.arena_bytes,
         lower_bound_bytes: bound,
         proved: memory.arena_bytes == bound,
         flash_bytes: flash,
         external_bytes: Bytes(0),
         macs: plan.layers.iter().map(|layer| layer.macs).sum(),
-        latency_us: latency,
-        compute_us: busy(SliceKind::Compute),
-        transfer_us: Micros(0.0),
-        stall_us: busy(SliceKind::Stall),
-        bound_us: busy(SliceKind::Compute),
+        latency_us: time(latency),
+        compute_us: time(busy(SliceKind::Compute)),
+        transfer_us: time(Micros(0.0)),
+        stall_us: time(busy(SliceKind::Stall)),
+        bound_us: time(busy(SliceKind::Compute)),
         read_bytes: Bytes(0),
         written_bytes: Bytes(0),
         energy_uj: None,
@@ -89,7 +92,8 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
             let constants = plan.constants.iter().filter(|c| c.node == layer.node);
             LayerRow {
                 name: layer.name.clone(),
-                op: layer.kernel.name().to_owned(),
+                op: layer.work.name().to_owned(),
+                no_kernel: layer.work.no_kernel().map(str::to_owned),
                 inputs: layer.reads.iter().filter_map(shape).collect(),
                 output: layer.writes.first().and_then(shape).unwrap_or_default(),
                 macs: layer.macs,
@@ -100,7 +104,10 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
                         .map(|tensor| tensor.shape.elements().unwrap_or(0) as u64)
                         .sum()
                 }),
-                flash_bytes: constants.map(|c| c.bytes).sum(),
+                flash_bytes: match (layer.work.no_kernel(), node) {
+                    (Some(_), Some(node)) => Bytes(model.constant_bytes(node)),
+                    _ => constants.map(|c| c.bytes).sum(),
+                },
                 instructions: 0,
                 cycles: 0,
             }
@@ -126,7 +133,7 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
 }
 
 fn kinds() -> BTreeMap<String, Kind> {
-    let proved = ["lower_bound_bytes", "proved", "fits"];
+    let proved = ["lower_bound_bytes", "proved", "fits", "runnable"];
     let counted =
         ["peak_sram_bytes", "flash_bytes", "external_bytes", "macs", "read_bytes", "written_bytes"];
     let modelled = ["latency_us", "compute_us", "transfer_us", "stall_us", "bound_us", "energy_uj"];

@@ -10,11 +10,12 @@ use std::str::FromStr;
 
 use crate::PlanError;
 use crate::lower;
+use crate::planning::Progress;
 use crate::share::Arranged;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Plan, Space};
+use tilewright_plan::{Bytes, Plan, Space};
 
 use sharing::Candidate;
 
@@ -61,6 +62,20 @@ impl FromStr for Strategy {
             known: Self::ALL.map(Self::name).join(", "),
         })
     }
+}
+
+/// What a strategy searches for, step by step.
+pub trait Search {
+    /// Works for about `units` on `model`, with which the search began; whether it is done.
+    fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError>;
+
+    /// How far it is.
+    fn progress(&self) -> Progress;
+
+    /// The best that has been found for `model`, with what no plan of this strategy goes below;
+    /// nothing: the order of the layers is the only one, and no placement goes below the largest
+    /// sum of bytes that live at once.
+    fn finish(self: Box<Self>, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError>;
 }
 
 /// The plan of what a strategy has found.

@@ -20,7 +20,7 @@ pub enum TensorUse {
 pub struct MemoryRow {
     /// Name of the operator.
     pub name: String,
-    /// Its kernel.
+    /// Its kernel, or the operator if no kernel computes it.
     pub op: String,
     /// Bytes of the tensors it reads.
     pub input_bytes: Bytes,
@@ -71,7 +71,7 @@ impl MemoryMap {
 fn row(plan: &Plan, index: usize, layer: &tilewright_plan::PlannedLayer) -> MemoryRow {
     let mut row = MemoryRow {
         name: layer.name.clone(),
-        op: layer.kernel.name().to_owned(),
+        op: layer.work.name().to_owned(),
         input_bytes: Bytes(0),
         output_bytes: Bytes(0),
         other_bytes: Bytes(0),

@@ -12,8 +12,10 @@ use crate::figure::Kind;
 pub struct LayerRow {
     /// Name.
     pub name: String,
-    /// Kernel.
+    /// Kernel, or the operator if no kernel computes it.
     pub op: String,
+    /// Why no kernel computes it; nothing if one does.
+    pub no_kernel: Option<String>,
     /// Input shapes, height × width × channels.
     pub inputs: Vec<[u32; 3]>,
     /// Output shape, height × width × channels.
@@ -60,6 +62,9 @@ pub struct PlanReport {
     pub fits: bool,
     /// Why not.
     pub does_not_fit: Option<DoesNotFit>,
+    /// Whether each layer has a kernel. If not, the plan is one of memory alone: it has no image
+    /// and no predicted times.
+    pub runnable: bool,
     /// SRAM that the plan uses for tensors and scratch.
     pub peak_sram_bytes: Bytes,
     /// No plan of this strategy's kind needs less.
@@ -72,16 +77,16 @@ pub struct PlanReport {
     pub external_bytes: Bytes,
     /// Multiply-accumulates, recomputed ones included.
     pub macs: u64,
-    /// Predicted latency.
-    pub latency_us: Micros,
+    /// Predicted latency; no time is predicted of what cannot run.
+    pub latency_us: Option<Micros>,
     /// Core busy.
-    pub compute_us: Micros,
+    pub compute_us: Option<Micros>,
     /// Transfers busy.
-    pub transfer_us: Micros,
+    pub transfer_us: Option<Micros>,
     /// Core waiting for transfers.
-    pub stall_us: Micros,
+    pub stall_us: Option<Micros>,
     /// No schedule is faster.
-    pub bound_us: Micros,
+    pub bound_us: Option<Micros>,
     /// Bytes read from stores.
     pub read_bytes: Bytes,
     /// Bytes written to stores.
@@ -92,4 +97,25 @@ pub struct PlanReport {
     pub layers: Vec<LayerRow>,
     /// How each figure came to be, by its key.
     pub kinds: BTreeMap<String, Kind>,
+}
+
+impl PlanReport {
+    /// The layers that no kernel computes, in words: the first few of them, and how many more there
+    /// are. Nothing if each has one.
+    #[must_use]
+    pub fn without_kernel(&self) -> Option<String> {
+        const NAMED: usize = 5;
+        let words: Vec<String> = self
+            .layers
+            .iter()
+            .filter_map(|layer| Some((layer, layer.no_kernel.as_ref()?)))
+            .map(|(layer, reason)| format!("{} (node '{}': {reason})", layer.op, layer.name))
+            .collect();
+        let named = words.get(..NAMED).unwrap_or(&words).join(", ");
+        match words.len() {
+            0 => None,
+            count if count > NAMED => Some(format!("{named} and {} more", count - NAMED)),
+            _ => Some(named),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What the way from a model file to a run report says while it is walked.
 
 use serde::Serialize;
+use tilewright_plan::Bytes;
 use tilewright_protocol::StepCount;
 use utoipa::ToSchema;
 
@@ -51,6 +52,13 @@ pub enum Progress {
         seen: usize,
         /// Samples in all.
         of: usize,
+    },
+    /// The smallest arena that planning has found so far, and what none goes below.
+    Planning {
+        /// The arena; nothing before there is one.
+        arena: Option<Bytes>,
+        /// The bound.
+        bound: Bytes,
     },
     /// Executed instructions so far, and the step of the core lane if an invoke is under way.
     Running {

@@ -1,9 +1,7 @@
 //! The planner worker.
 
-use tilewright_frontend::message::PlanRequest;
-use tilewright_frontend::workers::{plan::Planner, serve};
+use tilewright_frontend::workers::{plan::Planner, serve_in_slices};
 
 fn main() {
-    let mut planner = Planner::default();
-    serve(move |request: PlanRequest, buffers, _| planner.answer(request, &buffers));
+    serve_in_slices(Planner::default());
 }

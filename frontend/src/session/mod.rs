@@ -18,9 +18,7 @@ use wasm_bindgen_futures::spawn_local;
 use web_sys::{Blob, BlobPropertyBag, Url};
 use yew::Callback;
 
-use crate::message::{
-    ImportReply, ImportRequest, PlanReply, PlanRequest, PlanSettings, Reply, Trouble,
-};
+use crate::message::{ImportReply, ImportRequest, PlanReply, PlanRequest, Reply, Trouble};
 use crate::state::{Effect, Event, FileKind, OwnFile, RunEvent, State, Stored, Theme};
 use link::{Answer, Link};
 use server::Watched;
@@ -110,9 +108,6 @@ pub struct Session {
     send: Callback<Message>,
     planner: Link<PlanReply>,
     importer: Link<ImportReply>,
-    /// Request that the planner works on, and the one that waits for it.
-    planning: Option<u32>,
-    next_plan: Option<(u32, PlanSettings)>,
     planner_has_model: bool,
     importer_has_model: bool,
     /// The int8 model.
@@ -182,8 +177,6 @@ impl Session {
             send,
             planner,
             importer,
-            planning: None,
-            next_plan: None,
             planner_has_model: false,
             importer_has_model: false,
             model: None,
@@ -198,19 +191,6 @@ impl Session {
             downloads: Rc::default(),
             image_download: None,
             picture: None,
-        }
-    }
-
-    /// Sends the plan that waits once the one under way has been answered.
-    pub fn note_answer(&mut self, event: &Event) {
-        if let Event::Planned(request, _) = event
-            && self.planning == Some(*request)
-        {
-            self.planning = None;
-            if let Some((request, settings)) = self.next_plan.take() {
-                self.planning = Some(request);
-                self.ask_planner(request, &PlanRequest::Plan(settings), &[]);
-            }
         }
     }
 
@@ -255,7 +235,6 @@ impl Session {
             self.model = buffers.pop();
             self.planner_has_model = false;
             self.importer_has_model = true;
-            self.next_plan = None;
             self.image = None;
             self.input = None;
         } else if !same(before.reference.as_ref(), state.input.reference.as_ref())
@@ -329,13 +308,8 @@ impl Session {
                 self.ask_importer(request, &ImportRequest::Input { name }, &[bytes]);
             }
             Effect::Plan(request, settings) => {
-                // While the planner is busy only the newest settings wait.
-                if self.planning.is_some() {
-                    self.next_plan = Some((request, settings));
-                } else {
-                    self.planning = Some(request);
-                    self.ask_planner(request, &PlanRequest::Plan(settings), &[]);
-                }
+                // The planner gives up an older plan for it.
+                self.ask_planner(request, &PlanRequest::Plan(settings), &[]);
             }
             Effect::Package { request, board, model } => {
                 let path = format!("firmware/{board}.elf");
@@ -360,8 +334,6 @@ impl Session {
             }
             Effect::EndPlanner => {
                 self.planner.end();
-                self.planning = None;
-                self.next_plan = None;
                 self.planner_has_model = false;
             }
             Effect::AskBoards(request) => self.planner.ask(request, &PlanRequest::Boards, &[]),

@@ -154,7 +154,6 @@ impl App {
         let Message { event, buffers } = message;
         self.state.now_ms = now_ms();
         self.session.keep_result(&event, &buffers);
-        self.session.note_answer(&event);
         let before = Before::of(&self.state);
         let effects = self.state.update(event);
         self.session.adopt(&before, &self.state, buffers);

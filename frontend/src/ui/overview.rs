@@ -57,6 +57,9 @@ fn planned(plan: &PlanFacts, board: &Board) -> Html {
                 { &view.verdict }
             </p>
             if !view.why.is_empty() { <p data-testid="why">{ &view.why }</p> }
+            if !view.cannot_run.is_empty() {
+                <p class="note" data-testid="cannot-run">{ &view.cannot_run }</p>
+            }
             if !view.remedies.is_empty() {
                 <h3>{ "What would help" }</h3>
                 <ol class="remedies" data-testid="remedies">
@@ -151,6 +154,9 @@ fn about(model: &ModelFacts) -> Html {
                                samples for results that mean something"
             .to_owned(),
         Calibration::NotNeeded => "int8 as the file has it".to_owned(),
+        Calibration::Impossible => "as the file has it: what cannot be computed cannot be \
+                                    quantised"
+            .to_owned(),
     };
     let ports = |ports: &[crate::message::Port]| {
         ports.iter().map(|p| format!("{} {}", p.name, p.shape)).collect::<Vec<_>>().join(", ")

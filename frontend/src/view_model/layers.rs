@@ -183,7 +183,10 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
             Row {
                 index,
                 name: layer.name.clone(),
-                op: kernel_title(&layer.op),
+                op: match &layer.no_kernel {
+                    None => kernel_title(&layer.op),
+                    Some(_) => format!("{}: no kernel", layer.op),
+                },
                 family: Family::of(&layer.op),
                 inputs: join(layer.inputs.iter().map(|shape| figures::shape(*shape))),
                 output: figures::shape(layer.output),
@@ -202,7 +205,7 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
         .filter(|row| {
             filter.is_empty()
                 || row.name.to_ascii_lowercase().contains(&filter)
-                || row.op.contains(&filter)
+                || row.op.to_ascii_lowercase().contains(&filter)
                 || row.output.contains(&filter)
         })
         .collect();

@@ -70,6 +70,8 @@ pub struct Overview {
     pub verdict: String,
     /// Why it does not fit; empty if it does.
     pub why: String,
+    /// Which operators keep the plan from running; empty if it runs.
+    pub cannot_run: String,
     /// What would help, cheapest first.
     pub remedies: Vec<String>,
     /// Memories against the board's limits.
@@ -125,33 +127,40 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
     ];
     let layers = report.layers.len();
     let predicted: u64 = report.layers.iter().map(|layer| layer.instructions).sum();
+    let cannot_run = report.without_kernel().map_or_else(String::new, |layers| {
+        format!(
+            "Memory is planned, but the model cannot run: no kernel computes {layers}. Replace \
+             these operators in the model by others that compute the same."
+        )
+    });
     let slowest = report.layers.iter().max_by_key(|layer| layer.cycles);
-    let facts = vec![
-        Fact {
+    let mut facts = Vec::new();
+    if let Some(latency) = report.latency_us {
+        facts.push(Fact {
             title: "Latency",
             id: "latency",
-            value: figures::duration(report.latency_us.0),
+            value: figures::duration(latency.0),
             detail: slowest.map_or_else(String::new, |layer| {
                 format!("most in {}", figures::short_name(&layer.name))
             }),
             kind: kind("latency_us"),
-        },
-        Fact {
+        });
+        facts.push(Fact {
             title: "Instructions",
             id: "instructions",
             value: figures::compact(predicted),
             detail: format!("{} predicted", figures::grouped(predicted)),
             kind: Kind::Modelled,
-        },
-        Fact {
-            title: "Multiply-accumulates",
-            id: "macs",
-            value: figures::compact(report.macs),
-            detail: format!("{} in {layers} operators", figures::grouped(report.macs)),
-            kind: kind("macs"),
-        },
-    ];
-    Overview { fits: report.fits, verdict, why, remedies, gauges, facts }
+        });
+    }
+    facts.push(Fact {
+        title: "Multiply-accumulates",
+        id: "macs",
+        value: figures::compact(report.macs),
+        detail: format!("{} in {layers} operators", figures::grouped(report.macs)),
+        kind: kind("macs"),
+    });
+    Overview { fits: report.fits, verdict, why, cannot_run, remedies, gauges, facts }
 }
 
 #[cfg(test)]
@@ -169,6 +178,20 @@ mod tests {
         assert!(overview.gauges.iter().all(|gauge| !gauge.is_over()));
         assert_eq!(overview.gauges[0].limit, board.arena().0);
         assert_eq!(overview.gauges[0].kind, Kind::Proved);
+    }
+
+    #[test]
+    fn a_plan_without_kernels_has_no_times_and_says_which() {
+        let mut plan = fixture::plan();
+        assert_eq!(overview(&plan, &fixture::board()).cannot_run, "");
+        plan.report.runnable = false;
+        plan.report.latency_us = None;
+        plan.report.layers[1].op = "LSTM".to_owned();
+        plan.report.layers[1].no_kernel = Some("no kernel computes this operator".to_owned());
+        let overview = overview(&plan, &fixture::board());
+        assert!(overview.fits);
+        assert!(overview.cannot_run.contains("LSTM (node 'second'"), "{}", overview.cannot_run);
+        assert!(overview.facts.iter().all(|fact| fact.id == "macs"));
     }
 
     #[test]

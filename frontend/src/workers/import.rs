@@ -83,11 +83,13 @@ fn import(
         .collect();
     let model =
         open(name, bytes, &Limits::default(), &dims).map_err(|error| cannot_open(name, &error))?;
-    if let Some(trouble) = without_meaning(name, &model) {
-        return Err(trouble);
-    }
     if model.is_int8() {
         let facts = facts(&model, name, bytes, Calibration::NotNeeded);
+        return Ok((model, facts));
+    }
+    if model.opaque_in_words().is_some() {
+        // What cannot be computed cannot be calibrated: its memory is planned as the file has it.
+        let facts = facts(&model, name, bytes, Calibration::Impossible);
         return Ok((model, facts));
     }
     say(&format!("Quantising {name}"));
@@ -145,14 +147,6 @@ fn cannot_open(name: &str, error: &FormatError) -> Trouble {
         _ => "Change the model where it says, and export it again.",
     };
     Trouble::new(what, detail, remedy)
-}
-
-/// The trouble of a model that holds operators which nothing here computes.
-pub(super) fn without_meaning(name: &str, model: &Model) -> Option<Trouble> {
-    let list = model.opaque_in_words()?;
-    let detail = format!("Nothing here computes {list}.");
-    let what = format!("{name} cannot be planned");
-    Some(Trouble::new(what, detail, UNSUPPORTED))
 }
 
 fn cannot_quantise(name: &str, error: &QuantiseError) -> Trouble {

@@ -7,7 +7,7 @@ pub mod judge;
 pub mod plan;
 mod serve;
 
-pub use serve::{Outcome, serve};
+pub use serve::{Outcome, Sliced, Turn, serve, serve_in_slices};
 
 use sha2::{Digest, Sha256};
 

@@ -4,45 +4,95 @@ use tilewright_board::Board;
 use tilewright_image::plan_image;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
-use tilewright_planner::{Options, Planned, Strategy, plan};
+use tilewright_planner::{Options, Planned, Planning, Progress, Strategy};
 
-use super::{Outcome, hexadecimal, sha256};
+use super::{Outcome, Sliced, Turn, hexadecimal, sha256};
 use crate::message::{
     ImageFacts, OutputFacts, PlacedTensor, PlanFacts, PlanReply, PlanRequest, PlanSettings, Trouble,
 };
+use crate::view_model::figures;
+
+/// Units of work between two looks for newer requests: some thirty milliseconds in a browser.
+const SLICE: u64 = 1_500_000;
 
 /// The planner between requests.
 #[derive(Default)]
 pub struct Planner {
     model: Option<Model>,
+    /// The plan under way.
+    job: Option<Job>,
 }
 
-impl Planner {
-    /// Answers a request.
-    ///
-    /// # Errors
-    /// What went wrong, where, and what to do.
-    pub fn answer(&mut self, request: PlanRequest, buffers: &[Vec<u8>]) -> Outcome<PlanReply> {
+struct Job {
+    settings: PlanSettings,
+    board: Board,
+    planning: Planning,
+}
+
+impl Sliced for Planner {
+    type Request = PlanRequest;
+    type Answer = PlanReply;
+
+    /// A newer plan, or another model, takes the place of the plan under way.
+    fn begin(&mut self, request: PlanRequest, buffers: &[Vec<u8>]) -> Turn<PlanReply> {
         match request {
-            PlanRequest::Boards => Ok((boards(), Vec::new())),
+            PlanRequest::Boards => Turn::Done(Ok((boards(), Vec::new()))),
             PlanRequest::Load => {
-                self.model = None;
-                self.model = Some(load(buffers)?);
-                Ok((PlanReply::Loaded, Vec::new()))
+                (self.model, self.job) = (None, None);
+                let loaded = load(buffers).map(|model| self.model = Some(model));
+                Turn::Done(loaded.map(|()| (PlanReply::Loaded, Vec::new())))
             }
             PlanRequest::Plan(settings) => {
-                let model = self.model.as_ref().ok_or_else(no_model)?;
-                let (planned, board) = make(model, &settings)?;
-                let image = match planned.report.fits {
-                    true => Some(image_of(&planned, model, &board)?),
-                    false => None,
-                };
-                let facts = facts(settings, planned, image.as_deref())?;
-                let buffers = image.into_iter().collect();
-                Ok((PlanReply::Planned(Box::new(facts)), buffers))
+                self.job = None;
+                let Some(model) = &self.model else { return Turn::Done(Err(no_model())) };
+                match start(model, &settings) {
+                    Ok((planning, board)) => self.job = Some(Job { settings, board, planning }),
+                    Err(trouble) => return Turn::Done(Err(trouble)),
+                }
+                self.go_on().unwrap_or_else(|| Turn::Done(Err(no_model())))
             }
         }
     }
+
+    fn go_on(&mut self) -> Option<Turn<PlanReply>> {
+        let (job, model) = (self.job.as_mut()?, self.model.as_ref()?);
+        match job.planning.advance(model, SLICE) {
+            Ok(false) => Some(Turn::Working(progress(&job.planning))),
+            Ok(true) => {
+                let job = self.job.take()?;
+                Some(Turn::Done(finished(model, job)))
+            }
+            Err(error) => {
+                self.job = None;
+                Some(Turn::Done(Err(cannot(&error))))
+            }
+        }
+    }
+}
+
+fn progress(planning: &Planning) -> String {
+    let Progress { arena, bound } = planning.progress();
+    let bound = figures::binary(bound.0);
+    match arena {
+        Some(arena) => format!("Planning: {}, none below {bound}", figures::binary(arena.0)),
+        None => format!("Planning: none below {bound}"),
+    }
+}
+
+fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
+    let Job { settings, board, planning } = job;
+    let planned = planning.finish(model, &board).map_err(|error| cannot(&error))?;
+    let image = match (planned.report.fits, planned.report.runnable) {
+        (true, true) => Some(image_of(&planned, model, &board)?),
+        (true, false) => {
+            tilewright_check::check_memory(&planned.plan, model, &board)
+                .map_err(|error| found_wrong(&error))?;
+            None
+        }
+        (false, _) => None,
+    };
+    let facts = facts(settings, planned, image.as_deref())?;
+    Ok((PlanReply::Planned(Box::new(facts)), image.into_iter().collect()))
 }
 
 /// The int8 model that a message brings.
@@ -56,26 +106,39 @@ fn boards() -> PlanReply {
     PlanReply::Boards { boards: tilewright_board::all(), strategies }
 }
 
-/// The plan that settings ask for, and its board.
-pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, Board), Trouble> {
-    let cannot = |error: &dyn std::fmt::Display| {
-        Trouble::new(
-            "This model cannot be planned",
-            format!("{error}."),
-            "Change the model, or choose another board or strategy.",
-        )
-    };
+fn cannot(error: &dyn std::fmt::Display) -> Trouble {
+    Trouble::new(
+        "This model cannot be planned",
+        format!("{error}."),
+        "Change the model, or choose another board or strategy.",
+    )
+}
+
+/// Begins the plan that settings ask for; and its board.
+fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Trouble> {
     let board = tilewright_board::find(&settings.board).map_err(|error| cannot(&error))?;
     let strategy = settings.strategy.parse::<Strategy>().map_err(|error| cannot(&error))?;
     let options = Options { sram: settings.sram_bytes.map(Bytes) };
-    let planned = plan(model, &board, strategy, &options).map_err(|error| cannot(&error))?;
+    let planning = Planning::new(model, strategy, &options).map_err(|error| cannot(&error))?;
+    Ok((planning, board))
+}
+
+/// The plan that settings ask for, and its board.
+#[cfg(feature = "importer")]
+pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, Board), Trouble> {
+    let (mut planning, board) = start(model, settings)?;
+    while !planning.advance(model, SLICE).map_err(|error| cannot(&error))? {}
+    let planned = planning.finish(model, &board).map_err(|error| cannot(&error))?;
     Ok((planned, board))
 }
 
 fn image_of(planned: &Planned, model: &Model, board: &Board) -> Result<Vec<u8>, Trouble> {
-    tilewright_check::check(&planned.plan, model, board)
-        .map_err(|error| ours("plan", &format!("it was found to be wrong: {error}")))?;
+    tilewright_check::check(&planned.plan, model, board).map_err(|error| found_wrong(&error))?;
     plan_image(&planned.plan, model).map_err(|error| ours("plan image", &error))
+}
+
+fn found_wrong(error: &tilewright_check::CheckError) -> Trouble {
+    ours("plan", &format!("it was found to be wrong: {error}"))
 }
 
 fn facts(

@@ -1,7 +1,9 @@
 //! The loop of a worker: requests in, replies out.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
+use gloo::timers::callback::Timeout;
 use js_sys::{Array, Uint8Array};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -14,6 +16,92 @@ use crate::wire;
 
 /// A result with its buffers, or why there is none.
 pub type Outcome<R> = Result<(R, Vec<Vec<u8>>), Trouble>;
+
+/// What a worker that works in slices says after one.
+pub enum Turn<R> {
+    /// The request is answered.
+    Done(Outcome<R>),
+    /// There is more to do; what it does now.
+    Working(String),
+}
+
+/// Answers requests in slices, so that the next one is heard while it works. Only one request is
+/// worked on: a later one that takes its place leaves it without an answer.
+pub trait Sliced: 'static {
+    /// What it is asked.
+    type Request: DeserializeOwned;
+    /// What it answers.
+    type Answer: Serialize + 'static;
+
+    /// Begins with a request.
+    fn begin(&mut self, request: Self::Request, buffers: &[Vec<u8>]) -> Turn<Self::Answer>;
+
+    /// Works on the request that is not answered yet; nothing if there is none.
+    fn go_on(&mut self) -> Option<Turn<Self::Answer>>;
+}
+
+/// A worker in slices, and the number of the request that it works on.
+struct Slices<W> {
+    worker: W,
+    request: u32,
+    is_called: bool,
+}
+
+/// Answers every request with `worker`, one slice after the other. Returns at once; the worker goes
+/// on.
+pub fn serve_in_slices<W: Sliced>(worker: W) {
+    let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else { return };
+    say_last_words::<W::Answer>(&scope);
+    let slices = Rc::new(RefCell::new(Slices { worker, request: 0, is_called: false }));
+    let to = scope.clone();
+    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        let (request, body, buffers) = match wire::unpack::<W::Request>(event.data()) {
+            Ok(message) => message,
+            Err(error) => return post::<W::Answer>(&to, 0, &Reply::Crashed(error.0), &[]),
+        };
+        let buffers: Vec<_> = buffers.iter().map(Uint8Array::to_vec).collect();
+        let turn = slices.borrow_mut().worker.begin(body, &buffers);
+        if matches!(turn, Turn::Working(_)) {
+            slices.borrow_mut().request = request;
+        }
+        answer(&to, request, turn, &slices);
+    });
+    scope.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    on_message.forget();
+    post::<W::Answer>(&scope, 0, &Reply::Ready, &[]);
+}
+
+/// Posts what a turn gave, and sees to it that a request that is not answered yet is gone on with
+/// after the messages that wait.
+fn answer<W: Sliced>(
+    to: &DedicatedWorkerGlobalScope,
+    request: u32,
+    turn: Turn<W::Answer>,
+    slices: &Rc<RefCell<Slices<W>>>,
+) {
+    match turn {
+        Turn::Done(Ok((result, buffers))) => post(to, request, &Reply::Done(result), &buffers),
+        Turn::Done(Err(trouble)) => post::<W::Answer>(to, request, &Reply::Failed(trouble), &[]),
+        Turn::Working(text) => {
+            post::<W::Answer>(to, request, &Reply::Progress(text), &[]);
+            if std::mem::replace(&mut slices.borrow_mut().is_called, true) {
+                return;
+            }
+            let (to, slices) = (to.clone(), Rc::clone(slices));
+            Timeout::new(0, move || {
+                let (request, turn) = {
+                    let mut slices = slices.borrow_mut();
+                    slices.is_called = false;
+                    (slices.request, slices.worker.go_on())
+                };
+                if let Some(turn) = turn {
+                    answer(&to, request, turn, &slices);
+                }
+            })
+            .forget();
+        }
+    }
+}
 
 /// Answers every request with `handle`, which may say in between what it does. Returns at once;
 /// the worker goes on.

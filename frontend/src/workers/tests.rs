@@ -3,6 +3,7 @@
 
 use super::import::Importer;
 use super::plan::Planner;
+use super::{Outcome, Sliced, Turn};
 use crate::message::{ImportReply, ImportRequest, PlanFacts, PlanReply, PlanRequest, PlanSettings};
 use crate::view_model::catalogue::{EXAMPLES, Example};
 
@@ -30,10 +31,73 @@ fn settings(sram_bytes: Option<u64>) -> PlanSettings {
 
 fn planned(model: Vec<u8>, settings: PlanSettings) -> (PlanFacts, Vec<Vec<u8>>) {
     let mut planner = Planner::default();
-    planner.answer(PlanRequest::Load, &[model]).unwrap();
-    let (reply, buffers) = planner.answer(PlanRequest::Plan(settings), &[]).unwrap();
+    assert!(matches!(planner.begin(PlanRequest::Load, &[model]), Turn::Done(Ok(_))));
+    let begun = planner.begin(PlanRequest::Plan(settings), &[]);
+    let (reply, buffers) = to_the_end(&mut planner, begun).unwrap();
     let PlanReply::Planned(facts) = reply else { panic!("{reply:?}") };
     (*facts, buffers)
+}
+
+/// Lets a planner go on until it has answered.
+fn to_the_end(planner: &mut Planner, mut turn: Turn<PlanReply>) -> Outcome<PlanReply> {
+    loop {
+        match turn {
+            Turn::Done(outcome) => return outcome,
+            Turn::Working(text) => {
+                assert!(text.starts_with("Planning: "), "{text}");
+                turn = planner.go_on().unwrap();
+            }
+        }
+    }
+}
+
+/// Operators that nothing computes, each reading what two others have made, so that their best
+/// order takes long to find.
+fn tangle(operators: usize) -> tilewright_model::Model {
+    use tilewright_model::{DType, Model, Node, Op, Quantisation, Shape, Tensor, TensorId};
+    let mut model = Model { name: "tangle".to_owned(), ..Model::default() };
+    let mut state = 1usize;
+    let mut draw = move |below: usize| {
+        state = (state * 1_103_515_245 + 12_345) % (1 << 31);
+        (state >> 8) % below
+    };
+    for made in 0..=operators {
+        model.tensors.push(Tensor {
+            name: format!("t{made}"),
+            shape: Shape::new([1, 1, 1, draw(900) + 1]),
+            dtype: DType::I8,
+            quantisation: Some(Quantisation::per_tensor(1.0, 0)),
+            source: None,
+        });
+    }
+    model.inputs.push(TensorId(0));
+    model.outputs.push(TensorId(operators));
+    for made in 1..=operators {
+        model.nodes.push(Node {
+            name: format!("o{made}"),
+            op: Op::Opaque { name: "Attention".to_owned() },
+            inputs: vec![TensorId(draw(made)), TensorId(draw(made))],
+            outputs: vec![TensorId(made)],
+        });
+    }
+    model
+}
+
+#[test]
+fn a_newer_plan_takes_the_place_of_one_under_way() {
+    let mut planner = Planner::default();
+    let model = postcard::to_stdvec(&tangle(300)).unwrap();
+    assert!(matches!(planner.begin(PlanRequest::Load, &[model]), Turn::Done(Ok(_))));
+    let reordered = PlanSettings { strategy: "reordered".to_owned(), ..settings(None) };
+    assert!(matches!(planner.begin(PlanRequest::Plan(reordered), &[]), Turn::Working(_)));
+    assert!(matches!(planner.go_on(), Some(Turn::Working(_))));
+    // The list of boards is answered in between; a plan is the newest wish.
+    assert!(matches!(planner.begin(PlanRequest::Boards, &[]), Turn::Done(Ok(_))));
+    let newest = planner.begin(PlanRequest::Plan(settings(None)), &[]);
+    let (reply, _) = to_the_end(&mut planner, newest).unwrap();
+    let PlanReply::Planned(facts) = reply else { panic!("{reply:?}") };
+    assert_eq!(facts.settings.strategy, "resident");
+    assert!(planner.go_on().is_none(), "nothing is left of the older");
 }
 
 #[test]
@@ -132,20 +196,16 @@ fn a_run_is_judged_layer_by_layer() {
 }
 
 #[test]
-fn operators_that_nothing_computes_are_named_with_their_nodes() {
-    let mut model = tilewright_model::Model::default();
-    assert_eq!(super::import::without_meaning("net.onnx", &model), None);
-    for index in 0..7 {
-        model.nodes.push(tilewright_model::Node {
-            name: format!("head/{index}"),
-            op: tilewright_model::Op::Opaque { name: "NonMaxSuppression".to_owned() },
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-        });
-    }
-    let trouble = super::import::without_meaning("net.onnx", &model).unwrap();
-    assert!(trouble.detail.contains("NonMaxSuppression (node 'head/0')"), "{trouble:?}");
-    assert!(trouble.detail.ends_with("and 2 more."), "{trouble:?}");
+fn operators_without_kernel_are_planned_for_memory() {
+    let path = EXAMPLES[0].file;
+    let mut model = tilewright_formats::open(path, &file(path), &Default::default(), &[]).unwrap();
+    let node = model.nodes.last_mut().unwrap();
+    node.op = tilewright_model::Op::Opaque { name: "Attention".to_owned() };
+    let (facts, image) = planned(postcard::to_stdvec(&model).unwrap(), settings(None));
+    assert!(facts.report.fits && !facts.report.runnable && image.is_empty());
+    assert!(facts.image.is_none() && facts.timeline.slices.is_empty());
+    assert!(facts.report.without_kernel().unwrap().contains("float32"));
+    assert_eq!(facts.memory.rows.last().unwrap().op, "Attention");
 }
 
 #[test]

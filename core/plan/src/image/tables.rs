@@ -8,7 +8,7 @@ use core::fmt;
 use super::{
     ALIGNMENT, EntryRecord, Header, IoRecord, LaneRecord, LayerRecord, Section, SectionRecord,
 };
-use crate::plan::{Io, Plan};
+use crate::plan::{Io, Plan, Work};
 use crate::step::StepRecord;
 use crate::units::Bytes;
 use crate::view::Space;
@@ -44,9 +44,13 @@ impl Tables {
         let mut names = Names::default();
         let mut layers = Vec::new();
         for layer in &plan.layers {
+            // An image holds none of them: it is for what runs.
+            let Work::Kernel(kernel) = layer.work else {
+                return Err(TooMany("layers without a kernel"));
+            };
             layers.push(LayerRecord {
                 name: names.add(&layer.name)?,
-                kernel: layer.kernel as u16,
+                kernel: kernel as u16,
                 macs: u32::try_from(layer.macs).unwrap_or(u32::MAX),
             });
         }

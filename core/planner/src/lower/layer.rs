@@ -1,17 +1,17 @@
 //! Layers and the lives of tensors.
 
-use super::{flat_shape, roots, unsupported};
+use super::{flat_shape, roots};
 use crate::PlanError;
 use tilewright_model::{DType, Model, Node, NodeId, Op, ResizeMode, TensorId};
-use tilewright_plan::{Bytes, Kernel, PlannedTensor, Space};
+use tilewright_plan::{Bytes, Kernel, PlannedTensor, Space, Work};
 
 /// A node that executes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
     /// The node.
     pub node: NodeId,
-    /// The kernel of its steps.
-    pub kernel: Kernel,
+    /// What computes it.
+    pub work: Work,
     /// Activations that it reads, reshapes resolved.
     pub reads: Vec<TensorId>,
     /// Activations that it writes.
@@ -19,14 +19,13 @@ pub struct Layer {
 }
 
 /// The layers of a model in the order of its nodes.
-///
-/// # Errors
-/// Names the first node that no kernel runs.
-pub fn layers(model: &Model) -> Result<Vec<Layer>, PlanError> {
+pub fn layers(model: &Model) -> Vec<Layer> {
     let roots = roots(model);
     let mut layers = Vec::new();
     for (index, node) in model.nodes.iter().enumerate() {
-        let Some(kernel) = kernel(node)? else { continue };
+        if matches!(node.op, Op::Reshape) {
+            continue;
+        }
         let mut reads: Vec<TensorId> = Vec::new();
         for input in &node.inputs {
             let root = roots[input.0];
@@ -34,27 +33,55 @@ pub fn layers(model: &Model) -> Result<Vec<Layer>, PlanError> {
                 reads.push(root);
             }
         }
-        let constant = |id: &TensorId| model.tensor(*id).is_constant();
-        if node.op.is_weighted() {
-            let (input, weights) = node.inputs.split_at_checked(1).unwrap_or_default();
-            if input.iter().any(constant) {
-                return Err(unsupported(node, "its input is constant: fold it first"));
-            }
-            if !weights.iter().all(constant) {
-                return Err(unsupported(node, "weights or bias are not constant"));
-            }
-        } else if reads.is_empty() {
-            return Err(unsupported(node, "all of its operands are constant: fold it first"));
-        }
-        layers.push(Layer { node: NodeId(index), kernel, reads, writes: node.outputs.clone() });
+        let found = kernel(node).and_then(|kernel| {
+            operands(model, node, kernel, &reads)?;
+            Ok(kernel)
+        });
+        let work = found.map_or_else(|reason| no_kernel(node, reason), Work::Kernel);
+        layers.push(Layer { node: NodeId(index), work, reads, writes: node.outputs.clone() });
     }
-    Ok(layers)
+    layers
 }
 
-/// The kernel that does a node's work; nothing if there is none to do.
-fn kernel(node: &Node) -> Result<Option<Kernel>, PlanError> {
-    Ok(Some(match &node.op {
-        Op::Reshape => return Ok(None),
+/// The work of a node that no kernel computes, for this reason.
+pub fn no_kernel(node: &Node, reason: String) -> Work {
+    Work::NoKernel { op: node.op.name().to_owned(), reason }
+}
+
+/// Whether a node's operands are of a kind that its kernel takes: constant where it wants
+/// constants, int8 where it computes.
+fn operands(model: &Model, node: &Node, kernel: Kernel, reads: &[TensorId]) -> Result<(), String> {
+    let constant = |id: &TensorId| model.tensor(*id).is_constant();
+    if node.op.is_weighted() {
+        let (input, weights) = node.inputs.split_at_checked(1).unwrap_or_default();
+        if input.iter().any(constant) {
+            return Err("its input is constant: fold it first".to_owned());
+        }
+        if !weights.iter().all(constant) {
+            return Err("weights or bias are not constant".to_owned());
+        }
+    } else if reads.is_empty() {
+        return Err("all of its operands are constant: fold it first".to_owned());
+    }
+    let results = if kernel == Kernel::ArgMax { DType::I32 } else { DType::I8 };
+    let wanted = reads.iter().map(|id| (id, DType::I8));
+    let wanted = wanted.chain(node.outputs.iter().map(|id| (id, results)));
+    let mut tensors = wanted.map(|(id, dtype)| (model.tensor(*id), dtype));
+    match tensors.find(|(tensor, dtype)| tensor.dtype != *dtype) {
+        Some((tensor, dtype)) => Err(format!(
+            "tensor '{}' is {}, kernels compute on {}",
+            tensor.name,
+            tensor.dtype.name(),
+            dtype.name()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The kernel that does a node's work, or why there is none.
+fn kernel(node: &Node) -> Result<Kernel, String> {
+    Ok(match &node.op {
+        Op::Reshape => return Err("a reshape moves nothing".to_owned()),
         Op::Conv { .. } => Kernel::Conv,
         Op::DepthwiseConv { .. } => Kernel::Depthwise,
         Op::TransposeConv { .. } => Kernel::TransposeConv,
@@ -81,22 +108,22 @@ fn kernel(node: &Node) -> Result<Option<Kernel>, PlanError> {
         Op::LogSoftmax => Kernel::LogSoftmax,
         Op::ArgMax { .. } => Kernel::ArgMax,
         Op::BatchNorm { .. } => {
-            return Err(unsupported(node, "batch norm must be folded before quantisation"));
+            return Err("batch norm must be folded before quantisation".to_owned());
         }
         Op::Div { .. } => {
-            return Err(unsupported(node, "a division by other than constants has no int8 form"));
+            return Err("a division by other than constants has no int8 form".to_owned());
         }
         Op::LocalResponseNorm { .. } => Kernel::LocalResponse,
         Op::Opaque { .. } => {
-            return Err(unsupported(node, "no kernel computes it"));
+            return Err("no kernel computes this operator".to_owned());
         }
-    }))
+    })
 }
 
 /// The activation tensors with their lives, not yet placed.
 ///
 /// # Errors
-/// Names the first tensor that is not int8 or whose shape cannot be planned.
+/// Names the first tensor that is too large to be planned.
 pub fn tensors(model: &Model, layers: &[Layer]) -> Result<Vec<PlannedTensor>, PlanError> {
     let roots = roots(model);
     let end_of_time = layers.len().max(1) as u32;
@@ -123,13 +150,10 @@ pub fn tensors(model: &Model, layers: &[Layer]) -> Result<Vec<PlannedTensor>, Pl
     for (index, life) in lives.into_iter().enumerate() {
         let Some((first, end)) = life else { continue };
         let tensor = &model.tensors[index];
-        if !matches!(tensor.dtype, DType::I8 | DType::I32) {
-            return Err(PlanError::NotQuantised {
-                tensor: tensor.name.clone(),
-                dtype: tensor.dtype.name(),
-            });
-        }
-        let shape = flat_shape(model, TensorId(index))?;
+        let shape = match tensor.shape.elements() {
+            Some(0) => [1, 1, 0],
+            _ => flat_shape(model, TensorId(index))?,
+        };
         planned.push(PlannedTensor {
             tensor: index as u32,
             name: tensor.name.clone(),

@@ -1,6 +1,6 @@
 //! Ops, views, constants and the steps of the core lane.
 
-use super::layer::Layer;
+use super::layer::{Layer, no_kernel};
 use super::op::{op, zero};
 use super::{aligned_shape, flat_shape, gather, place_of, roots, shape, unsupported};
 use crate::PlanError;
@@ -10,7 +10,7 @@ use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
     Bytes, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind, Op, Plan,
-    PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View,
+    PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
 };
 
 /// Blocks of weights start at multiples of this.
@@ -18,10 +18,11 @@ const WEIGHTS_ALIGNMENT: u64 = 16;
 /// Other constants start at multiples of this.
 const CONSTANTS_ALIGNMENT: u64 = 4;
 
-/// Fills `plan`, whose tensors are placed, with layers, tables and one program.
+/// Fills `plan`, whose tensors are placed, with layers, tables and one program; there is no
+/// program if some layer has no kernel.
 ///
 /// # Errors
-/// Names the first node that no kernel runs as it is.
+/// If the model's inputs or outputs have no place.
 pub fn program(
     model: &Model,
     layers: &[Layer],
@@ -36,7 +37,10 @@ pub fn program(
     let places = roots.iter().map(|root| places[root.0]).collect();
     let mut builder = Builder { model, places, parts, plan, steps: Vec::new() };
     for layer in layers {
-        builder.layer(layer)?;
+        builder.layer(layer);
+    }
+    if builder.plan.layers.iter().any(|layer| layer.work.no_kernel().is_some()) {
+        return Ok(());
     }
     let inputs = builder.io(&model.inputs, &[])?;
     let outputs = builder.io(&model.outputs, &model.labels())?;
@@ -90,27 +94,68 @@ struct Part {
 }
 
 impl Builder<'_> {
-    fn layer(&mut self, layer: &Layer) -> Result<(), PlanError> {
+    /// A layer with its steps, or with the bytes of its constants alone if no kernel computes it.
+    fn layer(&mut self, layer: &Layer) {
         let node = &self.model.nodes[layer.node.0];
         let reads = layer.reads.iter().filter_map(|id| self.planned(*id)).collect();
         let writes = layer.writes.iter().filter_map(|id| self.planned(*id)).collect();
-        let number = u16::try_from(self.plan.layers.len())
-            .map_err(|_| unsupported(node, "the model has more than 65535 layers"))?;
+        let mut work = layer.work.clone();
+        if let Work::Kernel(kernel) = work {
+            let before = self.lengths();
+            if let Err(error) = self.steps(layer, kernel) {
+                self.cut(before);
+                let reason = match error {
+                    PlanError::Unsupported { reason, .. } => reason,
+                    error => error.to_string(),
+                };
+                work = no_kernel(node, reason);
+            }
+        }
+        if work.no_kernel().is_some() {
+            let weights = &mut self.plan.space_bytes[Space::Weights as usize];
+            *weights = Bytes(weights.0.saturating_add(self.model.constant_bytes(node)));
+        }
         self.plan.layers.push(PlannedLayer {
             node: layer.node.0 as u32,
             name: node.name.clone(),
-            kernel: layer.kernel,
+            work,
             macs: self.model.macs(node),
             reads,
             writes,
         });
+    }
+
+    /// How long the tables are that steps add to, and what the spaces hold.
+    fn lengths(&self) -> ([usize; 5], [Bytes; 6]) {
+        let Plan { ops, tiles, views, constants, .. } = &*self.plan;
+        let lengths = [ops.len(), tiles.len(), views.len(), constants.len(), self.steps.len()];
+        (lengths, self.plan.space_bytes)
+    }
+
+    /// Takes back what came after `lengths` were taken.
+    fn cut(
+        &mut self,
+        ([ops, tiles, views, constants, steps], space_bytes): ([usize; 5], [Bytes; 6]),
+    ) {
+        self.plan.ops.truncate(ops);
+        self.plan.tiles.truncate(tiles);
+        self.plan.views.truncate(views);
+        self.plan.constants.truncate(constants);
+        self.steps.truncate(steps);
+        self.plan.space_bytes = space_bytes;
+    }
+
+    /// The steps of a layer that `kernel` computes, with their tables.
+    fn steps(&mut self, layer: &Layer, kernel: Kernel) -> Result<(), PlanError> {
+        let node = &self.model.nodes[layer.node.0];
+        let number = u16::try_from(self.plan.layers.len())
+            .map_err(|_| unsupported(node, "the model has more than 65535 layers"))?;
         let output = *node.outputs.first().ok_or_else(|| unsupported(node, "no output"))?;
         let Some(&input) = node.inputs.first() else {
             return Err(unsupported(node, "no operand"));
         };
-        let kernel = layer.kernel;
         if let ModelOp::Concat { axis } = node.op {
-            return self.concat(layer, number, axis, output);
+            return self.concat(layer, kernel, number, axis, output);
         }
         let activations = kernel.roles().iter().filter(|role| **role == Role::Input).count();
         let inputs = node.inputs.get(..activations);
@@ -211,6 +256,7 @@ impl Builder<'_> {
     fn concat(
         &mut self,
         layer: &Layer,
+        kernel: Kernel,
         number: u16,
         axis: usize,
         output: TensorId,
@@ -228,7 +274,7 @@ impl Builder<'_> {
                 start[dimension] += size[dimension];
                 continue;
             }
-            let op = op(self.model, node, layer.kernel, &[*input], output)?;
+            let op = op(self.model, node, kernel, &[*input], output)?;
             let op = self.push_op(op);
             let [h, w, c] = size;
             let [y, x, first] = start.map(u64::from);

@@ -3,9 +3,11 @@
 //! Not every order of least peak can be placed without loss. When the allocator leaves a gap for
 //! the order that the solver found, other orders of the same peak are tried.
 
+use std::sync::Arc;
+
 use super::problem::{OrderError, Placed, Problem};
 use super::solve::{Budget, Ordered, Solver};
-use crate::allocate::{self, Goal, ProblemError, Progress, Search};
+use crate::allocate::{self, Goal, ProblemError, Progress, SLICE, Search};
 use thiserror::Error;
 use tilewright_plan::Bytes;
 
@@ -37,9 +39,9 @@ pub enum ArrangeError {
 }
 
 /// The search for an order of least peak and for offsets, advanced in units of work.
-pub struct Joint<'p> {
-    problem: &'p Problem,
-    solver: Solver<'p>,
+pub struct Joint {
+    problem: Arc<Problem>,
+    solver: Solver,
     alignment: u64,
     /// Units left for offsets in all, a share of them, and those left for the order under way.
     budget: u64,
@@ -51,14 +53,15 @@ pub struct Joint<'p> {
     ordered: bool,
 }
 
-impl<'p> Joint<'p> {
+impl Joint {
     /// A search for an order and offsets at multiples of `alignment`, with `budget` for the order
     /// and as much again for the offsets.
     #[must_use]
-    pub fn new(problem: &'p Problem, alignment: u64, budget: Budget) -> Self {
+    pub fn new(problem: impl Into<Arc<Problem>>, alignment: u64, budget: Budget) -> Self {
+        let problem = problem.into();
         Self {
+            solver: Solver::new(Arc::clone(&problem), budget),
             problem,
-            solver: Solver::new(problem, budget),
             alignment,
             budget: budget.work,
             share: budget.work / SHARES,
@@ -75,28 +78,33 @@ impl<'p> Joint<'p> {
     /// # Errors
     /// [`ArrangeError`] if the buffers cannot be placed at all.
     pub fn advance(&mut self, units: u64) -> Result<bool, ArrangeError> {
+        let (before, _) = self.spent();
+        while self.spent().0 - before < units && !(self.ordered && self.is_done()) {
+            self.step(units)?;
+        }
+        Ok(self.ordered && self.is_done())
+    }
+
+    fn step(&mut self, units: u64) -> Result<(), ArrangeError> {
         if !self.ordered {
             self.ordered = self.solver.advance(units);
-            return Ok(false);
-        }
-        if self.is_done() {
-            return Ok(true);
+            return Ok(());
         }
         let Some((_, _, search)) = &mut self.under_way else {
             return self.next();
         };
-        let slice = units.min(self.left);
+        let slice = SLICE.min(self.left);
         let progress = search.advance(slice);
         self.left -= slice;
         self.budget = self.budget.saturating_sub(slice);
         if progress == Progress::Done || self.left == 0 {
             self.keep();
         }
-        Ok(self.is_done())
+        Ok(())
     }
 
     fn is_done(&self) -> bool {
-        let peak = self.solver.answer().peak;
+        let (peak, _) = self.solver.standing();
         self.under_way.is_none()
             && self.best.as_ref().is_some_and(|best| {
                 best.solution.height <= peak.align_up(self.alignment)
@@ -105,7 +113,7 @@ impl<'p> Joint<'p> {
             })
     }
 
-    fn next(&mut self) -> Result<bool, ArrangeError> {
+    fn next(&mut self) -> Result<(), ArrangeError> {
         let order = match self.tried {
             0 => Some(self.solver.answer().order),
             seed => self.solver.another(seed),
@@ -118,7 +126,7 @@ impl<'p> Joint<'p> {
             self.left = self.left.clamp(1, self.budget.max(1));
             self.under_way = Some((order, placed, Search::new(buffers, Goal::Least)?));
         }
-        Ok(false)
+        Ok(())
     }
 
     fn keep(&mut self) {
@@ -136,6 +144,35 @@ impl<'p> Joint<'p> {
     pub fn best(&self) -> Option<&Arranged> {
         self.best.as_ref()
     }
+
+    /// The best arrangement so far; before an order has been placed, the best order with places
+    /// that take little work to find.
+    ///
+    /// # Errors
+    /// [`ArrangeError`] if the buffers cannot be placed at all.
+    pub fn settled(&self) -> Result<Arranged, ArrangeError> {
+        if let Some(best) = &self.best {
+            return Ok(best.clone());
+        }
+        let ordered = self.solver.answer();
+        let placed = self.problem.placed(&ordered.order)?;
+        let buffers = placed.iter().map(|p| p.buffer.clone().aligned(self.alignment)).collect();
+        let solution = allocate::least(buffers, 1)?.solution;
+        Ok(Arranged { ordered, placed, solution })
+    }
+
+    /// The solver of the order.
+    #[must_use]
+    pub const fn solver(&self) -> &Solver {
+        &self.solver
+    }
+
+    /// Units of work spent, and those that may be spent, on order and offsets.
+    #[must_use]
+    pub fn spent(&self) -> (u64, u64) {
+        let (spent, work) = self.solver.spent();
+        (spent + (work - self.budget), 2 * work)
+    }
 }
 
 /// Searches until the budget is used up.
@@ -143,11 +180,11 @@ impl<'p> Joint<'p> {
 /// # Errors
 /// [`ArrangeError`] if the buffers cannot be placed at all.
 pub fn arrange(
-    problem: &Problem,
+    problem: impl Into<Arc<Problem>>,
     alignment: u64,
     budget: Budget,
 ) -> Result<Arranged, ArrangeError> {
     let mut joint = Joint::new(problem, alignment, budget);
     while !joint.advance(1_000_000)? {}
-    joint.best.ok_or(ArrangeError::Buffers(ProblemError::NoRoom))
+    joint.settled()
 }

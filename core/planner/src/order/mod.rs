@@ -9,12 +9,14 @@ mod cuts;
 mod flow;
 mod graph;
 mod greedy;
+mod hills;
 mod joint;
 mod net;
 mod of_model;
 mod problem;
 mod published;
 mod search;
+mod series;
 mod solve;
 #[cfg(test)]
 mod tests;

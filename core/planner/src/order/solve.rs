@@ -1,10 +1,13 @@
 //! The order of least peak: first answers, bounds, cuts, and a search between the cuts.
 
+use std::sync::Arc;
+
 use super::cuts::{self, Finder};
 use super::greedy;
 use super::net::Net;
 use super::problem::Problem;
 use super::search::{Outcome, Search};
+use super::series::{self, Relaxed};
 use tilewright_plan::Bytes;
 
 /// How much may be spent.
@@ -57,16 +60,21 @@ struct Pair {
     stretch: usize,
     searches: [Option<Search>; 2],
     turn: usize,
-    /// Units until the other has its turn.
-    slice: u64,
 }
+
+/// Units of work until the other search of a pair has its turn.
+const TURN: u64 = 100_000;
 
 /// Operators around the peak that are put in order anew, from the first width on whenever that has
 /// helped.
 const WINDOWS: [usize; 5] = [32, 64, 128, 256, 512];
 
+/// Times that the series-parallel part is solved, each for the order that the last gave.
+const ROUNDS: usize = 4;
+
 enum Stage {
     Greedy(usize),
+    Series(usize),
     Bound(Vec<u32>),
     Cut(Finder),
     Windows(usize),
@@ -75,35 +83,39 @@ enum Stage {
 }
 
 /// Finds the order of least peak, step by step.
-pub struct Solver<'p> {
-    problem: &'p Problem,
+pub struct Solver {
+    problem: Arc<Problem>,
     mirror: Net,
     budget: Budget,
     spent: u64,
     order: Vec<u32>,
     peak: u64,
     bound: u64,
+    /// The operator that needs as much as the bound whatever the order, if that is what it is from.
+    needs: Option<u32>,
     stretches: Vec<Stretch>,
     stage: Stage,
 }
 
-impl<'p> Solver<'p> {
+impl Solver {
     /// A solver of `problem`.
     #[must_use]
-    pub fn new(problem: &'p Problem, budget: Budget) -> Self {
+    pub fn new(problem: impl Into<Arc<Problem>>, budget: Budget) -> Self {
+        let problem = problem.into();
         let net = &problem.net;
         let order: Vec<u32> = problem.default_order().into_iter().map(|o| o as u32).collect();
         let (start, profile) = net.profile(&order);
         let end = profile.last().map_or(start, |[_, live]| *live);
         let peak = net.peak(&order);
         Self {
-            problem,
             mirror: net.mirrored(),
+            problem: Arc::clone(&problem),
             budget,
             spent: 0,
             order,
             peak,
             bound: start.max(end),
+            needs: None,
             stretches: Vec::new(),
             stage: Stage::Greedy(0),
         }
@@ -117,6 +129,53 @@ impl<'p> Solver<'p> {
             peak: Bytes(self.peak),
             lower_bound: Bytes(self.bound.min(self.peak)),
         }
+    }
+
+    /// Peak of the best order found, and the best bound.
+    #[must_use]
+    pub fn standing(&self) -> (Bytes, Bytes) {
+        (Bytes(self.peak), Bytes(self.bound.min(self.peak)))
+    }
+
+    /// The operator, an index into the graph's, that needs as many bytes as the bound at once
+    /// whatever runs before it; nothing if the bound comes from many together.
+    #[must_use]
+    pub fn witness(&self) -> Option<usize> {
+        self.needs.map(|op| op as usize)
+    }
+
+    /// Units of work spent, and those that may be spent.
+    #[must_use]
+    pub const fn spent(&self) -> (u64, u64) {
+        (self.spent, self.budget.work)
+    }
+
+    /// Takes an order if it is better; whether it was.
+    fn take(&mut self, order: Vec<u32>) -> bool {
+        let peak = self.problem.net.peak(&order);
+        if peak < self.peak {
+            (self.order, self.peak) = (order, peak);
+            return true;
+        }
+        false
+    }
+
+    /// Raises the bound; whether it is new.
+    fn raise(&mut self, bound: u64, needs: Option<u32>) -> bool {
+        if bound > self.bound {
+            (self.bound, self.needs) = (bound, needs);
+            return true;
+        }
+        false
+    }
+
+    /// The operators, those last that need most in the order that there is.
+    fn by_need(&self) -> Vec<u32> {
+        let (_, profile) = self.problem.net.profile(&self.order);
+        let needs = profile.iter().map(|[first, _]| *first);
+        let mut ops: Vec<(u64, u32)> = needs.zip(self.order.iter().copied()).collect();
+        ops.sort_unstable();
+        ops.into_iter().map(|(_, op)| op).collect()
     }
 
     /// Another order whose peak is that of the answer, or lower: the operators between two cuts
@@ -158,7 +217,7 @@ impl<'p> Solver<'p> {
     pub fn advance(&mut self, units: u64) -> bool {
         let until = self.spent.saturating_add(units).min(self.budget.work);
         while self.spent < until && !matches!(self.stage, Stage::Done) {
-            self.step(until);
+            self.step();
             if self.bound >= self.peak {
                 self.stage = Stage::Done;
             }
@@ -166,8 +225,9 @@ impl<'p> Solver<'p> {
         matches!(self.stage, Stage::Done) || self.spent >= self.budget.work
     }
 
-    fn step(&mut self, until: u64) {
-        let net = &self.problem.net;
+    fn step(&mut self) {
+        let problem = Arc::clone(&self.problem);
+        let net = &problem.net;
         let limit = self.budget.work / 16;
         match &mut self.stage {
             Stage::Greedy(number) => {
@@ -178,38 +238,38 @@ impl<'p> Solver<'p> {
                     greedy::order(&self.mirror, rule, limit, &mut self.spent)
                         .map(|order| order.into_iter().rev().collect())
                 };
-                if let Some(order) = order {
-                    let peak = net.peak(&order);
-                    if peak < self.peak {
-                        (self.order, self.peak) = (order, peak);
-                    }
-                }
                 *number += 1;
                 if *number == 2 * greedy::RULES.len() {
-                    let (_, profile) = net.profile(&self.order);
-                    let mut ops: Vec<(u64, u32)> = self
-                        .order
-                        .iter()
-                        .zip(&profile)
-                        .map(|(op, [first, _])| (*first, *op))
-                        .collect();
-                    ops.sort_unstable();
-                    self.stage = Stage::Bound(ops.into_iter().map(|(_, op)| op).collect());
+                    self.stage = Stage::Series(0);
                 }
+                order.map(|order| self.take(order));
+            }
+            Stage::Series(round) => {
+                let round = *round;
+                let mut has_changed = false;
+                if series::memory(net.len()) <= self.budget.memory / 2 {
+                    let Relaxed { bound, order } = series::relax(net, &self.order, &mut self.spent);
+                    has_changed = self.raise(bound, None) | self.take(order);
+                }
+                self.stage = if has_changed && round + 1 < ROUNDS {
+                    Stage::Series(round + 1)
+                } else {
+                    Stage::Bound(self.by_need())
+                };
             }
             Stage::Bound(ops) => {
                 // An operator that needs no more than the bound in some order raises no bound.
                 let op = ops.pop().filter(|_| self.spent < self.budget.work / 4);
                 match op {
                     Some(op) => {
-                        let needed = cuts::needed(net, op, limit, &mut self.spent);
-                        self.bound = self.bound.max(needed.unwrap_or(0));
+                        let needed = cuts::needed(net, op, limit, &mut self.spent).unwrap_or(0);
                         let position = self.order.iter().position(|o| *o == op).unwrap_or(0);
                         let (_, profile) = net.profile(&self.order);
                         self.spent += net.len() as u64;
-                        if profile[position][0] <= self.bound {
+                        if profile[position][0] <= self.bound.max(needed) {
                             ops.clear();
                         }
+                        self.raise(needed, Some(op));
                     }
                     None => self.stage = Stage::Cut(Finder::new(net, &self.order)),
                 }
@@ -217,9 +277,12 @@ impl<'p> Solver<'p> {
             Stage::Cut(finder) => {
                 let more = finder.advance(net, &self.order, limit / 16, &mut self.spent);
                 if !more || self.spent > self.budget.work / 2 {
-                    let Stage::Cut(finder) =
-                        std::mem::replace(&mut self.stage, Stage::Search(None))
-                    else {
+                    let next = if net.len() > WINDOWS[1] {
+                        Stage::Windows(WINDOWS[0])
+                    } else {
+                        Stage::Search(None)
+                    };
+                    let Stage::Cut(finder) = std::mem::replace(&mut self.stage, next) else {
                         return;
                     };
                     let cuts = finder.into_cuts();
@@ -239,7 +302,7 @@ impl<'p> Solver<'p> {
                 self.window(width);
             }
             Stage::Search(None) => self.next_stretch(),
-            Stage::Search(Some(_)) => self.search(until),
+            Stage::Search(Some(_)) => self.search(),
             Stage::Done => {}
         }
     }
@@ -247,7 +310,8 @@ impl<'p> Solver<'p> {
     /// Looks for a better order of the operators around the peak: what large graphs get, and
     /// quickly, where a search of the whole stretch does not end.
     fn window(&mut self, width: usize) {
-        let net = &self.problem.net;
+        let problem = Arc::clone(&self.problem);
+        let net = &problem.net;
         let (_, profile) = net.profile(&self.order);
         self.spent += net.len() as u64 + 1;
         let peak = |live: &[u64; 2]| live[0].max(live[1]) == self.peak;
@@ -320,11 +384,10 @@ impl<'p> Solver<'p> {
         let memory = self.budget.memory / 2;
         let search = |net: Net| Some(Search::new(net, self.bound, peaks[worst], memory));
         let searches = [search(part.mirrored()), search(part)];
-        self.stage =
-            Stage::Search(Some(Pair { stretch: worst, searches, turn: 1, slice: 100_000 }));
+        self.stage = Stage::Search(Some(Pair { stretch: worst, searches, turn: 1 }));
     }
 
-    fn search(&mut self, until: u64) {
+    fn search(&mut self) {
         let Stage::Search(Some(pair)) = &mut self.stage else { return };
         if pair.searches.iter().all(Option::is_none) {
             self.stretches[pair.stretch].given_up = true;
@@ -332,28 +395,17 @@ impl<'p> Solver<'p> {
             return;
         }
         let turn = pair.turn;
-        let slice = pair.slice.min(until - self.spent);
-        pair.slice -= slice;
-        if pair.slice == 0 {
-            pair.turn = 1 - turn;
-            pair.slice = 100_000;
-        }
-        let Some(search) = &mut pair.searches[turn] else {
-            pair.turn = 1 - turn;
-            return;
-        };
-        let mut units = slice;
+        pair.turn = 1 - turn;
+        let Some(search) = &mut pair.searches[turn] else { return };
+        // Always the same slices, so that the answer does not depend on the caller's.
+        let mut units = TURN;
         let outcome = search.advance(&mut units);
-        self.spent += slice - units;
+        self.spent += TURN - units;
         let stretch = pair.stretch;
         let bound = search.bound();
         let Stretch { from, to, .. } = self.stretches[stretch];
         let solved = match outcome {
-            // The search counts the work of its last step in full, so it may use up all.
-            None => {
-                self.spent += u64::from(slice == 0);
-                None
-            }
+            None => None,
             Some(Outcome::Full) => {
                 pair.searches[turn] = None;
                 None
@@ -381,7 +433,7 @@ impl<'p> Solver<'p> {
             }
         }
         let least = self.stretches[stretch].bound;
-        self.bound = self.bound.max(least);
+        self.raise(least, None);
         self.peak = self.peaks().into_iter().max().unwrap_or(self.peak);
     }
 }

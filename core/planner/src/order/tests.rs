@@ -1,5 +1,7 @@
 //! Every answer against brute force on small random graphs.
 
+mod series;
+
 use super::*;
 use proptest::prelude::*;
 use tilewright_plan::Bytes;
@@ -85,7 +87,7 @@ pub fn rules() -> impl Strategy<Value = Rules> {
 }
 
 pub fn solved(problem: &Problem) -> Ordered {
-    let mut solver = Solver::new(problem, Budget::default());
+    let mut solver = Solver::new(problem.clone(), Budget::default());
     while !solver.advance(1000) {}
     solver.answer()
 }
@@ -201,7 +203,7 @@ fn an_empty_graph_needs_what_it_passes_on() {
     let tensors = vec![Tensor { name: "x".to_owned(), bytes: 7 }];
     let graph = Graph { tensors, inputs: vec![0], outputs: vec![0], ..Graph::default() };
     let problem = Problem::new(graph, Rules::default()).unwrap();
-    let arranged = arrange(&problem, 4, Budget::default()).unwrap();
+    let arranged = arrange(problem.clone(), 4, Budget::default()).unwrap();
     assert_eq!(arranged.ordered.peak, Bytes(7));
     assert!(arranged.ordered.is_proved() && arranged.ordered.order.is_empty());
     assert_eq!(problem.measure(&[]).unwrap().tensors, [0]);
@@ -230,7 +232,7 @@ fn two_thousand_branches_end_within_the_budget() {
     }
     let problem = Problem::new(graph, Rules::default()).unwrap();
     let budget = Budget { work: 20_000_000, memory: 16 << 20 };
-    let mut solver = Solver::new(&problem, budget);
+    let mut solver = Solver::new(problem.clone(), budget);
     let mut rounds = 0;
     while !solver.advance(100_000) {
         rounds += 1;
@@ -353,7 +355,7 @@ proptest! {
     ) {
         let problem = Problem::new(graph, rules).unwrap();
         let budget = Budget { work: 2_000_000, memory: 1 << 20 };
-        let arranged = arrange(&problem, 1, budget).unwrap();
+        let arranged = arrange(problem.clone(), 1, budget).unwrap();
         let buffers: Vec<_> = arranged.placed.iter().map(|p| p.buffer.clone()).collect();
         let valid = crate::allocate::validate(&buffers, &arranged.solution, None);
         prop_assert!(valid.is_ok(), "{valid:?}");

@@ -2,7 +2,7 @@
 
 use crate::lower::{self, Layer, place_of};
 use tilewright_model::{Model, Op, TensorId, integer};
-use tilewright_plan::Kernel;
+use tilewright_plan::{Kernel, Work};
 
 /// A tensor's place in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,14 +179,20 @@ struct Facts {
     count: usize,
 }
 
+/// Whether a layer's operands may lie in rows with gaps between them.
+fn takes_views(work: &Work) -> bool {
+    matches!(work, Work::Kernel(kernel)
+        if !matches!(kernel, Kernel::FullyConnected | Kernel::Gather))
+}
+
 impl Facts {
     fn of(model: &Model, layers: &[Layer]) -> Self {
         let roots = lower::roots(model);
         let count = model.tensors.len();
         let (mut made, mut anywhere) = (vec![false; count], vec![false; count]);
         for layer in layers {
-            let steps = !matches!(layer.kernel, Kernel::FullyConnected | Kernel::Gather)
-                && !matches!(layer.kernel, Kernel::Mean | Kernel::ArgMax);
+            let steps = takes_views(&layer.work)
+                && !matches!(layer.work, Work::Kernel(Kernel::Mean | Kernel::ArgMax));
             for output in &layer.writes {
                 made[output.0] = true;
                 // Kernels of two operands see a tensor aligned at its last dimension.
@@ -195,8 +201,7 @@ impl Facts {
         }
         for layer in layers {
             for input in &layer.reads {
-                anywhere[input.0] &=
-                    !matches!(layer.kernel, Kernel::FullyConnected | Kernel::Gather);
+                anywhere[input.0] &= takes_views(&layer.work);
             }
         }
         let other_names = (0..count).filter(|tensor| roots[*tensor].0 != *tensor);

@@ -5,33 +5,90 @@
 //! nothing needs afterwards, and operands of concats may be made where the output lies, wherever
 //! that makes the arena smaller.
 
-use super::sharing::{self, Candidate};
+use super::Search;
+use super::sharing::{Candidate, Improving};
 use crate::PlanError;
 use crate::allocate::{self, Buffer, PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use crate::lower::{self, Layer};
-use crate::order::{self, Budget, Graph, Operator, Problem, Rules, Tensor};
+use crate::order::{self, Budget, Graph, Joint, Operator, Problem, Rules, Tensor};
+use crate::planning::Progress;
 use crate::share::{Arranged, Parts, Sharing};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, PlannedTensor};
 
-/// Plans `model`; with the bytes that no order and no placement goes below.
-///
-/// # Errors
-/// [`PlanError`] names the node or tensor that cannot be planned.
-pub fn plan(model: &Model) -> Result<(Candidate, Bytes), PlanError> {
-    let sharing = Sharing { parts: true, in_place: true, rows: false };
-    sharing::improve(model, &sharing, apart(model)?)
+/// Units of work for the order, and as many again for the offsets.
+pub const BUDGET: Budget = Budget { work: 100 * PLANNING_BUDGET, memory: 64 << 20 };
+
+/// The search: the best order of tensors that share nothing, then better ones with sharing.
+pub enum Reordering {
+    /// The first, from the layers in the model's order.
+    Apart(Vec<Layer>, Joint),
+    /// The second.
+    Sharing(Improving),
 }
 
-/// The best order of tensors that share nothing.
-fn apart(model: &Model) -> Result<Candidate, PlanError> {
-    let layers = lower::layers(model)?;
-    let given = lower::tensors(model, &layers)?;
-    let problem = Problem::new(graph(model, &layers, &given), Rules::default())?;
-    let budget = Budget { work: 100 * PLANNING_BUDGET, memory: 64 << 20 };
-    let arranged = order::arrange(&problem, TENSOR_ALIGNMENT, budget)?;
-    let layers: Vec<Layer> =
-        arranged.ordered.order.iter().map(|position| layers[*position].clone()).collect();
+impl Reordering {
+    /// Begins.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the tensor that cannot be planned.
+    pub fn new(model: &Model) -> Result<Self, PlanError> {
+        let layers = lower::layers(model);
+        let given = lower::tensors(model, &layers)?;
+        let problem = Problem::new(graph(model, &layers, &given), Rules::default())?;
+        Ok(Self::Apart(layers, Joint::new(problem, TENSOR_ALIGNMENT, BUDGET)))
+    }
+
+    /// The best so far.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the tensor that cannot be planned.
+    pub fn best(&self, model: &Model) -> Result<Candidate, PlanError> {
+        match self {
+            Self::Apart(layers, joint) => apart(model, layers, &joint.settled()?),
+            Self::Sharing(improving) => Ok(improving.best().clone()),
+        }
+    }
+}
+
+impl Search for Reordering {
+    fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
+        match self {
+            Self::Apart(_, joint) => {
+                if joint.advance(units)? {
+                    let sharing = Sharing { parts: true, in_place: true, rows: false };
+                    *self = Self::Sharing(Improving::new(model, sharing, self.best(model)?)?);
+                }
+                Ok(false)
+            }
+            Self::Sharing(improving) => improving.advance(model, units),
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        match self {
+            Self::Apart(_, joint) => {
+                let arena = joint.best().map(|best| best.solution.height);
+                Progress { arena, bound: Bytes(0) }
+            }
+            Self::Sharing(improving) => improving.progress(),
+        }
+    }
+
+    fn finish(self: Box<Self>, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
+        let bound = self.progress().bound;
+        Ok((self.best(model)?, Some(bound)))
+    }
+}
+
+/// Layers and tensors as the orders' solver has placed them.
+fn apart(
+    model: &Model,
+    layers: &[Layer],
+    arranged: &order::Arranged,
+) -> Result<Candidate, PlanError> {
+    let order = &arranged.ordered.order;
+    let layers: Vec<Layer> = order.iter().map(|position| layers[*position].clone()).collect();
     let mut tensors = lower::tensors(model, &layers)?;
     let mut offsets = vec![None; tensors.len()];
     for (placed, offset) in arranged.placed.iter().zip(&arranged.solution.offsets) {

@@ -1,19 +1,41 @@
 //! `resident`: order as given, all activations in SRAM, weights in flash.
 
+use super::Search;
 use super::sharing::Candidate;
 use crate::PlanError;
 use crate::allocate::PLANNING_BUDGET;
 use crate::lower;
+use crate::planning::Progress;
 use crate::share::{self, Sharing};
 use tilewright_model::Model;
+use tilewright_plan::Bytes;
 
 /// Plans `model`.
 ///
 /// # Errors
-/// [`PlanError`] names the node or tensor that cannot be planned.
+/// [`PlanError`] names the tensor that cannot be planned.
 pub fn plan(model: &Model) -> Result<Candidate, PlanError> {
-    let layers = lower::layers(model)?;
+    let layers = lower::layers(model);
     let nothing = Sharing::default();
     let arranged = share::arrange(model, &layers, &nothing, &|_| false, PLANNING_BUDGET)?;
     Ok(Candidate { layers, arranged })
+}
+
+/// The search: one step, which [`PLANNING_BUDGET`] bounds.
+#[derive(Default)]
+pub struct Placing(Option<Candidate>);
+
+impl Search for Placing {
+    fn advance(&mut self, model: &Model, _: u64) -> Result<bool, PlanError> {
+        self.0 = Some(plan(model)?);
+        Ok(true)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+
+    fn finish(self: Box<Self>, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
+        Ok((self.0.map_or_else(|| plan(model), Ok)?, None))
+    }
 }

@@ -1,10 +1,12 @@
 //! Plans in which tensors share bytes: the search that `reordered` and `auto` have in common.
 
+use super::reordered::BUDGET;
 use crate::PlanError;
 use crate::allocate::{PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use crate::lower::{self, Layer};
-use crate::order::{Budget, Problem, Rules, Solver};
-use crate::share::{self, Arranged, Sharing};
+use crate::order::{Problem, Rules, Solver};
+use crate::planning::Progress;
+use crate::share::{self, Arranged, Parts, Sharing};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, PlannedTensor};
 
@@ -29,43 +31,100 @@ impl Candidate {
     }
 }
 
-/// Searches for orders and placements with `sharing` that need less than `best`; gives the best,
-/// and the bytes that no order and no placement with this sharing goes below.
-///
-/// # Errors
-/// [`PlanError`] names the node or tensor that cannot be planned.
-pub fn improve(
-    model: &Model,
-    sharing: &Sharing,
-    mut best: Candidate,
-) -> Result<(Candidate, Bytes), PlanError> {
-    let given = lower::layers(model)?;
-    let problem = Problem::new(share::graph(model, &given, sharing)?, Rules::default())?;
-    let mut solver =
-        Solver::new(&problem, Budget { work: 100 * PLANNING_BUDGET, memory: 64 << 20 });
-    while !solver.advance(1_000_000) {}
-    let ordered = solver.answer();
-    let bound = ordered.lower_bound.align_up(TENSOR_ALIGNMENT);
-    let reached = |best: &Candidate| best.arranged.height <= bound;
-    let default: Vec<usize> = (0..given.len()).collect();
-    let others = (1..=TRIES).map_while(|seed| solver.another(seed));
-    for order in [ordered.order, default].into_iter().chain(others) {
-        if reached(&best) {
-            break;
+/// The search for orders and placements with sharing that need less than what there is.
+pub struct Improving {
+    variants: Vec<Sharing>,
+    /// The layers in the model's order.
+    given: Vec<Layer>,
+    solver: Solver,
+    is_ordered: bool,
+    best: Candidate,
+    /// The layers in the order under way, and the variants of sharing that were tried with it.
+    layers: Vec<Layer>,
+    tried_variants: usize,
+    tried_orders: u64,
+}
+
+impl Improving {
+    /// Begins a search with `sharing` for less than `best`.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the tensor that cannot be planned.
+    pub fn new(model: &Model, sharing: Sharing, best: Candidate) -> Result<Self, PlanError> {
+        let given = lower::layers(model);
+        // Layers without kernel write and read whole tensors, and nothing follows their rows.
+        let draft = lower::draft(model, &given, &Parts::none(), lower::tensors(model, &given)?)?;
+        let sharing = if draft.programs.is_empty() { Sharing::default() } else { sharing };
+        let problem = Problem::new(share::graph(model, &given, &sharing)?, Rules::default())?;
+        let variants = variants(&sharing);
+        Ok(Self {
+            tried_variants: variants.len(),
+            variants,
+            given,
+            solver: Solver::new(problem, BUDGET),
+            is_ordered: false,
+            best,
+            layers: Vec::new(),
+            tried_orders: 0,
+        })
+    }
+
+    /// Works for about `units`; whether it is done.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the tensor that cannot be planned.
+    pub fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
+        if !self.is_ordered {
+            self.is_ordered = self.solver.advance(units);
+            return Ok(false);
         }
-        let layers: Vec<Layer> = order.iter().map(|index| given[*index].clone()).collect();
-        for sharing in variants(sharing) {
-            let arranged = share::arrange(model, &layers, &sharing, &|_| true, PLANNING_BUDGET)?;
-            let found = Candidate { layers: layers.clone(), arranged };
-            if found.arranged.height < best.arranged.height {
-                best.improve(sparing(model, &sharing, found)?);
-            }
-            if reached(&best) {
-                break;
-            }
+        if self.is_least() {
+            return Ok(true);
+        }
+        if self.tried_variants == self.variants.len() {
+            let Some(order) = self.next_order() else { return Ok(true) };
+            self.layers = order.iter().map(|index| self.given[*index].clone()).collect();
+            self.tried_variants = 0;
+        }
+        let sharing = &self.variants[self.tried_variants];
+        self.tried_variants += 1;
+        let arranged = share::arrange(model, &self.layers, sharing, &|_| true, PLANNING_BUDGET)?;
+        if arranged.height < self.best.arranged.height {
+            let found = Candidate { layers: self.layers.clone(), arranged };
+            self.best.improve(sparing(model, sharing, found)?);
+        }
+        Ok(self.is_least())
+    }
+
+    /// The best order, that of the model, then others of the best order's peak.
+    fn next_order(&mut self) -> Option<Vec<usize>> {
+        self.tried_orders += 1;
+        match self.tried_orders {
+            1 => Some(self.solver.answer().order),
+            2 => Some((0..self.given.len()).collect()),
+            count if count <= 2 + TRIES => self.solver.another(count - 2),
+            _ => None,
         }
     }
-    Ok((best, bound))
+
+    fn is_least(&self) -> bool {
+        self.best.arranged.height <= self.bound()
+    }
+
+    /// No order and no placement with this sharing goes below.
+    fn bound(&self) -> Bytes {
+        self.solver.standing().1.align_up(TENSOR_ALIGNMENT)
+    }
+
+    /// The best so far.
+    pub const fn best(&self) -> &Candidate {
+        &self.best
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        Progress { arena: Some(self.best.arranged.height), bound: self.bound() }
+    }
 }
 
 /// What is tried of a sharing: all of it, and without what may do harm elsewhere.

@@ -70,7 +70,9 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
                 drop(model);
                 let given = match samples {
                     Some(samples) => Samples::File("samples", samples),
-                    None if imported.is_int8() => Samples::Random,
+                    None if imported.is_int8() || imported.opaque_in_words().is_some() => {
+                        Samples::Random
+                    }
                     None => return Err(no_samples()),
                 };
                 pipeline::prepare(imported, given, options, bounds, progress, cancel)?

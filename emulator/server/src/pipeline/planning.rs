@@ -2,7 +2,7 @@
 
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_planner::{Options, PlanError, Planned, Strategy};
+use tilewright_planner::{Options, PlanError, Planned, Planning, Strategy};
 use tilewright_report::PlanReport;
 
 use super::emulate::{PlanFile, capitalised};
@@ -10,8 +10,11 @@ use crate::execute::Cancel;
 use crate::problem::{Blame, Problem};
 use crate::progress::{Progress, Stage};
 
-/// Plans `model` and proves the plan. A plan that does not fit is one, but nothing is proved of
-/// it: its report says what is missing.
+/// Units of work between two looks at whether someone wants an end.
+const SLICE: u64 = 2_000_000;
+
+/// Plans `model` and proves the plan: of one that no firmware can run, that its tensors have room.
+/// A plan that does not fit is one, but nothing is proved of it: its report says what is missing.
 ///
 /// # Errors
 /// If there is no plan whatever the memory, or `cancel` is asked; a plan that fits and is found
@@ -26,11 +29,22 @@ pub fn checked_plan(
 ) -> Result<Planned, Problem> {
     cancel.check()?;
     progress(Progress::Stage(Stage::Planning));
-    let planned = tilewright_planner::plan(model, board, strategy, options).map_err(no_plan)?;
+    let mut planning = Planning::new(model, strategy, options).map_err(no_plan)?;
+    while !planning.advance(model, SLICE).map_err(no_plan)? {
+        cancel.check()?;
+        let tilewright_planner::Progress { arena, bound } = planning.progress();
+        progress(Progress::Planning { arena, bound });
+    }
+    let planned = planning.finish(model, board).map_err(no_plan)?;
     if planned.report.fits {
         cancel.check()?;
         progress(Progress::Stage(Stage::Checking));
-        tilewright_check::check(&planned.plan, model, board)
+        let proved = if planned.report.runnable {
+            tilewright_check::check(&planned.plan, model, board).map(drop)
+        } else {
+            tilewright_check::check_memory(&planned.plan, model, board).map(drop)
+        };
+        proved
             .map_err(|error| Problem::ours(capitalised(&error.to_string()), "check of the plan"))?;
     }
     Ok(planned)
@@ -60,9 +74,7 @@ fn no_plan(error: PlanError) -> Problem {
         PlanError::UnknownStrategy { .. } => {
             Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
         }
-        PlanError::NotQuantised { .. } | PlanError::Integer { .. } | PlanError::Order(_) => {
-            Problem::ours(text, "planner")
-        }
+        PlanError::Integer { .. } | PlanError::Order(_) => Problem::ours(text, "planner"),
     }
 }
 
@@ -87,12 +99,26 @@ pub fn does_not_fit(report: &PlanReport) -> Option<Problem> {
     Some(Problem::new(Blame::DoesNotFit, error, place, what_to_do))
 }
 
+/// The problem of a plan with operators that no kernel computes; nothing if each has one.
+#[must_use]
+pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
+    let layers = report.without_kernel()?;
+    Some(Problem::new(
+        Blame::BadInput,
+        format!("The model cannot run: no kernel computes {layers}."),
+        report.model.clone(),
+        "Replace these operators in the model by others that compute the same; `tilewright plan` \
+         plans its memory as it is.",
+    ))
+}
+
 /// The image of a plan that fits.
 ///
 /// # Errors
-/// [`Blame::DoesNotFit`] for one that does not; else a plan without image is our fault.
+/// [`Blame::BadInput`] if operators have no kernel, [`Blame::DoesNotFit`] if it does not fit; else a
+/// plan without image is our fault.
 pub fn plan_file(planned: &Planned, model: &Model, board: &Board) -> Result<PlanFile, Problem> {
-    if let Some(problem) = does_not_fit(&planned.report) {
+    if let Some(problem) = cannot_run(&planned.report).or_else(|| does_not_fit(&planned.report)) {
         return Err(problem);
     }
     let image = tilewright_image::plan_image(&planned.plan, model)

@@ -29,13 +29,13 @@ pub enum Samples<'s> {
 /// An int8 model with what was learned on the way.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The int8 model.
+    /// The int8 model; a float one if operators that nothing computes keep it from being quantised.
     pub model: Model,
-    /// What quantisation did; nothing if the file was int8.
+    /// What quantisation did; nothing if nothing was quantised.
     pub quantisation: Option<QuantiseReport>,
     /// How it became int8, for people: "quantised on …", or as the file has it.
     pub samples: String,
-    /// The first sample, quantised: the input when none is given.
+    /// The first sample, quantised: the input when none is given; empty if the model cannot run.
     pub first: Vec<Data>,
 }
 
@@ -55,7 +55,8 @@ pub fn import(
     files::open(name, bytes, dims)
 }
 
-/// Quantises a float model by `options`, and finds the input to run on.
+/// Quantises a float model by `options`, and finds the input to run on. A float model with operators
+/// that nothing computes stays as it is, for its memory to be planned.
 ///
 /// # Errors
 /// [`Blame::BadInput`] if the samples do not suit the model, or the model has no int8 form;
@@ -71,6 +72,11 @@ pub fn prepare(
     cancel.check()?;
     if model.is_int8() {
         return as_it_is(model, samples);
+    }
+    if let Some(operators) = model.opaque_in_words() {
+        // What cannot be computed cannot be calibrated: its memory is planned as the file has it.
+        let samples = format!("as the file has it: nothing here computes {operators}");
+        return Ok(Prepared { model, quantisation: None, samples, first: Vec::new() });
     }
     let float = model;
     progress(Progress::Stage(Stage::Quantising));

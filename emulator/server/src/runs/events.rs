@@ -94,7 +94,7 @@ impl EventLog {
             Progress::Running { instructions, step } => self
                 .push(EventKind::Progress, json!({ "instructions": instructions, "step": step })),
             // Clients are told the stage alone.
-            Progress::Sample { .. } => {}
+            Progress::Sample { .. } | Progress::Planning { .. } => {}
             Progress::Console(text) => self.push(EventKind::Console, json!({ "text": text })),
             Progress::Step(step) => self.push(EventKind::Step, json!(step)),
         }

@@ -217,7 +217,10 @@ impl Run {
                     state.now.progress.instructions = *instructions;
                     state.now.progress.step = *step;
                 }
-                Progress::Sample { .. } | Progress::Console(_) | Progress::Step(_) => {}
+                Progress::Sample { .. }
+                | Progress::Planning { .. }
+                | Progress::Console(_)
+                | Progress::Step(_) => {}
             }
             state.log.push_progress(progress);
         });

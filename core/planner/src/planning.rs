@@ -1,0 +1,83 @@
+//! Planning in slices: a state machine whose state depends on the work done only, so that a host
+//! can show progress, answer others in between, and give up.
+
+use crate::costs::Costs;
+use crate::strategy::{self, Search};
+use crate::{Options, PlanError, Planned, Strategy, remedies, report, simulate};
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::Bytes;
+use tilewright_report::MemoryMap;
+
+/// How far planning is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The smallest arena found so far.
+    pub arena: Option<Bytes>,
+    /// No arena of this strategy is smaller, as far as is known.
+    pub bound: Bytes,
+}
+
+/// Planning under way.
+pub struct Planning {
+    strategy: Strategy,
+    options: Options,
+    search: Box<dyn Search>,
+}
+
+impl Planning {
+    /// Begins to plan `model` with `strategy`.
+    ///
+    /// # Errors
+    /// [`PlanError`] if no plan exists whatever the memory.
+    pub fn new(model: &Model, strategy: Strategy, options: &Options) -> Result<Self, PlanError> {
+        let search: Box<dyn Search> = match strategy {
+            Strategy::Resident => Box::new(strategy::resident::Placing::default()),
+            Strategy::Reordered => Box::new(strategy::reordered::Reordering::new(model)?),
+            Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
+        };
+        Ok(Self { strategy, options: options.clone(), search })
+    }
+
+    /// Works for about `units` on `model`, with which planning began; whether it is done. One is
+    /// some ten nanoseconds.
+    ///
+    /// # Errors
+    /// [`PlanError`] if no plan exists whatever the memory.
+    pub fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
+        self.search.advance(model, units)
+    }
+
+    /// How far it is.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        self.search.progress()
+    }
+
+    /// The plan on `board` of the model that planning began with; before planning is done the best
+    /// that has been found.
+    ///
+    /// # Errors
+    /// [`PlanError`] if there is none.
+    pub fn finish(self, model: &Model, board: &Board) -> Result<Planned, PlanError> {
+        let costs = Costs::of(board.core.kind);
+        let (found, bound) = self.search.finish(model)?;
+        let plan = strategy::plan_of(model, board, self.strategy, found)?;
+        let timeline = simulate::predict(&plan, board, &costs);
+        let memory = MemoryMap::of(&plan);
+        let options = &self.options;
+        let mut report =
+            report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
+        if let Some(trouble) = report.does_not_fit.as_mut()
+            && self.strategy != Strategy::Auto
+            && trouble.memory == remedies::SRAM
+            && model.nodes.len() <= remedies::MOST_NODES
+        {
+            let mut auto = strategy::auto::Combining::new(model)?;
+            while !auto.advance(model, u64::MAX)? {}
+            let (best, _) = Box::new(auto).finish(model)?;
+            trouble.remedies.splice(0..0, remedies::of_auto(trouble, best.arranged.height));
+        }
+        Ok(Planned { plan, memory, timeline, report })
+    }
+}
