@@ -24,14 +24,21 @@ struct Sample {
     cycles: u64,
 }
 
-/// Writes the cost files, or compares them with those that are there.
+/// Writes the cost files, or compares them with those that are there. Only the kernels of these
+/// names are run, if there are names; the others' costs stay as they are.
 ///
 /// # Errors
-/// If a run fails, a file cannot be written, or the comparison finds a difference.
-pub fn calibrate(check: bool) -> Result<(), String> {
+/// If there is no such kernel, a run fails, a file cannot be written, or the comparison finds a
+/// difference.
+pub fn calibrate(check: bool, names: &[String]) -> Result<(), String> {
+    let known = |name: &&String| Kernel::ALL.iter().any(|kernel| kernel.name() == *name);
+    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+        return Err(format!("there is no kernel '{unknown}'"));
+    }
     for (core, board) in BOARDS {
         let board = tilewright_board::find(board).map_err(|e| e.to_string())?;
-        let text = render(&costs_of(&board)?)?;
+        let kept = if names.is_empty() { BTreeMap::new() } else { Costs::of(core).kernels };
+        let text = render(&costs_of(&board, names, kept)?)?;
         let path = emulated::project().join("costs").join(core.id()).with_extension("toml");
         let name = format!("costs/{}.toml", core.id());
         if check {
@@ -48,14 +55,18 @@ pub fn calibrate(check: bool) -> Result<(), String> {
     Ok(())
 }
 
-fn costs_of(board: &Board) -> Result<Costs, String> {
-    let mut kernels = BTreeMap::new();
+fn costs_of(
+    board: &Board,
+    names: &[String],
+    mut kernels: BTreeMap<String, KernelCost>,
+) -> Result<Costs, String> {
     println!("{:16} {:>5} {:>22} {:>22}", "kernel", "runs", "instructions: error", "cycles: error");
-    for kernel in Kernel::ALL {
+    let chosen = |kernel: &Kernel| names.is_empty() || names.iter().any(|n| n == kernel.name());
+    for kernel in Kernel::ALL.into_iter().filter(chosen) {
         let models = layers::models(kernel);
         let mut samples = Vec::with_capacity(models.len());
         for model in &models {
-            samples.extend(run(model, board).map_err(|e| format!("{}: {e}", model.name))?);
+            samples.extend(run(kernel, model, board).map_err(|e| format!("{}: {e}", model.name))?);
         }
         let cost = fit_kernel(&samples);
         println!(
@@ -76,7 +87,7 @@ fn costs_of(board: &Board) -> Result<Costs, String> {
 }
 
 /// Runs a model and gives what each of its compute steps took.
-fn run(model: &Model, board: &Board) -> Result<Vec<Sample>, String> {
+fn run(kernel: Kernel, model: &Model, board: &Board) -> Result<Vec<Sample>, String> {
     let mut rng = fastrand::Rng::with_seed(1);
     let inputs: Vec<Data> = model
         .inputs
@@ -86,7 +97,12 @@ fn run(model: &Model, board: &Board) -> Result<Vec<Sample>, String> {
             Data::I8((0..elements).map(|_| rng.i8(..)).collect())
         })
         .collect();
-    let run = emulated::run(model, board, Strategy::Resident, &inputs)?;
+    // Only this strategy computes pools with their convolutions.
+    let strategy = match kernel {
+        Kernel::ConvMaxPool => Strategy::PingPong,
+        _ => Strategy::Resident,
+    };
+    let run = emulated::run(model, board, strategy, &inputs)?;
     if let Some(fault) = run.outcome.finish.fault {
         return Err(fault.message);
     }

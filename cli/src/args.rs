@@ -132,6 +132,10 @@ pub struct Plan {
     /// Strategy, or `all`
     #[arg(long, default_value = "resident", value_parser = strategies)]
     pub strategy: Strategies,
+    /// What activations consist of: `int8`, or `float32` to see the memory that the network needs
+    /// as it was trained; of floats memory alone is planned, not a program
+    #[arg(long, value_enum, default_value_t = Elements::Int8)]
+    pub elements: Elements,
     #[command(flatten)]
     pub json: Json,
     /// Write the memory map, one row an operator, as comma-separated values
@@ -232,6 +236,15 @@ pub struct Serve {
     #[arg(long, value_name = "N", default_value_t = 2,
           value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: u16,
+}
+
+/// What activations and weights consist of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Elements {
+    /// 8-bit integers: the plan can run
+    Int8,
+    /// 32-bit floats: memory alone
+    Float32,
 }
 
 /// One strategy, or all.

@@ -32,12 +32,19 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
     } else {
         facts.add("fits", "yes", kind("fits"));
     }
+    if report.elements != "int8" {
+        let what = format!("{}: memory alone is planned, there is no program", report.elements);
+        facts.add("elements", what, None);
+    }
     if let Some(problem) = cannot_run(report) {
         facts.add("runs", format!("no: {}", problem.error), None);
         facts.add("what to do", problem.what_to_do, None);
     }
     let peak = format!("{} of {}", bytes(report.peak_sram_bytes.0), bytes(board.arena().0));
     facts.add("SRAM for tensors", peak, kind("peak_sram_bytes"));
+    for stage in &report.stages {
+        facts.add(&stage.what, bytes(stage.bytes.0), kind("stages"));
+    }
     let bound = if report.proved { ": none needs less" } else { "" };
     let bound = format!("{}{bound}", bytes(report.lower_bound_bytes.0));
     facts.add("lower bound", bound, kind("lower_bound_bytes"));

@@ -238,7 +238,10 @@ pub enum PlanReply {
         strategies: Vec<String>,
     },
     /// The model is taken.
-    Loaded,
+    Loaded {
+        /// Strategies that cannot plan it, and why.
+        obstacles: Vec<(String, String)>,
+    },
     /// Buffers: the plan image, if the plan fits.
     Planned(Box<PlanFacts>),
 }

@@ -81,6 +81,34 @@ pub fn random_layer(seed: u64) -> Model {
     build.model
 }
 
+/// A random chain: each operator reads what the one before made, and many max pools stand behind
+/// convolutions.
+#[must_use]
+pub fn random_chain(seed: u64) -> Model {
+    let mut rng = Rng::with_seed(seed);
+    let mut build = Build { model: Model::default(), rng: Rng::with_seed(rng.u64(..)) };
+    build.model.name = format!("chain-{seed}");
+    let mut last = build.activation([rng.usize(1..20), rng.usize(1..20), rng.usize(1..7)]);
+    build.model.inputs.push(last);
+    for _ in 0..rng.usize(1..6) {
+        last = match rng.usize(..8) {
+            0..4 => {
+                let made = build.conv(last);
+                build.pool(made, true)
+            }
+            4 => build.conv(last),
+            5 => build.depthwise(last),
+            6 => build.relu(last),
+            _ => build.unary(last),
+        };
+    }
+    if rng.bool() {
+        last = build.classify(last);
+    }
+    build.model.outputs.push(last);
+    build.model
+}
+
 /// Random values for the model's inputs.
 #[must_use]
 pub fn random_inputs(model: &Model, seed: u64) -> Vec<Data> {

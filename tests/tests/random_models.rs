@@ -10,9 +10,10 @@ use tilewright_plan::image::PlanImage;
 use tilewright_plan::{ConstantRole, Instruction, Kernel, Plan, RowOrder, Space};
 use tilewright_planner::{Options, Strategy};
 use tilewright_tests::host;
-use tilewright_tests::random_model::{random_inputs, random_model};
+use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
 
 const MODELS: u64 = 400;
+const CHAINS: u64 = 200;
 /// Changed plans of each model.
 const CHANGES: u64 = 12;
 
@@ -24,26 +25,33 @@ fn planned(model: &Model, strategy: Strategy) -> Plan {
     tilewright_planner::plan(model, &board(), strategy, &Options::default()).unwrap().plan
 }
 
+/// The strategies that can plan a model.
+fn strategies(model: &Model) -> impl Iterator<Item = Strategy> {
+    let able = |strategy: &Strategy| tilewright_planner::obstacle(model, *strategy).is_none();
+    Strategy::ALL.into_iter().filter(able)
+}
+
 #[test]
 fn every_strategy_gives_the_bytes_of_the_reference() {
-    for seed in 0..MODELS {
-        let model = random_model(seed);
-        model.verify().unwrap_or_else(|e| panic!("model {seed}: {e}"));
-        let inputs = random_inputs(&model, seed);
-        let expected = int8::run(&model, &inputs, &mut |_, _| {})
-            .unwrap_or_else(|e| panic!("model {seed}: {e}"));
+    let models = (0..MODELS).map(random_model).chain((0..CHAINS).map(random_chain));
+    for model in models {
+        let name = &model.name;
+        model.verify().unwrap_or_else(|e| panic!("{name}: {e}"));
+        let inputs = random_inputs(&model, model.nodes.len() as u64);
+        let expected =
+            int8::run(&model, &inputs, &mut |_, _| {}).unwrap_or_else(|e| panic!("{name}: {e}"));
         let expected: Vec<Vec<i8>> = expected.iter().map(host::bytes).collect();
-        for strategy in Strategy::ALL {
+        for strategy in strategies(&model) {
             let plan = planned(&model, strategy);
             tilewright_check::check(&plan, &model, &board())
-                .unwrap_or_else(|e| panic!("model {seed}, {strategy}: {e}"));
+                .unwrap_or_else(|e| panic!("{name}, {strategy}: {e}"));
             let image = tilewright_image::plan_image(&plan, &model).unwrap();
-            assert_eq!(image.len() as u64, plan.image_bytes().0, "model {seed}");
+            assert_eq!(image.len() as u64, plan.image_bytes().0, "{name}");
             let arena = plan.space(Space::Arena).0 as usize;
             for garbage in [0x00, 0xa5] {
                 let found = host::run(&image, &board().id, arena, &inputs, garbage)
-                    .unwrap_or_else(|e| panic!("model {seed}, {strategy}: {e}"));
-                assert_eq!(found, expected, "model {seed}, {strategy}, arena of {garbage:#x}");
+                    .unwrap_or_else(|e| panic!("{name}, {strategy}: {e}"));
+                assert_eq!(found, expected, "{name}, {strategy}, arena of {garbage:#x}");
             }
         }
     }
@@ -53,8 +61,10 @@ fn every_strategy_gives_the_bytes_of_the_reference() {
 #[test]
 fn every_kernel_is_used_by_many_models() {
     let mut uses = BTreeMap::new();
-    for seed in 0..MODELS {
-        let layers = planned(&random_model(seed), Strategy::Resident).layers;
+    let given = (0..MODELS).map(|seed| (random_model(seed), Strategy::Resident));
+    let fused = (0..CHAINS).map(|seed| (random_chain(seed), Strategy::PingPong));
+    for (model, strategy) in given.chain(fused) {
+        let layers = planned(&model, strategy).layers;
         for kernel in layers.iter().map(|layer| layer.work.name()).collect::<BTreeSet<_>>() {
             *uses.entry(kernel.to_owned()).or_insert(0u32) += 1;
         }
@@ -89,9 +99,13 @@ fn a_plan_with_one_number_changed_is_caught_or_still_right() {
     let mut caught = 0u32;
     let mut rng = fastrand::Rng::with_seed(7);
     for seed in 0..MODELS * CHANGES {
-        let model = random_model(seed % MODELS);
+        let is_chain = seed % 3 == 0;
+        let (model, strategy) = match is_chain {
+            true => (random_chain(seed % CHAINS), Strategy::PingPong),
+            false if rng.bool() => (random_model(seed % MODELS), Strategy::Resident),
+            false => (random_model(seed % MODELS), Strategy::Auto),
+        };
         let inputs = random_inputs(&model, seed);
-        let strategy = if rng.bool() { Strategy::Resident } else { Strategy::Auto };
         let mut plan = planned(&model, strategy);
         if !mutate(&mut plan, &mut rng) {
             continue;
@@ -144,7 +158,8 @@ fn mutate(plan: &mut Plan, rng: &mut fastrand::Rng) -> bool {
         14 => pick(&mut plan.tiles, rng).map(|tile| tile.valid_start[rng.usize(..2)] += 1),
         15 => pick(&mut plan.tiles, rng).map(|tile| tile.valid_size[rng.usize(..2)] ^= 1),
         16 => pick(&mut plan.constants, rng).map(|block| block.offset += u64::from(delta)),
-        17 => pick(&mut plan.ops, rng).map(|op| op.scalars[rng.usize(1..6)] ^= 1),
+        17 => pick(&mut plan.ops, rng)
+            .map(|op| op.scalars[rng.usize(..6)] ^= if rng.bool() { 1 } else { 1 << 16 }),
         18 => pick(&mut plan.ops, rng).map(|op| op.flags ^= 1 << rng.u8(..4)),
         19 => pick(&mut plan.ops, rng).map(|op| op.input_zero[1] ^= 1),
         20 => pick(&mut plan.views, rng).map(|view| view.c = 1),

@@ -2,7 +2,7 @@
 
 mod build;
 
-use build::{SCALE, concat, pair, plain, weighted};
+use build::{SCALE, concat, pair, plain, pooled, weighted};
 use tilewright_model::{Activation, Model, Op, Padding, ResizeMode, Window};
 use tilewright_plan::Kernel;
 
@@ -48,6 +48,9 @@ const GROUPED: [([usize; 3], usize, usize, usize, usize); 7] = [
     ([6, 6, 160], 3, 7, 1, 1),
     ([8, 8, 192], 3, 18, 2, 1),
 ];
+
+/// Pools behind convolutions, by turns: window, stride, same padding or none.
+const POOLS: [(usize, usize, bool); 4] = [(3, 2, true), (3, 1, true), (3, 3, false), (2, 1, false)];
 
 /// Transposed convolutions: input, window, stride, output channels.
 const TRANSPOSED: [([usize; 3], usize, usize, usize); 8] = [
@@ -122,21 +125,16 @@ const PICTURES: [[usize; 3]; 12] = [
 pub fn models(kernel: Kernel) -> Vec<Model> {
     let activation = Activation::None;
     match kernel {
-        Kernel::Conv => {
-            let plain = CONVS.iter().map(|(input, size, stride, channels, same)| {
-                let window = window(*size, *stride, *same);
-                let weights = [*channels, *size, *size, input[2]];
-                weighted(*input, Op::Conv { window, groups: 1, activation }, &weights, 0)
-            });
-            let grouped = GROUPED.iter().map(|(input, size, channels, groups, dilation)| {
-                let window =
-                    Window { dilation: [*dilation; 2], ..self::window(*size, 1, *dilation == 1) };
-                let weights = [*channels, *size, *size, input[2] / groups];
-                let op = Op::Conv { window, groups: *groups, activation };
-                weighted(*input, op, &weights, 0)
-            });
-            plain.chain(grouped).collect()
-        }
+        Kernel::Conv => convs(),
+        Kernel::ConvMaxPool => convs()
+            .into_iter()
+            .enumerate()
+            .flat_map(|(index, conv)| {
+                let (size, stride, same) = POOLS[index % POOLS.len()];
+                let pools = [window(2, 2, false), window(size, stride, same)];
+                pools.map(|window| pooled(conv.clone(), window))
+            })
+            .collect(),
         Kernel::Depthwise => DEPTHWISE
             .iter()
             .map(|(input, size, stride, multiplier)| {
@@ -201,6 +199,22 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
             (1..4).flat_map(|axis| pictures(|_| Op::ArgMax { axis, keep_dims: true })).collect()
         }
     }
+}
+
+fn convs() -> Vec<Model> {
+    let activation = Activation::None;
+    let plain = CONVS.iter().map(|(input, size, stride, channels, same)| {
+        let window = window(*size, *stride, *same);
+        let weights = [*channels, *size, *size, input[2]];
+        weighted(*input, Op::Conv { window, groups: 1, activation }, &weights, 0)
+    });
+    let grouped = GROUPED.iter().map(|(input, size, channels, groups, dilation)| {
+        let window = Window { dilation: [*dilation; 2], ..window(*size, 1, *dilation == 1) };
+        let weights = [*channels, *size, *size, input[2] / groups];
+        let op = Op::Conv { window, groups: *groups, activation };
+        weighted(*input, op, &weights, 0)
+    });
+    plain.chain(grouped).collect()
 }
 
 fn pictures(op: impl Fn([usize; 3]) -> Op) -> Vec<Model> {

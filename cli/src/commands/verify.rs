@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tilewright_planner::Strategy;
 use tilewright_report::Difference;
+use tilewright_server::pipeline::obstacle;
 use tilewright_server::{Blame, Problem};
 
 use super::json;
@@ -17,6 +18,7 @@ struct Verified {
     board: String,
     strategy: String,
     fits: bool,
+    not_applicable: Option<String>,
     verified: Option<bool>,
     layers: usize,
     instructions: u64,
@@ -29,7 +31,10 @@ pub fn verify(options: &Verify) -> Result<Said, Problem> {
     let mut emulated = Emulated::new(&options.on, options.input.as_deref())?;
     let mut all = Vec::new();
     for strategy in Strategy::ALL {
-        all.push(with(&mut emulated, strategy)?);
+        all.push(match obstacle(&emulated.prepared.model, strategy) {
+            None => with(&mut emulated, strategy)?,
+            Some(why) => without(&emulated, strategy, why),
+        });
     }
     let text = if options.json.json { json(&all)? } else { table(&all) };
     let wrong = all.iter().any(|one| one.fits && one.verified != Some(true));
@@ -46,12 +51,29 @@ fn with(emulated: &mut Emulated, strategy: Strategy) -> Result<Verified, Problem
         board: planned.report.board,
         strategy: planned.report.strategy,
         fits: result.is_some(),
+        not_applicable: None,
         verified: result.as_ref().and_then(|result| result.verified),
         layers: result.as_ref().map_or(0, |result| result.layers.len()),
         instructions: result.as_ref().map_or(0, |result| result.instructions),
         difference: result.as_ref().and_then(|result| result.difference.clone()),
         fault: result.and_then(|result| result.fault).map(|fault| fault.message),
     })
+}
+
+/// What there is to say of a strategy that cannot plan the model.
+fn without(emulated: &Emulated, strategy: Strategy, why: String) -> Verified {
+    Verified {
+        model: emulated.prepared.model.name.clone(),
+        board: emulated.board.id.clone(),
+        strategy: strategy.name().to_owned(),
+        fits: false,
+        not_applicable: Some(why),
+        verified: None,
+        layers: 0,
+        instructions: 0,
+        difference: None,
+        fault: None,
+    }
 }
 
 fn table(all: &[Verified]) -> String {
@@ -63,6 +85,7 @@ fn table(all: &[Verified]) -> String {
     ]);
     for one in all {
         let result = match (&one.fault, &one.difference, one.verified) {
+            _ if one.not_applicable.is_some() => one.not_applicable.clone().unwrap_or_default(),
             _ if !one.fits => "does not fit".to_owned(),
             (Some(fault), ..) => format!("fault: {fault}"),
             (_, Some(difference), _) => format!(

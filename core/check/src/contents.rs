@@ -58,7 +58,13 @@ impl Contents {
     }
 
     /// Whether the bytes from `address` on hold elements of `tensor` from `element` on.
-    fn holds(&self, mut address: u64, mut bytes: u64, tensor: TensorId, mut element: u64) -> bool {
+    pub fn holds(
+        &self,
+        mut address: u64,
+        mut bytes: u64,
+        tensor: TensorId,
+        mut element: u64,
+    ) -> bool {
         while bytes > 0 {
             let Some((start, run)) = self.runs.range(..=address).next_back() else { return false };
             let inside = address - start;

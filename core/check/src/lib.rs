@@ -19,6 +19,7 @@
 
 mod constants;
 mod contents;
+mod fused;
 mod geometry;
 mod memory;
 mod moves;
@@ -142,14 +143,19 @@ fn check_board(plan: &Plan, board: &Board) -> Result<(), CheckError> {
     Ok(())
 }
 
-/// Every node of the model that executes is a layer, once; tensors are inside their space.
+/// Every node of the model that executes is part of a layer, once; tensors are inside their space.
 fn check_structure(plan: &Plan, model: &Model) -> Result<(), CheckError> {
     let wrong = |reason: String| Err(CheckError::Plan(reason));
     let mut seen = vec![false; model.nodes.len()];
     for layer in &plan.layers {
-        match seen.get_mut(layer.node as usize) {
-            Some(seen) if !*seen => *seen = true,
-            _ => return wrong(format!("layer '{}' is unknown or twice there", layer.name)),
+        if layer.nodes.is_empty() {
+            return wrong(format!("layer '{}' has no node", layer.name));
+        }
+        for node in &layer.nodes {
+            match seen.get_mut(*node as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return wrong(format!("layer '{}' is unknown or twice there", layer.name)),
+            }
         }
     }
     for (node, seen) in model.nodes.iter().zip(seen) {
@@ -290,9 +296,15 @@ impl<'a> Follow<'a> {
         tile: &Tile,
         views: &[View],
     ) -> Result<u64, String> {
-        let node_id = NodeId(layer.node as usize);
-        let meaning = node::meaning(self.model, node_id, record, tile)?;
-        let node = &self.model.nodes[node_id.0];
+        let (first, meaning) = match layer.nodes.as_slice() {
+            [node] => (*node, node::meaning(self.model, NodeId(*node as usize), record, tile)?),
+            [conv, pool] => {
+                let nodes = [*conv, *pool].map(|node| NodeId(node as usize));
+                (*conv, fused::meaning(self.model, nodes, record, tile)?)
+            }
+            _ => return Err("no kernel computes as many nodes".to_owned()),
+        };
+        let node = &self.model.nodes[first as usize];
         let kernel = record.kernel().ok_or("unknown kernel")?;
         let mut bytes = 0;
         let mut inputs = meaning.inputs.iter();
@@ -311,14 +323,14 @@ impl<'a> Follow<'a> {
                 }
                 Role::Output => output = Some(view),
                 Role::Constants if kernel == Kernel::Gather => {
-                    let gather = constants::gather(self.plan, layer.node, op, view)?;
+                    let gather = constants::gather(self.plan, first, op, view)?;
                     let input = views.first().ok_or("no input")?;
                     domain::check_gather(&gather, tile, input)?;
                     moves::check(self.model, node, &gather, input)?;
                 }
                 Role::Weights | Role::Constants => {
                     let role = (*role, kernel);
-                    constants::check_use(self.plan, layer.node, op, role, view, &meaning)?;
+                    constants::check_use(self.plan, first, op, role, view, &meaning)?;
                 }
             }
         }

@@ -36,9 +36,24 @@ pub fn check_memory(plan: &Plan, model: &Model, board: &Board) -> Result<MemoryP
         made[id.0] = true;
         places.lives(*id, 0)?;
     }
+    let mut readers = vec![0u32; model.tensors.len()];
+    for id in model.nodes.iter().flat_map(|node| &node.inputs).chain(&model.outputs) {
+        readers[id.0] += 1;
+    }
     for (position, layer) in (0u32..).zip(&plan.layers) {
-        let node = &model.nodes[layer.node as usize];
-        for id in &node.inputs {
+        // What a node of the layer passes on to the next is never stored.
+        let (mut passed, mut inputs, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+        for node in layer.nodes.iter().map(|node| &model.nodes[*node as usize]) {
+            passed = std::mem::replace(&mut outputs, node.outputs.clone());
+            inputs.extend(node.inputs.iter().copied().filter(|id| !passed.contains(id)));
+        }
+        if passed.iter().any(|id| readers[id.0] != 1) {
+            return wrong(format!(
+                "what layer '{}' does not store is needed elsewhere",
+                layer.name
+            ));
+        }
+        for id in &inputs {
             let root = places.roots[id.0];
             if !made[root.0] {
                 let (layer, tensor) = (&layer.name, &model.tensor(*id).name);
@@ -49,7 +64,7 @@ pub fn check_memory(plan: &Plan, model: &Model, board: &Board) -> Result<MemoryP
                 proof.operands += 1;
             }
         }
-        for id in &node.outputs {
+        for id in &outputs {
             made[id.0] = true;
             places.lives(*id, position)?;
             proof.operands += 1;

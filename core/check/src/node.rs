@@ -210,6 +210,7 @@ pub fn check_boxes(
             | Kernel::MaxPool
             | Kernel::AveragePool
             | Kernel::Gather
+            | Kernel::ConvMaxPool
             | Kernel::ResizeBilinear => {}
         }
     }

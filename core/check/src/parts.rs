@@ -82,7 +82,9 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
     let whole = |id: TensorId| shape(model, id).map(|size| (id, [0; 3], size));
     written.extend(model.inputs.iter().filter_map(|id| whole(*id).ok()));
     for (number, layer) in plan.layers.iter().enumerate() {
-        let Some(node) = model.nodes.get(layer.node as usize) else { continue };
+        // Of several nodes the last makes what the layer writes.
+        let node = layer.nodes.last().and_then(|node| model.nodes.get(*node as usize));
+        let Some(node) = node else { continue };
         let fault = |reason: String| {
             CheckError::Plan(format!("layer '{}' is not executed: {reason}", layer.name))
         };

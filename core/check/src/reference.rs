@@ -142,7 +142,10 @@ pub fn expected_until(
     let layers = plan
         .layers
         .iter()
-        .map(|layer| by_node.get(layer.node as usize).cloned().unwrap_or_default())
+        .map(|layer| {
+            let last = layer.nodes.last().and_then(|node| by_node.get(*node as usize));
+            last.cloned().unwrap_or_default()
+        })
         .collect();
     Ok(Expected { layers, outputs: outputs.iter().map(bytes).collect() })
 }

@@ -12,6 +12,7 @@ pub mod fold_transposes;
 pub mod fuse_activation;
 pub mod fuse_pad;
 pub mod identities;
+pub mod sink_rising;
 pub mod sink_transposes;
 
 use thiserror::Error;
@@ -42,7 +43,7 @@ pub struct PassRecord {
 type Pass = fn(&mut Model) -> usize;
 
 /// Passes with their names, in the order in which a round runs them.
-const PASSES: [(&str, Pass); 11] = [
+const PASSES: [(&str, Pass); 12] = [
     ("fold constants", fold_constants::run),
     ("remove identities", identities::run),
     ("merge common subexpressions", common_subexpressions::run),
@@ -52,6 +53,7 @@ const PASSES: [(&str, Pass); 11] = [
     ("fold affine", fold_affine::run),
     ("fuse activation", fuse_activation::run),
     ("fuse pad", fuse_pad::run),
+    ("sink rising functions", sink_rising::run),
     ("remove dead channels", dead_channels::run),
     ("remove dead nodes", dead_nodes::run),
 ];

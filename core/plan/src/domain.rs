@@ -3,7 +3,7 @@
 
 use crate::gather::Gather;
 use crate::kernel::{CHANNEL_CONSTANT_BYTES, Kernel, NEAREST_BYTES, Role, TABLE_BYTES};
-use crate::op::Op;
+use crate::op::{Op, PoolBehind};
 use crate::step::RowOrder;
 use crate::view::{Space, Tile, View};
 
@@ -27,8 +27,14 @@ pub fn check_op(op: &Op) -> Result<(), &'static str> {
     if has_window(kernel) && [op.window, op.stride, op.dilation].concat_has_zero() {
         return Err("window, stride or dilation is zero");
     }
-    if matches!(kernel, Kernel::Conv | Kernel::Depthwise) && op.groups == 0 {
+    let grouped = matches!(kernel, Kernel::Conv | Kernel::Depthwise | Kernel::ConvMaxPool);
+    if grouped && op.groups == 0 {
         return Err("no groups");
+    }
+    if let Some(pool) = PoolBehind::of(op)
+        && [pool.window, pool.stride, pool.conv_size].concat_has_zero()
+    {
+        return Err("window or stride of the pool or its input's size is zero");
     }
     let over = Op::OVER.iter().fold(0, |all, flag| all | flag);
     let allowed = match kernel {
@@ -84,6 +90,7 @@ const fn has_window(kernel: Kernel) -> bool {
             | Kernel::TransposeConv
             | Kernel::MaxPool
             | Kernel::AveragePool
+            | Kernel::ConvMaxPool
     )
 }
 
@@ -106,14 +113,10 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
     let constants = operand(roles, operands, Role::Constants).map_or(0, View::elements);
     check_output(tile, output)?;
     match kernel {
-        Kernel::Conv => {
-            let groups = u32::from(op.groups);
-            if !input.c.is_multiple_of(groups) || !tile.channels.is_multiple_of(groups) {
-                return Err("channels are no multiple of the groups");
-            }
-            check_window(op, tile, input)?;
-            let per_channel = window_area(op) * u64::from(input.c / groups);
-            check_channels(tile, per_channel, operands)
+        Kernel::Conv => check_conv(op, tile, input, operands),
+        Kernel::ConvMaxPool => {
+            let pool = PoolBehind::of(op).ok_or("no pool")?;
+            check_conv(op, &check_pool_behind(op, &pool, tile)?, input, operands)
         }
         Kernel::Depthwise => {
             if u64::from(input.c) * u64::from(op.groups) != u64::from(tile.channels) {
@@ -411,6 +414,49 @@ fn check_counted(op: &Op, tile: &Tile) -> Result<(), &'static str> {
         }
     }
     Ok(())
+}
+
+fn check_conv(op: &Op, tile: &Tile, input: &View, operands: &[View]) -> Result<(), &'static str> {
+    let groups = u32::from(op.groups);
+    if !input.c.is_multiple_of(groups) || !tile.channels.is_multiple_of(groups) {
+        return Err("channels are no multiple of the groups");
+    }
+    check_window(op, tile, input)?;
+    let per_channel = window_area(op) * u64::from(input.c / groups);
+    check_channels(tile, per_channel, operands)
+}
+
+/// Each window of the pool sees an output of the convolution, and the convolution's windows for
+/// them reach input, so that no more is computed than the input gives reason for. Gives the tile
+/// of the convolution's output that the pool's tile sees.
+fn check_pool_behind(op: &Op, pool: &PoolBehind, tile: &Tile) -> Result<Tile, &'static str> {
+    let mut conv = *tile;
+    for axis in 0..2 {
+        let size = i64::from(pool.conv_size[axis]);
+        let start_of = |output: u16| {
+            i64::from(output) * i64::from(pool.stride[axis]) - i64::from(pool.padding[axis])
+        };
+        let last_output = tile.output_start[axis].checked_add(tile.output_size[axis] - 1);
+        let last_output = last_output.ok_or("tile lies outside its output")?;
+        let first = start_of(tile.output_start[axis]);
+        let last = start_of(last_output);
+        if first + i64::from(pool.window[axis]) <= 0 || last >= size {
+            return Err("a pooling window sees no output of its convolution");
+        }
+        let end = (last + i64::from(pool.window[axis])).min(size);
+        let first = first.max(0);
+        let valid = i64::from(tile.valid_start[axis]);
+        let valid_end = valid + i64::from(tile.valid_size[axis]);
+        let place = |output: i64| output * i64::from(op.stride[axis]) - i64::from(op.padding[axis]);
+        let reach = i64::from(op.window[axis] - 1) * i64::from(op.dilation[axis]) + 1;
+        if place(first) + reach <= valid || place(end - 1) >= valid_end {
+            return Err("a window of the convolution sees no input");
+        }
+        conv.output_start[axis] = u16::try_from(first).map_err(|_| "window reaches too far")?;
+        conv.output_size[axis] =
+            u16::try_from(end - first).map_err(|_| "window reaches too far")?;
+    }
+    Ok(conv)
 }
 
 fn check_channels(

@@ -61,6 +61,9 @@ pub enum Kernel {
     /// Normalisation by the squares of neighbouring channels. Operands: input, output, table of
     /// factors (32-bit integers).
     LocalResponse = 23,
+    /// Convolution, then maximum over a window of its output, which is not stored; weights OHWI.
+    /// Operands: input, output, weights, channel constants.
+    ConvMaxPool = 24,
 }
 
 /// What an operand of a kernel is.
@@ -79,7 +82,7 @@ pub enum Role {
 
 impl Kernel {
     /// All kernels, in the order of their numbers.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::Conv,
         Self::Depthwise,
         Self::FullyConnected,
@@ -103,6 +106,7 @@ impl Kernel {
         Self::LogSoftmax,
         Self::ArgMax,
         Self::LocalResponse,
+        Self::ConvMaxPool,
     ];
 
     /// The kernel with this number in a plan image.
@@ -116,9 +120,11 @@ impl Kernel {
     pub const fn roles(self) -> &'static [Role] {
         use Role::{Constants, Input, Output, Weights};
         match self {
-            Self::Conv | Self::Depthwise | Self::FullyConnected | Self::TransposeConv => {
-                &[Input, Output, Weights, Constants]
-            }
+            Self::Conv
+            | Self::Depthwise
+            | Self::FullyConnected
+            | Self::TransposeConv
+            | Self::ConvMaxPool => &[Input, Output, Weights, Constants],
             Self::Add | Self::Sub | Self::Mul | Self::Maximum | Self::Minimum | Self::Prelu => {
                 &[Input, Input, Output]
             }
@@ -199,6 +205,7 @@ impl Kernel {
             Self::LogSoftmax => "log_softmax",
             Self::ArgMax => "arg_max",
             Self::LocalResponse => "local_response",
+            Self::ConvMaxPool => "conv_max_pool",
         }
     }
 }

@@ -31,7 +31,7 @@ pub mod view;
 pub use gather::Gather;
 pub use image::{ImageError, PlanImage};
 pub use kernel::{Kernel, Role};
-pub use op::Op;
+pub use op::{Op, PoolBehind};
 #[cfg(feature = "alloc")]
 pub use plan::{
     Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer, PlannedTensor, Program,

@@ -49,6 +49,8 @@ pub struct Op {
     /// * `Prelu`: multiplier and shift of values that are not negative, of products with slopes;
     /// * `Softmax`: multiplier and left shift of the input difference, smallest difference;
     /// * `LogSoftmax`: the same, then multiplier and shift back to an input difference;
+    /// * `ConvMaxPool`: the pool's window, stride, padding above and left, and the rows and columns
+    ///   of the convolution's whole output: see [`PoolBehind`];
     /// * `LocalResponse`: channels before and behind a value that count, power of two of the
     ///   factors;
     /// * `ResizeBilinear`: vertical and horizontal distance in the input from an output to the next
@@ -77,4 +79,59 @@ impl Op {
     }
 }
 
+/// The max pool behind the convolution of a `ConvMaxPool`, vertical and horizontal. In the scalars
+/// each pair is one number: the first in the lower half, the second in the upper half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolBehind {
+    /// Window height and width, in outputs of the convolution.
+    pub window: [u16; 2],
+    /// Stride, in outputs of the convolution; at least 1.
+    pub stride: [u16; 2],
+    /// Padding above and left of the convolution's output.
+    pub padding: [u16; 2],
+    /// Rows and columns of the convolution's whole output.
+    pub conv_size: [u16; 2],
+}
+
+impl PoolBehind {
+    /// The scalars that say it.
+    #[must_use]
+    pub fn scalars(&self) -> [i32; 4] {
+        [self.window, self.stride, self.padding, self.conv_size]
+            .map(|[first, second]| (u32::from(second) << 16 | u32::from(first)).cast_signed())
+    }
+
+    /// What the scalars of an op say, if it is a `ConvMaxPool`.
+    #[must_use]
+    pub fn of(op: &Op) -> Option<Self> {
+        if op.kernel()? != Kernel::ConvMaxPool {
+            return None;
+        }
+        let [window, stride, padding, conv_size, ..] = op.scalars.map(|scalar| {
+            let pair = scalar.cast_unsigned();
+            [pair as u16, (pair >> 16) as u16]
+        });
+        Some(Self { window, stride, padding, conv_size })
+    }
+}
+
 const _: () = assert!(size_of::<Op>() == 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_behind_a_convolution_is_read_as_it_was_written() {
+        let pool = PoolBehind {
+            window: [3, 2],
+            stride: [2, u16::MAX],
+            padding: [0, 1],
+            conv_size: [u16::MAX, 40_000],
+        };
+        let mut op = Op { kernel: Kernel::ConvMaxPool as u16, ..Op::default() };
+        op.scalars[..4].copy_from_slice(&pool.scalars());
+        assert_eq!(PoolBehind::of(&op), Some(pool));
+        assert_eq!(PoolBehind::of(&Op { kernel: Kernel::Conv as u16, ..op }), None);
+    }
+}

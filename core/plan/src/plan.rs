@@ -81,12 +81,13 @@ impl Work {
     }
 }
 
-/// A layer: one node of the model's graph, in the order of execution.
+/// A layer: one or several nodes of the model's graph, in the order of execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedLayer {
-    /// Index of the node in the model.
-    pub node: u32,
-    /// Its name.
+    /// Indices of its nodes in the model, each reading the one before; the last makes the layer's
+    /// output, and what lies between is never stored.
+    pub nodes: Vec<u32>,
+    /// Its name: of several nodes their names, joined by ` + `.
     pub name: String,
     /// What computes it.
     pub work: Work,

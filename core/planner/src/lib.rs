@@ -7,6 +7,7 @@
 
 pub mod allocate;
 pub mod costs;
+mod floats;
 mod lower;
 pub mod order;
 mod planning;
@@ -25,6 +26,7 @@ use tilewright_report::{MemoryMap, PlanReport, Timeline};
 
 pub use planning::{Planning, Progress};
 pub use strategy::Strategy;
+pub use strategy::ping_pong::NotAChain;
 
 /// Choices that the user makes beside board and strategy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -83,6 +85,9 @@ pub enum PlanError {
     /// A graph of layers that is none, or an order that is none.
     #[error("the order of the layers: {0}")]
     Order(String),
+    /// The strategy is for chains of layers only.
+    #[error(transparent)]
+    NotAChain(#[from] NotAChain),
     /// The strategy's name is unknown.
     #[error("no strategy '{name}'; known strategies: {known}")]
     UnknownStrategy {
@@ -107,6 +112,17 @@ pub fn plan(
     let mut planning = Planning::new(model, strategy, options)?;
     while !planning.advance(model, u64::MAX)? {}
     planning.finish(model, board)
+}
+
+/// Why `strategy` cannot plan `model`, whatever the board; nothing if it can.
+#[must_use]
+pub fn obstacle(model: &Model, strategy: Strategy) -> Option<String> {
+    match strategy {
+        Strategy::Resident | Strategy::Reordered | Strategy::Auto => None,
+        Strategy::PingPong => {
+            strategy::ping_pong::obstacle(model).map(|obstacle| obstacle.to_string())
+        }
+    }
 }
 
 impl From<order::GraphError> for PlanError {

@@ -2,11 +2,13 @@
 //!
 //! A reshape is no layer: its output is another name for its input's bytes.
 
+mod fuse;
 mod gather;
 mod layer;
 mod op;
 mod program;
 
+pub use fuse::fuse_pools;
 pub use layer::{Layer, layers, tensors};
 pub use program::{order_rows, program};
 

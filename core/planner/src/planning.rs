@@ -34,6 +34,7 @@ impl Planning {
         let search: Box<dyn Search> = match strategy {
             Strategy::Resident => Box::new(strategy::resident::Placing::default()),
             Strategy::Reordered => Box::new(strategy::reordered::Reordering::new(model)?),
+            Strategy::PingPong => Box::new(strategy::ping_pong::Placing::new(model)?),
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
         };
         Ok(Self { strategy, options: options.clone(), search })
@@ -61,6 +62,7 @@ impl Planning {
     /// [`PlanError`] if there is none.
     pub fn finish(self, model: &Model, board: &Board) -> Result<Planned, PlanError> {
         let costs = Costs::of(board.core.kind);
+        let stages = self.search.stages();
         let (found, bound) = self.search.finish(model)?;
         let plan = strategy::plan_of(model, board, self.strategy, found)?;
         let timeline = simulate::predict(&plan, board, &costs);
@@ -68,6 +70,7 @@ impl Planning {
         let options = &self.options;
         let mut report =
             report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
+        report.stages = stages;
         if let Some(trouble) = report.does_not_fit.as_mut()
             && self.strategy != Strategy::Auto
             && trouble.memory == remedies::SRAM

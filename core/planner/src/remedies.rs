@@ -45,7 +45,8 @@ pub fn does_not_fit(
     let flash = board.plan_bytes();
     if flash_needed > flash {
         let largest = plan.constants.iter().max_by_key(|constant| constant.bytes);
-        let layer = largest.and_then(|c| plan.layers.iter().find(|layer| layer.node == c.node));
+        let layer =
+            largest.and_then(|c| plan.layers.iter().find(|layer| layer.nodes.contains(&c.node)));
         let mut remedies = Vec::new();
         if let (Some(constant), Some(layer)) = (largest, layer) {
             remedies.push(format!(

@@ -60,12 +60,14 @@ pub fn report(
             InputResidency::External => "external",
         }
         .to_owned(),
+        elements: "int8".to_owned(),
         fits: does_not_fit.is_none(),
         does_not_fit,
         runnable,
         peak_sram_bytes: memory.arena_bytes,
         lower_bound_bytes: bound,
         proved: memory.arena_bytes == bound,
+        stages: Vec::new(),
         flash_bytes: flash,
         external_bytes: Bytes(0),
         macs: plan.layers.iter().map(|layer| layer.macs).sum(),
@@ -88,8 +90,15 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
         .iter()
         .map(|layer| {
             let shape = |index: &u32| plan.tensors.get(*index as usize).map(|t| t.shape);
-            let node = model.nodes.get(layer.node as usize);
-            let constants = plan.constants.iter().filter(|c| c.node == layer.node);
+            let nodes = layer.nodes.iter().filter_map(|node| model.nodes.get(*node as usize));
+            let constants = plan.constants.iter().filter(|c| layer.nodes.contains(&c.node));
+            let node = layer.nodes.first().and_then(|node| model.nodes.get(*node as usize));
+            let parameters: u64 = nodes
+                .flat_map(|node| &node.inputs)
+                .map(|id| model.tensor(*id))
+                .filter(|tensor| tensor.is_constant())
+                .map(|tensor| tensor.shape.elements().unwrap_or(0) as u64)
+                .sum();
             LayerRow {
                 name: layer.name.clone(),
                 op: layer.work.name().to_owned(),
@@ -97,13 +106,7 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
                 inputs: layer.reads.iter().filter_map(shape).collect(),
                 output: layer.writes.first().and_then(shape).unwrap_or_default(),
                 macs: layer.macs,
-                parameters: node.map_or(0, |node| {
-                    let inputs = node.inputs.iter().map(|id| model.tensor(*id));
-                    inputs
-                        .filter(|tensor| tensor.is_constant())
-                        .map(|tensor| tensor.shape.elements().unwrap_or(0) as u64)
-                        .sum()
-                }),
+                parameters,
                 flash_bytes: match (layer.work.no_kernel(), node) {
                     (Some(_), Some(node)) => Bytes(model.constant_bytes(node)),
                     _ => constants.map(|c| c.bytes).sum(),
@@ -134,8 +137,15 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
 
 fn kinds() -> BTreeMap<String, Kind> {
     let proved = ["lower_bound_bytes", "proved", "fits", "runnable"];
-    let counted =
-        ["peak_sram_bytes", "flash_bytes", "external_bytes", "macs", "read_bytes", "written_bytes"];
+    let counted = [
+        "peak_sram_bytes",
+        "stages",
+        "flash_bytes",
+        "external_bytes",
+        "macs",
+        "read_bytes",
+        "written_bytes",
+    ];
     let modelled = ["latency_us", "compute_us", "transfer_us", "stall_us", "bound_us", "energy_uj"];
     let all = [(&proved[..], Kind::Proved), (&counted, Kind::Counted), (&modelled, Kind::Modelled)];
     all.into_iter()

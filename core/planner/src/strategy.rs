@@ -1,6 +1,7 @@
 //! The strategies.
 
 pub mod auto;
+pub mod ping_pong;
 pub mod reordered;
 pub mod resident;
 pub mod sharing;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Plan, Space};
+use tilewright_report::Stage;
 
 use sharing::Candidate;
 
@@ -28,13 +30,15 @@ pub enum Strategy {
     /// The order that needs the smallest arena, all activations in SRAM, weights in flash;
     /// elementwise layers and concats in place where that helps.
     Reordered,
+    /// Two buffers by turns, pools computed with their convolutions; for chains of layers.
+    PingPong,
     /// The best of all, with layers in rows whose output overlaps their input.
     Auto,
 }
 
 impl Strategy {
     /// All strategies.
-    pub const ALL: [Self; 3] = [Self::Resident, Self::Reordered, Self::Auto];
+    pub const ALL: [Self; 4] = [Self::Resident, Self::Reordered, Self::PingPong, Self::Auto];
 
     /// The name that the command line and reports use.
     #[must_use]
@@ -42,6 +46,7 @@ impl Strategy {
         match self {
             Self::Resident => "resident",
             Self::Reordered => "reordered",
+            Self::PingPong => "ping-pong",
             Self::Auto => "auto",
         }
     }
@@ -71,6 +76,11 @@ pub trait Search {
 
     /// How far it is.
     fn progress(&self) -> Progress;
+
+    /// Memory with each part of the strategy in turn, if it has several.
+    fn stages(&self) -> Vec<Stage> {
+        Vec::new()
+    }
 
     /// The best that has been found for `model`, with what no plan of this strategy goes below;
     /// nothing: the order of the layers is the only one, and no placement goes below the largest

@@ -10,6 +10,6 @@ mod timeline;
 
 pub use figure::Kind;
 pub use memory_map::{MemoryMap, MemoryRow, TensorUse};
-pub use plan_report::{DoesNotFit, LayerRow, PlanReport};
+pub use plan_report::{DoesNotFit, LayerRow, PlanReport, Stage};
 pub use run_report::{Difference, Fault, FaultKind, LayerCount, RunReport};
 pub use timeline::{Counts, Slice, SliceKind, Timeline};

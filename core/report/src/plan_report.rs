@@ -47,6 +47,15 @@ pub struct DoesNotFit {
     pub remedies: Vec<String>,
 }
 
+/// A step on the way to a strategy's memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage {
+    /// What is done up to here.
+    pub what: String,
+    /// Bytes of activations that it takes (counted).
+    pub bytes: Bytes,
+}
+
 /// What `plan` says of one strategy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanReport {
@@ -58,6 +67,9 @@ pub struct PlanReport {
     pub strategy: String,
     /// Where the input lives.
     pub input: String,
+    /// What activations and weights are counted as: `int8`, or `float32`, of which memory alone is
+    /// planned; flash is that of the parameters then.
+    pub elements: String,
     /// Whether the plan fits the board.
     pub fits: bool,
     /// Why not.
@@ -71,6 +83,9 @@ pub struct PlanReport {
     pub lower_bound_bytes: Bytes,
     /// Whether the peak is proved least.
     pub proved: bool,
+    /// Memory with each part of the strategy in turn, the last being the strategy's own; empty if
+    /// it has no parts.
+    pub stages: Vec<Stage>,
     /// Flash for the plan image.
     pub flash_bytes: Bytes,
     /// External memory used.

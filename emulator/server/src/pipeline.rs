@@ -15,6 +15,6 @@ pub(crate) use emulate::capitalised;
 pub use emulate::{Machine, PlanFile, bytes_of, run_image};
 pub use files::export;
 pub use package::Package;
-pub use planning::{cannot_run, checked_plan, does_not_fit, plan_file};
+pub use planning::{cannot_run, checked_plan, does_not_fit, obstacle, plan_file};
 pub use prepare::{Examined, Prepared, Samples, examine, import, prepare};
 pub use verified::run_plan;

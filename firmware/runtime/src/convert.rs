@@ -1,7 +1,9 @@
 //! From the plan's records to what kernels take.
 
-use tilewright_kernels::{self as kernels, Layout, Multiplier, Output, Stride, Window};
-use tilewright_plan::{Gather, Op, Tile, View};
+use tilewright_kernels::{
+    self as kernels, Conv, ConvMaxPool, Layout, Multiplier, Output, Stride, Window,
+};
+use tilewright_plan::{Gather, Op, PoolBehind, Tile, View};
 
 /// A view's layout.
 pub const fn layout(view: &View) -> Layout {
@@ -38,6 +40,17 @@ pub fn window(op: &Op) -> Window {
         dilation: op.dilation.map(i32::from),
         padding: op.padding.map(i32::from),
     }
+}
+
+/// A convolution with the pool behind it.
+pub fn conv_max_pool(conv: Conv, pool: &PoolBehind) -> ConvMaxPool {
+    let window = Window {
+        size: pool.window.map(usize::from),
+        stride: pool.stride.map(i32::from),
+        dilation: [1; 2],
+        padding: pool.padding.map(i32::from),
+    };
+    ConvMaxPool { conv, pool: window, conv_size: pool.conv_size.map(i32::from) }
 }
 
 /// An int8 value that a record holds in 16 bits; nothing if it is none.

@@ -10,7 +10,7 @@ use tilewright_kernels::{
     KernelError, LocalResponse, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise,
     Softmax, Source, Target, TransposeConv,
 };
-use tilewright_plan::{Kernel, Op, PlanImage, RowOrder, Tile, View, domain, rows};
+use tilewright_plan::{Kernel, Op, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows};
 
 /// Runs a compute step.
 pub fn compute(
@@ -55,9 +55,11 @@ impl Step<'_, '_> {
             return self.in_place(memory, views, shared);
         }
         match self.kernel {
-            Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected | Kernel::TransposeConv => {
-                self.with_weights(memory, views)
-            }
+            Kernel::Conv
+            | Kernel::Depthwise
+            | Kernel::FullyConnected
+            | Kernel::TransposeConv
+            | Kernel::ConvMaxPool => self.with_weights(memory, views),
             Kernel::Add
             | Kernel::Sub
             | Kernel::Mul
@@ -99,13 +101,16 @@ impl Step<'_, '_> {
                 kernels::transpose_conv(&op, &tile, &input, target, weights, channels)
             }
             kernel => {
-                let run = match kernel {
-                    Kernel::Conv => kernels::conv,
-                    _ => kernels::depthwise,
-                };
                 let groups = usize::from(self.op.groups);
                 let op = Conv { window, groups, input_zero, output };
-                run(&op, &tile, &input, target, weights, channels)
+                if let Some(pool) = PoolBehind::of(self.op) {
+                    let op = convert::conv_max_pool(op, &pool);
+                    kernels::conv_max_pool(&op, &tile, &input, target, weights, channels)
+                } else if kernel == Kernel::Conv {
+                    kernels::conv(&op, &tile, &input, target, weights, channels)
+                } else {
+                    kernels::depthwise(&op, &tile, &input, target, weights, channels)
+                }
             }
         }
         .map_err(Cause::Kernel)

@@ -38,6 +38,8 @@ pub struct State {
     pub boards: Rc<Vec<Board>>,
     /// Strategies that there are.
     pub strategies: Rc<Vec<String>>,
+    /// Strategies that cannot plan the open model, and why.
+    pub obstacles: Rc<Vec<(String, String)>>,
     /// Choices with their past.
     pub settings: History,
     /// The view that is maximised.

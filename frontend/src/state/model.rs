@@ -219,6 +219,7 @@ impl State {
         self.model = Some(Rc::new(OpenModel { origin, facts }));
         self.keep_model(effects);
         self.plan = None;
+        self.obstacles = Rc::default();
         self.package = None;
         self.selected = Selection::NONE;
         self.hovered = Selection::NONE;

@@ -39,6 +39,10 @@ impl State {
             self.strategies = Rc::new(strategies);
             return self.complete_settings(effects);
         }
+        if let Ok(PlanReply::Loaded { obstacles }) = reply {
+            self.obstacles = Rc::new(obstacles);
+            return;
+        }
         let Some(took) = self.end(request) else { return };
         match reply {
             Ok(PlanReply::Planned(facts)) => {

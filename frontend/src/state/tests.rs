@@ -379,3 +379,15 @@ fn selecting_again_selects_nothing() {
     state.update(Event::Select(Selection::layer(1)));
     assert!(state.selected.is_none());
 }
+
+#[test]
+fn strategies_that_cannot_plan_the_model_are_known_until_another_is_opened() {
+    let mut state = ready();
+    let obstacles = vec![("ping-pong".to_owned(), "the network is not a chain".to_owned())];
+    let reply = PlanReply::Loaded { obstacles: obstacles.clone() };
+    state.update(Event::Planned(0, Ok(reply)));
+    assert_eq!(*state.obstacles, obstacles);
+    let effects = state.update(Event::OpenExample(&catalogue::EXAMPLES[1]));
+    state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts()))));
+    assert!(state.obstacles.is_empty());
+}

@@ -121,6 +121,7 @@ impl Component for App {
                 </a>
                 { patterns() }
                 <Header boards={Rc::clone(&state.boards)} strategies={Rc::clone(&state.strategies)}
+                    obstacles={Rc::clone(&state.obstacles)}
                     settings={state.settings.now().clone()} can_undo={state.settings.can_undo()}
                     can_redo={state.settings.can_redo()}
                     origin={model.as_ref().map(|model| model.origin.clone())} {view}

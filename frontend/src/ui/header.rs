@@ -17,6 +17,8 @@ use crate::view_model::figures;
 pub struct Props {
     pub boards: Rc<Vec<Board>>,
     pub strategies: Rc<Vec<String>>,
+    /// Strategies that cannot plan the model, and why.
+    pub obstacles: Rc<Vec<(String, String)>>,
     pub settings: PlanSettings,
     pub can_undo: bool,
     pub can_redo: bool,
@@ -108,6 +110,9 @@ struct ChoiceProps {
     value: AttrValue,
     /// Values and their texts.
     options: Vec<(AttrValue, AttrValue)>,
+    /// Values that cannot be chosen now, and why.
+    #[prop_or_default]
+    obstacles: Rc<Vec<(String, String)>>,
     on_choose: Callback<String>,
 }
 
@@ -132,14 +137,22 @@ fn Choice(props: &ChoiceProps) -> Html {
         }
     });
     let id = format!("pick-{}", props.id);
+    let obstacle = |(name, why): &(String, String)| format!("{name}: {why}");
+    let obstacles: Vec<String> = props.obstacles.iter().map(obstacle).collect();
+    let title = (!obstacles.is_empty()).then(|| obstacles.join("; "));
     html! {
-        <select ref={node} id={id.clone()} data-testid={id} {onchange}
+        <select ref={node} id={id.clone()} data-testid={id} {title} {onchange}
             disabled={props.options.is_empty()}>
             if props.value.is_empty() {
                 <option value="" disabled={true}>{ "Choose…" }</option>
             }
-            { for props.options.iter().map(|(value, text)| html! {
-                <option key={value.to_string()} value={value.clone()}>{ text }</option>
+            { for props.options.iter().map(|(value, text)| {
+                let obstacle = props.obstacles.iter().find(|(name, _)| *name == value.as_str());
+                let title = obstacle.map(|(_, why)| why.clone());
+                html! {
+                    <option key={value.to_string()} value={value.clone()} {title}
+                        disabled={obstacle.is_some()}>{ text }</option>
+                }
             }) }
         </select>
     }
@@ -198,12 +211,20 @@ fn strategy_picker(props: &Props) -> Html {
     let on_choose = Callback::from(move |strategy: String| {
         on.emit(Event::Settings(PlanSettings { strategy, ..settings.clone() }, false));
     });
-    let option = |name: &String| (name.clone().into(), name.clone().into());
+    let obstacles = Rc::clone(&props.obstacles);
+    let option = |name: &String| {
+        let text = match obstacles.iter().any(|(strategy, _)| strategy == name) {
+            true => format!("{name} (not for this network)"),
+            false => name.clone(),
+        };
+        (name.clone().into(), text.into())
+    };
     let options: Vec<_> = props.strategies.iter().map(option).collect();
     html! {
         <div class="picker">
             <label for="pick-strategy">{ "Strategy" }</label>
-            <Choice id="strategy" value={props.settings.strategy.clone()} {options} {on_choose} />
+            <Choice id="strategy" value={props.settings.strategy.clone()} {options} {obstacles}
+                {on_choose} />
         </div>
     }
 }

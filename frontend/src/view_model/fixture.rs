@@ -100,6 +100,8 @@ pub fn plan() -> PlanFacts {
             board: "stm32f746g-disco".to_owned(),
             strategy: "resident".to_owned(),
             input: "resident".to_owned(),
+            elements: "int8".to_owned(),
+            stages: Vec::new(),
             fits: true,
             does_not_fit: None,
             runnable: true,

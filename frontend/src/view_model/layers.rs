@@ -94,7 +94,7 @@ impl Family {
     #[must_use]
     pub fn of(kernel: &str) -> Self {
         match kernel {
-            "conv" => Self::Conv,
+            "conv" | "conv_max_pool" => Self::Conv,
             "depthwise" => Self::Depthwise,
             "fully_connected" => Self::Dense,
             "max_pool" | "average_pool" => Self::Pool,

@@ -4,7 +4,7 @@ use tilewright_board::Board;
 use tilewright_image::plan_image;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
-use tilewright_planner::{Options, Planned, Planning, Progress, Strategy};
+use tilewright_planner::{Options, PlanError, Planned, Planning, Progress, Strategy, obstacle};
 
 use super::{Outcome, Sliced, Turn, hexadecimal, sha256};
 use crate::message::{
@@ -39,8 +39,12 @@ impl Sliced for Planner {
             PlanRequest::Boards => Turn::Done(Ok((boards(), Vec::new()))),
             PlanRequest::Load => {
                 (self.model, self.job) = (None, None);
-                let loaded = load(buffers).map(|model| self.model = Some(model));
-                Turn::Done(loaded.map(|()| (PlanReply::Loaded, Vec::new())))
+                let loaded = load(buffers).map(|model| {
+                    let obstacles = obstacles(&model);
+                    self.model = Some(model);
+                    (PlanReply::Loaded { obstacles }, Vec::new())
+                });
+                Turn::Done(loaded)
             }
             PlanRequest::Plan(settings) => {
                 self.job = None;
@@ -106,6 +110,15 @@ fn boards() -> PlanReply {
     PlanReply::Boards { boards: tilewright_board::all(), strategies }
 }
 
+/// The strategies that cannot plan a model, and why.
+fn obstacles(model: &Model) -> Vec<(String, String)> {
+    let why = |strategy: Strategy| {
+        let why = obstacle(model, strategy)?;
+        Some((strategy.name().to_owned(), why))
+    };
+    Strategy::ALL.into_iter().filter_map(why).collect()
+}
+
 fn cannot(error: &dyn std::fmt::Display) -> Trouble {
     Trouble::new(
         "This model cannot be planned",
@@ -119,7 +132,14 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
     let board = tilewright_board::find(&settings.board).map_err(|error| cannot(&error))?;
     let strategy = settings.strategy.parse::<Strategy>().map_err(|error| cannot(&error))?;
     let options = Options { sram: settings.sram_bytes.map(Bytes) };
-    let planning = Planning::new(model, strategy, &options).map_err(|error| cannot(&error))?;
+    let planning = Planning::new(model, strategy, &options).map_err(|error| match error {
+        PlanError::NotAChain(_) => Trouble::new(
+            format!("The strategy '{strategy}' is for chains of layers"),
+            format!("{error}."),
+            "Choose the strategy 'reordered', which plans networks with branches.",
+        ),
+        error => cannot(&error),
+    })?;
     Ok((planning, board))
 }
 

@@ -1,7 +1,7 @@
 //! Builds models of one layer.
 
 use tilewright_model::{
-    DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId,
+    Activation, DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId, Window,
 };
 
 /// Scale of inputs.
@@ -107,6 +107,20 @@ pub fn weighted(input: [usize; 3], op: Op, weights: &[usize], axis: usize) -> Mo
     let output = Quantisation::per_tensor(0.3, 7);
     let output = tensor(&mut model, "output", &shape, Some(output), None);
     finish(model, op, vec![TensorId(0), weights, bias], output)
+}
+
+/// A model of one operator with weights, and a max pool behind it.
+pub fn pooled(mut model: Model, window: Window) -> Model {
+    let activation = Activation::None;
+    let between = model.outputs[0];
+    let shape = &model.tensor(between).shape;
+    let [h, w, c] = shape.hwc().unwrap_or_default();
+    let [h, w] = window.output([h, w]).unwrap_or([1, 1]);
+    let quantisation = model.tensor(between).quantisation.clone();
+    let output = tensor(&mut model, "pooled", &[1, h, w, c], quantisation, None);
+    model.outputs.clear();
+    let op = Op::MaxPool { window, activation };
+    finish(model, op, vec![between], output)
 }
 
 fn start([h, w, c]: [usize; 3], op: &Op) -> Model {

@@ -130,6 +130,29 @@ impl Unary {
         }
     }
 
+    /// Whether its value never falls as x rises, wherever it has one.
+    #[must_use]
+    pub fn never_falls(self) -> bool {
+        match self {
+            Self::LeakyRelu { alpha } | Self::Elu { alpha } | Self::HardSigmoid { alpha, .. } => {
+                alpha >= 0.0
+            }
+            Self::Selu { alpha, gamma } => alpha >= 0.0 && gamma >= 0.0,
+            Self::Sigmoid
+            | Self::Tanh
+            | Self::Softplus
+            | Self::Softsign
+            | Self::Clip { .. }
+            | Self::Exp
+            | Self::Floor
+            | Self::Ceil
+            | Self::Round
+            | Self::Sign
+            | Self::Erf => true,
+            _ => false,
+        }
+    }
+
     /// Whether its parameters are numbers, and a clip's in order.
     #[must_use]
     pub fn is_valid(self) -> bool {

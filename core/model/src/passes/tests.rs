@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixtures::{Build, noise};
-use crate::op::{Activation, Padding};
+use crate::op::{Activation, Padding, Unary};
 use crate::{Data, Op, Window, float};
 
 /// Optimises, and holds the result against the original on noise.
@@ -220,4 +220,25 @@ fn a_faulty_model_is_named_so() {
     let error = optimise(build.model).unwrap_err();
     assert_eq!(error.pass, "import");
     assert!(error.to_string().contains("its result is 4×1 but should be 2×2"), "{error}");
+}
+
+#[test]
+fn rising_functions_come_to_stand_behind_max_pools() {
+    let window = Window { stride: [2, 2], ..Window::dense([3, 3]) };
+    let pool = Op::MaxPool { window, activation: Activation::None };
+    let of = |unary: Unary| {
+        let mut build = Build::new(&[1, 7, 7, 2]);
+        build.conv(Window::dense([1, 1]), &[3, 1, 1, 2], noise(6, 9), Some(noise(3, 5)), 1);
+        build.node(Op::Unary(unary), vec![]);
+        build.node(pool.clone(), vec![]);
+        build.finish();
+        optimised(&build).0
+    };
+    let tanh = of(Unary::Tanh);
+    assert_eq!(names(&tanh), ["Conv2D", "MaxPool2D", "Tanh"]);
+    assert_eq!(tanh.nodes[1].inputs, tanh.nodes[0].outputs);
+    // A falling function, and one that falls in part, stay where they are.
+    for unary in [Unary::LeakyRelu { alpha: -0.5 }, Unary::HardSwish, Unary::Abs] {
+        assert_eq!(names(&of(unary))[2], "MaxPool2D", "{unary:?}");
+    }
 }

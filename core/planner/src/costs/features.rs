@@ -3,6 +3,8 @@
 //! Each kernel has features of its own: how often its loops run. A name that ends in `_macs` counts
 //! turns of an inner loop, not products of one output.
 
+mod conv;
+
 use tilewright_plan::{Kernel, Op, Tile, View};
 
 /// A feature's name and value.
@@ -14,8 +16,6 @@ const BLOCK: u64 = 4;
 const DEPTHWISE_BLOCK: u64 = 32;
 /// Channels whose sums an average pool or a mean holds together.
 const SUM_BLOCK: u64 = 8;
-/// Longest filter for which a convolution copies what it sees.
-const PATCH: u64 = 640;
 
 /// What a compute step has to do.
 #[must_use]
@@ -25,6 +25,7 @@ pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
     let mut features = vec![("calls", 1)];
     match kernel {
         Kernel::Conv => step.conv(&mut features),
+        Kernel::ConvMaxPool => step.conv_max_pool(&mut features),
         Kernel::Depthwise => step.depthwise(&mut features),
         Kernel::TransposeConv => step.transpose_conv(&mut features),
         Kernel::FullyConnected => step.fully_connected(&mut features),
@@ -62,13 +63,18 @@ struct Taps {
 
 impl Taps {
     fn along(op: &Op, tile: &Tile, axis: usize) -> Self {
+        let start = i64::from(tile.output_start[axis]);
+        Self::of(op, tile, axis, start..start + i64::from(tile.output_size[axis]))
+    }
+
+    /// Taps at these outputs; the tile says what of the input exists.
+    fn of(op: &Op, tile: &Tile, axis: usize, outputs: impl Iterator<Item = i64>) -> Self {
         let mut taps = Self::default();
         let window = u64::from(op.window[axis]);
         let valid = i64::from(tile.valid_start[axis]);
         let end = valid + i64::from(tile.valid_size[axis]);
         let dilation = i64::from(op.dilation[axis]).max(1);
-        for position in 0..i64::from(tile.output_size[axis]) {
-            let output = i64::from(tile.output_start[axis]) + position;
+        for output in outputs {
             let origin = output * i64::from(op.stride[axis]) - i64::from(op.padding[axis]);
             let below = |limit: i64| {
                 let taps = (limit - origin + dilation - 1).div_euclid(dilation).max(0);
@@ -118,48 +124,6 @@ impl<'a> Step<'a> {
 
     fn taps(&self) -> [Taps; 2] {
         [0, 1].map(|axis| Taps::along(self.op, self.tile, axis))
-    }
-
-    fn conv(&self, features: &mut Vec<Feature>) {
-        let [rows, columns] = self.taps();
-        let groups = u64::from(self.op.groups.max(1));
-        let inputs = u64::from(self.input.c) / groups;
-        let outputs = self.channels / groups;
-        let window = u64::from(self.op.window[0]) * u64::from(self.op.window[1]);
-        let filter = window * inputs;
-        let seen = rows.all * columns.all * inputs;
-        let one_run = groups == 1 && self.op.dilation[1] == 1 && is_dense(&self.input);
-        let runs = rows.all * if one_run { columns.positions } else { columns.all };
-        let parts = self.pixels * groups;
-        let (blocks, singles) = (outputs / BLOCK, outputs % BLOCK);
-        features.extend([
-            ("rows", self.rows),
-            ("pixels", self.pixels),
-            ("parts", parts),
-            ("elements", self.elements),
-        ]);
-        if filter <= PATCH {
-            let border = self.pixels - rows.full * columns.full;
-            features.extend([
-                ("copied_runs", runs * groups),
-                ("copied", seen * groups),
-                ("border_parts", border * groups),
-                ("border_bytes", border * groups * filter),
-                ("blocks", parts * blocks),
-                ("block_macs", parts * blocks * filter),
-                ("singles", parts * singles),
-                ("single_macs", parts * singles * filter),
-            ]);
-        } else {
-            features.extend([
-                ("direct_block_runs", runs * groups * blocks),
-                ("direct_block_macs", seen * groups * blocks),
-                ("direct_blocks", parts * blocks),
-                ("direct_single_runs", runs * groups * singles),
-                ("direct_single_macs", seen * groups * singles),
-                ("direct_singles", parts * singles),
-            ]);
-        }
     }
 
     fn depthwise(&self, features: &mut Vec<Feature>) {

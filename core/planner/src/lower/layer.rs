@@ -5,11 +5,13 @@ use crate::PlanError;
 use tilewright_model::{DType, Model, Node, NodeId, Op, ResizeMode, TensorId};
 use tilewright_plan::{Bytes, Kernel, PlannedTensor, Space, Work};
 
-/// A node that executes.
+/// A node that executes, perhaps with the pool behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
     /// The node.
     pub node: NodeId,
+    /// The max pool that is computed with it, so that the node's own output is never stored.
+    pub pool: Option<NodeId>,
     /// What computes it.
     pub work: Work,
     /// Activations that it reads, reshapes resolved.
@@ -38,7 +40,8 @@ pub fn layers(model: &Model) -> Vec<Layer> {
             Ok(kernel)
         });
         let work = found.map_or_else(|reason| no_kernel(node, reason), Work::Kernel);
-        layers.push(Layer { node: NodeId(index), work, reads, writes: node.outputs.clone() });
+        let writes = node.outputs.clone();
+        layers.push(Layer { node: NodeId(index), pool: None, work, reads, writes });
     }
     layers
 }

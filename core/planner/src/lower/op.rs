@@ -4,7 +4,7 @@ use super::{place_of, shape, unsupported};
 use crate::PlanError;
 use tilewright_model::integer::{self, IntegerError, Multiplier};
 use tilewright_model::{Model, Node, Op as ModelOp, ResizeMode, TensorId, Window};
-use tilewright_plan::{Kernel, Op};
+use tilewright_plan::{Kernel, Op, PoolBehind};
 
 /// The record of a node for a step with these operands: of a concat one of several.
 ///
@@ -115,6 +115,32 @@ pub fn op(
         *slot = scalar;
     }
     Ok(op)
+}
+
+/// Adds to the record of a convolution the max pool that is computed with it.
+///
+/// # Errors
+/// If a number does not fit its field, or a clamp has no integer form.
+pub fn pool_behind(
+    model: &Model,
+    conv: &Node,
+    pool: &Node,
+    record: &mut Op,
+) -> Result<(), PlanError> {
+    let integer_error =
+        |source: IntegerError| PlanError::Integer { node: pool.name.clone(), source };
+    let (low, high) = integer::clamp(model, pool).map_err(integer_error)?;
+    let both = |value: i16| value.clamp(i16::from(low), i16::from(high));
+    (record.clamp_min, record.clamp_max) = (both(record.clamp_min), both(record.clamp_max));
+    let between = *conv.outputs.first().ok_or_else(|| unsupported(conv, "no output"))?;
+    let [h, w, _] = shape(model, between)?;
+    let mut of_pool = Op::default();
+    let window = pool.op.window().ok_or_else(|| unsupported(pool, "no window"))?;
+    set_window(pool, window, &mut of_pool)?;
+    let Op { window, stride, padding, .. } = of_pool;
+    let behind = PoolBehind { window, stride, padding, conv_size: [h as u16, w as u16] };
+    record.scalars[..4].copy_from_slice(&behind.scalars());
+    Ok(())
 }
 
 /// Zero point of a tensor.

@@ -1,7 +1,7 @@
 //! Ops, views, constants and the steps of the core lane.
 
 use super::layer::{Layer, no_kernel};
-use super::op::{op, zero};
+use super::op::{op, pool_behind, zero};
 use super::{aligned_shape, flat_shape, gather, place_of, roots, shape, unsupported};
 use crate::PlanError;
 use crate::share::{Parts, lag};
@@ -70,7 +70,7 @@ pub fn order_rows(model: &Model, plan: &mut Plan) -> Result<(), PlanError> {
         let found = operands.zip(tile).and_then(|((op, views), tile)| lag::order(op, tile, views));
         *order = found.ok_or_else(|| {
             let layer = &plan.layers[usize::from(step.layer)];
-            unsupported(&model.nodes[layer.node as usize], "its output lies over its input")
+            unsupported(&model.nodes[layer.nodes[0] as usize], "its output lies over its input")
         })?;
     }
     plan.programs = programs;
@@ -97,6 +97,8 @@ impl Builder<'_> {
     /// A layer with its steps, or with the bytes of its constants alone if no kernel computes it.
     fn layer(&mut self, layer: &Layer) {
         let node = &self.model.nodes[layer.node.0];
+        let pool = layer.pool.map(|pool| &self.model.nodes[pool.0]);
+        let nodes = || [Some(node), pool].into_iter().flatten();
         let reads = layer.reads.iter().filter_map(|id| self.planned(*id)).collect();
         let writes = layer.writes.iter().filter_map(|id| self.planned(*id)).collect();
         let mut work = layer.work.clone();
@@ -116,10 +118,10 @@ impl Builder<'_> {
             *weights = Bytes(weights.0.saturating_add(self.model.constant_bytes(node)));
         }
         self.plan.layers.push(PlannedLayer {
-            node: layer.node.0 as u32,
-            name: node.name.clone(),
+            nodes: [Some(layer.node), layer.pool].iter().flatten().map(|n| n.0 as u32).collect(),
+            name: nodes().map(|node| node.name.as_str()).collect::<Vec<_>>().join(" + "),
             work,
-            macs: self.model.macs(node),
+            macs: nodes().map(|node| self.model.macs(node)).sum(),
             reads,
             writes,
         });
@@ -150,7 +152,7 @@ impl Builder<'_> {
         let node = &self.model.nodes[layer.node.0];
         let number = u16::try_from(self.plan.layers.len())
             .map_err(|_| unsupported(node, "the model has more than 65535 layers"))?;
-        let output = *node.outputs.first().ok_or_else(|| unsupported(node, "no output"))?;
+        let output = *layer.writes.first().ok_or_else(|| unsupported(node, "no output"))?;
         let Some(&input) = node.inputs.first() else {
             return Err(unsupported(node, "no operand"));
         };
@@ -161,6 +163,9 @@ impl Builder<'_> {
         let inputs = node.inputs.get(..activations);
         let inputs = inputs.ok_or_else(|| unsupported(node, "an operand is missing"))?;
         let mut record = op(self.model, node, kernel, inputs, output)?;
+        if let Some(pool) = layer.pool {
+            pool_behind(self.model, node, &self.model.nodes[pool.0], &mut record)?;
+        }
         let copy = match kernel {
             Kernel::Gather => Some(gather::copy(self.model, node)?),
             _ => None,
@@ -182,7 +187,11 @@ impl Builder<'_> {
         views.push(self.activation(output, whole)?);
         let constants = match (kernel, copy) {
             (
-                Kernel::Conv | Kernel::Depthwise | Kernel::FullyConnected | Kernel::TransposeConv,
+                Kernel::Conv
+                | Kernel::Depthwise
+                | Kernel::FullyConnected
+                | Kernel::TransposeConv
+                | Kernel::ConvMaxPool,
                 _,
             ) => {
                 views.push(self.weights(layer, node, op_index)?);

@@ -119,7 +119,7 @@ pub fn single_steps<'p>(model: &Model, plan: &'p Plan) -> Vec<Option<Single<'p>>
     for step in core.flat_map(|lane| &lane.steps) {
         let Instruction::Compute { op, tile, first_view, .. } = step.instruction else { continue };
         let layer = &plan.layers[usize::from(step.layer)];
-        let node = &model.nodes[layer.node as usize];
+        let node = &model.nodes[layer.nodes[0] as usize];
         let (Some((op, views)), Some(tile), Some(output)) =
             (plan.operands(op, first_view), plan.tiles.get(tile as usize), layer.writes.first())
         else {
@@ -138,7 +138,7 @@ pub fn single_steps<'p>(model: &Model, plan: &'p Plan) -> Vec<Option<Single<'p>>
         of_layer[usize::from(step.layer)].push(single);
     }
     let is_concat = |layer: &PlannedLayer| {
-        matches!(model.nodes[layer.node as usize].op, tilewright_model::Op::Concat { .. })
+        matches!(model.nodes[layer.nodes[0] as usize].op, tilewright_model::Op::Concat { .. })
     };
     let single = |(layer, mut steps): (&PlannedLayer, Vec<Single<'p>>)| {
         // A concat's steps take one operand each, and some may need none.

@@ -2,23 +2,29 @@
 //!
 //! Order and offsets are searched together with all that lets tensors share bytes: layers that
 //! write over their operand, concats without copies, and layers in rows whose output overlaps their
-//! input.
+//! input; once with each max pool computed with its convolution, and once with all apart.
 
 use super::reordered::Reordering;
 use super::sharing::{Candidate, Improving};
 use super::{Search, resident};
 use crate::PlanError;
+use crate::lower;
 use crate::planning::Progress;
 use crate::share::Sharing;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
 
+/// All that lets tensors share bytes.
+const ALL: Sharing = Sharing { parts: true, in_place: true, rows: true };
+
 /// The search: what `reordered` finds, then better with layers in rows.
 pub enum Combining {
     /// The first.
     Reordering(Reordering),
-    /// The second.
-    Rows(Improving),
+    /// The second, with max pools computed with their convolutions.
+    Fused(Improving),
+    /// The third, with all layers apart; and what no plan of the second goes below.
+    Apart(Improving, Option<Bytes>),
 }
 
 impl Combining {
@@ -28,6 +34,11 @@ impl Combining {
     /// [`PlanError`] names the tensor that cannot be planned.
     pub fn new(model: &Model) -> Result<Self, PlanError> {
         Ok(Self::Reordering(Reordering::new(model)?))
+    }
+
+    fn apart(model: &Model, best: Candidate, fused: Option<Bytes>) -> Result<Self, PlanError> {
+        let improving = Improving::new(model, lower::layers(model), ALL, best)?;
+        Ok(Self::Apart(improving, fused))
     }
 }
 
@@ -42,20 +53,36 @@ impl Search for Combining {
                     if ordered.arranged.height < best.arranged.height {
                         best = ordered;
                     }
-                    let all = Sharing { parts: true, in_place: true, rows: true };
-                    *self = Self::Rows(Improving::new(model, all, best)?);
+                    let given = lower::layers(model);
+                    let count = given.len();
+                    let fused = lower::fuse_pools(model, given);
+                    *self = match fused.len() == count {
+                        true => Self::apart(model, best, None)?,
+                        false => Self::Fused(Improving::new(model, fused, ALL, best)?),
+                    };
                 }
                 Ok(false)
             }
-            Self::Rows(improving) => improving.advance(model, units),
+            Self::Fused(improving) => {
+                if improving.advance(model, units)? {
+                    let bound = improving.progress().bound;
+                    *self = Self::apart(model, improving.best().clone(), Some(bound))?;
+                }
+                Ok(false)
+            }
+            Self::Apart(improving, _) => improving.advance(model, units),
         }
     }
 
     fn progress(&self) -> Progress {
         match self {
-            // Rows may need less than any plan without.
+            // Rows, and layers apart, may need less than any plan without.
             Self::Reordering(reordering) => Progress { bound: Bytes(0), ..reordering.progress() },
-            Self::Rows(improving) => improving.progress(),
+            Self::Fused(improving) => Progress { bound: Bytes(0), ..improving.progress() },
+            Self::Apart(improving, fused) => {
+                let Progress { arena, bound } = improving.progress();
+                Progress { arena, bound: fused.map_or(bound, |fused| fused.min(bound)) }
+            }
         }
     }
 
@@ -63,7 +90,7 @@ impl Search for Combining {
         let bound = self.progress().bound;
         let best = match *self {
             Self::Reordering(reordering) => reordering.best(model)?,
-            Self::Rows(improving) => improving.best().clone(),
+            Self::Fused(improving) | Self::Apart(improving, _) => improving.best().clone(),
         };
         Ok((best, Some(bound)))
     }

@@ -57,7 +57,12 @@ impl Search for Reordering {
             Self::Apart(_, joint) => {
                 if joint.advance(units)? {
                     let sharing = Sharing { parts: true, in_place: true, rows: false };
-                    *self = Self::Sharing(Improving::new(model, sharing, self.best(model)?)?);
+                    *self = Self::Sharing(Improving::new(
+                        model,
+                        lower::layers(model),
+                        sharing,
+                        self.best(model)?,
+                    )?);
                 }
                 Ok(false)
             }

@@ -46,12 +46,16 @@ pub struct Improving {
 }
 
 impl Improving {
-    /// Begins a search with `sharing` for less than `best`.
+    /// Begins a search of orders of the layers `given`, with `sharing`, for less than `best`.
     ///
     /// # Errors
     /// [`PlanError`] names the tensor that cannot be planned.
-    pub fn new(model: &Model, sharing: Sharing, best: Candidate) -> Result<Self, PlanError> {
-        let given = lower::layers(model);
+    pub fn new(
+        model: &Model,
+        given: Vec<Layer>,
+        sharing: Sharing,
+        best: Candidate,
+    ) -> Result<Self, PlanError> {
         // Layers without kernel write and read whole tensors, and nothing follows their rows.
         let draft = lower::draft(model, &given, &Parts::none(), lower::tensors(model, &given)?)?;
         let sharing = if draft.programs.is_empty() { Sharing::default() } else { sharing };

@@ -2,7 +2,7 @@
 
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_planner::{Options, PlanError, Planned, Planning, Strategy};
+use tilewright_planner::{NotAChain, Options, PlanError, Planned, Planning, Strategy};
 use tilewright_report::PlanReport;
 
 use super::emulate::{PlanFile, capitalised};
@@ -50,6 +50,12 @@ pub fn checked_plan(
     Ok(planned)
 }
 
+/// Why `strategy` cannot plan `model`, whatever the board; nothing if it can.
+#[must_use]
+pub fn obstacle(model: &Model, strategy: Strategy) -> Option<String> {
+    tilewright_planner::obstacle(model, strategy).map(|obstacle| capitalised(&obstacle))
+}
+
 fn no_plan(error: PlanError) -> Problem {
     let text = capitalised(&error.to_string());
     match error {
@@ -74,6 +80,12 @@ fn no_plan(error: PlanError) -> Problem {
         PlanError::UnknownStrategy { .. } => {
             Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
         }
+        PlanError::NotAChain(NotAChain { operator, .. }) => Problem::new(
+            Blame::BadInput,
+            text,
+            format!("operator '{operator}'"),
+            "Choose the strategy 'reordered', which plans networks with branches.",
+        ),
         PlanError::Integer { .. } | PlanError::Order(_) => Problem::ours(text, "planner"),
     }
 }

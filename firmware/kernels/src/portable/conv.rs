@@ -20,7 +20,7 @@ pub struct Conv {
 
 /// Filters up to this length meet a copy of what they see, made once for all output channels:
 /// without zero point, and with zeros for padding. On the stack: two bytes each.
-const PATCH: usize = 640;
+pub(super) const PATCH: usize = 640;
 
 /// Convolves a tile.
 ///
@@ -37,28 +37,14 @@ pub fn conv(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
-    op.window.check()?;
-    let (inputs, outputs) = (input.layout.channels, tile.channels);
-    if op.groups == 0
-        || outputs == 0
-        || !inputs.is_multiple_of(op.groups)
-        || !outputs.is_multiple_of(op.groups)
-        || output.layout.channels < outputs
-    {
+    let filters = Filters::of(op, tile, input, weights, channels)?;
+    let outputs = tile.channels;
+    if output.layout.channels < outputs {
         return Err(KernelError::Shape);
-    }
-    let group_inputs = inputs / op.groups;
-    let group_outputs = outputs / op.groups;
-    let area = op.window.size[0].checked_mul(op.window.size[1]);
-    let filter = area.and_then(|area| area.checked_mul(group_inputs)).unwrap_or(usize::MAX);
-    let filters = outputs.checked_mul(filter).and_then(|length| weights.get(..length));
-    let filters = filters.ok_or(KernelError::ConstantsTooShort)?;
-    if filter == 0 || channels.len() < outputs {
-        return Err(KernelError::ConstantsTooShort);
     }
     let layout = output.layout;
     let mut patch = [0i16; PATCH];
-    let mut patch = patch.get_mut(..filter);
+    let mut patch = patch.get_mut(..filters.length);
     for y in tile.outputs(0) {
         let rows = op.window.taps(0, y, tile);
         let line = output.row(y)?;
@@ -67,38 +53,64 @@ pub fn conv(
             let start = layout.column(x);
             let pixel = line.get_mut(start..start.wrapping_add(outputs));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            let groups = pixel.chunks_exact_mut(group_outputs.max(1)).zip(parts(
-                filters,
-                group_outputs,
-                filter,
+            let groups = pixel.chunks_exact_mut(filters.outputs.max(1)).zip(parts(
+                filters.bytes,
+                filters.outputs,
+                filters.length,
             ));
-            for (group, (pixel, filters)) in groups.enumerate() {
-                let first = group * group_inputs;
-                let seen = Seen { op, input, rows, columns, group_inputs, first };
-                let channels = channels.from(group * group_outputs);
+            for (group, (pixel, bytes)) in groups.enumerate() {
+                let seen = Seen::new(op, input, [rows, columns], &filters, group);
+                let channels = channels.from(group * filters.outputs);
                 if let Some(patch) = &mut patch {
                     seen.copy(patch)?;
-                    let (block, single) = (
-                        |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| {
-                            dot_block(patch, filters, 0, sums);
-                            Ok(())
-                        },
-                        |filter: &[u8]| Ok(dot(patch, filter, 0, 0)),
-                    );
-                    finish(op, pixel, filters, filter, channels, block, single)?;
-                } else {
-                    let (block, single) = (
-                        |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| {
-                            seen.block(filters, sums)
-                        },
-                        |filter: &[u8]| seen.single(filter),
-                    );
-                    finish(op, pixel, filters, filter, channels, block, single)?;
                 }
+                seen.results(patch.as_deref(), bytes, filters.length, channels, pixel)?;
             }
         }
     }
     Ok(())
+}
+
+/// The filters of a tile's output channels.
+pub(super) struct Filters<'a> {
+    /// All of them.
+    pub bytes: &'a [u8],
+    /// Bytes of one.
+    pub length: usize,
+    /// Input and output channels of a group.
+    pub inputs: usize,
+    pub outputs: usize,
+}
+
+impl<'a> Filters<'a> {
+    /// Checks that filters and constants are as many as the tile needs.
+    #[inline(always)]
+    pub fn of(
+        op: &Conv,
+        tile: &Tile,
+        input: &Source<'_>,
+        weights: &'a [u8],
+        channels: Channels<'_>,
+    ) -> Result<Self, KernelError> {
+        op.window.check()?;
+        let (inputs, outputs) = (input.layout.channels, tile.channels);
+        if op.groups == 0
+            || outputs == 0
+            || !inputs.is_multiple_of(op.groups)
+            || !outputs.is_multiple_of(op.groups)
+        {
+            return Err(KernelError::Shape);
+        }
+        let group_inputs = inputs / op.groups;
+        let area = op.window.size[0].checked_mul(op.window.size[1]);
+        let length = area.and_then(|area| area.checked_mul(group_inputs)).unwrap_or(usize::MAX);
+        let bytes = outputs.checked_mul(length).and_then(|length| weights.get(..length));
+        let bytes = bytes.ok_or(KernelError::ConstantsTooShort)?;
+        if length == 0 || channels.len() < outputs {
+            return Err(KernelError::ConstantsTooShort);
+        }
+        Ok(Self { bytes, length, inputs: group_inputs, outputs: outputs / op.groups })
+    }
 }
 
 /// Computes the output channels of a group from sums of products.
@@ -129,7 +141,7 @@ fn finish(
 }
 
 /// What one output pixel of one group sees of the input.
-struct Seen<'s, 'a> {
+pub(super) struct Seen<'s, 'a> {
     op: &'s Conv,
     input: &'s Source<'a>,
     rows: Taps,
@@ -139,10 +151,51 @@ struct Seen<'s, 'a> {
     first: usize,
 }
 
-impl Seen<'_, '_> {
+impl<'s, 'a> Seen<'s, 'a> {
+    #[inline(always)]
+    pub fn new(
+        op: &'s Conv,
+        input: &'s Source<'a>,
+        [rows, columns]: [Taps; 2],
+        filters: &Filters<'_>,
+        group: usize,
+    ) -> Self {
+        let group_inputs = filters.inputs;
+        Self { op, input, rows, columns, group_inputs, first: group * group_inputs }
+    }
+
+    /// Computes output channels of the group: as many as there are bytes. `patch` is what
+    /// [`Seen::copy`] made, if filters of `length` bytes are short enough for one.
+    #[inline(always)]
+    pub fn results(
+        &self,
+        patch: Option<&[i16]>,
+        filters: &[u8],
+        length: usize,
+        channels: Channels<'_>,
+        bytes: &mut [u8],
+    ) -> Result<(), KernelError> {
+        if let Some(patch) = patch {
+            let (block, single) = (
+                |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| {
+                    dot_block(patch, filters, 0, sums);
+                    Ok(())
+                },
+                |filter: &[u8]| Ok(dot(patch, filter, 0, 0)),
+            );
+            finish(self.op, bytes, filters, length, channels, block, single)
+        } else {
+            let (block, single) = (
+                |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| self.block(filters, sums),
+                |filter: &[u8]| self.single(filter),
+            );
+            finish(self.op, bytes, filters, length, channels, block, single)
+        }
+    }
+
     /// Copies what the filters see, in their order, without zero point.
     #[inline(always)]
-    fn copy(&self, patch: &mut [i16]) -> Result<(), KernelError> {
+    pub fn copy(&self, patch: &mut [i16]) -> Result<(), KernelError> {
         let [height, width] = self.op.window.size;
         if self.rows.count < height || self.columns.count < width {
             patch.fill(0);

@@ -3,16 +3,16 @@
 use crate::support::Numbers;
 use proptest::prelude::*;
 use tilewright_kernels::{
-    Add, AveragePool, Axis, Bilinear, Channels, Conv, Counted, FullyConnected, Gather, KernelError,
-    Layout, LocalResponse, LogSoftmax, Mean, Mul, Multiplier, Nearest, Output, Pad, Pool, Prelu,
-    Requantise, Softmax, Source, Stride, Target, Tile, TransposeConv, Window, add, arg_max,
-    average_pool, conv, depthwise, fully_connected, gather, local_response, log_softmax, lut,
-    max_pool, maximum, mean, minimum, mul, pack, pad, prelu, requantise, resize_bilinear,
-    resize_nearest, softmax, sub, transpose_conv,
+    Add, AveragePool, Axis, Bilinear, Channels, Conv, ConvMaxPool, Counted, FullyConnected, Gather,
+    KernelError, Layout, LocalResponse, LogSoftmax, Mean, Mul, Multiplier, Nearest, Output, Pad,
+    Pool, Prelu, Requantise, Softmax, Source, Stride, Target, Tile, TransposeConv, Window, add,
+    arg_max, average_pool, conv, conv_max_pool, depthwise, fully_connected, gather, local_response,
+    log_softmax, lut, max_pool, maximum, mean, minimum, mul, pack, pad, prelu, requantise,
+    resize_bilinear, resize_nearest, softmax, sub, transpose_conv,
 };
 
 /// Kernels that [`run`] knows.
-const KERNELS: usize = 23;
+const KERNELS: usize = 24;
 
 /// A small number mostly, sometimes a bad one.
 fn count(numbers: &mut Numbers) -> usize {
@@ -181,6 +181,22 @@ fn run(numbers: &mut Numbers, kernel: usize) -> Result<(), KernelError> {
             let shift = factor(numbers).shift;
             let op = LocalResponse { around, input_zero, factors, shift, output };
             local_response(&op, &tile, &input, target)
+        }
+        23 => {
+            let mut pool =
+                Window { size: [2, 1], stride: [1, 2], padding: [0; 2], dilation: [1; 2] };
+            if numbers.below(4) == 0 {
+                pool.size = [count(numbers).min(70_000), count(numbers).min(70_000)];
+                pool.stride = [place(numbers), place(numbers)];
+                pool.padding = [place(numbers), place(numbers)];
+            }
+            let conv_size = [1 + numbers.below(8) as i32, numbers.below(8) as i32];
+            let [y, x] = from.first;
+            let valid_end = [y.wrapping_add(from.rows as i32), x.wrapping_add(from.columns as i32)];
+            let inside = Tile { valid_start: from.first, valid_end, ..tile };
+            let tile = if numbers.below(4) == 0 { tile } else { inside };
+            let op = ConvMaxPool { conv: convolution, pool, conv_size };
+            conv_max_pool(&op, &tile, &input, target, &weights, channels)
         }
         _ => {
             let axis = [Axis::Rows, Axis::Columns, Axis::Channels][numbers.below(3)];

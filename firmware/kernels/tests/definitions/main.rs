@@ -3,6 +3,7 @@
 
 mod broadcast;
 mod elementwise;
+mod fused;
 mod hostile;
 mod moves;
 mod recorded;

@@ -1,0 +1,150 @@
+//! Convolution and max pooling in one: the convolution's output is never stored (Unlu, section
+//! 3.1).
+//!
+//! Each result of the convolution is computed once and kept in the running maximum of every window
+//! that it lies in. So windows may overlap, which the paper leaves open, without a line buffer; and
+//! maxima start at the smallest value, not at the paper's zero, so that they need no rectifier.
+
+use super::conv::{Conv, Filters, PATCH, Seen};
+use super::dot::parts;
+use super::max_pool::keep_largest;
+use crate::channels::Channels;
+use crate::error::KernelError;
+use crate::geometry::{Source, Target, Tile, Window};
+use core::ops::Range;
+
+/// What a convolution with a max pool behind it computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConvMaxPool {
+    /// The convolution; its clamp is that of both, since a maximum of clamped values is the clamped
+    /// maximum.
+    pub conv: Conv,
+    /// The pool's window over the convolution's output; not dilated.
+    pub pool: Window,
+    /// Rows and columns of the convolution's whole output: what lies outside is the pool's padding.
+    pub conv_size: [i32; 2],
+}
+
+/// Output channels whose results are kept at once, on the stack.
+const CHUNK: usize = 32;
+
+/// Convolves what the tile's windows see, and takes the largest value that each window sees.
+///
+/// The tile's output is the pool's; its valid box is one of the convolution's input. `weights` and
+/// `channels`: as of [`conv`](super::conv()).
+///
+/// # Errors
+/// [`KernelError`] if the operands do not fit the tile, or a window sees no output of the
+/// convolution.
+pub fn conv_max_pool(
+    op: &ConvMaxPool,
+    tile: &Tile,
+    input: &Source<'_>,
+    output: &mut Target<'_>,
+    weights: &[u8],
+    channels: Channels<'_>,
+) -> Result<(), KernelError> {
+    let filters = Filters::of(&op.conv, tile, input, weights, channels)?;
+    op.pool.check()?;
+    if output.layout.channels < tile.channels || op.pool.dilation != [1, 1] {
+        return Err(KernelError::Shape);
+    }
+    let pooled = Tile { valid_start: [0; 2], valid_end: op.conv_size, ..*tile };
+    let (made_rows, made_columns) = (op.made(0, &pooled)?, op.made(1, &pooled)?);
+    start(output, tile)?;
+    let layout = output.layout;
+    let window = &op.conv.window;
+    let mut patch = [0i16; PATCH];
+    let mut patch = patch.get_mut(..filters.length);
+    let mut results = [0u8; CHUNK];
+    for y in made_rows {
+        let over = op.windows(0, y, tile);
+        if over.is_empty() {
+            continue;
+        }
+        let rows = window.taps(0, y, tile);
+        for x in made_columns.clone() {
+            let beside = op.windows(1, x, tile);
+            if beside.is_empty() {
+                continue;
+            }
+            let columns = window.taps(1, x, tile);
+            for (group, group_filters) in
+                parts(filters.bytes, filters.outputs, filters.length).enumerate()
+            {
+                let seen = Seen::new(&op.conv, input, [rows, columns], &filters, group);
+                if let Some(patch) = &mut patch {
+                    seen.copy(patch)?;
+                }
+                let mut first = group * filters.outputs;
+                let mut left = filters.outputs;
+                let mut rest = group_filters;
+                while left > 0 {
+                    let count = left.min(CHUNK);
+                    let results = results.get_mut(..count).unwrap_or(&mut []);
+                    let from = channels.from(first);
+                    seen.results(patch.as_deref(), rest, filters.length, from, results)?;
+                    for window_row in over.clone() {
+                        let line = output.row(window_row)?;
+                        for window_column in beside.clone() {
+                            let start = layout.column(window_column).wrapping_add(first);
+                            let largest = line.get_mut(start..start.wrapping_add(count));
+                            keep_largest(largest.ok_or(KernelError::OutOfBounds)?, results);
+                        }
+                    }
+                    first += count;
+                    left -= count;
+                    rest = rest.get(count * filters.length..).unwrap_or(&[]);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets the tile's outputs to the smallest value.
+fn start(output: &mut Target<'_>, tile: &Tile) -> Result<(), KernelError> {
+    const SMALLEST: u8 = i8::MIN as u8;
+    let layout = output.layout;
+    for y in tile.outputs(0) {
+        let line = output.row(y)?;
+        for x in tile.outputs(1) {
+            let start = layout.column(x);
+            let pixel = line.get_mut(start..start.wrapping_add(tile.channels));
+            pixel.ok_or(KernelError::OutOfBounds)?.fill(SMALLEST);
+        }
+    }
+    Ok(())
+}
+
+impl ConvMaxPool {
+    /// Rows (axis 0) or columns (axis 1) of the convolution's output from the first that a window
+    /// of the tile sees to the last. `pooled` is the tile with that output as its valid box.
+    fn made(&self, axis: usize, pooled: &Tile) -> Result<Range<i32>, KernelError> {
+        let outputs = pooled.outputs(axis);
+        if outputs.is_empty() {
+            return Ok(0..0);
+        }
+        // Windows move one way, so the first and the last tell of all.
+        let first = self.pool.taps(axis, outputs.start, pooled);
+        let last = self.pool.taps(axis, outputs.end.wrapping_sub(1), pooled);
+        if first.count == 0 || last.count == 0 {
+            return Err(KernelError::Shape);
+        }
+        Ok(first.position..last.position.saturating_add(last.count as i32))
+    }
+
+    /// The tile's outputs whose windows see this row or column of the convolution's output.
+    #[inline]
+    fn windows(&self, axis: usize, position: i32, tile: &Tile) -> Range<i32> {
+        let stride = self.pool.stride[axis].max(1);
+        let place = position.wrapping_add(self.pool.padding[axis]);
+        let size = i32::try_from(self.pool.size[axis]).unwrap_or(i32::MAX);
+        let all = tile.outputs(axis);
+        // Window `o` begins at `o · stride` and ends before `o · stride + size`, in places.
+        let behind = place.wrapping_sub(size);
+        let first = if behind < 0 { 0 } else { behind / stride + 1 };
+        let last = if place < 0 { -1 } else { place / stride };
+        first.max(all.start)..last.saturating_add(1).min(all.end)
+    }
+}
