@@ -3,15 +3,15 @@
 
 use tilewright_board::Board;
 use tilewright_model::{Activation, Model, Node, Op, Padding, Window};
-use tilewright_plan::{Elements, Kernel};
+use tilewright_plan::Kernel;
 use tilewright_planner::{Options, PlanError, Planned, Strategy};
 
 fn board() -> Board {
     tilewright_board::find("stm32f746g-disco").unwrap()
 }
 
-fn plan(model: &Model, strategy: Strategy, elements: Elements) -> Planned {
-    let options = Options { elements, ..Options::default() };
+fn plan(model: &Model, strategy: Strategy) -> Planned {
+    let options = Options::default();
     let planned = tilewright_planner::plan(model, &board(), strategy, &options).unwrap();
     tilewright_check::check(&planned.plan, model, &board()).unwrap();
     planned
@@ -24,16 +24,23 @@ fn stages(planned: &Planned) -> Vec<u64> {
 /// Unlu, sections 3 to 3.2.
 #[test]
 fn lenet_in_floats_takes_what_the_paper_says() {
-    let lenet = tilewright_zoo::network("lenet5").unwrap();
-    let float = plan(lenet.float(), Strategy::PingPong, Elements::Float32);
+    let lenet = tilewright_zoo::network("lenet5").unwrap().int8().unwrap();
+    let int8 = plan(&lenet, Strategy::PingPong);
+    assert_eq!(stages(&int8), [9_118, 2_814, 2_200]);
+    assert_eq!(int8.report.input, "resident");
+    let float = int8.in_floats(&lenet, &board(), &Options::default());
     assert_eq!(stages(&float), [36_472, 11_256, 8_800]);
     assert_eq!(float.report.peak_sram_bytes.0, 8_800);
     assert_eq!(float.report.flash_bytes.0, 246_824);
-    assert_eq!(float.report.input, "resident");
-    let int8 = lenet.int8().unwrap();
-    let as_floats = plan(&int8, Strategy::PingPong, Elements::Float32);
-    assert_eq!(stages(&as_floats), stages(&float));
-    assert_eq!(stages(&plan(&int8, Strategy::PingPong, Elements::Int8)), [9_118, 2_814, 2_200]);
+    assert_eq!(float.report.elements, "float32");
+    assert!(float.report.fits);
+    let little = Options { sram: Some(tilewright_plan::Bytes(8_799)) };
+    let float = plan(&lenet, Strategy::PingPong).in_floats(&lenet, &board(), &little);
+    assert!(!float.report.fits);
+    // Tensors lie as before, four times as far apart, and no longer can anything run.
+    let peak = float.memory.rows.iter().map(|row| row.live_bytes.0).max();
+    assert_eq!(peak, Some(8_800));
+    assert!(float.plan.programs.is_empty());
 }
 
 /// Section 5: its text prints the network with pools of 2x2; CMSIS-NN's example and the zoo have 3x3
@@ -48,7 +55,7 @@ fn the_network_of_cmsis_takes_what_the_paper_says() {
         }
     }
     for model in [overlapping, apart] {
-        let planned = plan(&model, Strategy::PingPong, Elements::Int8);
+        let planned = plan(&model, Strategy::PingPong);
         let layers = &planned.plan.layers;
         assert_eq!(
             layers.iter().filter(|l| l.work == Work::Kernel(Kernel::ConvMaxPool)).count(),
@@ -56,7 +63,7 @@ fn the_network_of_cmsis_takes_what_the_paper_says() {
         );
         assert!(layers.iter().all(|l| l.work != Work::Kernel(Kernel::MaxPool)));
         assert_eq!(planned.report.peak_sram_bytes.0, 3_072 + 8_192);
-        let resident = plan(&model, Strategy::Resident, Elements::Int8);
+        let resident = plan(&model, Strategy::Resident);
         assert_eq!(resident.report.macs, planned.report.macs);
         assert_eq!(resident.report.peak_sram_bytes.0, 32_768 + 8_192);
     }
@@ -65,7 +72,7 @@ fn the_network_of_cmsis_takes_what_the_paper_says() {
 #[test]
 fn a_fused_layer_names_both_nodes() {
     let lenet = tilewright_zoo::network("lenet5").unwrap().int8().unwrap();
-    let planned = plan(&lenet, Strategy::PingPong, Elements::Int8);
+    let planned = plan(&lenet, Strategy::PingPong);
     let first = &planned.plan.layers[0];
     assert_eq!(first.nodes.len(), 2);
     let names: Vec<&str> =
@@ -93,7 +100,7 @@ fn what_others_need_is_stored() {
     let between = lenet.nodes[0].outputs[0];
     let mut read = lenet.clone();
     read.outputs.push(between);
-    let planned = plan(&lenet, Strategy::PingPong, Elements::Int8);
+    let planned = plan(&lenet, Strategy::PingPong);
     assert!(tilewright_check::check(&planned.plan, &read, &board()).is_err());
     let mut other = lenet.clone();
     let copy = other.tensor(between).clone();
@@ -101,7 +108,7 @@ fn what_others_need_is_stored() {
     let relu = Op::Activation(Activation::Relu);
     let (inputs, outputs) = (vec![between], vec![copy]);
     other.nodes.push(Node { name: "reader".to_owned(), op: relu, inputs, outputs });
-    let resident = plan(&other, Strategy::Resident, Elements::Int8);
+    let resident = plan(&other, Strategy::Resident);
     let mut wrong = planned.plan;
     wrong.layers.extend(resident.plan.layers.last().cloned());
     let error = tilewright_check::check(&wrong, &other, &board()).unwrap_err();
@@ -109,13 +116,10 @@ fn what_others_need_is_stored() {
 }
 
 #[test]
-fn overwritten_floats_are_found() {
-    let lenet = tilewright_zoo::network("lenet5").unwrap();
-    let planned = plan(lenet.float(), Strategy::PingPong, Elements::Float32);
-    for tensor in 1..planned.plan.tensors.len() {
-        let mut wrong = planned.plan.clone();
-        let before = wrong.tensors[tensor - 1].offset;
-        wrong.tensors[tensor].offset = before + 8;
-        assert!(tilewright_check::check(&wrong, lenet.float(), &board()).is_err(), "{tensor}");
+fn auto_needs_no_more_than_two_buffers() {
+    for name in ["lenet5", "cifar10-cmsis"] {
+        let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
+        let (auto, turns) = (plan(&model, Strategy::Auto), plan(&model, Strategy::PingPong));
+        assert!(auto.report.peak_sram_bytes <= turns.report.peak_sram_bytes, "{name}");
     }
 }

@@ -194,13 +194,15 @@ pub fn check_boxes(
                 }
             }
             Kernel::Mean | Kernel::ArgMax => {
-                let (tensor, made) =
-                    (shape(model, *id)?, output_shape(model, node, meaning.output)?);
-                for axis in 0..3 {
-                    // What is taken together must be whole.
-                    if made[axis] != tensor[axis] {
-                        same("input box", (first[axis], size[axis]), (0, tensor[axis]))?;
-                    }
+                let tensor = shape(model, *id)?;
+                let together = match &node.op {
+                    ModelOp::Mean { axes, .. } => axes.as_slice(),
+                    ModelOp::ArgMax { axis, .. } => std::slice::from_ref(axis),
+                    _ => return Err("the node takes no dimensions together".to_owned()),
+                };
+                // What is taken together must be whole.
+                for axis in together.iter().filter_map(|axis| dimension(model, *id, *axis)) {
+                    same("input box", (first[axis], size[axis]), (0, tensor[axis]))?;
                 }
             }
             Kernel::Conv
