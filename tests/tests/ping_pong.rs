@@ -3,7 +3,7 @@
 
 use tilewright_board::Board;
 use tilewright_model::{Activation, Model, Node, Op, Padding, Window};
-use tilewright_plan::Kernel;
+use tilewright_plan::{Kernel, Work};
 use tilewright_planner::{Options, PlanError, Planned, Strategy};
 
 fn board() -> Board {
