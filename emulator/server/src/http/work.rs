@@ -49,7 +49,9 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
     let shared = shared.clone();
     Ok(Box::new(move |progress, cancel| {
         let bounds = &shared.config().quantising;
-        let options = &QuantiseOptions::default();
+        let mut options = QuantiseOptions::default();
+        options.rule = upload.calibration.unwrap_or(options.rule);
+        let options = &options;
         let prepared = match (network, &upload.samples) {
             (Some(network), None) => pipeline::zoo::analytic(&network, bounds, progress, cancel)?,
             (Some(network), Some(samples)) => {
@@ -68,6 +70,9 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
                 let model = upload.model.take().unwrap_or_default();
                 let imported = pipeline::import(name, &model, &upload.dims, progress, cancel)?;
                 drop(model);
+                if imported.is_int8() && upload.calibration.is_some() {
+                    return Err(int8_already(&imported.name));
+                }
                 let given = match samples {
                     Some(samples) => Samples::File("samples", samples),
                     None if imported.is_int8() || imported.opaque_in_words().is_some() => {
@@ -100,6 +105,15 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
         }
         Ok(done)
     }))
+}
+
+fn int8_already(name: &str) -> Problem {
+    Problem::new(
+        Blame::BadInput,
+        "The model is int8 already: nothing is calibrated.",
+        name,
+        "Leave the part `calibration` out, or upload the float model with `samples`.",
+    )
 }
 
 fn no_samples() -> Problem {
