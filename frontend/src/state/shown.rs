@@ -8,10 +8,14 @@ pub enum View {
     All,
     /// Whether it fits.
     Overview,
+    /// Operators and the tensors between them.
+    Graph,
     /// What lies where when.
     Memory,
     /// The table of operators.
     Layers,
+    /// How the model became int8, and what that costs.
+    Quantisation,
     /// The emulated run.
     Run,
     /// The files for the board.
@@ -20,8 +24,16 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 6] =
-        [Self::All, Self::Overview, Self::Memory, Self::Layers, Self::Run, Self::Firmware];
+    pub const ALL: [Self; 8] = [
+        Self::All,
+        Self::Overview,
+        Self::Graph,
+        Self::Memory,
+        Self::Layers,
+        Self::Quantisation,
+        Self::Run,
+        Self::Firmware,
+    ];
 
     /// Short name, as in links.
     #[must_use]
@@ -29,8 +41,10 @@ impl View {
         match self {
             Self::All => "all",
             Self::Overview => "overview",
+            Self::Graph => "graph",
             Self::Memory => "memory",
             Self::Layers => "layers",
+            Self::Quantisation => "quantisation",
             Self::Run => "run",
             Self::Firmware => "firmware",
         }
@@ -42,8 +56,10 @@ impl View {
         match self {
             Self::All => "All",
             Self::Overview => "Overview",
+            Self::Graph => "Graph",
             Self::Memory => "Memory",
             Self::Layers => "Layers",
+            Self::Quantisation => "Quantisation",
             Self::Run => "Run",
             Self::Firmware => "Firmware",
         }

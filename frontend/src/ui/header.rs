@@ -9,9 +9,12 @@ use yew::prelude::*;
 use super::icon::{Glyph, icon};
 use super::run::file_event;
 use crate::message::PlanSettings;
-use crate::state::{Event, Origin, Theme, View};
+use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
+
+/// The choice that leads to the zoo.
+const NETWORKS: &str = "zoo";
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -103,22 +106,24 @@ fn action(
 }
 
 #[derive(PartialEq, Properties)]
-struct ChoiceProps {
+pub struct ChoiceProps {
     /// Ending of its id and test id.
-    id: &'static str,
+    pub id: &'static str,
     /// The value that is chosen, whatever the person did to the element.
-    value: AttrValue,
+    pub value: AttrValue,
     /// Values and their texts.
-    options: Vec<(AttrValue, AttrValue)>,
+    pub options: Vec<(AttrValue, AttrValue)>,
     /// Values that cannot be chosen now, and why.
     #[prop_or_default]
-    obstacles: Rc<Vec<(String, String)>>,
-    on_choose: Callback<String>,
+    pub obstacles: Rc<Vec<(String, String)>>,
+    #[prop_or_default]
+    pub is_disabled: bool,
+    pub on_choose: Callback<String>,
 }
 
 /// A drop-down list that always shows `value`.
 #[component]
-fn Choice(props: &ChoiceProps) -> Html {
+pub fn Choice(props: &ChoiceProps) -> Html {
     let node = use_node_ref();
     {
         let (node, value) = (node.clone(), props.value.clone());
@@ -142,7 +147,7 @@ fn Choice(props: &ChoiceProps) -> Html {
     let title = (!obstacles.is_empty()).then(|| obstacles.join("; "));
     html! {
         <select ref={node} id={id.clone()} data-testid={id} {title} {onchange}
-            disabled={props.options.is_empty()}>
+            disabled={props.is_disabled || props.options.is_empty()}>
             if props.value.is_empty() {
                 <option value="" disabled={true}>{ "Choose…" }</option>
             }
@@ -161,15 +166,19 @@ fn Choice(props: &ChoiceProps) -> Html {
 fn model_picker(props: &Props) -> Html {
     let (value, own) = match &props.origin {
         Some(Origin::Example(example)) => (AttrValue::from(example.id), None),
+        Some(Origin::Zoo(name)) => (AttrValue::from("own"), Some(format!("{ZOO}{name}"))),
         Some(Origin::File(file)) => (AttrValue::from("own"), Some(file.name.clone())),
         None => (AttrValue::from(""), None),
     };
     let mut options: Vec<(AttrValue, AttrValue)> = Vec::new();
     options.extend(own.map(|name| ("own".into(), name.into())));
     options.extend(EXAMPLES.iter().map(|example| (example.id.into(), example.title.into())));
+    options.push((NETWORKS.into(), "Networks of the field…".into()));
     let on = props.on.clone();
     let on_choose = Callback::from(move |id: String| {
-        if let Some(example) = catalogue::find(&id) {
+        if id == NETWORKS {
+            on.emit(Event::ShowZoo(true));
+        } else if let Some(example) = catalogue::find(&id) {
             on.emit(Event::OpenExample(example));
         }
     });

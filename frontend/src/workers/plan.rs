@@ -188,6 +188,7 @@ fn facts(
                 end: tensor.end,
             })
             .collect(),
+        nodes: plan.layers.iter().map(|layer| layer.node).collect(),
         timeline,
         outputs: outputs
             .map(|output| OutputFacts {
