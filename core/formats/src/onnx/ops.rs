@@ -4,6 +4,7 @@ mod constants;
 mod convolve;
 mod dense;
 mod elementwise;
+mod folding;
 mod functions;
 mod pool;
 mod quantised;
@@ -55,9 +56,9 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Log", functions::unary),
     ("LogSoftmax", elementwise::log_softmax),
     ("MatMul", dense::matmul),
-    ("Max", elementwise::maximum),
+    ("Max", elementwise::extreme),
     ("MaxPool", pool::max),
-    ("Min", elementwise::minimum),
+    ("Min", elementwise::extreme),
     ("Mish", functions::unary),
     ("Mul", elementwise::mul),
     ("Neg", functions::unary),
@@ -68,6 +69,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("QLinearMatMul", quantised::linear),
     ("QuantizeLinear", quantised::quantize),
     ("Reciprocal", functions::unary),
+    ("ReduceMax", pool::reduce_max),
     ("ReduceMean", pool::reduce_mean),
     ("Relu", elementwise::relu),
     ("Reshape", shape::reshape),
@@ -78,7 +80,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Sigmoid", functions::unary),
     ("Sign", functions::unary),
     ("Sin", functions::unary),
-    ("Slice", constants::slice),
+    ("Slice", spatial::slice),
     ("Softmax", elementwise::softmax),
     ("Softplus", functions::unary),
     ("Softsign", functions::unary),

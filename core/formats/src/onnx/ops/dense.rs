@@ -1,33 +1,39 @@
 //! Products with constant matrices.
 
-use std::rc::Rc;
-
-use tilewright_model::{Activation, Op};
+use tilewright_model::{Activation, Op, TensorId};
 
 use crate::FormatError;
 use crate::onnx::attributes::Place;
-use crate::onnx::constant::Constant;
+use crate::onnx::constant::{Constant, Values};
 use crate::onnx::importer::{Importer, Value, as_given};
 
-/// Weights as rows of inputs for each output, times `factor`.
+/// Adds weights as rows of inputs for each output, times `factor`; their shape too.
 fn rows(
+    importer: &mut Importer<'_>,
     place: Place<'_>,
-    weights: &Rc<Constant>,
+    weights: &Constant,
     transposed: bool,
     factor: f32,
-) -> Result<([usize; 2], Vec<f32>), FormatError> {
-    let ([first, second], Some(values)) = (weights.dims.as_slice(), weights.floats()) else {
-        return Err(place.bad(format!("weights {:?} are no matrix of floats", weights.dims)));
+) -> Result<([usize; 2], TensorId), FormatError> {
+    let [first, second] = *weights.dims.as_slice() else {
+        return Err(place.bad(format!("weights {:?} are no matrix", weights.dims)));
     };
-    let scaled = |value: f32| if factor == 1.0 { value } else { value * factor };
-    if transposed {
-        return Ok(([*first, *second], values.iter().map(|value| scaled(*value)).collect()));
+    let (shape, seen) = if transposed {
+        ([first, second], [1, 1, first * second])
+    } else {
+        ([second, first], [1, first, second])
+    };
+    if factor == 1.0 {
+        return Ok((shape, importer.swapped(weights, &shape, seen)?));
     }
-    let mut moved = Vec::with_capacity(values.len());
-    for output in 0..*second {
-        moved.extend((0..*first).map(|input| scaled(values[input * second + output])));
-    }
-    Ok(([*second, *first], moved))
+    let values = weights.floats().ok_or_else(|| place.bad("its weights are no floats"))?;
+    let scaled = Constant {
+        // Under a factor the weights are not what their scales say.
+        name: format!("{}.scaled", weights.name),
+        dims: weights.dims.clone(),
+        values: Values::Float(values.iter().map(|value| value * factor).collect()),
+    };
+    Ok((shape, importer.swapped(&scaled, &shape, seen)?))
 }
 
 pub(super) fn gemm(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
@@ -37,12 +43,10 @@ pub(super) fn gemm(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
     let input = importer.activated(place, 0)?;
     let rank = importer.dims(&input).len();
     let weights = importer.constant(place, 1)?;
-    let (shape, values) =
-        rows(place, &weights, place.flag("transB", false)?, place.float("alpha", 1.0)?)?;
+    let (transposed, factor) = (place.flag("transB", false)?, place.float("alpha", 1.0)?);
     let mut operands = vec![importer.in_order(&input, &as_given(rank))];
-    // Under a factor the weights are not what their scales say.
-    let name = if place.float("alpha", 1.0)? == 1.0 { "" } else { ".scaled" };
-    operands.push(importer.weights(&format!("{}{name}", weights.name), &shape, values)?);
+    let (shape, weights) = rows(importer, place, &weights, transposed, factor)?;
+    operands.push(weights);
     if importer.optional(place, 2)?.is_some() {
         let bias = importer.constant(place, 2)?;
         let beta = place.float("beta", 1.0)?;
@@ -63,9 +67,8 @@ pub(super) fn matmul(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
     let input = importer.activated(place, 0)?;
     let dims = importer.dims(&input);
     let weights = importer.constant(place, 1)?;
-    let (shape, values) = rows(place, &weights, false, 1.0)?;
     let mut tensor = importer.in_order(&input, &as_given(dims.len()));
-    let weights = importer.weights(&weights.name, &shape, values)?;
+    let (shape, weights) = rows(importer, place, &weights, false, 1.0)?;
     let Some((taken, outer)) = dims.split_last() else {
         return Err(place.bad("its first operand is a scalar"));
     };

@@ -4,6 +4,7 @@ use tilewright_model::{Op, Unary};
 
 use crate::FormatError;
 use crate::onnx::attributes::Place;
+use crate::onnx::constant::Values;
 use crate::onnx::importer::{Importer, Value, as_given, channels_last};
 
 /// Operators without attributes.
@@ -57,6 +58,21 @@ pub(super) fn apply(
     place: Place<'_>,
     function: Unary,
 ) -> Result<Value, FormatError> {
+    if let Value::Constant(constant) = importer.operand(place, 0)? {
+        let values = match (constant.ints(), constant.floats(), function) {
+            (Some(values), _, Unary::Abs) => {
+                Values::Int(values.iter().map(|value| value.saturating_abs()).collect())
+            }
+            (Some(values), _, Unary::Neg) => {
+                Values::Int(values.iter().map(|value| value.saturating_neg()).collect())
+            }
+            (_, Some(values), function) => {
+                Values::Float(values.iter().map(|value| function.apply(*value)).collect())
+            }
+            _ => return Err(place.bad("its operand holds integers")),
+        };
+        return super::folding::result(importer, place, constant.dims.clone(), values);
+    }
     let input = importer.activated(place, 0)?;
     let op = Op::Unary(function);
     importer.emit(place, op, vec![input.tensor], input.order).map(Value::Activated)

@@ -50,9 +50,7 @@ fn pool_window(place: Place<'_>, input: [usize; 2]) -> Result<(Window, [usize; 2
 
 pub(super) fn max(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
     let (input, size) = image(importer, place)?;
-    if place.node.output.iter().skip(1).any(|name| !name.is_empty()) {
-        return Err(place.bad("its second result, the indices, is not supported"));
-    }
+    // Its second result, the indices, is not made; who reads it is told so.
     let (window, _) = pool_window(place, size)?;
     let op = Op::MaxPool { window, activation: Activation::None };
     emit(importer, place, &input, op)
@@ -116,27 +114,68 @@ pub(super) fn reduce_mean(
     place: Place<'_>,
 ) -> Result<Value, FormatError> {
     let input = importer.activated(place, 0)?;
-    let dims = importer.dims(&input);
+    let axes = reduced(importer, place, input.order.len())?;
+    if axes.is_empty() {
+        return Ok(Value::Activated(input));
+    }
+    match pooled(importer, place, &input, &axes, mean)? {
+        Some(value) => Ok(value),
+        None => super::spatial::mean(importer, place, &input, axes),
+    }
+}
+
+/// A maximum over two dimensions of an image is a pool.
+pub(super) fn reduce_max(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
+    let axes = reduced(importer, place, input.order.len())?;
+    let largest = |size| Op::MaxPool { window: Window::dense(size), activation: Activation::None };
+    pooled(importer, place, &input, &axes, largest)?
+        .ok_or_else(|| place.bad("only a maximum over two dimensions of an image is supported"))
+}
+
+/// The dimensions that are reduced, ascending: all, if none are given.
+fn reduced(
+    importer: &Importer<'_>,
+    place: Place<'_>,
+    rank: usize,
+) -> Result<Vec<usize>, FormatError> {
     let given = match place.ints("axes") {
         Some(axes) => axes.to_vec(),
         None => importer.ints(place, 1)?.unwrap_or_default(),
     };
+    if given.is_empty() {
+        let none = place.flag("noop_with_empty_axes", false)?;
+        return Ok(if none { Vec::new() } else { as_given(rank) });
+    }
     let mut axes = given
         .iter()
-        .map(|axis| place.axis(*axis, dims.len()))
+        .map(|axis| place.axis(*axis, rank))
         .collect::<Result<Vec<usize>, FormatError>>()?;
     axes.sort_unstable();
     axes.dedup();
-    let (&[first, second], 4) = (axes.as_slice(), dims.len()) else {
-        return super::spatial::mean(importer, place, &input, axes);
-    };
+    Ok(axes)
+}
+
+/// A pool over all of two dimensions, if the input has four.
+fn pooled(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+    axes: &[usize],
+    pool: impl Fn([usize; 2]) -> Op,
+) -> Result<Option<Value>, FormatError> {
+    let dims = importer.dims(input);
+    let (&[first, second], 4) = (axes, dims.len()) else { return Ok(None) };
     let kept: Vec<usize> = (0..4).filter(|axis| !axes.contains(axis)).collect();
     let order = vec![kept[0], first, second, kept[1]];
-    let tensor = importer.in_order(&input, &order);
-    let pooled = importer.emit(place, mean([dims[first], dims[second]]), vec![tensor], order)?;
+    let tensor = importer.in_order(input, &order);
+    let pooled = importer.emit(place, pool([dims[first], dims[second]]), vec![tensor], order)?;
     if place.flag("keepdims", true)? {
-        return Ok(Value::Activated(pooled));
+        return Ok(Some(Value::Activated(pooled)));
     }
     let flat = [dims[kept[0]], dims[kept[1]]];
-    importer.reshape(place, pooled.tensor, &flat, as_given(2)).map(Value::Activated)
+    importer.reshape(place, pooled.tensor, &flat, as_given(2)).map(|v| Some(Value::Activated(v)))
 }

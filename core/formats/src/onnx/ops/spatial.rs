@@ -35,13 +35,13 @@ fn whole(dims: &[usize]) -> Vec<Range> {
     dims.iter().map(|size| Range { begin: 0, size: *size, stride: 1 }).collect()
 }
 
-/// A slice of an activation; steps may be negative.
-pub(super) fn slice(
-    importer: &mut Importer<'_>,
-    place: Place<'_>,
-    input: &Activated,
-) -> Result<Value, FormatError> {
-    let dims = importer.dims(input);
+/// A slice of an activation or a constant; steps may be negative.
+pub(super) fn slice(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let input = importer.operand(place, 0)?;
+    let dims = match &input {
+        Value::Constant(constant) => constant.dims.clone(),
+        Value::Activated(value) => importer.dims(value),
+    };
     let list = |name: &str, index: usize| -> Result<Option<Vec<i64>>, FormatError> {
         match place.ints(name) {
             Some(given) => Ok(Some(given.to_vec())),
@@ -59,12 +59,60 @@ pub(super) fn slice(
     let mut ranges = whole(&dims);
     for (at, axis) in axes.iter().enumerate() {
         let axis = place.axis(*axis, dims.len())?;
-        let range = range(dims[axis], starts[at], ends[at], steps[at]);
-        ranges[axis] = range.ok_or_else(|| {
-            place.bad(format!("{} to {} by {} of {}", starts[at], ends[at], steps[at], dims[axis]))
-        })?;
+        ranges[axis] = match (range(dims[axis], starts[at], ends[at], steps[at]), &input) {
+            (Some(range), _) => range,
+            // A part of a shape may be empty.
+            (None, Value::Constant(_)) => Range { begin: 0, size: 0, stride: 1 },
+            (None, Value::Activated(_)) => {
+                let [start, end, step] = [starts[at], ends[at], steps[at]];
+                return Err(place.bad(format!("{start} to {end} by {step} of {}", dims[axis])));
+            }
+        };
     }
-    emit_slice(importer, place, input, &ranges).map(Value::Activated)
+    match &input {
+        Value::Activated(input) => {
+            emit_slice(importer, place, input, &ranges).map(Value::Activated)
+        }
+        Value::Constant(constant) => {
+            let ranges: Vec<_> =
+                ranges.iter().map(|range| (range.begin, range.size, range.stride)).collect();
+            super::folding::slice(importer, place, constant, &ranges)
+        }
+    }
+}
+
+/// Elements of a dimension of an activation: one, which leaves the dimension out, or those at equal
+/// distances.
+pub(super) fn gather(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+    axis: usize,
+    picks: &[usize],
+    shape: &[usize],
+) -> Result<Value, FormatError> {
+    let distance = |pair: &[usize]| pair[1] as isize - pair[0] as isize;
+    let mut distances = picks.windows(2).map(distance);
+    let stride = distances.next().unwrap_or(1);
+    let (Some(begin), true, true) = (
+        picks.first().copied(),
+        stride != 0 && distances.all(|other| other == stride),
+        shape.len() < 2,
+    ) else {
+        return Err(place.bad("gathering from activations is supported at equal distances only"));
+    };
+    let dims = importer.dims(input);
+    let mut ranges = whole(&dims);
+    ranges[axis] = Range { begin, size: picks.len(), stride };
+    let part = emit_slice(importer, place, input, &ranges)?;
+    if shape.len() == 1 {
+        return Ok(Value::Activated(part));
+    }
+    // Elements stay where they are: the order of the dimensions that are left is kept.
+    let left: Vec<usize> = part.order.iter().copied().filter(|other| *other != axis).collect();
+    let sizes: Vec<usize> = left.iter().map(|other| dims[*other]).collect();
+    let order = left.iter().map(|other| other - usize::from(*other > axis)).collect();
+    importer.reshape(place, part.tensor, &sizes, order).map(Value::Activated)
 }
 
 /// Elements from `start` to before `end`; nothing if there are none.
@@ -225,8 +273,8 @@ pub(super) fn conv_transpose(
     let input = importer.activated(place, 0)?;
     let dims = importer.dims(&input);
     let weights = importer.constant(place, 1)?;
-    let ([batch, channels, height, width], [taken, outputs, kh, kw], Some(values)) =
-        (dims.as_slice(), weights.dims.as_slice(), weights.floats())
+    let ([batch, channels, height, width], [taken, outputs, kh, kw]) =
+        (dims.as_slice(), weights.dims.as_slice())
     else {
         return Err(place.bad(format!("input {dims:?}, weights {:?}", weights.dims)));
     };
@@ -260,18 +308,12 @@ pub(super) fn conv_transpose(
             (wanted, [before[0], before[1], behind[0], behind[1]])
         }
     };
-    let mut moved = Vec::with_capacity(values.len());
-    let taps = kh * kw;
-    for output in 0..*outputs {
-        for tap in 0..taps {
-            moved.extend((0..*taken).map(|input| values[(input * outputs + output) * taps + tap]));
-        }
-    }
     let mut window = Window::dense(size);
     window.stride = stride;
     window.padding = Padding { top, left, bottom, right };
     let mut operands = vec![importer.in_order(&input, &channels_last(4))];
-    operands.push(importer.weights(&weights.name, &[*outputs, *kh, *kw, *taken], moved)?);
+    let seen = [1, *taken, outputs * kh * kw];
+    operands.push(importer.swapped(&weights, &[*outputs, *kh, *kw, *taken], seen)?);
     if importer.optional(place, 2)?.is_some() {
         let bias = Rc::clone(&importer.constant(place, 2)?);
         let values = bias
