@@ -157,3 +157,45 @@ pub fn make_folder(path: &Path) -> Result<(), Problem> {
 pub fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_read_in_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("net.data");
+        fs::write(&path, b"0123456789").unwrap();
+        let file = open(&path, "data file", 10).unwrap();
+        assert_eq!(file.size(), 10);
+        assert_eq!(file.read(7, 3).as_deref(), Some(&b"789"[..]));
+        assert_eq!(file.read(0, 2).as_deref(), Some(&b"01"[..]));
+        assert_eq!(file.read(8, 3), None);
+        assert_eq!(file.read(u64::MAX, 3), None);
+        assert!(open(&path, "data file", 9).unwrap_err().error.contains("more than the 9"));
+    }
+
+    #[test]
+    fn data_lies_in_the_models_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().join("home");
+        fs::create_dir_all(home.join("weights")).unwrap();
+        fs::write(home.join("weights/net.data"), b"inside").unwrap();
+        fs::write(folder.path().join("secret"), b"outside").unwrap();
+        let model = home.join("net.onnx");
+        assert_eq!(beside(&model, "weights/net.data").unwrap().unwrap().size(), 6);
+        assert!(beside(&model, "none.data").unwrap().is_none());
+        assert!(beside(&model, "weights").unwrap_err().contains("a folder"));
+        #[cfg(unix)]
+        {
+            let link = |target: &Path, name: &str| {
+                std::os::unix::fs::symlink(target, home.join(name)).unwrap();
+            };
+            link(&folder.path().join("secret"), "away");
+            link(Path::new("weights/net.data"), "near");
+            assert!(beside(&model, "away").unwrap_err().contains("outside the model's folder"));
+            assert_eq!(beside(&model, "near").unwrap().unwrap().size(), 6);
+        }
+    }
+}

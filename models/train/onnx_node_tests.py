@@ -5,7 +5,7 @@
 Needs the Python packages `onnx` and `numpy`. Writes each test of an operator that a convolutional network uses into
 DIR: as one file in which the first operand is given and all others are constant, and, where an operator has several
 float operands, as one in which all floats are given. With words: only tests whose names hold one. Prints how many
-give the recorded results (1e-5 of the largest value, 1e-4 behind integers of 8 bits), and what is said of the others.
+give the recorded results (to 1e-5 of the largest value, integers of 8 bits to one), and what is said of the others.
 """
 
 import subprocess
@@ -35,7 +35,9 @@ def variants(case):
     graph = case.model.graph
     names = [value.name for value in graph.input]
     values = dict(zip(names, (np.asarray(array) for array in case.data_sets[0][0])))
-    if any(array.dtype == object for array in values.values()):
+    # Types that NumPy does not have, sequences, optional values.
+    everything = [*values.values(), *(np.asarray(array) for array in case.data_sets[0][1])]
+    if any(array.dtype.kind not in "fiub" for array in everything):
         return
     kinds = (np.float32, np.uint8, np.int8)
     given = [name for name in names if values[name].dtype in kinds and values[name].size > 0]

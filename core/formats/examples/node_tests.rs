@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tilewright_formats::{Limits, open};
-use tilewright_model::{DType, Data, Model, TensorId, float, int8};
+use tilewright_model::{DType, Data, Model, Tensor, TensorId, float, int8};
 
 /// An array as the file has it.
 struct Array {
@@ -86,11 +86,8 @@ fn compare(model: &Model, arrays: &[Array]) -> Result<(), String> {
     let (inputs, outputs): (Vec<&Array>, Vec<&Array>) =
         arrays.iter().partition(|array| array.is_input);
     let dims = |id: &TensorId| model.tensor(*id).shape.dims().to_vec();
-    let orders: Vec<Vec<Vec<f32>>> = inputs
-        .iter()
-        .zip(&model.inputs)
-        .map(|(array, id)| layouts(array, &dims(id)))
-        .collect();
+    let orders: Vec<Vec<Vec<f32>>> =
+        inputs.iter().zip(&model.inputs).map(|(array, id)| layouts(array, &dims(id))).collect();
     let most = orders.iter().map(Vec::len).max().unwrap_or(0);
     let mut said = "the inputs have other shapes".to_owned();
     for choice in 0..most {
@@ -100,7 +97,7 @@ fn compare(model: &Model, arrays: &[Array]) -> Result<(), String> {
             .zip(&model.inputs)
             .map(|((orders, array), id)| {
                 let values = orders.get(choice).or(orders.last())?;
-                Some(as_data(values, &array.kind, model.tensor(*id).dtype))
+                Some(as_data(values, &array.kind, model.tensor(*id)))
             })
             .collect();
         let Some(given) = given else { continue };
@@ -115,12 +112,16 @@ fn compare(model: &Model, arrays: &[Array]) -> Result<(), String> {
 }
 
 /// Values as the model takes them: bytes are in the file's steps.
-fn as_data(values: &[f32], kind: &str, dtype: DType) -> Data {
-    match dtype {
-        DType::I8 => {
-            let shift = if kind == "uint8" { 128.0 } else { 0.0 };
-            Data::I8(values.iter().map(|value| (value - shift) as i8).collect())
+fn as_data(values: &[f32], kind: &str, tensor: &Tensor) -> Data {
+    let shift = if kind == "uint8" { 128.0 } else { 0.0 };
+    let steps: Vec<i8> = values.iter().map(|value| (value - shift) as i8).collect();
+    match (&tensor.quantisation, kind) {
+        (_, "float") if tensor.dtype == DType::F32 => Data::F32(values.to_vec()),
+        (Some(scale), "uint8" | "int8") if tensor.dtype == DType::F32 => {
+            Data::F32(scale.dequantise(&steps))
         }
+        (Some(scale), "float") => Data::I8(scale.quantise(values)),
+        _ if tensor.dtype == DType::I8 => Data::I8(steps),
         _ => Data::F32(values.to_vec()),
     }
 }
@@ -130,6 +131,9 @@ fn differing(model: &Model, results: &[Data], expected: &[&Array]) -> Option<Str
         let shift = if array.kind == "uint8" { 128.0 } else { 0.0 };
         let tensor = model.tensor(*id);
         let found: Vec<f32> = match (result, &tensor.quantisation) {
+            (Data::F32(values), Some(steps)) if matches!(&*array.kind, "uint8" | "int8") => {
+                steps.quantise(values).iter().map(|v| f32::from(*v) + shift).collect()
+            }
             (Data::F32(values), _) => values.clone(),
             (Data::I8(values), Some(steps)) if array.kind == "float" => steps.dequantise(values),
             (Data::I8(values), _) => values.iter().map(|v| f32::from(*v) + shift).collect(),
@@ -141,7 +145,9 @@ fn differing(model: &Model, results: &[Data], expected: &[&Array]) -> Option<Str
         }
         let fits = |wanted: &Vec<f32>| {
             let most = wanted.iter().filter(|v| v.is_finite()).fold(0f32, |m, v| m.max(v.abs()));
-            let near = 1e-5 * most.max(1e-3);
+            // Integers are rounded in another way; the tests' own figures have four digits at least.
+            let is_steps = matches!(&*array.kind, "uint8" | "int8");
+            let near = if is_steps { 1.0 } else { 1e-5 * most.max(1e-3) };
             found.len() == wanted.len()
                 && found.iter().zip(wanted).all(|(a, b)| (a - b).abs() <= near || a == b)
         };

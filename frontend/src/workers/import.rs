@@ -104,8 +104,8 @@ fn import(
         Ok(found.map(|(_, bytes)| Arc::clone(bytes)))
     };
     let file = ModelFile { name, bytes: Arc::<Vec<u8>>::clone(&bytes), beside: &beside };
-    let model = open_file(&file, &Limits::default(), &dims)
-        .map_err(|error| cannot_open(name, &error))?;
+    let model =
+        open_file(&file, &Limits::default(), &dims).map_err(|error| cannot_open(name, &error))?;
     let bytes = bytes.as_slice();
     if let Some(trouble) = without_meaning(name, &model) {
         return Err(trouble);

@@ -154,11 +154,8 @@ fn bad_files_say_what_and_what_to_do() {
     let model = file(EXAMPLES[0].file);
     let cases = [Vec::new(), b"not a model".to_vec(), model[..model.len() / 2].to_vec()];
     for bytes in cases {
-        let request = ImportRequest::Open {
-            name: "bad.onnx".to_owned(),
-            data: Vec::new(),
-            dims: Vec::new(),
-        };
+        let request =
+            ImportRequest::Open { name: "bad.onnx".to_owned(), data: Vec::new(), dims: Vec::new() };
         let trouble = importer.answer(request, vec![bytes], &|_| {}).unwrap_err();
         assert!(trouble.what.contains("bad.onnx"), "{trouble:?}");
         assert!(!trouble.detail.is_empty() && !trouble.remedy.is_empty(), "{trouble:?}");

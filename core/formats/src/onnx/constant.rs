@@ -37,6 +37,25 @@ pub(crate) struct Constant {
     pub(crate) values: Values,
 }
 
+/// One float as often as asked for.
+#[derive(Debug)]
+struct Filled {
+    value: f32,
+    bytes: u64,
+}
+
+impl Store for Filled {
+    fn size(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
+        let end = offset.checked_add(length as u64)?;
+        let is_whole = offset.is_multiple_of(4) && length.is_multiple_of(4);
+        (is_whole && end <= self.bytes).then(|| self.value.to_le_bytes().repeat(length / 4))
+    }
+}
+
 /// Bytes of a store.
 pub(crate) struct Piece {
     pub(crate) store: Arc<dyn Store>,
@@ -54,7 +73,8 @@ impl Constant {
                     Data::F32(values) => values,
                     _ => Vec::new(),
                 };
-                Some(stored.read.get_or_init(read)).filter(|values| values.len() == self.len())
+                Some(stored.read.get_or_init(read))
+                    .filter(|values| values.len() == self.len())
                     .map(Vec::as_slice)
             }
         }
@@ -75,6 +95,18 @@ impl Constant {
             Values::Int(values) => values.len(),
             Values::Stored(stored) => stored.ranged.len(),
         }
+    }
+
+    /// One float everywhere; large ones take no memory.
+    pub(crate) fn filled(name: String, dims: Vec<usize>, count: usize, value: f32) -> Self {
+        let values = if count >= STORED {
+            let store = Arc::new(Filled { value, bytes: count as u64 * 4 });
+            let ranged = Ranged::new(store, 0, count, DType::F32);
+            Values::Stored(Stored { ranged, read: OnceCell::new() })
+        } else {
+            Values::Float(vec![value; count])
+        };
+        Self { name, dims, values }
     }
 
     /// Reads an initializer.

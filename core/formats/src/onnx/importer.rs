@@ -234,6 +234,23 @@ impl Importer<'_> {
         Ok(())
     }
 
+    /// Adds a node with one result of these dimensions that nothing here computes.
+    pub(crate) fn opaque_of(
+        &mut self,
+        place: Place<'_>,
+        dims: Vec<usize>,
+    ) -> Result<Activated, FormatError> {
+        let mut inputs = Vec::new();
+        for value in self.operands(place)? {
+            if let Value::Activated(value) = value {
+                inputs.push(self.in_order(&value, &as_given(value.order.len())));
+            }
+        }
+        let order = as_given(dims.len());
+        let op = Op::Opaque { name: type_of(place.node) };
+        self.emit_sized(place, op, inputs, order, &dims)
+    }
+
     fn add_constant(&mut self, name: String, constant: Constant) -> Result<(), FormatError> {
         self.count(constant.len())?;
         match self.values.insert(name.clone(), Value::Constant(Rc::new(constant))) {

@@ -38,7 +38,15 @@ impl Importer<'_> {
             return Err(bad("this input has no type, or is no tensor".to_owned()));
         };
         // Bytes are what a quantised graph takes; its first operator states their scale.
-        let known = [DataType::Float, DataType::Uint8, DataType::Int8];
+        // Floats of other widths are calculated with in 32 bits.
+        let known = [
+            DataType::Float,
+            DataType::Float16,
+            DataType::Bfloat16,
+            DataType::Double,
+            DataType::Uint8,
+            DataType::Int8,
+        ];
         if !known.iter().any(|kind| tensor.elem_type == *kind as i32) {
             let dtype = DataType::try_from(tensor.elem_type).unwrap_or(DataType::Undefined);
             return Err(bad(format!("this input takes {}; only float is supported", dtype.name())));

@@ -6,10 +6,14 @@ mod dense;
 mod elementwise;
 mod folding;
 mod functions;
+mod one_dimensional;
+mod opaque;
 mod pool;
 mod quantised;
+mod resize;
 mod shape;
 mod spatial;
+mod transposed;
 
 use crate::onnx::messages::NodeProto;
 
@@ -23,7 +27,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Abs", functions::unary),
     ("Add", elementwise::add),
     ("ArgMax", functions::arg_max),
-    ("AveragePool", pool::average),
+    ("AveragePool", |i, p| one_dimensional::or_image(i, p, pool::average)),
     ("BatchNormalization", elementwise::batch_normalization),
     ("Cast", constants::cast),
     ("Ceil", functions::unary),
@@ -31,13 +35,13 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Concat", shape::concat),
     ("Constant", constants::constant),
     ("ConstantOfShape", constants::constant_of_shape),
-    ("Conv", convolve::conv),
-    ("ConvTranspose", spatial::conv_transpose),
+    ("Conv", |i, p| one_dimensional::or_image(i, p, convolve::conv)),
+    ("ConvTranspose", |i, p| one_dimensional::or_image(i, p, transposed::conv_transpose)),
     ("Cos", functions::unary),
     ("DepthToSpace", spatial::depth_to_space),
     ("DequantizeLinear", quantised::dequantize),
     ("Div", elementwise::div),
-    ("Dropout", shape::alias),
+    ("Dropout", shape::dropout),
     ("Elu", functions::unary),
     ("Erf", functions::unary),
     ("Exp", functions::unary),
@@ -46,18 +50,21 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Gather", constants::gather),
     ("Gelu", functions::unary),
     ("Gemm", dense::gemm),
-    ("GlobalAveragePool", pool::global_average),
-    ("GlobalMaxPool", pool::global_max),
+    ("GlobalAveragePool", |i, p| one_dimensional::or_image(i, p, pool::global_average)),
+    ("GlobalMaxPool", |i, p| one_dimensional::or_image(i, p, pool::global_max)),
+    ("GroupNormalization", opaque::like_its_operand),
     ("HardSigmoid", functions::unary),
     ("HardSwish", functions::unary),
     ("Identity", shape::alias),
+    ("InstanceNormalization", opaque::like_its_operand),
     ("LRN", functions::local_response),
+    ("LayerNormalization", opaque::like_its_operand),
     ("LeakyRelu", functions::unary),
     ("Log", functions::unary),
     ("LogSoftmax", elementwise::log_softmax),
     ("MatMul", dense::matmul),
     ("Max", elementwise::extreme),
-    ("MaxPool", pool::max),
+    ("MaxPool", |i, p| one_dimensional::or_image(i, p, pool::max)),
     ("Min", elementwise::extreme),
     ("Mish", functions::unary),
     ("Mul", elementwise::mul),
@@ -71,9 +78,10 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Reciprocal", functions::unary),
     ("ReduceMax", pool::reduce_max),
     ("ReduceMean", pool::reduce_mean),
+    ("ReduceSum", pool::reduce_sum),
     ("Relu", elementwise::relu),
     ("Reshape", shape::reshape),
-    ("Resize", spatial::resize),
+    ("Resize", resize::resize),
     ("Round", functions::unary),
     ("Selu", functions::unary),
     ("Shape", constants::shape),
@@ -94,7 +102,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Tanh", functions::unary),
     ("Transpose", shape::transpose),
     ("Unsqueeze", shape::unsqueeze),
-    ("Upsample", spatial::resize),
+    ("Upsample", resize::resize),
 ];
 
 /// Operators of ONNX Runtime.

@@ -12,6 +12,8 @@ const WINDOW: usize = 1 << 14;
 pub(super) struct Wrong {
     pub(super) at: usize,
     pub(super) reason: &'static str,
+    /// Number of the field that is cut off; 0 if it is not known.
+    pub(super) field: u64,
 }
 
 impl Wrong {
@@ -77,7 +79,7 @@ impl<'s> Window<'s> {
             return Ok(part.to_vec());
         }
         let bytes = self.store.read(from as u64, length).filter(|bytes| bytes.len() == length);
-        bytes.ok_or(Wrong { at: from, reason: "the file cannot be read" })
+        bytes.ok_or(Wrong { at: from, reason: "the file cannot be read", field: 0 })
     }
 
     fn byte(&mut self, at: usize) -> Result<u8, Wrong> {
@@ -89,14 +91,15 @@ impl<'s> Window<'s> {
         }
         self.part = self.bytes(at, self.length.min(at.saturating_add(WINDOW)))?;
         self.start = at;
-        known(self).ok_or(Wrong { at, reason: "a number is cut off" })
+        known(self).ok_or(Wrong { at, reason: "a number is cut off", field: 0 })
     }
 
     /// The field at a place of a message that ends at `end`.
     pub(super) fn field(&mut self, start: usize, end: usize) -> Result<Field, Wrong> {
-        let damaged = |reason: &'static str| Err(Wrong { at: start, reason });
         let mut at = start;
         let key = self.varint(&mut at, end)?;
+        let number = key >> 3;
+        let damaged = |reason: &'static str| Err(Wrong { at: start, reason, field: number });
         let inside = match key & 7 {
             0 => {
                 self.varint(&mut at, end)?;
@@ -117,14 +120,14 @@ impl<'s> Window<'s> {
         if inside.end() > end {
             return damaged("a field reaches beyond the end");
         }
-        Ok(Field { number: key >> 3, inside })
+        Ok(Field { number, inside })
     }
 
     fn varint(&mut self, at: &mut usize, end: usize) -> Result<u64, Wrong> {
         let mut value = 0u64;
         for shift in (0..70).step_by(7) {
             if *at >= end {
-                return Err(Wrong { at: *at, reason: "a number is cut off" });
+                return Err(Wrong { at: *at, reason: "a number is cut off", field: 0 });
             }
             let byte = self.byte(*at)?;
             *at += 1;
@@ -133,6 +136,6 @@ impl<'s> Window<'s> {
                 return Ok(value);
             }
         }
-        Err(Wrong { at: *at, reason: "a number is too long" })
+        Err(Wrong { at: *at, reason: "a number is too long", field: 0 })
     }
 }

@@ -33,6 +33,9 @@ impl Kind {
     }
 }
 
+/// Number of the model's field that holds its graph.
+const GRAPH: u64 = 7;
+
 /// Deepest nesting entered; ONNX files without control flow need five.
 const DEEPEST: u32 = 24;
 
@@ -80,7 +83,9 @@ pub(super) fn check(file: Window<'_>, limits: &Limits) -> Result<(), FormatError
             limit: limits.records,
         }),
         // A file that is cut off inside its graph has got that far; others stop sooner.
-        Err(Stop::Damaged(Wrong { at, reason })) if at < 16 && !walk.in_graph => {
+        Err(Stop::Damaged(Wrong { at, reason, field }))
+            if at < 16 && !walk.in_graph && field != GRAPH =>
+        {
             not(&format!("it begins like ONNX but {reason} at byte {at}"))
         }
         Err(Stop::Damaged(wrong)) => Err(wrong.damaged(length)),
@@ -115,11 +120,11 @@ impl Walk<'_> {
                 at = inside.end();
                 continue;
             };
-            self.in_graph |= depth == 0 && number == 7;
+            self.in_graph |= depth == 0 && number == GRAPH;
             if let Some(inner) = kind.field(number) {
                 if depth == DEEPEST {
                     let reason = "records are nested too deep";
-                    return Err(Wrong { at, reason }.into());
+                    return Err(Wrong { at, reason, field: number }.into());
                 }
                 self.message(from, to, inner, depth + 1)?;
             }

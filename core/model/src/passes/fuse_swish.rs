@@ -10,9 +10,9 @@ pub fn run(model: &mut Model) -> usize {
     for index in 0..model.nodes.len() {
         let Op::Mul { activation: Activation::None } = model.nodes[index].op else { continue };
         let [first, second] = model.nodes[index].inputs[..] else { continue };
-        let found = [(first, second), (second, first)].into_iter().find_map(|(value, gate)| {
-            gated(model, value, gate).map(|function| (value, function))
-        });
+        let found = [(first, second), (second, first)]
+            .into_iter()
+            .find_map(|(value, gate)| gated(model, value, gate).map(|function| (value, function)));
         if let Some((value, function)) = found {
             model.nodes[index].op = Op::Unary(function);
             model.nodes[index].inputs = vec![value];

@@ -58,9 +58,11 @@ pub(super) fn constant_of_shape(
         Some(proto) => Constant::read(proto, None, importer.file, importer.limits)?.values,
     };
     let values = match filler {
-        Values::Float(filler) if filler.len() == 1 => Values::Float(vec![filler[0]; count]),
+        Values::Float(filler) if filler.len() == 1 && filler[0].is_finite() => {
+            return Ok(Value::Constant(Rc::new(Constant::filled(name, dims, count, filler[0]))));
+        }
         Values::Int(filler) if filler.len() == 1 => Values::Int(vec![filler[0]; count]),
-        _ => return Err(place.bad("its value must be one element")),
+        _ => return Err(place.bad("its value must be one finite element")),
     };
     Ok(Value::Constant(Rc::new(Constant { name, dims, values })))
 }
@@ -113,7 +115,10 @@ pub(super) fn cast(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
     let to = i32::try_from(place.int("to", 0)).ok().and_then(|to| DataType::try_from(to).ok());
     let value = importer.operand(place, 0)?;
     match (&value, to) {
-        (Value::Activated(_), Some(DataType::Float)) => Ok(value),
+        (
+            Value::Activated(_),
+            Some(DataType::Float | DataType::Float16 | DataType::Bfloat16 | DataType::Double),
+        ) => Ok(value),
         (Value::Constant(constant), Some(DataType::Int64 | DataType::Int32))
             if constant.ints().is_some() =>
         {
@@ -124,7 +129,10 @@ pub(super) fn cast(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
             let values = Values::Int(floats.iter().map(|value| *value as i64).collect());
             super::folding::result(importer, place, constant.dims.clone(), values)
         }
-        (Value::Constant(constant), Some(DataType::Float)) => {
+        (
+            Value::Constant(constant),
+            Some(DataType::Float | DataType::Float16 | DataType::Double),
+        ) => {
             let values = match &constant.values {
                 Values::Int(values) => {
                     Values::Float(values.iter().map(|value| *value as f32).collect())

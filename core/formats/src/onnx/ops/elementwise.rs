@@ -225,7 +225,7 @@ fn channel_axis(constant: &Constant, dims: &[usize], order: &[usize]) -> Option<
 
 /// x · scale + offset for each channel along an ONNX axis: a batch normalisation without
 /// statistics, which passes fold.
-fn per_channel(
+pub(super) fn per_channel(
     importer: &mut Importer<'_>,
     place: Place<'_>,
     value: &Activated,

@@ -22,7 +22,7 @@ pub(super) fn result(
 }
 
 /// Dimensions that both broadcast to, if they do.
-fn joined(first: &[usize], second: &[usize]) -> Option<Vec<usize>> {
+pub(super) fn joined(first: &[usize], second: &[usize]) -> Option<Vec<usize>> {
     let rank = first.len().max(second.len());
     let dim = |dims: &[usize], axis: usize| {
         axis.checked_sub(rank - dims.len()).map_or(1, |axis| dims[axis])

@@ -8,7 +8,7 @@ use crate::onnx::constant::Values;
 use crate::onnx::importer::{Importer, Value, as_given, channels_last};
 
 /// Operators without attributes.
-const PLAIN: [(&str, Unary); 20] = [
+const PLAIN: [(&str, Unary); 19] = [
     ("Abs", Unary::Abs),
     ("Ceil", Unary::Ceil),
     ("Cos", Unary::Cos),
@@ -27,7 +27,6 @@ const PLAIN: [(&str, Unary); 20] = [
     ("Softplus", Unary::Softplus),
     ("Softsign", Unary::Softsign),
     ("Sqrt", Unary::Sqrt),
-    ("Swish", Unary::Silu),
     ("Tanh", Unary::Tanh),
 ];
 
@@ -41,6 +40,10 @@ pub(super) fn unary(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
             beta: place.float("beta", 0.5)?,
         },
         "LeakyRelu" => Unary::LeakyRelu { alpha: place.float("alpha", 0.01)? },
+        "Swish" => match place.float("alpha", 1.0)? {
+            1.0 => Unary::Silu,
+            alpha => return Err(place.bad(format!("alpha {alpha} is not supported"))),
+        },
         "Selu" => Unary::Selu {
             alpha: place.float("alpha", 1.673_263_2)?,
             gamma: place.float("gamma", 1.050_701)?,

@@ -124,16 +124,53 @@ pub(super) fn reduce_mean(
     }
 }
 
-/// A maximum over two dimensions of an image is a pool.
+/// A mean times the number of values in it.
+pub(super) fn reduce_sum(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
+    let dims = importer.dims(&input);
+    let axes = reduced(importer, place, dims.len())?;
+    let count = axes.iter().map(|axis| dims[*axis]).product::<usize>() as f32;
+    match reduce_mean(importer, place)? {
+        Value::Activated(mean) if !axes.is_empty() => {
+            let axis = *mean.order.last().ok_or_else(|| place.bad("its result is a scalar"))?;
+            let scaled = |_| (count, 0.0);
+            super::elementwise::per_channel(importer, place, &mean, "count", axis, scaled)
+        }
+        value => Ok(value),
+    }
+}
+
+/// A maximum over any dimensions: a pool over all rows of an image whose channels are what is left.
 pub(super) fn reduce_max(
     importer: &mut Importer<'_>,
     place: Place<'_>,
 ) -> Result<Value, FormatError> {
     let input = importer.activated(place, 0)?;
-    let axes = reduced(importer, place, input.order.len())?;
+    let dims = importer.dims(&input);
+    let axes = reduced(importer, place, dims.len())?;
+    if axes.is_empty() {
+        return Ok(Value::Activated(input));
+    }
     let largest = |size| Op::MaxPool { window: Window::dense(size), activation: Activation::None };
-    pooled(importer, place, &input, &axes, largest)?
-        .ok_or_else(|| place.bad("only a maximum over two dimensions of an image is supported"))
+    if let Some(value) = pooled(importer, place, &input, &axes, largest)? {
+        return Ok(value);
+    }
+    let kept: Vec<usize> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
+    let rows: usize = axes.iter().map(|axis| dims[*axis]).product();
+    let order: Vec<usize> = axes.iter().chain(&kept).copied().collect();
+    let tensor = importer.in_order(&input, &order);
+    let channels = kept.iter().map(|axis| dims[*axis]).product();
+    let image = importer.reshape(place, tensor, &[1, rows, 1, channels], as_given(4))?;
+    let pool = importer.emit(place, largest([rows, 1]), vec![image.tensor], as_given(4))?;
+    let left: Vec<usize> = if place.flag("keepdims", true)? {
+        (0..dims.len()).map(|axis| if axes.contains(&axis) { 1 } else { dims[axis] }).collect()
+    } else {
+        kept.iter().map(|axis| dims[*axis]).collect()
+    };
+    importer.reshape(place, pool.tensor, &left, as_given(left.len())).map(Value::Activated)
 }
 
 /// The dimensions that are reduced, ascending: all, if none are given.

@@ -15,6 +15,14 @@ pub(super) fn alias(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
     importer.operand(place, 0)
 }
 
+/// The operand itself: nothing is dropped outside training.
+pub(super) fn dropout(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    if importer.ints(place, 2)?.is_some_and(|flags| flags != [0]) {
+        return Err(place.bad("training_mode is not supported"));
+    }
+    importer.operand(place, 0)
+}
+
 /// The operand under other dimensions, in the file's order of elements.
 fn reshaped(
     importer: &mut Importer<'_>,

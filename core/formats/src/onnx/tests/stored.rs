@@ -74,10 +74,8 @@ fn apart(mut file: File, location: &str, change: &dyn Fn(&mut Vec<(String, Strin
         ];
         change(&mut entries);
         tensor.data_location = DataLocation::External as i32;
-        tensor.external_data = entries
-            .into_iter()
-            .map(|(key, value)| StringStringEntryProto { key, value })
-            .collect();
+        tensor.external_data =
+            entries.into_iter().map(|(key, value)| StringStringEntryProto { key, value }).collect();
         data.extend_from_slice(&raw);
     }
     Moved { bytes: file.bytes(), data }
@@ -166,7 +164,8 @@ fn listed_floats_of_a_large_constant_stay_in_the_file() {
         .output("y");
     let tensor = &mut file.graph().initializer[0];
     let raw = std::mem::take(&mut tensor.raw_data);
-    tensor.float_data = raw.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect();
+    tensor.float_data =
+        raw.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect();
     let model = against_tract(&file.bytes(), &[&[1, 1024]]);
     assert!(is_ranged(&model, 0));
 }
