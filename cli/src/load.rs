@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tilewright_board::Board;
-use tilewright_formats::ModelFile;
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_model::{Data, Model, Store};
 use tilewright_planner::Options;
@@ -55,7 +54,7 @@ pub fn model(
         let found = files::beside(&file.model, path)?;
         Ok(found.map(|file| Arc::new(file) as Arc<dyn Store>))
     };
-    let model = ModelFile { name: &name(&file.model), bytes, beside: &beside };
+    let model = tilewright_formats::ModelFile { name: &name(&file.model), bytes, beside: &beside };
     pipeline::import(&model, &file.dims, progress, cancel)
 }
 

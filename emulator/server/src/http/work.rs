@@ -69,15 +69,17 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
             }
             (None, samples) => {
                 let name = upload.model_name.as_deref().unwrap_or("model.onnx");
-                let model = upload.model.take().unwrap_or_default();
+                let model = Arc::new(upload.model.take().unwrap_or_default());
                 let data: Vec<(String, Arc<dyn Store>)> = std::mem::take(&mut upload.data)
                     .into_iter()
                     .map(|(name, bytes)| (name, Arc::new(bytes) as Arc<dyn Store>))
                     .collect();
-                let beside = |path: &str| Ok(named(&data, path));
-                let file = ModelFile { name, bytes: Arc::new(model), beside: &beside };
-                let imported = pipeline::import(&file, &upload.dims, progress, cancel)?;
-                drop((file, data));
+                let imported = {
+                    let beside = |path: &str| Ok(named(&data, path));
+                    let file = ModelFile { name, bytes: model, beside: &beside };
+                    pipeline::import(&file, &upload.dims, progress, cancel)?
+                };
+                drop(data);
                 let given = match samples {
                     Some(samples) => Samples::File("samples", samples),
                     None if imported.is_int8() => Samples::Random,

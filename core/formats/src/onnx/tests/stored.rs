@@ -60,9 +60,12 @@ fn small() -> File {
         .output("y")
 }
 
+/// Keys and values of where a constant is.
+type Entries = Vec<(String, String)>;
+
 /// The file with the values of its constants in another, and that other; `change` may lie about
 /// where they are.
-fn apart(mut file: File, location: &str, change: &dyn Fn(&mut Vec<(String, String)>)) -> Moved {
+fn apart(mut file: File, location: &str, change: &dyn Fn(&mut Entries)) -> Moved {
     let mut data = b"before".to_vec();
     for tensor in &mut file.graph().initializer {
         let raw = std::mem::take(&mut tensor.raw_data);
@@ -115,11 +118,11 @@ fn what_is_wrong_with_another_file_names_it_and_the_constant() {
     assert_eq!(moved.open(), Err(missing.clone()));
     assert_eq!(open("x", &moved.bytes, &Limits::default(), &[]), Err(missing));
 
-    let refusal = |change: &dyn Fn(&mut Vec<(String, String)>)| {
+    let refusal = |change: &dyn Fn(&mut Entries)| {
         apart(small(), "weights/net.data", change).open().unwrap_err().to_string()
     };
     let set = |at: usize, value: &'static str| {
-        move |entries: &mut Vec<(String, String)>| entries[at].1 = value.to_owned()
+        move |entries: &mut Entries| entries[at].1 = value.to_owned()
     };
     for (at, value, words) in [
         (0, "/etc/passwd", "a relative path without '..'"),
