@@ -1,10 +1,11 @@
 //! From the command line's words to values.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tilewright_board::Board;
 use tilewright_model::quantise::QuantiseOptions;
-use tilewright_model::{Data, Model};
+use tilewright_model::{Data, Model, Store};
 use tilewright_planner::Options;
 use tilewright_server::pipeline::zoo::{self, Network};
 use tilewright_server::pipeline::{self, Bounds, Examined, Prepared, Samples};
@@ -48,8 +49,13 @@ pub fn model(
     if let Some(network) = of_zoo(file)? {
         return Ok(network.float().clone());
     }
-    let bytes = files::read(&file.model, "model", MODEL_LIMIT)?;
-    pipeline::import(&name(&file.model), &bytes, &file.dims, progress, cancel)
+    let bytes = Arc::new(files::open(&file.model, "model", MODEL_LIMIT)?);
+    let beside = |path: &str| {
+        let found = files::beside(&file.model, path)?;
+        Ok(found.map(|file| Arc::new(file) as Arc<dyn Store>))
+    };
+    let model = tilewright_formats::ModelFile { name: &name(&file.model), bytes, beside: &beside };
+    pipeline::import(&model, &file.dims, progress, cancel)
 }
 
 /// The network, if it is one of the zoo's.

@@ -20,6 +20,8 @@ pub struct Trouble {
     pub remedy: String,
     /// Dimensions of the model that the person must give first; mostly none.
     pub dimensions: Vec<String>,
+    /// The file with weights that the person must give first, as the model names it.
+    pub missing: Option<String>,
 }
 
 impl Trouble {
@@ -34,6 +36,7 @@ impl Trouble {
             detail: detail.into(),
             remedy: remedy.into(),
             dimensions: Vec::new(),
+            missing: None,
         }
     }
 }
@@ -56,10 +59,13 @@ pub enum Reply<R> {
 /// What the importer is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ImportRequest {
-    /// Reads and quantises a model. Buffers: the file; samples to calibrate with, if there are.
+    /// Reads and quantises a model. Buffers: the file; those that it keeps weights in; samples to
+    /// calibrate with, if there are.
     Open {
         /// Name of the file.
         name: String,
+        /// Names of the files that it keeps weights in.
+        data: Vec<String>,
         /// What stands for each dimension that the file leaves open; empty if nothing was said.
         dims: Vec<(String, u64)>,
     },

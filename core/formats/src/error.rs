@@ -81,6 +81,24 @@ pub enum FormatError {
         /// What is wrong.
         reason: String,
     },
+    /// A constant's values are in another file, which is not there.
+    #[error("the values of '{tensor}' are in another file, {file}, which is not there")]
+    MissingData {
+        /// The constant.
+        tensor: String,
+        /// The file, from the model's folder.
+        file: String,
+    },
+    /// A constant's values are in another file, which does not give them.
+    #[error("the values of '{tensor}' in the file '{file}': {reason}")]
+    Data {
+        /// The constant.
+        tensor: String,
+        /// The file, as the model names it.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// Beyond a limit.
     #[error("too large: {what}: {size}, at most {limit} are allowed")]
     TooLarge {

@@ -1,19 +1,23 @@
 //! Model files: ONNX in and out, TensorFlow Lite in. Inputs in: PNG, NumPy arrays, raw bytes.
 //!
-//! Everything works on bytes in memory; hosts read the files.
+//! Hosts have the files: bytes in memory, or whatever else gives parts of them.
 
 pub mod error;
+mod file;
 pub mod input;
 mod onnx;
 mod tflite;
 
+use std::sync::Arc;
+
 use tilewright_model::Model;
 
 pub use error::{FormatError, UnsupportedOperator};
+pub use file::{Beside, ModelFile};
 pub use onnx::{ExportError, export};
 
-/// What an import may take. Its memory stays below 10 times the file plus 16 bytes for each of
-/// `total_elements`.
+/// What an import may take. Its memory stays below 10 times the file's bytes that are no large
+/// tensors' plus 16 for each of `total_elements`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest file in bytes.
@@ -31,7 +35,8 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            file_bytes: 600 << 20,
+            // What protobuf and flat buffers can address.
+            file_bytes: i32::MAX as usize,
             tensor_elements: 1 << 27,
             total_elements: 1 << 28,
             nodes: 10_000,
@@ -56,17 +61,38 @@ pub fn open(
     limits: &Limits,
     dims: &[(String, usize)],
 ) -> Result<Model, FormatError> {
-    if bytes.len() > limits.file_bytes {
+    if tflite::is_tflite(bytes) && bytes.len() <= limits.file_bytes {
+        return tflite::open(name, bytes, limits, dims);
+    }
+    open_file(&ModelFile::alone(name, Arc::new(bytes.to_vec())), limits, dims)
+}
+
+/// As [`open`], of a file that is read in parts, with others beside it. Weights of a million
+/// elements and more are not kept in memory: the model has them as [`tilewright_model::Ranged`].
+///
+/// # Errors
+/// As [`open`]; [`FormatError::MissingData`] where a file that it names is not beside it.
+pub fn open_file(
+    file: &ModelFile<'_>,
+    limits: &Limits,
+    dims: &[(String, usize)],
+) -> Result<Model, FormatError> {
+    let size = file.bytes.size();
+    if size > limits.file_bytes as u64 {
         return Err(FormatError::TooLarge {
             what: "the file's bytes".to_owned(),
-            size: bytes.len().to_string(),
+            size: size.to_string(),
             limit: limits.file_bytes,
         });
     }
-    if tflite::is_tflite(bytes) {
-        return tflite::open(name, bytes, limits, dims);
+    let read = |length: u64| {
+        let bytes = usize::try_from(length).ok().and_then(|length| file.bytes.read(0, length));
+        bytes.ok_or_else(|| FormatError::Damaged { reason: "it cannot be read".to_owned() })
+    };
+    if tflite::is_tflite(&read(size.min(64))?) {
+        return tflite::open(file.name, &read(size)?, limits, dims);
     }
-    onnx::open(name, bytes, limits, dims)
+    onnx::open(file, limits, dims)
 }
 
 /// A file's name without its folders and `ending`.

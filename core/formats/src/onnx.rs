@@ -4,30 +4,50 @@
 mod attributes;
 mod constant;
 mod export;
+mod external;
 mod importer;
+mod interface;
 mod messages;
 mod ops;
+mod skeleton;
+mod window;
 mod wire;
 
-use prost::Message;
-use tilewright_model::quantise::quantise_as_stated;
-use tilewright_model::{Model, passes};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use messages::ModelProto;
+use tilewright_model::quantise::quantise_as_stated;
+use tilewright_model::{Model, Store, passes};
+
+use skeleton::Skeleton;
+use window::Window;
 
 pub use export::{ExportError, export};
 
-use crate::{FormatError, Limits};
+use crate::{FormatError, Limits, ModelFile};
 
 pub(crate) fn open(
-    name: &str,
-    bytes: &[u8],
+    file: &ModelFile<'_>,
     limits: &Limits,
     dims: &[(String, usize)],
 ) -> Result<Model, FormatError> {
-    let proto = parse(bytes, limits)?;
-    let mut model = importer::import(proto, limits, dims)?;
-    crate::stem(name, ".onnx").clone_into(&mut model.name);
+    let skeleton = parse(file, limits)?;
+    // Each file beside it is looked for once.
+    let known: RefCell<BTreeMap<String, Arc<dyn Store>>> = RefCell::default();
+    let beside = |path: &str| {
+        if let Some(found) = known.borrow().get(path) {
+            return Ok(Some(Arc::clone(found)));
+        }
+        let found = (file.beside)(path)?;
+        if let Some(found) = &found {
+            known.borrow_mut().insert(path.to_owned(), Arc::clone(found));
+        }
+        Ok(found)
+    };
+    let file = &ModelFile { name: file.name, bytes: Arc::clone(&file.bytes), beside: &beside };
+    let mut model = importer::import(skeleton, file, limits, dims)?;
+    crate::stem(file.name, ".onnx").clone_into(&mut model.name);
     let model = passes::optimise(model)?.0;
     // A model that states too little, or what has no int8 form, is left to the quantiser.
     match quantise_as_stated(&model) {
@@ -37,20 +57,19 @@ pub(crate) fn open(
 }
 
 /// Decodes the file, after counting what decoding would make of it.
-pub(crate) fn parse(bytes: &[u8], limits: &Limits) -> Result<ModelProto, FormatError> {
-    wire::check(bytes, limits)?;
-    let proto = ModelProto::decode(bytes)
-        .map_err(|error| FormatError::Damaged { reason: error.to_string() })?;
-    if proto.graph.is_none() {
+fn parse(file: &ModelFile<'_>, limits: &Limits) -> Result<Skeleton, FormatError> {
+    wire::check(Window::new(&*file.bytes), limits)?;
+    let skeleton = skeleton::read(Window::new(&*file.bytes))?;
+    if skeleton.model.graph.is_none() {
         return Err(FormatError::NotAModel { reason: "it holds no graph".to_owned() });
     }
     // Versions of the format that matter have it, and writers put it behind the graph.
-    if proto.opset_import.is_empty() {
+    if skeleton.model.opset_import.is_empty() {
         return Err(FormatError::Damaged {
             reason: "it does not say which operator set it uses".to_owned(),
         });
     }
-    Ok(proto)
+    Ok(skeleton)
 }
 
 #[cfg(test)]

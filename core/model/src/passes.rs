@@ -10,7 +10,9 @@ pub mod fold_batch_norm;
 pub mod fold_constants;
 pub mod fold_transposes;
 pub mod fuse_activation;
+pub mod fuse_hard_sigmoid;
 pub mod fuse_pad;
+pub mod fuse_swish;
 pub mod identities;
 pub mod sink_rising;
 pub mod sink_transposes;
@@ -43,12 +45,14 @@ pub struct PassRecord {
 type Pass = fn(&mut Model) -> usize;
 
 /// Passes with their names, in the order in which a round runs them.
-const PASSES: [(&str, Pass); 12] = [
+const PASSES: [(&str, Pass); 14] = [
     ("fold constants", fold_constants::run),
     ("remove identities", identities::run),
     ("merge common subexpressions", common_subexpressions::run),
     ("sink transposes", sink_transposes::run),
     ("fold transposes", fold_transposes::run),
+    ("fuse hard sigmoid", fuse_hard_sigmoid::run),
+    ("fuse swish", fuse_swish::run),
     ("fold batch norm", fold_batch_norm::run),
     ("fold affine", fold_affine::run),
     ("fuse activation", fuse_activation::run),

@@ -5,35 +5,58 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::data::Data;
+use crate::interpret::layout::transpose;
+use crate::shape::Shape;
 use crate::tensor::DType;
 
 /// Bytes that can be read in parts.
 pub trait Store: fmt::Debug + Send + Sync {
+    /// How many bytes there are.
+    fn size(&self) -> u64;
+
     /// `length` bytes from `offset` on; nothing if they cannot be read, or not any more.
     fn read(&self, offset: u64, length: usize) -> Option<Vec<u8>>;
 }
 
 impl Store for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
     fn read(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
         let start = usize::try_from(offset).ok()?;
         self.get(start..start.checked_add(length)?).map(<[u8]>::to_vec)
     }
 }
 
-/// Little-endian values in a range of a store.
+/// What is done to values after they were read.
+#[derive(Clone, Debug, PartialEq)]
+enum View {
+    /// Dimension `i` of the result is dimension `permutation[i]` of the values, which are of
+    /// these dimensions.
+    Permuted { dims: Vec<usize>, permutation: Vec<usize> },
+    /// Value `p` times factor `p / inner`, counted round.
+    Scaled { factors: Arc<[f64]>, inner: usize },
+}
+
+/// Elements that are read at once: they and the values are in memory together.
+const PIECE: usize = 1 << 20;
+
+/// Little-endian values in a range of a store, permuted and scaled as they are read.
 #[derive(Clone, Debug)]
 pub struct Ranged {
     store: Arc<dyn Store>,
     offset: u64,
     elements: usize,
     dtype: DType,
+    views: Vec<View>,
 }
 
 impl Ranged {
     /// `elements` values of a type from byte `offset` on.
     #[must_use]
     pub const fn new(store: Arc<dyn Store>, offset: u64, elements: usize, dtype: DType) -> Self {
-        Self { store, offset, elements, dtype }
+        Self { store, offset, elements, dtype, views: Vec::new() }
     }
 
     /// Element type.
@@ -54,20 +77,93 @@ impl Ranged {
         self.elements == 0
     }
 
+    /// The same values, which are of these dimensions, with dimension `permutation[i]` as dimension
+    /// `i`.
+    #[must_use]
+    pub fn permuted(&self, dims: &[usize], permutation: &[usize]) -> Self {
+        let mut view = self.clone();
+        if !permutation.is_sorted() {
+            let (dims, permutation) = (dims.to_vec(), permutation.to_vec());
+            view.views.push(View::Permuted { dims, permutation });
+        }
+        view
+    }
+
+    /// The same values of 32-bit floats, value `p` times factor `p / inner`, counted round.
+    #[must_use]
+    pub fn scaled(&self, factors: &[f64], inner: usize) -> Self {
+        let mut view = self.clone();
+        view.views.push(View::Scaled { factors: factors.into(), inner });
+        view
+    }
+
     /// All values, read now; none if the store does not give them.
     #[must_use]
     pub fn values(&self) -> Data {
-        let length = self.elements.checked_mul(self.dtype.bytes());
-        let bytes = length.and_then(|length| {
-            self.store.read(self.offset, length).filter(|bytes| bytes.len() == length)
-        });
-        let bytes = bytes.unwrap_or_default();
-        let (words, _) = bytes.as_chunks::<4>();
-        match self.dtype {
-            DType::F32 => Data::F32(words.iter().map(|word| f32::from_le_bytes(*word)).collect()),
-            DType::I32 => Data::I32(words.iter().map(|word| i32::from_le_bytes(*word)).collect()),
-            DType::I8 => Data::I8(bytes.into_iter().map(|byte| byte as i8).collect()),
+        let values = match self.dtype {
+            DType::F32 => Data::F32(self.read(f32::from_le_bytes).unwrap_or_default()),
+            DType::I32 => Data::I32(self.read(i32::from_le_bytes).unwrap_or_default()),
+            DType::I8 => Data::I8(self.read(|[byte]: [u8; 1]| byte as i8).unwrap_or_default()),
+        };
+        if values.len() != self.elements {
+            return values;
         }
+        self.views.iter().fold(values, seen)
+    }
+
+    fn read<const N: usize, T>(&self, value: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
+        let end = (self.elements as u64).checked_mul(N as u64)?.checked_add(self.offset)?;
+        // Checked before memory is taken.
+        if end > self.store.size() {
+            return None;
+        }
+        let mut values = Vec::with_capacity(self.elements);
+        while values.len() < self.elements {
+            let count = PIECE.min(self.elements - values.len());
+            let at = self.offset + (values.len() * N) as u64;
+            let bytes = self.store.read(at, count * N)?;
+            let (words, _) = bytes.as_chunks::<N>();
+            if words.len() != count {
+                return None;
+            }
+            values.extend(words.iter().map(|word| value(*word)));
+        }
+        Some(values)
+    }
+
+    /// Whether all values of a range of 32-bit floats can be read and are numbers.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        let pieces = (0..self.elements).step_by(PIECE);
+        pieces.into_iter().all(|start| {
+            let count = PIECE.min(self.elements - start);
+            let at = self.offset.saturating_add(start as u64 * 4);
+            let piece = Self::new(Arc::clone(&self.store), at, count, DType::F32).values();
+            piece.as_f32().is_some_and(|values| {
+                values.len() == count && values.iter().all(|value| value.is_finite())
+            })
+        })
+    }
+}
+
+fn seen(values: Data, view: &View) -> Data {
+    match (view, values) {
+        (View::Permuted { dims, permutation }, values) => {
+            let shape = Shape::new(dims.as_slice());
+            match &values {
+                Data::F32(values) => Data::F32(transpose(values, &shape, permutation)),
+                Data::I32(values) => Data::I32(transpose(values, &shape, permutation)),
+                Data::I8(values) => Data::I8(transpose(values, &shape, permutation)),
+            }
+        }
+        (View::Scaled { factors, inner }, Data::F32(mut values)) => {
+            let channels = values.chunks_mut((*inner).max(1)).zip(factors.iter().cycle());
+            for (values, factor) in channels {
+                values.iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
+            }
+            Data::F32(values)
+        }
+        (View::Scaled { .. }, values) => values,
     }
 }
 
@@ -75,8 +171,8 @@ impl Ranged {
 impl PartialEq for Ranged {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.store, &other.store)
-            && (self.offset, self.elements, self.dtype)
-                == (other.offset, other.elements, other.dtype)
+            && (self.offset, self.elements, self.dtype, &self.views)
+                == (other.offset, other.elements, other.dtype, &other.views)
     }
 }
 
@@ -84,9 +180,15 @@ impl PartialEq for Ranged {
 #[cfg(feature = "serde")]
 impl serde::Serialize for Ranged {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let length = self.elements.saturating_mul(self.dtype.bytes());
-        let bytes = self.store.read(self.offset, length);
-        let bytes = bytes.ok_or_else(|| serde::ser::Error::custom("weights cannot be read"))?;
+        let values = self.values();
+        if values.len() != self.elements {
+            return Err(serde::ser::Error::custom("weights cannot be read"));
+        }
+        let bytes: Vec<u8> = match values {
+            Data::F32(values) => values.into_iter().flat_map(f32::to_le_bytes).collect(),
+            Data::I32(values) => values.into_iter().flat_map(i32::to_le_bytes).collect(),
+            Data::I8(values) => values.into_iter().map(i8::cast_unsigned).collect(),
+        };
         (bytes, self.elements, self.dtype).serialize(serializer)
     }
 }
@@ -151,6 +253,22 @@ mod tests {
         let input = [Data::I8(vec![5; 32])];
         let run = |model: &Model| int8::run(model, &input, &mut |_, _| {});
         assert_eq!(run(&outsourced(&inline)).unwrap(), run(&inline).unwrap());
+    }
+
+    #[test]
+    fn values_are_permuted_and_scaled_as_they_are_read() {
+        let bytes: Vec<u8> = (0..7).flat_map(|value| (value as f32).to_le_bytes()).collect();
+        let ranged = Ranged::new(Arc::new(bytes), 4, 6, DType::F32);
+        let turned = ranged.permuted(&[2, 3], &[1, 0]).scaled(&[1.0, 10.0, -1.0], 2);
+        assert_eq!(turned.values(), Data::F32(vec![1.0, 4.0, 20.0, 50.0, -3.0, -6.0]));
+        assert_eq!(ranged.scaled(&[2.0, 3.0], 1).values().as_f32().unwrap()[4..], [10.0, 18.0]);
+        assert_ne!(turned, ranged);
+        assert!(ranged.is_finite());
+        let beyond = Ranged::new(Arc::new(vec![0u8; 8]), u64::MAX - 3, 2, DType::F32);
+        assert!(beyond.values().is_empty() && !beyond.is_finite());
+        let mut bytes = vec![0u8; 8];
+        bytes[4..].copy_from_slice(&f32::NAN.to_le_bytes());
+        assert!(!Ranged::new(Arc::new(bytes), 0, 2, DType::F32).is_finite());
     }
 
     #[test]

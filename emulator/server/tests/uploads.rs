@@ -33,6 +33,7 @@ async fn malformed_uploads_are_refused_with_the_reason_and_start_nothing() {
     bad(&server, &[("image", &image)], "holds no input").await;
     bad(&server, &[("image", &image), ("input", &finish[1..])], "raw int8 of 32 bytes").await;
     bad(&server, &[("model", b"x"), ("dim", b"batch")], "NAME=SIZE").await;
+    bad(&server, &[("model", b"x"), ("data", b"y")], "no file name").await;
     bad(&server, &[("image", b""), ("input", &finish)], "cut short").await;
     bad(&server, &[("image", b"not a plan image at all"), ("input", &finish)], "TWPI").await;
     bad(&server, &[("image", &image[..image.len() - 1]), ("input", &finish)], "cut short").await;

@@ -264,7 +264,7 @@ impl Session {
         match effect {
             Effect::OpenExample(request, example) => {
                 let name = example.file.rsplit('/').next().unwrap_or(example.file).to_owned();
-                let body = ImportRequest::Open { name, dims: Vec::new() };
+                let body = ImportRequest::Open { name, data: Vec::new(), dims: Vec::new() };
                 let paths = vec![example.file.to_owned(), example.calibration.to_owned()];
                 self.fetch_for(request, paths, body, link);
             }
@@ -273,8 +273,9 @@ impl Session {
                 let buffers: Vec<_> =
                     self.files_of(&file).map(|bytes| bytes.slice(0, bytes.length())).collect();
                 self.importer_has_model = false;
-                let OwnFile { name, dims, .. } = file;
-                self.importer.ask(request, &ImportRequest::Open { name, dims }, &buffers);
+                let OwnFile { name, data, dims, .. } = file;
+                let data = data.into_iter().map(|(name, _)| name).collect();
+                self.importer.ask(request, &ImportRequest::Open { name, data, dims }, &buffers);
             }
             Effect::AskStored => self.tell_stored(async { Ok(()) }),
             Effect::Store(file, stored) => {
@@ -348,9 +349,9 @@ impl Session {
         }
     }
 
-    /// The bytes of a file, and its samples.
+    /// The bytes of a file, of those that it keeps weights in, and its samples.
     fn files_of(&self, file: &OwnFile) -> impl Iterator<Item = &Uint8Array> {
-        let tokens = std::iter::once(file.token).chain(file.calibration);
+        let tokens = file.tokens();
         tokens.filter_map(|token| self.files.get(&token))
     }
 
@@ -427,6 +428,7 @@ impl Session {
             calibration: samples.map(|samples| self.keep_file(samples)),
             dims: facts.dims,
             is_stored: true,
+            data: Vec::new(),
         };
         Event::StoredRead(request, file)
     }

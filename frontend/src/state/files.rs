@@ -6,10 +6,12 @@ use crate::view_model::figures;
 /// Longest file that is opened: what a browser tab can hold twice.
 pub const MAX_FILE_BYTES: u64 = 512 << 20;
 
-/// What a file is, told from its name; in the order in which files are taken: a model before its
-/// samples, samples before pictures.
+/// What a file is, told from its name; in the order in which files are taken: weights before their
+/// model, a model before its samples, samples before pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
+    /// Weights that a model keeps beside itself.
+    Data,
     /// A model.
     Model,
     /// Samples, or an input.
@@ -26,12 +28,16 @@ impl FileKind {
         match ending.as_str() {
             "png" => Self::Picture,
             "npy" => Self::Samples,
+            // What exporters name them; some write a file for each tensor.
+            "data" | "bin" | "weights" | "weight" | "bias" => Self::Data,
+            ending if ending.starts_with("onnx_data") => Self::Data,
             _ => Self::Model,
         }
     }
 
     const fn plural(self) -> &'static str {
         match self {
+            Self::Data => "files of weights",
             Self::Model => "models",
             Self::Samples => "files of samples",
             Self::Picture => "pictures",
@@ -54,10 +60,10 @@ pub fn sort_out(files: &[(String, u64)]) -> Result<Vec<usize>, Trouble> {
         ));
     }
     let mut order = Vec::new();
-    for kind in [FileKind::Model, FileKind::Samples, FileKind::Picture] {
+    for kind in [FileKind::Data, FileKind::Model, FileKind::Samples, FileKind::Picture] {
         let of_kind = |(_, (name, _)): &(usize, &(String, u64))| FileKind::of(name) == kind;
         let same: Vec<usize> = files.iter().enumerate().filter(of_kind).map(|(i, _)| i).collect();
-        if same.len() > 1 {
+        if same.len() > 1 && kind != FileKind::Data {
             let names: Vec<&str> = same.iter().map(|index| files[*index].0.as_str()).collect();
             return Err(Trouble::new(
                 format!("{} {} at once", same.len(), kind.plural()),
@@ -83,6 +89,12 @@ mod tests {
         let files = named(&["7.PNG", "samples.npy", "net.onnx"]);
         assert_eq!(sort_out(&files), Ok(vec![2, 1, 0]));
         assert_eq!(sort_out(&[]), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn weights_go_before_their_model_and_may_be_many() {
+        let files = named(&["net.onnx", "net.onnx.data", "NET.onnx_data_1", "7.png"]);
+        assert_eq!(sort_out(&files), Ok(vec![1, 2, 0, 3]));
     }
 
     #[test]

@@ -62,6 +62,14 @@ impl State {
         if file.is_stored && self.keep.holds(&sha256_link(&model.facts.sha256)) {
             return;
         }
+        if !file.data.is_empty() {
+            self.keep.problem = Some(Trouble::new(
+                format!("The browser does not keep {}", file.name),
+                "Its weights are in other files.",
+                "The model stays open here; after a reload, drop all its files again.",
+            ));
+            return;
+        }
         let stored = Stored {
             name: file.name.clone(),
             sha256: model.facts.sha256.clone(),

@@ -86,6 +86,10 @@ pub struct State {
     pub took_ms: Option<f64>,
     /// What is being opened.
     pub(crate) opening: Option<Origin>,
+    /// Files of weights that no model has taken yet: their names, and where their bytes wait.
+    pub(crate) data: Vec<(String, u32)>,
+    /// The file of weights that what is being opened waits for.
+    pub(crate) awaited_data: Option<String>,
 }
 
 /// What happens.
@@ -416,6 +420,7 @@ impl State {
             Doer::Importer => {
                 self.opening = None;
                 self.open_dimensions = None;
+                self.awaited_data = None;
                 if was_judging {
                     self.run.cancel();
                 }

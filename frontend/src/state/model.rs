@@ -24,12 +24,22 @@ pub struct OwnFile {
     pub token: u32,
     /// Its name.
     pub name: String,
+    /// Files that it keeps weights in: their names, and where they wait.
+    pub data: Vec<(String, u32)>,
     /// Samples to calibrate with: where they wait.
     pub calibration: Option<u32>,
     /// What stands for dimensions that the file leaves open.
     pub dims: Vec<(String, u64)>,
     /// Whether it came, just so, from the browser's storage.
     pub is_stored: bool,
+}
+
+impl OwnFile {
+    /// Where all its bytes wait: its own, those of its weights, its samples.
+    pub(crate) fn tokens(&self) -> impl Iterator<Item = u32> {
+        let data = self.data.iter().map(|(_, token)| *token);
+        std::iter::once(self.token).chain(data).chain(self.calibration)
+    }
 }
 
 /// A model that was opened.
@@ -93,10 +103,12 @@ impl State {
     #[must_use]
     pub fn names_file(&self, token: u32) -> bool {
         let open = self.model.as_ref().map(|model| &model.origin);
-        open.into_iter().chain(&self.opening).any(|origin| match origin {
-            Origin::File(file) => file.token == token || file.calibration == Some(token),
-            Origin::Example(_) => false,
-        })
+        let is_loose = self.data.iter().any(|(_, loose)| *loose == token);
+        is_loose
+            || open.into_iter().chain(&self.opening).any(|origin| match origin {
+                Origin::File(file) => file.tokens().any(|own| own == token),
+                Origin::Example(_) => false,
+            })
     }
 
     /// Whether a model is being opened.
@@ -113,6 +125,7 @@ impl State {
         self.clear(Place::Model);
         self.opening = Some(origin);
         self.open_dimensions = None;
+        self.awaited_data = None;
         self.begin(Job::Open, &format!("Opening {title}"))
     }
 
@@ -138,13 +151,44 @@ impl State {
         }
     }
 
-    /// A file: a model, samples to calibrate with, or an input.
+    /// A file: a model, weights of one, samples to calibrate with, or an input.
     pub(super) fn file(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
         match FileKind::of(&name) {
             FileKind::Picture => self.input_file(token, name, effects),
             FileKind::Samples => self.calibrate(token, name, effects),
+            FileKind::Data => self.data_file(token, name, effects),
             FileKind::Model => {
-                self.open_file(OwnFile { token, name, ..OwnFile::default() }, effects)
+                let data = std::mem::take(&mut self.data);
+                self.open_file(OwnFile { token, name, data, ..OwnFile::default() }, effects);
+            }
+        }
+    }
+
+    /// Weights: of the model that waits for them, or of one that follows.
+    fn data_file(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
+        self.data.retain(|(known, _)| *known != name);
+        self.data.push((name.clone(), token));
+        let opening = match &self.opening {
+            Some(Origin::File(file)) => Some(file.clone()),
+            _ => None,
+        };
+        match (opening, self.awaited_data.clone()) {
+            (Some(mut file), Some(awaited)) if awaited.rsplit('/').next() == Some(&*name) => {
+                file.data.append(&mut self.data);
+                self.open_file(OwnFile { is_stored: false, ..file }, effects);
+            }
+            (Some(file), Some(awaited)) => {
+                let what = format!("{name} is not what {} waits for", file.name);
+                let detail = format!("It keeps its weights in {awaited}.");
+                let mut trouble = Trouble::new(what, detail, "Drop that file.");
+                trouble.missing = Some(awaited);
+                self.fail(Place::Model, trouble);
+            }
+            _ => {
+                let what = format!("{name} waits for its model");
+                let detail = "It can hold weights of a model, which says where in it they are.";
+                let remedy = "Drop the .onnx file that it was exported with.";
+                self.fail(Place::Model, Trouble::new(what, detail, remedy));
             }
         }
     }
@@ -183,8 +227,11 @@ impl State {
         match (job, reply) {
             (Job::Open, Ok(ImportReply::Opened(facts))) => self.opened(facts, took, effects),
             (Job::Open, Err(trouble)) => {
+                self.awaited_data.clone_from(&trouble.missing);
                 if trouble.dimensions.is_empty() {
-                    self.opening = None;
+                    if trouble.missing.is_none() {
+                        self.opening = None;
+                    }
                 } else {
                     self.open_dimensions = Some(Rc::new(trouble.dimensions.clone()));
                 }

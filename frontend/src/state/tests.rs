@@ -196,6 +196,36 @@ fn file(token: u32, name: &str) -> Event {
     Event::File { token, name: name.to_owned() }
 }
 
+#[test]
+fn weights_beside_a_model_are_taken_together_or_asked_for_by_name() {
+    let file = |token, name: &str| Event::File { token, name: name.to_owned() };
+    let (mut state, _) = started("");
+    assert!(state.update(file(1, "net.onnx.data")).is_empty());
+    assert!(state.trouble(Place::Model).unwrap().remedy.contains(".onnx"));
+    assert!(state.names_file(1));
+    let effects = state.update(file(2, "net.onnx"));
+    assert_eq!(opened_file(&effects).data, [("net.onnx.data".to_owned(), 1)]);
+    assert_eq!(opened_file(&effects).tokens().collect::<Vec<u32>>(), [2, 1]);
+    assert_eq!(state.trouble(Place::Model), None);
+
+    let mut trouble = Trouble::new("net.onnx cannot be opened", "", "");
+    trouble.missing = Some("weights/more.data".to_owned());
+    state.update(Event::Imported(request_of(&effects), Err(trouble)));
+    assert!(state.names_file(2));
+    assert!(state.update(file(3, "other.data")).is_empty());
+    assert!(state.trouble(Place::Model).unwrap().detail.contains("weights/more.data"));
+    let effects = state.update(file(4, "more.data"));
+    assert_eq!(opened_file(&effects).tokens().collect::<Vec<u32>>(), [2, 1, 3, 4]);
+    assert!((1..5).all(|token| state.names_file(token)));
+
+    // Nothing is kept of which only a part could be.
+    state.keep.is_allowed = true;
+    let opened = Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts())));
+    let effects = state.update(opened);
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Store(..))));
+    assert!(state.keep.problem.is_some());
+}
+
 fn opened_file(effects: &[Effect]) -> &OwnFile {
     let opened = effects.iter().find_map(|effect| match effect {
         Effect::OpenFile(_, file) => Some(file),
@@ -272,7 +302,7 @@ fn a_reload_opens_what_the_browser_keeps() {
         Stored { name: name.clone(), sha256: facts().sha256, bytes: 10, dims: dims.clone() };
     let effects = state.update(Event::Stored(Ok(Some(stored))));
     let request = request_of(&effects);
-    let file = OwnFile { token: 7, name, calibration: None, dims, is_stored: true };
+    let file = OwnFile { token: 7, name, dims, is_stored: true, ..OwnFile::default() };
     let effects = state.update(Event::StoredRead(request, file.clone()));
     assert_eq!(effects, [Effect::OpenFile(request, file)]);
     let opened = Event::Imported(request, Ok(ImportReply::Opened(facts())));

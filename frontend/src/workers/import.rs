@@ -1,9 +1,11 @@
 //! Importing, quantising, preparing inputs, packaging, judging runs: what the importer worker does.
 
-use tilewright_formats::{FormatError, Limits, input, open};
+use std::sync::Arc;
+
+use tilewright_formats::{FormatError, Limits, ModelFile, input, open_file};
 use tilewright_image::FirmwareImage;
 use tilewright_model::quantise::{QuantiseError, QuantiseOptions, quantise};
-use tilewright_model::{Data, Model, Tensor, int8};
+use tilewright_model::{Data, Model, Store, Tensor, int8};
 
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
@@ -40,9 +42,12 @@ impl Importer {
     ) -> Outcome<ImportReply> {
         let buffer = |index: usize| buffers.get(index).map_or(&[][..], Vec::as_slice);
         match request {
-            ImportRequest::Open { name, dims } => {
-                let samples = buffers.get(1).map(Vec::as_slice);
-                let (model, facts) = import(&name, buffer(0), samples, &dims, say)?;
+            ImportRequest::Open { name, data, dims } => {
+                let mut files = buffers.into_iter();
+                let bytes = files.next().unwrap_or_default();
+                let data = data.into_iter().zip(&mut files).collect();
+                let files = Files { name, bytes, data, samples: files.next() };
+                let (model, facts) = import(files, &dims, say)?;
                 let bytes = postcard::to_stdvec(&model).map_err(|error| ours("model", &error))?;
                 self.model = Some(model);
                 Ok((ImportReply::Opened(facts), vec![bytes]))
@@ -69,20 +74,39 @@ impl Importer {
     }
 }
 
+/// What a model is opened from.
+struct Files {
+    name: String,
+    bytes: Vec<u8>,
+    /// Files that the model keeps weights in, with their names.
+    data: Vec<(String, Vec<u8>)>,
+    samples: Option<Vec<u8>>,
+}
+
 fn import(
-    name: &str,
-    bytes: &[u8],
-    samples: Option<&[u8]>,
+    files: Files,
     dims: &[(String, u64)],
     say: &dyn Fn(&str),
 ) -> Result<(Model, ModelFacts), Trouble> {
+    let Files { name, bytes, data, samples } = files;
+    let (name, samples) = (name.as_str(), samples.as_deref());
     say(&format!("Reading {name}"));
     let dims: Vec<_> = dims
         .iter()
         .map(|(dim, size)| (dim.clone(), usize::try_from(*size).unwrap_or(usize::MAX)))
         .collect();
+    let bytes = Arc::new(bytes);
+    let data: Vec<(String, Arc<dyn Store>)> =
+        data.into_iter().map(|(name, bytes)| (name, Arc::new(bytes) as Arc<dyn Store>)).collect();
+    // Dropped files have no folders.
+    let beside = |path: &str| {
+        let found = data.iter().find(|(name, _)| last(name) == last(path));
+        Ok(found.map(|(_, bytes)| Arc::clone(bytes)))
+    };
+    let file = ModelFile { name, bytes: Arc::<Vec<u8>>::clone(&bytes), beside: &beside };
     let model =
-        open(name, bytes, &Limits::default(), &dims).map_err(|error| cannot_open(name, &error))?;
+        open_file(&file, &Limits::default(), &dims).map_err(|error| cannot_open(name, &error))?;
+    let bytes = bytes.as_slice();
     if model.is_int8() {
         let facts = facts(&model, name, bytes, Calibration::NotNeeded);
         return Ok((model, facts));
@@ -143,10 +167,22 @@ fn cannot_open(name: &str, error: &FormatError) -> Trouble {
             trouble.dimensions.push(dim.clone());
             return trouble;
         }
+        FormatError::MissingData { file, .. } => {
+            let remedy = format!("Drop {} too.", last(file));
+            let mut trouble = Trouble::new(what, detail, remedy);
+            trouble.missing = Some(file.clone());
+            return trouble;
+        }
+        FormatError::Data { .. } => "Drop the file that was exported with this model.",
         FormatError::TooLarge { .. } => "Choose a smaller model.",
         _ => "Change the model where it says, and export it again.",
     };
     Trouble::new(what, detail, remedy)
+}
+
+/// A path's last name.
+fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn cannot_quantise(name: &str, error: &QuantiseError) -> Trouble {

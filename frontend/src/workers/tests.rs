@@ -15,7 +15,7 @@ fn file(path: &str) -> Vec<u8> {
 fn opened(importer: &mut Importer, example: &Example) -> Vec<u8> {
     let buffers = vec![file(example.file), file(example.calibration)];
     let name = "model.onnx".to_owned();
-    let request = ImportRequest::Open { name, dims: Vec::new() };
+    let request = ImportRequest::Open { name, data: Vec::new(), dims: Vec::new() };
     let (reply, mut buffers) = importer.answer(request, buffers, &|_| {}).unwrap();
     assert!(matches!(reply, ImportReply::Opened(_)), "{reply:?}");
     buffers.remove(0)
@@ -214,7 +214,8 @@ fn bad_files_say_what_and_what_to_do() {
     let model = file(EXAMPLES[0].file);
     let cases = [Vec::new(), b"not a model".to_vec(), model[..model.len() / 2].to_vec()];
     for bytes in cases {
-        let request = ImportRequest::Open { name: "bad.onnx".to_owned(), dims: Vec::new() };
+        let request =
+            ImportRequest::Open { name: "bad.onnx".to_owned(), data: Vec::new(), dims: Vec::new() };
         let trouble = importer.answer(request, vec![bytes], &|_| {}).unwrap_err();
         assert!(trouble.what.contains("bad.onnx"), "{trouble:?}");
         assert!(!trouble.detail.is_empty() && !trouble.remedy.is_empty(), "{trouble:?}");

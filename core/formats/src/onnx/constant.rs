@@ -1,18 +1,32 @@
 //! Constant values of a file.
 
-use half::f16;
+use std::cell::OnceCell;
+use std::sync::Arc;
 
-use crate::onnx::messages::{
-    TensorProto,
-    tensor_proto::{DataLocation, DataType},
-};
-use crate::{FormatError, Limits, elements};
+use half::{bf16, f16};
+use tilewright_model::{DType, Data, Ranged, Store};
+
+use super::external;
+use super::messages::{TensorProto, tensor_proto::DataType};
+use super::skeleton::{Initializer, Place};
+use crate::{FormatError, Limits, ModelFile, elements};
+
+/// Floats from this many elements on stay in their file.
+const STORED: usize = 1 << 20;
 
 /// Values as the importer computes with them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Values {
     Float(Vec<f32>),
     Int(Vec<i64>),
+    Stored(Stored),
+}
+
+/// Floats that are read when they are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Stored {
+    pub(crate) ranged: Ranged,
+    read: OnceCell<Vec<f32>>,
 }
 
 /// A constant with its ONNX shape, row-major.
@@ -23,9 +37,52 @@ pub(crate) struct Constant {
     pub(crate) values: Values,
 }
 
+/// One float as often as asked for.
+#[derive(Debug)]
+struct Filled {
+    value: f32,
+    bytes: u64,
+}
+
+impl Store for Filled {
+    fn size(&self) -> u64 {
+        self.bytes
+    }
+
+    fn read(&self, offset: u64, length: usize) -> Option<Vec<u8>> {
+        let end = offset.checked_add(length as u64)?;
+        let is_whole = offset.is_multiple_of(4) && length.is_multiple_of(4);
+        (is_whole && end <= self.bytes).then(|| self.value.to_le_bytes().repeat(length / 4))
+    }
+}
+
+/// Bytes of a store.
+pub(crate) struct Piece {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) place: Place,
+}
+
 impl Constant {
+    /// The values, if they are floats; read now if they were not.
     pub(crate) fn floats(&self) -> Option<&[f32]> {
-        if let Values::Float(values) = &self.values { Some(values) } else { None }
+        match &self.values {
+            Values::Float(values) => Some(values),
+            Values::Int(_) => None,
+            Values::Stored(stored) => {
+                let read = || match stored.ranged.values() {
+                    Data::F32(values) => values,
+                    _ => Vec::new(),
+                };
+                Some(stored.read.get_or_init(read))
+                    .filter(|values| values.len() == self.len())
+                    .map(Vec::as_slice)
+            }
+        }
+    }
+
+    /// The floats that stay in their file, if they do.
+    pub(crate) fn stored(&self) -> Option<&Ranged> {
+        if let Values::Stored(stored) = &self.values { Some(&stored.ranged) } else { None }
     }
 
     pub(crate) fn ints(&self) -> Option<&[i64]> {
@@ -36,16 +93,42 @@ impl Constant {
         match &self.values {
             Values::Float(values) => values.len(),
             Values::Int(values) => values.len(),
+            Values::Stored(stored) => stored.ranged.len(),
         }
     }
 
-    /// Reads a tensor; takes its bytes out of the message.
-    pub(crate) fn read(mut proto: TensorProto, limits: &Limits) -> Result<Self, FormatError> {
+    /// One float everywhere; large ones take no memory.
+    pub(crate) fn filled(name: String, dims: Vec<usize>, count: usize, value: f32) -> Self {
+        let values = if count >= STORED {
+            let store = Arc::new(Filled { value, bytes: count as u64 * 4 });
+            let ranged = Ranged::new(store, 0, count, DType::F32);
+            Values::Stored(Stored { ranged, read: OnceCell::new() })
+        } else {
+            Values::Float(vec![value; count])
+        };
+        Self { name, dims, values }
+    }
+
+    /// Reads an initializer.
+    pub(crate) fn of_initializer(
+        initializer: Initializer,
+        file: &ModelFile<'_>,
+        limits: &Limits,
+    ) -> Result<Self, FormatError> {
+        let Initializer { tensor, place } = initializer;
+        let piece = place.map(|place| Piece { store: Arc::clone(&file.bytes), place });
+        Self::read(tensor, piece, file, limits)
+    }
+
+    /// Reads a tensor whose values are a piece of the file, in the message or in another file.
+    pub(crate) fn read(
+        mut proto: TensorProto,
+        piece: Option<Piece>,
+        file: &ModelFile<'_>,
+        limits: &Limits,
+    ) -> Result<Self, FormatError> {
         let name = std::mem::take(&mut proto.name);
         let bad = |reason: String| FormatError::Interface { name: name.clone(), reason };
-        if proto.data_location == DataLocation::External as i32 || !proto.external_data.is_empty() {
-            return Err(bad("its values are in another file, which is not supported".to_owned()));
-        }
         if proto.segment.is_some() {
             return Err(bad("it is split into segments".to_owned()));
         }
@@ -56,7 +139,37 @@ impl Constant {
             .collect::<Option<_>>()
             .ok_or_else(|| bad(format!("dimensions {:?}", proto.dims)))?;
         let count = elements(&name, &dims, limits)?;
-        let values = decode(&mut proto).map_err(bad)?;
+        let dtype = DataType::try_from(proto.data_type).unwrap_or(DataType::Undefined);
+        let bytes = width(dtype).ok_or_else(|| bad(unsupported(dtype)))?.checked_mul(count);
+        let bytes = bytes.ok_or_else(|| bad(format!("dimensions {dims:?}")))? as u64;
+        let piece = match external::location(&proto, &name)? {
+            Some(location) => Some(location.find(&name, bytes, file)?),
+            None => piece,
+        };
+        let values = match piece {
+            Some(piece) if piece.place.length != bytes => {
+                let length = piece.place.length;
+                return Err(bad(format!("{length} bytes for {count} elements")));
+            }
+            Some(piece) if dtype == DataType::Float && count >= STORED => {
+                let ranged = Ranged::new(piece.store, piece.place.offset, count, DType::F32);
+                if !ranged.is_finite() {
+                    return Err(FormatError::NotFinite { tensor: name });
+                }
+                Values::Stored(Stored { ranged, read: OnceCell::new() })
+            }
+            Some(Piece { store, place }) => {
+                let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+                let raw = store.read(place.offset, length).filter(|raw| raw.len() == length);
+                of_bytes(dtype, &raw.ok_or_else(|| bad("its values cannot be read".to_owned()))?)
+            }
+            None if proto.raw_data.is_empty() => listed(dtype, &mut proto),
+            None if proto.raw_data.len() as u64 != bytes => {
+                let length = proto.raw_data.len();
+                return Err(bad(format!("{length} bytes for {count} elements")));
+            }
+            None => of_bytes(dtype, &proto.raw_data),
+        };
         let constant = Self { name: name.clone(), dims, values };
         if constant.len() != count {
             return Err(bad(format!("{} values for {count} elements", constant.len())));
@@ -65,39 +178,65 @@ impl Constant {
     }
 }
 
-fn decode(proto: &mut TensorProto) -> Result<Values, String> {
-    let raw = std::mem::take(&mut proto.raw_data);
-    let dtype = DataType::try_from(proto.data_type).unwrap_or(DataType::Undefined);
-    Ok(match dtype {
-        DataType::Float if raw.is_empty() => Values::Float(std::mem::take(&mut proto.float_data)),
-        DataType::Float => Values::Float(words(&raw, f32::from_le_bytes)?),
-        DataType::Double if raw.is_empty() => {
-            Values::Float(proto.double_data.iter().map(|value| *value as f32).collect())
-        }
-        DataType::Double => Values::Float(words(&raw, |b| f64::from_le_bytes(b) as f32)?),
-        DataType::Int64 if raw.is_empty() => Values::Int(std::mem::take(&mut proto.int64_data)),
-        DataType::Int64 => Values::Int(words(&raw, i64::from_le_bytes)?),
-        DataType::Int32 | DataType::Int8 | DataType::Uint8 | DataType::Bool if raw.is_empty() => {
-            Values::Int(proto.int32_data.iter().map(|value| i64::from(*value)).collect())
-        }
-        DataType::Int32 => Values::Int(words(&raw, |b| i64::from(i32::from_le_bytes(b)))?),
-        DataType::Int8 => Values::Int(raw.iter().map(|b| i64::from(b.cast_signed())).collect()),
-        DataType::Float16 if raw.is_empty() => {
-            let half = |bits: &i32| f16::from_bits(*bits as u16).to_f32();
-            Values::Float(proto.int32_data.iter().map(half).collect())
-        }
-        DataType::Float16 => Values::Float(words(&raw, |b| f16::from_le_bytes(b).to_f32())?),
-        DataType::Bool | DataType::Uint8 => {
-            Values::Int(raw.iter().map(|byte| i64::from(*byte)).collect())
-        }
-        other => return Err(format!("element type {} is not supported", other.name())),
+fn unsupported(dtype: DataType) -> String {
+    format!("element type {} is not supported", dtype.name())
+}
+
+/// Bytes of an element; nothing of types that are not supported.
+const fn width(dtype: DataType) -> Option<usize> {
+    Some(match dtype {
+        DataType::Int8 | DataType::Uint8 | DataType::Bool => 1,
+        DataType::Float16 | DataType::Bfloat16 | DataType::Int16 | DataType::Uint16 => 2,
+        DataType::Float | DataType::Int32 | DataType::Uint32 => 4,
+        DataType::Double | DataType::Int64 | DataType::Uint64 => 8,
+        _ => return None,
     })
 }
 
-fn words<const N: usize, T>(raw: &[u8], read: impl Fn([u8; N]) -> T) -> Result<Vec<T>, String> {
-    let (words, rest) = raw.as_chunks::<N>();
-    if !rest.is_empty() {
-        return Err(format!("{} bytes are no whole number of elements", raw.len()));
+/// Values from the message's field for their type.
+fn listed(dtype: DataType, proto: &mut TensorProto) -> Values {
+    let bits = || proto.int32_data.iter();
+    match dtype {
+        DataType::Float => Values::Float(std::mem::take(&mut proto.float_data)),
+        DataType::Double => {
+            Values::Float(proto.double_data.iter().map(|value| *value as f32).collect())
+        }
+        DataType::Float16 => {
+            Values::Float(bits().map(|bits| f16::from_bits(*bits as u16).to_f32()).collect())
+        }
+        DataType::Bfloat16 => {
+            Values::Float(bits().map(|bits| bf16::from_bits(*bits as u16).to_f32()).collect())
+        }
+        DataType::Int64 => Values::Int(std::mem::take(&mut proto.int64_data)),
+        DataType::Uint32 | DataType::Uint64 => {
+            Values::Int(proto.uint64_data.iter().map(|value| saturated(*value)).collect())
+        }
+        _ => Values::Int(bits().map(|value| i64::from(*value)).collect()),
     }
-    Ok(words.iter().map(|word| read(*word)).collect())
+}
+
+/// Values from little-endian bytes, a whole number of them.
+fn of_bytes(dtype: DataType, raw: &[u8]) -> Values {
+    match dtype {
+        DataType::Float => Values::Float(words(raw, f32::from_le_bytes)),
+        DataType::Double => Values::Float(words(raw, |b| f64::from_le_bytes(b) as f32)),
+        DataType::Float16 => Values::Float(words(raw, |b| f16::from_le_bytes(b).to_f32())),
+        DataType::Bfloat16 => Values::Float(words(raw, |b| bf16::from_le_bytes(b).to_f32())),
+        DataType::Int64 => Values::Int(words(raw, i64::from_le_bytes)),
+        DataType::Uint64 => Values::Int(words(raw, |b| saturated(u64::from_le_bytes(b)))),
+        DataType::Int32 => Values::Int(words(raw, |b| i64::from(i32::from_le_bytes(b)))),
+        DataType::Uint32 => Values::Int(words(raw, |b| i64::from(u32::from_le_bytes(b)))),
+        DataType::Int16 => Values::Int(words(raw, |b| i64::from(i16::from_le_bytes(b)))),
+        DataType::Uint16 => Values::Int(words(raw, |b| i64::from(u16::from_le_bytes(b)))),
+        DataType::Int8 => Values::Int(words(raw, |b| i64::from(i8::from_le_bytes(b)))),
+        _ => Values::Int(words(raw, |[byte]: [u8; 1]| i64::from(byte))),
+    }
+}
+
+fn saturated(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn words<const N: usize, T>(raw: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
+    raw.as_chunks::<N>().0.iter().map(|word| read(*word)).collect()
 }

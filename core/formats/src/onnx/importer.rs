@@ -7,19 +7,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::onnx::messages::{
-    GraphProto, ModelProto, NodeProto, ValueInfoProto, tensor_proto::DataType,
-};
-use crate::onnx::messages::{tensor_shape_proto, tensor_shape_proto::dimension, type_proto};
+use crate::onnx::messages::{GraphProto, NodeProto, tensor_proto::DataType};
 use tilewright_model::infer::result_shape;
 use tilewright_model::{
-    Activation, DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId,
+    DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId,
 };
 
 use super::attributes::Place;
 use super::constant::{Constant, Values};
+use super::interface;
 use super::ops;
-use crate::{FormatError, Limits, UnsupportedOperator, elements};
+use super::skeleton::Skeleton;
+use crate::{FormatError, Limits, ModelFile, UnsupportedOperator, elements};
 
 /// An activation of the file.
 #[derive(Clone, Debug)]
@@ -53,13 +52,14 @@ pub(crate) fn as_given(rank: usize) -> Vec<usize> {
 pub(crate) struct Importer<'a> {
     pub(crate) model: Model,
     pub(crate) limits: &'a Limits,
-    values: BTreeMap<String, Value>,
+    pub(crate) file: &'a ModelFile<'a>,
+    pub(super) values: BTreeMap<String, Value>,
     reordered: BTreeMap<(TensorId, Vec<usize>), TensorId>,
     constant_elements: usize,
     /// Names given to results.
     names: BTreeSet<String>,
     /// Dimensions of inputs that the file leaves open.
-    open: BTreeSet<String>,
+    pub(super) open: BTreeSet<String>,
     /// Constants of unsigned bytes.
     unsigned: BTreeSet<String>,
     /// Scales that constants of reals were made with, by name.
@@ -70,12 +70,13 @@ pub(crate) struct Importer<'a> {
 
 /// Imports a decoded file.
 pub(super) fn import(
-    proto: ModelProto,
+    skeleton: Skeleton,
+    file: &ModelFile<'_>,
     limits: &Limits,
     dims: &[(String, usize)],
 ) -> Result<Model, FormatError> {
-    let mut graph = proto.graph.unwrap_or_default();
-    let initializers = std::mem::take(&mut graph.initializer);
+    let Skeleton { model: proto, initializers } = skeleton;
+    let graph = proto.graph.unwrap_or_default();
     if graph.node.len() > limits.nodes {
         return Err(FormatError::TooLarge {
             what: "nodes".to_owned(),
@@ -83,7 +84,7 @@ pub(super) fn import(
             limit: limits.nodes,
         });
     }
-    let shapes = stated_shapes(&graph);
+    let shapes = interface::stated_shapes(&graph);
     refuse_unsupported(&graph, &shapes)?;
     if let Some(sparse) = graph.sparse_initializer.first() {
         let name = sparse.values.as_ref().map_or("", |values| values.name.as_str());
@@ -95,6 +96,7 @@ pub(super) fn import(
     let mut importer = Importer {
         model: Model::default(),
         limits,
+        file,
         values: BTreeMap::new(),
         reordered: BTreeMap::new(),
         constant_elements: 0,
@@ -107,9 +109,9 @@ pub(super) fn import(
     for entry in proto.metadata_props {
         importer.model.metadata.insert(entry.key, entry.value);
     }
-    for tensor in initializers {
-        importer.note_type(&tensor.name, tensor.data_type);
-        let constant = Constant::read(tensor, limits)?;
+    for initializer in initializers {
+        importer.note_type(&initializer.tensor.name, initializer.tensor.data_type);
+        let constant = Constant::of_initializer(initializer, file, limits)?;
         importer.add_constant(constant.name.clone(), constant)?;
     }
     for input in &graph.input {
@@ -135,21 +137,6 @@ pub(super) fn import(
     }
     importer.outputs(&graph)?;
     Ok(importer.model)
-}
-
-/// Shapes of float values that the file states in full.
-fn stated_shapes(graph: &GraphProto) -> BTreeMap<String, Vec<usize>> {
-    let shape = |value: &ValueInfoProto| {
-        let type_proto::Value::TensorType(tensor) = value.r#type.as_ref()?.value.as_ref()?;
-        let size = |dim: &tensor_shape_proto::Dimension| match dim.value.as_ref()? {
-            dimension::Value::DimValue(size) => usize::try_from(*size).ok().filter(|s| *s > 0),
-            dimension::Value::DimParam(_) => None,
-        };
-        let dims = tensor.shape.as_ref()?.dim.iter().map(size).collect::<Option<Vec<usize>>>()?;
-        let is_float = tensor.elem_type == DataType::Float as i32;
-        is_float.then(|| (value.name.clone(), dims))
-    };
-    graph.value_info.iter().chain(&graph.output).filter_map(shape).collect()
 }
 
 /// The operator's type, with its domain where that is not ONNX's own.
@@ -247,10 +234,32 @@ impl Importer<'_> {
         Ok(())
     }
 
+    /// Adds a node with one result of these dimensions that nothing here computes.
+    pub(crate) fn opaque_of(
+        &mut self,
+        place: Place<'_>,
+        dims: Vec<usize>,
+    ) -> Result<Activated, FormatError> {
+        let mut inputs = Vec::new();
+        for value in self.operands(place)? {
+            if let Value::Activated(value) = value {
+                inputs.push(self.in_order(&value, &as_given(value.order.len())));
+            }
+        }
+        let order = as_given(dims.len());
+        let op = Op::Opaque { name: type_of(place.node) };
+        self.emit_sized(place, op, inputs, order, &dims)
+    }
+
     fn add_constant(&mut self, name: String, constant: Constant) -> Result<(), FormatError> {
         self.count(constant.len())?;
-        self.values.insert(name, Value::Constant(Rc::new(constant)));
-        Ok(())
+        match self.values.insert(name.clone(), Value::Constant(Rc::new(constant))) {
+            Some(_) => {
+                let reason = "two constants have this name".to_owned();
+                Err(FormatError::Interface { name, reason })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Counts elements of constants against the limit.
@@ -266,99 +275,14 @@ impl Importer<'_> {
         })
     }
 
-    fn add_input(
-        &mut self,
-        graph: &GraphProto,
-        input: &ValueInfoProto,
-        given: &[(String, usize)],
-    ) -> Result<(), FormatError> {
-        let bad = |reason: String| FormatError::Interface { name: input.name.clone(), reason };
-        let Some(type_proto::Value::TensorType(tensor)) =
-            input.r#type.as_ref().and_then(|kind| kind.value.as_ref())
-        else {
-            return Err(bad("this input has no type, or is no tensor".to_owned()));
-        };
-        // Bytes are what a quantised graph takes; its first operator states their scale.
-        let known = [DataType::Float, DataType::Uint8, DataType::Int8];
-        if !known.iter().any(|kind| tensor.elem_type == *kind as i32) {
-            let dtype = DataType::try_from(tensor.elem_type).unwrap_or(DataType::Undefined);
-            return Err(bad(format!("this input takes {}; only float is supported", dtype.name())));
-        }
-        let shape = tensor
-            .shape
-            .as_ref()
-            .ok_or_else(|| bad("this input has no shape: export the model with one".to_owned()))?;
-        let mut dims = Vec::with_capacity(shape.dim.len());
-        for (axis, dim) in shape.dim.iter().enumerate() {
-            let symbol = match &dim.value {
-                Some(dimension::Value::DimValue(size)) if *size > 0 => {
-                    dims.push(usize::try_from(*size).unwrap_or(usize::MAX));
-                    continue;
-                }
-                Some(dimension::Value::DimParam(symbol)) if !symbol.is_empty() => symbol.clone(),
-                _ => format!("{}[{axis}]", input.name),
-            };
-            self.open.insert(symbol.clone());
-            let size = given.iter().find(|(name, _)| *name == symbol).map(|(_, size)| *size);
-            match size {
-                Some(size) if size > 0 => dims.push(size),
-                Some(_) => return Err(bad(format!("dimension '{symbol}' must not be 0"))),
-                None if axis == 0 => dims.push(1),
-                None => {
-                    return Err(FormatError::DynamicDimension {
-                        input: input.name.clone(),
-                        dim: symbol,
-                    });
-                }
-            }
-        }
-        elements(&input.name, &dims, self.limits)?;
-        let order = input_order(graph, &input.name, &dims);
-        let shape: Vec<usize> = order.iter().map(|axis| dims[*axis]).collect();
-        let tensor = self.model.add_tensor(float(&input.name, Shape::new(shape)));
-        self.model.inputs.push(tensor);
-        self.values.insert(input.name.clone(), Value::Activated(Activated { tensor, order }));
-        Ok(())
-    }
-
-    fn outputs(&mut self, graph: &GraphProto) -> Result<(), FormatError> {
-        for output in &graph.output {
-            let bad = |reason: &str| FormatError::Interface {
-                name: output.name.clone(),
-                reason: reason.to_owned(),
-            };
-            let value = match self.values.get(&output.name) {
-                Some(Value::Activated(value)) => value.clone(),
-                Some(Value::Constant(_)) => return Err(bad("this output is constant")),
-                None => return Err(bad("this output is never made")),
-            };
-            let rank = value.order.len();
-            let kept = value.order == channels_last(rank) || value.order == as_given(rank);
-            let mut tensor =
-                if kept { value.tensor } else { self.in_order(&value, &as_given(rank)) };
-            if self.model.inputs.contains(&tensor) || self.model.outputs.contains(&tensor) {
-                let shape = self.model.tensor(tensor).shape.clone();
-                let copy = self.model.add_tensor(float(&output.name, shape));
-                self.push(&output.name, Op::Activation(Activation::None), vec![tensor], copy);
-                tensor = copy;
-            } else {
-                output.name.clone_into(&mut self.model.tensors[tensor.0].name);
-            }
-            self.model.outputs.push(tensor);
-        }
-        if self.model.outputs.is_empty() || self.model.inputs.is_empty() {
-            let missing = if self.model.inputs.is_empty() { "input" } else { "output" };
-            return Err(FormatError::Interface {
-                name: graph.name.clone(),
-                reason: format!("the graph has no {missing}"),
-            });
-        }
-        Ok(())
-    }
-
     /// The value of operand `index`.
     pub(crate) fn operand(&self, place: Place<'_>, index: usize) -> Result<Value, FormatError> {
         self.optional(place, index)?.ok_or_else(|| place.bad(format!("operand {index} is missing")))
+    }
+
+    /// The values of all operands.
+    pub(crate) fn operands(&self, place: Place<'_>) -> Result<Vec<Value>, FormatError> {
+        (0..place.node.input.len()).map(|index| self.operand(place, index)).collect()
     }
 
     /// The value of operand `index`, if the node has one.
@@ -442,6 +366,44 @@ impl Importer<'_> {
         Ok(self.model.add_tensor(tensor))
     }
 
+    /// Adds constant floats to the graph, seen as `a`×`b`×`c` with the last two dimensions
+    /// swapped; those that stay in their file are swapped when they are read.
+    pub(crate) fn swapped(
+        &mut self,
+        constant: &Constant,
+        dims: &[usize],
+        [a, b, c]: [usize; 3],
+    ) -> Result<TensorId, FormatError> {
+        let count = dims.iter().product::<usize>();
+        if count != constant.len() || a * b * c != count {
+            let reason = format!("{} values for {dims:?}", constant.len());
+            return Err(FormatError::Interface { name: constant.name.clone(), reason });
+        }
+        if let Some(ranged) = constant.stored() {
+            let moves = b > 1 && c > 1;
+            let permutation: &[usize] = if moves { &[0, 2, 1] } else { &[0, 1, 2] };
+            let mut tensor = float(&constant.name, Shape::new(dims));
+            tensor.source = Some(Source::Ranged(ranged.permuted(&[a, b, c], permutation)));
+            return Ok(self.model.add_tensor(tensor));
+        }
+        let values = constant.floats().ok_or_else(|| FormatError::Interface {
+            name: constant.name.clone(),
+            reason: "it holds integers where floats are needed".to_owned(),
+        })?;
+        let moved = if b > 1 && c > 1 {
+            let mut moved = Vec::with_capacity(count);
+            for rows in values.chunks_exact(b * c) {
+                for column in 0..c {
+                    moved.extend(rows[column..].iter().step_by(c));
+                }
+            }
+            moved
+        } else {
+            values.to_vec()
+        };
+        self.weights(&constant.name, dims, moved)
+    }
+
     /// ONNX dimensions of an activation.
     pub(crate) fn dims(&self, value: &Activated) -> Vec<usize> {
         let mut dims = vec![0; value.order.len()];
@@ -473,7 +435,7 @@ impl Importer<'_> {
         result
     }
 
-    fn push(&mut self, name: &str, op: Op, inputs: Vec<TensorId>, output: TensorId) {
+    pub(super) fn push(&mut self, name: &str, op: Op, inputs: Vec<TensorId>, output: TensorId) {
         self.model.nodes.push(Node { name: name.to_owned(), op, inputs, outputs: vec![output] });
     }
 
@@ -545,21 +507,6 @@ impl Importer<'_> {
     }
 }
 
-/// The order in which the graph takes an input: images as NHWC, whichever way the file has them.
-fn input_order(graph: &GraphProto, name: &str, dims: &[usize]) -> Vec<usize> {
-    let reader = graph.node.iter().find(|node| node.input.iter().any(|input| input == name));
-    let last = match reader.map(|node| (node.op_type.as_str(), node)) {
-        // What makes NCHW of it takes NHWC.
-        Some(("Transpose", node)) => node.attribute.iter().any(|a| a.ints == [0, 3, 1, 2]),
-        // Before these the order says nothing; an image has few channels.
-        Some(("Reshape" | "Flatten", _)) => {
-            matches!(*dims, [_, first, _, last] if last <= 4 && first > 4)
-        }
-        _ => false,
-    };
-    if last { as_given(dims.len()) } else { channels_last(dims.len()) }
-}
-
 /// Quantisation of weights around zero with these scales: one, or one for each output channel,
 /// which is the innermost dimension of depthwise weights, else the outermost.
 fn stated(dims: &[usize], scales: &[f32]) -> Option<Quantisation> {
@@ -577,7 +524,7 @@ fn name_of(order: &[usize]) -> String {
     if order == channels_last(order.len()) { "nhwc".to_owned() } else { "transposed".to_owned() }
 }
 
-fn float(name: &str, shape: Shape) -> Tensor {
+pub(super) fn float(name: &str, shape: Shape) -> Tensor {
     Tensor { name: name.to_owned(), shape, dtype: DType::F32, quantisation: None, source: None }
 }
 

@@ -4,11 +4,16 @@ mod constants;
 mod convolve;
 mod dense;
 mod elementwise;
+mod folding;
 mod functions;
+mod one_dimensional;
+mod opaque;
 mod pool;
 mod quantised;
+mod resize;
 mod shape;
 mod spatial;
+mod transposed;
 
 use crate::onnx::messages::NodeProto;
 
@@ -22,7 +27,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Abs", functions::unary),
     ("Add", elementwise::add),
     ("ArgMax", functions::arg_max),
-    ("AveragePool", pool::average),
+    ("AveragePool", |i, p| one_dimensional::or_image(i, p, pool::average)),
     ("BatchNormalization", elementwise::batch_normalization),
     ("Cast", constants::cast),
     ("Ceil", functions::unary),
@@ -30,13 +35,13 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Concat", shape::concat),
     ("Constant", constants::constant),
     ("ConstantOfShape", constants::constant_of_shape),
-    ("Conv", convolve::conv),
-    ("ConvTranspose", spatial::conv_transpose),
+    ("Conv", |i, p| one_dimensional::or_image(i, p, convolve::conv)),
+    ("ConvTranspose", |i, p| one_dimensional::or_image(i, p, transposed::conv_transpose)),
     ("Cos", functions::unary),
     ("DepthToSpace", spatial::depth_to_space),
     ("DequantizeLinear", quantised::dequantize),
     ("Div", elementwise::div),
-    ("Dropout", shape::alias),
+    ("Dropout", shape::dropout),
     ("Elu", functions::unary),
     ("Erf", functions::unary),
     ("Exp", functions::unary),
@@ -45,19 +50,22 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Gather", constants::gather),
     ("Gelu", functions::unary),
     ("Gemm", dense::gemm),
-    ("GlobalAveragePool", pool::global_average),
-    ("GlobalMaxPool", pool::global_max),
+    ("GlobalAveragePool", |i, p| one_dimensional::or_image(i, p, pool::global_average)),
+    ("GlobalMaxPool", |i, p| one_dimensional::or_image(i, p, pool::global_max)),
+    ("GroupNormalization", opaque::like_its_operand),
     ("HardSigmoid", functions::unary),
     ("HardSwish", functions::unary),
     ("Identity", shape::alias),
+    ("InstanceNormalization", opaque::like_its_operand),
     ("LRN", functions::local_response),
+    ("LayerNormalization", opaque::like_its_operand),
     ("LeakyRelu", functions::unary),
     ("Log", functions::unary),
     ("LogSoftmax", elementwise::log_softmax),
     ("MatMul", dense::matmul),
-    ("Max", elementwise::maximum),
-    ("MaxPool", pool::max),
-    ("Min", elementwise::minimum),
+    ("Max", elementwise::extreme),
+    ("MaxPool", |i, p| one_dimensional::or_image(i, p, pool::max)),
+    ("Min", elementwise::extreme),
     ("Mish", functions::unary),
     ("Mul", elementwise::mul),
     ("Neg", functions::unary),
@@ -68,17 +76,19 @@ const OPERATORS: &[(&str, Import)] = &[
     ("QLinearMatMul", quantised::linear),
     ("QuantizeLinear", quantised::quantize),
     ("Reciprocal", functions::unary),
+    ("ReduceMax", pool::reduce_max),
     ("ReduceMean", pool::reduce_mean),
+    ("ReduceSum", pool::reduce_sum),
     ("Relu", elementwise::relu),
     ("Reshape", shape::reshape),
-    ("Resize", spatial::resize),
+    ("Resize", resize::resize),
     ("Round", functions::unary),
     ("Selu", functions::unary),
     ("Shape", constants::shape),
     ("Sigmoid", functions::unary),
     ("Sign", functions::unary),
     ("Sin", functions::unary),
-    ("Slice", constants::slice),
+    ("Slice", spatial::slice),
     ("Softmax", elementwise::softmax),
     ("Softplus", functions::unary),
     ("Softsign", functions::unary),
@@ -92,7 +102,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Tanh", functions::unary),
     ("Transpose", shape::transpose),
     ("Unsqueeze", shape::unsqueeze),
-    ("Upsample", spatial::resize),
+    ("Upsample", resize::resize),
 ];
 
 /// Operators of ONNX Runtime.

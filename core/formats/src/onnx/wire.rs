@@ -1,6 +1,8 @@
 //! A walk over a protobuf file before it is decoded: tells other files and cut off ones apart, and
-//! counts records, so that decoding cannot take much more memory than the file has bytes.
+//! counts records, so that decoding cannot take much more memory than the file has bytes. Tensors'
+//! values are passed over.
 
+use super::window::{Field, Window, Wrong};
 use crate::{FormatError, Limits};
 
 /// Messages that decoding makes structures of; other fields are counted but not entered.
@@ -31,11 +33,14 @@ impl Kind {
     }
 }
 
+/// Number of the model's field that holds its graph.
+const GRAPH: u64 = 7;
+
 /// Deepest nesting entered; ONNX files without control flow need five.
 const DEEPEST: u32 = 24;
 
 struct Walk<'a> {
-    bytes: &'a [u8],
+    file: Window<'a>,
     records: usize,
     limit: usize,
     in_graph: bool,
@@ -43,26 +48,34 @@ struct Walk<'a> {
 
 /// Where and why a walk stopped.
 enum Stop {
-    Damaged { at: usize, reason: &'static str },
+    Damaged(Wrong),
     TooMany,
 }
 
+impl From<Wrong> for Stop {
+    fn from(wrong: Wrong) -> Self {
+        Self::Damaged(wrong)
+    }
+}
+
 /// Refuses what is not ONNX, is cut off, or has more records than allowed.
-pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), FormatError> {
+pub(super) fn check(file: Window<'_>, limits: &Limits) -> Result<(), FormatError> {
     let not = |reason: &str| Err(FormatError::NotAModel { reason: reason.to_owned() });
-    if bytes.is_empty() {
+    let length = file.length();
+    if length == 0 {
         return not("the file is empty");
     }
-    if let Some(kind) = other_format(bytes) {
+    let mut walk = Walk { file, records: 0, limit: limits.records, in_graph: false };
+    let first = walk.file.bytes(0, length.min(16)).map_err(|wrong| wrong.damaged(length))?;
+    if let Some(kind) = other_format(&first) {
         return not(kind);
     }
     // The first field of an ONNX file is one of the model's, in a fixed order in practice.
-    let begins_as_onnx = matches!(bytes[0], 0x08 | 0x12 | 0x1a | 0x22 | 0x28 | 0x32 | 0x3a | 0x42);
+    let begins_as_onnx = matches!(first[0], 0x08 | 0x12 | 0x1a | 0x22 | 0x28 | 0x32 | 0x3a | 0x42);
     if !begins_as_onnx {
         return not("its first bytes are not those of an ONNX file");
     }
-    let mut walk = Walk { bytes, records: 0, limit: limits.records, in_graph: false };
-    match walk.message(0, bytes.len(), Kind::Model, 0) {
+    match walk.message(0, length, Kind::Model, 0) {
         Ok(()) => Ok(()),
         Err(Stop::TooMany) => Err(FormatError::TooLarge {
             what: "records of the file".to_owned(),
@@ -70,12 +83,12 @@ pub(super) fn check(bytes: &[u8], limits: &Limits) -> Result<(), FormatError> {
             limit: limits.records,
         }),
         // A file that is cut off inside its graph has got that far; others stop sooner.
-        Err(Stop::Damaged { at, reason }) if at < 16 && !walk.in_graph => {
+        Err(Stop::Damaged(Wrong { at, reason, field }))
+            if at < 16 && !walk.in_graph && field != GRAPH =>
+        {
             not(&format!("it begins like ONNX but {reason} at byte {at}"))
         }
-        Err(Stop::Damaged { at, reason }) => Err(FormatError::Damaged {
-            reason: format!("{reason} at byte {at} of {}", bytes.len()),
-        }),
+        Err(Stop::Damaged(wrong)) => Err(wrong.damaged(length)),
     }
 }
 
@@ -96,60 +109,27 @@ fn other_format(bytes: &[u8]) -> Option<&'static str> {
 
 impl Walk<'_> {
     fn message(&mut self, start: usize, end: usize, kind: Kind, depth: u32) -> Result<(), Stop> {
-        let damaged = |at: usize, reason: &'static str| Err(Stop::Damaged { at, reason });
         let mut at = start;
         while at < end {
             self.records += 1;
             if self.records > self.limit {
                 return Err(Stop::TooMany);
             }
-            let field = at;
-            let key = self.varint(&mut at, end)?;
-            match key & 7 {
-                0 => {
-                    self.varint(&mut at, end)?;
+            let Field { number, inside } = self.file.field(at, end)?;
+            let Some((from, to)) = inside.bytes() else {
+                at = inside.end();
+                continue;
+            };
+            self.in_graph |= depth == 0 && number == GRAPH;
+            if let Some(inner) = kind.field(number) {
+                if depth == DEEPEST {
+                    let reason = "records are nested too deep";
+                    return Err(Wrong { at, reason, field: number }.into());
                 }
-                1 => at += 8,
-                5 => at += 4,
-                2 => {
-                    let length = self.varint(&mut at, end)?;
-                    self.in_graph |= depth == 0 && key >> 3 == 7;
-                    let Some(stop) = usize::try_from(length).ok().and_then(|l| at.checked_add(l))
-                    else {
-                        return damaged(field, "a length is impossible");
-                    };
-                    if stop > end {
-                        return damaged(field, "a field reaches beyond the end");
-                    }
-                    if let Some(inner) = kind.field(key >> 3) {
-                        if depth == DEEPEST {
-                            return damaged(field, "records are nested too deep");
-                        }
-                        self.message(at, stop, inner, depth + 1)?;
-                    }
-                    at = stop;
-                }
-                _ => return damaged(field, "a field has no valid type"),
+                self.message(from, to, inner, depth + 1)?;
             }
-            if at > end {
-                return damaged(field, "a field reaches beyond the end");
-            }
+            at = to;
         }
         Ok(())
-    }
-
-    fn varint(&self, at: &mut usize, end: usize) -> Result<u64, Stop> {
-        let mut value = 0u64;
-        for shift in (0..70).step_by(7) {
-            let Some(byte) = self.bytes.get(*at).filter(|_| *at < end) else {
-                return Err(Stop::Damaged { at: *at, reason: "a number is cut off" });
-            };
-            *at += 1;
-            value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
-            if byte & 0x80 == 0 {
-                return Ok(value);
-            }
-        }
-        Err(Stop::Damaged { at: *at, reason: "a number is too long" })
     }
 }

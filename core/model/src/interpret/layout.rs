@@ -72,12 +72,15 @@ pub(crate) fn strides(dims: &[usize]) -> Vec<usize> {
 /// `steps`.
 fn strided<T: Copy>(values: &[T], start: usize, dims: &[usize], steps: &[isize]) -> Vec<T> {
     let count = dims.iter().product();
-    let mut at = vec![0; dims.len()];
+    let (Some((row, outer)), Some(step)) = (dims.split_last(), steps.last()) else {
+        return vec![values[start]];
+    };
+    let mut at = vec![0; outer.len()];
     let mut source = start;
     let mut result = Vec::with_capacity(count);
     while result.len() < count {
-        result.push(values[source]);
-        for axis in (0..dims.len()).rev() {
+        result.extend((0..*row as isize).map(|i| values[source.wrapping_add_signed(i * step)]));
+        for axis in (0..outer.len()).rev() {
             at[axis] += 1;
             source = source.wrapping_add_signed(steps[axis]);
             if at[axis] < dims[axis] {

@@ -3,6 +3,7 @@
 use crate::data::{Data, Source};
 use crate::graph::{Model, Node, TensorId};
 use crate::op::Op;
+use crate::ranged::Ranged;
 use crate::shape::Shape;
 use crate::tensor::{DType, Tensor};
 
@@ -18,15 +19,20 @@ pub(super) fn add_constant(
     dims: impl Into<Vec<usize>>,
     values: Vec<f32>,
 ) -> TensorId {
-    let mut tensor = Tensor {
-        name: unique(model, name),
-        shape: Shape::new(dims),
-        dtype: DType::F32,
-        quantisation: None,
-        source: None,
-    };
-    tensor.source = Some(Source::inline(Data::F32(values)));
-    model.add_tensor(tensor)
+    add_source(model, name, dims, Source::inline(Data::F32(values)))
+}
+
+/// Adds a constant float tensor whose values come from `source`; its name begins with `name` and
+/// is unique.
+pub(super) fn add_source(
+    model: &mut Model,
+    name: &str,
+    dims: impl Into<Vec<usize>>,
+    source: Source,
+) -> TensorId {
+    let (name, shape) = (unique(model, name), Shape::new(dims));
+    let source = Some(source);
+    model.add_tensor(Tensor { name, shape, dtype: DType::F32, quantisation: None, source })
 }
 
 /// Adds a float activation of this shape.
@@ -124,27 +130,45 @@ pub(super) fn redirect(model: &mut Model, from: TensorId, to: TensorId) {
     }
 }
 
-/// Whether the node multiplies by constant weights and may have a bias.
+/// Constant floats that stay in a file, if the tensor is of such.
+pub(super) fn ranged(model: &Model, id: TensorId) -> Option<&Ranged> {
+    match model.tensor(id).source.as_ref()? {
+        Source::Ranged(ranged) if ranged.dtype() == DType::F32 => Some(ranged),
+        _ => None,
+    }
+}
+
+/// Whether the node multiplies by constant weights, which may stay in a file, and may have a bias.
 pub(super) fn is_weighted(model: &Model, node: &Node) -> bool {
-    node.op.is_weighted() && node.inputs[1..].iter().all(|id| constant(model, *id).is_some())
+    let Some((weights, bias)) = node.inputs.get(1..).and_then(<[TensorId]>::split_first) else {
+        return false;
+    };
+    node.op.is_weighted()
+        && (constant(model, *weights).is_some() || ranged(model, *weights).is_some())
+        && bias.iter().all(|id| constant(model, *id).is_some())
 }
 
 /// Scales each output channel of a weighted node and adds to it. `is_weighted` must hold.
 pub(super) fn scale_outputs(model: &mut Model, index: usize, scale: &[f64], offset: &[f64]) {
     let node = model.nodes[index].clone();
-    let Some(weights) = constant(model, node.inputs[1]) else { return };
     let shape = model.tensor(node.inputs[1]).shape.clone();
     let channels = scale.len();
     // Output channels are the innermost dimension of depthwise weights, else the outermost.
     let inner = match node.op {
         Op::DepthwiseConv { .. } => 1,
-        _ => weights.len().checked_div(channels).unwrap_or(1).max(1),
+        _ => shape.elements().unwrap_or(0).checked_div(channels).unwrap_or(1).max(1),
     };
-    let scaled: Vec<f32> = weights
-        .iter()
-        .enumerate()
-        .map(|(position, weight)| (f64::from(*weight) * scale[position / inner % channels]) as f32)
-        .collect();
+    let scaled = if let Some(ranged) = ranged(model, node.inputs[1]) {
+        Source::Ranged(ranged.scaled(scale, inner))
+    } else {
+        let Some(weights) = constant(model, node.inputs[1]) else { return };
+        let times = |value: &f32, scale: f64| (f64::from(*value) * scale) as f32;
+        let mut scaled = Vec::with_capacity(weights.len());
+        for (weights, scale) in weights.chunks(inner).zip(scale.iter().cycle()) {
+            scaled.extend(weights.iter().map(|weight| times(weight, *scale)));
+        }
+        Source::inline(Data::F32(scaled))
+    };
     let bias = node.inputs.get(2).and_then(|id| constant(model, *id));
     let bias: Vec<f32> = (0..channels)
         .map(|channel| {
@@ -153,7 +177,7 @@ pub(super) fn scale_outputs(model: &mut Model, index: usize, scale: &[f64], offs
         })
         .collect();
     let name = node.name;
-    let weights = add_constant(model, &format!("{name}.weights"), shape.dims(), scaled);
+    let weights = add_source(model, &format!("{name}.weights"), shape.dims(), scaled);
     let bias = add_constant(model, &format!("{name}.bias"), [channels], bias);
     model.nodes[index].inputs = vec![node.inputs[0], weights, bias];
 }

@@ -25,7 +25,7 @@ pub fn run(model: &mut Model) -> usize {
 }
 
 /// The normalisation as factor and summand of each channel.
-fn affine(model: &Model, index: usize) -> Option<(Vec<f64>, Vec<f64>)> {
+pub(super) fn affine(model: &Model, index: usize) -> Option<(Vec<f64>, Vec<f64>)> {
     let node = &model.nodes[index];
     let Op::BatchNorm { epsilon } = node.op else { return None };
     let parameters: Vec<&[f32]> =
@@ -43,8 +43,17 @@ fn affine(model: &Model, index: usize) -> Option<(Vec<f64>, Vec<f64>)> {
 }
 
 fn into_producer(model: &mut Model, index: usize, scale: &[f64], offset: &[f64]) -> bool {
-    let input = model.nodes[index].inputs[0];
-    let Some(producer) = edit::private_producer(model, input) else { return false };
+    let last = |id: TensorId| model.tensor(id).shape.dims().last().copied();
+    let mut value = model.nodes[index].inputs[0];
+    let producer = loop {
+        let Some(producer) = edit::private_producer(model, value) else { return false };
+        let node = &model.nodes[producer];
+        // A reshape that keeps the channels together.
+        if node.op != Op::Reshape || last(node.inputs[0]) != last(value) {
+            break producer;
+        }
+        value = node.inputs[0];
+    };
     let node = &model.nodes[producer];
     if !edit::is_weighted(model, node) || node.op.activation() != Some(Activation::None) {
         return false;

@@ -2,6 +2,7 @@
 //! row become one, and one in front of a fully connected layer goes into its weights.
 
 use super::edit;
+use crate::data::{Data, Source};
 use crate::graph::Model;
 use crate::interpret::layout;
 use crate::op::Op;
@@ -51,16 +52,22 @@ fn join(model: &mut Model) -> usize {
 fn into_weights(model: &mut Model) -> usize {
     let mut changes = 0;
     for reshape in 0..model.nodes.len() {
-        if let Some(order) = columns(model, reshape) {
-            permute(model, reshape, &order);
+        if let Some(columns) = columns(model, reshape) {
+            permute(model, reshape, &columns);
             changes += 1;
         }
     }
     changes
 }
 
-/// For each column of the layers' weights, its place after the rewrite.
-fn columns(model: &Model, reshape: usize) -> Option<Vec<usize>> {
+/// The columns of the layers' weights as dimensions, and what permutes them.
+struct Columns {
+    dims: Vec<usize>,
+    permutation: Vec<usize>,
+}
+
+/// What undoes the transpose in front of the reshape.
+fn columns(model: &Model, reshape: usize) -> Option<Columns> {
     let node = &model.nodes[reshape];
     if node.op != Op::Reshape {
         return None;
@@ -68,7 +75,7 @@ fn columns(model: &Model, reshape: usize) -> Option<Vec<usize>> {
     let transpose = &model.nodes[edit::private_producer(model, node.inputs[0])?];
     let Op::Transpose { permutation } = &transpose.op else { return None };
     let dims = model.tensor(transpose.inputs[0]).shape.dims();
-    let [batch, features] = *model.tensor(node.outputs[0]).shape.dims() else { return None };
+    let [batch, _] = *model.tensor(node.outputs[0]).shape.dims() else { return None };
     if permutation.first() != Some(&0) || dims.first() != Some(&batch) {
         return None;
     }
@@ -83,28 +90,36 @@ fn columns(model: &Model, reshape: usize) -> Option<Vec<usize>> {
     if !all_dense || edit::is_output(model, output) {
         return None;
     }
-    let places: Vec<usize> = (0..features).collect();
-    let inner: Vec<usize> = permutation[1..].iter().map(|axis| axis - 1).collect();
-    Some(layout::transpose(&places, &Shape::new(&dims[1..]), &inner))
+    let mut inverse = vec![0; permutation.len() - 1];
+    for (to, from) in permutation[1..].iter().enumerate() {
+        inverse[from - 1] = to;
+    }
+    let dims = permutation[1..].iter().map(|axis| dims[*axis]).collect();
+    Some(Columns { dims, permutation: inverse })
 }
 
-fn permute(model: &mut Model, reshape: usize, order: &[usize]) {
+fn permute(model: &mut Model, reshape: usize, columns: &Columns) {
     let output = model.nodes[reshape].outputs[0];
     for index in 0..model.nodes.len() {
         if !model.nodes[index].inputs.contains(&output) {
             continue;
         }
         let id = model.nodes[index].inputs[1];
-        let Some(weights) = edit::constant(model, id) else { continue };
-        let mut permuted = vec![0.0; weights.len()];
-        let rows = permuted.chunks_exact_mut(order.len()).zip(weights.chunks_exact(order.len()));
-        for (to, from) in rows {
-            from.iter().zip(order).for_each(|(weight, place)| to[*place] = *weight);
-        }
         let shape = model.tensor(id).shape.clone();
+        let rows = shape.dims().first().copied().unwrap_or(0);
+        let dims: Vec<usize> = std::iter::once(rows).chain(columns.dims.iter().copied()).collect();
+        let columns = columns.permutation.iter().map(|axis| axis + 1);
+        let permutation: Vec<usize> = std::iter::once(0).chain(columns).collect();
+        let permuted = if let Some(ranged) = edit::ranged(model, id) {
+            Source::Ranged(ranged.permuted(&dims, &permutation))
+        } else {
+            let Some(weights) = edit::constant(model, id) else { continue };
+            let permuted = layout::transpose(weights, &Shape::new(dims), &permutation);
+            Source::inline(Data::F32(permuted))
+        };
         let name = format!("{}.weights", model.nodes[index].name);
         let stated = model.tensor(id).quantisation.clone();
-        let permuted = edit::add_constant(model, &name, shape.dims(), permuted);
+        let permuted = edit::add_source(model, &name, shape.dims(), permuted);
         model.tensors[permuted.0].quantisation = stated;
         model.nodes[index].inputs[1] = permuted;
     }

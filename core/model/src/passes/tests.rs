@@ -1,7 +1,7 @@
 use super::*;
 use crate::fixtures::{Build, noise};
 use crate::op::{Activation, Padding, Unary};
-use crate::{Data, Op, Window, float};
+use crate::{Data, Op, TensorId, Window, float};
 
 /// Optimises, and holds the result against the original on noise.
 fn optimised(build: &Build) -> (Model, Vec<PassRecord>) {
@@ -241,4 +241,70 @@ fn rising_functions_come_to_stand_behind_max_pools() {
     for unary in [Unary::LeakyRelu { alpha: -0.5 }, Unary::HardSwish, Unary::Abs] {
         assert_eq!(names(&of(unary))[2], "MaxPool2D", "{unary:?}");
     }
+}
+
+/// A batch normalisation that is one factor and one summand.
+fn uniform(build: &mut Build, input: TensorId, factor: f32, summand: f32) -> TensorId {
+    let mut inputs = vec![input];
+    for value in [factor, summand, 0.0, 1.0] {
+        inputs.push(build.constant(&[3], vec![value; 3]));
+    }
+    build.node_of(Op::BatchNorm { epsilon: 0.0 }, inputs)
+}
+
+#[test]
+fn gates_that_are_written_out_become_one_operator() {
+    let product = Op::Mul { activation: Activation::None };
+    // The product before or behind the division, or none; a sigmoid.
+    for (way, expected) in
+        [("last", "HardSwish"), ("first", "HardSwish"), ("none", "HardSigmoid"), ("silu", "SiLU")]
+    {
+        let mut build = Build::new(&[1, 2, 2, 3]);
+        let x = build.node(Op::Unary(Unary::Tanh), vec![]);
+        if way == "silu" {
+            let gate = build.node(Op::Unary(Unary::Sigmoid), vec![]);
+            build.node_of(product.clone(), vec![gate, x]);
+        } else {
+            let sum = uniform(&mut build, x, 1.0, 3.0);
+            let mut value = build.node_of(Op::Activation(Activation::Relu6), vec![sum]);
+            if way == "first" {
+                value = build.node_of(product.clone(), vec![x, value]);
+            }
+            value = uniform(&mut build, value, 1.0 / 6.0, 0.0);
+            if way == "last" {
+                build.node_of(product.clone(), vec![value, x]);
+            }
+        }
+        build.finish();
+        assert_eq!(names(&optimised(&build).0), ["Tanh", expected], "{way}");
+    }
+}
+
+#[test]
+fn a_gate_that_others_read_or_that_has_a_scale_of_its_own_stays() {
+    let product = Op::Mul { activation: Activation::None };
+    for shared in [false, true] {
+        let mut build = Build::new(&[1, 2, 2, 3]);
+        let x = build.node(Op::Unary(Unary::Tanh), vec![]);
+        let gate = build.node(Op::Unary(Unary::Sigmoid), vec![]);
+        build.node_of(product.clone(), vec![x, gate]);
+        if shared {
+            build.node(Op::Add { activation: Activation::None }, vec![gate]);
+        } else {
+            let scale = crate::Quantisation::per_tensor(1.0 / 256.0, -128);
+            build.model.tensors[gate.0].quantisation = Some(scale);
+        }
+        build.finish();
+        assert_eq!(names(&optimised(&build).0)[..3], ["Tanh", "Sigmoid", "Mul"]);
+    }
+}
+
+#[test]
+fn batch_norm_goes_through_a_reshape_into_the_weights_before_it() {
+    let mut build = Build::new(&[4, 5]);
+    build.dense(6, noise(30, 4), None);
+    build.reshape(&[1, 2, 2, 6]);
+    batch_norm(&mut build, 6);
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["FullyConnected", "Reshape"]);
 }

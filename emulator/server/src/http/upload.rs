@@ -51,6 +51,9 @@ pub struct UploadParts {
     /// `samples`, planned (strategy `resident`), and every layer is compared with the reference.
     #[schema(value_type = Option<String>, format = Binary)]
     model: Option<Vec<u8>>,
+    /// A file that `model` keeps weights in, under the name that it has there; may be repeated.
+    #[schema(value_type = Option<String>, format = Binary)]
+    data: Option<Vec<u8>>,
     /// A network of the zoo, as `/api/zoo` names them, with width and resolution behind: planned
     /// as `model` is; without `samples` its scales are analytic.
     zoo: Option<String>,
@@ -75,6 +78,8 @@ pub struct Upload {
     pub image: Option<Vec<u8>>,
     /// Model file.
     pub model: Option<Vec<u8>>,
+    /// Files that the model keeps weights in, and their names.
+    pub data: Vec<(String, Vec<u8>)>,
     /// A network of the zoo.
     pub zoo: Option<String>,
     /// The model file's name.
@@ -199,6 +204,9 @@ async fn read(
     if given.into_iter().filter(|given| *given).count() != 1 {
         return Err(malformed("One of `image`, `model` and `zoo` must be there, and no other."));
     }
+    if upload.model.is_none() && !upload.data.is_empty() {
+        return Err(malformed("`data` belongs to a `model`."));
+    }
     if upload.image.is_some() && upload.samples.is_some() {
         return Err(malformed("`samples` belong to a `model` or to the `zoo`."));
     }
@@ -227,6 +235,14 @@ async fn read_parts(
             }
             "samples" => &mut upload.samples,
             "input" => &mut upload.input,
+            "data" => {
+                let Some(file) = file.filter(|file| !file.is_empty()) else {
+                    return Err(malformed("A part `data` has no file name."));
+                };
+                let data = bytes(part, "data", config.file_bytes, admission).await?;
+                upload.data.push((file, data));
+                continue;
+            }
             "zoo" => {
                 let name = bytes(part, "zoo", 128, admission).await?;
                 upload.zoo = Some(String::from_utf8_lossy(&name).into_owned());
@@ -247,7 +263,7 @@ async fn read_parts(
             }
             other => {
                 return Err(malformed(&format!(
-                    "There is a part '{other}'; known are image, model, zoo, samples, input, dim, watch."
+                    "There is a part '{other}'; known are image, model, data, zoo, samples, input, dim, watch."
                 )));
             }
         };

@@ -1,6 +1,10 @@
 //! What a run does with an upload.
 
+use std::sync::Arc;
+
 use tilewright_board::Board;
+use tilewright_formats::ModelFile;
+use tilewright_model::Store;
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_planner::{Options, Strategy};
 
@@ -65,9 +69,17 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
             }
             (None, samples) => {
                 let name = upload.model_name.as_deref().unwrap_or("model.onnx");
-                let model = upload.model.take().unwrap_or_default();
-                let imported = pipeline::import(name, &model, &upload.dims, progress, cancel)?;
-                drop(model);
+                let model = Arc::new(upload.model.take().unwrap_or_default());
+                let data: Vec<(String, Arc<dyn Store>)> = std::mem::take(&mut upload.data)
+                    .into_iter()
+                    .map(|(name, bytes)| (name, Arc::new(bytes) as Arc<dyn Store>))
+                    .collect();
+                let imported = {
+                    let beside = |path: &str| Ok(named(&data, path));
+                    let file = ModelFile { name, bytes: model, beside: &beside };
+                    pipeline::import(&file, &upload.dims, progress, cancel)?
+                };
+                drop(data);
                 let given = match samples {
                     Some(samples) => Samples::File("samples", samples),
                     None if imported.is_int8() || imported.opaque_in_words().is_some() => {
@@ -100,6 +112,13 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
         }
         Ok(done)
     }))
+}
+
+/// The file of this path from the model's folder; an upload's parts have no folders.
+fn named(data: &[(String, Arc<dyn Store>)], path: &str) -> Option<Arc<dyn Store>> {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let file = data.iter().find(|(name, _)| last(name) == last(path));
+    file.map(|(_, bytes)| Arc::clone(bytes))
 }
 
 fn no_samples() -> Problem {

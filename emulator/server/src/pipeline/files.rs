@@ -1,17 +1,18 @@
 //! Files of models, samples and inputs, as values.
 
-use tilewright_formats::{ExportError, FormatError, Limits, input};
+use tilewright_formats::{ExportError, FormatError, Limits, ModelFile, input};
 use tilewright_model::{Data, Model, Tensor};
 
 use super::emulate::capitalised;
 use crate::problem::{Blame, Problem};
 
-/// A model, float or int8; `name` is the file's.
+/// A model, float or int8.
 ///
 /// # Errors
 /// What is wrong, with the node or input if it is one's.
-pub fn open(name: &str, bytes: &[u8], dims: &[(String, usize)]) -> Result<Model, Problem> {
-    tilewright_formats::open(name, bytes, &Limits::default(), dims).map_err(|error| {
+pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Problem> {
+    let name = file.name;
+    tilewright_formats::open_file(file, &Limits::default(), dims).map_err(|error| {
         let text = capitalised(&error.to_string());
         let at = |what: &str, inside: &str| format!("{what} '{inside}' of {name}");
         let (place, what_to_do) = match &error {
@@ -40,6 +41,16 @@ pub fn open(name: &str, bytes: &[u8], dims: &[(String, usize)]) -> Result<Model,
             FormatError::Interface { name: inside, .. } => {
                 (at("tensor", inside), "Change it before exporting.")
             }
+            FormatError::MissingData { tensor, file } => {
+                let how = format!(
+                    "Put {file} into the model's folder, or send it as a part `data` of an upload."
+                );
+                return Problem::new(Blame::BadInput, text, at("constant", tensor), how);
+            }
+            FormatError::Data { tensor, .. } => (
+                at("constant", tensor),
+                "Give the data file that was exported with this model, or export both again.",
+            ),
             FormatError::TooLarge { .. } => {
                 let how = "Give a smaller model.";
                 return Problem::new(Blame::TooLarge, text, name, how);

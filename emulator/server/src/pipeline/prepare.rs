@@ -1,5 +1,6 @@
 //! Model file → model → int8 model with an input to run it on.
 
+use tilewright_formats::ModelFile;
 use tilewright_model::quantise::{
     Calibration, LayerSensitivity, QuantiseError, QuantiseOptions, QuantiseReport, sensitivity,
 };
@@ -44,15 +45,14 @@ pub struct Prepared {
 /// # Errors
 /// [`Blame::BadInput`] with the node or the place in the file.
 pub fn import(
-    name: &str,
-    bytes: &[u8],
+    file: &ModelFile<'_>,
     dims: &[(String, usize)],
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Model, Problem> {
     cancel.check()?;
     progress(Progress::Stage(Stage::Importing));
-    files::open(name, bytes, dims)
+    files::open(file, dims)
 }
 
 /// Quantises a float model by `options`, and finds the input to run on. A float model with operators

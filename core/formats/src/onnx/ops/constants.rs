@@ -22,7 +22,7 @@ pub(super) fn constant(
         let mut proto = attribute.t.clone().ok_or_else(|| place.bad("its value is no tensor"))?;
         proto.name.clone_from(&name);
         importer.note_type(&name, proto.data_type);
-        let constant = Constant::read(proto, importer.limits)?;
+        let constant = Constant::read(proto, None, importer.file, importer.limits)?;
         (constant.dims, constant.values)
     } else if let Some(attribute) = place.attribute("value_float") {
         (vec![], Values::Float(vec![attribute.f]))
@@ -55,12 +55,14 @@ pub(super) fn constant_of_shape(
     importer.count(count)?;
     let filler = match place.attribute("value").and_then(|attribute| attribute.t.clone()) {
         None => Values::Float(vec![0.0]),
-        Some(proto) => Constant::read(proto, importer.limits)?.values,
+        Some(proto) => Constant::read(proto, None, importer.file, importer.limits)?.values,
     };
     let values = match filler {
-        Values::Float(filler) if filler.len() == 1 => Values::Float(vec![filler[0]; count]),
+        Values::Float(filler) if filler.len() == 1 && filler[0].is_finite() => {
+            return Ok(Value::Constant(Rc::new(Constant::filled(name, dims, count, filler[0]))));
+        }
         Values::Int(filler) if filler.len() == 1 => Values::Int(vec![filler[0]; count]),
-        _ => return Err(place.bad("its value must be one element")),
+        _ => return Err(place.bad("its value must be one finite element")),
     };
     Ok(Value::Constant(Rc::new(Constant { name, dims, values })))
 }
@@ -85,67 +87,58 @@ fn bounds(start: i64, end: i64, length: usize) -> (usize, usize) {
     (bound(start), bound(end))
 }
 
-/// Of constants only shapes: one axis, step one.
-pub(super) fn slice(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
-    let input = importer.operand(place, 0)?;
-    let constant = match &input {
-        Value::Constant(constant) => constant,
-        Value::Activated(value) => return super::spatial::slice(importer, place, value),
-    };
-    let (Some(values), 1) = (constant.ints(), constant.dims.len()) else {
-        return Err(place.bad("only slices of shapes are supported"));
-    };
-    let one = |name: &str, index: usize, default: i64| -> Result<i64, FormatError> {
-        let given = match place.ints(name) {
-            Some(given) => Some(given.to_vec()),
-            None => importer.ints(place, index)?,
-        };
-        match given.as_deref() {
-            None => Ok(default),
-            Some([value]) => Ok(*value),
-            Some(_) => Err(place.bad(format!("{name} must be one number"))),
-        }
-    };
-    let (start, end) = (one("starts", 1, 0)?, one("ends", 2, i64::MAX)?);
-    if one("steps", 4, 1)? != 1 {
-        return Err(place.bad("only steps of one are supported"));
-    }
-    let (start, end) = bounds(start, end, values.len());
-    let part = values.get(start..end).unwrap_or_default().to_vec();
-    Ok(integers(&result_name(place), vec![part.len()], part))
-}
-
+/// Elements of a dimension: of an activation one, or those at equal distances.
 pub(super) fn gather(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
-    let Value::Constant(data) = importer.operand(place, 0)? else {
-        return Err(place.bad("gathering from activations is not supported"));
-    };
+    let data = importer.operand(place, 0)?;
     let indices = importer.constant(place, 1)?;
-    let (Some(values), Some(picks), 1) = (data.ints(), indices.ints(), data.dims.len()) else {
-        return Err(place.bad("only gathering from shapes is supported"));
+    let dims = match &data {
+        Value::Constant(constant) => constant.dims.clone(),
+        Value::Activated(value) => importer.dims(value),
     };
-    let picked = picks
+    let axis = place.axis(place.int("axis", 0), dims.len())?;
+    let picks = indices.ints().ok_or_else(|| place.bad("its indices are no integers"))?;
+    let picks = picks
         .iter()
-        .map(|pick| place.axis(*pick, values.len()).map(|index| values[index]))
-        .collect::<Result<Vec<i64>, FormatError>>()?;
-    Ok(integers(&result_name(place), indices.dims.clone(), picked))
+        .map(|pick| place.axis(*pick, dims[axis]))
+        .collect::<Result<Vec<usize>, FormatError>>()?;
+    match data {
+        Value::Constant(data) => {
+            super::folding::gather(importer, place, &data, axis, &picks, &indices.dims)
+        }
+        Value::Activated(value) => {
+            super::spatial::gather(importer, place, &value, axis, &picks, &indices.dims)
+        }
+    }
 }
 
 pub(super) fn cast(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
     let to = i32::try_from(place.int("to", 0)).ok().and_then(|to| DataType::try_from(to).ok());
     let value = importer.operand(place, 0)?;
     match (&value, to) {
-        (Value::Activated(_), Some(DataType::Float)) => Ok(value),
+        (
+            Value::Activated(_),
+            Some(DataType::Float | DataType::Float16 | DataType::Bfloat16 | DataType::Double),
+        ) => Ok(value),
         (Value::Constant(constant), Some(DataType::Int64 | DataType::Int32))
             if constant.ints().is_some() =>
         {
             Ok(value)
         }
-        (Value::Constant(constant), Some(DataType::Float)) => {
+        (Value::Constant(constant), Some(DataType::Int64 | DataType::Int32)) => {
+            let floats = constant.floats().ok_or_else(|| place.bad("it cannot be read"))?;
+            let values = Values::Int(floats.iter().map(|value| *value as i64).collect());
+            super::folding::result(importer, place, constant.dims.clone(), values)
+        }
+        (
+            Value::Constant(constant),
+            Some(DataType::Float | DataType::Float16 | DataType::Double),
+        ) => {
             let values = match &constant.values {
-                Values::Float(values) => values.clone(),
-                Values::Int(values) => values.iter().map(|value| *value as f32).collect(),
+                Values::Int(values) => {
+                    Values::Float(values.iter().map(|value| *value as f32).collect())
+                }
+                floats => floats.clone(),
             };
-            let values = Values::Float(values);
             Ok(Value::Constant(Rc::new(Constant { values, ..Constant::clone(constant) })))
         }
         _ => Err(place.bad("only casts to the type that the graph has anyway are supported")),

@@ -64,26 +64,16 @@ pub(super) fn conv(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
         )));
     }
     let window = window(place, [*kh, *kw], [*height, *width])?;
-    let values = weights.floats().ok_or_else(|| place.bad("its weights are no floats"))?;
     let depthwise = groups > 1 && *taken == 1;
     let taps = kh * kw;
     // O×I×taps, to O×taps×I, or for depthwise, where I is 1, to taps×O.
-    let mut moved = Vec::with_capacity(values.len());
-    if depthwise {
-        for tap in 0..taps {
-            moved.extend((0..*outputs).map(|output| values[output * taps + tap]));
-        }
+    let (shape, seen) = if depthwise {
+        ([1, *kh, *kw, *outputs], [1, *outputs, taps])
     } else {
-        for output in 0..*outputs {
-            for tap in 0..taps {
-                moved.extend((0..*taken).map(|i| values[(output * taken + i) * taps + tap]));
-            }
-        }
-    }
-    let shape = if depthwise { [1, *kh, *kw, *outputs] } else { [*outputs, *kh, *kw, *taken] };
-    let name = weights.name.clone();
+        ([*outputs, *kh, *kw, *taken], [*outputs, *taken, taps])
+    };
     let mut operands = vec![importer.in_order(&input, &channels_last(4))];
-    operands.push(importer.weights(&name, &shape, moved)?);
+    operands.push(importer.swapped(&weights, &shape, seen)?);
     if importer.optional(place, 2)?.is_some() {
         let bias = importer.constant(place, 2)?;
         let values = bias

@@ -1,83 +1,120 @@
 //! Products with constant matrices.
 
-use std::rc::Rc;
-
-use tilewright_model::{Activation, Op};
+use tilewright_model::{Activation, Op, TensorId};
 
 use crate::FormatError;
 use crate::onnx::attributes::Place;
-use crate::onnx::constant::Constant;
+use crate::onnx::constant::{Constant, Values};
 use crate::onnx::importer::{Importer, Value, as_given};
 
-/// Weights as rows of inputs for each output, times `factor`.
+/// Adds weights as rows of inputs for each output, times `factor`; their shape too.
 fn rows(
+    importer: &mut Importer<'_>,
     place: Place<'_>,
-    weights: &Rc<Constant>,
+    weights: &Constant,
     transposed: bool,
     factor: f32,
-) -> Result<([usize; 2], Vec<f32>), FormatError> {
-    let ([first, second], Some(values)) = (weights.dims.as_slice(), weights.floats()) else {
-        return Err(place.bad(format!("weights {:?} are no matrix of floats", weights.dims)));
+) -> Result<([usize; 2], TensorId), FormatError> {
+    let [first, second] = *weights.dims.as_slice() else {
+        return Err(place.bad(format!("weights {:?} are no matrix", weights.dims)));
     };
-    let scaled = |value: f32| if factor == 1.0 { value } else { value * factor };
-    if transposed {
-        return Ok(([*first, *second], values.iter().map(|value| scaled(*value)).collect()));
+    let (shape, seen) = if transposed {
+        ([first, second], [1, 1, first * second])
+    } else {
+        ([second, first], [1, first, second])
+    };
+    if factor == 1.0 {
+        return Ok((shape, importer.swapped(weights, &shape, seen)?));
     }
-    let mut moved = Vec::with_capacity(values.len());
-    for output in 0..*second {
-        moved.extend((0..*first).map(|input| scaled(values[input * second + output])));
-    }
-    Ok(([*second, *first], moved))
+    let values = weights.floats().ok_or_else(|| place.bad("its weights are no floats"))?;
+    let scaled = Constant {
+        // Under a factor the weights are not what their scales say.
+        name: format!("{}.scaled", weights.name),
+        dims: weights.dims.clone(),
+        values: Values::Float(values.iter().map(|value| value * factor).collect()),
+    };
+    Ok((shape, importer.swapped(&scaled, &shape, seen)?))
 }
 
 pub(super) fn gemm(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
-    if place.flag("transA", false)? {
-        return Err(place.bad("transA is not supported"));
-    }
     let input = importer.activated(place, 0)?;
-    let rank = importer.dims(&input).len();
-    let weights = importer.constant(place, 1)?;
-    let (shape, values) =
-        rows(place, &weights, place.flag("transB", false)?, place.float("alpha", 1.0)?)?;
-    let mut operands = vec![importer.in_order(&input, &as_given(rank))];
-    // Under a factor the weights are not what their scales say.
-    let name = if place.float("alpha", 1.0)? == 1.0 { "" } else { ".scaled" };
-    operands.push(importer.weights(&format!("{}{name}", weights.name), &shape, values)?);
-    if importer.optional(place, 2)?.is_some() {
-        let bias = importer.constant(place, 2)?;
-        let beta = place.float("beta", 1.0)?;
-        let outputs = shape[0];
-        let values = bias
-            .floats()
-            .filter(|values| values.len() == outputs || values.len() == 1)
-            .ok_or_else(|| place.bad(format!("its bias must be {outputs} floats")))?;
-        let values = (0..outputs).map(|i| values[i % values.len()] * beta).collect();
-        operands.push(importer.weights(&bias.name, &[outputs], values)?);
-    }
+    let weights = match importer.operand(place, 1)? {
+        Value::Constant(weights) => weights,
+        Value::Activated(second) => {
+            // Without flags it is a product of activations.
+            let flags = ["transA", "transB"].iter().any(|flag| place.int(flag, 0) != 0);
+            if flags || place.node.input.len() > 2 {
+                return Err(place.bad("operand 1 must be constant"));
+            }
+            return super::opaque::product(importer, place, &input, &second);
+        }
+    };
+    let rank = input.order.len();
+    let turned = rank == 2 && place.flag("transA", false)?;
+    let (transposed, factor) = (place.flag("transB", false)?, place.float("alpha", 1.0)?);
+    let order = if turned { vec![1, 0] } else { as_given(rank) };
+    let mut operands = vec![importer.in_order(&input, &order)];
+    let (shape, weights) = rows(importer, place, &weights, transposed, factor)?;
+    operands.push(weights);
+    let bias = match importer.optional(place, 2)? {
+        None => None,
+        Some(_) => Some(importer.constant(place, 2)?),
+    };
+    let beta = place.float("beta", 1.0)?;
+    let outputs = shape[0];
     let op = Op::FullyConnected { activation: Activation::None };
-    importer.emit(place, op, operands, as_given(2)).map(Value::Activated)
+    let Some(bias) = bias else {
+        return importer.emit(place, op, operands, as_given(2)).map(Value::Activated);
+    };
+    let values = bias.floats().ok_or_else(|| place.bad("its bias is no floats"))?;
+    let scaled: Vec<f32> = values.iter().map(|value| value * beta).collect();
+    // The same for all rows: one number, or one for each output.
+    if values.len() == 1 || bias.dims.last() == Some(&outputs) && values.len() == outputs {
+        let each = (0..outputs).map(|i| scaled[i % scaled.len()]).collect();
+        operands.push(importer.weights(&bias.name, &[outputs], each)?);
+        return importer.emit(place, op, operands, as_given(2)).map(Value::Activated);
+    }
+    // One that differs from row to row.
+    let product = importer.emit(place, op, operands, as_given(2))?;
+    let bias = importer.weights(&bias.name, &bias.dims, scaled)?;
+    let sum = Op::Add { activation: Activation::None };
+    importer.emit(place, sum, vec![product.tensor, bias], as_given(2)).map(Value::Activated)
 }
 
-/// N×…×I times a constant I×O.
+/// A product with a constant matrix, on either side; of activations it is only looked at.
 pub(super) fn matmul(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
-    let input = importer.activated(place, 0)?;
+    let (input, weights, turned) = match (importer.operand(place, 0)?, importer.operand(place, 1)?)
+    {
+        (Value::Activated(input), Value::Constant(weights)) => (input, weights, false),
+        (Value::Constant(weights), Value::Activated(input)) if input.order.len() > 1 => {
+            (input, weights, true)
+        }
+        (Value::Activated(first), Value::Activated(second)) => {
+            return super::opaque::product(importer, place, &first, &second);
+        }
+        _ => return Err(place.bad("a constant stands where an activation must")),
+    };
+    let op = Op::FullyConnected { activation: Activation::None };
     let dims = importer.dims(&input);
-    let weights = importer.constant(place, 1)?;
-    let (shape, values) = rows(place, &weights, false, 1.0)?;
-    let mut tensor = importer.in_order(&input, &as_given(dims.len()));
-    let weights = importer.weights(&weights.name, &shape, values)?;
+    // W·x is the transpose of xᵀ·Wᵀ.
+    let mut order = as_given(dims.len());
+    if turned {
+        order[dims.len() - 2..].reverse();
+    }
+    let dims: Vec<usize> = order.iter().map(|axis| dims[*axis]).collect();
     let Some((taken, outer)) = dims.split_last() else {
         return Err(place.bad("its first operand is a scalar"));
     };
+    let mut tensor = importer.in_order(&input, &order);
+    let (shape, weights) = rows(importer, place, &weights, turned, 1.0)?;
     if dims.len() != 2 {
         let flat = [outer.iter().product(), *taken];
         tensor = importer.reshape(place, tensor, &flat, as_given(2))?.tensor;
     }
-    let op = Op::FullyConnected { activation: Activation::None };
-    let product = importer.emit(place, op, vec![tensor, weights], as_given(2))?;
     if dims.len() == 2 {
-        return Ok(Value::Activated(product));
+        return importer.emit(place, op, vec![tensor, weights], order).map(Value::Activated);
     }
+    let product = importer.emit(place, op, vec![tensor, weights], as_given(2))?;
     let full: Vec<usize> = outer.iter().copied().chain([shape[0]]).collect();
-    importer.reshape(place, product.tensor, &full, as_given(full.len())).map(Value::Activated)
+    importer.reshape(place, product.tensor, &full, order).map(Value::Activated)
 }

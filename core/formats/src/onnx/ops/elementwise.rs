@@ -2,6 +2,7 @@
 
 use tilewright_model::{Activation, Op, Unary};
 
+use super::folding;
 use crate::onnx::attributes::Place;
 use crate::onnx::constant::Constant;
 use crate::onnx::importer::{Activated, Importer, Value, as_given, channels_last};
@@ -95,6 +96,10 @@ fn binary(
     before: Option<Affine>,
     adds: bool,
 ) -> Result<Value, FormatError> {
+    // Versions before 7 broadcast along a stated axis.
+    if place.flag("broadcast", false)? && place.attribute("axis").is_some() {
+        return Err(place.bad("broadcasting along an axis is of a version before 7: convert it"));
+    }
     let pair = (importer.operand(place, 0)?, importer.operand(place, 1)?);
     let (value, constant, affine) = match pair {
         (Value::Activated(first), Value::Activated(second)) if adds => {
@@ -103,7 +108,9 @@ fn binary(
         (Value::Activated(_), Value::Activated(_)) => return general(importer, place),
         (Value::Activated(value), Value::Constant(constant)) => (value, constant, Some(behind)),
         (Value::Constant(constant), Value::Activated(value)) => (value, constant, before),
-        _ => return Err(place.bad("supported only between an activation and a constant")),
+        (Value::Constant(first), Value::Constant(second)) => {
+            return folding::arithmetic(importer, place, &first, &second);
+        }
     };
     let dims = importer.dims(&value);
     let (Some(values), Some(affine)) = (constant.floats(), affine) else {
@@ -117,7 +124,11 @@ fn binary(
     if place.node.op_type != "Add" || constant.dims.len() > dims.len() {
         return general(importer, place);
     }
-    let whole = broadcast(importer, place, &constant, &dims)?;
+    if !broadcasts(&constant.dims, &dims) {
+        return general(importer, place);
+    }
+    elements(&constant.name, &dims, importer.limits)?;
+    let whole = folding::broadcast(values, &constant.dims, &dims);
     let tensor = importer.weights(&constant.name, &dims, whole)?;
     let whole = Activated { tensor, order: as_given(dims.len()) };
     add_activations(importer, place, &value, &whole).map(Value::Activated)
@@ -187,11 +198,12 @@ fn general(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, Forma
     Ok(Value::Activated(value))
 }
 
-pub(super) fn maximum(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
-    general(importer, place)
-}
-
-pub(super) fn minimum(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+/// The larger or the smaller of its operands.
+pub(super) fn extreme(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    if let [Value::Constant(first), Value::Constant(second)] = importer.operands(place)?.as_slice()
+    {
+        return folding::arithmetic(importer, place, first, second);
+    }
     general(importer, place)
 }
 
@@ -213,7 +225,7 @@ fn channel_axis(constant: &Constant, dims: &[usize], order: &[usize]) -> Option<
 
 /// x · scale + offset for each channel along an ONNX axis: a batch normalisation without
 /// statistics, which passes fold.
-fn per_channel(
+pub(super) fn per_channel(
     importer: &mut Importer<'_>,
     place: Place<'_>,
     value: &Activated,
@@ -239,37 +251,10 @@ fn per_channel(
     importer.emit(place, op, operands, order).map(Value::Activated)
 }
 
-fn broadcast(
-    importer: &Importer<'_>,
-    place: Place<'_>,
-    constant: &Constant,
-    dims: &[usize],
-) -> Result<Vec<f32>, FormatError> {
-    let count = elements(&constant.name, dims, importer.limits)?;
-    let values = constant.floats().ok_or_else(|| place.bad("a constant holds integers"))?;
-    let misfit = || {
-        place.bad(format!("a constant of shape {:?} does not broadcast to {dims:?}", constant.dims))
-    };
-    let offset = dims.len().checked_sub(constant.dims.len()).ok_or_else(misfit)?;
-    let fits =
-        constant.dims.iter().zip(&dims[offset..]).all(|(have, want)| *have == 1 || have == want);
-    if !fits {
-        return Err(misfit());
-    }
-    Ok((0..count)
-        .map(|index| {
-            let (mut rest, mut source, mut step) = (index, 0, 1);
-            for axis in (0..dims.len()).rev() {
-                let at = rest % dims[axis];
-                rest /= dims[axis];
-                if axis >= offset && constant.dims[axis - offset] != 1 {
-                    source += at * step;
-                    step *= constant.dims[axis - offset];
-                }
-            }
-            values[source]
-        })
-        .collect())
+/// Whether dimensions `from` broadcast to dimensions `to`.
+fn broadcasts(from: &[usize], to: &[usize]) -> bool {
+    let Some(offset) = to.len().checked_sub(from.len()) else { return false };
+    from.iter().zip(&to[offset..]).all(|(have, want)| *have == 1 || have == want)
 }
 
 pub(super) fn sum(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {

@@ -4,10 +4,11 @@ use tilewright_model::{Op, Unary};
 
 use crate::FormatError;
 use crate::onnx::attributes::Place;
+use crate::onnx::constant::Values;
 use crate::onnx::importer::{Importer, Value, as_given, channels_last};
 
 /// Operators without attributes.
-const PLAIN: [(&str, Unary); 20] = [
+const PLAIN: [(&str, Unary); 19] = [
     ("Abs", Unary::Abs),
     ("Ceil", Unary::Ceil),
     ("Cos", Unary::Cos),
@@ -26,7 +27,6 @@ const PLAIN: [(&str, Unary); 20] = [
     ("Softplus", Unary::Softplus),
     ("Softsign", Unary::Softsign),
     ("Sqrt", Unary::Sqrt),
-    ("Swish", Unary::Silu),
     ("Tanh", Unary::Tanh),
 ];
 
@@ -40,6 +40,10 @@ pub(super) fn unary(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
             beta: place.float("beta", 0.5)?,
         },
         "LeakyRelu" => Unary::LeakyRelu { alpha: place.float("alpha", 0.01)? },
+        "Swish" => match place.float("alpha", 1.0)? {
+            1.0 => Unary::Silu,
+            alpha => return Err(place.bad(format!("alpha {alpha} is not supported"))),
+        },
         "Selu" => Unary::Selu {
             alpha: place.float("alpha", 1.673_263_2)?,
             gamma: place.float("gamma", 1.050_701)?,
@@ -57,6 +61,21 @@ pub(super) fn apply(
     place: Place<'_>,
     function: Unary,
 ) -> Result<Value, FormatError> {
+    if let Value::Constant(constant) = importer.operand(place, 0)? {
+        let values = match (constant.ints(), constant.floats(), function) {
+            (Some(values), _, Unary::Abs) => {
+                Values::Int(values.iter().map(|value| value.saturating_abs()).collect())
+            }
+            (Some(values), _, Unary::Neg) => {
+                Values::Int(values.iter().map(|value| value.saturating_neg()).collect())
+            }
+            (_, Some(values), function) => {
+                Values::Float(values.iter().map(|value| function.apply(*value)).collect())
+            }
+            _ => return Err(place.bad("its operand holds integers")),
+        };
+        return super::folding::result(importer, place, constant.dims.clone(), values);
+    }
     let input = importer.activated(place, 0)?;
     let op = Op::Unary(function);
     importer.emit(place, op, vec![input.tensor], input.order).map(Value::Activated)

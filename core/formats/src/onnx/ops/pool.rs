@@ -50,9 +50,7 @@ fn pool_window(place: Place<'_>, input: [usize; 2]) -> Result<(Window, [usize; 2
 
 pub(super) fn max(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
     let (input, size) = image(importer, place)?;
-    if place.node.output.iter().skip(1).any(|name| !name.is_empty()) {
-        return Err(place.bad("its second result, the indices, is not supported"));
-    }
+    // Its second result, the indices, is not made; who reads it is told so.
     let (window, _) = pool_window(place, size)?;
     let op = Op::MaxPool { window, activation: Activation::None };
     emit(importer, place, &input, op)
@@ -116,27 +114,105 @@ pub(super) fn reduce_mean(
     place: Place<'_>,
 ) -> Result<Value, FormatError> {
     let input = importer.activated(place, 0)?;
+    let axes = reduced(importer, place, input.order.len())?;
+    if axes.is_empty() {
+        return Ok(Value::Activated(input));
+    }
+    match pooled(importer, place, &input, &axes, mean)? {
+        Some(value) => Ok(value),
+        None => super::spatial::mean(importer, place, &input, axes),
+    }
+}
+
+/// A mean times the number of values in it.
+pub(super) fn reduce_sum(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
     let dims = importer.dims(&input);
+    let axes = reduced(importer, place, dims.len())?;
+    let count = axes.iter().map(|axis| dims[*axis]).product::<usize>() as f32;
+    match reduce_mean(importer, place)? {
+        Value::Activated(mean) if !axes.is_empty() => {
+            let axis = *mean.order.last().ok_or_else(|| place.bad("its result is a scalar"))?;
+            let scaled = |_| (count, 0.0);
+            super::elementwise::per_channel(importer, place, &mean, "count", axis, scaled)
+        }
+        value => Ok(value),
+    }
+}
+
+/// A maximum over any dimensions: a pool over all rows of an image whose channels are what is left.
+pub(super) fn reduce_max(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+) -> Result<Value, FormatError> {
+    let input = importer.activated(place, 0)?;
+    let dims = importer.dims(&input);
+    let axes = reduced(importer, place, dims.len())?;
+    if axes.is_empty() {
+        return Ok(Value::Activated(input));
+    }
+    let largest = |size| Op::MaxPool { window: Window::dense(size), activation: Activation::None };
+    if let Some(value) = pooled(importer, place, &input, &axes, largest)? {
+        return Ok(value);
+    }
+    let kept: Vec<usize> = (0..dims.len()).filter(|axis| !axes.contains(axis)).collect();
+    let rows: usize = axes.iter().map(|axis| dims[*axis]).product();
+    let order: Vec<usize> = axes.iter().chain(&kept).copied().collect();
+    let tensor = importer.in_order(&input, &order);
+    let channels = kept.iter().map(|axis| dims[*axis]).product();
+    let image = importer.reshape(place, tensor, &[1, rows, 1, channels], as_given(4))?;
+    let pool = importer.emit(place, largest([rows, 1]), vec![image.tensor], as_given(4))?;
+    let left: Vec<usize> = if place.flag("keepdims", true)? {
+        (0..dims.len()).map(|axis| if axes.contains(&axis) { 1 } else { dims[axis] }).collect()
+    } else {
+        kept.iter().map(|axis| dims[*axis]).collect()
+    };
+    importer.reshape(place, pool.tensor, &left, as_given(left.len())).map(Value::Activated)
+}
+
+/// The dimensions that are reduced, ascending: all, if none are given.
+fn reduced(
+    importer: &Importer<'_>,
+    place: Place<'_>,
+    rank: usize,
+) -> Result<Vec<usize>, FormatError> {
     let given = match place.ints("axes") {
         Some(axes) => axes.to_vec(),
         None => importer.ints(place, 1)?.unwrap_or_default(),
     };
+    if given.is_empty() {
+        let none = place.flag("noop_with_empty_axes", false)?;
+        return Ok(if none { Vec::new() } else { as_given(rank) });
+    }
     let mut axes = given
         .iter()
-        .map(|axis| place.axis(*axis, dims.len()))
+        .map(|axis| place.axis(*axis, rank))
         .collect::<Result<Vec<usize>, FormatError>>()?;
     axes.sort_unstable();
     axes.dedup();
-    let (&[first, second], 4) = (axes.as_slice(), dims.len()) else {
-        return super::spatial::mean(importer, place, &input, axes);
-    };
+    Ok(axes)
+}
+
+/// A pool over all of two dimensions, if the input has four.
+fn pooled(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+    axes: &[usize],
+    pool: impl Fn([usize; 2]) -> Op,
+) -> Result<Option<Value>, FormatError> {
+    let dims = importer.dims(input);
+    let (&[first, second], 4) = (axes, dims.len()) else { return Ok(None) };
     let kept: Vec<usize> = (0..4).filter(|axis| !axes.contains(axis)).collect();
     let order = vec![kept[0], first, second, kept[1]];
-    let tensor = importer.in_order(&input, &order);
-    let pooled = importer.emit(place, mean([dims[first], dims[second]]), vec![tensor], order)?;
+    let tensor = importer.in_order(input, &order);
+    let pooled = importer.emit(place, pool([dims[first], dims[second]]), vec![tensor], order)?;
     if place.flag("keepdims", true)? {
-        return Ok(Value::Activated(pooled));
+        return Ok(Some(Value::Activated(pooled)));
     }
     let flat = [dims[kept[0]], dims[kept[1]]];
-    importer.reshape(place, pooled.tensor, &flat, as_given(2)).map(Value::Activated)
+    importer.reshape(place, pooled.tensor, &flat, as_given(2)).map(|v| Some(Value::Activated(v)))
 }

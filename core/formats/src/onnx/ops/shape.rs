@@ -1,5 +1,6 @@
 //! Operators that only change shapes or places.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use tilewright_model::Op;
@@ -11,6 +12,14 @@ use crate::onnx::importer::{Activated, Importer, Value, as_given};
 
 /// The operand itself.
 pub(super) fn alias(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    importer.operand(place, 0)
+}
+
+/// The operand itself: nothing is dropped outside training.
+pub(super) fn dropout(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    if importer.ints(place, 2)?.is_some_and(|flags| flags != [0]) {
+        return Err(place.bad("training_mode is not supported"));
+    }
     importer.operand(place, 0)
 }
 
@@ -30,12 +39,54 @@ fn reshaped(
             Ok(Value::Constant(Rc::new(Constant { dims, ..Constant::clone(&constant) })))
         }
         Value::Activated(value) => {
-            let rank = importer.dims(&value).len();
-            let tensor = importer.in_order(&value, &as_given(rank));
-            let order = as_given(dims.len());
-            importer.reshape(place, tensor, &dims, order).map(Value::Activated)
+            let old = importer.dims(&value);
+            let Some(mut groups) = groups(&old, &dims) else {
+                let tensor = importer.in_order(&value, &as_given(old.len()));
+                let order = as_given(dims.len());
+                return importer.reshape(place, tensor, &dims, order).map(Value::Activated);
+            };
+            // Dimensions that become one must be neighbours; the others stay where they are.
+            let place_of = |axis: usize| value.order.iter().position(|other| *other == axis);
+            groups.sort_by_key(|(from, _)| {
+                let wide = from.clone().find(|axis| old[*axis] != 1);
+                place_of(wide.unwrap_or(from.start))
+            });
+            let before: Vec<usize> = groups.iter().flat_map(|(from, _)| from.clone()).collect();
+            let order: Vec<usize> = groups.into_iter().flat_map(|(_, to)| to).collect();
+            let shape: Vec<usize> = order.iter().map(|axis| dims[*axis]).collect();
+            let tensor = importer.in_order(&value, &before);
+            importer.reshape(place, tensor, &shape, order).map(Value::Activated)
         }
     }
+}
+
+/// Dimensions of two shapes of the same elements in runs of the same products, each as short as can
+/// be. Nothing if a dimension is 0 or a shape has none.
+fn groups(old: &[usize], new: &[usize]) -> Option<Vec<(Range<usize>, Range<usize>)>> {
+    let mut groups: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() && j < new.len() {
+        let (from, to) = (i, j);
+        let (mut have, mut want) = (old[i], new[j]);
+        (i, j) = (i + 1, j + 1);
+        while have != want {
+            if have == 0 || want == 0 {
+                return None;
+            }
+            if have < want {
+                have = have.checked_mul(*old.get(i)?)?;
+                i += 1;
+            } else {
+                want = want.checked_mul(*new.get(j)?)?;
+                j += 1;
+            }
+        }
+        groups.push((from..i, to..j));
+    }
+    // What is left are ones.
+    let last = groups.last_mut()?;
+    (last.0.end, last.1.end) = (old.len(), new.len());
+    Some(groups)
 }
 
 fn dims_of(importer: &Importer<'_>, value: &Value) -> Vec<usize> {
@@ -178,9 +229,10 @@ pub(super) fn transpose(
             tensor: value.tensor,
         }),
         Value::Constant(constant) => {
-            let values = match &constant.values {
-                Values::Float(values) => Values::Float(moved(values, &dims, &permutation)),
-                Values::Int(values) => Values::Int(moved(values, &dims, &permutation)),
+            let values = match (&constant.values, constant.floats()) {
+                (Values::Int(values), _) => Values::Int(moved(values, &dims, &permutation)),
+                (_, Some(values)) => Values::Float(moved(values, &dims, &permutation)),
+                _ => return Err(place.bad("a constant cannot be read")),
             };
             let dims = permutation.iter().map(|axis| dims[*axis]).collect();
             Value::Constant(Rc::new(Constant { name: constant.name.clone(), dims, values }))
@@ -206,18 +258,16 @@ fn moved<T: Copy>(values: &[T], dims: &[usize], permutation: &[usize]) -> Vec<T>
 }
 
 pub(super) fn concat(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
-    let values = (0..place.node.input.len())
-        .map(|index| importer.operand(place, index))
-        .collect::<Result<Vec<Value>, FormatError>>()?;
-    // Shapes under construction.
-    let integers: Option<Vec<&[i64]>> = values
+    let values = importer.operands(place)?;
+    let constants: Option<Vec<Rc<Constant>>> = values
         .iter()
-        .map(|value| if let Value::Constant(constant) = value { constant.ints() } else { None })
+        .map(|value| match value {
+            Value::Constant(constant) => Some(Rc::clone(constant)),
+            Value::Activated(_) => None,
+        })
         .collect();
-    if let Some(parts) = integers {
-        let joined = parts.concat();
-        let name = place.node.output.first().map_or("", String::as_str);
-        return Ok(crate::onnx::importer::integers(name, vec![joined.len()], joined));
+    if let Some(parts) = constants {
+        return super::folding::concat(importer, place, &parts);
     }
     let order = values
         .iter()

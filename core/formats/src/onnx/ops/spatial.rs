@@ -1,8 +1,6 @@
-//! Operators that cut, split, resize and rearrange activations, and transposed convolution.
+//! Operators that cut, split and rearrange activations.
 
-use std::rc::Rc;
-
-use tilewright_model::{Activation, Op, Padding, ResizeMode, Window};
+use tilewright_model::Op;
 
 use crate::FormatError;
 use crate::onnx::attributes::Place;
@@ -35,13 +33,13 @@ fn whole(dims: &[usize]) -> Vec<Range> {
     dims.iter().map(|size| Range { begin: 0, size: *size, stride: 1 }).collect()
 }
 
-/// A slice of an activation; steps may be negative.
-pub(super) fn slice(
-    importer: &mut Importer<'_>,
-    place: Place<'_>,
-    input: &Activated,
-) -> Result<Value, FormatError> {
-    let dims = importer.dims(input);
+/// A slice of an activation or a constant; steps may be negative.
+pub(super) fn slice(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let input = importer.operand(place, 0)?;
+    let dims = match &input {
+        Value::Constant(constant) => constant.dims.clone(),
+        Value::Activated(value) => importer.dims(value),
+    };
     let list = |name: &str, index: usize| -> Result<Option<Vec<i64>>, FormatError> {
         match place.ints(name) {
             Some(given) => Ok(Some(given.to_vec())),
@@ -59,12 +57,60 @@ pub(super) fn slice(
     let mut ranges = whole(&dims);
     for (at, axis) in axes.iter().enumerate() {
         let axis = place.axis(*axis, dims.len())?;
-        let range = range(dims[axis], starts[at], ends[at], steps[at]);
-        ranges[axis] = range.ok_or_else(|| {
-            place.bad(format!("{} to {} by {} of {}", starts[at], ends[at], steps[at], dims[axis]))
-        })?;
+        ranges[axis] = match (range(dims[axis], starts[at], ends[at], steps[at]), &input) {
+            (Some(range), _) => range,
+            // A part of a shape may be empty.
+            (None, Value::Constant(_)) => Range { begin: 0, size: 0, stride: 1 },
+            (None, Value::Activated(_)) => {
+                let [start, end, step] = [starts[at], ends[at], steps[at]];
+                return Err(place.bad(format!("{start} to {end} by {step} of {}", dims[axis])));
+            }
+        };
     }
-    emit_slice(importer, place, input, &ranges).map(Value::Activated)
+    match &input {
+        Value::Activated(input) => {
+            emit_slice(importer, place, input, &ranges).map(Value::Activated)
+        }
+        Value::Constant(constant) => {
+            let ranges: Vec<_> =
+                ranges.iter().map(|range| (range.begin, range.size, range.stride)).collect();
+            super::folding::slice(importer, place, constant, &ranges)
+        }
+    }
+}
+
+/// Elements of a dimension of an activation: one, which leaves the dimension out, or those at equal
+/// distances.
+pub(super) fn gather(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+    axis: usize,
+    picks: &[usize],
+    shape: &[usize],
+) -> Result<Value, FormatError> {
+    let distance = |pair: &[usize]| pair[1] as isize - pair[0] as isize;
+    let mut distances = picks.windows(2).map(distance);
+    let stride = distances.next().unwrap_or(1);
+    let (Some(begin), true, true) = (
+        picks.first().copied(),
+        stride != 0 && distances.all(|other| other == stride),
+        shape.len() < 2,
+    ) else {
+        return Err(place.bad("gathering from activations is supported at equal distances only"));
+    };
+    let dims = importer.dims(input);
+    let mut ranges = whole(&dims);
+    ranges[axis] = Range { begin, size: picks.len(), stride };
+    let part = emit_slice(importer, place, input, &ranges)?;
+    if shape.len() == 1 {
+        return Ok(Value::Activated(part));
+    }
+    // Elements stay where they are: the order of the dimensions that are left is kept.
+    let left: Vec<usize> = part.order.iter().copied().filter(|other| *other != axis).collect();
+    let sizes: Vec<usize> = left.iter().map(|other| dims[*other]).collect();
+    let order = left.iter().map(|other| other - usize::from(*other > axis)).collect();
+    importer.reshape(place, part.tensor, &sizes, order).map(Value::Activated)
 }
 
 /// Elements from `start` to before `end`; nothing if there are none.
@@ -135,19 +181,44 @@ pub(super) fn space_to_depth(
     importer: &mut Importer<'_>,
     place: Place<'_>,
 ) -> Result<Value, FormatError> {
+    if let Some(mode) = place.text("mode")?.filter(|mode| *mode != "DCR") {
+        return Err(place.bad(format!("mode {mode} is not supported")));
+    }
     let op = Op::SpaceToDepth { block: block(place)? };
     images(importer, place, op)
 }
 
+/// In mode CRD, PyTorch's pixel shuffle, a channel's block lies together; in mode DCR the channels of
+/// a pixel do.
 pub(super) fn depth_to_space(
     importer: &mut Importer<'_>,
     place: Place<'_>,
 ) -> Result<Value, FormatError> {
-    if let Some(mode) = place.text("mode")?.filter(|mode| *mode != "DCR") {
-        return Err(place.bad(format!("mode {mode} is not supported")));
+    let block = block(place)?;
+    let op = Op::DepthToSpace { block };
+    match place.text("mode")?.unwrap_or("DCR") {
+        "DCR" => return images(importer, place, op),
+        "CRD" => {}
+        mode => return Err(place.bad(format!("mode {mode} is not supported"))),
     }
-    let op = Op::DepthToSpace { block: block(place)? };
-    images(importer, place, op)
+    let input = importer.activated(place, 0)?;
+    let [batch, channels, height, width] = *importer.dims(&input) else {
+        return Err(place.bad("only images are supported"));
+    };
+    let area = block * block;
+    if !channels.is_multiple_of(area) {
+        return Err(place.bad(format!("{channels} channels in blocks of {area}")));
+    }
+    let tensor = importer.in_order(&input, &channels_last(4));
+    let apart = [batch, height, width, channels / area, area];
+    let apart = importer.reshape(place, tensor, &apart, as_given(5))?;
+    let permutation = vec![0, 1, 2, 4, 3];
+    let turned = Op::Transpose { permutation };
+    let turned = importer.emit(place, turned, vec![apart.tensor], as_given(5))?;
+    let order = channels_last(4);
+    let whole = [batch, height, width, channels];
+    let pixels = importer.reshape(place, turned.tensor, &whole, order.clone())?;
+    importer.emit(place, op, vec![pixels.tensor], order).map(Value::Activated)
 }
 
 fn images(importer: &mut Importer<'_>, place: Place<'_>, op: Op) -> Result<Value, FormatError> {
@@ -155,134 +226,6 @@ fn images(importer: &mut Importer<'_>, place: Place<'_>, op: Op) -> Result<Value
     let order = channels_last(input.order.len());
     let tensor = importer.in_order(&input, &order);
     importer.emit(place, op, vec![tensor], order).map(Value::Activated)
-}
-
-/// Resize, and Upsample of older versions.
-pub(super) fn resize(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
-    let input = importer.activated(place, 0)?;
-    let dims = importer.dims(&input);
-    let upsamples = place.node.op_type == "Upsample";
-    let scales = match place.attribute("scales") {
-        Some(attribute) => Some(attribute.floats.clone()),
-        None => {
-            let at = if upsamples || place.opset < 11 { 1 } else { 2 };
-            match importer.optional(place, at)? {
-                Some(Value::Constant(constant)) => constant.floats().map(<[f32]>::to_vec),
-                _ => None,
-            }
-        }
-    };
-    let scales = scales.filter(|scales| !scales.is_empty());
-    let sizes: Vec<usize> = match (scales, importer.ints(place, 3)?) {
-        (Some(scales), _) if scales.len() == dims.len() => dims
-            .iter()
-            .zip(&scales)
-            .map(|(dim, scale)| (*dim as f64 * f64::from(*scale)).floor() as usize)
-            .collect(),
-        (None, Some(sizes)) if sizes.len() == dims.len() => {
-            sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect()
-        }
-        _ => return Err(place.bad(format!("scales or sizes for {dims:?} are missing"))),
-    };
-    let in_range = |size: &usize| (1..1 << 15).contains(size);
-    if dims.len() != 4 || sizes[..2] != dims[..2] || !sizes.iter().all(in_range) {
-        return Err(place.bad(format!("{dims:?} resized to {sizes:?}")));
-    }
-    let default = if upsamples || place.opset < 11 { "asymmetric" } else { "half_pixel" };
-    let grid = place.text("coordinate_transformation_mode")?.unwrap_or(default);
-    let whole = (2..4).all(|axis| sizes[axis].is_multiple_of(dims[axis]));
-    let (mode, align_corners, half_pixel_centers) = match (place.text("mode")?, grid) {
-        // Repeating each pixel is the same on all these grids.
-        (None | Some("nearest"), "asymmetric" | "half_pixel" | "pytorch_half_pixel") if whole => {
-            (ResizeMode::Nearest, false, false)
-        }
-        (None | Some("nearest"), "asymmetric")
-            if place.text("nearest_mode")? == Some("floor") || default == "asymmetric" =>
-        {
-            (ResizeMode::Nearest, false, false)
-        }
-        (Some("linear" | "bilinear"), "asymmetric") => (ResizeMode::Bilinear, false, false),
-        (Some("linear" | "bilinear"), "half_pixel" | "pytorch_half_pixel") => {
-            (ResizeMode::Bilinear, false, true)
-        }
-        (Some("linear" | "bilinear"), "align_corners") => (ResizeMode::Bilinear, true, false),
-        (mode, grid) => {
-            let mode = mode.unwrap_or("nearest");
-            return Err(place.bad(format!("mode {mode} on the grid {grid} is not supported")));
-        }
-    };
-    let order = channels_last(4);
-    let tensor = importer.in_order(&input, &order);
-    let shape: Vec<usize> = order.iter().map(|axis| sizes[*axis]).collect();
-    let op = Op::Resize { mode, align_corners, half_pixel_centers };
-    importer.emit_sized(place, op, vec![tensor], order, &shape).map(Value::Activated)
-}
-
-pub(super) fn conv_transpose(
-    importer: &mut Importer<'_>,
-    place: Place<'_>,
-) -> Result<Value, FormatError> {
-    let input = importer.activated(place, 0)?;
-    let dims = importer.dims(&input);
-    let weights = importer.constant(place, 1)?;
-    let ([batch, channels, height, width], [taken, outputs, kh, kw], Some(values)) =
-        (dims.as_slice(), weights.dims.as_slice(), weights.floats())
-    else {
-        return Err(place.bad(format!("input {dims:?}, weights {:?}", weights.dims)));
-    };
-    if place.int("group", 1) != 1 || taken != channels {
-        return Err(place.bad("only one group is supported"));
-    }
-    let stride = place.sizes("strides", 1)?.unwrap_or([1, 1]);
-    if place.sizes("dilations", 1)?.unwrap_or([1, 1]) != [1, 1] {
-        return Err(place.bad("dilations are not supported"));
-    }
-    let extra = place.sizes("output_padding", 0)?.unwrap_or([0, 0]);
-    let (size, sizes) = ([*kh, *kw], [*height, *width]);
-    let full =
-        |axis: usize| sizes[axis].saturating_sub(1) * stride[axis] + size[axis] + extra[axis];
-    let stated = place.sizes::<2>("output_shape", 1)?;
-    let mode = place.text("auto_pad")?.unwrap_or("NOTSET");
-    let (output, [top, left, bottom, right]) = match (stated, mode) {
-        (None, "NOTSET" | "" | "VALID") => {
-            let pads = place.sizes::<4>("pads", 0)?.unwrap_or_default();
-            let size = |axis: usize| full(axis).checked_sub(pads[axis] + pads[axis + 2]);
-            let sizes =
-                size(0).zip(size(1)).ok_or_else(|| place.bad("its padding is too large"))?;
-            ([sizes.0, sizes.1], pads)
-        }
-        (stated, mode) => {
-            let wanted = stated.unwrap_or([sizes[0] * stride[0], sizes[1] * stride[1]]);
-            let total = [0, 1].map(|axis| full(axis).saturating_sub(wanted[axis]));
-            let half = total.map(|total| total / 2);
-            let rest = [total[0] - half[0], total[1] - half[1]];
-            let (before, behind) = if mode == "SAME_UPPER" { (half, rest) } else { (rest, half) };
-            (wanted, [before[0], before[1], behind[0], behind[1]])
-        }
-    };
-    let mut moved = Vec::with_capacity(values.len());
-    let taps = kh * kw;
-    for output in 0..*outputs {
-        for tap in 0..taps {
-            moved.extend((0..*taken).map(|input| values[(input * outputs + output) * taps + tap]));
-        }
-    }
-    let mut window = Window::dense(size);
-    window.stride = stride;
-    window.padding = Padding { top, left, bottom, right };
-    let mut operands = vec![importer.in_order(&input, &channels_last(4))];
-    operands.push(importer.weights(&weights.name, &[*outputs, *kh, *kw, *taken], moved)?);
-    if importer.optional(place, 2)?.is_some() {
-        let bias = Rc::clone(&importer.constant(place, 2)?);
-        let values = bias
-            .floats()
-            .filter(|values| values.len() == *outputs)
-            .ok_or_else(|| place.bad(format!("its bias must be {outputs} floats")))?;
-        operands.push(importer.weights(&bias.name, &[*outputs], values.to_vec())?);
-    }
-    let op = Op::TransposeConv { window, activation: Activation::None };
-    let shape = [*batch, output[0], output[1], *outputs];
-    importer.emit_sized(place, op, operands, channels_last(4), &shape).map(Value::Activated)
 }
 
 /// A mean over any dimensions.

@@ -156,7 +156,7 @@ fn faulty_constants_are_named() {
     };
     let error = with(vec![1.0, f32::NAN], &[2, 1]);
     assert_eq!(error, FormatError::NotFinite { tensor: "weights".to_owned() });
-    assert!(with(vec![1.0], &[2, 1]).to_string().contains("1 values for 2 elements"));
+    assert!(with(vec![1.0], &[2, 1]).to_string().contains("4 bytes for 2 elements"));
     assert!(matches!(with(vec![1.0], &[-2, 1]), FormatError::Interface { .. }));
 }
 

@@ -3,6 +3,7 @@
 use super::build::Attribute::{Float, Int, Ints, Text};
 use super::build::{Attribute, File};
 use super::{against_tract, names};
+use crate::open;
 
 /// A file of one node over an image of 2×`channels`×9×7 and further operands.
 fn one(op: &str, others: &[&str], attributes: &[(&str, Attribute)], channels: &str) -> File {
@@ -345,4 +346,74 @@ fn several_outputs_keep_their_names_and_order() {
     assert_eq!(outputs, ["r", "c"]);
     assert_eq!(model.labels(), ["cat", "dog"]);
     assert_eq!(model.name, "test");
+}
+
+#[test]
+fn a_channel_shuffle_is_one_transpose() {
+    let file = File::new()
+        .input("x", &["1", "3", "5", "4"])
+        .weights("k", &[6, 3, 1, 1])
+        .ints("apart", &[1, 2, 3, 5, 4])
+        .ints("back", &[1, -1, 5, 4])
+        .weights("l", &[6, 1, 3, 3])
+        .node("Conv", &["x", "k"], "c", &[])
+        .node("Reshape", &["c", "apart"], "r", &[])
+        .node("Transpose", &["r"], "t", &[("perm", Ints(vec![0, 2, 1, 3, 4]))])
+        .node("Reshape", &["t", "back"], "b", &[])
+        .node("Conv", &["b", "l"], "y", &[("group", Int(6))])
+        .output("y");
+    let model = against_tract(&file.bytes(), &[&[1, 3, 5, 4]]);
+    let expected = ["Conv2D", "Reshape", "Transpose", "Reshape", "DepthwiseConv2D"];
+    assert_eq!(names(&model), expected);
+}
+
+#[test]
+fn sizes_that_are_computed() {
+    // As exporters write an upsampling to twice the size, and a flattening.
+    let file = File::new()
+        .input("x", &["1", "3", "5", "4"])
+        .ints("two", &[2])
+        .ints("three", &[3])
+        .ints("one", &[1])
+        .ints("rest", &[-1])
+        .node("Shape", &["x"], "s", &[])
+        .node("Slice", &["s", "two", "four"], "hw", &[])
+        .ints("four", &[4])
+        .node("Mul", &["hw", "two"], "double", &[])
+        .node("Slice", &["s", "zero", "two"], "nc", &[])
+        .ints("zero", &[0])
+        .node("Concat", &["nc", "double"], "size", &[("axis", Int(0))])
+        .node("Resize", &["x", "", "", "size"], "r", &[("mode", Text("nearest"))])
+        .node("Gather", &["s", "one"], "c", &[])
+        .node("Concat", &["c", "rest"], "flat", &[("axis", Int(0))])
+        .node("Reshape", &["r", "flat"], "f", &[])
+        .node("Relu", &["f"], "y", &[])
+        .output("y");
+    let model = open("test.onnx", &file.bytes(), &crate::Limits::default(), &[]).unwrap();
+    assert_eq!(model.tensor(model.outputs[0]).shape.dims(), [3, 80]);
+}
+
+#[test]
+fn parts_by_number() {
+    let of = |index: &str| {
+        File::new()
+            .input("x", &["2", "4", "9", "7"])
+            .ints("ones", &[1])
+            .ints("apart", &[0, 2])
+            .node("Gather", &["x", index], "g", &[("axis", Int(1))])
+            .node("Relu", &["g"], "y", &[])
+            .output("y")
+    };
+    for index in ["ones", "apart"] {
+        let model = against_tract(&of(index).bytes(), IMAGE);
+        assert_eq!(names(&model), ["Slice", "ReLU"]);
+    }
+    let file = File::new()
+        .input("x", &["2", "4"])
+        .node("Gather", &["x", "second"], "g", &[("axis", Int(1))])
+        .node("Relu", &["g"], "y", &[])
+        .output("y");
+    let mut file = file.ints("second", &[1]);
+    file.graph().initializer[0].dims.clear();
+    assert_eq!(names(&against_tract(&file.bytes(), &[&[2, 4]])), ["Slice", "Reshape", "ReLU"]);
 }
