@@ -1,4 +1,4 @@
-//! Model files: ONNX in and out, TensorFlow Lite in. Inputs in: PNG, NumPy arrays, raw bytes.
+//! Model files: ONNX in and out, TensorFlow Lite in, and out in another order. Inputs in: PNG, NumPy arrays, raw bytes.
 //!
 //! Everything works on bytes in memory; hosts read the files.
 
@@ -11,6 +11,7 @@ use tilewright_model::Model;
 
 pub use error::{FormatError, UnsupportedOperator};
 pub use onnx::{ExportError, export};
+pub use tflite::reorder;
 
 /// What an import may take. Its memory stays below 10 times the file plus 16 bytes for each of
 /// `total_elements`.

@@ -91,6 +91,7 @@ pub struct Before {
     plan: Option<Rc<crate::message::PlanFacts>>,
     reference: Option<Rc<crate::message::ReferenceFacts>>,
     package: Option<Rc<crate::message::Package>>,
+    reordered: Option<Rc<crate::message::Reordered>>,
 }
 
 impl Before {
@@ -101,6 +102,7 @@ impl Before {
             plan: state.plan.clone(),
             reference: state.input.reference.clone(),
             package: state.package.clone(),
+            reordered: state.reordered.clone(),
         }
     }
 }
@@ -133,6 +135,8 @@ pub struct Session {
     /// Files for the board, and the plan image.
     downloads: Rc<Vec<Download>>,
     image_download: Option<Download>,
+    /// The model's file in another order.
+    reordered_download: Option<Download>,
     /// The picture that was chosen as input.
     picture: Option<Rc<ObjectUrl>>,
 }
@@ -197,6 +201,7 @@ impl Session {
             has_rested: false,
             downloads: Rc::default(),
             image_download: None,
+            reordered_download: None,
             picture: None,
         }
     }
@@ -222,6 +227,11 @@ impl Session {
     /// The plan image as a file.
     pub fn image_download(&self) -> Option<Download> {
         self.image_download.clone()
+    }
+
+    /// The model's file in another order.
+    pub fn reordered_download(&self) -> Option<Download> {
+        self.reordered_download.clone()
     }
 
     /// The picture that was chosen as input.
@@ -274,6 +284,15 @@ impl Session {
             let files = package.files.iter().zip(&buffers);
             let files = files.filter_map(|(file, bytes)| download(&file.name, bytes));
             self.downloads = Rc::new(files.collect());
+        } else if !same(before.reordered.as_ref(), state.reordered.as_ref())
+            && let Some(reordered) = &state.reordered
+        {
+            let bytes = buffers.pop();
+            self.reordered_download =
+                bytes.and_then(|bytes| download(&reordered.file.name, &bytes));
+        }
+        if state.reordered.is_none() {
+            self.reordered_download = None;
         }
         if state.package.is_none() {
             self.downloads = Rc::default();
@@ -341,6 +360,12 @@ impl Session {
                 let path = format!("firmware/{board}.elf");
                 let body = ImportRequest::Package { board, model };
                 self.fetch_for(request, vec![path], body, link);
+            }
+            Effect::Reorder(request, file) => {
+                let Some(bytes) = self.files_of(&file).next() else { return };
+                let copy = bytes.slice(0, bytes.length());
+                let body = ImportRequest::Reorder { name: file.name };
+                self.importer.ask(request, &body, &[copy]);
             }
             Effect::Judge(request, settings) => {
                 let mut buffers = std::mem::take(&mut self.run_result);
