@@ -2,6 +2,7 @@
 //!
 //! Buffers stay here as handles of the browser's memory and never enter the page's own.
 
+mod download;
 mod fetch;
 pub mod link;
 mod offline;
@@ -12,16 +13,17 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gloo::timers::callback::Timeout;
-use js_sys::{Array, Uint8Array};
+use js_sys::Uint8Array;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{Blob, BlobPropertyBag, Url};
 use yew::Callback;
 
 use crate::message::{
     ImportReply, ImportRequest, PlanReply, PlanRequest, PlanSettings, Reply, Trouble,
 };
 use crate::state::{Effect, Event, FileKind, OwnFile, RunEvent, State, Stored, Theme};
+use download::download;
+pub use download::{Download, ObjectUrl};
 use link::{Answer, Link};
 use server::Watched;
 
@@ -43,46 +45,6 @@ pub struct Message {
     pub event: Event,
     /// Its buffers.
     pub buffers: Vec<Uint8Array>,
-}
-
-/// A file that can be downloaded.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Download {
-    /// Name.
-    pub name: String,
-    /// Address of its bytes; good as long as this lives.
-    pub address: Rc<ObjectUrl>,
-}
-
-/// An address of bytes in the browser's memory, given back when it is dropped.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ObjectUrl(pub String);
-
-impl Drop for ObjectUrl {
-    fn drop(&mut self) {
-        let _ = Url::revoke_object_url(&self.0);
-    }
-}
-
-impl ObjectUrl {
-    /// An address of `bytes`.
-    ///
-    /// # Errors
-    /// If the browser has no room.
-    pub fn new(bytes: &JsValue, media: &str) -> Result<Self, JsValue> {
-        let options = BlobPropertyBag::new();
-        options.set_type(media);
-        let blob = Blob::new_with_buffer_source_sequence_and_options(&Array::of1(bytes), &options)?;
-        Self::of(&blob)
-    }
-
-    /// An address of a blob.
-    ///
-    /// # Errors
-    /// If the browser has no room.
-    pub fn of(blob: &Blob) -> Result<Self, JsValue> {
-        Url::create_object_url_with_blob(blob).map(Self)
-    }
 }
 
 /// What the state had before an event: tells which buffers belong to what it took.
@@ -550,11 +512,6 @@ impl Fetched {
             Self::Files { request, .. } | Self::Stored(request, _) => *request,
         }
     }
-}
-
-fn download(name: &str, bytes: &Uint8Array) -> Option<Download> {
-    let address = ObjectUrl::new(bytes, "application/octet-stream").ok()?;
-    Some(Download { name: name.to_owned(), address: Rc::new(address) })
 }
 
 fn write_fragment(text: &str) {
