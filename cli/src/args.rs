@@ -182,14 +182,21 @@ pub struct Image {
 
 /// Find the order of operators that needs the least memory, and offsets for its tensors.
 ///
-/// FILE.json holds `tensors`: [{name, bytes}], `ops`: [{op, ins, outs}] with indices of tensors,
+/// A .tflite FILE is rearranged for TensorFlow Lite Micro: -o writes the same file with its operators
+/// in that order and with the offsets as metadata `OfflineMemoryAllocation`, which the runtime keeps
+/// to. All else in it stays byte for byte as it is, and it computes the same.
+///
+/// A .json FILE holds `tensors`: [{name, bytes}], `ops`: [{op, ins, outs}] with indices of tensors,
 /// `inputs`, `outputs` and, if there are any, `variables`: indices of tensors. A tensor that no
 /// operator writes and that is neither input nor variable is a constant and takes no memory.
 #[derive(Debug, Args)]
 pub struct Order {
-    /// A topology
-    #[arg(value_name = "FILE.json")]
+    /// A model (.tflite), or a topology (.json)
+    #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Write the model in that order, with the offsets: for TensorFlow Lite Micro
+    #[arg(short, long, value_name = "FILE.tflite")]
+    pub output: Option<PathBuf>,
     /// Let element-wise operators overwrite an operand of the same size that nothing needs
     /// afterwards, and reshapes share the bytes of their operand
     #[arg(long)]

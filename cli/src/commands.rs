@@ -7,6 +7,7 @@ pub mod inspect;
 pub mod order;
 pub mod plan;
 mod quantisation;
+mod reorder;
 pub mod run;
 pub mod serve;
 pub mod verify;

@@ -87,6 +87,12 @@ pub enum ImportRequest {
         /// Name of the model: part of the files' names.
         model: String,
     },
+    /// Puts the operators of a TensorFlow Lite file in the order that needs the smallest arena, and
+    /// its tensors at offsets. Buffers: the file.
+    Reorder {
+        /// Name of the file.
+        name: String,
+    },
 }
 
 /// What the importer answers.
@@ -102,6 +108,8 @@ pub enum ImportReply {
     Judged(Box<RunResult>, Option<Comparison>),
     /// Buffers: one for each file.
     Packaged(Package),
+    /// Buffers: the file.
+    Reordered(Reordered),
 }
 
 /// What a run gave.
@@ -319,6 +327,23 @@ pub struct ImageFacts {
 pub struct Package {
     /// In the order of the buffers.
     pub files: Vec<FileFacts>,
+}
+
+/// A TensorFlow Lite file in another order, and the arena that TensorFlow Lite Micro makes for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reordered {
+    /// The new file.
+    pub file: FileFacts,
+    /// Operators.
+    pub operators: u32,
+    /// How many of them stand elsewhere now.
+    pub moved: u32,
+    /// Arena for the old file (modelled).
+    pub before_bytes: u64,
+    /// Arena for the new file (counted).
+    pub arena_bytes: u64,
+    /// No order and no offsets need less (proved).
+    pub lower_bound_bytes: u64,
 }
 
 /// A file.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use tilewright_tests::emulated::project;
-use tilewright_tests::hostile::model::{open_and_plan, read_input};
+use tilewright_tests::hostile::model::{open_and_plan, read_input, reorder};
 use tilewright_tests::onnx_file::{Dim, one_node};
 
 /// Calls `visit` with each file of a fuzzer's corpus.
@@ -51,6 +51,23 @@ fn changed_models_never_panic() {
         }
     }
     assert!(opened > 50 && refused > 500, "{opened} opened, {refused} refused");
+}
+
+#[test]
+fn changed_files_are_reordered_or_refused() {
+    let mut rng = fastrand::Rng::with_seed(8);
+    let file = fs::read(project().join("models/golden/branches.tflite")).unwrap();
+    assert!(reorder(&file));
+    let (mut written, mut refused) = (0, 0);
+    for _ in 0..4000 {
+        let mut wrong = file.clone();
+        for _ in 0..rng.usize(1..4) {
+            let at = rng.usize(..wrong.len());
+            wrong[at] = [rng.u8(..), 0, 0xff, wrong[at] ^ 1, wrong[at] ^ 0x80][rng.usize(..5)];
+        }
+        if reorder(&wrong) { written += 1 } else { refused += 1 }
+    }
+    assert!(written > 400 && refused > 400, "{written} written, {refused} refused");
 }
 
 #[test]

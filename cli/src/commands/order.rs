@@ -77,6 +77,17 @@ struct Buffer<'a> {
 
 /// Finds the order of least peak, and offsets.
 pub fn order(options: &Order) -> Result<Said, Problem> {
+    if options.file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("tflite")) {
+        return super::reorder::reorder(options);
+    }
+    if let Some(output) = &options.output {
+        return Err(Problem::new(
+            Blame::BadInput,
+            "Only a .tflite file can be written in another order.",
+            output.display().to_string(),
+            "Give a .tflite file, or leave -o out: --json prints order and offsets.",
+        ));
+    }
     let place = options.file.display().to_string();
     let bytes = files::read(&options.file, "topology", topology::LIMIT)?;
     let (model, graph) = topology::parse(&bytes, &place)?;

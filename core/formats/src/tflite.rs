@@ -9,6 +9,7 @@ mod file;
 mod importer;
 mod ops;
 mod quantised;
+pub mod reorder;
 
 use tilewright_model::{Model, passes};
 

@@ -4,6 +4,7 @@
 //! which it can be executed. Activations are NHWC. The same IR holds float and int8 models.
 
 pub mod data;
+pub mod file_graph;
 #[cfg(test)]
 mod fixtures;
 pub mod float;

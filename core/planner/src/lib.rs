@@ -16,6 +16,7 @@ mod report;
 mod share;
 pub mod simulate;
 mod strategy;
+pub mod tflm;
 
 use thiserror::Error;
 use tilewright_board::Board;

@@ -1153,7 +1153,7 @@ pub const ENUM_MIN_BUILTIN_OPTIONS: u8 = 0;
 pub const ENUM_MAX_BUILTIN_OPTIONS: u8 = 116;
 #[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
 #[allow(non_camel_case_types)]
-pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 25] = [
+pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 29] = [
   BuiltinOptions::NONE,
   BuiltinOptions::Conv2DOptions,
   BuiltinOptions::DepthwiseConv2DOptions,
@@ -1177,7 +1177,11 @@ pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 25] = [
   BuiltinOptions::UnpackOptions,
   BuiltinOptions::ResizeNearestNeighborOptions,
   BuiltinOptions::LeakyReluOptions,
+  BuiltinOptions::IfOptions,
+  BuiltinOptions::WhileOptions,
   BuiltinOptions::DepthToSpaceOptions,
+  BuiltinOptions::CallOnceOptions,
+  BuiltinOptions::VarHandleOptions,
   BuiltinOptions::GeluOptions,
 ];
 
@@ -1209,7 +1213,11 @@ impl BuiltinOptions {
   pub const UnpackOptions: Self = Self(64);
   pub const ResizeNearestNeighborOptions: Self = Self(74);
   pub const LeakyReluOptions: Self = Self(75);
+  pub const IfOptions: Self = Self(92);
+  pub const WhileOptions: Self = Self(93);
   pub const DepthToSpaceOptions: Self = Self(94);
+  pub const CallOnceOptions: Self = Self(103);
+  pub const VarHandleOptions: Self = Self(111);
   pub const GeluOptions: Self = Self(116);
 
   pub const ENUM_MIN: u8 = 0;
@@ -1238,7 +1246,11 @@ impl BuiltinOptions {
     Self::UnpackOptions,
     Self::ResizeNearestNeighborOptions,
     Self::LeakyReluOptions,
+    Self::IfOptions,
+    Self::WhileOptions,
     Self::DepthToSpaceOptions,
+    Self::CallOnceOptions,
+    Self::VarHandleOptions,
     Self::GeluOptions,
   ];
   /// Returns the variant's name or "" if unknown.
@@ -1267,7 +1279,11 @@ impl BuiltinOptions {
       Self::UnpackOptions => Some("UnpackOptions"),
       Self::ResizeNearestNeighborOptions => Some("ResizeNearestNeighborOptions"),
       Self::LeakyReluOptions => Some("LeakyReluOptions"),
+      Self::IfOptions => Some("IfOptions"),
+      Self::WhileOptions => Some("WhileOptions"),
       Self::DepthToSpaceOptions => Some("DepthToSpaceOptions"),
+      Self::CallOnceOptions => Some("CallOnceOptions"),
+      Self::VarHandleOptions => Some("VarHandleOptions"),
       Self::GeluOptions => Some("GeluOptions"),
       _ => None,
     }
@@ -1592,6 +1608,7 @@ impl<'a> Tensor<'a> {
   pub const VT_SPARSITY: ::flatbuffers::VOffsetT = 16;
   pub const VT_SHAPE_SIGNATURE: ::flatbuffers::VOffsetT = 18;
   pub const VT_HAS_RANK: ::flatbuffers::VOffsetT = 20;
+  pub const VT_EXTERNAL_BUFFER: ::flatbuffers::VOffsetT = 24;
 
   #[inline]
   pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
@@ -1603,6 +1620,7 @@ impl<'a> Tensor<'a> {
     args: &'args TensorArgs<'args>
   ) -> ::flatbuffers::WIPOffset<Tensor<'bldr>> {
     let mut builder = TensorBuilder::new(_fbb);
+    builder.add_external_buffer(args.external_buffer);
     if let Some(x) = args.shape_signature { builder.add_shape_signature(x); }
     if let Some(x) = args.sparsity { builder.add_sparsity(x); }
     if let Some(x) = args.quantization { builder.add_quantization(x); }
@@ -1679,6 +1697,13 @@ impl<'a> Tensor<'a> {
     // which contains a valid value in this slot
     unsafe { self._tab.get::<bool>(Tensor::VT_HAS_RANK, Some(false)).unwrap()}
   }
+  #[inline]
+  pub fn external_buffer(&self) -> u32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u32>(Tensor::VT_EXTERNAL_BUFFER, Some(0)).unwrap()}
+  }
 }
 
 impl ::flatbuffers::Verifiable for Tensor<'_> {
@@ -1696,6 +1721,7 @@ impl ::flatbuffers::Verifiable for Tensor<'_> {
      .visit_field::<::flatbuffers::ForwardsUOffset<SparsityParameters>>("sparsity", Self::VT_SPARSITY, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, i32>>>("shape_signature", Self::VT_SHAPE_SIGNATURE, false)?
      .visit_field::<bool>("has_rank", Self::VT_HAS_RANK, false)?
+     .visit_field::<u32>("external_buffer", Self::VT_EXTERNAL_BUFFER, false)?
      .finish();
     Ok(())
   }
@@ -1710,6 +1736,7 @@ pub struct TensorArgs<'a> {
     pub sparsity: Option<::flatbuffers::WIPOffset<SparsityParameters<'a>>>,
     pub shape_signature: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, i32>>>,
     pub has_rank: bool,
+    pub external_buffer: u32,
 }
 impl<'a> Default for TensorArgs<'a> {
   #[inline]
@@ -1724,6 +1751,7 @@ impl<'a> Default for TensorArgs<'a> {
       sparsity: None,
       shape_signature: None,
       has_rank: false,
+      external_buffer: 0,
     }
   }
 }
@@ -1770,6 +1798,10 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> TensorBuilder<'a, 'b, A> {
     self.fbb_.push_slot::<bool>(Tensor::VT_HAS_RANK, has_rank, false);
   }
   #[inline]
+  pub fn add_external_buffer(&mut self, external_buffer: u32) {
+    self.fbb_.push_slot::<u32>(Tensor::VT_EXTERNAL_BUFFER, external_buffer, 0);
+  }
+  #[inline]
   pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> TensorBuilder<'a, 'b, A> {
     let start = _fbb.start_table();
     TensorBuilder {
@@ -1796,6 +1828,7 @@ impl ::core::fmt::Debug for Tensor<'_> {
       ds.field("sparsity", &self.sparsity());
       ds.field("shape_signature", &self.shape_signature());
       ds.field("has_rank", &self.has_rank());
+      ds.field("external_buffer", &self.external_buffer());
       ds.finish()
   }
 }
@@ -4749,6 +4782,441 @@ impl ::core::fmt::Debug for AddOptions<'_> {
       ds.finish()
   }
 }
+pub enum IfOptionsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct IfOptions<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for IfOptions<'a> {
+  type Inner = IfOptions<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> IfOptions<'a> {
+  pub const VT_THEN_SUBGRAPH_INDEX: ::flatbuffers::VOffsetT = 4;
+  pub const VT_ELSE_SUBGRAPH_INDEX: ::flatbuffers::VOffsetT = 6;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    IfOptions { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args IfOptionsArgs
+  ) -> ::flatbuffers::WIPOffset<IfOptions<'bldr>> {
+    let mut builder = IfOptionsBuilder::new(_fbb);
+    builder.add_else_subgraph_index(args.else_subgraph_index);
+    builder.add_then_subgraph_index(args.then_subgraph_index);
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn then_subgraph_index(&self) -> i32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<i32>(IfOptions::VT_THEN_SUBGRAPH_INDEX, Some(0)).unwrap()}
+  }
+  #[inline]
+  pub fn else_subgraph_index(&self) -> i32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<i32>(IfOptions::VT_ELSE_SUBGRAPH_INDEX, Some(0)).unwrap()}
+  }
+}
+
+impl ::flatbuffers::Verifiable for IfOptions<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<i32>("then_subgraph_index", Self::VT_THEN_SUBGRAPH_INDEX, false)?
+     .visit_field::<i32>("else_subgraph_index", Self::VT_ELSE_SUBGRAPH_INDEX, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct IfOptionsArgs {
+    pub then_subgraph_index: i32,
+    pub else_subgraph_index: i32,
+}
+impl<'a> Default for IfOptionsArgs {
+  #[inline]
+  fn default() -> Self {
+    IfOptionsArgs {
+      then_subgraph_index: 0,
+      else_subgraph_index: 0,
+    }
+  }
+}
+
+pub struct IfOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> IfOptionsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_then_subgraph_index(&mut self, then_subgraph_index: i32) {
+    self.fbb_.push_slot::<i32>(IfOptions::VT_THEN_SUBGRAPH_INDEX, then_subgraph_index, 0);
+  }
+  #[inline]
+  pub fn add_else_subgraph_index(&mut self, else_subgraph_index: i32) {
+    self.fbb_.push_slot::<i32>(IfOptions::VT_ELSE_SUBGRAPH_INDEX, else_subgraph_index, 0);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> IfOptionsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    IfOptionsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<IfOptions<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for IfOptions<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("IfOptions");
+      ds.field("then_subgraph_index", &self.then_subgraph_index());
+      ds.field("else_subgraph_index", &self.else_subgraph_index());
+      ds.finish()
+  }
+}
+pub enum WhileOptionsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct WhileOptions<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for WhileOptions<'a> {
+  type Inner = WhileOptions<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> WhileOptions<'a> {
+  pub const VT_COND_SUBGRAPH_INDEX: ::flatbuffers::VOffsetT = 4;
+  pub const VT_BODY_SUBGRAPH_INDEX: ::flatbuffers::VOffsetT = 6;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    WhileOptions { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args WhileOptionsArgs
+  ) -> ::flatbuffers::WIPOffset<WhileOptions<'bldr>> {
+    let mut builder = WhileOptionsBuilder::new(_fbb);
+    builder.add_body_subgraph_index(args.body_subgraph_index);
+    builder.add_cond_subgraph_index(args.cond_subgraph_index);
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn cond_subgraph_index(&self) -> i32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<i32>(WhileOptions::VT_COND_SUBGRAPH_INDEX, Some(0)).unwrap()}
+  }
+  #[inline]
+  pub fn body_subgraph_index(&self) -> i32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<i32>(WhileOptions::VT_BODY_SUBGRAPH_INDEX, Some(0)).unwrap()}
+  }
+}
+
+impl ::flatbuffers::Verifiable for WhileOptions<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<i32>("cond_subgraph_index", Self::VT_COND_SUBGRAPH_INDEX, false)?
+     .visit_field::<i32>("body_subgraph_index", Self::VT_BODY_SUBGRAPH_INDEX, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct WhileOptionsArgs {
+    pub cond_subgraph_index: i32,
+    pub body_subgraph_index: i32,
+}
+impl<'a> Default for WhileOptionsArgs {
+  #[inline]
+  fn default() -> Self {
+    WhileOptionsArgs {
+      cond_subgraph_index: 0,
+      body_subgraph_index: 0,
+    }
+  }
+}
+
+pub struct WhileOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> WhileOptionsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_cond_subgraph_index(&mut self, cond_subgraph_index: i32) {
+    self.fbb_.push_slot::<i32>(WhileOptions::VT_COND_SUBGRAPH_INDEX, cond_subgraph_index, 0);
+  }
+  #[inline]
+  pub fn add_body_subgraph_index(&mut self, body_subgraph_index: i32) {
+    self.fbb_.push_slot::<i32>(WhileOptions::VT_BODY_SUBGRAPH_INDEX, body_subgraph_index, 0);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> WhileOptionsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    WhileOptionsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<WhileOptions<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for WhileOptions<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("WhileOptions");
+      ds.field("cond_subgraph_index", &self.cond_subgraph_index());
+      ds.field("body_subgraph_index", &self.body_subgraph_index());
+      ds.finish()
+  }
+}
+pub enum CallOnceOptionsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct CallOnceOptions<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for CallOnceOptions<'a> {
+  type Inner = CallOnceOptions<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> CallOnceOptions<'a> {
+  pub const VT_INIT_SUBGRAPH_INDEX: ::flatbuffers::VOffsetT = 4;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    CallOnceOptions { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args CallOnceOptionsArgs
+  ) -> ::flatbuffers::WIPOffset<CallOnceOptions<'bldr>> {
+    let mut builder = CallOnceOptionsBuilder::new(_fbb);
+    builder.add_init_subgraph_index(args.init_subgraph_index);
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn init_subgraph_index(&self) -> i32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<i32>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, Some(0)).unwrap()}
+  }
+}
+
+impl ::flatbuffers::Verifiable for CallOnceOptions<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<i32>("init_subgraph_index", Self::VT_INIT_SUBGRAPH_INDEX, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct CallOnceOptionsArgs {
+    pub init_subgraph_index: i32,
+}
+impl<'a> Default for CallOnceOptionsArgs {
+  #[inline]
+  fn default() -> Self {
+    CallOnceOptionsArgs {
+      init_subgraph_index: 0,
+    }
+  }
+}
+
+pub struct CallOnceOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CallOnceOptionsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_init_subgraph_index(&mut self, init_subgraph_index: i32) {
+    self.fbb_.push_slot::<i32>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, init_subgraph_index, 0);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> CallOnceOptionsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    CallOnceOptionsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<CallOnceOptions<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for CallOnceOptions<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("CallOnceOptions");
+      ds.field("init_subgraph_index", &self.init_subgraph_index());
+      ds.finish()
+  }
+}
+pub enum VarHandleOptionsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct VarHandleOptions<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for VarHandleOptions<'a> {
+  type Inner = VarHandleOptions<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> VarHandleOptions<'a> {
+  pub const VT_CONTAINER: ::flatbuffers::VOffsetT = 4;
+  pub const VT_SHARED_NAME: ::flatbuffers::VOffsetT = 6;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    VarHandleOptions { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args VarHandleOptionsArgs<'args>
+  ) -> ::flatbuffers::WIPOffset<VarHandleOptions<'bldr>> {
+    let mut builder = VarHandleOptionsBuilder::new(_fbb);
+    if let Some(x) = args.shared_name { builder.add_shared_name(x); }
+    if let Some(x) = args.container { builder.add_container(x); }
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn container(&self) -> Option<&'a str> {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(VarHandleOptions::VT_CONTAINER, None)}
+  }
+  #[inline]
+  pub fn shared_name(&self) -> Option<&'a str> {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(VarHandleOptions::VT_SHARED_NAME, None)}
+  }
+}
+
+impl ::flatbuffers::Verifiable for VarHandleOptions<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("container", Self::VT_CONTAINER, false)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("shared_name", Self::VT_SHARED_NAME, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct VarHandleOptionsArgs<'a> {
+    pub container: Option<::flatbuffers::WIPOffset<&'a str>>,
+    pub shared_name: Option<::flatbuffers::WIPOffset<&'a str>>,
+}
+impl<'a> Default for VarHandleOptionsArgs<'a> {
+  #[inline]
+  fn default() -> Self {
+    VarHandleOptionsArgs {
+      container: None,
+      shared_name: None,
+    }
+  }
+}
+
+pub struct VarHandleOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> VarHandleOptionsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_container(&mut self, container: ::flatbuffers::WIPOffset<&'b  str>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(VarHandleOptions::VT_CONTAINER, container);
+  }
+  #[inline]
+  pub fn add_shared_name(&mut self, shared_name: ::flatbuffers::WIPOffset<&'b  str>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(VarHandleOptions::VT_SHARED_NAME, shared_name);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> VarHandleOptionsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    VarHandleOptionsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<VarHandleOptions<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for VarHandleOptions<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("VarHandleOptions");
+      ds.field("container", &self.container());
+      ds.field("shared_name", &self.shared_name());
+      ds.finish()
+  }
+}
 pub enum OperatorCodeOffset {}
 #[derive(Copy, Clone, PartialEq)]
 
@@ -4920,6 +5388,8 @@ impl<'a> Operator<'a> {
   pub const VT_CUSTOM_OPTIONS: ::flatbuffers::VOffsetT = 14;
   pub const VT_MUTATING_VARIABLE_INPUTS: ::flatbuffers::VOffsetT = 18;
   pub const VT_INTERMEDIATES: ::flatbuffers::VOffsetT = 20;
+  pub const VT_LARGE_CUSTOM_OPTIONS_OFFSET: ::flatbuffers::VOffsetT = 22;
+  pub const VT_LARGE_CUSTOM_OPTIONS_SIZE: ::flatbuffers::VOffsetT = 24;
 
   #[inline]
   pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
@@ -4931,6 +5401,8 @@ impl<'a> Operator<'a> {
     args: &'args OperatorArgs<'args>
   ) -> ::flatbuffers::WIPOffset<Operator<'bldr>> {
     let mut builder = OperatorBuilder::new(_fbb);
+    builder.add_large_custom_options_size(args.large_custom_options_size);
+    builder.add_large_custom_options_offset(args.large_custom_options_offset);
     if let Some(x) = args.intermediates { builder.add_intermediates(x); }
     if let Some(x) = args.mutating_variable_inputs { builder.add_mutating_variable_inputs(x); }
     if let Some(x) = args.custom_options { builder.add_custom_options(x); }
@@ -4998,6 +5470,20 @@ impl<'a> Operator<'a> {
     // Created from valid Table for this object
     // which contains a valid value in this slot
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, i32>>>(Operator::VT_INTERMEDIATES, None)}
+  }
+  #[inline]
+  pub fn large_custom_options_offset(&self) -> u64 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u64>(Operator::VT_LARGE_CUSTOM_OPTIONS_OFFSET, Some(0)).unwrap()}
+  }
+  #[inline]
+  pub fn large_custom_options_size(&self) -> u64 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u64>(Operator::VT_LARGE_CUSTOM_OPTIONS_SIZE, Some(0)).unwrap()}
   }
   #[inline]
   #[allow(non_snake_case)]
@@ -5331,6 +5817,36 @@ impl<'a> Operator<'a> {
 
   #[inline]
   #[allow(non_snake_case)]
+  pub fn builtin_options_as_if_options(&self) -> Option<IfOptions<'a>> {
+    if self.builtin_options_type() == BuiltinOptions::IfOptions {
+      self.builtin_options().map(|t| {
+       // Safety:
+       // Created from a valid Table for this object
+       // Which contains a valid union in this slot
+       unsafe { IfOptions::init_from_table(t) }
+     })
+    } else {
+      None
+    }
+  }
+
+  #[inline]
+  #[allow(non_snake_case)]
+  pub fn builtin_options_as_while_options(&self) -> Option<WhileOptions<'a>> {
+    if self.builtin_options_type() == BuiltinOptions::WhileOptions {
+      self.builtin_options().map(|t| {
+       // Safety:
+       // Created from a valid Table for this object
+       // Which contains a valid union in this slot
+       unsafe { WhileOptions::init_from_table(t) }
+     })
+    } else {
+      None
+    }
+  }
+
+  #[inline]
+  #[allow(non_snake_case)]
   pub fn builtin_options_as_depth_to_space_options(&self) -> Option<DepthToSpaceOptions<'a>> {
     if self.builtin_options_type() == BuiltinOptions::DepthToSpaceOptions {
       self.builtin_options().map(|t| {
@@ -5338,6 +5854,36 @@ impl<'a> Operator<'a> {
        // Created from a valid Table for this object
        // Which contains a valid union in this slot
        unsafe { DepthToSpaceOptions::init_from_table(t) }
+     })
+    } else {
+      None
+    }
+  }
+
+  #[inline]
+  #[allow(non_snake_case)]
+  pub fn builtin_options_as_call_once_options(&self) -> Option<CallOnceOptions<'a>> {
+    if self.builtin_options_type() == BuiltinOptions::CallOnceOptions {
+      self.builtin_options().map(|t| {
+       // Safety:
+       // Created from a valid Table for this object
+       // Which contains a valid union in this slot
+       unsafe { CallOnceOptions::init_from_table(t) }
+     })
+    } else {
+      None
+    }
+  }
+
+  #[inline]
+  #[allow(non_snake_case)]
+  pub fn builtin_options_as_var_handle_options(&self) -> Option<VarHandleOptions<'a>> {
+    if self.builtin_options_type() == BuiltinOptions::VarHandleOptions {
+      self.builtin_options().map(|t| {
+       // Safety:
+       // Created from a valid Table for this object
+       // Which contains a valid union in this slot
+       unsafe { VarHandleOptions::init_from_table(t) }
      })
     } else {
       None
@@ -5394,7 +5940,11 @@ impl ::flatbuffers::Verifiable for Operator<'_> {
           BuiltinOptions::UnpackOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<UnpackOptions>>("BuiltinOptions::UnpackOptions", pos),
           BuiltinOptions::ResizeNearestNeighborOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<ResizeNearestNeighborOptions>>("BuiltinOptions::ResizeNearestNeighborOptions", pos),
           BuiltinOptions::LeakyReluOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<LeakyReluOptions>>("BuiltinOptions::LeakyReluOptions", pos),
+          BuiltinOptions::IfOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<IfOptions>>("BuiltinOptions::IfOptions", pos),
+          BuiltinOptions::WhileOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<WhileOptions>>("BuiltinOptions::WhileOptions", pos),
           BuiltinOptions::DepthToSpaceOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<DepthToSpaceOptions>>("BuiltinOptions::DepthToSpaceOptions", pos),
+          BuiltinOptions::CallOnceOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<CallOnceOptions>>("BuiltinOptions::CallOnceOptions", pos),
+          BuiltinOptions::VarHandleOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<VarHandleOptions>>("BuiltinOptions::VarHandleOptions", pos),
           BuiltinOptions::GeluOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<GeluOptions>>("BuiltinOptions::GeluOptions", pos),
           _ => Ok(()),
         }
@@ -5402,6 +5952,8 @@ impl ::flatbuffers::Verifiable for Operator<'_> {
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, u8>>>("custom_options", Self::VT_CUSTOM_OPTIONS, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, bool>>>("mutating_variable_inputs", Self::VT_MUTATING_VARIABLE_INPUTS, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, i32>>>("intermediates", Self::VT_INTERMEDIATES, false)?
+     .visit_field::<u64>("large_custom_options_offset", Self::VT_LARGE_CUSTOM_OPTIONS_OFFSET, false)?
+     .visit_field::<u64>("large_custom_options_size", Self::VT_LARGE_CUSTOM_OPTIONS_SIZE, false)?
      .finish();
     Ok(())
   }
@@ -5415,6 +5967,8 @@ pub struct OperatorArgs<'a> {
     pub custom_options: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, u8>>>,
     pub mutating_variable_inputs: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, bool>>>,
     pub intermediates: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, i32>>>,
+    pub large_custom_options_offset: u64,
+    pub large_custom_options_size: u64,
 }
 impl<'a> Default for OperatorArgs<'a> {
   #[inline]
@@ -5428,6 +5982,8 @@ impl<'a> Default for OperatorArgs<'a> {
       custom_options: None,
       mutating_variable_inputs: None,
       intermediates: None,
+      large_custom_options_offset: 0,
+      large_custom_options_size: 0,
     }
   }
 }
@@ -5468,6 +6024,14 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> OperatorBuilder<'a, 'b, A> {
   #[inline]
   pub fn add_intermediates(&mut self, intermediates: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , i32>>) {
     self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Operator::VT_INTERMEDIATES, intermediates);
+  }
+  #[inline]
+  pub fn add_large_custom_options_offset(&mut self, large_custom_options_offset: u64) {
+    self.fbb_.push_slot::<u64>(Operator::VT_LARGE_CUSTOM_OPTIONS_OFFSET, large_custom_options_offset, 0);
+  }
+  #[inline]
+  pub fn add_large_custom_options_size(&mut self, large_custom_options_size: u64) {
+    self.fbb_.push_slot::<u64>(Operator::VT_LARGE_CUSTOM_OPTIONS_SIZE, large_custom_options_size, 0);
   }
   #[inline]
   pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> OperatorBuilder<'a, 'b, A> {
@@ -5646,8 +6210,36 @@ impl ::core::fmt::Debug for Operator<'_> {
             ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
           }
         },
+        BuiltinOptions::IfOptions => {
+          if let Some(x) = self.builtin_options_as_if_options() {
+            ds.field("builtin_options", &x)
+          } else {
+            ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
+          }
+        },
+        BuiltinOptions::WhileOptions => {
+          if let Some(x) = self.builtin_options_as_while_options() {
+            ds.field("builtin_options", &x)
+          } else {
+            ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
+          }
+        },
         BuiltinOptions::DepthToSpaceOptions => {
           if let Some(x) = self.builtin_options_as_depth_to_space_options() {
+            ds.field("builtin_options", &x)
+          } else {
+            ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
+          }
+        },
+        BuiltinOptions::CallOnceOptions => {
+          if let Some(x) = self.builtin_options_as_call_once_options() {
+            ds.field("builtin_options", &x)
+          } else {
+            ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
+          }
+        },
+        BuiltinOptions::VarHandleOptions => {
+          if let Some(x) = self.builtin_options_as_var_handle_options() {
             ds.field("builtin_options", &x)
           } else {
             ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
@@ -5668,6 +6260,8 @@ impl ::core::fmt::Debug for Operator<'_> {
       ds.field("custom_options", &self.custom_options());
       ds.field("mutating_variable_inputs", &self.mutating_variable_inputs());
       ds.field("intermediates", &self.intermediates());
+      ds.field("large_custom_options_offset", &self.large_custom_options_offset());
+      ds.field("large_custom_options_size", &self.large_custom_options_size());
       ds.finish()
   }
 }
@@ -5852,6 +6446,8 @@ impl<'a> ::flatbuffers::Follow<'a> for Buffer<'a> {
 
 impl<'a> Buffer<'a> {
   pub const VT_DATA: ::flatbuffers::VOffsetT = 4;
+  pub const VT_OFFSET: ::flatbuffers::VOffsetT = 6;
+  pub const VT_SIZE: ::flatbuffers::VOffsetT = 8;
 
   #[inline]
   pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
@@ -5863,6 +6459,8 @@ impl<'a> Buffer<'a> {
     args: &'args BufferArgs<'args>
   ) -> ::flatbuffers::WIPOffset<Buffer<'bldr>> {
     let mut builder = BufferBuilder::new(_fbb);
+    builder.add_size(args.size);
+    builder.add_offset(args.offset);
     if let Some(x) = args.data { builder.add_data(x); }
     builder.finish()
   }
@@ -5875,6 +6473,20 @@ impl<'a> Buffer<'a> {
     // which contains a valid value in this slot
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, u8>>>(Buffer::VT_DATA, None)}
   }
+  #[inline]
+  pub fn offset(&self) -> u64 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u64>(Buffer::VT_OFFSET, Some(0)).unwrap()}
+  }
+  #[inline]
+  pub fn size(&self) -> u64 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<u64>(Buffer::VT_SIZE, Some(0)).unwrap()}
+  }
 }
 
 impl ::flatbuffers::Verifiable for Buffer<'_> {
@@ -5884,18 +6496,24 @@ impl ::flatbuffers::Verifiable for Buffer<'_> {
   ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
     v.visit_table(pos)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, u8>>>("data", Self::VT_DATA, false)?
+     .visit_field::<u64>("offset", Self::VT_OFFSET, false)?
+     .visit_field::<u64>("size", Self::VT_SIZE, false)?
      .finish();
     Ok(())
   }
 }
 pub struct BufferArgs<'a> {
     pub data: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, u8>>>,
+    pub offset: u64,
+    pub size: u64,
 }
 impl<'a> Default for BufferArgs<'a> {
   #[inline]
   fn default() -> Self {
     BufferArgs {
       data: None,
+      offset: 0,
+      size: 0,
     }
   }
 }
@@ -5908,6 +6526,14 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> BufferBuilder<'a, 'b, A> {
   #[inline]
   pub fn add_data(&mut self, data: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , u8>>) {
     self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(Buffer::VT_DATA, data);
+  }
+  #[inline]
+  pub fn add_offset(&mut self, offset: u64) {
+    self.fbb_.push_slot::<u64>(Buffer::VT_OFFSET, offset, 0);
+  }
+  #[inline]
+  pub fn add_size(&mut self, size: u64) {
+    self.fbb_.push_slot::<u64>(Buffer::VT_SIZE, size, 0);
   }
   #[inline]
   pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> BufferBuilder<'a, 'b, A> {
@@ -5928,6 +6554,8 @@ impl ::core::fmt::Debug for Buffer<'_> {
   fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
     let mut ds = f.debug_struct("Buffer");
       ds.field("data", &self.data());
+      ds.field("offset", &self.offset());
+      ds.field("size", &self.size());
       ds.finish()
   }
 }

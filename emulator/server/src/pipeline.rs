@@ -7,6 +7,7 @@ mod files;
 mod package;
 mod planning;
 mod prepare;
+mod reorder;
 mod verified;
 pub mod zoo;
 
@@ -17,4 +18,5 @@ pub use files::export;
 pub use package::Package;
 pub use planning::{cannot_run, checked_plan, does_not_fit, obstacle, plan_file};
 pub use prepare::{Examined, Prepared, Samples, examine, import, prepare};
+pub use reorder::rearrange;
 pub use verified::run_plan;

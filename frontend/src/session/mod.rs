@@ -2,6 +2,7 @@
 //!
 //! Buffers stay here as handles of the browser's memory and never enter the page's own.
 
+mod download;
 mod fetch;
 pub mod link;
 mod offline;
@@ -12,14 +13,15 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gloo::timers::callback::Timeout;
-use js_sys::{Array, Uint8Array};
+use js_sys::Uint8Array;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::spawn_local;
-use web_sys::{Blob, BlobPropertyBag, Url};
 use yew::Callback;
 
 use crate::message::{ImportReply, ImportRequest, PlanReply, PlanRequest, Reply, Trouble};
 use crate::state::{Effect, Event, FileKind, OwnFile, RunEvent, State, Stored, Theme};
+use download::download;
+pub use download::{Download, ObjectUrl};
 use link::{Answer, Link};
 use server::Watched;
 
@@ -43,52 +45,13 @@ pub struct Message {
     pub buffers: Vec<Uint8Array>,
 }
 
-/// A file that can be downloaded.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Download {
-    /// Name.
-    pub name: String,
-    /// Address of its bytes; good as long as this lives.
-    pub address: Rc<ObjectUrl>,
-}
-
-/// An address of bytes in the browser's memory, given back when it is dropped.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ObjectUrl(pub String);
-
-impl Drop for ObjectUrl {
-    fn drop(&mut self) {
-        let _ = Url::revoke_object_url(&self.0);
-    }
-}
-
-impl ObjectUrl {
-    /// An address of `bytes`.
-    ///
-    /// # Errors
-    /// If the browser has no room.
-    pub fn new(bytes: &JsValue, media: &str) -> Result<Self, JsValue> {
-        let options = BlobPropertyBag::new();
-        options.set_type(media);
-        let blob = Blob::new_with_buffer_source_sequence_and_options(&Array::of1(bytes), &options)?;
-        Self::of(&blob)
-    }
-
-    /// An address of a blob.
-    ///
-    /// # Errors
-    /// If the browser has no room.
-    pub fn of(blob: &Blob) -> Result<Self, JsValue> {
-        Url::create_object_url_with_blob(blob).map(Self)
-    }
-}
-
 /// What the state had before an event: tells which buffers belong to what it took.
 pub struct Before {
     model: Option<Rc<crate::state::OpenModel>>,
     plan: Option<Rc<crate::message::PlanFacts>>,
     reference: Option<Rc<crate::message::ReferenceFacts>>,
     package: Option<Rc<crate::message::Package>>,
+    reordered: Option<Rc<crate::message::Reordered>>,
 }
 
 impl Before {
@@ -99,6 +62,7 @@ impl Before {
             plan: state.plan.clone(),
             reference: state.input.reference.clone(),
             package: state.package.clone(),
+            reordered: state.reordered.clone(),
         }
     }
 }
@@ -128,6 +92,8 @@ pub struct Session {
     /// Files for the board, and the plan image.
     downloads: Rc<Vec<Download>>,
     image_download: Option<Download>,
+    /// The model's file in another order.
+    reordered_download: Option<Download>,
     /// The picture that was chosen as input.
     picture: Option<Rc<ObjectUrl>>,
 }
@@ -190,6 +156,7 @@ impl Session {
             has_rested: false,
             downloads: Rc::default(),
             image_download: None,
+            reordered_download: None,
             picture: None,
         }
     }
@@ -202,6 +169,11 @@ impl Session {
     /// The plan image as a file.
     pub fn image_download(&self) -> Option<Download> {
         self.image_download.clone()
+    }
+
+    /// The model's file in another order.
+    pub fn reordered_download(&self) -> Option<Download> {
+        self.reordered_download.clone()
     }
 
     /// The picture that was chosen as input.
@@ -253,6 +225,15 @@ impl Session {
             let files = package.files.iter().zip(&buffers);
             let files = files.filter_map(|(file, bytes)| download(&file.name, bytes));
             self.downloads = Rc::new(files.collect());
+        } else if !same(before.reordered.as_ref(), state.reordered.as_ref())
+            && let Some(reordered) = &state.reordered
+        {
+            let bytes = buffers.pop();
+            self.reordered_download =
+                bytes.and_then(|bytes| download(&reordered.file.name, &bytes));
+        }
+        if state.reordered.is_none() {
+            self.reordered_download = None;
         }
         if state.package.is_none() {
             self.downloads = Rc::default();
@@ -316,6 +297,12 @@ impl Session {
                 let path = format!("firmware/{board}.elf");
                 let body = ImportRequest::Package { board, model };
                 self.fetch_for(request, vec![path], body, link);
+            }
+            Effect::Reorder(request, file) => {
+                let Some(bytes) = self.files_of(&file).next() else { return };
+                let copy = bytes.slice(0, bytes.length());
+                let body = ImportRequest::Reorder { name: file.name };
+                self.importer.ask(request, &body, &[copy]);
             }
             Effect::Judge(request, settings) => {
                 let mut buffers = std::mem::take(&mut self.run_result);
@@ -499,11 +486,6 @@ impl Fetched {
             Self::Files { request, .. } | Self::Stored(request, _) => *request,
         }
     }
-}
-
-fn download(name: &str, bytes: &Uint8Array) -> Option<Download> {
-    let address = ObjectUrl::new(bytes, "application/octet-stream").ok()?;
-    Some(Download { name: name.to_owned(), address: Rc::new(address) })
 }
 
 fn write_fragment(text: &str) {

@@ -18,7 +18,7 @@ use std::rc::Rc;
 use tilewright_board::Board;
 
 use crate::message::{
-    ImportReply, Package, PlanFacts, PlanReply, PlanSettings, ReferenceFacts, Trouble,
+    ImportReply, Package, PlanFacts, PlanReply, PlanSettings, ReferenceFacts, Reordered, Trouble,
 };
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
@@ -76,6 +76,8 @@ pub struct State {
     pub run: Run,
     /// Files for the board, once they are put together.
     pub package: Option<Rc<Package>>,
+    /// The model's file in another order, once that was asked for.
+    pub reordered: Option<Rc<Reordered>>,
     /// What was last said aloud.
     pub said: String,
     /// Number of the last request.
@@ -158,6 +160,8 @@ pub enum Event {
     Stop(Doer),
     /// Put the files together.
     Package,
+    /// Put the model's file in the order that needs the smallest arena.
+    Reorder,
     /// A trouble was read.
     Dismiss(Place),
     /// The importer answers.
@@ -206,6 +210,8 @@ pub enum Effect {
         /// Name of the model.
         model: String,
     },
+    /// Have the model's file put in another order.
+    Reorder(u32, OwnFile),
     /// Fetch a sample and have it prepared as input.
     PrepareSample(u32, &'static str),
     /// Have a dropped file prepared as input.
@@ -308,6 +314,7 @@ impl State {
             Event::Run => self.start_run(effects),
             Event::Stop(doer) => self.stop(doer, effects),
             Event::Package => self.start_package(effects),
+            Event::Reorder => self.start_reorder(effects),
             Event::Dismiss(place) => self.clear(place),
             Event::Imported(request, reply) => self.imported(request, reply, effects),
             Event::Planned(request, reply) => self.planned(request, reply, effects),

@@ -243,7 +243,12 @@ impl State {
             (Job::Package, Ok(ImportReply::Packaged(package))) => {
                 self.package = Some(Rc::new(package));
             }
-            (Job::Package, Err(trouble)) => self.fail(Place::Firmware, trouble),
+            (Job::Reorder, Ok(ImportReply::Reordered(reordered))) => {
+                self.said = format!("{} is ready", reordered.file.name);
+                self.took_ms = Some(took);
+                self.reordered = Some(Rc::new(reordered));
+            }
+            (Job::Package | Job::Reorder, Err(trouble)) => self.fail(Place::Firmware, trouble),
             (Job::Judge, Ok(ImportReply::Judged(result, comparison))) => {
                 self.judged(*result, comparison);
             }
@@ -268,6 +273,7 @@ impl State {
         self.plan = None;
         self.obstacles = Rc::default();
         self.package = None;
+        self.reordered = None;
         self.selected = Selection::NONE;
         self.hovered = Selection::NONE;
         self.input = Input::default();
@@ -290,7 +296,7 @@ impl State {
         let place = match task.job {
             Job::Open => Place::Model,
             Job::Plan => Place::Plan,
-            Job::Package => Place::Firmware,
+            Job::Package | Job::Reorder => Place::Firmware,
             Job::Input | Job::Run | Job::Judge => Place::Run,
         };
         if task.job == Job::Open {

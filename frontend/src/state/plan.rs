@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Effect, Job, Place, State};
+use super::{Effect, Job, Origin, OwnFile, Place, State};
 use crate::message::{PlanReply, Trouble};
 
 impl State {
@@ -26,6 +26,24 @@ impl State {
         let request = self.begin(Job::Package, "Putting the firmware together");
         let (board, model) = (plan.settings.board.clone(), plan.report.model.clone());
         effects.push(Effect::Package { request, board, model });
+    }
+
+    /// The open model's file, if it is one whose operators can be put in another order.
+    #[must_use]
+    pub fn reorderable(&self) -> Option<&OwnFile> {
+        let Origin::File(file) = &self.model.as_ref()?.origin else { return None };
+        let ending = file.name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        ending.eq_ignore_ascii_case("tflite").then_some(file)
+    }
+
+    pub(super) fn start_reorder(&mut self, effects: &mut Vec<Effect>) {
+        let Some(file) = self.reorderable().cloned() else { return };
+        if self.task(Job::Reorder).is_some() {
+            return;
+        }
+        self.clear(Place::Firmware);
+        let request = self.begin(Job::Reorder, "Looking for the order of least memory");
+        effects.push(Effect::Reorder(request, file));
     }
 
     pub(super) fn planned(

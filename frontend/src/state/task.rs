@@ -24,6 +24,8 @@ pub enum Job {
     Plan,
     /// The files for the board are put together.
     Package,
+    /// The model's file is put in another order.
+    Reorder,
     /// The emulated board runs.
     Run,
     /// The run is compared with the reference.
@@ -35,7 +37,9 @@ impl Job {
     #[must_use]
     pub const fn doer(self) -> Doer {
         match self {
-            Self::Open | Self::Input | Self::Package | Self::Judge => Doer::Importer,
+            Self::Open | Self::Input | Self::Package | Self::Reorder | Self::Judge => {
+                Doer::Importer
+            }
             Self::Plan => Doer::Planner,
             Self::Run => Doer::Emulator,
         }

@@ -1,7 +1,7 @@
 //! Whole stories: what happens, and what the state asks for.
 
 use super::*;
-use crate::message::{Calibration, Comparison, LayerCheck, ModelFacts, RunResult};
+use crate::message::{Calibration, Comparison, FileFacts, LayerCheck, ModelFacts, RunResult};
 use crate::view_model::catalogue;
 use crate::view_model::fixture;
 
@@ -51,6 +51,7 @@ fn request_of(effects: &[Effect]) -> u32 {
         | Effect::Judge(request, _)
         | Effect::Package { request, .. }
         | Effect::OpenFile(request, _)
+        | Effect::Reorder(request, _)
         | Effect::ReadStored(request) => Some(*request),
         _ => None,
     };
@@ -152,6 +153,36 @@ fn a_plan_that_fits_is_packaged() {
     state.update(Event::NotFetched(*request, trouble));
     assert!(state.trouble(Place::Firmware).is_some());
     assert!(state.plan.is_some(), "the last good view stays");
+}
+
+#[test]
+fn a_tensorflow_lite_file_can_be_put_in_another_order() {
+    let mut state = ready();
+    assert!(state.reorderable().is_none(), "an example is no .tflite file");
+    assert!(state.update(Event::Reorder).is_empty());
+    let effects = state.update(Event::File { token: 4, name: "net.TFLITE".to_owned() });
+    let opened = Ok(ImportReply::Opened(facts()));
+    state.update(Event::Imported(request_of(&effects), opened));
+    let effects = state.update(Event::Reorder);
+    let [Effect::Reorder(request, file)] = effects.as_slice() else { panic!("{effects:?}") };
+    assert_eq!(file.token, 4);
+    assert!(state.update(Event::Reorder).is_empty(), "once is enough");
+    let file =
+        FileFacts { name: "net-reordered.tflite".to_owned(), bytes: 9, sha256: String::new() };
+    let reordered = Reordered {
+        file,
+        operators: 3,
+        moved: 2,
+        before_bytes: 64,
+        arena_bytes: 48,
+        lower_bound_bytes: 48,
+    };
+    state.update(Event::Imported(*request, Ok(ImportReply::Reordered(reordered))));
+    assert_eq!(state.reordered.as_ref().unwrap().moved, 2);
+    let effects = state.update(Event::File { token: 5, name: "other.onnx".to_owned() });
+    let opened = Ok(ImportReply::Opened(facts()));
+    state.update(Event::Imported(request_of(&effects), opened));
+    assert!(state.reordered.is_none() && state.reorderable().is_none());
 }
 
 #[test]

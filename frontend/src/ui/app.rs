@@ -227,6 +227,10 @@ impl App {
                             package={state.package.clone()} downloads={self.session.downloads()}
                             image={self.session.image_download()} {is_stale}
                             trouble={state.trouble(Place::Firmware).cloned()}
+                            can_reorder={state.reorderable().is_some()}
+                            is_reordering={state.task(Job::Reorder).is_some()}
+                            reordered={state.reordered.clone()}
+                            reordered_file={self.session.reordered_download()}
                             is_busy={state.task(Job::Package).is_some()} on={on}
                             is_maximised={view == View::Firmware} />
                     }

@@ -8,11 +8,11 @@ use yew::prelude::*;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::trouble_box;
-use crate::message::{ImageFacts, Package, PlanFacts, Trouble};
+use crate::message::{ImageFacts, Package, PlanFacts, Reordered, Trouble};
 use crate::session::Download;
 use crate::state::{Event, Place, View};
 use crate::view_model::figures;
-use crate::view_model::firmware::{purpose, stretches};
+use crate::view_model::firmware::{gain, proof, purpose, stretches};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -22,6 +22,10 @@ pub struct Props {
     pub downloads: Rc<Vec<Download>>,
     pub image: Option<Download>,
     pub trouble: Option<Trouble>,
+    pub can_reorder: bool,
+    pub is_reordering: bool,
+    pub reordered: Option<Rc<Reordered>>,
+    pub reordered_file: Option<Download>,
     pub is_busy: bool,
     pub is_stale: bool,
     pub is_maximised: bool,
@@ -52,6 +56,9 @@ pub fn FirmwarePanel(props: &Props) -> Html {
                     &props.on) }
             }
             { body }
+            if props.can_reorder {
+                { for_tflm(props) }
+            }
             <p class="muted detail">
                 { "All of this is made in your browser. Your model leaves it only when you run it: then its plan image goes to the emulator." }
             </p>
@@ -84,6 +91,36 @@ fn files(props: &Props, image: &ImageFacts) -> Html {
                 { "Plan id " }<span class="hash" title={image.plan_id.clone()}>{ short(&image.plan_id) }</span>
                 { "; the board's console shows the same." }
             </p>
+        </>
+    }
+}
+
+/// The model's own file for another runtime.
+fn for_tflm(props: &Props) -> Html {
+    let done = props.reordered.as_ref().zip(props.reordered_file.as_ref());
+    let (on, is_off) = (props.on.clone(), props.is_reordering);
+    let onclick = Callback::from(move |_: MouseEvent| on.emit(Event::Reorder));
+    html! {
+        <>
+            <h3>{ "For TensorFlow Lite Micro" }</h3>
+            if let Some((reordered, download)) = done {
+                <p data-testid="reordered">
+                    { "Tensor arena: " }<strong>{ gain(reordered) }</strong>
+                    { format!("; {}.", proof(reordered)) }
+                </p>
+                <div class="table-scroll" tabindex="0" role="group" aria-label="Reordered model">
+                    <table class="files"><tbody>
+                        { row(download, reordered.file.bytes, &reordered.file.sha256) }
+                    </tbody></table>
+                </div>
+            } else {
+                <p>
+                    { "Your .tflite file with its operators in the order that needs the smallest arena, and with tensor offsets as metadata that the stock runtime keeps to. It computes the same." }
+                </p>
+                <button type="button" class="button" data-testid="reorder" disabled={is_off} {onclick}>
+                    { if is_off { "Looking for the order…" } else { "Make reordered .tflite" } }
+                </button>
+            }
         </>
     }
 }

@@ -3,7 +3,7 @@
 use tilewright_board::Board;
 
 use super::figures;
-use crate::message::PlanFacts;
+use crate::message::{PlanFacts, Reordered};
 
 /// A stretch of the board's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,36 @@ pub fn purpose(name: &str) -> &'static str {
         "bin" => "raw bytes from the first flash address on; copy it to the board's drive",
         "hex" => "Intel HEX, for STM32CubeProgrammer and most other tools",
         "twpi" => "the plan alone, for firmware that is on the board already",
+        "tflite" => "the model for TensorFlow Lite Micro",
         _ => "",
+    }
+}
+
+/// What a file in another order gains: "73,728 → 55,296 B, 25 % less".
+#[must_use]
+pub fn gain(reordered: &Reordered) -> String {
+    let Reordered { before_bytes: before, arena_bytes: after, .. } = *reordered;
+    let [from, to] = [before, after].map(figures::grouped);
+    match before.checked_sub(after) {
+        None | Some(0) => format!("{to} B, as before"),
+        Some(less) => {
+            format!("{from} → {to} B, {} less", figures::percent(less as f64, before as f64))
+        }
+    }
+}
+
+/// How good that is, and what was changed for it.
+#[must_use]
+pub fn proof(reordered: &Reordered) -> String {
+    let bound = reordered.lower_bound_bytes;
+    let proof = if reordered.arena_bytes == bound {
+        "no order and no offsets need less (proved)".to_owned()
+    } else {
+        format!("nothing needs less than {} B (proved)", figures::grouped(bound))
+    };
+    match reordered.moved {
+        0 => format!("{proof}; the operators stay in their order"),
+        moved => format!("{proof}; {moved} of {} operators moved", reordered.operators),
     }
 }
 
@@ -82,8 +111,35 @@ mod tests {
 
     #[test]
     fn each_file_says_what_it_is_for() {
-        for ending in ["elf", "bin", "hex", "twpi"] {
+        for ending in ["elf", "bin", "hex", "twpi", "tflite"] {
             assert!(!purpose(&format!("lenet5.{ending}")).is_empty());
         }
+    }
+
+    #[test]
+    fn a_gain_is_told_with_its_proof() {
+        let file = crate::message::FileFacts {
+            name: "net.tflite".to_owned(),
+            bytes: 1,
+            sha256: String::new(),
+        };
+        let mut reordered = Reordered {
+            file,
+            operators: 31,
+            moved: 0,
+            before_bytes: 73_728,
+            arena_bytes: 55_296,
+            lower_bound_bytes: 55_296,
+        };
+        assert_eq!(gain(&reordered), "73,728 → 55,296 B, 25 % less");
+        assert_eq!(
+            proof(&reordered),
+            "no order and no offsets need less (proved); the operators stay in their order"
+        );
+        reordered = Reordered { moved: 4, before_bytes: 55_296, ..reordered };
+        reordered.lower_bound_bytes = 50_000;
+        assert_eq!(gain(&reordered), "55,296 B, as before");
+        let words = proof(&reordered);
+        assert!(words.contains("50,000 B") && words.contains("4 of 31 operators"), "{words}");
     }
 }

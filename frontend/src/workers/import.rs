@@ -9,6 +9,7 @@ use tilewright_model::{Data, Model, Store, Tensor, int8};
 
 use super::judge::judge;
 use super::plan::{load, no_model, ours};
+use super::reorder::reorder;
 use super::{Outcome, sha256};
 use crate::message::{
     Calibration, FileFacts, ImportReply, ImportRequest, ModelFacts, Package, Port, ReferenceFacts,
@@ -66,6 +67,7 @@ impl Importer {
             ImportRequest::Package { board, model } => {
                 package(&board, &model, buffer(0), buffer(1))
             }
+            ImportRequest::Reorder { name } => reorder(&name, buffer(0)),
         }
     }
 
@@ -193,7 +195,7 @@ fn cannot_quantise(name: &str, error: &QuantiseError) -> Trouble {
     )
 }
 
-fn capitalised(text: &str) -> String {
+pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -282,7 +284,7 @@ fn package(board: &str, model: &str, image: &[u8], firmware: &[u8]) -> Outcome<I
 }
 
 /// A model's name as part of a file's.
-fn file_stem(name: &str) -> String {
+pub(super) fn file_stem(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     name.chars().map(plain).collect()
 }

@@ -5,6 +5,8 @@ pub mod import;
 #[cfg(feature = "importer")]
 pub mod judge;
 pub mod plan;
+#[cfg(feature = "importer")]
+mod reorder;
 mod serve;
 
 pub use serve::{Outcome, Sliced, Turn, serve, serve_in_slices};

@@ -101,6 +101,30 @@ fn a_newer_plan_takes_the_place_of_one_under_way() {
 }
 
 #[test]
+fn a_tensorflow_lite_file_is_put_in_another_order() {
+    let mut importer = Importer::default();
+    let ask = |importer: &mut Importer, name: &str, bytes| {
+        let request = ImportRequest::Reorder { name: name.to_owned() };
+        importer.answer(request, vec![bytes], &|_| {})
+    };
+    let old = file("models/golden/branches.tflite");
+    let (reply, buffers) = ask(&mut importer, "two branches.tflite", old.clone()).unwrap();
+    let ImportReply::Reordered(reordered) = reply else { panic!("{reply:?}") };
+    assert_eq!((reordered.before_bytes, reordered.arena_bytes), (1152, 672));
+    assert_eq!(reordered.lower_bound_bytes, reordered.arena_bytes);
+    assert_eq!((reordered.moved, reordered.operators), (2, 5));
+    assert_eq!(reordered.file.name, "two-branches-reordered.tflite");
+    assert_eq!(reordered.file.bytes, buffers[0].len() as u64);
+    assert!(buffers[0].len() > old.len());
+    let example = file(EXAMPLES[0].file);
+    let trouble = ask(&mut importer, "lenet5.onnx", example).unwrap_err();
+    assert!(
+        trouble.what.contains("lenet5.onnx") && trouble.detail.contains(".tflite"),
+        "{trouble:?}"
+    );
+}
+
+#[test]
 fn examples_are_planned_and_their_samples_classified() {
     for example in EXAMPLES {
         let mut importer = Importer::default();

@@ -1,8 +1,10 @@
 //! Model files and inputs.
 
-use tilewright_formats::Limits;
+use tilewright_formats::{Limits, reorder};
 use tilewright_model::quantise::{QuantiseOptions, quantise};
 use tilewright_model::{DType, Data, Quantisation, Shape, Tensor, TensorId};
+use tilewright_planner::order::Budget;
+use tilewright_planner::tflm::rearrange;
 
 /// Models with more multiply-accumulates are opened but not calibrated.
 const MAX_MACS: u64 = 20_000_000;
@@ -39,6 +41,21 @@ pub fn open_and_plan(bytes: &[u8]) -> bool {
         );
     }
     true
+}
+
+/// Puts the operators of a TensorFlow Lite file in the order of least memory, and reads what was
+/// written. Whether it could be written.
+#[must_use]
+pub fn reorder(bytes: &[u8]) -> bool {
+    let limits = Limits { file_bytes: 1 << 20, ..Limits::default() };
+    let budget = Budget { work: 200_000, memory: 1 << 20 };
+    let Ok(graph) = reorder::graph(bytes, &limits) else { return false };
+    let Ok(found) = rearrange(&graph, budget, &mut || true) else { return false };
+    let Ok(new) = reorder::write(bytes, &limits, &found.order, &found.offsets) else {
+        return false;
+    };
+    let limits = Limits { file_bytes: new.len(), ..limits };
+    reorder::graph(&new, &limits).is_ok_and(|graph| graph.offsets == Some(found.offsets))
 }
 
 /// Reads bytes as the input of a small image classifier. Whether they are one.

@@ -81,26 +81,32 @@ pub(super) struct File<'a> {
     pub(super) outputs: Vec<usize>,
 }
 
-fn damaged(reason: impl Into<String>) -> FormatError {
+pub(super) fn damaged(reason: impl Into<String>) -> FormatError {
     FormatError::Damaged { reason: reason.into() }
+}
+
+/// The root of a file whose every reference lies inside it.
+pub(super) fn verified<'a>(bytes: &'a [u8], limits: &Limits) -> Result<fb::Model<'a>, FormatError> {
+    let options = flatbuffers::VerifierOptions {
+        max_depth: DEEPEST,
+        max_tables: limits.records,
+        // Tables that share their parts make the verifier walk these again.
+        max_apparent_size: bytes.len().saturating_mul(4).saturating_add(1 << 16),
+        ignore_missing_null_terminator: true,
+    };
+    let model = fb::root_as_model_with_opts(&options, bytes)
+        .map_err(|error| damaged(one_line(&error.to_string())))?;
+    if model.version() != 3 {
+        return Err(FormatError::NotAModel {
+            reason: format!("version {} of TensorFlow Lite's schema, not 3", model.version()),
+        });
+    }
+    Ok(model)
 }
 
 impl<'a> File<'a> {
     pub(super) fn read(bytes: &'a [u8], limits: &Limits) -> Result<Self, FormatError> {
-        let options = flatbuffers::VerifierOptions {
-            max_depth: DEEPEST,
-            max_tables: limits.records,
-            // Tables that share their parts make the verifier walk these again.
-            max_apparent_size: bytes.len().saturating_mul(4).saturating_add(1 << 16),
-            ignore_missing_null_terminator: true,
-        };
-        let model = fb::root_as_model_with_opts(&options, bytes)
-            .map_err(|error| damaged(one_line(&error.to_string())))?;
-        if model.version() != 3 {
-            return Err(FormatError::NotAModel {
-                reason: format!("version {} of TensorFlow Lite's schema, not 3", model.version()),
-            });
-        }
+        let model = verified(bytes, limits)?;
         let graph = model
             .subgraphs()
             .filter(|graphs| !graphs.is_empty())
@@ -170,7 +176,8 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn code(
+/// An operator's type, and how users know it.
+pub(super) fn code(
     model: &fb::Model<'_>,
     operator: &fb::Operator<'_>,
     number: usize,

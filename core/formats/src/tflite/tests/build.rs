@@ -94,7 +94,10 @@ impl File {
             if !tensor.data.is_empty() {
                 let data = Some(b.create_vector(&tensor.data));
                 buffer = buffers.len() as u32;
-                buffers.push(fb::Buffer::create(&mut b, &fb::BufferArgs { data }));
+                buffers.push(fb::Buffer::create(
+                    &mut b,
+                    &fb::BufferArgs { data, ..Default::default() },
+                ));
             }
             let scale = Some(b.create_vector(&tensor.scales));
             let zero_point = Some(b.create_vector(&tensor.zeros));

@@ -1,0 +1,53 @@
+//! Bytes of the browser's memory that can be saved as files.
+
+use std::rc::Rc;
+
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::JsValue;
+use web_sys::{Blob, BlobPropertyBag, Url};
+
+/// A file that can be downloaded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Download {
+    /// Name.
+    pub name: String,
+    /// Address of its bytes; good as long as this lives.
+    pub address: Rc<ObjectUrl>,
+}
+
+/// An address of bytes in the browser's memory, given back when it is dropped.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ObjectUrl(pub String);
+
+impl Drop for ObjectUrl {
+    fn drop(&mut self) {
+        let _ = Url::revoke_object_url(&self.0);
+    }
+}
+
+impl ObjectUrl {
+    /// An address of `bytes`.
+    ///
+    /// # Errors
+    /// If the browser has no room.
+    pub fn new(bytes: &JsValue, media: &str) -> Result<Self, JsValue> {
+        let options = BlobPropertyBag::new();
+        options.set_type(media);
+        let blob = Blob::new_with_buffer_source_sequence_and_options(&Array::of1(bytes), &options)?;
+        Self::of(&blob)
+    }
+
+    /// An address of a blob.
+    ///
+    /// # Errors
+    /// If the browser has no room.
+    pub fn of(blob: &Blob) -> Result<Self, JsValue> {
+        Url::create_object_url_with_blob(blob).map(Self)
+    }
+}
+
+/// A file of these bytes; nothing if the browser has no room.
+pub fn download(name: &str, bytes: &Uint8Array) -> Option<Download> {
+    let address = ObjectUrl::new(bytes, "application/octet-stream").ok()?;
+    Some(Download { name: name.to_owned(), address: Rc::new(address) })
+}
