@@ -1,5 +1,7 @@
 //! The order and the offsets with which the runtime's arena is smallest.
 
+use std::sync::Arc;
+
 use super::lives::{Life, Lives, NEVER, lives};
 use super::problem::{LARGEST, aligned, problem};
 use super::{ALIGNMENT, MOST_TENSORS, TflmError, arena};
@@ -65,7 +67,7 @@ pub fn rearrange(
         return Err(TflmError::TooMany { tensors: counted });
     }
     let old = lives(graph, &given)?;
-    let problem = problem(graph, &old)?;
+    let problem = Arc::new(problem(graph, &old)?);
     problem.measure(&given)?;
     let before = arena(graph, &given, graph.offsets.as_deref())?;
 
@@ -74,7 +76,7 @@ pub fn rearrange(
     let offsets = offsets(graph, &old, &problem, &placed, &solution)?;
     let file_order = checked(graph, &given, &offsets)?;
 
-    let mut joint = Joint::new(&problem, ALIGNMENT, budget);
+    let mut joint = Joint::new(Arc::clone(&problem), ALIGNMENT, budget);
     while !joint.advance(SLICE)? {
         if !go_on() {
             return Err(TflmError::Cancelled);

@@ -237,7 +237,7 @@ fn shortened(name: &str) -> String {
 fn offsets(model: &fb::Model<'_>, tensors: usize) -> Option<Vec<i32>> {
     // The runtime takes the last of several.
     let metadata = model.metadata()?;
-    let last = metadata.iter().filter(|metadata| metadata.name() == Some(OFFSETS)).last()?;
+    let last = metadata.iter().rfind(|metadata| metadata.name() == Some(OFFSETS))?;
     let buffers = model.buffers()?;
     let index = Some(last.buffer() as usize).filter(|index| *index < buffers.len())?;
     let data = buffers.get(index).data()?;
