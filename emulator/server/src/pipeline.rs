@@ -7,6 +7,7 @@ mod files;
 mod package;
 mod planning;
 mod prepare;
+mod remedies;
 mod verified;
 pub mod zoo;
 
@@ -15,6 +16,7 @@ pub(crate) use emulate::capitalised;
 pub use emulate::{Machine, PlanFile, bytes_of, run_image};
 pub use files::export;
 pub use package::Package;
-pub use planning::{cannot_run, checked_plan, does_not_fit, obstacle, plan_file};
+pub use planning::{cannot_run, checked_plan, does_not_fit, is_unsuited, obstacle, plan_file};
 pub use prepare::{Examined, Prepared, Samples, examine, import, prepare};
+pub use remedies::{Asked, find_remedies};
 pub use verified::run_plan;
