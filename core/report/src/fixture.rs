@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 
 use tilewright_plan::{
-    Bytes, CyclePoint, Hertz, InputResidency, Kernel, LaneKind, Micros, Plan, PlannedLayer,
-    PlannedTensor, Space,
+    Bytes, CyclePoint, Hertz, InputResidency, Instruction, Kernel, Lane, LaneKind, Micros, Op,
+    Plan, PlannedLayer, PlannedTensor, Program, RowOrder, Space, Step, View, Work,
 };
-use tilewright_plan::{Instruction, Lane, Op, Program, Step, View};
 
 use crate::figure::Kind;
 use crate::memory_map::MemoryMap;
@@ -50,6 +49,7 @@ pub fn plan() -> Plan {
             op: 0,
             tile: 0,
             first_view: if layer == 0 { 0 } else { 3 },
+            order: RowOrder::Whole,
         },
     };
     let view = |offset, bytes| View::bytes(Space::Arena, offset, bytes);

@@ -220,6 +220,7 @@ impl State {
         self.keep_model(effects);
         self.plan = None;
         self.obstacles = Rc::default();
+        self.restart_comparing();
         self.package = None;
         self.selected = Selection::NONE;
         self.hovered = Selection::NONE;
@@ -242,7 +243,7 @@ impl State {
         let Some(task) = self.tasks.iter().find(|task| task.request == request) else { return };
         let place = match task.job {
             Job::Open => Place::Model,
-            Job::Plan => Place::Plan,
+            Job::Plan | Job::Compare => Place::Plan,
             Job::Package => Place::Firmware,
             Job::Input | Job::Run | Job::Judge => Place::Run,
         };

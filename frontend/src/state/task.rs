@@ -22,6 +22,8 @@ pub enum Job {
     Input,
     /// The model is planned.
     Plan,
+    /// It is planned in other ways, to compare.
+    Compare,
     /// The files for the board are put together.
     Package,
     /// The emulated board runs.
@@ -36,7 +38,7 @@ impl Job {
     pub const fn doer(self) -> Doer {
         match self {
             Self::Open | Self::Input | Self::Package | Self::Judge => Doer::Importer,
-            Self::Plan => Doer::Planner,
+            Self::Plan | Self::Compare => Doer::Planner,
             Self::Run => Doer::Emulator,
         }
     }
