@@ -138,9 +138,17 @@ pub struct Plan {
     pub elements: Elements,
     #[command(flatten)]
     pub json: Json,
-    /// Write the memory map, one row an operator, as comma-separated values
+    /// Write the memory map as comma-separated values, one row an operator: bytes of inputs,
+    /// outputs, tensors needed later and scratch, and each live tensor as name@offset+bytes(use);
+    /// `-` is standard output, here and below
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Draw the memory map: live bytes at each operator, and the arena over time
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write the predicted timeline as a trace that Perfetto opens, one track a resource
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! Reading and writing files: with limits, and with sentences for all that goes wrong.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -122,12 +122,13 @@ fn unreadable(path: &Path, what: &str, error: &io::Error) -> Problem {
     )
 }
 
-/// Writes a file.
+/// Writes a file: either the whole of it is there afterwards, or what was there before. What is
+/// no plain file, such as a pipe, is written to as it is.
 ///
 /// # Errors
 /// If that fails.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    fs::write(path, bytes).map_err(|error| {
+    replace(path, bytes).map_err(|error| {
         Problem::new(
             Blame::BadInput,
             format!("The file cannot be written: {error}."),
@@ -135,6 +136,28 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
             "Give a path that can be written.",
         )
     })
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let place = match fs::canonicalize(path) {
+        Ok(place) if !fs::metadata(&place)?.is_file() => return fs::write(place, bytes),
+        // The file that a link points to is replaced, not the link.
+        Ok(place) => place,
+        Err(_) => path.to_owned(),
+    };
+    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".tilewright-");
+    #[cfg(unix)]
+    builder.permissions({
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file; the process's mask takes from it.
+        fs::metadata(&place).map_or(fs::Permissions::from_mode(0o666), |about| about.permissions())
+    });
+    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(bytes)?;
+    file.persist(place)?;
+    Ok(())
 }
 
 /// Makes a folder and those above it.

@@ -82,6 +82,14 @@ pub fn stem(file: &ModelFile) -> Result<String, Problem> {
     Ok(of_zoo(file)?.map_or_else(|| files::stem(&file.model), |network| network.name))
 }
 
+/// The network, if the model is one of the zoo's with analytic scales.
+///
+/// # Errors
+/// If the zoo has no such network.
+pub fn network(options: &Quantised) -> Result<Option<Network>, Problem> {
+    if options.samples.is_some() { Ok(None) } else { of_zoo(&options.file) }
+}
+
 /// The int8 model of a file.
 ///
 /// # Errors

@@ -4,9 +4,11 @@
 //! which become a message on standard error and an exit code.
 
 mod args;
+mod columns;
 mod commands;
 mod files;
 mod load;
+mod memory;
 mod progress;
 mod report;
 mod text;

@@ -7,6 +7,7 @@ use tilewright_report::{Fault, Kind, PlanReport};
 use tilewright_server::pipeline::{Prepared, cannot_run, does_not_fit};
 use tilewright_server::{Done, Problem, RunResult};
 
+use crate::memory;
 use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
 
 /// How the model became int8.
@@ -28,7 +29,6 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
     if let Some(problem) = does_not_fit(report) {
         facts.add("fits", format!("no: {}", problem.error), None);
         facts.add("where", problem.place, None);
-        facts.add("what to do", problem.what_to_do, None);
     } else {
         facts.add("fits", "yes", kind("fits"));
     }
@@ -54,7 +54,12 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
     if let Some(latency) = report.latency_us {
         facts.add("latency", micros(latency.0), kind("latency_us"));
     }
+    if let Some(peak) = planned.memory.rows.get(planned.memory.peak_row) {
+        let live = format!("{} at '{}'", bytes(peak.live_bytes.0), peak.name);
+        facts.add("most live", live, Some(Kind::Counted));
+    }
     text.push_str(&facts.print());
+    text.push_str(&why_not(report));
     let mut table = Table::new(&[
         ("layer", Side::Left),
         ("kernel", Side::Left),
@@ -64,7 +69,10 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
         ("live SRAM", Side::Right),
         ("cycles (modelled)", Side::Right),
     ]);
-    let live = planned.memory.rows.iter().map(|row| number(row.live_bytes.0));
+    let live = planned.memory.rows.iter().enumerate().map(|(position, row)| {
+        let mark = if position == planned.memory.peak_row { "peak " } else { "" };
+        format!("{mark}{}", number(row.live_bytes.0))
+    });
     for (layer, live) in report.layers.iter().zip(live) {
         table.row([
             layer.name.clone(),
@@ -80,6 +88,51 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
         ]);
     }
     text.push('\n');
+    text.push_str(&table.print());
+    text
+}
+
+/// What the bytes are that do not fit, and what would help; empty for a plan that fits.
+#[must_use]
+pub fn why_not(report: &PlanReport) -> String {
+    let Some(reason) = &report.does_not_fit else { return String::new() };
+    let mut text = format!(
+        "\n{BOLD}What fills the {} with strategy {}{BOLD:#}\n",
+        reason.memory, report.strategy
+    );
+    let mut table = Table::new(&[("what", Side::Left), ("bytes", Side::Right), ("", Side::Left)]);
+    for part in &reason.parts {
+        table.row([part.role.words().to_owned(), number(part.bytes.0), part.name.clone()]);
+    }
+    table.row(["needed".to_owned(), number(reason.needed_bytes.0), String::new()]);
+    table.row(["there".to_owned(), number(reason.available_bytes.0), String::new()]);
+    text.push_str(&table.print());
+    if reason.remedies.is_empty() {
+        text.push_str("\nNothing that was tried helps.\n");
+        return text;
+    }
+    text.push_str(&format!("\n{BOLD}What would help{BOLD:#}\n"));
+    let mut table = Table::new(&[
+        ("change", Side::Left),
+        ("fits", Side::Left),
+        ("needs", Side::Right),
+        ("of", Side::Right),
+        ("latency", Side::Right),
+    ]);
+    for remedy in &reason.remedies {
+        let missing = remedy.needed_bytes - remedy.available_bytes;
+        table.row([
+            remedy.text.clone(),
+            if remedy.fits {
+                "yes".to_owned()
+            } else {
+                format!("no, {} of {} missing", bytes(missing.0), remedy.memory)
+            },
+            number(remedy.needed_bytes.0),
+            number(remedy.available_bytes.0),
+            remedy.latency_us.map_or_else(String::new, |latency| micros(latency.0)),
+        ]);
+    }
     text.push_str(&table.print());
     text
 }
@@ -193,13 +246,15 @@ fn keys(report: &impl serde::Serialize) -> Result<Map<String, Value>, Problem> {
     }
 }
 
-/// A plan's keys, and on what the model was quantised.
+/// A plan's keys, on what the model was quantised, and the memory map.
 ///
 /// # Errors
 /// Reports hold text and numbers only, so an error is ours.
-pub fn plan_json(report: &PlanReport, prepared: &Prepared) -> Result<Value, Problem> {
+pub fn plan_json(planned: &Planned, prepared: &Prepared) -> Result<Value, Problem> {
+    let report = &planned.report;
     let mut all = keys(report)?;
     all.insert("samples".to_owned(), json!(prepared.samples));
+    all.insert("memory".to_owned(), memory::as_json(planned));
     Ok(Value::Object(all))
 }
 

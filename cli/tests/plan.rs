@@ -131,6 +131,11 @@ fn plan_gives_the_keys_that_scripts_rely_on() {
     let all = json(&plan(&lenet(), &["--json", "--strategy", "all"]), 0);
     assert_eq!(all.as_array().unwrap()[0], report);
     assert!(text(&plan(&lenet(), &[]), 0).contains("proved"));
+    let columns = text(&plan(&lenet(), &["--strategy", "all"]), 0);
+    for strategy in all.as_array().unwrap() {
+        assert!(columns.contains(strategy["strategy"].as_str().unwrap()), "{columns}");
+    }
+    assert!(columns.contains("best of the row"), "{columns}");
 }
 
 #[test]
@@ -141,8 +146,33 @@ fn a_plan_that_does_not_fit_exits_with_one_and_names_operator_and_bytes() {
     assert_eq!(reason["available_bytes"], 2048);
     assert_eq!(reason["needed_bytes"], report["peak_sram_bytes"]);
     assert!(!reason["operator"].as_str().unwrap().is_empty());
+    let parts = reason["parts"].as_array().unwrap();
+    let bytes: u64 = parts.iter().map(|part| part["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(Some(bytes), reason["needed_bytes"].as_u64(), "the parts are all there is");
+    // The board has more than the budget: planned, not guessed.
+    let remedy = &reason["remedies"][0];
+    assert_eq!((&remedy["change"], &remedy["fits"]), (&"whole_arena".into(), &true.into()));
+    assert_eq!(remedy["needed_bytes"], report["peak_sram_bytes"]);
     let said = text(&plan(&lenet(), &["--sram", "2KiB"]), 1);
     assert!(said.contains("2048 are there"), "{said}");
+    assert!(said.contains("What would help") && said.contains("no budget"), "{said}");
+}
+
+#[test]
+fn a_network_of_the_zoo_that_does_not_fit_is_offered_in_sizes_that_do() {
+    let network = "zoo:mobilenet-v2-w0.35-r160";
+    let report = json(&plan(network, &["--json", "--strategy", "reordered"]), 1);
+    let remedies = report["does_not_fit"]["remedies"].as_array().unwrap();
+    let smaller = |remedy: &&Value| remedy["change"]["network"].is_string();
+    let smaller: Vec<&Value> = remedies.iter().filter(smaller).collect();
+    assert!(!smaller.is_empty(), "{remedies:?}");
+    for remedy in smaller {
+        assert_eq!(remedy["fits"], true);
+        let name = format!("zoo:{}", remedy["change"]["network"].as_str().unwrap());
+        let planned = json(&plan(&name, &["--json", "--strategy", "reordered"]), 0);
+        assert_eq!(planned["peak_sram_bytes"], remedy["needed_bytes"], "{name}");
+        assert_eq!(planned["latency_us"], remedy["latency_us"], "{name}");
+    }
 }
 
 #[test]
@@ -168,22 +198,6 @@ fn samples_come_from_beside_the_model_or_must_be_given() {
     let other = models().join("fashion-mobilenet.calibration.npy").display().to_string();
     let output = plan(&alone, &["--samples", &other]);
     assert_eq!(output.status.code(), Some(2), "{:?}", String::from_utf8(output.stderr));
-}
-
-#[test]
-fn the_memory_map_is_written_as_csv() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("map.csv");
-    let report = json(&plan(&lenet(), &["--json", "--csv", &path.display().to_string()]), 0);
-    let map = std::fs::read_to_string(&path).unwrap();
-    let rows: Vec<Vec<&str>> = map.lines().skip(1).map(|row| row.split(',').collect()).collect();
-    assert_eq!(rows.len(), report["layers"].as_array().unwrap().len());
-    for row in &rows {
-        let bytes: Vec<u64> = row[4..8].iter().map(|field| field.parse().unwrap()).collect();
-        assert_eq!(bytes[0] + bytes[1] + bytes[2], bytes[3], "{row:?}");
-    }
-    let nowhere = folder.path().join("none/map.csv").display().to_string();
-    assert_eq!(plan(&lenet(), &["--csv", &nowhere]).status.code(), Some(2));
 }
 
 #[test]

@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
-use tilewright_plan::Space;
-use tilewright_report::{Counts, Difference, Fault, LayerCount, MemoryMap, PlanReport, Timeline};
+use tilewright_report::{
+    Counts, Difference, Fault, LayerCount, MemoryMap, PlacedTensor, PlanReport, Timeline,
+};
 
 /// What went wrong: what, where, and what to do about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,6 +229,8 @@ pub enum PlanRequest {
     Load,
     /// Plans the model.
     Plan(PlanSettings),
+    /// Plans the model to compare: there is no image and no timeline.
+    Compare(PlanSettings),
 }
 
 /// Choices that make a plan.
@@ -256,7 +259,7 @@ pub enum PlanReply {
         /// Strategies that cannot plan it, and why.
         obstacles: Vec<(String, String)>,
     },
-    /// Buffers: the plan image, if the plan fits.
+    /// Buffers: the plan image, if the plan fits. None for a plan to compare.
     Planned(Box<PlanFacts>),
 }
 
@@ -277,27 +280,6 @@ pub struct PlanFacts {
     pub outputs: Vec<OutputFacts>,
     /// The image, if the plan fits.
     pub image: Option<ImageFacts>,
-}
-
-/// An activation tensor with its place and life.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlacedTensor {
-    /// Index of the tensor in the model.
-    pub tensor: u32,
-    /// Name.
-    pub name: String,
-    /// Height, width, channels.
-    pub shape: [u32; 3],
-    /// Bytes.
-    pub bytes: u64,
-    /// Memory that holds it.
-    pub space: Space,
-    /// Byte offset in that memory.
-    pub offset: u64,
-    /// First layer that needs it to exist.
-    pub first: u32,
-    /// One past the last.
-    pub end: u32,
 }
 
 /// An output of the program.

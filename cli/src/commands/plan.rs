@@ -1,127 +1,132 @@
 //! `tilewright plan`.
 
-use serde_json::{Value, json as object};
-use tilewright_model::Model;
+use std::path::Path;
+
 use tilewright_planner::{Planned, Strategy};
-use tilewright_report::{MemoryMap, TensorUse};
-use tilewright_server::Problem;
-use tilewright_server::pipeline::{checked_plan, obstacle};
+use tilewright_report::picture::{self, Drawn};
+use tilewright_report::{PlacedTensor, Trace};
+use tilewright_server::pipeline::{Asked, checked_plan, find_remedies, is_unsuited};
+use tilewright_server::{Blame, Problem};
 
 use super::json;
 use crate::args::{Elements, Plan, Strategies};
-use crate::text::csv_row;
-use crate::{Said, files, load, progress, report};
+use crate::columns::{self, Column};
+use crate::{Said, files, load, memory, progress, report};
 
 /// Plans a model.
 pub fn plan(options: &Plan) -> Result<Said, Problem> {
+    one_at_standard_output(options)?;
     let cancel = load::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let board = load::board(&options.on.board)?;
+    let network = load::network(&options.on.quantised)?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
-    let (mut strategies, obstacles) = match options.strategy {
-        Strategies::One(strategy) => (vec![strategy], Vec::new()),
-        Strategies::All => (Strategy::ALL.to_vec(), obstacles(&prepared.model)),
+    let choices = load::options(&options.on);
+    let (strategies, is_all) = match options.strategy {
+        Strategies::One(strategy) => (vec![strategy], false),
+        Strategies::All => (Strategy::ALL.to_vec(), true),
     };
-    strategies.retain(|strategy| obstacles.iter().all(|(unable, _)| unable != strategy));
-    let mut planned = Vec::new();
+    let mut columns: Vec<Column> = Vec::new();
     for strategy in strategies {
-        let choices = load::options(&options.on);
-        let made = checked_plan(&prepared.model, &board, strategy, &choices, &mut tell, &cancel)?;
-        planned.push(match options.elements {
-            Elements::Int8 => made,
-            Elements::Float32 => made.in_floats(&prepared.model, &board, &choices),
-        });
+        let model = &prepared.model;
+        match checked_plan(model, &board, strategy, &choices, &mut tell, &cancel) {
+            // Beside others, a strategy need not suit the model.
+            Err(problem) if !(is_all && is_unsuited(&problem)) => return Err(problem),
+            plan => columns.push(Column {
+                strategy,
+                plan: plan.map(|made| match options.elements {
+                    Elements::Int8 => made,
+                    Elements::Float32 => made.in_floats(model, &board, &choices),
+                }),
+            }),
+        }
+    }
+    let network = network.as_ref();
+    let asked = Asked { model: &prepared.model, network, board: &board, options: &choices };
+    let mut planned: Vec<&mut Planned> =
+        columns.iter_mut().filter_map(|column| column.plan.as_mut().ok()).collect();
+    // Remedies are plans that run.
+    if options.elements == Elements::Int8 {
+        find_remedies(&asked, &mut planned, &mut tell, &cancel)?;
     }
     drop(teller);
-    if let Some(path) = &options.csv {
-        files::write(path, memory_csv(&planned).as_bytes())?;
+    let planned: Vec<&Planned> = planned.into_iter().map(|plan| &*plan).collect();
+    let code = u8::from(!planned.iter().any(|planned| planned.report.fits));
+    if let Some(text) = write_files(options, &planned)? {
+        return Ok(Said { text, code });
     }
-    let text = if options.json.json {
-        let reports: Vec<_> = planned
-            .iter()
-            .map(|planned| report::plan_json(&planned.report, &prepared))
-            .chain(obstacles.iter().map(|(strategy, why)| Ok(unable(*strategy, why, &planned))))
-            .collect::<Result<_, _>>()?;
-        match (options.strategy, reports.as_slice()) {
-            (Strategies::One(_), [one]) => json(one)?,
-            _ => json(&reports)?,
+    if planned.is_empty() {
+        // Why the first has none is why none has, as a rule.
+        let first = columns.into_iter().find_map(|column| column.plan.err());
+        return Err(first.unwrap_or_else(|| Problem::ours("There are no strategies.", "planner")));
+    }
+    let text = match (options.json.json, is_all) {
+        (true, true) => {
+            let all = columns.iter().map(|column| column.json(&prepared, &board));
+            json(&all.collect::<Result<Vec<_>, _>>()?)?
         }
-    } else {
-        let mut text = report::preparation(&prepared);
-        for planned in &planned {
-            text.push_str(&report::plan(planned, &board));
+        (true, false) => json(&report::plan_json(planned[0], &prepared)?)?,
+        (false, true) => {
+            report::preparation(&prepared) + &columns::text(&prepared.model.name, &columns, &board)
         }
-        for (strategy, why) in &obstacles {
-            text.push_str(&format!("\nstrategy {strategy}: no plan. {why}\n"));
-        }
-        text
+        (false, false) => report::preparation(&prepared) + &report::plan(planned[0], &board),
     };
-    let fits = planned.iter().any(|planned| planned.report.fits);
-    Ok(Said { text, code: u8::from(!fits) })
+    Ok(Said { text, code })
 }
 
-/// The strategies that cannot plan a model, and why.
-fn obstacles(model: &Model) -> Vec<(Strategy, String)> {
-    let why = |strategy| Some((strategy, obstacle(model, strategy)?));
-    Strategy::ALL.into_iter().filter_map(why).collect()
+/// The word for standard output where a file could stand.
+const STANDARD_OUTPUT: &str = "-";
+
+fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_OUTPUT
 }
 
-/// The JSON of a strategy that cannot plan a model, beside `planned` ones.
-fn unable(strategy: Strategy, why: &str, planned: &[Planned]) -> Value {
-    let (model, board) = planned.first().map_or(("", ""), |p| (&p.report.model, &p.report.board));
-    object!({
-        "model": model,
-        "board": board,
-        "strategy": strategy.name(),
-        "fits": false,
-        "not_applicable": why,
-    })
-}
-
-/// The memory maps of plans: one row an operator.
-fn memory_csv(plans: &[Planned]) -> String {
-    let head = [
-        "strategy",
-        "position",
-        "name",
-        "op",
-        "input_bytes",
-        "output_bytes",
-        "other_bytes",
-        "live_bytes",
-        "tensors",
-    ];
-    let mut text = csv_row(&head.map(str::to_owned));
-    for planned in plans {
-        for (position, row) in planned.memory.rows.iter().enumerate() {
-            text.push_str(&csv_row(&[
-                planned.report.strategy.clone(),
-                position.to_string(),
-                row.name.clone(),
-                row.op.clone(),
-                row.input_bytes.0.to_string(),
-                row.output_bytes.0.to_string(),
-                row.other_bytes.0.to_string(),
-                row.live_bytes.0.to_string(),
-                tensors(&planned.memory, position, planned),
-            ]));
-        }
+/// Standard output can hold one thing.
+fn one_at_standard_output(options: &Plan) -> Result<(), Problem> {
+    let files = [&options.csv, &options.svg, &options.perfetto];
+    let there = files.iter().filter(|file| file.as_deref().is_some_and(is_standard_output));
+    if there.count() + usize::from(options.json.json) > 1 {
+        return Err(Problem::new(
+            Blame::BadInput,
+            "Standard output can hold one of JSON, CSV, SVG and trace.",
+            STANDARD_OUTPUT,
+            "Give files for the others.",
+        ));
     }
-    text
+    Ok(())
 }
 
-/// The live tensors of a row: `name@offset+bytes(use)`, separated by blanks.
-fn tensors(memory: &MemoryMap, row: usize, planned: &Planned) -> String {
-    let live = memory.rows.get(row).map_or(&[][..], |row| &row.tensors);
-    let words = live.iter().filter_map(|(index, why)| {
-        let tensor = planned.plan.tensors.get(*index as usize)?;
-        let why = match why {
-            TensorUse::Input => "input",
-            TensorUse::Output => "output",
-            TensorUse::Other => "other",
-        };
-        Some(format!("{}@{}+{}({why})", tensor.name, tensor.offset, tensor.bytes.0))
-    });
-    words.collect::<Vec<_>>().join(" ")
+/// Writes the files that were asked for; gives the one that is for standard output.
+fn write_files(options: &Plan, planned: &[&Planned]) -> Result<Option<String>, Problem> {
+    let mut said = None;
+    let mut write = |path: &Option<_>, text: &dyn Fn() -> Result<String, Problem>| {
+        match path.as_deref() {
+            None => {}
+            Some(path) if is_standard_output(path) => said = Some(text()?),
+            Some(path) => files::write(path, text()?.as_bytes())?,
+        }
+        Ok(())
+    };
+    write(&options.csv, &|| Ok(memory::csv(planned)))?;
+    write(&options.svg, &|| Ok(drawing(planned)))?;
+    write(&options.perfetto, &|| trace(planned))?;
+    Ok(said)
+}
+
+fn drawing(planned: &[&Planned]) -> String {
+    let tensors: Vec<_> = planned.iter().map(|planned| PlacedTensor::of(&planned.plan)).collect();
+    let mut drawn = Vec::new();
+    for (planned, tensors) in planned.iter().zip(&tensors) {
+        drawn.push(Drawn { report: &planned.report, memory: &planned.memory, tensors });
+    }
+    picture::svg(&drawn)
+}
+
+fn trace(planned: &[&Planned]) -> Result<String, Problem> {
+    let mut trace = Trace::new();
+    for Planned { report, memory, timeline, .. } in planned {
+        trace.add(report, memory, timeline);
+    }
+    serde_json::to_string(&trace).map_err(|error| Problem::ours(format!("{error}."), "trace"))
 }

@@ -92,7 +92,7 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
     let Ran { planned, done } = emulated.run(options.strategy)?;
     let Some(done) = done else {
         if options.json.json {
-            let text = json(&report::plan_json(&planned.report, &emulated.prepared)?)?;
+            let text = json(&report::plan_json(&planned, &emulated.prepared)?)?;
             return Ok(Said { text, code: Blame::DoesNotFit.exit_code() });
         }
         let unknown = || Problem::ours("A plan does not fit without a reason.", "planner");

@@ -52,8 +52,8 @@ impl Planned {
             *time = None;
         }
         let sram = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
-        report.does_not_fit =
-            remedies::does_not_fit(plan, board, sram, report.flash_bytes, &self.memory);
+        let flash = [report.flash_bytes, board.plan_bytes()];
+        report.does_not_fit = remedies::does_not_fit(plan, sram, flash, &self.memory);
         report.fits = report.does_not_fit.is_none();
         self
     }

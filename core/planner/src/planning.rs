@@ -3,7 +3,7 @@
 
 use crate::costs::Costs;
 use crate::strategy::{self, Search};
-use crate::{Options, PlanError, Planned, Strategy, remedies, report, simulate};
+use crate::{Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
@@ -71,16 +71,6 @@ impl Planning {
         let mut report =
             report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
         report.stages = stages;
-        if let Some(trouble) = report.does_not_fit.as_mut()
-            && self.strategy != Strategy::Auto
-            && trouble.memory == remedies::SRAM
-            && model.nodes.len() <= remedies::MOST_NODES
-        {
-            let mut auto = strategy::auto::Combining::new(model)?;
-            while !auto.advance(model, u64::MAX)? {}
-            let (best, _) = Box::new(auto).finish(model)?;
-            trouble.remedies.splice(0..0, remedies::of_auto(trouble, best.arranged.height));
-        }
         Ok(Planned { plan, memory, timeline, report })
     }
 }

@@ -1,89 +1,99 @@
-//! Whether a plan fits, and what would help if not.
+//! Whether a plan fits, and what the bytes are if not.
 
-use tilewright_board::Board;
-use tilewright_plan::{Bytes, Plan};
-use tilewright_report::{DoesNotFit, MemoryMap};
+use tilewright_plan::{Bytes, Plan, Space};
+use tilewright_report::{DoesNotFit, FLASH, MemoryMap, Part, PartRole, Ranges, SRAM, TensorUse};
 
-/// The memory of tensors, as people call it.
-pub const SRAM: &str = "SRAM";
+/// Layers whose weights are named where flash is too small.
+const NAMED_LAYERS: usize = 5;
 
-/// Largest model for which strategy `auto` is tried when another does not fit: remedies must not
-/// take longer than the plan that they are for.
-pub const MOST_NODES: usize = 1000;
-
-/// What does not fit, if anything: SRAM first, then flash.
+/// What does not fit, if anything: SRAM first, then flash, of which it needs and had `flash`.
+/// Remedies are not tried here.
 pub fn does_not_fit(
     plan: &Plan,
-    board: &Board,
     sram: Bytes,
-    flash_needed: Bytes,
+    flash: [Bytes; 2],
     memory: &MemoryMap,
 ) -> Option<DoesNotFit> {
-    if memory.arena_bytes > sram {
-        let peak = memory.rows.get(memory.peak_row);
-        let row = peak.filter(|row| row.live_bytes > sram);
-        let mut remedies = Vec::new();
-        if let Some(row) = peak {
-            remedies.push(format!(
-                "the operator '{}' needs {} at once: {} of input, {} of output, {} for later \
-                 operators; a lower resolution or width shrinks all three",
-                row.name, row.live_bytes, row.input_bytes, row.output_bytes, row.other_bytes
-            ));
-        }
-        let larger = larger_boards(board, |other| other.arena() >= memory.arena_bytes);
-        if !larger.is_empty() {
-            remedies.push(format!("a board with more SRAM: {larger}"));
-        }
-        return Some(DoesNotFit {
-            memory: SRAM.to_owned(),
-            operator: row.map(|row| row.name.clone()).unwrap_or_default(),
-            needed_bytes: memory.arena_bytes,
-            available_bytes: sram,
-            remedies,
-        });
-    }
-    let flash = board.plan_bytes();
-    if flash_needed > flash {
-        let largest = plan.constants.iter().max_by_key(|constant| constant.bytes);
-        let layer =
-            largest.and_then(|c| plan.layers.iter().find(|layer| layer.nodes.contains(&c.node)));
-        let mut remedies = Vec::new();
-        if let (Some(constant), Some(layer)) = (largest, layer) {
-            remedies.push(format!(
-                "the weights of '{}' take {}: the largest share",
-                layer.name, constant.bytes
-            ));
-        }
-        let larger = larger_boards(board, |other| other.plan_bytes() >= flash_needed);
-        if !larger.is_empty() {
-            remedies.push(format!("a board with more flash: {larger}"));
-        }
-        return Some(DoesNotFit {
-            memory: "flash".to_owned(),
-            operator: layer.map(|layer| layer.name.clone()).unwrap_or_default(),
-            needed_bytes: flash_needed,
-            available_bytes: flash,
-            remedies,
-        });
-    }
-    None
+    let [flash_needed, flash_had] = flash;
+    let (memory, operator, needed, available, parts) = if memory.arena_bytes > sram {
+        let row = memory.rows.get(memory.peak_row).filter(|row| row.live_bytes > sram);
+        let operator = row.map(|row| row.name.clone()).unwrap_or_default();
+        (SRAM, operator, memory.arena_bytes, sram, parts_of_arena(plan, memory))
+    } else if flash_needed > flash_had {
+        let (operator, parts) = parts_of_flash(plan, flash_needed);
+        (FLASH, operator, flash_needed, flash_had, parts)
+    } else {
+        return None;
+    };
+    Some(DoesNotFit {
+        memory: memory.to_owned(),
+        operator,
+        needed_bytes: needed,
+        available_bytes: available,
+        parts,
+        remedies: Vec::new(),
+    })
 }
 
-/// What strategy `auto`, whose arena is `height`, does for a plan that needs more SRAM than there
-/// is.
-pub fn of_auto(trouble: &DoesNotFit, height: Bytes) -> Option<String> {
-    let DoesNotFit { needed_bytes, available_bytes, .. } = trouble;
-    let result = if height <= *available_bytes { "which fits" } else { "still too much" };
-    (height < *needed_bytes)
-        .then(|| format!("strategy `auto` needs {height} instead of {needed_bytes}, {result}"))
-}
-
-fn larger_boards(board: &Board, enough: impl Fn(&Board) -> bool) -> String {
-    let boards = tilewright_board::all();
-    let names: Vec<String> = boards
-        .into_iter()
-        .filter(|other| other.id != board.id && enough(other))
-        .map(|other| other.name)
+/// What fills the arena at the peak. A byte that two tensors share counts for the first.
+fn parts_of_arena(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
+    let Some(row) = memory.rows.get(memory.peak_row) else { return Vec::new() };
+    let mut tensors: Vec<(PartRole, &tilewright_plan::PlannedTensor)> = row
+        .tensors
+        .iter()
+        .filter_map(|(number, why)| {
+            let role = match why {
+                TensorUse::Input => PartRole::Input,
+                TensorUse::Output => PartRole::Output,
+                TensorUse::Other => PartRole::Later,
+            };
+            Some((role, plan.tensors.get(*number as usize)?))
+        })
+        .filter(|(_, tensor)| tensor.space == Space::Arena)
         .collect();
-    names.join(", ")
+    tensors.sort_by_key(|(role, tensor)| (*role, u64::MAX - tensor.bytes.0));
+    let mut taken = Ranges::default();
+    let mut before = 0;
+    let mut parts: Vec<Part> = tensors
+        .into_iter()
+        .map(|(role, tensor)| {
+            taken.add(tensor.offset, tensor.extent());
+            let after = taken.total();
+            let bytes = Bytes(after - std::mem::replace(&mut before, after));
+            Part { name: tensor.name.clone(), role, bytes }
+        })
+        .collect();
+    let rest = [
+        (PartRole::Scratch, row.scratch_bytes),
+        (PartRole::Gap, memory.arena_bytes - row.live_bytes),
+    ];
+    let rest = rest.into_iter().filter(|(_, bytes)| bytes.0 > 0);
+    parts.extend(rest.map(|(role, bytes)| Part { name: String::new(), role, bytes }));
+    parts
+}
+
+/// The layer with the largest constants, and what fills the plan image: the layers with the
+/// largest constants, and the rest.
+fn parts_of_flash(plan: &Plan, needed: Bytes) -> (String, Vec<Part>) {
+    let mut layers: Vec<(Bytes, &str)> = plan
+        .layers
+        .iter()
+        .map(|layer| {
+            let own = plan.constants.iter().filter(|constant| layer.nodes.contains(&constant.node));
+            (own.map(|constant| constant.bytes).sum(), layer.name.as_str())
+        })
+        .collect();
+    layers.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+    layers.truncate(NAMED_LAYERS);
+    let named: Bytes = layers.iter().map(|(bytes, _)| *bytes).sum();
+    let operator = layers.first().map(|(_, name)| (*name).to_owned()).unwrap_or_default();
+    let part = |(bytes, name): &(Bytes, &str)| Part {
+        name: (*name).to_owned(),
+        role: PartRole::Weights,
+        bytes: *bytes,
+    };
+    let mut parts: Vec<Part> = layers.iter().map(part).collect();
+    let rest = needed - named;
+    parts.push(Part { name: String::new(), role: PartRole::Rest, bytes: rest });
+    (operator, parts)
 }

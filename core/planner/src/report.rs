@@ -49,7 +49,7 @@ pub fn report(
     let latency = timeline.end().since(Default::default()).at(clock);
     let runnable = plan.layers.iter().all(|layer| layer.work.no_kernel().is_none());
     let time = |micros: Micros| runnable.then_some(micros);
-    let does_not_fit = remedies::does_not_fit(plan, board, sram, flash, memory);
+    let does_not_fit = remedies::does_not_fit(plan, sram, [flash, board.plan_bytes()], memory);
     PlanReport {
         model: plan.model.clone(),
         board: plan.board.clone(),
@@ -65,10 +65,12 @@ pub fn report(
         does_not_fit,
         runnable,
         peak_sram_bytes: memory.arena_bytes,
+        sram_limit_bytes: sram,
         lower_bound_bytes: bound,
         proved: memory.arena_bytes == bound,
         stages: Vec::new(),
         flash_bytes: flash,
+        flash_limit_bytes: board.plan_bytes(),
         external_bytes: Bytes(0),
         macs: plan.layers.iter().map(|layer| layer.macs).sum(),
         latency_us: time(latency),
@@ -139,8 +141,10 @@ fn kinds() -> BTreeMap<String, Kind> {
     let proved = ["lower_bound_bytes", "proved", "fits", "runnable"];
     let counted = [
         "peak_sram_bytes",
+        "sram_limit_bytes",
         "stages",
         "flash_bytes",
+        "flash_limit_bytes",
         "external_bytes",
         "macs",
         "read_bytes",

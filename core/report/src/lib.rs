@@ -2,14 +2,25 @@
 //!
 //! Keys of serialised reports are snake_case with the unit in the name; scripts rely on them.
 
+mod compare;
 mod figure;
+#[cfg(test)]
+mod fixture;
 mod memory_map;
+pub mod picture;
 mod plan_report;
+mod ranges;
+mod remedy;
 mod run_report;
 mod timeline;
+mod trace;
 
+pub use compare::{Compared, Value, compare};
 pub use figure::Kind;
-pub use memory_map::{MemoryMap, MemoryRow, TensorUse};
-pub use plan_report::{DoesNotFit, LayerRow, PlanReport, Stage};
+pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
+pub use plan_report::{DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage};
+pub use ranges::Ranges;
+pub use remedy::{Change, FLASH, Remedy, SRAM, changes};
 pub use run_report::{Difference, Fault, FaultKind, LayerCount, RunReport};
 pub use timeline::{Counts, Slice, SliceKind, Timeline};
+pub use trace::Trace;

@@ -1,7 +1,12 @@
 //! Which tensors are live at each operator, and where they lie (Sudharsan et al., section 3).
+//!
+//! Bytes are those of the arena that are in use, each counted once: tensors that lie over each
+//! other, as where an operator overwrites its input, share bytes.
 
 use serde::{Deserialize, Serialize};
-use tilewright_plan::{Bytes, Plan, Space};
+use tilewright_plan::{Bytes, Instruction, Plan, PlannedTensor, Space};
+
+use crate::ranges::Ranges;
 
 /// Why a tensor takes memory at an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,10 +33,35 @@ pub struct MemoryRow {
     pub output_bytes: Bytes,
     /// Bytes of tensors that later operators need.
     pub other_bytes: Bytes,
-    /// Bytes of all live tensors; those that several share count once.
+    /// Bytes that its steps touch beside live tensors: buffers of the operator's own.
+    pub scratch_bytes: Bytes,
+    /// Bytes that two live tensors share, less what is kept free; the sums above count them for
+    /// each.
+    pub shared_bytes: Bytes,
+    /// Bytes kept free between the rows or pixels of tensors that lie inside another one, less what
+    /// tensors share.
+    pub reserved_bytes: Bytes,
+    /// Bytes in use: input + output + other + scratch + reserved - shared.
     pub live_bytes: Bytes,
     /// The live tensors: index into the plan's tensors, and why it is live.
     pub tensors: Vec<(u32, TensorUse)>,
+}
+
+impl MemoryRow {
+    /// Bytes of inputs, outputs, other tensors and scratch such that each byte counts once and
+    /// the sum is [`Self::live_bytes`]: shared bytes are taken from the outputs first, which lie
+    /// over an input as a rule, and bytes kept free belong to others.
+    #[must_use]
+    pub fn stack(&self) -> [Bytes; 4] {
+        let mut shared = self.shared_bytes;
+        let mut own = |bytes: Bytes| {
+            let taken = bytes.min(shared);
+            shared = shared - taken;
+            bytes - taken
+        };
+        let (output, other) = (own(self.output_bytes), own(self.other_bytes));
+        [own(self.input_bytes), output, other + self.reserved_bytes, self.scratch_bytes]
+    }
 }
 
 /// The tensor memory map of a plan.
@@ -39,7 +69,7 @@ pub struct MemoryRow {
 pub struct MemoryMap {
     /// One row for each operator, in order.
     pub rows: Vec<MemoryRow>,
-    /// Largest sum of live bytes.
+    /// Most live bytes of all rows.
     pub peak_live_bytes: Bytes,
     /// The row with that sum; the first of several.
     pub peak_row: usize,
@@ -47,12 +77,90 @@ pub struct MemoryMap {
     pub arena_bytes: Bytes,
 }
 
+/// An activation tensor with its place and life.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedTensor {
+    /// Index of the tensor in the model.
+    pub tensor: u32,
+    /// Name.
+    pub name: String,
+    /// Height, width, channels.
+    pub shape: [u32; 3],
+    /// Bytes.
+    pub bytes: u64,
+    /// Memory that holds it.
+    pub space: Space,
+    /// Byte offset in that memory.
+    pub offset: u64,
+    /// Bytes from its first element to the end of its last: more than it has where it lies inside
+    /// another tensor.
+    pub extent: u64,
+    /// First layer that needs it to exist.
+    pub first: u32,
+    /// One past the last.
+    pub end: u32,
+}
+
+impl PlacedTensor {
+    /// The activation tensors of a plan; indices of memory maps point here.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Vec<Self> {
+        let placed = |tensor: &PlannedTensor| Self {
+            tensor: tensor.tensor,
+            name: tensor.name.clone(),
+            shape: tensor.shape,
+            bytes: tensor.bytes.0,
+            space: tensor.space,
+            offset: tensor.offset,
+            extent: tensor.extent(),
+            first: tensor.first,
+            end: tensor.end,
+        };
+        plan.tensors.iter().map(placed).collect()
+    }
+
+    /// From its first byte to the end of its last.
+    #[must_use]
+    pub const fn range(&self) -> [u64; 2] {
+        [self.offset, self.offset.saturating_add(self.extent)]
+    }
+}
+
 impl MemoryMap {
-    /// The map of a plan; only tensors in the arena count.
+    /// The map of a plan; only bytes in the arena count.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
-        let rows: Vec<MemoryRow> =
-            plan.layers.iter().enumerate().map(|(index, layer)| row(plan, index, layer)).collect();
+        let mut rows: Vec<MemoryRow> = plan.layers.iter().map(empty_row).collect();
+        let mut taken = vec![Ranges::default(); rows.len()];
+        for (number, tensor) in (0u32..).zip(&plan.tensors) {
+            if tensor.space != Space::Arena {
+                continue;
+            }
+            let life = tensor.first as usize..(tensor.end as usize).min(rows.len());
+            for position in life {
+                let (row, layer) = (&mut rows[position], &plan.layers[position]);
+                let (why, sum) = if layer.writes.contains(&number) {
+                    (TensorUse::Output, &mut row.output_bytes)
+                } else if layer.reads.contains(&number) {
+                    (TensorUse::Input, &mut row.input_bytes)
+                } else {
+                    (TensorUse::Other, &mut row.other_bytes)
+                };
+                *sum += tensor.bytes;
+                row.tensors.push((number, why));
+                taken[position].add(tensor.offset, tensor.extent());
+            }
+        }
+        let touched = touched(plan, rows.len());
+        for ((row, mut taken), touched) in rows.iter_mut().zip(taken).zip(touched) {
+            let sum = row.input_bytes + row.output_bytes + row.other_bytes;
+            let tensors = Bytes(taken.total());
+            row.shared_bytes = sum - tensors;
+            row.reserved_bytes = tensors - sum;
+            taken.extend(touched);
+            row.live_bytes = Bytes(taken.total());
+            row.scratch_bytes = row.live_bytes - tensors;
+        }
         let mut peak_row = 0;
         for (index, row) in rows.iter().enumerate() {
             if row.live_bytes > rows[peak_row].live_bytes {
@@ -68,45 +176,47 @@ impl MemoryMap {
     }
 }
 
-fn row(plan: &Plan, index: usize, layer: &tilewright_plan::PlannedLayer) -> MemoryRow {
-    let mut row = MemoryRow {
+fn empty_row(layer: &tilewright_plan::PlannedLayer) -> MemoryRow {
+    MemoryRow {
         name: layer.name.clone(),
         op: layer.work.name().to_owned(),
         input_bytes: Bytes(0),
         output_bytes: Bytes(0),
         other_bytes: Bytes(0),
+        scratch_bytes: Bytes(0),
+        shared_bytes: Bytes(0),
+        reserved_bytes: Bytes(0),
         live_bytes: Bytes(0),
         tensors: Vec::new(),
-    };
-    let position = index as u32;
-    let mut ranges = Vec::new();
-    for (number, tensor) in plan.tensors.iter().enumerate() {
-        if tensor.space != Space::Arena || !(tensor.first..tensor.end).contains(&position) {
-            continue;
-        }
-        let number = number as u32;
-        let (why, sum) = if layer.writes.contains(&number) {
-            (TensorUse::Output, &mut row.output_bytes)
-        } else if layer.reads.contains(&number) {
-            (TensorUse::Input, &mut row.input_bytes)
-        } else {
-            (TensorUse::Other, &mut row.other_bytes)
-        };
-        *sum += tensor.bytes;
-        ranges.push((tensor.offset, tensor.offset + tensor.extent()));
-        row.tensors.push((number, why));
     }
-    row.live_bytes = covered(ranges);
-    row
 }
 
-/// Bytes that lie in at least one of the ranges.
-fn covered(mut ranges: Vec<(u64, u64)>) -> Bytes {
-    ranges.sort_unstable();
-    let (mut sum, mut reached) = (0, 0);
-    for (start, end) in ranges {
-        sum += end.saturating_sub(start.max(reached));
-        reached = reached.max(end);
+/// The bytes of the arena that the steps of each layer touch.
+fn touched(plan: &Plan, layers: usize) -> Vec<Ranges> {
+    let mut touched = vec![Ranges::default(); layers];
+    let lanes = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| &p.lanes);
+    for step in lanes.flat_map(|lane| &lane.steps) {
+        let Some(ranges) = touched.get_mut(usize::from(step.layer)) else { continue };
+        match step.instruction {
+            Instruction::Compute { op, first_view, .. } => {
+                let views = plan.operands(op, first_view).map_or(&[][..], |(_, views)| views);
+                for view in views.iter().filter(|view| view.space() == Some(Space::Arena)) {
+                    ranges.add(u64::from(view.offset), view.extent());
+                }
+            }
+            Instruction::Copy { source, destination, .. } => {
+                for span in [source, destination] {
+                    let span = plan.spans.get(span as usize);
+                    if let Some(span) = span.filter(|s| s.space() == Some(Space::Arena)) {
+                        ranges.add(u64::from(span.offset), span.extent());
+                    }
+                }
+            }
+            Instruction::Mark(_) => {}
+        }
     }
-    Bytes(sum)
+    touched
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Micros};
 
 use crate::figure::Kind;
+use crate::remedy::Remedy;
 
 /// A layer of a plan, with its predicted cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,7 +34,7 @@ pub struct LayerRow {
 }
 
 /// Why a plan does not fit, and what would help.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DoesNotFit {
     /// The memory that is too small, as people call it: `SRAM`, `flash`.
     pub memory: String,
@@ -43,8 +44,57 @@ pub struct DoesNotFit {
     pub needed_bytes: Bytes,
     /// Bytes had.
     pub available_bytes: Bytes,
-    /// What would help, cheapest first.
-    pub remedies: Vec<String>,
+    /// What the bytes are; they add up to those needed.
+    pub parts: Vec<Part>,
+    /// What would help, each really planned, cheapest first; empty as long as nobody has tried.
+    pub remedies: Vec<Remedy>,
+}
+
+/// A part of the bytes that do not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// A tensor or a layer; empty for bytes that belong to none.
+    pub name: String,
+    /// What the bytes are for.
+    pub role: PartRole,
+    /// Bytes that no part before counts.
+    pub bytes: Bytes,
+}
+
+/// What bytes are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartRole {
+    /// A tensor that the operator reads.
+    Input,
+    /// A tensor that the operator writes.
+    Output,
+    /// A tensor that a later operator needs.
+    Later,
+    /// The operator's own buffers.
+    Scratch,
+    /// Bytes between tensors that nothing uses.
+    Gap,
+    /// A layer's weights and constants.
+    Weights,
+    /// The rest of the plan image: its tables, and all layers that are not named.
+    Rest,
+}
+
+impl PartRole {
+    /// For people.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Later => "needed later",
+            Self::Scratch => "scratch",
+            Self::Gap => "gaps between tensors",
+            Self::Weights => "weights",
+            Self::Rest => "everything else",
+        }
+    }
 }
 
 /// A step on the way to a strategy's memory.
@@ -79,6 +129,8 @@ pub struct PlanReport {
     pub runnable: bool,
     /// SRAM that the plan uses for tensors and scratch.
     pub peak_sram_bytes: Bytes,
+    /// SRAM that it may use: the board's arena, or the budget if that is less.
+    pub sram_limit_bytes: Bytes,
     /// No plan of this strategy's kind needs less.
     pub lower_bound_bytes: Bytes,
     /// Whether the peak is proved least.
@@ -88,6 +140,8 @@ pub struct PlanReport {
     pub stages: Vec<Stage>,
     /// Flash for the plan image.
     pub flash_bytes: Bytes,
+    /// Flash that the firmware leaves.
+    pub flash_limit_bytes: Bytes,
     /// External memory used.
     pub external_bytes: Bytes,
     /// Multiply-accumulates, recomputed ones included.

@@ -293,6 +293,9 @@ impl Session {
                 // The planner gives up an older plan for it.
                 self.ask_planner(request, &PlanRequest::Plan(settings), &[]);
             }
+            Effect::Compare(request, settings) => {
+                self.ask_planner(request, &PlanRequest::Compare(settings), &[]);
+            }
             Effect::Package { request, board, model } => {
                 let path = format!("firmware/{board}.elf");
                 let body = ImportRequest::Package { board, model };

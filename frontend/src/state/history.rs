@@ -67,6 +67,12 @@ impl History {
         true
     }
 
+    /// Whether the last change was a move of a drag that has not ended.
+    #[must_use]
+    pub const fn is_dragging(&self) -> bool {
+        self.dragging
+    }
+
     /// Whether there is a step back.
     #[must_use]
     pub const fn can_undo(&self) -> bool {

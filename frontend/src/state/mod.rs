@@ -4,6 +4,7 @@
 //! browser. Each request to a worker has a number; a reply whose number is not the newest of its
 //! sort is dropped.
 
+mod compare;
 mod files;
 mod history;
 mod keep;
@@ -23,6 +24,7 @@ use crate::message::{
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
+pub use compare::{Compare, Plans, Tried};
 pub use files::{FileKind, MAX_FILE_BYTES, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
@@ -50,6 +52,8 @@ pub struct State {
     pub model: Option<Rc<OpenModel>>,
     /// The last good plan of the open model.
     pub plan: Option<Rc<PlanFacts>>,
+    /// Plans beside it.
+    pub compare: Compare,
     /// What went wrong last, and where.
     pub troubles: Vec<(Place, Trouble)>,
     /// What a dropped file leaves open and the person must say.
@@ -201,6 +205,8 @@ pub enum Effect {
     RememberKeeping(bool),
     /// Have the opened model planned. The bytes of the model stay with whoever carries this out.
     Plan(u32, PlanSettings),
+    /// Have it planned to compare.
+    Compare(u32, PlanSettings),
     /// Have the files of the present plan put together.
     Package {
         /// Number of the request.
@@ -276,6 +282,9 @@ impl State {
             Event::Settings(settings, dragging) => {
                 if self.settings.set(settings, dragging) {
                     self.replan(effects);
+                } else {
+                    // The end of a drag changes nothing else.
+                    self.compare_next(effects);
                 }
             }
             Event::Undo => {
@@ -433,7 +442,10 @@ impl State {
                 }
                 effects.push(Effect::EndImporter);
             }
-            Doer::Planner => effects.push(Effect::EndPlanner),
+            Doer::Planner => {
+                self.stop_comparing();
+                effects.push(Effect::EndPlanner);
+            }
             Doer::Emulator => {
                 self.run.cancel();
                 effects.push(Effect::StopRun);

@@ -272,6 +272,7 @@ impl State {
         self.keep_model(effects);
         self.plan = None;
         self.obstacles = Rc::default();
+        self.restart_comparing();
         self.package = None;
         self.reordered = None;
         self.selected = Selection::NONE;
@@ -295,7 +296,7 @@ impl State {
         let Some(task) = self.tasks.iter().find(|task| task.request == request) else { return };
         let place = match task.job {
             Job::Open => Place::Model,
-            Job::Plan => Place::Plan,
+            Job::Plan | Job::Compare => Place::Plan,
             Job::Package | Job::Reorder => Place::Firmware,
             Job::Input | Job::Run | Job::Judge => Place::Run,
         };

@@ -13,6 +13,7 @@ impl State {
             return;
         }
         self.clear(Place::Plan);
+        self.make_way();
         let request = self.begin(Job::Plan, "Planning");
         effects.push(Effect::Plan(request, self.settings.now().clone()));
     }
@@ -61,6 +62,9 @@ impl State {
             self.obstacles = Rc::new(obstacles);
             return;
         }
+        if self.is_awaited(Job::Compare, request) {
+            return self.compared(request, reply, effects);
+        }
         let Some(took) = self.end(request) else { return };
         match reply {
             Ok(PlanReply::Planned(facts)) => {
@@ -83,6 +87,7 @@ impl State {
             Ok(_) => {}
             Err(trouble) => self.fail(Place::Plan, trouble),
         }
+        self.compare_next(effects);
     }
 
     /// Fills in what the link left open or got wrong, now that it is known what there is.

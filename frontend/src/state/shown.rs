@@ -10,6 +10,10 @@ pub enum View {
     Overview,
     /// What lies where when.
     Memory,
+    /// Strategies as columns.
+    Compare,
+    /// Two plans, operator by operator.
+    Walk,
     /// The table of operators.
     Layers,
     /// The emulated run.
@@ -20,8 +24,16 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 6] =
-        [Self::All, Self::Overview, Self::Memory, Self::Layers, Self::Run, Self::Firmware];
+    pub const ALL: [Self; 8] = [
+        Self::All,
+        Self::Overview,
+        Self::Memory,
+        Self::Layers,
+        Self::Run,
+        Self::Compare,
+        Self::Walk,
+        Self::Firmware,
+    ];
 
     /// Short name, as in links.
     #[must_use]
@@ -30,6 +42,8 @@ impl View {
             Self::All => "all",
             Self::Overview => "overview",
             Self::Memory => "memory",
+            Self::Compare => "compare",
+            Self::Walk => "steps",
             Self::Layers => "layers",
             Self::Run => "run",
             Self::Firmware => "firmware",
@@ -43,6 +57,8 @@ impl View {
             Self::All => "All",
             Self::Overview => "Overview",
             Self::Memory => "Memory",
+            Self::Compare => "Compare",
+            Self::Walk => "Step by step",
             Self::Layers => "Layers",
             Self::Run => "Run",
             Self::Firmware => "Firmware",

@@ -22,6 +22,8 @@ pub enum Job {
     Input,
     /// The model is planned.
     Plan,
+    /// It is planned in other ways, to compare.
+    Compare,
     /// The files for the board are put together.
     Package,
     /// The model's file is put in another order.
@@ -40,7 +42,7 @@ impl Job {
             Self::Open | Self::Input | Self::Package | Self::Reorder | Self::Judge => {
                 Doer::Importer
             }
-            Self::Plan => Doer::Planner,
+            Self::Plan | Self::Compare => Doer::Planner,
             Self::Run => Doer::Emulator,
         }
     }

@@ -7,7 +7,7 @@ use crate::view_model::fixture;
 
 const BOARD: &str = "stm32f746g-disco";
 
-fn facts() -> ModelFacts {
+pub(super) fn facts() -> ModelFacts {
     ModelFacts {
         name: "small".to_owned(),
         file: "small.onnx".to_owned(),

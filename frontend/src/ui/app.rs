@@ -10,6 +10,7 @@ use web_sys::{DragEvent, FileList, KeyboardEvent};
 use yew::prelude::*;
 
 use super::chart::patterns;
+use super::compare::ComparePanel;
 use super::empty::{DimensionForm, EmptyView};
 use super::files::{Purpose, Read, read_files};
 use super::firmware::FirmwarePanel;
@@ -20,9 +21,11 @@ use super::overview::OverviewPanel;
 use super::parts::trouble_box;
 use super::run::RunPanel;
 use super::status::{StatusLine, now_ms};
+use super::walk::WalkPanel;
 use crate::session::{Before, Fetched, Message, Session, read_fragment, read_keeping, read_theme};
 use crate::state::{Event, Job, OpenModel, Origin, Place, State, View};
 use crate::view_model::fragment::Fragment;
+use crate::view_model::remedies::remedies;
 
 /// What the page is told.
 pub enum Msg {
@@ -198,8 +201,8 @@ impl App {
                 if shows(View::Overview) {
                     <OverviewPanel model={Rc::new(model.facts.clone())} plan={state.plan.clone()}
                         keep={matches!(model.origin, Origin::File(_)).then(|| state.keep.clone())}
-                        boards={Rc::clone(&state.boards)} {is_stale} on={on.clone()}
-                        is_maximised={view == View::Overview} />
+                        boards={Rc::clone(&state.boards)} remedies={remedies(state)} {is_stale}
+                        on={on.clone()} is_maximised={view == View::Overview} />
                 }
                 if let Some(plan) = &state.plan {
                     if shows(View::Memory) {
@@ -222,6 +225,18 @@ impl App {
                         on_input={self.on_input.clone()} />
                 }
                 if let Some(plan) = &state.plan {
+                    if shows(View::Compare) {
+                        <ComparePanel model={plan.report.model.clone()} plans={state.plans()}
+                            strategies={Rc::clone(&state.strategies)}
+                            settings={plan.settings.clone()} on={on.clone()}
+                            is_maximised={view == View::Compare} />
+                    }
+                    if shows(View::Walk) {
+                        <WalkPanel model={plan.report.model.clone()} plans={state.plans()}
+                            strategies={Rc::clone(&state.strategies)}
+                            settings={plan.settings.clone()} {lit} {selected} on={on.clone()}
+                            is_maximised={view == View::Walk} />
+                    }
                     if shows(View::Firmware) {
                         <FirmwarePanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)}
                             package={state.package.clone()} downloads={self.session.downloads()}

@@ -56,7 +56,7 @@ pub fn fitted(text: &str, width: f64) -> Option<String> {
     (room >= 4).then(|| text.chars().take(room - 1).chain(['…']).collect())
 }
 
-/// The second cue beside colour: outputs are hatched, others dotted.
+/// The second cue beside colour: outputs are hatched, others dotted, scratch is crossed.
 pub fn patterns() -> Html {
     html! {
         <svg id="patterns" class="patterns" width="0" height="0" aria-hidden="true">
@@ -70,6 +70,10 @@ pub fn patterns() -> Html {
                     <rect width="6" height="6" class="pattern-other" />
                     <circle cx="1.5" cy="1.5" r="1" class="pattern-dot" />
                     <circle cx="4.5" cy="4.5" r="1" class="pattern-dot" />
+                </pattern>
+                <pattern id="pattern-scratch" width="6" height="6" patternUnits="userSpaceOnUse">
+                    <rect width="6" height="6" class="pattern-scratch" />
+                    <path d="M0 3H6M3 0V6" class="pattern-cross" />
                 </pattern>
             </defs>
         </svg>

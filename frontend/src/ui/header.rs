@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use tilewright_board::Board;
-use web_sys::{HtmlInputElement, HtmlSelectElement};
+use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
+use super::choice::Choice;
 use super::icon::{Glyph, icon};
 use super::run::file_event;
 use crate::message::PlanSettings;
@@ -99,62 +100,6 @@ fn action(
             data-testid={id} {onclick}>
             { icon(glyph) }
         </button>
-    }
-}
-
-#[derive(PartialEq, Properties)]
-struct ChoiceProps {
-    /// Ending of its id and test id.
-    id: &'static str,
-    /// The value that is chosen, whatever the person did to the element.
-    value: AttrValue,
-    /// Values and their texts.
-    options: Vec<(AttrValue, AttrValue)>,
-    /// Values that cannot be chosen now, and why.
-    #[prop_or_default]
-    obstacles: Rc<Vec<(String, String)>>,
-    on_choose: Callback<String>,
-}
-
-/// A drop-down list that always shows `value`.
-#[component]
-fn Choice(props: &ChoiceProps) -> Html {
-    let node = use_node_ref();
-    {
-        let (node, value) = (node.clone(), props.value.clone());
-        // After each drawing: once a person has chosen, a browser ignores which option is marked.
-        use_effect(move || {
-            if let Some(select) = node.cast::<HtmlSelectElement>() {
-                select.set_value(&value);
-            }
-        });
-    }
-    let on_choose = props.on_choose.clone();
-    let onchange = Callback::from(move |event: yew::Event| {
-        let select: Option<HtmlSelectElement> = event.target_dyn_into();
-        if let Some(select) = select {
-            on_choose.emit(select.value());
-        }
-    });
-    let id = format!("pick-{}", props.id);
-    let obstacle = |(name, why): &(String, String)| format!("{name}: {why}");
-    let obstacles: Vec<String> = props.obstacles.iter().map(obstacle).collect();
-    let title = (!obstacles.is_empty()).then(|| obstacles.join("; "));
-    html! {
-        <select ref={node} id={id.clone()} data-testid={id} {title} {onchange}
-            disabled={props.options.is_empty()}>
-            if props.value.is_empty() {
-                <option value="" disabled={true}>{ "Choose…" }</option>
-            }
-            { for props.options.iter().map(|(value, text)| {
-                let obstacle = props.obstacles.iter().find(|(name, _)| *name == value.as_str());
-                let title = obstacle.map(|(_, why)| why.clone());
-                html! {
-                    <option key={value.to_string()} value={value.clone()} {title}
-                        disabled={obstacle.is_some()}>{ text }</option>
-                }
-            }) }
-        </select>
     }
 }
 

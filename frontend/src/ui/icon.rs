@@ -19,6 +19,12 @@ pub enum Glyph {
     Restore,
     /// Start.
     Play,
+    /// Stop for a while.
+    Pause,
+    /// One back.
+    Back,
+    /// One on.
+    On,
     /// Stop.
     Stop,
     /// A file goes up.
@@ -40,12 +46,15 @@ pub fn icon(glyph: Glyph) -> Html {
         Glyph::Maximise => "M9.5 2.5h4v4m0-4-4.5 4.5m-2.5 6.5h-4v-4m0 4L7 9",
         Glyph::Restore => "M13 3 9 7m0 0h3.5M9 7V3.5M3 13l4-4m0 0H3.5M7 9v3.5",
         Glyph::Play => "M4.5 3v10l8-5Z",
+        Glyph::Pause => "M4 3h3v10H4ZM9 3h3v10H9Z",
+        Glyph::Back => "M5 3v10M12 3 7 8l5 5",
+        Glyph::On => "M11 3v10M4 3l5 5-5 5",
         Glyph::Stop => "M4 4h8v8H4Z",
         Glyph::Open => "M8 10.5V3M5 5.5 8 2.5l3 3M3 10v3h10v-3",
         Glyph::Save => "M8 2.5V10M5 7.5l3 3 3-3M3 10v3h10v-3",
     };
     let class = match glyph {
-        Glyph::Play | Glyph::Stop => "icon icon-filled",
+        Glyph::Play | Glyph::Pause | Glyph::Stop => "icon icon-filled",
         _ => "icon",
     };
     html! {

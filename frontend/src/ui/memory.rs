@@ -8,6 +8,7 @@ use yew::prelude::*;
 
 use super::chart::{Chart, fitted, px, use_width};
 use super::icon::{Glyph, icon};
+use super::live_table::{LiveTable, fill};
 use super::panel::Panel;
 use super::parts::legend;
 use super::save::{save_buttons, save_text};
@@ -77,11 +78,14 @@ pub fn MemoryPanel(props: &Props) -> Html {
             </button>
         </>
     };
-    let entries = vec![
+    let mut entries = vec![
         ("input", "input of the operator".into()),
         ("output", "its output".into()),
         ("rest", "needed later".into()),
     ];
+    if view.has_scratch() {
+        entries.push(("scratch", "scratch".into()));
+    }
     let frame = Chart {
         node,
         label: &view.summary,
@@ -98,6 +102,8 @@ pub fn MemoryPanel(props: &Props) -> Html {
             { legend(entries) }
             { frame.around(html! { if width > 0.0 { { drawing(props, &view, width) } } }) }
             <p class="readout" data-testid="memory-readout">{ readout(props, &view, address) }</p>
+            <LiveTable plan={Rc::clone(&props.plan)} lit={props.lit} peak={view.peak}
+                on={props.on.clone()} />
             { table(props, &view) }
         </Panel>
     }
@@ -127,6 +133,7 @@ fn drawing(props: &Props, view: &MemoryView, width: f64) -> Html {
                 let role = stripe.iter().find(|(t, _)| *t == block.tensor).map(|(_, why)| *why);
                 arena_block(props, &frame, block, role, floor)
             }) }
+            { bound_line(view, &frame, floor) }
             { limit_line(view, &frame, floor, ARENA) }
             { for (0..view.stacks.len()).map(|i| column_label(view, &frame, i, floor)) }
         </svg>
@@ -171,7 +178,7 @@ fn stack(props: &Props, view: &MemoryView, frame: &Frame, index: usize, base: f6
             return html! {};
         }
         html! {
-            <rect class={fill_of(why)} x={px(x)} y={px(y)}
+            <rect class={fill(why)} x={px(x)} y={px(y)}
                 width={px(width)} height={px(height)} />
         }
     });
@@ -200,6 +207,18 @@ const fn fill_of(why: TensorUse) -> &'static str {
         TensorUse::Input => "fill-input",
         TensorUse::Output => "fill-output",
         TensorUse::Other => "fill-rest",
+    }
+}
+
+/// The most bytes that no placement goes below.
+fn bound_line(view: &MemoryView, frame: &Frame, floor: f64) -> Html {
+    let y = floor - frame.length(view.bound, ARENA);
+    let words = if view.is_proved { "proved least" } else { "lower bound" };
+    html! {
+        <g class="bound-line">
+            <line x1={px(LEFT)} x2={px(frame.width - RIGHT)} y1={px(y)} y2={px(y)} />
+            <text x={px(LEFT + 4.0)} y={px(y - 4.0)}>{ words }</text>
+        </g>
     }
 }
 
@@ -270,12 +289,15 @@ fn readout(props: &Props, view: &MemoryView, address: Option<u32>) -> String {
         return memory::describe(tensor, &props.plan, address);
     }
     if let Some(stack) = props.lit.layer.and_then(|layer| view.stacks.get(layer)) {
-        let [input, output, other] = stack.parts.map(|(_, bytes)| figures::bytes(bytes));
+        let parts = stack.parts.iter().filter(|(_, bytes)| *bytes > 0);
+        let parts =
+            parts.map(|(role, bytes)| format!("{} {}", role.words(), figures::bytes(*bytes)));
         return format!(
-            "{} ({}): {} live = input {input} + output {output} + needed later {other}",
+            "{} ({}): {} live = {}",
             figures::short_name(&stack.name),
             stack.op,
-            figures::bytes(stack.total)
+            figures::bytes(stack.total),
+            parts.collect::<Vec<_>>().join(" + ")
         );
     }
     let limit = figures::binary(view.limit);
@@ -294,6 +316,7 @@ fn table(props: &Props, view: &MemoryView) -> Html {
                         <th scope="col" class="number">{ "Input" }</th>
                         <th scope="col" class="number">{ "Output" }</th>
                         <th scope="col" class="number">{ "Needed later" }</th>
+                        <th scope="col" class="number">{ "Scratch" }</th>
                         <th scope="col" class="number">{ "Live" }</th>
                     </tr></thead>
                     <tbody>

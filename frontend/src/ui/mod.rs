@@ -2,12 +2,15 @@
 
 mod app;
 mod chart;
+mod choice;
+mod compare;
 mod empty;
 mod files;
 mod firmware;
 mod header;
 mod icon;
 mod layers;
+mod live_table;
 mod memory;
 mod overview;
 mod panel;
@@ -16,5 +19,8 @@ mod run;
 mod save;
 mod status;
 mod timeline;
+mod walk;
+mod walk_drawing;
+mod why_not;
 
 pub use app::App;

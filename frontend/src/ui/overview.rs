@@ -7,10 +7,12 @@ use yew::prelude::*;
 
 use super::panel::Panel;
 use super::parts::kind_tag;
+use super::why_not::why_not;
 use crate::message::{Calibration, ModelFacts, PlanFacts};
 use crate::state::{Event, Keep, View};
 use crate::view_model::figures;
 use crate::view_model::overview::{Gauge, overview};
+use crate::view_model::remedies::Remedies;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -19,6 +21,8 @@ pub struct Props {
     pub boards: Rc<Vec<Board>>,
     /// What the browser's storage keeps; nothing for a model that came with the page.
     pub keep: Option<Keep>,
+    /// What would help a plan that does not fit.
+    pub remedies: Remedies,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -32,7 +36,7 @@ pub fn OverviewPanel(props: &Props) -> Html {
         .as_ref()
         .and_then(|plan| props.boards.iter().find(|board| board.id == plan.settings.board));
     let body = match (&props.plan, board) {
-        (Some(plan), Some(board)) => planned(plan, board),
+        (Some(plan), Some(board)) => planned(plan, board, &props.remedies, &props.on),
         _ => html! { <p class="waiting">{ "No plan yet." }</p> },
     };
     html! {
@@ -45,7 +49,7 @@ pub fn OverviewPanel(props: &Props) -> Html {
     }
 }
 
-fn planned(plan: &PlanFacts, board: &Board) -> Html {
+fn planned(plan: &PlanFacts, board: &Board, remedies: &Remedies, on: &Callback<Event>) -> Html {
     let view = overview(plan, board);
     let verdict = if view.fits { "verdict verdict-fits" } else { "verdict verdict-over" };
     html! {
@@ -60,11 +64,8 @@ fn planned(plan: &PlanFacts, board: &Board) -> Html {
             if !view.cannot_run.is_empty() {
                 <p class="note" data-testid="cannot-run">{ &view.cannot_run }</p>
             }
-            if !view.remedies.is_empty() {
-                <h3>{ "What would help" }</h3>
-                <ol class="remedies" data-testid="remedies">
-                    { for view.remedies.iter().map(|remedy| html! { <li>{ remedy }</li> }) }
-                </ol>
+            if let Some(reason) = &plan.report.does_not_fit {
+                { why_not(reason, remedies, on) }
             }
             <dl class="gauges">{ for view.gauges.iter().map(gauge) }</dl>
             <dl class="facts">

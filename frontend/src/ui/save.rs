@@ -15,7 +15,7 @@ use crate::session::ObjectUrl;
 use crate::state::Event;
 
 /// Properties that a saved drawing needs, since it has no style sheet.
-const DRAWN: [&str; 9] = [
+const DRAWN: [&str; 10] = [
     "fill",
     "stroke",
     "stroke-width",
@@ -25,6 +25,7 @@ const DRAWN: [&str; 9] = [
     "font-weight",
     "text-anchor",
     "opacity",
+    "paint-order",
 ];
 
 /// Pixels of a picture for each CSS pixel.

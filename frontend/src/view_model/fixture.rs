@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Hertz, LaneKind, Micros, Space};
 use tilewright_report::{
-    Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, PlanReport, Slice, SliceKind, TensorUse,
-    Timeline,
+    Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, PlacedTensor, PlanReport, Slice, SliceKind,
+    TensorUse, Timeline,
 };
 
-use crate::message::{ImageFacts, OutputFacts, PlacedTensor, PlanFacts, PlanSettings};
+use crate::message::{ImageFacts, OutputFacts, PlanFacts, PlanSettings};
 
 const SHAPES: [[u32; 3]; 4] = [[4, 4, 1], [4, 4, 2], [1, 1, 10], [1, 1, 10]];
 const NAMES: [&str; 3] = ["first", "second", "third"];
@@ -51,6 +51,7 @@ pub fn plan() -> PlanFacts {
             bytes: bytes(index),
             space: Space::Arena,
             offset: offsets[index],
+            extent: bytes(index),
             first: (index as u32).saturating_sub(1),
             end: (index as u32 + 1).min(3),
         })
@@ -62,6 +63,9 @@ pub fn plan() -> PlanFacts {
             input_bytes: Bytes(bytes(index)),
             output_bytes: Bytes(bytes(index + 1)),
             other_bytes: Bytes(0),
+            scratch_bytes: Bytes(0),
+            shared_bytes: Bytes(0),
+            reserved_bytes: Bytes(0),
             live_bytes: Bytes(bytes(index) + bytes(index + 1)),
             tensors: vec![(index as u32, TensorUse::Input), (index as u32 + 1, TensorUse::Output)],
         })
@@ -106,9 +110,11 @@ pub fn plan() -> PlanFacts {
             does_not_fit: None,
             runnable: true,
             peak_sram_bytes: Bytes(48),
+            sram_limit_bytes: Bytes(1_024),
             lower_bound_bytes: Bytes(48),
             proved: true,
             flash_bytes: Bytes(1_024),
+            flash_limit_bytes: Bytes(1 << 20),
             external_bytes: Bytes(0),
             macs: 608,
             latency_us: Some(Micros(30.0)),

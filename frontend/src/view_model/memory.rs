@@ -1,11 +1,11 @@
 //! Memory at each operator, and the arena over time.
 
 use tilewright_plan::Space;
-use tilewright_report::TensorUse;
+use tilewright_report::{PartRole, PlacedTensor, TensorUse};
 
 use super::figures;
 use super::layers::kernel_title;
-use crate::message::{PlacedTensor, PlanFacts};
+use crate::message::PlanFacts;
 
 /// Live bytes at an operator, as a stack.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,8 +14,8 @@ pub struct Stack {
     pub name: String,
     /// Kernel, for people.
     pub op: String,
-    /// Bytes of inputs, outputs, others.
-    pub parts: [(TensorUse, u64); 3],
+    /// Bytes of inputs, outputs, others and scratch, each byte once.
+    pub parts: [(PartRole, u64); 4],
     /// Their sum.
     pub total: u64,
     /// Whether this is the peak.
@@ -48,6 +48,10 @@ pub struct MemoryView {
     pub peak_bytes: u64,
     /// Bytes of the arena that the placement needs.
     pub arena_bytes: u64,
+    /// No placement of this strategy's kind needs less.
+    pub bound: u64,
+    /// Whether the arena is proved least.
+    pub is_proved: bool,
     /// Bytes that may be used.
     pub limit: u64,
     /// The end of the axis of bytes: the limit is on it if it is near.
@@ -67,11 +71,15 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
         .map(|(index, row)| Stack {
             name: row.name.clone(),
             op: kernel_title(&row.op),
-            parts: [
-                (TensorUse::Input, row.input_bytes.0),
-                (TensorUse::Output, row.output_bytes.0),
-                (TensorUse::Other, row.other_bytes.0),
-            ],
+            parts: {
+                let [input, output, later, scratch] = row.stack().map(|bytes| bytes.0);
+                [
+                    (PartRole::Input, input),
+                    (PartRole::Output, output),
+                    (PartRole::Later, later),
+                    (PartRole::Scratch, scratch),
+                ]
+            },
             total: row.live_bytes.0,
             is_peak: index == memory.peak_row,
         })
@@ -85,7 +93,7 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
             tensor: index,
             name: tensor.name.clone(),
             layers: [tensor.first, tensor.end.max(tensor.first + 1)],
-            bytes: [tensor.offset, tensor.offset + tensor.bytes],
+            bytes: tensor.range(),
         })
         .collect();
     let arena = memory.arena_bytes.0;
@@ -107,6 +115,8 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
         peak: memory.peak_row,
         peak_bytes: memory.peak_live_bytes.0,
         arena_bytes: arena,
+        bound: plan.report.lower_bound_bytes.0,
+        is_proved: plan.report.proved,
         limit,
         scale: if is_near { most.max(limit) } else { most }.max(1),
         stacks,
@@ -116,6 +126,13 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
 }
 
 impl MemoryView {
+    /// Whether any operator has buffers of its own.
+    #[must_use]
+    pub fn has_scratch(&self) -> bool {
+        let is_scratch = |(role, bytes): &(PartRole, u64)| *role == PartRole::Scratch && *bytes > 0;
+        self.stacks.iter().flat_map(|stack| &stack.parts).any(is_scratch)
+    }
+
     /// Whether the limit lies on the axis.
     #[must_use]
     pub const fn shows_limit(&self) -> bool {
@@ -133,13 +150,6 @@ impl MemoryView {
 /// Exact figures of a tensor.
 #[must_use]
 pub fn describe(tensor: &PlacedTensor, plan: &PlanFacts, arena_address: Option<u32>) -> String {
-    let name = |layer: u32| {
-        plan.report
-            .layers
-            .get(layer as usize)
-            .map_or("the end", |row| figures::short_name(&row.name))
-    };
-    let last = name(tensor.end.saturating_sub(1));
     let place = match (tensor.space, arena_address) {
         (Space::Arena, Some(base)) => {
             let address = figures::address(u64::from(base) + tensor.offset);
@@ -149,13 +159,90 @@ pub fn describe(tensor: &PlacedTensor, plan: &PlanFacts, arena_address: Option<u
         _ => "outside SRAM".to_owned(),
     };
     format!(
-        "{}: {}, {} ({}); {place}; lives from {} to {last}",
+        "{}: {}, {} ({}); {place}; lives {}",
         figures::short_name(&tensor.name),
         figures::shape(tensor.shape),
         figures::bytes(tensor.bytes),
         figures::binary(tensor.bytes),
-        name(tensor.first),
+        life(tensor, plan),
     )
+}
+
+/// A line of what fills the memory at an operator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LiveRow {
+    /// The tensor; nothing for scratch, and for bytes that tensors share.
+    pub tensor: Option<usize>,
+    /// What the bytes are for.
+    pub role: PartRole,
+    /// Name, or what the bytes are.
+    pub name: String,
+    /// How many.
+    pub bytes: u64,
+    /// Whether they are counted in another line too, and so are taken away.
+    pub is_shared: bool,
+    /// First byte; nothing where there are several places.
+    pub offset: Option<u64>,
+    /// The life, in words.
+    pub life: String,
+}
+
+/// What every live byte at an operator is. Bytes that are shared aside, they add up.
+#[must_use]
+pub fn live_rows(plan: &PlanFacts, layer: usize) -> Vec<LiveRow> {
+    let Some(row) = plan.memory.rows.get(layer) else { return Vec::new() };
+    let mut rows: Vec<LiveRow> = tensors_of(plan, layer)
+        .into_iter()
+        .filter_map(|(number, why)| {
+            let tensor = plan.tensors.get(number)?;
+            Some(LiveRow {
+                tensor: Some(number),
+                role: role(why),
+                name: figures::short_name(&tensor.name).to_owned(),
+                bytes: tensor.bytes,
+                is_shared: false,
+                offset: Some(tensor.offset),
+                life: life(tensor, plan),
+            })
+        })
+        .collect();
+    rows.sort_by_key(|row| (row.role, u64::MAX - row.bytes));
+    let mut own = |role, name: &str, bytes: u64, is_shared| {
+        if bytes > 0 {
+            let (name, life) = (name.to_owned(), "this operator".to_owned());
+            rows.push(LiveRow { tensor: None, role, name, bytes, is_shared, offset: None, life });
+        }
+    };
+    own(PartRole::Later, "kept free inside a tensor to come", row.reserved_bytes.0, false);
+    own(PartRole::Scratch, "buffers of the operator", row.scratch_bytes.0, false);
+    own(
+        PartRole::Output,
+        "counted twice: tensors that lie over each other",
+        row.shared_bytes.0,
+        true,
+    );
+    rows
+}
+
+const fn role(why: TensorUse) -> PartRole {
+    match why {
+        TensorUse::Input => PartRole::Input,
+        TensorUse::Output => PartRole::Output,
+        TensorUse::Other => PartRole::Later,
+    }
+}
+
+/// From which operator to which a tensor lives.
+fn life(tensor: &PlacedTensor, plan: &PlanFacts) -> String {
+    let name = |layer: u32| {
+        let row = plan.report.layers.get(layer as usize);
+        row.map_or("the end", |row| figures::short_name(&row.name))
+    };
+    let last = tensor.end.saturating_sub(1).max(tensor.first);
+    if last == tensor.first {
+        return format!("at {}", name(last));
+    }
+    format!("from {} to {}", name(tensor.first), name(last))
 }
 
 /// Which tensors are lit when a layer is.
@@ -170,12 +257,12 @@ pub fn tensors_of(plan: &PlanFacts, layer: usize) -> Vec<(usize, TensorUse)> {
 /// Both charts as CSV: one line for each tensor that is live at an operator.
 #[must_use]
 pub fn csv(plan: &PlanFacts) -> String {
+    let quoted = |value: &str| format!("\"{}\"", value.replace('"', "\"\""));
     let mut text = String::from("position,operator,tensor,use,offset,bytes\n");
     for (position, row) in plan.memory.rows.iter().enumerate() {
         for (tensor, why) in &row.tensors {
             let Some(tensor) = plan.tensors.get(*tensor as usize) else { continue };
             let why = word(*why);
-            let quoted = |value: &str| format!("\"{}\"", value.replace('"', "\"\""));
             text.push_str(&format!(
                 "{position},{},{},{why},{},{}\n",
                 quoted(&row.name),
@@ -183,6 +270,10 @@ pub fn csv(plan: &PlanFacts) -> String {
                 tensor.offset,
                 tensor.bytes
             ));
+        }
+        if row.scratch_bytes.0 > 0 {
+            let bytes = row.scratch_bytes.0;
+            text.push_str(&format!("{position},{},,scratch,,{bytes}\n", quoted(&row.name)));
         }
     }
     text
@@ -202,6 +293,7 @@ pub const fn word(why: TensorUse) -> &'static str {
 mod tests {
     use super::*;
     use crate::view_model::fixture;
+    use tilewright_plan::Bytes;
 
     #[test]
     fn stacks_add_up_and_the_peak_is_marked() {
@@ -213,6 +305,24 @@ mod tests {
         assert_eq!(peaks, [true, false, false]);
         assert_eq!(view.blocks.len(), 4);
         assert_eq!(view.blocks[1].bytes, [16, 48]);
+    }
+
+    #[test]
+    fn every_live_byte_is_explained() {
+        let mut plan = fixture::plan();
+        plan.memory.rows[1].scratch_bytes = Bytes(6);
+        plan.memory.rows[1].shared_bytes = Bytes(4);
+        plan.memory.rows[1].live_bytes += Bytes(2);
+        let rows = live_rows(&plan, 1);
+        let signed = |row: &LiveRow| row.bytes as i64 * if row.is_shared { -1 } else { 1 };
+        let sum: i64 = rows.iter().map(signed).sum();
+        assert_eq!(sum, plan.memory.rows[1].live_bytes.0 as i64);
+        let words: Vec<_> = rows.iter().map(|row| row.role.words()).collect();
+        assert_eq!(words, ["input", "output", "scratch", "output"]);
+        assert_eq!(rows[0].life, "from first to second");
+        let stack = &view(&plan, 1024).stacks[1];
+        assert_eq!(stack.parts.iter().map(|(_, bytes)| bytes).sum::<u64>(), stack.total);
+        assert!(live_rows(&plan, 9).is_empty());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the page shows, computed without a browser: components only draw it.
 
 pub mod catalogue;
+pub mod compare;
 pub mod figures;
 pub mod firmware;
 #[cfg(test)]
@@ -9,6 +10,8 @@ pub mod fragment;
 pub mod layers;
 pub mod memory;
 pub mod overview;
+pub mod remedies;
 pub mod run;
 pub mod steps;
 pub mod timeline;
+pub mod walk;

@@ -72,8 +72,6 @@ pub struct Overview {
     pub why: String,
     /// Which operators keep the plan from running; empty if it runs.
     pub cannot_run: String,
-    /// What would help, cheapest first.
-    pub remedies: Vec<String>,
     /// Memories against the board's limits.
     pub gauges: Vec<Gauge>,
     /// Other figures.
@@ -86,8 +84,8 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
     let report = &plan.report;
     let kind = |key: &str| report.kinds.get(key).copied().unwrap_or(Kind::Modelled);
     let limit = plan.settings.sram_bytes.map_or(board.arena().0, |sram| sram.min(board.arena().0));
-    let (verdict, why, remedies) = match &report.does_not_fit {
-        None => (format!("{} fits {}", report.model, board.name), String::new(), Vec::new()),
+    let (verdict, why) = match &report.does_not_fit {
+        None => (format!("{} fits {}", report.model, board.name), String::new()),
         Some(reason) => {
             let place = if reason.operator.is_empty() {
                 String::new()
@@ -101,7 +99,7 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
                 figures::bytes(reason.available_bytes.0),
                 figures::binary((reason.needed_bytes - reason.available_bytes).0),
             );
-            (format!("{} does not fit {}", report.model, board.name), why, reason.remedies.clone())
+            (format!("{} does not fit {}", report.model, board.name), why)
         }
     };
     let budget = if plan.settings.sram_bytes.is_some() { "your budget" } else { "tensor arena" };
@@ -160,7 +158,7 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
         detail: format!("{} in {layers} operators", figures::grouped(report.macs)),
         kind: kind("macs"),
     });
-    Overview { fits: report.fits, verdict, why, cannot_run, remedies, gauges, facts }
+    Overview { fits: report.fits, verdict, why, cannot_run, gauges, facts }
 }
 
 #[cfg(test)]
@@ -195,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_does_not_fit_names_operator_bytes_and_remedies() {
+    fn a_plan_that_does_not_fit_names_operator_and_bytes() {
         let mut plan = fixture::plan();
         plan.settings.sram_bytes = Some(40);
         plan.report.fits = false;
@@ -204,14 +202,14 @@ mod tests {
             operator: "first".to_owned(),
             needed_bytes: Bytes(48),
             available_bytes: Bytes(40),
-            remedies: vec!["Raise the budget.".to_owned()],
+            parts: Vec::new(),
+            remedies: Vec::new(),
         });
         let overview = overview(&plan, &fixture::board());
         assert!(!overview.fits);
         for part in ["first", "48 B", "40 B", "8 B"] {
             assert!(overview.why.contains(part), "{}", overview.why);
         }
-        assert_eq!(overview.remedies.len(), 1);
         assert!(overview.gauges[0].is_over());
         assert!((overview.gauges[0].fill() - 1.0).abs() < 1e-9);
         assert!(overview.gauges[0].share(40) < 1.0);

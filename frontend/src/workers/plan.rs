@@ -5,10 +5,11 @@ use tilewright_image::plan_image;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
 use tilewright_planner::{Options, PlanError, Planned, Planning, Progress, Strategy, obstacle};
+use tilewright_report::PlacedTensor;
 
 use super::{Outcome, Sliced, Turn, hexadecimal, sha256};
 use crate::message::{
-    ImageFacts, OutputFacts, PlacedTensor, PlanFacts, PlanReply, PlanRequest, PlanSettings, Trouble,
+    ImageFacts, OutputFacts, PlanFacts, PlanReply, PlanRequest, PlanSettings, Trouble,
 };
 use crate::view_model::figures;
 
@@ -27,6 +28,8 @@ struct Job {
     settings: PlanSettings,
     board: Board,
     planning: Planning,
+    /// Whether the plan is made to be compared: then nobody needs its image and its timeline.
+    is_compared: bool,
 }
 
 impl Sliced for Planner {
@@ -46,15 +49,8 @@ impl Sliced for Planner {
                 });
                 Turn::Done(loaded)
             }
-            PlanRequest::Plan(settings) => {
-                self.job = None;
-                let Some(model) = &self.model else { return Turn::Done(Err(no_model())) };
-                match start(model, &settings) {
-                    Ok((planning, board)) => self.job = Some(Job { settings, board, planning }),
-                    Err(trouble) => return Turn::Done(Err(trouble)),
-                }
-                self.go_on().unwrap_or_else(|| Turn::Done(Err(no_model())))
-            }
+            PlanRequest::Plan(settings) => self.plan(settings, false),
+            PlanRequest::Compare(settings) => self.plan(settings, true),
         }
     }
 
@@ -74,6 +70,20 @@ impl Sliced for Planner {
     }
 }
 
+impl Planner {
+    fn plan(&mut self, settings: PlanSettings, is_compared: bool) -> Turn<PlanReply> {
+        self.job = None;
+        let Some(model) = &self.model else { return Turn::Done(Err(no_model())) };
+        match start(model, &settings) {
+            Ok((planning, board)) => {
+                self.job = Some(Job { settings, board, planning, is_compared });
+            }
+            Err(trouble) => return Turn::Done(Err(trouble)),
+        }
+        self.go_on().unwrap_or_else(|| Turn::Done(Err(no_model())))
+    }
+}
+
 fn progress(planning: &Planning) -> String {
     let Progress { arena, bound } = planning.progress();
     let bound = figures::binary(bound.0);
@@ -84,9 +94,13 @@ fn progress(planning: &Planning) -> String {
 }
 
 fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
-    let Job { settings, board, planning } = job;
-    let planned = planning.finish(model, &board).map_err(|error| cannot(&error))?;
+    let Job { settings, board, planning, is_compared } = job;
+    let mut planned = planning.finish(model, &board).map_err(|error| cannot(&error))?;
     let image = match (planned.report.fits, planned.report.runnable) {
+        (true, true) if is_compared => {
+            checked(&planned, model, &board)?;
+            None
+        }
         (true, true) => Some(image_of(&planned, model, &board)?),
         (true, false) => {
             tilewright_check::check_memory(&planned.plan, model, &board)
@@ -95,6 +109,9 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
         }
         (false, _) => None,
     };
+    if is_compared {
+        planned.timeline.slices.clear();
+    }
     let facts = facts(settings, planned, image.as_deref())?;
     Ok((PlanReply::Planned(Box::new(facts)), image.into_iter().collect()))
 }
@@ -153,8 +170,13 @@ pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, B
 }
 
 fn image_of(planned: &Planned, model: &Model, board: &Board) -> Result<Vec<u8>, Trouble> {
-    tilewright_check::check(&planned.plan, model, board).map_err(|error| found_wrong(&error))?;
+    checked(planned, model, board)?;
     plan_image(&planned.plan, model).map_err(|error| ours("plan image", &error))
+}
+
+fn checked(planned: &Planned, model: &Model, board: &Board) -> Result<(), Trouble> {
+    let proof = tilewright_check::check(&planned.plan, model, board);
+    proof.map(drop).map_err(|error| found_wrong(&error))
 }
 
 fn found_wrong(error: &tilewright_check::CheckError) -> Trouble {
@@ -174,20 +196,7 @@ fn facts(
         settings,
         report,
         memory,
-        tensors: plan
-            .tensors
-            .iter()
-            .map(|tensor| PlacedTensor {
-                tensor: tensor.tensor,
-                name: tensor.name.clone(),
-                shape: tensor.shape,
-                bytes: tensor.bytes.0,
-                space: tensor.space,
-                offset: tensor.offset,
-                first: tensor.first,
-                end: tensor.end,
-            })
-            .collect(),
+        tensors: PlacedTensor::of(&plan),
         timeline,
         outputs: outputs
             .map(|output| OutputFacts {

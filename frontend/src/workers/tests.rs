@@ -152,8 +152,27 @@ fn a_small_budget_names_the_operator_and_gives_no_image() {
     let (facts, image) = planned(model, settings(Some(1024)));
     let reason = facts.report.does_not_fit.unwrap();
     assert!(!facts.report.fits && image.is_empty());
-    assert!(!reason.operator.is_empty() && !reason.remedies.is_empty(), "{reason:?}");
+    assert!(!reason.operator.is_empty(), "{reason:?}");
     assert_eq!(reason.available_bytes.0, 1024);
+    let parts: u64 = reason.parts.iter().map(|part| part.bytes.0).sum();
+    assert_eq!(parts, reason.needed_bytes.0, "{reason:?}");
+}
+
+#[test]
+fn a_plan_to_compare_has_figures_and_tensors_but_nothing_to_run() {
+    let model = opened(&mut Importer::default(), &EXAMPLES[0]);
+    let mut planner = Planner::default();
+    assert!(matches!(planner.begin(PlanRequest::Load, &[model]), Turn::Done(Ok(_))));
+    let begun = planner.begin(PlanRequest::Plan(settings(None)), &[]);
+    let (shown, _) = to_the_end(&mut planner, begun).unwrap();
+    let begun = planner.begin(PlanRequest::Compare(settings(None)), &[]);
+    let (compared, buffers) = to_the_end(&mut planner, begun).unwrap();
+    let (PlanReply::Planned(shown), PlanReply::Planned(compared)) = (shown, compared) else {
+        panic!("no plans");
+    };
+    assert!(buffers.is_empty() && compared.image.is_none());
+    assert_eq!((&compared.report, &compared.tensors), (&shown.report, &shown.tensors));
+    assert!(compared.timeline.slices.is_empty() && !shown.timeline.slices.is_empty());
 }
 
 /// What the server would say of a run whose layers gave `layers`.

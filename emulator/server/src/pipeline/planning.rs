@@ -56,6 +56,12 @@ pub fn obstacle(model: &Model, strategy: Strategy) -> Option<String> {
     tilewright_planner::obstacle(model, strategy).map(|obstacle| capitalised(&obstacle))
 }
 
+/// Whether a strategy merely does not suit the model, so that another may.
+#[must_use]
+pub const fn is_unsuited(problem: &Problem) -> bool {
+    matches!(problem.kind, Blame::BadInput | Blame::TooLarge)
+}
+
 fn no_plan(error: PlanError) -> Problem {
     let text = capitalised(&error.to_string());
     match error {
@@ -99,10 +105,13 @@ pub fn does_not_fit(report: &PlanReport) -> Option<Problem> {
     } else {
         format!("operator '{}'", reason.operator)
     };
-    let what_to_do = if reason.remedies.is_empty() {
-        "Choose a smaller model or a larger board.".to_owned()
+    let fitting: Vec<&str> =
+        reason.remedies.iter().filter(|r| r.fits).map(|remedy| remedy.text.as_str()).collect();
+    let what_to_do = if fitting.is_empty() {
+        "Choose a smaller model or a larger board; `tilewright plan` tries what would help."
+            .to_owned()
     } else {
-        capitalised(&reason.remedies.join("; "))
+        format!("Any of these makes it fit: {}.", fitting.join("; "))
     };
     let error = format!(
         "The plan needs {} bytes of {}, {} are there.",

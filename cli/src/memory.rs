@@ -1,0 +1,117 @@
+//! Memory maps as comma-separated values and as JSON.
+
+use serde_json::{Value, json};
+use tilewright_planner::Planned;
+use tilewright_report::{PlacedTensor, TensorUse};
+
+use crate::text::csv_row;
+
+/// The memory maps of plans: one row an operator.
+pub fn csv(plans: &[&Planned]) -> String {
+    let head = [
+        "strategy",
+        "position",
+        "name",
+        "op",
+        "input_bytes",
+        "output_bytes",
+        "other_bytes",
+        "scratch_bytes",
+        "shared_bytes",
+        "reserved_bytes",
+        "live_bytes",
+        "is_peak",
+        "tensors",
+    ];
+    let mut text = csv_row(&head.map(str::to_owned));
+    for planned in plans {
+        let memory = &planned.memory;
+        for (position, row) in memory.rows.iter().enumerate() {
+            let bytes = [
+                row.input_bytes,
+                row.output_bytes,
+                row.other_bytes,
+                row.scratch_bytes,
+                row.shared_bytes,
+                row.reserved_bytes,
+                row.live_bytes,
+            ];
+            let mut fields = vec![
+                planned.report.strategy.clone(),
+                position.to_string(),
+                row.name.clone(),
+                row.op.clone(),
+            ];
+            fields.extend(bytes.map(|bytes| bytes.0.to_string()));
+            fields.push((position == memory.peak_row).to_string());
+            fields.push(tensors(planned, &row.tensors));
+            text.push_str(&csv_row(&fields));
+        }
+    }
+    text
+}
+
+/// The live tensors of a row: `name@offset+bytes(use)`, separated by blanks.
+fn tensors(planned: &Planned, live: &[(u32, TensorUse)]) -> String {
+    let words = live.iter().filter_map(|(index, why)| {
+        let tensor = planned.plan.tensors.get(*index as usize)?;
+        Some(format!("{}@{}+{}({})", tensor.name, tensor.offset, tensor.bytes.0, word(*why)))
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+const fn word(why: TensorUse) -> &'static str {
+    match why {
+        TensorUse::Input => "input",
+        TensorUse::Output => "output",
+        TensorUse::Other => "other",
+    }
+}
+
+/// The memory map of a plan: rows as the map has them, their tensors by name, and each tensor's
+/// place and life.
+pub fn as_json(planned: &Planned) -> Value {
+    let tensors = PlacedTensor::of(&planned.plan);
+    let memory = &planned.memory;
+    let rows = memory.rows.iter().map(|row| {
+        let live: Vec<Value> = row
+            .tensors
+            .iter()
+            .filter_map(|(index, why)| {
+                let tensor = tensors.get(*index as usize)?;
+                Some(json!({ "tensor": index, "name": tensor.name, "use": word(*why) }))
+            })
+            .collect();
+        json!({
+            "name": row.name,
+            "op": row.op,
+            "input_bytes": row.input_bytes,
+            "output_bytes": row.output_bytes,
+            "other_bytes": row.other_bytes,
+            "scratch_bytes": row.scratch_bytes,
+            "shared_bytes": row.shared_bytes,
+            "reserved_bytes": row.reserved_bytes,
+            "live_bytes": row.live_bytes,
+            "tensors": live,
+        })
+    });
+    let placed = tensors.iter().map(|tensor| {
+        json!({
+            "name": tensor.name,
+            "shape": tensor.shape,
+            "bytes": tensor.bytes,
+            "space": tensor.space,
+            "offset_bytes": tensor.offset,
+            "extent_bytes": tensor.extent,
+            "first_operator": tensor.first,
+            "end_operator": tensor.end,
+        })
+    });
+    json!({
+        "peak_live_bytes": memory.peak_live_bytes,
+        "peak_operator": memory.peak_row,
+        "arena_bytes": memory.arena_bytes,
+        "operators": rows.collect::<Vec<_>>(),
+        "tensors": placed.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,112 @@
+//! What `plan` writes: the memory map as CSV, JSON and SVG, and the trace.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn plan(more: &[&str]) -> Output {
+    let lenet = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/lenet5.onnx");
+    let lenet = lenet.display().to_string();
+    let mut arguments = vec!["plan", lenet.as_str(), "--board", "stm32f746g-disco"];
+    arguments.extend(more);
+    Command::cargo_bin("tilewright").unwrap().args(arguments).output().unwrap()
+}
+
+fn said(more: &[&str]) -> String {
+    let output = plan(more);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{complaint}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_memory_map_is_the_same_in_csv_and_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("map.csv");
+    let report: Value =
+        serde_json::from_str(&said(&["--json", "--csv", &path.display().to_string()])).unwrap();
+    let map = fs::read_to_string(&path).unwrap();
+    let mut lines = map.lines();
+    let heads: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let operators = report["memory"]["operators"].as_array().unwrap();
+    let rows: Vec<Vec<&str>> = lines.map(|row| row.split(',').collect()).collect();
+    assert_eq!(rows.len(), operators.len());
+    assert_eq!(rows.len(), report["layers"].as_array().unwrap().len());
+    let mut most = 0;
+    for (row, operator) in rows.iter().zip(operators) {
+        let bytes = |key: &str| {
+            let column = heads.iter().position(|head| *head == key).unwrap();
+            let bytes: u64 = row[column].parse().unwrap();
+            assert_eq!(operator[key].as_u64(), Some(bytes), "{key}: {row:?}");
+            bytes
+        };
+        let [input, output, other] = ["input_bytes", "output_bytes", "other_bytes"].map(bytes);
+        let [scratch, shared, live] = ["scratch_bytes", "shared_bytes", "live_bytes"].map(bytes);
+        let reserved = bytes("reserved_bytes");
+        assert_eq!(input + output + other + scratch + reserved - shared, live, "{row:?}");
+        let tensors = operator["tensors"].as_array().unwrap().len();
+        assert_eq!(row[12].split(' ').count(), tensors, "{row:?}");
+        most = most.max(live);
+    }
+    assert_eq!(report["memory"]["peak_live_bytes"].as_u64(), Some(most));
+    assert_eq!(report["memory"]["arena_bytes"], report["peak_sram_bytes"]);
+}
+
+#[test]
+fn the_picture_is_well_formed_and_shows_each_strategy() {
+    let picture = said(&["--strategy", "all", "--svg", "-"]);
+    assert!(picture.starts_with("<?xml") && picture.trim_end().ends_with("</svg>"));
+    for strategy in ["resident", "reordered"] {
+        assert!(picture.contains(&format!("strategy {strategy}")), "{strategy}");
+    }
+    assert!(picture.contains("peak 5,880 B (5.7 KiB)"), "the first pool: 28·28·6 + 14·14·6");
+}
+
+#[test]
+fn the_trace_has_a_track_for_the_core_and_every_layer_on_it() {
+    let trace: Value = serde_json::from_str(&said(&["--perfetto", "-"])).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let track = events.iter().find(|event| event["name"] == "thread_name").unwrap();
+    assert_eq!(track["args"]["name"], "core");
+    let on_it = events.iter().filter(|e| e["ph"] == "X" && e["tid"] == track["tid"]);
+    let mut until = 0.0;
+    let mut count = 0;
+    for slice in on_it {
+        let (start, length) = (slice["ts"].as_f64().unwrap(), slice["dur"].as_f64().unwrap());
+        assert!(start >= until - 1e-6 && length > 0.0, "{slice}");
+        until = start + length;
+        count += 1;
+    }
+    let report: Value = serde_json::from_str(&said(&["--json"])).unwrap();
+    assert_eq!(count, report["layers"].as_array().unwrap().len());
+    assert!((until - report["latency_us"].as_f64().unwrap()).abs() < 1e-3);
+}
+
+#[test]
+fn standard_output_holds_one_thing_and_files_are_whole_or_untouched() {
+    for both in [&["--csv", "-", "--json"][..], &["--csv", "-", "--svg", "-"]] {
+        assert_eq!(plan(both).status.code(), Some(2), "{both:?}");
+    }
+    assert!(said(&["--csv", "-"]).starts_with("strategy,position,"));
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("none/map.csv").display().to_string();
+    assert_eq!(plan(&["--csv", &nowhere]).status.code(), Some(2));
+    let path = folder.path().join("map.csv");
+    fs::write(&path, "before").unwrap();
+    said(&["--csv", &path.display().to_string()]);
+    assert!(fs::read_to_string(&path).unwrap().starts_with("strategy,"));
+    let left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).collect();
+    assert_eq!(left, [path], "no half file stays behind");
+    #[cfg(unix)]
+    {
+        said(&["--csv", "/dev/null"]);
+        assert!(
+            !fs::metadata("/dev/null").unwrap().is_file(),
+            "a device is written to, not replaced"
+        );
+    }
+}

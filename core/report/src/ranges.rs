@@ -1,0 +1,76 @@
+//! Sets of bytes, as half-open ranges.
+
+/// A set of bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ranges {
+    ranges: Vec<[u64; 2]>,
+    /// How many ranges were left when they were last merged.
+    merged: usize,
+}
+
+impl Ranges {
+    /// Adds `bytes` bytes from `start`.
+    pub fn add(&mut self, start: u64, bytes: u64) {
+        if bytes > 0 {
+            self.ranges.push([start, start.saturating_add(bytes)]);
+        }
+        // Steps touch the same bytes again and again: what is added stays in proportion.
+        if self.ranges.len() > 64 && self.ranges.len() > 2 * self.merged {
+            self.merge();
+        }
+    }
+
+    /// Adds another set.
+    pub fn extend(&mut self, other: Self) {
+        self.ranges.extend(other.ranges);
+        self.merged = 0;
+    }
+
+    /// Number of bytes.
+    #[must_use]
+    pub fn total(&mut self) -> u64 {
+        self.merge();
+        self.ranges.iter().map(|[start, end]| end - start).sum()
+    }
+
+    fn merge(&mut self) {
+        self.ranges.sort_unstable();
+        let mut kept: Vec<[u64; 2]> = Vec::with_capacity(self.ranges.len());
+        for range in &self.ranges {
+            match kept.last_mut() {
+                Some(last) if range[0] <= last[1] => last[1] = last[1].max(range[1]),
+                _ => kept.push(*range),
+            }
+        }
+        self.merged = kept.len();
+        self.ranges = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_counts_once() {
+        let mut ranges = Ranges::default();
+        for (start, bytes) in [(10, 10), (0, 5), (15, 10), (25, 5), (4, 1), (100, 0)] {
+            ranges.add(start, bytes);
+        }
+        assert_eq!(ranges.total(), 5 + 20);
+        let mut other = Ranges::default();
+        other.add(4, 7);
+        ranges.extend(other);
+        assert_eq!(ranges.total(), 30);
+    }
+
+    #[test]
+    fn what_is_added_again_and_again_takes_no_room() {
+        let mut ranges = Ranges::default();
+        for round in 0..100_000u64 {
+            ranges.add(round % 7 * 100, 10);
+        }
+        assert!(ranges.ranges.len() <= 65);
+        assert_eq!(ranges.total(), 70);
+    }
+}

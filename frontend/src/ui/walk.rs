@@ -1,0 +1,285 @@
+//! Two plans side by side, operator by operator: played, scrubbed, or stepped with keys.
+
+use std::rc::Rc;
+
+use gloo::timers::callback::Interval;
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+use super::chart::use_width;
+use super::choice::Choice;
+use super::icon::{Glyph, icon};
+use super::panel::Panel;
+use super::parts::legend;
+use super::save::save_buttons;
+use super::walk_drawing::{Links, drawing};
+use crate::message::PlanSettings;
+use crate::state::{Event, Plans, Selection, View};
+use crate::view_model::compare::columns;
+use crate::view_model::figures;
+use crate::view_model::walk::{Move, Side, Walk, lines, pace_ms, sides, step};
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    pub model: AttrValue,
+    pub strategies: Rc<Vec<String>>,
+    pub settings: PlanSettings,
+    pub plans: Plans,
+    pub lit: Selection,
+    /// What was chosen, whatever the pointer is over.
+    pub selected: Selection,
+    pub is_maximised: bool,
+    pub on: Callback<Event>,
+}
+
+impl Reducible for Walk {
+    /// A move, and how many operators there are.
+    type Action = (Move, usize);
+
+    fn reduce(self: Rc<Self>, (by, operators): Self::Action) -> Rc<Self> {
+        Rc::new(self.moved(by, operators))
+    }
+}
+
+/// The panel.
+#[component]
+pub fn WalkPanel(props: &Props) -> Html {
+    let picked = use_state(|| [None::<String>, None]);
+    let columns = columns(&props.strategies, &props.settings, &props.plans);
+    let planned: Vec<Side> = columns
+        .into_iter()
+        .filter_map(|c| Some(Side { plan: Rc::clone(c.plan()?), strategy: c.strategy }))
+        .collect();
+    let shown = sides(&planned, &props.settings.strategy, &picked);
+    let operators = shown.iter().map(|side| side.plan.memory.rows.len()).max().unwrap_or(0);
+    let own = shown.iter().any(|side| side.plan.settings == props.settings);
+    let walk = use_reducer(Walk::default);
+    let now = Walk { at: walk.at.min(operators.saturating_sub(1)), ..*walk };
+    use_ticks(&walk, now, operators, own.then(|| props.on.clone()));
+    use_selection(&walk, props.selected.layer.filter(|_| own), operators);
+    let node = use_node_ref();
+    let width = use_width(node.clone());
+    let go = {
+        let (walk, on, shown) = (walk.dispatcher(), props.on.clone(), shown.clone());
+        Callback::from(move |by: Move| {
+            walk.dispatch((by, operators));
+            let to = now.moved(by, operators);
+            if !to.is_playing {
+                let selection = if own { Selection::layer(to.at) } else { Selection::NONE };
+                on.emit(Event::Reach(selection, words(&shown, to.at)));
+            }
+        })
+    };
+    let actions = html! {
+        { save_buttons(&node, &format!("{}-steps", props.model), "steps", &props.on) }
+    };
+    let Some([before, after]) = <&[Side; 2]>::try_from(shown.as_slice()).ok() else {
+        return html! {
+            <Panel view={View::Walk} is_maximised={props.is_maximised} on={props.on.clone()}>
+                <p class="waiting" ref={node}>
+                    { "As soon as two strategies are planned, they stand here side by side." }
+                </p>
+            </Panel>
+        };
+    };
+    let last = operators.saturating_sub(1);
+    let is_shown = [before, after].map(|side| side.plan.settings == props.settings);
+    let links = Links { go: &go, on: &props.on, lit: props.lit, is_shown };
+    html! {
+        <Panel view={View::Walk} is_maximised={props.is_maximised} on={props.on.clone()} {actions}>
+            <div class="walk-controls">
+                { picker("before", "Before", before, &planned, &picked) }
+                { picker("after", "After", after, &planned, &picked) }
+                { controls(now, last, &go) }
+            </div>
+            <div class="chart walk" ref={node.clone()} tabindex="0" role="application"
+                aria-roledescription="animation" data-testid="walk" onkeydown={keys(&go)}
+                aria-label={label(before, after)}>
+                if width > 0.0 {
+                    { drawing([before, after], now.at, width, &links) }
+                }
+            </div>
+            { legend(vec![
+                ("input", "read".into()),
+                ("output", "written".into()),
+                ("rest", "needed later".into()),
+                ("freed", "freed after this operator".into()),
+            ]) }
+            <div class="walk-words" data-testid="walk-words">
+                { for shown.iter().map(|side| html! {
+                    <p key={side.strategy.clone()} class="detail">
+                        <strong>{ &side.strategy }</strong>{ ": " }
+                        { step(&side.plan, now.at).map_or_else(
+                            || "has ended.".to_owned(),
+                            |step| step.words(&side.plan),
+                        ) }
+                    </p>
+                }) }
+            </div>
+            { table(before, after) }
+        </Panel>
+    }
+}
+
+/// Plays; `on` is told which operator is shown.
+#[hook]
+fn use_ticks(
+    walk: &UseReducerHandle<Walk>,
+    now: Walk,
+    operators: usize,
+    on: Option<Callback<Event>>,
+) {
+    let walk = walk.dispatcher();
+    use_effect_with((now.is_playing, operators), move |(is_playing, operators)| {
+        let operators = *operators;
+        let ticks = is_playing.then(|| {
+            Interval::new(pace_ms(operators), move || walk.dispatch((Move::Tick, operators)))
+        });
+        move || drop(ticks)
+    });
+    use_effect_with(now, move |now| {
+        if let Some(on) = on.filter(|_| now.is_playing) {
+            on.emit(Event::Hover(Selection::layer(now.at)));
+        }
+    });
+}
+
+/// Goes where other panels select an operator.
+#[hook]
+fn use_selection(walk: &UseReducerHandle<Walk>, selected: Option<usize>, operators: usize) {
+    let walk = walk.clone();
+    use_effect_with(selected, move |selected| {
+        if let Some(layer) = selected.filter(|layer| *layer != walk.at) {
+            walk.dispatch((Move::To(layer), operators));
+        }
+    });
+}
+
+fn picker(
+    id: &'static str,
+    title: &'static str,
+    shown: &Side,
+    planned: &[Side],
+    picked: &UseStateHandle<[Option<String>; 2]>,
+) -> Html {
+    let options: Vec<_> =
+        planned.iter().map(|p| (p.strategy.clone().into(), p.strategy.clone().into())).collect();
+    let picked = picked.clone();
+    let on_choose = Callback::from(move |strategy: String| {
+        let mut now = (*picked).clone();
+        now[usize::from(id == "after")] = Some(strategy);
+        picked.set(now);
+    });
+    html! {
+        <div class="picker">
+            <label for={format!("pick-{id}")}>{ title }</label>
+            <Choice {id} value={shown.strategy.clone()} {options} {on_choose} />
+        </div>
+    }
+}
+
+fn controls(walk: Walk, last: usize, go: &Callback<Move>) -> Html {
+    let button = |by: Move, glyph: Glyph, title: &'static str, id: &'static str| {
+        html! {
+            <button type="button" class="quiet icon-button" {title} aria-label={title}
+                data-testid={id} onclick={go.reform(move |_| by)}>
+                { icon(glyph) }
+            </button>
+        }
+    };
+    let (glyph, title) =
+        if walk.is_playing { (Glyph::Pause, "Pause") } else { (Glyph::Play, "Play") };
+    let moved = go.clone();
+    let oninput = Callback::from(move |event: InputEvent| {
+        let input: Option<HtmlInputElement> = event.target_dyn_into();
+        if let Some(place) = input.and_then(|input| input.value().parse().ok()) {
+            moved.emit(Move::To(place));
+        }
+    });
+    let text = format!("Operator {} of {}", walk.at + 1, last + 1);
+    html! {
+        <div class="walk-player">
+            { button(Move::Back, Glyph::Back, "One operator back", "walk-back") }
+            { button(Move::Toggle, glyph, title, "walk-play") }
+            { button(Move::Next, Glyph::On, "One operator on", "walk-on") }
+            <input type="range" min="0" max={last.to_string()} step="1" value={walk.at.to_string()}
+                aria-label="Operator" aria-valuetext={text.clone()} data-testid="walk-scrub" {oninput} />
+            <output class="detail" data-testid="walk-at">{ text }</output>
+        </div>
+    }
+}
+
+fn keys(go: &Callback<Move>) -> Callback<KeyboardEvent> {
+    let go = go.clone();
+    Callback::from(move |event: KeyboardEvent| {
+        let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
+        if let Some(by) = Move::of_key(&event.key()).filter(|_| is_plain) {
+            event.prevent_default();
+            go.emit(by);
+        }
+    })
+}
+
+fn words(shown: &[Side], at: usize) -> String {
+    let said = |side: &Side| {
+        Some(format!("{}: {}", side.strategy, step(&side.plan, at)?.words(&side.plan)))
+    };
+    shown.iter().filter_map(said).collect::<Vec<_>>().join(" ")
+}
+
+fn label(before: &Side, after: &Side) -> String {
+    let moved = lines(&before.plan, &after.plan).iter().filter(|line| line.is_moved).count();
+    let arena = |side: &Side| figures::bytes(side.plan.memory.arena_bytes.0);
+    format!(
+        "{}: arena of {}; {}: arena of {}; {moved} operators stand elsewhere. Space plays and \
+         pauses, arrow keys step, Home and End go to the ends.",
+        before.strategy,
+        arena(before),
+        after.strategy,
+        arena(after)
+    )
+}
+
+fn table(before: &Side, after: &Side) -> Html {
+    let operators = before.plan.memory.rows.len().max(after.plan.memory.rows.len());
+    let cells = |side: &Side, at: usize| {
+        let row = side.plan.memory.rows.get(at);
+        html! {
+            <>
+                <td>{ row.map_or("", |row| figures::short_name(&row.name)) }</td>
+                <td class="number">
+                    { row.map_or_else(String::new, |row| figures::grouped(row.live_bytes.0)) }
+                </td>
+            </>
+        }
+    };
+    let heads = |side: &Side| {
+        html! {
+            <>
+                <th scope="col">{ &side.strategy }</th>
+                <th scope="col" class="number">{ "Live bytes" }</th>
+            </>
+        }
+    };
+    html! {
+        <details>
+            <summary>{ "The same as a table" }</summary>
+            <div class="table-scroll" tabindex="0" role="group" aria-label="Table of both orders">
+                <table>
+                    <thead><tr>
+                        <th scope="col" class="number">{ "#" }</th>
+                        { heads(before) }{ heads(after) }
+                    </tr></thead>
+                    <tbody>
+                        { for (0..operators).map(|at| html! {
+                            <tr key={at}>
+                                <td class="number muted">{ at }</td>
+                                { cells(before, at) }{ cells(after, at) }
+                            </tr>
+                        }) }
+                    </tbody>
+                </table>
+            </div>
+        </details>
+    }
+}

@@ -1,0 +1,161 @@
+//! The page explains memory: what each byte is, why a plan does not fit, strategies side by side.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fs;
+
+use fantoccini::key::Key;
+use serde_json::json;
+use tilewright_tests::browser::Browser;
+use tilewright_tests::emulated::dist;
+use tilewright_tests::static_host;
+
+const WIDE: (u32, u32) = (1440, 900);
+const NARROW: (u32, u32) = (390, 844);
+
+/// The page with the bundled LeNet-5, with settings in its address, once it shows `what`.
+async fn lenet((width, height): (u32, u32), dark: bool, settings: &str, what: &str) -> Browser {
+    let page = dist().join("page");
+    assert!(page.join("index.html").is_file(), "the page is not built: run `cargo xtask build`");
+    let site = static_host::serve(page, "p");
+    let browser = Browser::start(width, height, dark).await;
+    browser.open(&format!("{site}#model=lenet5&{settings}")).await;
+    browser.find(what).await;
+    browser
+}
+
+async fn fits(browser: &Browser) -> String {
+    let verdict = browser.find("verdict").await;
+    verdict.attr("data-fits").await.unwrap().unwrap_or_default()
+}
+
+/// Waits until a script gives `true`.
+async fn until(browser: &Browser, script: &str) {
+    for _ in 0..600 {
+        if browser.script(script, Vec::new()).await == json!(true) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("never: {script}\n{}", browser.text().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_byte_of_the_peak_is_explained_and_leads_to_its_tensor() {
+    let browser = lenet(WIDE, false, "", "live").await;
+    let live = browser.text_when("live", |text| text.contains("the peak")).await;
+    let digits: String = live.chars().filter(char::is_ascii_digit).collect();
+    // The first pool: 28·28·6 in, 14·14·6 out.
+    assert!(digits.contains("5880") && digits.contains("4704"), "{live}");
+    let click = "document.querySelector('[data-testid=live] .row-name').click();
+                 return document.querySelector('[data-testid=live] .row-name').textContent";
+    let name = browser.script(click, Vec::new()).await;
+    until(&browser, "return document.querySelectorAll('.block-lit').length === 2").await;
+    let readout = browser.text_when("memory-readout", |text| text.contains("lives")).await;
+    assert!(readout.starts_with(name.as_str().unwrap()), "{readout} of {name}");
+    let lit = "return [...document.querySelectorAll('[data-testid=layers] tr.lit')].length === 1";
+    until(&browser, lit).await;
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_that_is_too_small_says_what_fills_it_and_one_click_mends_it() {
+    let browser = lenet(WIDE, false, "sram=4096", "verdict").await;
+    assert_eq!(fits(&browser).await, "false");
+    let parts = browser.text_when("parts", |text| text.contains("input")).await;
+    assert!(parts.contains("output"), "{parts}");
+    let remedies = browser.text_when("remedies", |text| text.contains("Use all SRAM")).await;
+    assert!(remedies.contains("to spare"), "{remedies}");
+    browser
+        .script("document.querySelector('[data-testid=remedies] .remedy').click()", vec![])
+        .await;
+    let fits = "return document.querySelector('[data-testid=verdict]').dataset.fits === 'true'";
+    until(&browser, fits).await;
+    let address = browser.client.current_url().await.unwrap();
+    assert!(!address.fragment().unwrap_or_default().contains("sram"), "{address}");
+    browser.click("undo").await;
+    until(
+        &browser,
+        "return document.querySelector('[data-testid=verdict]').dataset.fits === 'false'",
+    )
+    .await;
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strategies_stand_side_by_side_and_a_click_chooses_one() {
+    let browser = lenet(WIDE, false, "view=compare", "strategies").await;
+    browser.text_when("strategies", |text| !text.contains('…') && text.contains("flash")).await;
+    let heads =
+        "return [...document.querySelectorAll('.strategy')].map((head) => head.textContent)";
+    let heads = browser.script(heads, Vec::new()).await;
+    let heads: Vec<&str> = heads.as_array().unwrap().iter().filter_map(|h| h.as_str()).collect();
+    assert!(heads.len() > 1 && heads[0] == "resident", "{heads:?}");
+    browser.click(&format!("strategy-{}", heads[1])).await;
+    let pressed = "return document.querySelector('.strategy[aria-pressed=true]').textContent
+                   === document.querySelectorAll('.strategy')[1].textContent";
+    until(&browser, pressed).await;
+    let address = browser.client.current_url().await.unwrap();
+    let wanted = format!("strategy={}", heads[1]);
+    assert!(address.fragment().is_some_and(|state| state.contains(&wanted)), "{address}");
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_walk_is_played_and_stepped_with_keys_and_other_panels_follow() {
+    let browser = lenet(WIDE, false, "", "walk").await;
+    browser.press("walk", [Key::Right, Key::Right]).await;
+    browser.text_when("walk-at", |text| text.starts_with("Operator 3 of")).await;
+    let words = browser.text_when("walk-words", |text| text.contains("reads")).await;
+    assert!(words.contains("writes") && words.contains("frees") && words.contains("live"));
+    let lit = "return [...document.querySelectorAll('[data-testid=layers] tr.lit td')]
+                   .slice(0, 1).map((cell) => cell.textContent)";
+    assert_eq!(browser.script(lit, Vec::new()).await, json!(["2"]), "the table follows");
+    browser.press("walk", [Key::Home]).await;
+    browser.text_when("walk-at", |text| text.starts_with("Operator 1 of")).await;
+    browser.click("walk-play").await;
+    until(&browser, "return document.querySelector('[data-testid=walk-play]').title === 'Pause'")
+        .await;
+    until(&browser, "return document.querySelector('[data-testid=walk-play]').title === 'Play'")
+        .await;
+    let at = browser.text_when("walk-at", |_| true).await;
+    let numbers: Vec<&str> = at.split(' ').filter(|word| word.parse::<u32>().is_ok()).collect();
+    assert_eq!(numbers[0], numbers[1], "it ends at the last: {at}");
+    browser.press("walk", [Key::Left]).await;
+    browser.text_when("walk-at", |text| text != at).await;
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_width_and_no_theme_breaks_the_views_of_memory() {
+    let pictures = dist().join("pictures");
+    fs::create_dir_all(&pictures).unwrap();
+    for (width, height) in [WIDE, NARROW] {
+        for dark in [false, true] {
+            let theme = if dark { "dark" } else { "light" };
+            for (view, shown, settings) in [
+                ("overview", "remedies", "sram=4096&view=overview"),
+                ("memory", "live", "view=memory"),
+                ("compare", "strategies", "view=compare"),
+                ("steps", "walk", "view=steps"),
+            ] {
+                let browser = lenet((width, height), dark, settings, shown).await;
+                until(
+                    &browser,
+                    "return document.querySelector('.status').dataset.busy === 'false'",
+                )
+                .await;
+                if view == "steps" {
+                    browser.press("walk", [Key::Right, Key::Right]).await;
+                }
+                let sizes = "return [document.documentElement.scrollWidth, window.innerWidth]";
+                let sizes = browser.script(sizes, Vec::new()).await;
+                assert_eq!(sizes, json!([width, width]), "{view} is wider than the window");
+                browser.script("window.scrollTo(0, 0)", Vec::new()).await;
+                browser.picture(&pictures.join(format!("{view}-{width}-{theme}.png"))).await;
+                browser.end().await;
+            }
+        }
+    }
+}
