@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod files;
 mod load;
+mod port;
 mod progress;
 mod report;
 mod text;

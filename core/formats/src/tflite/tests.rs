@@ -2,3 +2,4 @@ mod build;
 mod faults;
 mod files;
 mod golden;
+mod variables;
