@@ -9,6 +9,7 @@ mod commands;
 mod files;
 mod load;
 mod memory;
+mod port;
 mod progress;
 mod report;
 mod text;

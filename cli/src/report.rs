@@ -5,9 +5,10 @@ use tilewright_board::Board;
 use tilewright_planner::Planned;
 use tilewright_report::{Fault, Kind, PlanReport};
 use tilewright_server::pipeline::{Prepared, cannot_run, does_not_fit};
-use tilewright_server::{Done, Problem, RunResult};
+use tilewright_server::{Done, OutputValues, Problem, RunResult};
 
 use crate::memory;
+use crate::port::Port;
 use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
 
 /// How the model became int8.
@@ -147,11 +148,15 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board) -> String {
     let mut facts = Facts::default();
     facts.add("verified", verified(result), None);
     if let (Some(class), Some(output)) = (result.top1, result.outputs.first()) {
-        let value = output.values.get(class).copied().unwrap_or(0);
-        let real = output.scale * f32::from(i16::from(value) - output.zero);
         let label = result.top1_label.as_ref().map(|label| format!(" '{label}'"));
-        let class = format!("{class}{} with {real:.3}", label.unwrap_or_default());
-        facts.add("largest output", class, None);
+        let label = label.unwrap_or_default();
+        if output.indices.is_some() {
+            facts.add("class", format!("{class}{label}"), None);
+        } else {
+            let value = output.values.get(class).copied().unwrap_or(0);
+            let real = output.scale * f32::from(i16::from(value) - output.zero);
+            facts.add("largest output", format!("{class}{label} with {real:.3}"), None);
+        }
     }
     facts.add("instructions", number(result.instructions), Some(Kind::Counted));
     facts.add("cycles", number(result.cycles.0), Some(Kind::Modelled));
@@ -269,7 +274,14 @@ pub fn run_json(report: &PlanReport, prepared: &Prepared, done: &Done) -> Result
         all.insert("predicted_latency_us".to_owned(), predicted);
     }
     let result = &done.result;
-    let outputs: Vec<&Vec<i8>> = result.outputs.iter().map(|output| &output.values).collect();
+    let values = |output: &OutputValues| match &output.indices {
+        Some(indices) => json!(indices),
+        None => json!(output.values),
+    };
+    let outputs: Vec<Value> = result.outputs.iter().map(values).collect();
+    let model = &prepared.model;
+    let details = (0..model.outputs.len()).map(|position| Port::of_output(model, position));
+    let details: Vec<Port> = details.collect();
     let own = json!({
         "samples": prepared.samples,
         "mode": "full",
@@ -286,6 +298,7 @@ pub fn run_json(report: &PlanReport, prepared: &Prepared, done: &Done) -> Result
         "top1": result.top1,
         "top1_label": result.top1_label,
         "outputs": outputs,
+        "output_details": details,
         "layers": result.layers,
         "unknown_registers": result.unknown_registers,
         "console": result.console,

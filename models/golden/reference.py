@@ -83,9 +83,9 @@ class Run:
         self.outputs = interpreter.get_output_details()
 
     def results(self):
-        """Name and values of every operator's results."""
+        """Name and values of every operator's results; handles of variables have none."""
         details = {d["index"]: d for d in self.interpreter.get_tensor_details()}
         for operator in self.interpreter._get_ops_details():
             for index in operator["outputs"]:
-                if index in details:
+                if index in details and details[index]["dtype"] != np.object_:
                     yield details[index]["name"], self.interpreter.get_tensor(index)

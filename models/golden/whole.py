@@ -1,8 +1,10 @@
-"""Writes whole/<model>.txt for each .tflite file given: checksums of what the reference computes.
+"""Writes <model>.txt for each .tflite file given, into whole/ or FOLDER: checksums of what the
+reference computes.
 
-    python whole.py FILE.tflite ...
+    python whole.py [--into FOLDER] FILE.tflite ...
 """
 
+import argparse
 import hashlib
 import pathlib
 import subprocess
@@ -35,18 +37,21 @@ def record(path):
 
 
 def main():
-    folder = pathlib.Path(__file__).parent / "whole"
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--into", type=pathlib.Path, default=pathlib.Path(__file__).parent / "whole")
+    parser.add_argument("files", type=pathlib.Path, nargs="+")
+    options = parser.parse_args()
+    folder = options.into
     folder.mkdir(exist_ok=True)
-    paths = [pathlib.Path(path) for path in sys.argv[1:]]
-    if len(paths) > 1:
+    if len(options.files) > 1:
         # The runtime crashes on some models: each has a process of its own.
-        for path in paths:
-            if subprocess.run([sys.executable, __file__, path]).returncode != 0:
+        for path in options.files:
+            if subprocess.run([sys.executable, __file__, "--into", folder, path]).returncode != 0:
                 print(f"{path.name}: not recorded")
         return
-    for path in paths:
+    for path in options.files:
         text = record(path)
-        if "\ntensor " in text:
+        if "\ntensor " in text or "\noutput " in text:
             (folder / f"{path.stem}.txt").write_text(text)
         print(f"{path.name}: {text.count('tensor ')} int8 tensors")
 

@@ -209,14 +209,19 @@ impl Build {
         let channels = shape[axis];
         let scales: Vec<f32> = (0..channels).map(|_| 0.002 + self.rng.f32() * 0.02).collect();
         let values = (0..shape.iter().product()).map(|_| self.rng.i8(-127..=127)).collect();
-        let zeros = vec![0; channels];
+        // Old files have one scale and a zero point for all weights.
+        let is_old = self.rng.u8(..6) == 0;
+        let (slices, axis) = if is_old { (1, None) } else { (channels, Some(axis)) };
+        let scales = scales[..slices].to_vec();
+        let zero = if is_old { self.rng.i32(-128..128) } else { 0 };
         let input_scale =
             self.model.tensor(input).quantisation.as_ref().map_or(1.0, |q| q.scale(0));
         let bias_scales = scales.iter().map(|scale| scale * input_scale).collect();
-        let weights = Quantisation { scales, zeros: zeros.clone(), axis: Some(axis) };
+        let weights = Quantisation { scales, zeros: vec![zero; slices], axis };
         let weights = self.add_tensor(shape, Some(weights), Some(Data::I8(values)));
         let values = (0..channels).map(|_| self.rng.i32(-4000..4000)).collect();
-        let bias = Quantisation { scales: bias_scales, zeros, axis: Some(0) };
+        let bias =
+            Quantisation { scales: bias_scales, zeros: vec![0; slices], axis: axis.and(Some(0)) };
         let bias = self.add_tensor(&[channels], Some(bias), Some(Data::I32(values)));
         [weights, bias]
     }
@@ -292,7 +297,8 @@ impl Build {
         } else {
             let most = [window.padding.bottom, window.padding.right];
             let uncounted = most.map(|most| self.rng.usize(..=most));
-            Op::AveragePool { window, count_padding: self.rng.bool(), uncounted, activation }
+            let (count_padding, halves_up) = (self.rng.bool(), self.rng.bool());
+            Op::AveragePool { window, count_padding, uncounted, halves_up, activation }
         };
         self.node(op, &[from], output)
     }

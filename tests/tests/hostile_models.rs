@@ -21,10 +21,12 @@ fn corpus(target: &str, mut visit: impl FnMut(&[u8])) {
 }
 
 #[test]
-fn the_model_corpus_never_panics() {
-    corpus("onnx_file", |bytes| {
-        let _ = open_and_plan(bytes);
-    });
+fn the_model_corpora_never_panic() {
+    for target in ["onnx_file", "tflite_file"] {
+        corpus(target, |bytes| {
+            let _ = open_and_plan(bytes);
+        });
+    }
 }
 
 #[test]
@@ -68,6 +70,30 @@ fn changed_files_are_reordered_or_refused() {
         if reorder(&wrong) { written += 1 } else { refused += 1 }
     }
     assert!(written > 400 && refused > 400, "{written} written, {refused} refused");
+}
+
+#[test]
+fn changed_tensorflow_lite_files_never_panic() {
+    let mut rng = fastrand::Rng::with_seed(7);
+    let (mut opened, mut refused) = (0, 0);
+    let files = fs::read_dir(project().join("models/golden/operators")).unwrap();
+    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    files.sort();
+    for file in files.iter().filter(|file| file.extension().is_some_and(|end| end == "tflite")) {
+        let model = fs::read(file).unwrap();
+        for _ in 0..40 {
+            let mut wrong = model.clone();
+            for _ in 0..rng.usize(1..4) {
+                let at = rng.usize(..wrong.len());
+                wrong[at] = [rng.u8(..), 0, 0xff, wrong[at] ^ 1, wrong[at] ^ 0x80][rng.usize(..5)];
+            }
+            if rng.usize(..8) == 0 {
+                wrong.truncate(rng.usize(8..wrong.len()));
+            }
+            if open_and_plan(&wrong) { opened += 1 } else { refused += 1 }
+        }
+    }
+    assert!(opened > 500 && refused > 500, "{opened} opened, {refused} refused");
 }
 
 #[test]

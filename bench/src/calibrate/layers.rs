@@ -167,6 +167,7 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
             window,
             count_padding: false,
             uncounted: [0, 0],
+            halves_up: false,
             activation,
         }),
         Kernel::Mean => [vec![1, 2], vec![3], vec![2], vec![1, 2, 3]]

@@ -8,6 +8,7 @@ use super::json;
 use crate::Said;
 use crate::args::Inspect;
 use crate::load;
+use crate::port::Port;
 use crate::text::{Side, Table, bytes, csv_row, number};
 
 #[derive(Debug, Serialize)]
@@ -15,6 +16,8 @@ struct Inspected {
     model: String,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
+    /// Those inputs and outputs that are one value before and after a run.
+    states: Vec<State>,
     macs: u64,
     parameters: u64,
     /// Bytes of weights and other constants, and of all results together: as the model has them.
@@ -49,11 +52,14 @@ struct Kind {
     activation_bytes: u64,
 }
 
+/// A value that lives from one run to the next.
 #[derive(Debug, Serialize)]
-struct Port {
+struct State {
     name: String,
-    shape: Vec<usize>,
-    dtype: &'static str,
+    bytes: u64,
+    /// Positions among the inputs and outputs; null if runs do not change it.
+    input: usize,
+    output: Option<usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -95,14 +101,12 @@ pub fn inspect(options: &Inspect) -> Result<Said, Problem> {
 }
 
 fn of(model: &Model) -> Inspected {
-    let port = |id: &tilewright_model::TensorId| {
-        let tensor = model.tensor(*id);
-        Port {
-            name: tensor.name.clone(),
-            shape: tensor.shape.dims().to_vec(),
-            dtype: tensor.dtype.name(),
-        }
-    };
+    let states = model.states.iter().map(|state| State {
+        name: state.name.clone(),
+        bytes: model.tensor(model.inputs[state.input]).bytes().unwrap_or(0) as u64,
+        input: state.input,
+        output: state.output,
+    });
     let operators = model.nodes.iter().map(|node| {
         let inputs = node.inputs.iter().map(|id| model.tensor(*id));
         let (constants, activations): (Vec<_>, Vec<_>) =
@@ -122,8 +126,9 @@ fn of(model: &Model) -> Inspected {
     let opaque = model.nodes.iter().filter(|node| matches!(node.op, Op::Opaque { .. }));
     Inspected {
         model: model.name.clone(),
-        inputs: model.inputs.iter().map(port).collect(),
-        outputs: model.outputs.iter().map(port).collect(),
+        inputs: (0..model.inputs.len()).map(|at| Port::of_input(model, at)).collect(),
+        outputs: (0..model.outputs.len()).map(|at| Port::of_output(model, at)).collect(),
+        states: states.collect(),
         macs: model.nodes.iter().map(|node| model.macs(node)).sum(),
         parameters: model.parameters(),
         weight_bytes: sizes.weights,
@@ -261,7 +266,7 @@ fn table(inspected: &Inspected) -> String {
     let ports = |ports: &[Port]| {
         ports
             .iter()
-            .map(|p| format!("{} {}", p.name, shape(&p.shape)))
+            .map(|p| format!("{} {}{}", p.name, shape(&p.shape), p.file_dtype_in_words()))
             .collect::<Vec<_>>()
             .join(", ")
     };
@@ -274,9 +279,17 @@ fn table(inspected: &Inspected) -> String {
         [] => String::new(),
         names => format!("not computed here, so that it cannot run: {}\n", names.join(", ")),
     };
+    let states = match inspected.states.as_slice() {
+        [] => String::new(),
+        states => format!(
+            "{} states of {} live from one run to the next: outputs to give as inputs again\n",
+            states.len(),
+            bytes(states.iter().map(|state| state.bytes).sum())
+        ),
+    };
     format!(
         "{}: input {}; output {}; {} MACs, {} parameters\nweights {}, activations {}; as int8 \
-         {} and {}\n{unknown}\n{}\n{}",
+         {} and {}\n{states}{unknown}\n{}\n{}",
         inspected.model,
         ports(&inspected.inputs),
         ports(&inspected.outputs),

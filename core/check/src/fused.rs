@@ -92,6 +92,8 @@ fn check_numbers(
         return Err("the pool changes the scale, which its kernel cannot".to_owned());
     }
     same("input zero point", i32::from(op.input_zero[0]), quantisation(input)?.zero())?;
+    let weights = *conv.inputs.get(1).ok_or("no weights")?;
+    same("weights' zero point", i32::from(op.input_zero[1]), quantisation(weights)?.zero())?;
     same("output zero point", i32::from(op.output_zero), quantisation(output)?.zero())?;
     let clamp = |node| integer::clamp(model, node).map_err(|e| e.to_string());
     let (first, second) = (clamp(conv)?, clamp(pool)?);

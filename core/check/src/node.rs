@@ -293,7 +293,10 @@ fn check_geometry(
         ModelOp::DepthwiseConv { multiplier, .. } => {
             same("channel multiplier", usize::from(op.groups), *multiplier)?;
         }
-        ModelOp::AveragePool { count_padding: true, .. } => flags = Op::COUNT_PADDING,
+        ModelOp::AveragePool { count_padding, halves_up, .. } => {
+            let set = [(*count_padding, Op::COUNT_PADDING), (*halves_up, Op::HALVES_UP)];
+            flags = set.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum();
+        }
         ModelOp::Mean { axes, .. } => flags = over(model, input, axes),
         ModelOp::ArgMax { axis, .. } => flags = over(model, input, &[*axis]),
         ModelOp::Pad { amounts } => {
@@ -336,6 +339,10 @@ fn check_numbers(
     for (index, input) in inputs.iter().enumerate() {
         same("input zero point", i32::from(op.input_zero[index]), zero(*input)?)?;
     }
+    if node.op.is_weighted() {
+        let weights = *node.inputs.get(1).ok_or("no weights")?;
+        same("weights' zero point", i32::from(op.input_zero[1]), zero(weights)?)?;
+    }
     if !matches!(node.op, ModelOp::ArgMax { .. }) {
         same("output zero point", i32::from(op.output_zero), zero(output)?)?;
         let (low, high) = integer::clamp(model, node).map_err(fault)?;
@@ -345,6 +352,10 @@ fn check_numbers(
         factors.iter().flat_map(|factor| [factor.q31, factor.shift]).collect()
     };
     let expected: Vec<i32> = match &node.op {
+        ModelOp::Pad { amounts } => {
+            let (before, _) = *amounts.last().ok_or("padding of a scalar")?;
+            vec![i32::try_from(before).map_err(|_| "padding of too many channels".to_owned())?]
+        }
         ModelOp::Add { .. } | ModelOp::Sub { .. } => {
             let p = integer::add(model, node).map_err(fault)?;
             pairs(&[p.first, p.second, p.output])

@@ -5,11 +5,13 @@
 //! Activations of uint8 become int8 by subtracting 128 from values and zero points, which changes
 //! no real value.
 
+mod dilation;
 mod file;
 mod importer;
 mod ops;
 mod quantised;
 pub mod reorder;
+mod variables;
 
 use tilewright_model::{Model, passes};
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::data::Data;
 use crate::op::Op;
-use crate::tensor::{DType, Tensor};
+use crate::tensor::{DType, Quantisation, Tensor};
 
 /// Index of a tensor in its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +30,56 @@ pub struct Node {
     pub outputs: Vec<TensorId>,
 }
 
+/// Element type of an input or output in a model's file, where the graph has another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum FileType {
+    /// 32-bit floats, which the file quantises or makes of int8 itself.
+    Float32,
+    /// 8-bit unsigned integers: values and zero point are those of int8 plus 128.
+    Uint8,
+    /// 64-bit integers, where the graph has those of 32 bits.
+    Int64,
+}
+
+impl FileType {
+    /// Name as users know it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Float32 => "float32",
+            Self::Uint8 => "uint8",
+            Self::Int64 => "int64",
+        }
+    }
+}
+
+/// Element types that a file has otherwise, by position in the lists of inputs and outputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FileTypes {
+    /// Of [`Model::inputs`].
+    pub inputs: BTreeMap<usize, FileType>,
+    /// Of [`Model::outputs`].
+    pub outputs: BTreeMap<usize, FileType>,
+}
+
+/// A value that lives from one run to the next: who runs the model gives it as an input, and takes
+/// what it is then from an output.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct State {
+    /// Name in the model's file.
+    pub name: String,
+    /// Position in [`Model::inputs`]: the value before a run.
+    pub input: usize,
+    /// Position in [`Model::outputs`]: the value after it, of the same shape and quantisation;
+    /// nothing if runs do not change it.
+    pub output: Option<usize>,
+    /// The value before the first run; nothing if the file does not say it.
+    pub initial: Option<Data>,
+}
+
 /// A neural network.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -43,6 +94,13 @@ pub struct Model {
     pub inputs: Vec<TensorId>,
     /// Tensors that the user gets.
     pub outputs: Vec<TensorId>,
+    /// Which of both are the same value at different times.
+    pub states: Vec<State>,
+    /// Where the file has other element types than the graph.
+    pub file_types: FileTypes,
+    /// Whether convolutions with one scale for all weights multiply scales as 32-bit floats, as
+    /// TensorFlow Lite's uint8 kernels do and its int8 kernels do not.
+    pub short_products: bool,
     /// What the file says of itself: `labels` holds class names separated by commas.
     pub metadata: BTreeMap<String, String>,
 }
@@ -172,6 +230,22 @@ impl Model {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// The value before the first run of the state that is input `position`, if one is: zeros where
+    /// the file says nothing.
+    #[must_use]
+    pub fn first_state(&self, position: usize) -> Option<Data> {
+        let state = self.states.iter().find(|state| state.input == position)?;
+        let tensor = self.tensor(*self.inputs.get(position)?);
+        let count = tensor.shape.elements()?;
+        let zero = tensor.quantisation.as_ref().map_or(0, Quantisation::zero).clamp(-128, 127);
+        let zeros = || match tensor.dtype {
+            DType::I8 => Data::I8(vec![zero as i8; count]),
+            DType::I32 => Data::I32(vec![0; count]),
+            DType::F32 => Data::F32(vec![0.0; count]),
+        };
+        Some(state.initial.clone().unwrap_or_else(zeros))
     }
 
     /// Class names, if the file gives them.

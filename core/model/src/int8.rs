@@ -24,7 +24,7 @@ use crate::interpret::{Observe, RunError, Stop, check_types, execute, layout, ne
 use crate::op::{Op, ResizeMode, Window};
 use crate::shape::Shape;
 use crate::tensor::{DType, Quantisation, Tensor};
-use convolve::{Rescale, Rows};
+use convolve::{Rescale, Rows, differences};
 use elementwise::Pair;
 
 /// What a node needs besides its operands.
@@ -52,6 +52,7 @@ enum Ready {
     AveragePool {
         window: Window,
         padding: Option<(i32, [usize; 2])>,
+        halves_up: bool,
         clamp: (i8, i8),
     },
     Mean {
@@ -208,7 +209,7 @@ fn prepare(model: &Model, node: &Node) -> Result<Ready, RunError> {
             Ready::TransposeConv { rows: rows(1)?, rescale: rescale()?, window: *window }
         }
         Op::DepthwiseConv { window, multiplier, .. } => Ready::Depthwise {
-            weights: weights(model, node)?.iter().map(|weight| i16::from(*weight)).collect(),
+            weights: differences(&weights(model, node)?, model.tensor(node.inputs[1])),
             rescale: rescale()?,
             window: *window,
             multiplier: *multiplier,
@@ -217,10 +218,11 @@ fn prepare(model: &Model, node: &Node) -> Result<Ready, RunError> {
             same_quantisation(model, node)?;
             Ready::MaxPool { window: *window, clamp: clamp()? }
         }
-        Op::AveragePool { window, count_padding, uncounted, .. } => {
+        Op::AveragePool { window, count_padding, uncounted, halves_up, .. } => {
             same_quantisation(model, node)?;
             let padding = count_padding.then_some((zeros[0], *uncounted));
-            Ready::AveragePool { window: *window, padding, clamp: clamp()? }
+            let (window, halves_up) = (*window, *halves_up);
+            Ready::AveragePool { window, padding, halves_up, clamp: clamp()? }
         }
         Op::Mean { axes, .. } => {
             Ready::Mean { axes: axes.clone(), scale: integer::mean(model, node)? }
@@ -318,8 +320,8 @@ fn compute(
             convolve::transposed(&slide(window), input, rows, rescale)
         }
         Ready::MaxPool { window, clamp } => pool::max_pool(&slide(window), input, *clamp),
-        Ready::AveragePool { window, padding, clamp } => {
-            pool::average_pool(&slide(window), input, *padding, *clamp)
+        Ready::AveragePool { window, padding, halves_up, clamp } => {
+            pool::average_pool(&slide(window), input, *padding, *halves_up, *clamp)
         }
         Ready::Mean { axes, scale } => pool::mean(input, shape.dims(), axes, *scale, zeros),
         Ready::Add { params, sign, pair } => combine(&|a, b| pair.add(params, *sign, a, b))?,

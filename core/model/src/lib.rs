@@ -23,7 +23,7 @@ pub mod tensor;
 pub mod verify;
 
 pub use data::{Data, Source};
-pub use graph::{Model, Node, NodeId, TensorId};
+pub use graph::{FileType, FileTypes, Model, Node, NodeId, State, TensorId};
 pub use interpret::RunError;
 pub use op::{Activation, Op, Padding, ResizeMode, Unary, Window};
 pub use ranged::{Ranged, Store};

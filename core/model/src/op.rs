@@ -88,6 +88,9 @@ pub enum Op {
         /// Rows at the bottom and columns at the right of the padding that never count: those that
         /// rounding the output size up has added.
         uncounted: [usize; 2],
+        /// Whether int8 rounds halves towards +∞, as TensorFlow Lite does with uint8, instead of
+        /// away from zero.
+        halves_up: bool,
         /// Fused activation.
         activation: Activation,
     },

@@ -138,6 +138,8 @@ fn convert(model: &Model, scales: &[Option<Quantisation>]) -> Result<Model, Quan
         name: model.name.clone(),
         inputs: model.inputs.clone(),
         outputs: model.outputs.clone(),
+        states: model.states.clone(),
+        file_types: model.file_types.clone(),
         metadata: model.metadata.clone(),
         ..Model::default()
     };

@@ -189,6 +189,7 @@ fn operator(case: &mut Case) -> Op {
             window: window(case, false),
             count_padding: false,
             uncounted: [0, 0],
+            halves_up: false,
             activation: Activation::Relu6,
         },
         "max_pool" => Op::MaxPool { window: window(case, false), activation: Activation::Relu6 },

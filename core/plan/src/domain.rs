@@ -39,7 +39,7 @@ pub fn check_op(op: &Op) -> Result<(), &'static str> {
     let over = Op::OVER.iter().fold(0, |all, flag| all | flag);
     let allowed = match kernel {
         Kernel::Mean | Kernel::ArgMax => over,
-        Kernel::AveragePool => Op::COUNT_PADDING,
+        Kernel::AveragePool => Op::COUNT_PADDING | Op::HALVES_UP,
         _ => 0,
     };
     if op.flags & !allowed != 0 {
@@ -160,7 +160,8 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
         }
         Kernel::Pad => {
             let [top, left] = op.padding.map(u32::from);
-            if input.c != output.c
+            let before = u32::try_from(op.scalars[0]).unwrap_or(u32::MAX);
+            if before.saturating_add(input.c) > output.c
                 || top + u32::from(input.h) > u32::from(output.h)
                 || left + u32::from(input.w) > u32::from(output.w)
             {

@@ -14,7 +14,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Op {
     /// A [`Kernel`]'s number.
     pub kernel: u16,
-    /// [`Op::OVER`] and [`Op::COUNT_PADDING`]; the others are zero.
+    /// [`Op::OVER`], [`Op::COUNT_PADDING`] and [`Op::HALVES_UP`]; the others are zero.
     pub flags: u16,
     /// Window height and width in input pixels; of `TransposeConv` in output pixels; of
     /// `ResizeNearest` the layer's whole output height and width.
@@ -29,7 +29,8 @@ pub struct Op {
     pub groups: u16,
     /// Reserved, zero.
     pub reserved: u16,
-    /// Zero points of the inputs; the second is used by two-operand kernels alone.
+    /// Zero points of the inputs: of two-operand kernels both, of kernels with weights that of the
+    /// input and that of the weights, else one.
     pub input_zero: [i16; 2],
     /// Zero point of the output.
     pub output_zero: i16,
@@ -42,6 +43,7 @@ pub struct Op {
     /// Kernel's own integers:
     /// * `Gather`: bytes that follow each other in input and output, by which its cost is
     ///   predicted;
+    /// * `Pad`: channels before those of the input;
     /// * `AveragePool` that counts padding: one past the last row and column that count;
     /// * `Add`, `Sub`: multiplier and shift of the first input, of the second, of the output, after
     ///   a common left shift of 20 bits;
@@ -65,6 +67,9 @@ impl Op {
 
     /// Flag of `AveragePool`: padding counts in the divisor, with the input's zero point as value.
     pub const COUNT_PADDING: u16 = 8;
+
+    /// Flag of `AveragePool`: halves are rounded towards +∞, not away from zero.
+    pub const HALVES_UP: u16 = 16;
 
     /// Whether rows, columns and channels are taken together: see [`Op::OVER`].
     #[must_use]

@@ -156,6 +156,90 @@ impl<'a> ::flatbuffers::Verifiable for TensorType {
 
 impl ::flatbuffers::SimpleToVerifyInSlice for TensorType {}
 #[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
+pub const ENUM_MIN_MIRROR_PAD_MODE: i8 = 0;
+#[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
+pub const ENUM_MAX_MIRROR_PAD_MODE: i8 = 1;
+#[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
+#[allow(non_camel_case_types)]
+pub const ENUM_VALUES_MIRROR_PAD_MODE: [MirrorPadMode; 2] = [
+  MirrorPadMode::REFLECT,
+  MirrorPadMode::SYMMETRIC,
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[repr(transparent)]
+pub struct MirrorPadMode(pub i8);
+#[allow(non_upper_case_globals)]
+impl MirrorPadMode {
+  pub const REFLECT: Self = Self(0);
+  pub const SYMMETRIC: Self = Self(1);
+
+  pub const ENUM_MIN: i8 = 0;
+  pub const ENUM_MAX: i8 = 1;
+  pub const ENUM_VALUES: &'static [Self] = &[
+    Self::REFLECT,
+    Self::SYMMETRIC,
+  ];
+  /// Returns the variant's name or "" if unknown.
+  pub fn variant_name(self) -> Option<&'static str> {
+    match self {
+      Self::REFLECT => Some("REFLECT"),
+      Self::SYMMETRIC => Some("SYMMETRIC"),
+      _ => None,
+    }
+  }
+}
+impl ::core::fmt::Debug for MirrorPadMode {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter) -> ::core::fmt::Result {
+    if let Some(name) = self.variant_name() {
+      f.write_str(name)
+    } else {
+      f.write_fmt(format_args!("<UNKNOWN {:?}>", self.0))
+    }
+  }
+}
+impl<'a> ::flatbuffers::Follow<'a> for MirrorPadMode {
+  type Inner = Self;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    let b = unsafe { ::flatbuffers::read_scalar_at::<i8>(buf, loc) };
+    Self(b)
+  }
+}
+
+impl ::flatbuffers::Push for MirrorPadMode {
+    type Output = MirrorPadMode;
+    #[inline]
+    unsafe fn push(&self, dst: &mut [u8], _written_len: usize) {
+        unsafe { ::flatbuffers::emplace_scalar::<i8>(dst, self.0) };
+    }
+}
+
+impl ::flatbuffers::EndianScalar for MirrorPadMode {
+  type Scalar = i8;
+  #[inline]
+  fn to_little_endian(self) -> i8 {
+    self.0.to_le()
+  }
+  #[inline]
+  #[allow(clippy::wrong_self_convention)]
+  fn from_little_endian(v: i8) -> Self {
+    let b = i8::from_le(v);
+    Self(b)
+  }
+}
+
+impl<'a> ::flatbuffers::Verifiable for MirrorPadMode {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    i8::run_verifier(v, pos)
+  }
+}
+
+impl ::flatbuffers::SimpleToVerifyInSlice for MirrorPadMode {}
+#[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
 pub const ENUM_MIN_PADDING: i8 = 0;
 #[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
 pub const ENUM_MAX_PADDING: i8 = 1;
@@ -1153,7 +1237,7 @@ pub const ENUM_MIN_BUILTIN_OPTIONS: u8 = 0;
 pub const ENUM_MAX_BUILTIN_OPTIONS: u8 = 116;
 #[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
 #[allow(non_camel_case_types)]
-pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 29] = [
+pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 31] = [
   BuiltinOptions::NONE,
   BuiltinOptions::Conv2DOptions,
   BuiltinOptions::DepthwiseConv2DOptions,
@@ -1167,6 +1251,7 @@ pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 29] = [
   BuiltinOptions::ReshapeOptions,
   BuiltinOptions::SpaceToDepthOptions,
   BuiltinOptions::MulOptions,
+  BuiltinOptions::GatherOptions,
   BuiltinOptions::ReducerOptions,
   BuiltinOptions::SubOptions,
   BuiltinOptions::DivOptions,
@@ -1177,6 +1262,7 @@ pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 29] = [
   BuiltinOptions::UnpackOptions,
   BuiltinOptions::ResizeNearestNeighborOptions,
   BuiltinOptions::LeakyReluOptions,
+  BuiltinOptions::MirrorPadOptions,
   BuiltinOptions::IfOptions,
   BuiltinOptions::WhileOptions,
   BuiltinOptions::DepthToSpaceOptions,
@@ -1203,6 +1289,7 @@ impl BuiltinOptions {
   pub const ReshapeOptions: Self = Self(17);
   pub const SpaceToDepthOptions: Self = Self(19);
   pub const MulOptions: Self = Self(21);
+  pub const GatherOptions: Self = Self(23);
   pub const ReducerOptions: Self = Self(27);
   pub const SubOptions: Self = Self(28);
   pub const DivOptions: Self = Self(29);
@@ -1213,6 +1300,7 @@ impl BuiltinOptions {
   pub const UnpackOptions: Self = Self(64);
   pub const ResizeNearestNeighborOptions: Self = Self(74);
   pub const LeakyReluOptions: Self = Self(75);
+  pub const MirrorPadOptions: Self = Self(77);
   pub const IfOptions: Self = Self(92);
   pub const WhileOptions: Self = Self(93);
   pub const DepthToSpaceOptions: Self = Self(94);
@@ -1236,6 +1324,7 @@ impl BuiltinOptions {
     Self::ReshapeOptions,
     Self::SpaceToDepthOptions,
     Self::MulOptions,
+    Self::GatherOptions,
     Self::ReducerOptions,
     Self::SubOptions,
     Self::DivOptions,
@@ -1246,6 +1335,7 @@ impl BuiltinOptions {
     Self::UnpackOptions,
     Self::ResizeNearestNeighborOptions,
     Self::LeakyReluOptions,
+    Self::MirrorPadOptions,
     Self::IfOptions,
     Self::WhileOptions,
     Self::DepthToSpaceOptions,
@@ -1269,6 +1359,7 @@ impl BuiltinOptions {
       Self::ReshapeOptions => Some("ReshapeOptions"),
       Self::SpaceToDepthOptions => Some("SpaceToDepthOptions"),
       Self::MulOptions => Some("MulOptions"),
+      Self::GatherOptions => Some("GatherOptions"),
       Self::ReducerOptions => Some("ReducerOptions"),
       Self::SubOptions => Some("SubOptions"),
       Self::DivOptions => Some("DivOptions"),
@@ -1279,6 +1370,7 @@ impl BuiltinOptions {
       Self::UnpackOptions => Some("UnpackOptions"),
       Self::ResizeNearestNeighborOptions => Some("ResizeNearestNeighborOptions"),
       Self::LeakyReluOptions => Some("LeakyReluOptions"),
+      Self::MirrorPadOptions => Some("MirrorPadOptions"),
       Self::IfOptions => Some("IfOptions"),
       Self::WhileOptions => Some("WhileOptions"),
       Self::DepthToSpaceOptions => Some("DepthToSpaceOptions"),
@@ -2010,6 +2102,119 @@ impl ::core::fmt::Debug for Pool2DOptions<'_> {
       ds.field("filter_width", &self.filter_width());
       ds.field("filter_height", &self.filter_height());
       ds.field("fused_activation_function", &self.fused_activation_function());
+      ds.finish()
+  }
+}
+pub enum VarHandleOptionsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct VarHandleOptions<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for VarHandleOptions<'a> {
+  type Inner = VarHandleOptions<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> VarHandleOptions<'a> {
+  pub const VT_CONTAINER: ::flatbuffers::VOffsetT = 4;
+  pub const VT_SHARED_NAME: ::flatbuffers::VOffsetT = 6;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    VarHandleOptions { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args VarHandleOptionsArgs<'args>
+  ) -> ::flatbuffers::WIPOffset<VarHandleOptions<'bldr>> {
+    let mut builder = VarHandleOptionsBuilder::new(_fbb);
+    if let Some(x) = args.shared_name { builder.add_shared_name(x); }
+    if let Some(x) = args.container { builder.add_container(x); }
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn container(&self) -> Option<&'a str> {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(VarHandleOptions::VT_CONTAINER, None)}
+  }
+  #[inline]
+  pub fn shared_name(&self) -> Option<&'a str> {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(VarHandleOptions::VT_SHARED_NAME, None)}
+  }
+}
+
+impl ::flatbuffers::Verifiable for VarHandleOptions<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("container", Self::VT_CONTAINER, false)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("shared_name", Self::VT_SHARED_NAME, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct VarHandleOptionsArgs<'a> {
+    pub container: Option<::flatbuffers::WIPOffset<&'a str>>,
+    pub shared_name: Option<::flatbuffers::WIPOffset<&'a str>>,
+}
+impl<'a> Default for VarHandleOptionsArgs<'a> {
+  #[inline]
+  fn default() -> Self {
+    VarHandleOptionsArgs {
+      container: None,
+      shared_name: None,
+    }
+  }
+}
+
+pub struct VarHandleOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> VarHandleOptionsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_container(&mut self, container: ::flatbuffers::WIPOffset<&'b  str>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(VarHandleOptions::VT_CONTAINER, container);
+  }
+  #[inline]
+  pub fn add_shared_name(&mut self, shared_name: ::flatbuffers::WIPOffset<&'b  str>) {
+    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(VarHandleOptions::VT_SHARED_NAME, shared_name);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> VarHandleOptionsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    VarHandleOptionsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<VarHandleOptions<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for VarHandleOptions<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("VarHandleOptions");
+      ds.field("container", &self.container());
+      ds.field("shared_name", &self.shared_name());
       ds.finish()
   }
 }
@@ -3403,6 +3608,102 @@ impl ::core::fmt::Debug for PackOptions<'_> {
       ds.finish()
   }
 }
+pub enum MirrorPadOptionsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct MirrorPadOptions<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for MirrorPadOptions<'a> {
+  type Inner = MirrorPadOptions<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> MirrorPadOptions<'a> {
+  pub const VT_MODE: ::flatbuffers::VOffsetT = 4;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    MirrorPadOptions { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args MirrorPadOptionsArgs
+  ) -> ::flatbuffers::WIPOffset<MirrorPadOptions<'bldr>> {
+    let mut builder = MirrorPadOptionsBuilder::new(_fbb);
+    builder.add_mode(args.mode);
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn mode(&self) -> MirrorPadMode {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<MirrorPadMode>(MirrorPadOptions::VT_MODE, Some(MirrorPadMode::REFLECT)).unwrap()}
+  }
+}
+
+impl ::flatbuffers::Verifiable for MirrorPadOptions<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<MirrorPadMode>("mode", Self::VT_MODE, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct MirrorPadOptionsArgs {
+    pub mode: MirrorPadMode,
+}
+impl<'a> Default for MirrorPadOptionsArgs {
+  #[inline]
+  fn default() -> Self {
+    MirrorPadOptionsArgs {
+      mode: MirrorPadMode::REFLECT,
+    }
+  }
+}
+
+pub struct MirrorPadOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> MirrorPadOptionsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_mode(&mut self, mode: MirrorPadMode) {
+    self.fbb_.push_slot::<MirrorPadMode>(MirrorPadOptions::VT_MODE, mode, MirrorPadMode::REFLECT);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> MirrorPadOptionsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    MirrorPadOptionsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<MirrorPadOptions<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for MirrorPadOptions<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("MirrorPadOptions");
+      ds.field("mode", &self.mode());
+      ds.finish()
+  }
+}
 pub enum MulOptionsOffset {}
 #[derive(Copy, Clone, PartialEq)]
 
@@ -3739,6 +4040,215 @@ impl ::core::fmt::Debug for LeakyReluOptions<'_> {
   fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
     let mut ds = f.debug_struct("LeakyReluOptions");
       ds.field("alpha", &self.alpha());
+      ds.finish()
+  }
+}
+pub enum CallOnceOptionsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct CallOnceOptions<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for CallOnceOptions<'a> {
+  type Inner = CallOnceOptions<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> CallOnceOptions<'a> {
+  pub const VT_INIT_SUBGRAPH_INDEX: ::flatbuffers::VOffsetT = 4;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    CallOnceOptions { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args CallOnceOptionsArgs
+  ) -> ::flatbuffers::WIPOffset<CallOnceOptions<'bldr>> {
+    let mut builder = CallOnceOptionsBuilder::new(_fbb);
+    builder.add_init_subgraph_index(args.init_subgraph_index);
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn init_subgraph_index(&self) -> i32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<i32>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, Some(0)).unwrap()}
+  }
+}
+
+impl ::flatbuffers::Verifiable for CallOnceOptions<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<i32>("init_subgraph_index", Self::VT_INIT_SUBGRAPH_INDEX, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct CallOnceOptionsArgs {
+    pub init_subgraph_index: i32,
+}
+impl<'a> Default for CallOnceOptionsArgs {
+  #[inline]
+  fn default() -> Self {
+    CallOnceOptionsArgs {
+      init_subgraph_index: 0,
+    }
+  }
+}
+
+pub struct CallOnceOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CallOnceOptionsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_init_subgraph_index(&mut self, init_subgraph_index: i32) {
+    self.fbb_.push_slot::<i32>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, init_subgraph_index, 0);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> CallOnceOptionsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    CallOnceOptionsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<CallOnceOptions<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for CallOnceOptions<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("CallOnceOptions");
+      ds.field("init_subgraph_index", &self.init_subgraph_index());
+      ds.finish()
+  }
+}
+pub enum GatherOptionsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct GatherOptions<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for GatherOptions<'a> {
+  type Inner = GatherOptions<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> GatherOptions<'a> {
+  pub const VT_AXIS: ::flatbuffers::VOffsetT = 4;
+  pub const VT_BATCH_DIMS: ::flatbuffers::VOffsetT = 6;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    GatherOptions { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args GatherOptionsArgs
+  ) -> ::flatbuffers::WIPOffset<GatherOptions<'bldr>> {
+    let mut builder = GatherOptionsBuilder::new(_fbb);
+    builder.add_batch_dims(args.batch_dims);
+    builder.add_axis(args.axis);
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn axis(&self) -> i32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<i32>(GatherOptions::VT_AXIS, Some(0)).unwrap()}
+  }
+  #[inline]
+  pub fn batch_dims(&self) -> i32 {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<i32>(GatherOptions::VT_BATCH_DIMS, Some(0)).unwrap()}
+  }
+}
+
+impl ::flatbuffers::Verifiable for GatherOptions<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<i32>("axis", Self::VT_AXIS, false)?
+     .visit_field::<i32>("batch_dims", Self::VT_BATCH_DIMS, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct GatherOptionsArgs {
+    pub axis: i32,
+    pub batch_dims: i32,
+}
+impl<'a> Default for GatherOptionsArgs {
+  #[inline]
+  fn default() -> Self {
+    GatherOptionsArgs {
+      axis: 0,
+      batch_dims: 0,
+    }
+  }
+}
+
+pub struct GatherOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> GatherOptionsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_axis(&mut self, axis: i32) {
+    self.fbb_.push_slot::<i32>(GatherOptions::VT_AXIS, axis, 0);
+  }
+  #[inline]
+  pub fn add_batch_dims(&mut self, batch_dims: i32) {
+    self.fbb_.push_slot::<i32>(GatherOptions::VT_BATCH_DIMS, batch_dims, 0);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> GatherOptionsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    GatherOptionsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<GatherOptions<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for GatherOptions<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("GatherOptions");
+      ds.field("axis", &self.axis());
+      ds.field("batch_dims", &self.batch_dims());
       ds.finish()
   }
 }
@@ -5008,215 +5518,6 @@ impl ::core::fmt::Debug for WhileOptions<'_> {
       ds.finish()
   }
 }
-pub enum CallOnceOptionsOffset {}
-#[derive(Copy, Clone, PartialEq)]
-
-pub struct CallOnceOptions<'a> {
-  pub _tab: ::flatbuffers::Table<'a>,
-}
-
-impl<'a> ::flatbuffers::Follow<'a> for CallOnceOptions<'a> {
-  type Inner = CallOnceOptions<'a>;
-  #[inline]
-  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
-  }
-}
-
-impl<'a> CallOnceOptions<'a> {
-  pub const VT_INIT_SUBGRAPH_INDEX: ::flatbuffers::VOffsetT = 4;
-
-  #[inline]
-  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
-    CallOnceOptions { _tab: table }
-  }
-  #[allow(unused_mut)]
-  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
-    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
-    args: &'args CallOnceOptionsArgs
-  ) -> ::flatbuffers::WIPOffset<CallOnceOptions<'bldr>> {
-    let mut builder = CallOnceOptionsBuilder::new(_fbb);
-    builder.add_init_subgraph_index(args.init_subgraph_index);
-    builder.finish()
-  }
-
-
-  #[inline]
-  pub fn init_subgraph_index(&self) -> i32 {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<i32>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, Some(0)).unwrap()}
-  }
-}
-
-impl ::flatbuffers::Verifiable for CallOnceOptions<'_> {
-  #[inline]
-  fn run_verifier(
-    v: &mut ::flatbuffers::Verifier, pos: usize
-  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-    v.visit_table(pos)?
-     .visit_field::<i32>("init_subgraph_index", Self::VT_INIT_SUBGRAPH_INDEX, false)?
-     .finish();
-    Ok(())
-  }
-}
-pub struct CallOnceOptionsArgs {
-    pub init_subgraph_index: i32,
-}
-impl<'a> Default for CallOnceOptionsArgs {
-  #[inline]
-  fn default() -> Self {
-    CallOnceOptionsArgs {
-      init_subgraph_index: 0,
-    }
-  }
-}
-
-pub struct CallOnceOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
-  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
-  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
-}
-impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> CallOnceOptionsBuilder<'a, 'b, A> {
-  #[inline]
-  pub fn add_init_subgraph_index(&mut self, init_subgraph_index: i32) {
-    self.fbb_.push_slot::<i32>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, init_subgraph_index, 0);
-  }
-  #[inline]
-  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> CallOnceOptionsBuilder<'a, 'b, A> {
-    let start = _fbb.start_table();
-    CallOnceOptionsBuilder {
-      fbb_: _fbb,
-      start_: start,
-    }
-  }
-  #[inline]
-  pub fn finish(self) -> ::flatbuffers::WIPOffset<CallOnceOptions<'a>> {
-    let o = self.fbb_.end_table(self.start_);
-    ::flatbuffers::WIPOffset::new(o.value())
-  }
-}
-
-impl ::core::fmt::Debug for CallOnceOptions<'_> {
-  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-    let mut ds = f.debug_struct("CallOnceOptions");
-      ds.field("init_subgraph_index", &self.init_subgraph_index());
-      ds.finish()
-  }
-}
-pub enum VarHandleOptionsOffset {}
-#[derive(Copy, Clone, PartialEq)]
-
-pub struct VarHandleOptions<'a> {
-  pub _tab: ::flatbuffers::Table<'a>,
-}
-
-impl<'a> ::flatbuffers::Follow<'a> for VarHandleOptions<'a> {
-  type Inner = VarHandleOptions<'a>;
-  #[inline]
-  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
-    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
-  }
-}
-
-impl<'a> VarHandleOptions<'a> {
-  pub const VT_CONTAINER: ::flatbuffers::VOffsetT = 4;
-  pub const VT_SHARED_NAME: ::flatbuffers::VOffsetT = 6;
-
-  #[inline]
-  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
-    VarHandleOptions { _tab: table }
-  }
-  #[allow(unused_mut)]
-  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
-    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
-    args: &'args VarHandleOptionsArgs<'args>
-  ) -> ::flatbuffers::WIPOffset<VarHandleOptions<'bldr>> {
-    let mut builder = VarHandleOptionsBuilder::new(_fbb);
-    if let Some(x) = args.shared_name { builder.add_shared_name(x); }
-    if let Some(x) = args.container { builder.add_container(x); }
-    builder.finish()
-  }
-
-
-  #[inline]
-  pub fn container(&self) -> Option<&'a str> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(VarHandleOptions::VT_CONTAINER, None)}
-  }
-  #[inline]
-  pub fn shared_name(&self) -> Option<&'a str> {
-    // Safety:
-    // Created from valid Table for this object
-    // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<&str>>(VarHandleOptions::VT_SHARED_NAME, None)}
-  }
-}
-
-impl ::flatbuffers::Verifiable for VarHandleOptions<'_> {
-  #[inline]
-  fn run_verifier(
-    v: &mut ::flatbuffers::Verifier, pos: usize
-  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
-    v.visit_table(pos)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("container", Self::VT_CONTAINER, false)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<&str>>("shared_name", Self::VT_SHARED_NAME, false)?
-     .finish();
-    Ok(())
-  }
-}
-pub struct VarHandleOptionsArgs<'a> {
-    pub container: Option<::flatbuffers::WIPOffset<&'a str>>,
-    pub shared_name: Option<::flatbuffers::WIPOffset<&'a str>>,
-}
-impl<'a> Default for VarHandleOptionsArgs<'a> {
-  #[inline]
-  fn default() -> Self {
-    VarHandleOptionsArgs {
-      container: None,
-      shared_name: None,
-    }
-  }
-}
-
-pub struct VarHandleOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
-  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
-  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
-}
-impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> VarHandleOptionsBuilder<'a, 'b, A> {
-  #[inline]
-  pub fn add_container(&mut self, container: ::flatbuffers::WIPOffset<&'b  str>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(VarHandleOptions::VT_CONTAINER, container);
-  }
-  #[inline]
-  pub fn add_shared_name(&mut self, shared_name: ::flatbuffers::WIPOffset<&'b  str>) {
-    self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(VarHandleOptions::VT_SHARED_NAME, shared_name);
-  }
-  #[inline]
-  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> VarHandleOptionsBuilder<'a, 'b, A> {
-    let start = _fbb.start_table();
-    VarHandleOptionsBuilder {
-      fbb_: _fbb,
-      start_: start,
-    }
-  }
-  #[inline]
-  pub fn finish(self) -> ::flatbuffers::WIPOffset<VarHandleOptions<'a>> {
-    let o = self.fbb_.end_table(self.start_);
-    ::flatbuffers::WIPOffset::new(o.value())
-  }
-}
-
-impl ::core::fmt::Debug for VarHandleOptions<'_> {
-  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-    let mut ds = f.debug_struct("VarHandleOptions");
-      ds.field("container", &self.container());
-      ds.field("shared_name", &self.shared_name());
-      ds.finish()
-  }
-}
 pub enum OperatorCodeOffset {}
 #[derive(Copy, Clone, PartialEq)]
 
@@ -5667,6 +5968,21 @@ impl<'a> Operator<'a> {
 
   #[inline]
   #[allow(non_snake_case)]
+  pub fn builtin_options_as_gather_options(&self) -> Option<GatherOptions<'a>> {
+    if self.builtin_options_type() == BuiltinOptions::GatherOptions {
+      self.builtin_options().map(|t| {
+       // Safety:
+       // Created from a valid Table for this object
+       // Which contains a valid union in this slot
+       unsafe { GatherOptions::init_from_table(t) }
+     })
+    } else {
+      None
+    }
+  }
+
+  #[inline]
+  #[allow(non_snake_case)]
   pub fn builtin_options_as_reducer_options(&self) -> Option<ReducerOptions<'a>> {
     if self.builtin_options_type() == BuiltinOptions::ReducerOptions {
       self.builtin_options().map(|t| {
@@ -5817,6 +6133,21 @@ impl<'a> Operator<'a> {
 
   #[inline]
   #[allow(non_snake_case)]
+  pub fn builtin_options_as_mirror_pad_options(&self) -> Option<MirrorPadOptions<'a>> {
+    if self.builtin_options_type() == BuiltinOptions::MirrorPadOptions {
+      self.builtin_options().map(|t| {
+       // Safety:
+       // Created from a valid Table for this object
+       // Which contains a valid union in this slot
+       unsafe { MirrorPadOptions::init_from_table(t) }
+     })
+    } else {
+      None
+    }
+  }
+
+  #[inline]
+  #[allow(non_snake_case)]
   pub fn builtin_options_as_if_options(&self) -> Option<IfOptions<'a>> {
     if self.builtin_options_type() == BuiltinOptions::IfOptions {
       self.builtin_options().map(|t| {
@@ -5930,6 +6261,7 @@ impl ::flatbuffers::Verifiable for Operator<'_> {
           BuiltinOptions::ReshapeOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<ReshapeOptions>>("BuiltinOptions::ReshapeOptions", pos),
           BuiltinOptions::SpaceToDepthOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<SpaceToDepthOptions>>("BuiltinOptions::SpaceToDepthOptions", pos),
           BuiltinOptions::MulOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<MulOptions>>("BuiltinOptions::MulOptions", pos),
+          BuiltinOptions::GatherOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<GatherOptions>>("BuiltinOptions::GatherOptions", pos),
           BuiltinOptions::ReducerOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<ReducerOptions>>("BuiltinOptions::ReducerOptions", pos),
           BuiltinOptions::SubOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<SubOptions>>("BuiltinOptions::SubOptions", pos),
           BuiltinOptions::DivOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<DivOptions>>("BuiltinOptions::DivOptions", pos),
@@ -5940,6 +6272,7 @@ impl ::flatbuffers::Verifiable for Operator<'_> {
           BuiltinOptions::UnpackOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<UnpackOptions>>("BuiltinOptions::UnpackOptions", pos),
           BuiltinOptions::ResizeNearestNeighborOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<ResizeNearestNeighborOptions>>("BuiltinOptions::ResizeNearestNeighborOptions", pos),
           BuiltinOptions::LeakyReluOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<LeakyReluOptions>>("BuiltinOptions::LeakyReluOptions", pos),
+          BuiltinOptions::MirrorPadOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<MirrorPadOptions>>("BuiltinOptions::MirrorPadOptions", pos),
           BuiltinOptions::IfOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<IfOptions>>("BuiltinOptions::IfOptions", pos),
           BuiltinOptions::WhileOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<WhileOptions>>("BuiltinOptions::WhileOptions", pos),
           BuiltinOptions::DepthToSpaceOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<DepthToSpaceOptions>>("BuiltinOptions::DepthToSpaceOptions", pos),
@@ -6140,6 +6473,13 @@ impl ::core::fmt::Debug for Operator<'_> {
             ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
           }
         },
+        BuiltinOptions::GatherOptions => {
+          if let Some(x) = self.builtin_options_as_gather_options() {
+            ds.field("builtin_options", &x)
+          } else {
+            ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
+          }
+        },
         BuiltinOptions::ReducerOptions => {
           if let Some(x) = self.builtin_options_as_reducer_options() {
             ds.field("builtin_options", &x)
@@ -6205,6 +6545,13 @@ impl ::core::fmt::Debug for Operator<'_> {
         },
         BuiltinOptions::LeakyReluOptions => {
           if let Some(x) = self.builtin_options_as_leaky_relu_options() {
+            ds.field("builtin_options", &x)
+          } else {
+            ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
+          }
+        },
+        BuiltinOptions::MirrorPadOptions => {
+          if let Some(x) = self.builtin_options_as_mirror_pad_options() {
             ds.field("builtin_options", &x)
           } else {
             ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")

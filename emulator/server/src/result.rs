@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use tilewright_board::Board;
+use tilewright_model::{DType, Model};
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage};
 use tilewright_report::{
     Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, Timeline,
@@ -25,6 +26,8 @@ pub struct OutputValues {
     pub zero: i16,
     /// Values in the order height, width, channels.
     pub values: Vec<i8>,
+    /// The same bytes as 32-bit integers where they are such: the result of an ArgMax.
+    pub indices: Option<Vec<i32>>,
     /// Class names; empty if the model has none.
     pub labels: Vec<String>,
 }
@@ -82,6 +85,27 @@ pub struct RunResult {
     /// The plan with its predictions; null for an uploaded plan image.
     #[schema(value_type = Option<Object>)]
     pub plan: Option<PlanReport>,
+}
+
+impl RunResult {
+    /// Reads outputs that are 32-bit integers in `model` as such: with one, that is the class.
+    pub fn read_indices(&mut self, model: &Model) {
+        for (output, id) in self.outputs.iter_mut().zip(&model.outputs) {
+            if model.tensor(*id).dtype == DType::I32 {
+                let bytes: Vec<u8> = output.values.iter().map(|v| v.cast_unsigned()).collect();
+                let words = bytes.as_chunks().0.iter();
+                output.indices = Some(words.map(|word| i32::from_le_bytes(*word)).collect());
+            }
+        }
+        if let Some(indices) = self.outputs.first().and_then(|output| output.indices.as_deref()) {
+            let class = match indices {
+                [index] => usize::try_from(*index).ok(),
+                _ => None,
+            };
+            let label = class.and_then(|class| model.labels().get(class).cloned());
+            (self.top1, self.top1_label) = (class, label.filter(|label| !label.is_empty()));
+        }
+    }
 }
 
 /// The output of a layer, byte for byte as the board computed it.
@@ -158,6 +182,7 @@ fn outputs(image: &PlanImage<'_>, watches: &Watches, outcome: &RunOutcome) -> Ve
                 scale: f32::from_bits(record.scale_bits),
                 zero: record.zero,
                 values: bytes.map(|byte| byte.cast_signed()).collect(),
+                indices: None,
                 labels: labels.map(|label| image.name(label).to_owned()).collect(),
             }
         })

@@ -88,21 +88,22 @@ impl Step<'_, '_> {
         let (tile, channels) = (convert::tile(self.tile), Channels::new(constants));
         let input = source(bytes, input)?;
         let target = &mut self::target(target, output)?;
-        let input_zero = zero(self.op.input_zero[0])?;
+        let [input_zero, weight_zero] = self.op.input_zero;
+        let (input_zero, weight_zero) = (zero(input_zero)?, zero(weight_zero)?);
         let output = convert::output(self.op).ok_or(Cause::BadStep)?;
         let window = convert::window(self.op);
         match self.kernel {
             Kernel::FullyConnected => {
-                let op = FullyConnected { input_zero, output };
+                let op = FullyConnected { input_zero, weight_zero, output };
                 kernels::fully_connected(&op, &tile, &input, target, weights, channels)
             }
             Kernel::TransposeConv => {
-                let op = TransposeConv { window, input_zero, output };
+                let op = TransposeConv { window, input_zero, weight_zero, output };
                 kernels::transpose_conv(&op, &tile, &input, target, weights, channels)
             }
             kernel => {
                 let groups = usize::from(self.op.groups);
-                let op = Conv { window, groups, input_zero, output };
+                let op = Conv { window, groups, input_zero, weight_zero, output };
                 if let Some(pool) = PoolBehind::of(self.op) {
                     let op = convert::conv_max_pool(op, &pool);
                     kernels::conv_max_pool(&op, &tile, &input, target, weights, channels)
@@ -201,11 +202,14 @@ impl Step<'_, '_> {
             Kernel::AveragePool => {
                 let counts = op.flags & Op::COUNT_PADDING != 0;
                 let counted = counts.then_some(Counted { end: [s0, s1], zero: input_zero });
-                kernels::average_pool(&AveragePool { pool: pool(), counted }, tile, input, to)
+                let halves_up = op.flags & Op::HALVES_UP != 0;
+                let op = AveragePool { pool: pool(), counted, halves_up };
+                kernels::average_pool(&op, tile, input, to)
             }
             Kernel::Requantise => kernels::requantise(&self.requantise()?, tile, input, to),
             Kernel::Pad => {
-                let op = Pad { padding: op.padding.map(i32::from), zero: output.zero };
+                let before = usize::try_from(s0).map_err(|_| Cause::BadStep)?;
+                let op = Pad { padding: op.padding.map(i32::from), before, zero: output.zero };
                 kernels::pad(&op, tile, input, to)
             }
             Kernel::Softmax => {

@@ -2,15 +2,15 @@
 
 use tilewright_formats::{Limits, reorder};
 use tilewright_model::quantise::{QuantiseOptions, quantise};
-use tilewright_model::{DType, Data, Quantisation, Shape, Tensor, TensorId};
+use tilewright_model::{DType, Data, Model, Quantisation, Shape, Tensor, TensorId, int8};
 use tilewright_planner::order::Budget;
 use tilewright_planner::tflm::rearrange;
 
 /// Models with more multiply-accumulates are opened but not calibrated.
 const MAX_MACS: u64 = 20_000_000;
 
-/// Opens a model file; if it opens and is small, quantises it on one sample of zeros and plans
-/// it. Whether it opened.
+/// Opens a model file; if it opens and is small, quantises it on one sample of zeros unless it is
+/// int8 already, plans it, and runs the int8 reference once. Whether it opened.
 #[must_use]
 pub fn open_and_plan(bytes: &[u8]) -> bool {
     let limits = Limits {
@@ -23,16 +23,23 @@ pub fn open_and_plan(bytes: &[u8]) -> bool {
         return false;
     };
     let macs: u64 = model.nodes.iter().map(|node| model.macs(node)).sum();
-    let elements = |id: &TensorId| model.tensor(*id).shape.elements().unwrap_or(usize::MAX);
-    let work: usize = model.nodes.iter().flat_map(|node| &node.outputs).map(elements).sum();
+    let results = model.nodes.iter().flat_map(|node| &node.outputs);
+    let work: usize = results.map(|id| elements(&model, *id)).fold(0, usize::saturating_add);
     if macs > MAX_MACS || work > 1 << 22 {
         return true;
     }
-    let sample: Vec<Data> =
-        model.inputs.iter().map(|id| Data::F32(vec![0.0; elements(id)])).collect();
-    let quantised = quantise(&model, &[sample], &QuantiseOptions::default());
-    if let (Ok((model, _)), Ok(board)) = (quantised, tilewright_board::find("stm32f746g-disco")) {
-        // An error is an answer; a panic is not.
+    let model = if model.is_int8() {
+        model
+    } else {
+        let sample: Vec<Data> =
+            model.inputs.iter().map(|id| Data::F32(vec![0.0; elements(&model, *id)])).collect();
+        match quantise(&model, &[sample], &QuantiseOptions::default()) {
+            Ok((model, _)) => model,
+            Err(_) => return true,
+        }
+    };
+    // Errors are answers; panics are not.
+    if let Ok(board) = tilewright_board::find("stm32f746g-disco") {
         let _ = tilewright_planner::plan(
             &model,
             &board,
@@ -40,6 +47,9 @@ pub fn open_and_plan(bytes: &[u8]) -> bool {
             &tilewright_planner::Options::default(),
         );
     }
+    let inputs: Vec<Data> =
+        model.inputs.iter().map(|id| Data::I8(vec![0; elements(&model, *id)])).collect();
+    let _ = int8::run(&model, &inputs, &mut |_, _| {});
     true
 }
 
@@ -56,6 +66,10 @@ pub fn reorder(bytes: &[u8]) -> bool {
     };
     let limits = Limits { file_bytes: new.len(), ..limits };
     reorder::graph(&new, &limits).is_ok_and(|graph| graph.offsets == Some(found.offsets))
+}
+
+fn elements(model: &Model, id: TensorId) -> usize {
+    model.tensor(id).shape.elements().unwrap_or(usize::MAX)
 }
 
 /// Reads bytes as the input of a small image classifier. Whether they are one.

@@ -48,8 +48,12 @@ impl Build {
     pub(super) fn pad(&mut self, from: TensorId) -> TensorId {
         let [h, w, c] = self.hwc(from);
         let [top, bottom, left, right] = [0; 4].map(|_: usize| self.rng.usize(..3));
-        let output = self.like(from, &[1, h + top + bottom, w + left + right, c]);
-        let amounts = vec![(0, 0), (top, bottom), (left, right), (0, 0)];
+        let of_channels = self.rng.usize(..4) == 0;
+        let channels =
+            if of_channels { (self.rng.usize(..3), self.rng.usize(..4)) } else { (0, 0) };
+        let channels_made = c + channels.0 + channels.1;
+        let output = self.like(from, &[1, h + top + bottom, w + left + right, channels_made]);
+        let amounts = vec![(0, 0), (top, bottom), (left, right), channels];
         self.node(Op::Pad { amounts }, &[from], output)
     }
 

@@ -1,11 +1,21 @@
 //! A verified file: every index, size and type that later code relies on is checked here.
 
+use std::collections::BTreeMap;
+
 use tilewright_tflite_schema as fb;
 
+use super::dilation::{self, Spread};
+use super::variables;
 use crate::{FormatError, Limits, elements};
 
 /// Deepest nesting of tables; a model without subgraphs in subgraphs needs six.
 const DEEPEST: usize = 16;
+
+/// Longest name of a tensor in bytes: names go into nodes, of which many may name one tensor.
+const LONGEST_NAME: usize = 4096;
+
+/// Characters of a custom operator's name that are kept, for the same reason.
+const LONGEST_OPERATOR: usize = 100;
 
 /// Most dimensions of a tensor.
 const MOST_DIMENSIONS: usize = 8;
@@ -60,6 +70,8 @@ pub(super) struct Place<'a> {
     /// Tensors of the file; nothing where an optional operand is left out.
     pub(super) inputs: Vec<Option<usize>>,
     pub(super) outputs: Vec<usize>,
+    /// Of a convolution that the file spreads over batches.
+    pub(super) spread: Option<Spread>,
 }
 
 impl Place<'_> {
@@ -74,6 +86,8 @@ impl Place<'_> {
 }
 
 pub(super) struct File<'a> {
+    /// What variables are assigned before the first run.
+    pub(super) initial: BTreeMap<String, Stored<'a>>,
     pub(super) description: Option<&'a str>,
     pub(super) tensors: Vec<Stored<'a>>,
     pub(super) places: Vec<Place<'a>>,
@@ -136,11 +150,7 @@ impl<'a> File<'a> {
         };
         let count = graph.operators().map_or(0, |operators| operators.len());
         if count > limits.nodes {
-            return Err(FormatError::TooLarge {
-                what: "nodes".to_owned(),
-                size: count.to_string(),
-                limit: limits.nodes,
-            });
+            return Err(too_many_nodes(count, limits));
         }
         let mut places = Vec::with_capacity(count);
         for (number, operator) in graph.operators().iter().flatten().enumerate() {
@@ -159,16 +169,24 @@ impl<'a> File<'a> {
                 .map(|value| index(value, &place))
                 .collect::<Result<Vec<usize>, _>>()?;
             let name = outputs.first().map_or_else(place, |output| tensors[*output].name.clone());
-            places.push(Place { operator, code, op, index: number, name, inputs, outputs });
+            let index = number;
+            places.push(Place { operator, code, op, index, name, inputs, outputs, spread: None });
         }
+        let outputs = interface(graph.outputs(), "output")?;
         Ok(Self {
+            initial: variables::initial(&model, &graph, &buffers, limits)?,
             description: model.description(),
             inputs: interface(graph.inputs(), "input")?,
-            outputs: interface(graph.outputs(), "output")?,
+            places: dilation::gather(places, &tensors, &outputs),
+            outputs,
             tensors,
-            places,
         })
     }
+}
+
+pub(super) fn too_many_nodes(count: usize, limits: &Limits) -> FormatError {
+    let (what, size) = ("nodes".to_owned(), count.to_string());
+    FormatError::TooLarge { what, size, limit: limits.nodes }
 }
 
 /// The verifier's message with its trace, which names byte offsets, on one line.
@@ -193,7 +211,10 @@ pub(super) fn code(
     let old = fb::BuiltinOperator(i32::from(entry.deprecated_builtin_code()));
     let code = if wide.0 >= old.0 { wide } else { old };
     let name = match (code, entry.custom_code()) {
-        (fb::BuiltinOperator::CUSTOM, Some(custom)) => format!("custom operator {custom}"),
+        (fb::BuiltinOperator::CUSTOM, Some(custom)) => {
+            let name: String = custom.chars().take(LONGEST_OPERATOR).collect();
+            format!("custom operator {name}")
+        }
         (code, _) => {
             code.variant_name().map_or_else(|| format!("operator type {}", code.0), str::to_owned)
         }
@@ -201,7 +222,7 @@ pub(super) fn code(
     Ok((code, name))
 }
 
-fn stored<'a>(
+pub(super) fn stored<'a>(
     index: usize,
     tensor: fb::Tensor<'a>,
     buffers: &[&'a [u8]],
@@ -209,6 +230,9 @@ fn stored<'a>(
 ) -> Result<Stored<'a>, FormatError> {
     let name = match tensor.name() {
         None | Some("") => format!("tensor {index}"),
+        Some(name) if name.len() > LONGEST_NAME => {
+            return Err(damaged(format!("the name of tensor {index} has {} bytes", name.len())));
+        }
         Some(name) => name.to_owned(),
     };
     let bad = |reason: String| FormatError::Interface { name: name.clone(), reason };

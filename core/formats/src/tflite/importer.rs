@@ -1,18 +1,23 @@
 //! Builds the graph operator by operator.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use tilewright_model::infer::result_shape;
 use tilewright_model::quantise::prescribed;
 use tilewright_model::{
-    Activation, DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId,
+    Activation, DType, Data, FileType, FileTypes, Model, Node, Op, Quantisation, Shape, Source,
+    Tensor, TensorId,
 };
 use tilewright_tflite_schema as fb;
 
-use super::file::{File, Place, Stored};
+use super::file::{self, File, Place, Stored};
+use super::variables::{self, Variable};
 use super::{ops, quantised};
 use crate::{FormatError, Limits, elements};
+
+/// Most numbers of a shape, of axes, of indices: messages may repeat them.
+const MOST_INTEGERS: usize = 4096;
 
 /// What a tensor of the file is in the graph.
 #[derive(Clone, Debug)]
@@ -26,6 +31,8 @@ pub(super) enum Value {
     /// A tensor of the graph. It is int8 where the file's is float but stands between
     /// dequantisation and quantisation.
     Activated(TensorId),
+    /// What stands for a variable of this name.
+    Handle(Rc<str>),
     /// Of a type that the graph does not have; only opaque operators read it.
     Hidden,
 }
@@ -57,9 +64,11 @@ pub(super) struct Importer<'f, 'a> {
     pub(super) model: Model,
     pub(super) limits: &'f Limits,
     values: Vec<Option<Value>>,
+    pub(super) variables: Vec<Variable>,
     /// Constants that are tensors of the graph already, as they are and as floats.
     constants: BTreeMap<(usize, bool), TensorId>,
-    names: BTreeSet<String>,
+    /// Names that are taken, each with the number by which the next of this name is told apart.
+    names: BTreeMap<String, usize>,
     /// Sizes may differ from those in the file, since the user chose some.
     resized: bool,
     constant_elements: usize,
@@ -76,8 +85,9 @@ pub(super) fn import<'a>(
         model: Model::default(),
         limits,
         values,
+        variables: Vec::new(),
         constants: BTreeMap::new(),
-        names: BTreeSet::new(),
+        names: BTreeMap::new(),
         resized: false,
         constant_elements: 0,
     };
@@ -93,6 +103,8 @@ pub(super) fn import<'a>(
         }
     }
     importer.outputs()?;
+    importer.file_types();
+    variables::finish(&mut importer);
     Ok(importer.model)
 }
 
@@ -118,13 +130,15 @@ fn settled(op: &Op, input: Option<&Quantisation>) -> Option<Quantisation> {
 }
 
 impl<'a> Importer<'_, 'a> {
-    fn unique(&mut self, name: &str) -> String {
+    pub(super) fn unique(&mut self, name: &str) -> String {
         let mut candidate = name.to_owned();
-        let mut part = 1;
-        while !self.names.insert(candidate.clone()) {
+        let mut part = self.names.get(name).copied().unwrap_or(1);
+        while self.names.contains_key(&candidate) {
             part += 1;
             candidate = format!("{name}.{part}");
         }
+        self.names.insert(name.to_owned(), part);
+        self.names.entry(candidate.clone()).or_insert(1);
         candidate
     }
 
@@ -172,7 +186,10 @@ impl<'a> Importer<'_, 'a> {
             if self.values[index].is_some() {
                 return Err(stored.bad("this input is constant, or named twice"));
             }
-            let tensor = self.tensor_for(index, &dims).map_err(|reason| stored.bad(reason))?;
+            let own = |reason: String| {
+                stored.bad(reason.replacen(&format!("'{}'", stored.name), "this input", 1))
+            };
+            let tensor = self.tensor_for(index, &dims).map_err(own)?;
             let id = self.model.add_tensor(tensor);
             self.model.inputs.push(id);
             self.values[index] = Some(Value::Activated(id));
@@ -188,7 +205,7 @@ impl<'a> Importer<'_, 'a> {
             let stored = &self.file.tensors[index];
             let id = match &self.values[index] {
                 Some(Value::Activated(id)) => *id,
-                Some(Value::Hidden) => {
+                Some(Value::Hidden | Value::Handle(_)) => {
                     let kind = stored.kind_name();
                     return Err(
                         stored.bad(format!("this output is of {kind}, which is not supported"))
@@ -197,25 +214,11 @@ impl<'a> Importer<'_, 'a> {
                 Some(_) => return Err(stored.bad("this output is constant")),
                 None => return Err(stored.bad("this output is never made")),
             };
-            let taken = self.model.inputs.contains(&id) || self.model.outputs.contains(&id);
-            let id = if taken {
-                let name = self.unique(&stored.name);
-                let tensor = Tensor { name: name.clone(), ..self.model.tensor(id).clone() };
-                let copy = self.model.add_tensor(tensor);
-                self.model.nodes.push(Node {
-                    name,
-                    op: Op::Activation(Activation::None),
-                    inputs: vec![id],
-                    outputs: vec![copy],
-                });
-                copy
-            } else {
-                if self.model.tensor(id).name != stored.name {
-                    self.model.tensors[id.0].name = self.unique(&stored.name);
-                }
-                id
-            };
-            self.model.outputs.push(id);
+            let output = self.output_of(id, &stored.name);
+            if output == id && self.model.tensor(id).name != stored.name {
+                self.model.tensors[id.0].name = self.unique(&stored.name);
+            }
+            self.model.outputs.push(output);
         }
         let missing = match (self.model.inputs.is_empty(), self.model.outputs.is_empty()) {
             (true, _) => "input",
@@ -226,6 +229,39 @@ impl<'a> Importer<'_, 'a> {
             name: "main".to_owned(),
             reason: format!("the graph has no {missing}"),
         })
+    }
+
+    /// Keeps the element types that the file has otherwise.
+    fn file_types(&mut self) {
+        let file_type = |index: usize, id: TensorId| match (
+            self.file.tensors[index].kind,
+            self.model.tensor(id).dtype,
+        ) {
+            (fb::TensorType::FLOAT32, DType::I8) => Some(FileType::Float32),
+            (fb::TensorType::UINT8, DType::I8) => Some(FileType::Uint8),
+            (fb::TensorType::INT64, DType::I32) => Some(FileType::Int64),
+            _ => None,
+        };
+        let list = |indices: &[usize], ids: &[TensorId]| {
+            let pairs = indices.iter().zip(ids).map(|(index, id)| file_type(*index, *id));
+            pairs.enumerate().filter_map(|(position, known)| Some((position, known?))).collect()
+        };
+        let inputs = list(&self.file.inputs, &self.model.inputs);
+        let outputs = list(&self.file.outputs, &self.model.outputs);
+        self.model.file_types = FileTypes { inputs, outputs };
+    }
+
+    /// The tensor itself, or a copy with a name like this if it is an input or output already.
+    pub(super) fn output_of(&mut self, id: TensorId, name: &str) -> TensorId {
+        if !self.model.inputs.contains(&id) && !self.model.outputs.contains(&id) {
+            return id;
+        }
+        let name = self.unique(name);
+        let tensor = Tensor { name: name.clone(), ..self.model.tensor(id).clone() };
+        let copy = self.model.add_tensor(tensor);
+        let op = Op::Activation(Activation::None);
+        self.model.nodes.push(Node { name, op, inputs: vec![id], outputs: vec![copy] });
+        copy
     }
 
     /// The file's tensor that is operand `position`.
@@ -257,7 +293,7 @@ impl<'a> Importer<'_, 'a> {
         position: usize,
     ) -> Result<Vec<usize>, FormatError> {
         Ok(match self.value(place, position)? {
-            Value::Stored | Value::Hidden => {
+            Value::Stored | Value::Hidden | Value::Handle(_) => {
                 self.file.tensors[self.operand(place, position)?].dims.clone()
             }
             Value::Ints { dims, .. } | Value::Floats { dims, .. } => dims,
@@ -274,7 +310,7 @@ impl<'a> Importer<'_, 'a> {
         match self.value(place, position).ok()? {
             Value::Stored => quantised::ints(&self.file.tensors[self.optional(place, position)?]),
             Value::Ints { values, .. } => Some(values.to_vec()),
-            Value::Floats { .. } | Value::Activated(_) | Value::Hidden => None,
+            _ => None,
         }
     }
 
@@ -287,6 +323,9 @@ impl<'a> Importer<'_, 'a> {
     ) -> Result<Vec<i64>, Refused> {
         self.value(place, position)?;
         match self.ints(place, position) {
+            Some(values) if values.len() > MOST_INTEGERS => {
+                unsupported(format!("its {what} is {} numbers", values.len()))
+            }
             Some(values) => Ok(values),
             None => unsupported(format!("its {what} is not constant")),
         }
@@ -299,7 +338,7 @@ impl<'a> Importer<'_, 'a> {
                 quantised::floats(&self.file.tensors[self.optional(place, position)?]).map(Rc::from)
             }
             Value::Floats { values, .. } => Some(values),
-            Value::Ints { .. } | Value::Activated(_) | Value::Hidden => None,
+            _ => None,
         }
     }
 
@@ -314,6 +353,12 @@ impl<'a> Importer<'_, 'a> {
         !eight && !place.inputs.iter().flatten().any(is_int8)
     }
 
+    /// Whether the file's result is uint8: TensorFlow Lite computes some operators in another way
+    /// then.
+    pub(super) fn is_uint8(&self, place: &Place<'a>) -> Result<bool, FormatError> {
+        Ok(self.file.tensors[self.result(place, 0)?].kind == fb::TensorType::UINT8)
+    }
+
     /// Operand `position` as a tensor of the graph; a constant in the type that the operator
     /// computes with.
     pub(super) fn activated(
@@ -325,7 +370,7 @@ impl<'a> Importer<'_, 'a> {
         let stored = &self.file.tensors[index];
         match self.value(place, position)? {
             Value::Activated(id) => return Ok(id),
-            Value::Hidden => {
+            Value::Hidden | Value::Handle(_) => {
                 return unsupported(format!("an operand is of {}", stored.kind_name()));
             }
             _ => {}
@@ -399,7 +444,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    fn result(&self, place: &Place<'a>, position: usize) -> Result<usize, FormatError> {
+    pub(super) fn result(&self, place: &Place<'a>, position: usize) -> Result<usize, FormatError> {
         let result = place.outputs.get(position).copied();
         result.ok_or_else(|| place.bad(format!("it has no result {position}")))
     }
@@ -514,6 +559,9 @@ impl<'a> Importer<'_, 'a> {
         tensor: Tensor,
     ) -> Result<TensorId, FormatError> {
         let name = tensor.name.clone();
+        if self.model.nodes.len() >= self.limits.nodes {
+            return Err(file::too_many_nodes(self.model.nodes.len() + 1, self.limits));
+        }
         let id = self.model.add_tensor(tensor);
         let node = Node { name: name.clone(), op, inputs, outputs: vec![id] };
         let shape = result_shape(&self.model, &node).map_err(|reason| place.bad(reason))?;

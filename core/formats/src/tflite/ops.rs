@@ -1,5 +1,6 @@
 //! One function for each operator type of the file.
 
+mod arrange;
 mod border;
 mod constants;
 mod convolve;
@@ -14,6 +15,7 @@ use tilewright_tflite_schema::{self as fb, BuiltinOperator as Code};
 
 use super::file::Place;
 use super::importer::{Importer, Refused, unsupported};
+use super::variables;
 use crate::FormatError;
 
 type Import = for<'a> fn(&mut Importer<'_, 'a>, &Place<'a>) -> Result<(), Refused>;
@@ -43,7 +45,9 @@ const FUNCTIONS: &[(Code, Unary)] = &[
 const OPERATORS: &[(Code, Import)] = &[
     (Code::ADD, pointwise::add),
     (Code::ARG_MAX, reduce::arg_max),
+    (Code::ASSIGN_VARIABLE, variables::assign),
     (Code::AVERAGE_POOL_2D, convolve::average_pool),
+    (Code::CALL_ONCE, variables::call_once),
     (Code::CAST, constants::cast),
     (Code::CONCATENATION, shape::concatenation),
     (Code::CONV_2D, convolve::conv),
@@ -62,18 +66,21 @@ const OPERATORS: &[(Code, Import)] = &[
     (Code::MAX_POOL_2D, convolve::max_pool),
     (Code::MEAN, reduce::mean),
     (Code::MINIMUM, pointwise::minimum),
+    (Code::MIRROR_PAD, arrange::mirror_pad),
     (Code::MUL, pointwise::mul),
     (Code::PACK, constants::pack),
     (Code::PAD, shape::pad),
     (Code::PADV2, shape::pad),
     (Code::PRELU, pointwise::prelu),
     (Code::QUANTIZE, border::quantize),
+    (Code::READ_VARIABLE, variables::read),
     (Code::RELU, pointwise::relu),
     (Code::RELU6, pointwise::relu6),
     (Code::RELU_N1_TO_1, pointwise::relu_n1_to_1),
     (Code::RESHAPE, shape::reshape),
     (Code::RESIZE_BILINEAR, shape::resize_bilinear),
     (Code::RESIZE_NEAREST_NEIGHBOR, shape::resize_nearest),
+    (Code::REVERSE_V2, arrange::reverse),
     (Code::SHAPE, constants::shape),
     (Code::SLICE, slice::slice),
     (Code::SOFTMAX, reduce::softmax),
@@ -82,10 +89,14 @@ const OPERATORS: &[(Code, Import)] = &[
     (Code::SPLIT_V, slice::split_v),
     (Code::SQUEEZE, shape::squeeze),
     (Code::STRIDED_SLICE, slice::strided_slice),
+    (Code::SQUARED_DIFFERENCE, pointwise::squared_difference),
     (Code::SUB, pointwise::sub),
+    (Code::SUM, reduce::sum),
+    (Code::TILE, arrange::tile),
     (Code::TRANSPOSE, shape::transpose),
     (Code::TRANSPOSE_CONV, convolve::transpose_conv),
     (Code::UNPACK, slice::unpack),
+    (Code::VAR_HANDLE, variables::handle),
 ];
 
 pub(super) fn import<'a>(

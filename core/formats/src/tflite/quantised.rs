@@ -45,13 +45,14 @@ fn slice_of(stored: &Stored<'_>) -> impl Fn(usize) -> usize + use<> {
     move |position| position / inner.max(1) % slices
 }
 
-/// Weights without zero points: value − zero for each, which the kernels multiply by.
+/// Weights of 8 bits: without zero point, as value − zero for each, where all differences fit
+/// int8; else as they are, if they have one zero point.
 ///
 /// Nothing if the constant is none of 8 bits with quantisation.
 ///
 /// # Errors
-/// If a difference does not fit int8.
-pub(super) fn symmetric(stored: &Stored<'_>) -> Result<Option<(Vec<i8>, Quantisation)>, String> {
+/// If a difference does not fit int8, and there are several zero points.
+pub(super) fn weights(stored: &Stored<'_>) -> Result<Option<(Vec<i8>, Quantisation)>, String> {
     let (Some(mut quantisation), Some(values)) = (quantisation(stored), int8(stored)) else {
         return Ok(None);
     };
@@ -65,9 +66,12 @@ pub(super) fn symmetric(stored: &Stored<'_>) -> Result<Option<(Vec<i8>, Quantisa
         .map(|(position, value)| i32::from(*value) - quantisation.zeros[slice(position)]);
     let (low, high) = differences.clone().fold((0, 0), |(l, h), d| (l.min(d), h.max(d)));
     if low < -128 || high > 127 {
+        if quantisation.axis.is_none() {
+            return Ok(Some((values, quantisation)));
+        }
         return Err(format!(
-            "its {} weights '{}' are {low} to {high} steps away from their zero point, which does \
-             not fit int8: convert the model again with int8 quantisation",
+            "its {} weights '{}' are {low} to {high} steps away from their zero points, one for \
+             each channel, which does not fit int8: convert the model again with int8 quantisation",
             stored.kind_name(),
             stored.name
         ));

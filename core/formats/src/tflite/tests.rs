@@ -3,3 +3,4 @@ mod faults;
 mod files;
 mod golden;
 mod reorder;
+mod variables;

@@ -57,12 +57,14 @@ fn pools_ignore_padding_unless_told() {
             window,
             count_padding: false,
             uncounted: [0, 0],
+            halves_up: false,
             activation: Activation::None,
         },
         Op::AveragePool {
             window,
             count_padding: true,
             uncounted: [0, 0],
+            halves_up: false,
             activation: Activation::Relu,
         },
     ] {

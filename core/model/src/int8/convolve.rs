@@ -4,7 +4,7 @@
 use super::clamp;
 use crate::integer::{Channel, Multiplier};
 use crate::interpret::slide::{Slide, repeat_channels};
-use crate::tensor::Tensor;
+use crate::tensor::{Quantisation, Tensor};
 
 /// Rows of weights are filled up with zeros to a multiple of this, so that products vectorise.
 const UNIT: usize = 16;
@@ -44,11 +44,23 @@ impl Rows {
         let depth = values.len().checked_div(outputs).unwrap_or(0);
         let pitch = depth.next_multiple_of(UNIT).max(UNIT);
         let mut weights = vec![0; outputs * pitch];
+        let zero = weight_zero(tensor);
         for (row, values) in weights.chunks_exact_mut(pitch).zip(values.chunks(depth.max(1))) {
-            row.iter_mut().zip(values).for_each(|(to, from)| *to = i16::from(*from));
+            row.iter_mut().zip(values).for_each(|(to, from)| *to = i16::from(*from) - zero);
         }
         Self { weights, depth, pitch, outputs, groups }
     }
+}
+
+/// Weights as differences from their zero point, in their own order.
+pub(super) fn differences(values: &[i8], tensor: &Tensor) -> Vec<i16> {
+    let zero = weight_zero(tensor);
+    values.iter().map(|value| i16::from(*value) - zero).collect()
+}
+
+/// The zero point of weights; one of 8 bits, or there are no channels' constants.
+fn weight_zero(tensor: &Tensor) -> i16 {
+    tensor.quantisation.as_ref().map_or(0, Quantisation::zero) as i16
 }
 
 fn dot(values: &[i16], weights: &[i16]) -> i32 {

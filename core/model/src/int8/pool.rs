@@ -19,12 +19,13 @@ pub(super) fn max_pool(slide: &Slide<'_>, input: &[i8], limits: (i8, i8)) -> Vec
     result
 }
 
-/// Mean of each window, rounded half away from zero. `padding` is the value of padded pixels if
+/// Mean of each window, halves rounded up or away from zero. `padding` is the value of padded pixels if
 /// they count, with the rows and columns at its end that never do.
 pub(super) fn average_pool(
     slide: &Slide<'_>,
     input: &[i8],
     padding: Option<(i32, [usize; 2])>,
+    halves_up: bool,
     limits: (i8, i8),
 ) -> Vec<i8> {
     let channels = slide.output[3];
@@ -47,8 +48,12 @@ pub(super) fn average_pool(
         let count = count.max(1);
         let results = &mut result[index * channels..(index + 1) * channels];
         for (result, sum) in results.iter_mut().zip(&sums) {
-            let half = if *sum > 0 { count / 2 } else { -(count / 2) };
-            *result = clamp(((sum + half) / count) as i32, limits);
+            let mean = match *sum {
+                sum if halves_up => (sum + count / 2).div_euclid(count),
+                sum if sum > 0 => (sum + count / 2) / count,
+                sum => (sum - count / 2) / count,
+            };
+            *result = clamp(mean as i32, limits);
         }
     });
     result

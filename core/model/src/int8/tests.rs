@@ -221,7 +221,7 @@ proptest! {
         };
         prop_assert_eq!(pool(Op::MaxPool { window, activation }), largest);
         for (count_padding, expected) in [(false, means), (true, padded)] {
-            prop_assert_eq!(pool(Op::AveragePool { window, count_padding, uncounted: [0, 0], activation }), expected);
+            prop_assert_eq!(pool(Op::AveragePool { window, count_padding, uncounted: [0, 0], halves_up: false, activation }), expected);
         }
     }
 

@@ -21,7 +21,8 @@ pub struct BilinearParams {
 /// Parameters of a bilinear resize.
 ///
 /// # Errors
-/// If the node is another operator.
+/// If the node is another operator, or steps rounded up lead behind the input, where TensorFlow
+/// Lite reads outside of it: results wider or higher than some 2,000 pixels.
 pub fn bilinear(model: &Model, node: &Node) -> Result<BilinearParams, IntegerError> {
     let Op::Resize { mode: ResizeMode::Bilinear, align_corners, half_pixel_centers } = node.op
     else {
@@ -38,6 +39,12 @@ pub fn bilinear(model: &Model, node: &Node) -> Result<BilinearParams, IntegerErr
     });
     let half = 1 << (BILINEAR_BITS - 1);
     let first = step.map(|step| if half_pixel_centers { step / 2 - half } else { 0 });
+    for (axis, [input, output]) in sizes.into_iter().enumerate() {
+        let last = (output as i64 - 1) * i64::from(step[axis]) + i64::from(first[axis]);
+        if last >> BILINEAR_BITS >= input as i64 {
+            return Err(bad(node, "its steps of 1/1024 pixel add up to more than the input has"));
+        }
+    }
     Ok(BilinearParams { step, first })
 }
 

@@ -46,6 +46,24 @@ fn fixed_point_rounds_as_the_reference() {
 }
 
 #[test]
+fn bilinear_steps_that_lead_behind_the_input_are_refused() {
+    let params = |input: usize, output: usize, half_pixel_centers| {
+        let mut model = Model::default();
+        let x = model.add_tensor(tensor("x", &[1, 1, input, 1], 0.5, 3));
+        let y = model.add_tensor(tensor("y", &[1, 1, output, 1], 0.5, 3));
+        let mode = crate::ResizeMode::Bilinear;
+        let op = Op::Resize { mode, align_corners: false, half_pixel_centers };
+        bilinear(&model, &node(op, &[x], y))
+    };
+    assert!(params(4, 2048, false).is_ok() && params(7, 2304, true).is_ok());
+    // 4096 / 2700 is 1.52, rounded to 2: the last column would be at 5.27 of 4, or at 4.77.
+    for half in [false, true] {
+        let error = params(4, 2700, half).unwrap_err().to_string();
+        assert!(error.contains("more than the input has"), "{error}");
+    }
+}
+
+#[test]
 fn convolution_channels_follow_the_weights_scales() {
     let mut model = Model::default();
     let input = model.add_tensor(tensor("in", &[1, 4, 4, 1], 0.5, 3));

@@ -17,7 +17,8 @@ pub struct Channel {
 
 /// Bias and multiplier of each output channel of a convolution of any kind or a fully
 /// connected node: real multiplier = input scale × weight scale / output scale. The product is one
-/// of 64-bit floats; for a fully connected node with one scale for all weights, of 32-bit ones.
+/// of 64-bit floats; with one scale for all weights of 32-bit ones for a fully connected node, and
+/// in models with [`Model::short_products`].
 ///
 /// # Errors
 /// If the node is another operator, an operand is missing or not quantised, the bias is no 32-bit
@@ -40,8 +41,9 @@ pub fn channels(model: &Model, node: &Node) -> Result<Vec<Channel>, IntegerError
     if scales.axis.is_some_and(|along| along != axis) {
         return Err(bad(node, "its weights are quantised along another dimension"));
     }
-    if scales.zeros.iter().any(|zero| *zero != 0) {
-        return Err(bad(node, "its weights are not quantised symmetrically"));
+    let is_byte = |zero: i32| i8::try_from(zero).is_ok();
+    if scales.zeros.iter().any(|zero| *zero != 0 && (scales.axis.is_some() || !is_byte(*zero))) {
+        return Err(bad(node, "its weights have another zero point than one of 8 bits for all"));
     }
     let bias = match node.inputs.get(2) {
         None => None,
@@ -54,7 +56,8 @@ pub fn channels(model: &Model, node: &Node) -> Result<Vec<Channel>, IntegerError
         }
     };
     let bias = bias.as_ref().and_then(|data| data.as_i32());
-    let short_product = matches!(node.op, Op::FullyConnected { .. }) && scales.axis.is_none();
+    let may_be_short = model.short_products || matches!(node.op, Op::FullyConnected { .. });
+    let short_product = may_be_short && scales.axis.is_none();
     (0..count)
         .map(|channel| {
             let (input, weight) = (input.scale(0), scales.scale(channel));

@@ -33,7 +33,7 @@ fn fold(model: &mut Model, index: usize, left: &mut u64) -> Option<()> {
     let taps = node.op.window().map_or(1, |window| window.size[0].saturating_mul(window.size[1]));
     let reads = model.tensor(output).shape.elements()?.checked_mul(taps)? as u64;
     *left = left.checked_sub(reads.max(model.macs(node)))?;
-    let mut alone = Model::default();
+    let mut alone = Model { short_products: model.short_products, ..Model::default() };
     let inputs: Vec<TensorId> =
         node.inputs.iter().map(|id| alone.add_tensor(model.tensor(*id).clone())).collect();
     let result = alone.add_tensor(model.tensor(output).clone());

@@ -91,7 +91,13 @@ fn layer(build: &mut Build, random: &mut Random) {
                     true => Op::MaxPool { window, activation },
                     false => {
                         let count_padding = random.chance(50);
-                        Op::AveragePool { window, count_padding, uncounted: [0, 0], activation }
+                        Op::AveragePool {
+                            window,
+                            count_padding,
+                            uncounted: [0, 0],
+                            halves_up: false,
+                            activation,
+                        }
                     }
                 },
                 vec![],

@@ -40,6 +40,7 @@ fn network() -> Build {
             window,
             count_padding: false,
             uncounted: [0, 0],
+            halves_up: false,
             activation: Activation::None,
         },
         vec![],

@@ -266,8 +266,13 @@ impl<'a> Step<'a> {
             ("copied_pixels", copied),
             ("filled_pixels", filled),
         ]);
-        copies(features, &COPIED, copied, self.channels);
+        let inputs = u64::from(self.input.c);
+        copies(features, &COPIED, copied, inputs);
         copies(features, &FILLED, filled, self.channels);
+        let more = self.channels.saturating_sub(inputs);
+        if more > 0 {
+            copies(features, &FILLED, copied, more);
+        }
     }
 
     fn gather(&self, features: &mut Vec<Feature>) {

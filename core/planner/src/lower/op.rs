@@ -20,13 +20,15 @@ pub fn op(
     let integer_error =
         |source: IntegerError| PlanError::Integer { node: node.name.clone(), source };
     let input = *inputs.first().ok_or_else(|| unsupported(node, "no operand"))?;
+    // Kernels with weights have one input in memory; their second zero point is the weights'.
+    let second = if node.op.is_weighted() { node.inputs.get(1) } else { inputs.get(1) };
     let mut op = Op {
         kernel: kernel as u16,
         window: [1, 1],
         stride: [1, 1],
         dilation: [1, 1],
         groups: 1,
-        input_zero: [zero(model, input), inputs.get(1).map_or(0, |id| zero(model, *id))],
+        input_zero: [zero(model, input), second.map_or(0, |id| zero(model, *id))],
         output_zero: zero(model, output),
         clamp_min: -128,
         clamp_max: 127,
@@ -39,6 +41,9 @@ pub fn op(
     if let Some(window) = node.op.window() {
         set_window(node, window, &mut op)?;
     }
+    if let ModelOp::AveragePool { halves_up: true, .. } = node.op {
+        op.flags = Op::HALVES_UP;
+    }
     let scalars = match &node.op {
         ModelOp::Conv { groups, .. } => {
             op.groups = small(node, *groups, "groups")?;
@@ -49,7 +54,7 @@ pub fn op(
             Vec::new()
         }
         ModelOp::AveragePool { window, count_padding: true, uncounted, .. } => {
-            op.flags = Op::COUNT_PADDING;
+            op.flags |= Op::COUNT_PADDING;
             let [h, w, _] = shape(model, input)?;
             let behind = [window.padding.bottom, window.padding.right];
             let mut ends = Vec::new();
@@ -103,11 +108,11 @@ pub fn op(
             Vec::new()
         }
         ModelOp::Pad { amounts } => {
-            let [(0, 0), (top, _), (left, _), (0, 0)] = amounts.as_slice() else {
-                return Err(unsupported(node, "padding of other than height and width"));
+            let [(0, 0), (top, _), (left, _), (before, _)] = amounts.as_slice() else {
+                return Err(unsupported(node, "padding of other than height, width and channels"));
             };
             op.padding = [small(node, *top, "padding")?, small(node, *left, "padding")?];
-            Vec::new()
+            vec![i32::from(small(node, *before, "padding")?)]
         }
         _ => Vec::new(),
     };

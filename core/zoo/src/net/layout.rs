@@ -65,6 +65,7 @@ impl Net {
             window,
             count_padding: false,
             uncounted: [0, 0],
+            halves_up: false,
             activation: Activation::None,
         };
         self.node(name, op, vec![x], &[], after)

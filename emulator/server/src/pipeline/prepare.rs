@@ -203,13 +203,23 @@ fn calibrate(
 
 impl Prepared {
     /// An input file as the int8 model takes it: for a model with one input a PNG picture, a .npy
-    /// array or raw int8 bytes; for several their raw bytes, one behind the other.
+    /// array or raw int8 bytes; for several their raw bytes, one behind the other. States may be
+    /// left out: they have what the model's file says, or are zero.
     ///
     /// # Errors
     /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
     pub fn input(&self, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Problem> {
         let tensors: Vec<Tensor> = inputs(&self.model).cloned().collect();
-        files::inputs(name, bytes, &tensors)
+        let states: Vec<Option<Data>> =
+            (0..tensors.len()).map(|position| self.model.first_state(position)).collect();
+        let given = tensors.iter().zip(&states).filter(|(_, state)| state.is_none());
+        let given: Vec<Tensor> = given.map(|(tensor, _)| tensor.clone()).collect();
+        let all: usize = tensors.iter().filter_map(|tensor| tensor.shape.elements()).sum();
+        if given.len() == tensors.len() || bytes.len() == all {
+            return files::inputs(name, bytes, &tensors);
+        }
+        let mut given = files::inputs(name, bytes, &given)?.into_iter();
+        Ok(states.into_iter().filter_map(|state| state.or_else(|| given.next())).collect())
     }
 }
 
@@ -250,5 +260,10 @@ fn random(model: &Model, count: usize) -> Vec<Vec<Data>> {
             _ => Data::F32((0..size).map(|_| next() as f32 / (1u32 << 24) as f32).collect()),
         }
     };
-    (0..count).map(|_| inputs(model).map(&mut input).collect()).collect()
+    let mut set = || {
+        let drawn = inputs(model).map(&mut input);
+        let states = (0..).map(|position| model.first_state(position));
+        drawn.zip(states).map(|(drawn, state)| state.unwrap_or(drawn)).collect()
+    };
+    (0..count).map(|_| set()).collect()
 }

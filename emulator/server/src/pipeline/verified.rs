@@ -34,6 +34,7 @@ pub fn run_plan(
     let payload = bytes_of(inputs);
     let mut done = run_image(machine, board, &file, &payload, true, progress, cancel)?;
     done.result.plan = Some(planned.report.clone());
+    done.result.read_indices(model);
     if done.result.fault.is_some() {
         return Ok(done);
     }

@@ -26,6 +26,8 @@ pub struct AveragePool {
     pub pool: Pool,
     /// The padding that counts, if any does.
     pub counted: Option<Counted>,
+    /// Whether halves are rounded towards +∞, not away from zero.
+    pub halves_up: bool,
 }
 
 /// Padding that counts in the divisor: all above and left, and below and right up to an end.
@@ -40,7 +42,7 @@ pub struct Counted {
 /// Channels whose sums are held together.
 const BLOCK: usize = 8;
 
-/// Takes the mean of what each window sees, halves rounded away from zero; a window that sees no
+/// Takes the mean of what each window sees, rounded to nearest; a window that sees no
 /// input is refused.
 ///
 /// # Errors
@@ -51,7 +53,7 @@ pub fn average_pool(
     input: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    let AveragePool { pool: op, counted } = op;
+    let AveragePool { pool: op, counted, halves_up } = op;
     op.check(tile, input)?;
     let (layout, target) = (input.layout, output.layout);
     let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
@@ -88,7 +90,7 @@ pub fn average_pool(
                     row = row.wrapping_add(op.window.dilation[0]);
                 }
                 for (byte, sum) in bytes.iter_mut().zip(sums) {
-                    *byte = op.output.clamp(mean(sum, count) as u8);
+                    *byte = op.output.clamp(mean(sum, count, *halves_up) as u8);
                 }
             }
         }
@@ -123,9 +125,15 @@ fn add_all(sums: &mut [i32; BLOCK], bytes: &[u8]) {
     }
 }
 
-/// `sum / count`, halves away from zero; `count` above zero.
+/// `sum / count`, halves up or away from zero; `count` above zero.
 #[inline]
-const fn mean(sum: i32, count: i32) -> i32 {
-    let half = if sum > 0 { count / 2 } else { -(count / 2) };
+const fn mean(sum: i32, count: i32, halves_up: bool) -> i32 {
+    // Of a negative sum, one less than half is added where halves go up: rounding is symmetric
+    // but for the halves themselves, which an even count alone has.
+    let half = match sum {
+        1.. => count / 2,
+        _ if halves_up => -((count - 1) / 2),
+        _ => -(count / 2),
+    };
     sum.wrapping_add(half).wrapping_div(if count > 0 { count } else { 1 })
 }

@@ -1,6 +1,6 @@
 //! Convolution, grouped and dilated; weights OHWI.
 
-use super::dot::{BLOCK, dot, dot_block, parts, split_filters};
+use super::dot::{BLOCK, dot, dot_block, less_sum, parts, split_filters};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Taps, Target, Tile, Window};
@@ -14,6 +14,8 @@ pub struct Conv {
     pub groups: usize,
     /// Zero point of the input.
     pub input_zero: i8,
+    /// Zero point of the weights, which few files have; padding meets none of it.
+    pub weight_zero: i8,
     /// The output's zero point and clamp.
     pub output: Output,
 }
@@ -113,14 +115,16 @@ impl<'a> Filters<'a> {
     }
 }
 
-/// Computes the output channels of a group from sums of products.
+/// Computes the output channels of a group from sums of products that begin with `start`.
 #[inline(always)]
+#[allow(clippy::too_many_arguments)]
 fn finish(
     op: &Conv,
     pixel: &mut [u8],
     filters: &[u8],
     filter: usize,
     channels: Channels<'_>,
+    start: i32,
     block: impl Fn([&[u8]; BLOCK], &mut [i32; BLOCK]) -> Result<(), KernelError>,
     single: impl Fn(&[u8]) -> Result<i32, KernelError>,
 ) -> Result<(), KernelError> {
@@ -128,7 +132,7 @@ fn finish(
     let done = blocks.len() * BLOCK;
     let block_filters = parts(filters, BLOCK, filter);
     for (index, (bytes, filters)) in blocks.iter_mut().zip(block_filters).enumerate() {
-        let mut sums = [0; BLOCK];
+        let mut sums = [start; BLOCK];
         block(split_filters(filters, filter), &mut sums)?;
         op.output.write(&sums, channels.from(index * BLOCK), bytes);
     }
@@ -175,22 +179,37 @@ impl<'s, 'a> Seen<'s, 'a> {
         channels: Channels<'_>,
         bytes: &mut [u8],
     ) -> Result<(), KernelError> {
+        let start = self.start()?;
         if let Some(patch) = patch {
             let (block, single) = (
                 |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| {
                     dot_block(patch, filters, 0, sums);
                     Ok(())
                 },
-                |filter: &[u8]| Ok(dot(patch, filter, 0, 0)),
+                |filter: &[u8]| Ok(dot(patch, filter, 0, start)),
             );
-            finish(self.op, bytes, filters, length, channels, block, single)
+            finish(self.op, bytes, filters, length, channels, start, block, single)
         } else {
             let (block, single) = (
                 |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| self.block(filters, sums),
-                |filter: &[u8]| self.single(filter),
+                |filter: &[u8]| self.single(filter, start),
             );
-            finish(self.op, bytes, filters, length, channels, block, single)
+            finish(self.op, bytes, filters, length, channels, start, block, single)
         }
+    }
+
+    /// What sums begin with: −weight zero · Σ (x − input zero), the same for all output channels.
+    #[inline(always)]
+    fn start(&self) -> Result<i32, KernelError> {
+        let (zero, factor) = (i32::from(self.op.input_zero), i32::from(self.op.weight_zero));
+        let mut sum = 0;
+        if factor != 0 {
+            self.runs(|inputs, _| {
+                sum = less_sum(inputs, zero, factor, sum);
+                Ok(())
+            })?;
+        }
+        Ok(sum)
     }
 
     /// Copies what the filters see, in their order, without zero point.
@@ -219,10 +238,10 @@ impl<'s, 'a> Seen<'s, 'a> {
         })
     }
 
-    /// Sum of products of one output channel.
-    fn single(&self, filter: &[u8]) -> Result<i32, KernelError> {
+    /// Sum of products of one output channel and `start`.
+    fn single(&self, filter: &[u8], start: i32) -> Result<i32, KernelError> {
         let zero = i32::from(self.op.input_zero);
-        let mut sum = 0;
+        let mut sum = start;
         self.runs(|inputs, start| {
             sum = dot(inputs, filter.get(start..).unwrap_or(&[]), zero, sum);
             Ok(())

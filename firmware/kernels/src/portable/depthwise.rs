@@ -80,7 +80,7 @@ impl Seen<'_, '_> {
     fn add_taps(&self, first: usize, sums: &mut [i32]) -> Result<(), KernelError> {
         let Self { op, input, weights, outputs, rows, columns } = self;
         let layout = &input.layout;
-        let zero = i32::from(op.input_zero);
+        let (zero, weight_zero) = (i32::from(op.input_zero), i32::from(op.weight_zero));
         let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
         let multiplier = op.groups;
         let (first_input, inputs) = if multiplier == 1 {
@@ -99,13 +99,16 @@ impl Seen<'_, '_> {
                 let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
                 let weights = weights.get(weight..weight + sums.len());
                 let weights = weights.ok_or(KernelError::ConstantsTooShort)?;
-                if multiplier == 1 {
+                if multiplier == 1 && weight_zero == 0 {
                     add_products(sums, pixel, weights, zero);
+                } else if multiplier == 1 {
+                    add_differences(sums, pixel, weights, [zero, weight_zero]);
                 } else {
                     let skipped = first - first_input * multiplier;
                     let repeated = pixel.iter().flat_map(|x| repeat_n(x, multiplier));
                     for ((sum, x), w) in sums.iter_mut().zip(repeated.skip(skipped)).zip(weights) {
-                        *sum = sum.wrapping_add((x.value() - zero).wrapping_mul(w.value()));
+                        let weight = w.value() - weight_zero;
+                        *sum = sum.wrapping_add((x.value() - zero).wrapping_mul(weight));
                     }
                 }
                 start = start.wrapping_add(step);
@@ -122,5 +125,13 @@ impl Seen<'_, '_> {
 fn add_products(sums: &mut [i32], inputs: &[u8], weights: &[u8], zero: i32) {
     for ((sum, x), w) in sums.iter_mut().zip(inputs).zip(weights) {
         *sum = sum.wrapping_add((x.value() - zero).wrapping_mul(w.value()));
+    }
+}
+
+/// Adds `(x − zero) · (w − weight zero)` to each sum.
+#[inline(never)]
+fn add_differences(sums: &mut [i32], inputs: &[u8], weights: &[u8], [zero, weight_zero]: [i32; 2]) {
+    for ((sum, x), w) in sums.iter_mut().zip(inputs).zip(weights) {
+        *sum = sum.wrapping_add((x.value() - zero).wrapping_mul(w.value() - weight_zero));
     }
 }

@@ -35,6 +35,14 @@ pub fn dot<X: Element>(inputs: &[X], weights: &[u8], zero: i32, sum: i32) -> i32
         .fold(sum, |sum, (x, w)| sum.wrapping_add((x.value() - zero).wrapping_mul(w.value())))
 }
 
+/// The sum less `factor · Σ (x − zero)`: what a zero point `factor` of weights takes from every sum
+/// of products with them.
+#[inline(never)]
+pub fn less_sum<X: Element>(inputs: &[X], zero: i32, factor: i32, sum: i32) -> i32 {
+    let total = inputs.iter().fold(0i32, |total, x| total.wrapping_add(x.value() - zero));
+    sum.wrapping_sub(total.wrapping_mul(factor))
+}
+
 /// [`dot`] for [`BLOCK`] output channels at once, over the shortest of the runs.
 #[inline(never)]
 pub fn dot_block<X: Element>(

@@ -1,6 +1,6 @@
 //! Fully connected; weights OI.
 
-use super::dot::{BLOCK, dot, dot_block, parts, split_filters};
+use super::dot::{BLOCK, dot, dot_block, less_sum, parts, split_filters};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
@@ -10,6 +10,8 @@ use crate::geometry::{Output, Source, Target, Tile};
 pub struct FullyConnected {
     /// Zero point of the input.
     pub input_zero: i8,
+    /// As [`super::Conv::weight_zero`].
+    pub weight_zero: i8,
     /// The output's zero point and clamp.
     pub output: Output,
 }
@@ -43,17 +45,21 @@ pub fn fully_connected(
     let bytes = bytes.ok_or(KernelError::OutOfBounds)?;
 
     let zero = i32::from(op.input_zero);
+    let start = match i32::from(op.weight_zero) {
+        0 => 0,
+        factor => less_sum(inputs, zero, factor, 0),
+    };
     let (blocks, rest) = bytes.as_chunks_mut::<BLOCK>();
     let done = blocks.len() * BLOCK;
     let block_filters = parts(filters, BLOCK, inputs.len());
     for (index, (bytes, filters)) in blocks.iter_mut().zip(block_filters).enumerate() {
-        let mut sums = [0; BLOCK];
+        let mut sums = [start; BLOCK];
         dot_block(inputs, split_filters(filters, inputs.len()), zero, &mut sums);
         op.output.write(&sums, channels.from(index * BLOCK), bytes);
     }
     let rows = parts(filters, 1, inputs.len()).skip(done);
     for (offset, (byte, weights)) in rest.iter_mut().zip(rows).enumerate() {
-        let sum = dot(inputs, weights, zero, 0);
+        let sum = dot(inputs, weights, zero, start);
         op.output.write(&[sum], channels.from(done + offset), core::slice::from_mut(byte));
     }
     Ok(())

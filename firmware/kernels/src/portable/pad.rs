@@ -9,11 +9,14 @@ use crate::geometry::{Source, Target, Tile};
 pub struct Pad {
     /// Rows above and columns left of the input.
     pub padding: [i32; 2],
+    /// Channels before those of the input.
+    pub before: usize,
     /// Zero point of the output: what the rest is filled with.
     pub zero: i8,
 }
 
-/// Pads: output (y, x) is input (y − padding, x − padding) where the input box has it.
+/// Pads: output (y, x, c) is input (y − padding, x − padding, c − before) where the input box has
+/// it.
 ///
 /// # Errors
 /// [`KernelError`] if the operands do not fit the tile.
@@ -24,9 +27,11 @@ pub fn pad(
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
     let (source, target) = (input.layout, output.layout);
-    if source.channels != tile.channels || target.channels != tile.channels {
+    let behind = tile.channels.checked_sub(source.channels).and_then(|c| c.checked_sub(op.before));
+    let (Some(behind), true) = (behind, target.channels == tile.channels) else {
         return Err(KernelError::Shape);
-    }
+    };
+    let is_whole = behind == 0 && op.before == 0;
     let fill = op.zero as u8;
     let end = |axis: usize, count: usize| source.first[axis].saturating_add(count as i32);
     let (rows, columns) =
@@ -43,8 +48,18 @@ pub fn pad(
             match from {
                 Some(from) if columns.contains(&column) => {
                     let start = source.column(column);
-                    let seen = from.get(start..start.wrapping_add(tile.channels));
-                    copy(pixel, seen.ok_or(KernelError::OutOfBounds)?);
+                    let seen = from.get(start..start.wrapping_add(source.channels));
+                    let seen = seen.ok_or(KernelError::OutOfBounds)?;
+                    if is_whole {
+                        copy(pixel, seen);
+                        continue;
+                    }
+                    let (before, rest) = pixel.split_at_mut_checked(op.before).unwrap_or_default();
+                    let (middle, behind) =
+                        rest.split_at_mut_checked(seen.len()).unwrap_or_default();
+                    before.fill(fill);
+                    copy(middle, seen);
+                    behind.fill(fill);
                 }
                 _ => pixel.fill(fill),
             }

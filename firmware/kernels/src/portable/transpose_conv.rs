@@ -1,6 +1,6 @@
 //! Transposed convolution; weights OHWI.
 
-use super::dot::{BLOCK, dot_block, split_filters};
+use super::dot::{BLOCK, dot_block, less_sum, split_filters};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile, Window};
@@ -13,6 +13,8 @@ pub struct TransposeConv {
     pub window: Window,
     /// Zero point of the input.
     pub input_zero: i8,
+    /// As [`super::Conv::weight_zero`].
+    pub weight_zero: i8,
     /// The output's zero point and clamp.
     pub output: Output,
 }
@@ -75,7 +77,7 @@ fn reach(
 ) -> Result<(), KernelError> {
     let [height, width] = op.window.size;
     let inputs = input.layout.channels;
-    let zero = i32::from(op.input_zero);
+    let (zero, factor) = (i32::from(op.input_zero), i32::from(op.weight_zero));
     for ky in 0..height {
         let Some(y) = origin(op, tile, 0, output[0], ky) else { continue };
         let line = input.row(y)?;
@@ -91,6 +93,11 @@ fn reach(
                 // The sums of channels that do not exist are not looked at.
                 if weights.is_empty() {
                     *weights = first;
+                }
+            }
+            if factor != 0 {
+                for sum in &mut *sums {
+                    *sum = less_sum(seen, zero, factor, *sum);
                 }
             }
             dot_block(seen, weights, zero, sums);

@@ -2,7 +2,7 @@
 
 use crate::support::place::{Placed, layout};
 use crate::support::tiles::{areas, tile_of};
-use crate::support::{Numbers, definition};
+use crate::support::{Numbers, Tensor, definition};
 use proptest::prelude::*;
 use tilewright_kernels::{
     Channel, Channels, FullyConnected, Layout, Multiplier, Output, Pad, Requantise, Softmax,
@@ -28,9 +28,9 @@ proptest! {
         let channels: Vec<Channel> = (0..outputs)
             .map(|_| Channel { bias: (numbers.next() >> 46) as i32, factor: numbers.factor(0) })
             .collect();
-        let op = FullyConnected { input_zero: numbers.byte(), output: output(numbers) };
-        let expected =
-            definition::fully_connected(op.input_zero, &op.output, &x, &weights, &channels);
+        let [input_zero, weight_zero] = [numbers.byte(), numbers.weight_zero()];
+        let op = FullyConnected { input_zero, weight_zero, output: output(numbers) };
+        let expected = definition::fully_connected(&op, &x, &weights, &channels);
         for area in areas(numbers, expected.shape, 1) {
             let range = area[2].clone();
             let weights = &weights[range.start * inputs..range.end * inputs];
@@ -111,7 +111,7 @@ proptest! {
         let size = [0, 1].map(|axis| shape[axis] + padding[axis] + more[axis]);
         let zero = numbers.byte();
         let expected = definition::pad(padding, zero, &x, size);
-        let op = Pad { padding: padding.map(|p| p as i32), zero };
+        let op = Pad { padding: padding.map(|p| p as i32), before: 0, zero };
         for dense in [true, false] {
             for area in areas(numbers, expected.shape, 1) {
                 let needed = [0..shape[0], 0..shape[1], area[2].clone()];
@@ -125,6 +125,37 @@ proptest! {
                 pad(&op, &tile_of(&area), &source, target).unwrap();
                 placed.check(&before, &expected, &area);
             }
+        }
+    }
+
+    #[test]
+    fn pad_of_channels_follows_its_definition(
+        shape in [1usize..6, 1..6, 1..40], padding in [0usize..3, 0..3], before in 0usize..6,
+        behind in 0usize..6, more in [0usize..3, 0..3], seed: u64
+    ) {
+        let numbers = &mut Numbers::new(seed);
+        let x = numbers.tensor(shape);
+        let size = [0, 1].map(|axis| shape[axis] + padding[axis] + more[axis]);
+        let zero = numbers.byte();
+        let expected =
+            Tensor::from_fn([size[0], size[1], before + shape[2] + behind], |y, x_, c| {
+                let at = [y as i64 - padding[0] as i64, x_ as i64 - padding[1] as i64];
+                let channel = c.checked_sub(before);
+                channel.and_then(|c| x.get(at[0], at[1], c)).unwrap_or(zero)
+            });
+        let op = Pad { padding: padding.map(|p| p as i32), before, zero };
+        for area in areas(numbers, [size[0], size[1], 1], 1) {
+            let area = [area[0].clone(), area[1].clone(), 0..expected.shape[2]];
+            let needed = [0..shape[0], 0..shape[1], 0..shape[2]];
+            let from = layout(numbers, &needed, false);
+            let input = Placed::filled(numbers, &x, &needed, from);
+            let to = layout(numbers, &area, false);
+            let mut placed = Placed::empty(numbers, to);
+            let unwritten = placed.bytes.clone();
+            let source = Source::new(&input.bytes, input.layout).unwrap();
+            let target = &mut Target::new(&mut placed.bytes, to).unwrap();
+            pad(&op, &tile_of(&area), &source, target).unwrap();
+            placed.check(&unwritten, &expected, &area);
         }
     }
 

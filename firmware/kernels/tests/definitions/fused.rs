@@ -164,6 +164,7 @@ proptest! {
             window,
             groups,
             input_zero: numbers.byte(),
+            weight_zero: numbers.weight_zero(),
             output: Output { zero, min: conv.0, max: conv.1 },
         };
         let x = numbers.tensor([case.input()[0], case.input()[1], inputs * groups]);
@@ -192,7 +193,7 @@ fn negative_results_are_not_raised_to_zero() {
     let window = Window { size: [1, 1], stride: [1, 1], dilation: [1, 1], padding: [0, 0] };
     let output = Output { zero: 0, min: i8::MIN, max: i8::MAX };
     let op = ConvMaxPool {
-        conv: Conv { window, groups: 1, input_zero: 0, output },
+        conv: Conv { window, groups: 1, input_zero: 0, weight_zero: 0, output },
         pool: Window { size: [2, 2], stride: [2, 2], ..window },
         conv_size: [2, 2],
     };

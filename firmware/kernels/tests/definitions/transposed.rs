@@ -39,8 +39,8 @@ fn scatter(
                         for ic in 0..inputs {
                             let value = i64::from(x.get(y as i64, x_ as i64, ic).unwrap());
                             let weight = weights[((oc * kh + ky) * kw + kx) * inputs + ic];
-                            sums[pixel * outputs + oc] +=
-                                (value - i64::from(op.input_zero)) * i64::from(weight);
+                            sums[pixel * outputs + oc] += (value - i64::from(op.input_zero))
+                                * (i64::from(weight) - i64::from(op.weight_zero));
                         }
                     }
                 }
@@ -79,7 +79,8 @@ proptest! {
         let numbers = &mut Numbers::new(seed);
         let window = Window { size: taps, stride, dilation, padding };
         let output = Output { zero: numbers.byte(), ..Output::FULL };
-        let op = TransposeConv { window, input_zero: numbers.byte(), output };
+        let [input_zero, weight_zero] = [numbers.byte(), numbers.weight_zero()];
+        let op = TransposeConv { window, input_zero, weight_zero, output };
         let [inputs, outputs] = channels;
         let x = numbers.tensor([input[0], input[1], inputs]);
         let filter = taps[0] * taps[1] * inputs;

@@ -44,7 +44,8 @@ impl Case {
     }
 
     fn op(&self, numbers: &mut Numbers, groups: usize) -> Conv {
-        Conv { window: self.window, groups, input_zero: numbers.byte(), output: output(numbers) }
+        let [input_zero, weight_zero] = [numbers.byte(), numbers.weight_zero()];
+        Conv { window: self.window, groups, input_zero, weight_zero, output: output(numbers) }
     }
 
     fn tensor(&self, numbers: &mut Numbers, channels: usize) -> Tensor {
@@ -183,7 +184,8 @@ proptest! {
             *size = definition::output_size(&window, axis, case.input[axis], end);
         }
         let op = Pool { window, output: output(numbers) };
-        let average = |counted| AveragePool { pool: op, counted };
+        let halves_up = numbers.below(2) == 0;
+        let average = |counted| AveragePool { pool: op, counted, halves_up };
         let plain = average(None);
         // Padding counts to some place at or behind the input's end.
         let end = [0, 1].map(|axis| (case.input[axis] + numbers.below(3)) as i32);
@@ -233,7 +235,7 @@ fn a_pool_that_sees_nothing_is_refused() {
     let output = &mut Target::new(&mut bytes, layout).unwrap();
     assert_eq!(max_pool(&op, &tile, &input, output), Err(KernelError::Shape));
     for counted in [None, Some(Counted { end: [1, 1], zero: 0 })] {
-        let op = AveragePool { pool: op, counted };
+        let op = AveragePool { pool: op, counted, halves_up: false };
         assert_eq!(average_pool(&op, &tile, &input, output), Err(KernelError::Shape));
     }
 }

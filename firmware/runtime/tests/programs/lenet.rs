@@ -142,11 +142,11 @@ pub fn compute(input: &[u8]) -> Result<Vec<u8>, KernelError> {
         let channels = Channels::new(&constants);
         match kernel {
             Kernel::Conv => {
-                let op = Conv { window, groups: 1, input_zero, output };
+                let op = Conv { window, groups: 1, input_zero, weight_zero: 0, output };
                 conv(&op, &tile, &source, &mut target, &weights, channels)?;
             }
             Kernel::FullyConnected => {
-                let op = FullyConnected { input_zero, output };
+                let op = FullyConnected { input_zero, weight_zero: 0, output };
                 fully_connected(&op, &tile, &source, &mut target, &weights, channels)?;
             }
             Kernel::Softmax => softmax(&SOFTMAX, &tile, &source, &mut target)?,

@@ -42,7 +42,7 @@ impl Graph<'_> {
             Op::MaxPool { window, activation } => {
                 self.activated("MaxPool", &[&x], name, sliding(window), *activation);
             }
-            Op::AveragePool { window, count_padding, uncounted, activation } => {
+            Op::AveragePool { window, count_padding, uncounted, activation, .. } => {
                 if *uncounted != [0, 0] {
                     return Err("some of its padding counts and some does not");
                 }

@@ -65,6 +65,7 @@ pub(super) fn average(importer: &mut Importer<'_>, place: Place<'_>) -> Result<V
         window,
         count_padding,
         uncounted: lengthened,
+        halves_up: false,
         activation: Activation::None,
     };
     emit(importer, place, &input, op)
@@ -93,6 +94,7 @@ fn mean(size: [usize; 2]) -> Op {
         window,
         count_padding: false,
         uncounted: [0, 0],
+        halves_up: false,
         activation: Activation::None,
     }
 }

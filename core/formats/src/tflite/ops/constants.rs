@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tilewright_tflite_schema as fb;
 
-use super::{axis, needed};
+use super::{arrange, axis, needed};
 use crate::tflite::file::Place;
 use crate::tflite::importer::{Importer, Refused, Value, unsupported};
 
@@ -35,8 +35,9 @@ pub(super) fn cast<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Re
         }
         return set(importer, place, dims, values);
     }
-    let values =
-        importer.floats(place, 0).ok_or_else(|| place.bad("only constants can be cast"))?;
+    let Some(values) = importer.floats(place, 0) else {
+        return unsupported("of other than constants");
+    };
     if to_float {
         return Ok(importer.set(place, 0, Value::Floats { dims, values })?);
     }
@@ -47,6 +48,9 @@ pub(super) fn pack<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Re
     let options = needed(place, place.operator.builtin_options_as_pack_options())?;
     let first = importer.dims(place, 0)?;
     let along = axis(place, i64::from(options.axis()), first.len() + 1)?;
+    if (0..place.inputs.len()).any(|position| importer.ints(place, position).is_none()) {
+        return arrange::pack(importer, place, along);
+    }
     let mut values = Vec::new();
     for position in 0..place.inputs.len() {
         if importer.dims(place, position)? != first || (along != 0 && first.len() > 1) {
@@ -64,14 +68,22 @@ pub(super) fn pack<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Re
     set(importer, place, dims, values)
 }
 
-/// An element, or several, of a shape.
+/// Elements of a shape, or of an activation.
 pub(super) fn gather<'a>(
     importer: &mut Importer<'_, 'a>,
     place: &Place<'a>,
 ) -> Result<(), Refused> {
-    let values = importer.needed_ints(place, 0, "operand")?;
+    let options = place.operator.builtin_options_as_gather_options();
+    if options.is_some_and(|options| options.batch_dims() != 0) {
+        return unsupported("with batches of indices");
+    }
+    let rank = importer.dims(place, 0)?.len();
+    let along = axis(place, options.map_or(0, |options| i64::from(options.axis())), rank)?;
+    let Some(values) = importer.ints(place, 0) else {
+        return arrange::gather(importer, place, along);
+    };
     let indices = importer.needed_ints(place, 1, "indices")?;
-    if importer.dims(place, 0)?.len() != 1 {
+    if rank != 1 {
         return unsupported("of more than one dimension");
     }
     let dims = importer.dims(place, 1)?;

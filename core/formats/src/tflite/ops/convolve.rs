@@ -63,7 +63,12 @@ fn window<'a>(
     let mut window = Window::dense(geometry.size);
     window.stride = [stride(0)?, stride(1)?];
     window.dilation = [dilation(0)?, dilation(1)?];
-    window.padding = padding(place, geometry.scheme, input, &window)?;
+    match place.spread {
+        Some(spread) => {
+            (window.dilation, window.padding) = (spread.dilation, spread.padding);
+        }
+        None => window.padding = padding(place, geometry.scheme, input, &window)?,
+    }
     Ok(window)
 }
 
@@ -157,7 +162,9 @@ pub(super) fn average_pool<'a>(
     let window = pool(importer, place, &options)?;
     let activation = fused(options.fused_activation_function())?;
     let input = importer.activated(place, 0)?;
-    let op = Op::AveragePool { window, count_padding: false, uncounted: [0, 0], activation };
+    let halves_up = importer.is_uint8(place)?;
+    let op =
+        Op::AveragePool { window, count_padding: false, uncounted: [0, 0], halves_up, activation };
     super::unmoved(importer, place, 0, op, input, &[])
 }
 

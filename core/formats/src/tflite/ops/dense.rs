@@ -42,10 +42,10 @@ fn weights<'a>(
         };
         return Ok(importer.constant(stored, &dims, Data::F32(values.to_vec()), None)?);
     }
-    let Some((values, quantisation)) = quantised::symmetric(stored).map_err(|r| place.bad(r))?
-    else {
+    let Some((values, quantisation)) = quantised::weights(stored).map_err(|r| place.bad(r))? else {
         return unsupported(of_kind());
     };
+    importer.model.short_products |= stored.kind == fb::TensorType::UINT8;
     Ok(importer.constant(stored, &dims, Data::I8(values), Some(quantisation))?)
 }
 

@@ -1,6 +1,6 @@
 //! Operators that compute each element by itself.
 
-use tilewright_model::{Activation, Op, Unary};
+use tilewright_model::{Activation, DType, Op, Unary};
 use tilewright_tflite_schema as fb;
 
 use super::{fused, needed};
@@ -70,6 +70,21 @@ pub(super) fn div<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Res
     let options = place.operator.builtin_options_as_div_options();
     let activation = activation(options.map(|options| options.fused_activation_function()))?;
     binary(importer, place, Op::Div { activation })
+}
+
+/// In floats alone: a difference and its square.
+pub(super) fn squared_difference<'a>(
+    importer: &mut Importer<'_, 'a>,
+    place: &Place<'a>,
+) -> Result<(), Refused> {
+    if !importer.is_float(place) {
+        return unsupported("of quantised values");
+    }
+    let inputs = importer.all_activated(place)?;
+    let op = Op::Sub { activation: Activation::None };
+    let difference = importer.part(place, op, inputs, (DType::F32, None), &[])?;
+    importer.emit(place, Op::Unary(Unary::Square), vec![difference])?;
+    Ok(())
 }
 
 pub(super) fn maximum<'a>(

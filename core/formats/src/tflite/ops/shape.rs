@@ -126,6 +126,12 @@ pub(super) fn concatenation<'a>(
         return Ok(importer.set(place, 0, Value::Ints { dims, values: joined.into() })?);
     }
     let inputs = importer.all_activated(place)?;
+    if importer.is_uint8(place)? {
+        let result = importer.result_kind(place, 0)?;
+        if inputs.iter().any(|input| importer.kind(*input) != result) {
+            return unsupported("of uint8 under several scales, which is computed in floats");
+        }
+    }
     importer.emit(place, Op::Concat { axis: along }, inputs)?;
     Ok(())
 }
@@ -198,6 +204,9 @@ pub(super) fn resize_bilinear<'a>(
     place: &Place<'a>,
 ) -> Result<(), Refused> {
     let options = needed(place, place.operator.builtin_options_as_resize_bilinear_options())?;
+    if importer.is_uint8(place)? {
+        return unsupported("of uint8, which is computed in floats");
+    }
     let op = Op::Resize {
         mode: ResizeMode::Bilinear,
         align_corners: options.align_corners(),

@@ -6,17 +6,20 @@ use tilewright_model::{Op, TensorId};
 
 use super::{axis, needed, unmoved};
 use crate::tflite::file::Place;
-use crate::tflite::importer::{Importer, Refused, Value, unsupported};
+use crate::tflite::importer::{Importer, Refused, Value};
 
 /// One dimension's elements: the first, how many, and the step.
 #[derive(Clone, Copy)]
-struct Range {
-    begin: usize,
-    size: usize,
-    stride: isize,
+pub(super) struct Range {
+    pub(super) begin: usize,
+    pub(super) size: usize,
+    pub(super) stride: isize,
 }
 
-fn op(ranges: &[Range]) -> Op {
+/// Most entries of a strided slice: TensorFlow Lite takes tensors of five dimensions.
+const MOST_ENTRIES: usize = 8;
+
+pub(super) fn op(ranges: &[Range]) -> Op {
     Op::Slice {
         begin: ranges.iter().map(|range| range.begin).collect(),
         size: ranges.iter().map(|range| range.size).collect(),
@@ -24,7 +27,7 @@ fn op(ranges: &[Range]) -> Op {
     }
 }
 
-fn whole(dims: &[usize]) -> Vec<Range> {
+pub(super) fn whole(dims: &[usize]) -> Vec<Range> {
     dims.iter().map(|size| Range { begin: 0, size: *size, stride: 1 }).collect()
 }
 
@@ -89,41 +92,55 @@ pub(super) fn strided_slice<'a>(
     place: &Place<'a>,
 ) -> Result<(), Refused> {
     let options = needed(place, place.operator.builtin_options_as_strided_slice_options())?;
-    if options.ellipsis_mask() != 0 || options.new_axis_mask() != 0 {
-        return unsupported("with an ellipsis or new axes");
-    }
     let dims = importer.dims(place, 0)?;
     let begins = importer.needed_ints(place, 1, "begin")?;
     let ends = importer.needed_ints(place, 2, "end")?;
     let strides = importer.needed_ints(place, 3, "stride")?;
     let given = begins.len();
-    if ends.len() != given || strides.len() != given || given > dims.len() {
-        return Err(place.bad(format!("{begins:?} to {ends:?} by {strides:?} of {dims:?}")).into());
+    let bad = |what| place.bad(format!("{begins:?} to {ends:?} by {strides:?} of {dims:?}{what}"));
+    if ends.len() != given || strides.len() != given || given > MOST_ENTRIES {
+        return Err(bad("").into());
     }
+    let in_mask = |mask: i32, entry: usize| mask >> entry & 1 != 0;
+    let is_ellipsis = |entry: usize| in_mask(options.ellipsis_mask(), entry);
+    let is_new = |entry: usize| in_mask(options.new_axis_mask(), entry);
+    let chosen = (0..given).filter(|entry| !is_ellipsis(*entry) && !is_new(*entry)).count();
+    let rest = dims.len().checked_sub(chosen).ok_or_else(|| bad(""))?;
     let mut ranges = whole(&dims);
-    let mut kept: Vec<bool> = vec![true; dims.len()];
-    for at in 0..given {
-        let is_set = |mask: i32| mask >> at & 1 != 0;
+    let mut shape = Vec::new();
+    let mut at = 0;
+    for entry in 0..given {
+        if is_ellipsis(entry) {
+            shape.extend(dims.iter().skip(at).take(rest));
+            at += rest;
+            continue;
+        }
+        if is_new(entry) {
+            shape.push(1);
+            continue;
+        }
+        let size = *dims.get(at).ok_or_else(|| bad(""))?;
+        let is_set = |mask: i32| in_mask(mask, entry);
         let shrinks = is_set(options.shrink_axis_mask());
-        let begin = (shrinks || !is_set(options.begin_mask())).then_some(begins[at]);
-        let end = (!is_set(options.end_mask())).then_some(ends[at]);
+        let begin = (!is_set(options.begin_mask())).then_some(begins[entry]);
+        let end = (!is_set(options.end_mask())).then_some(ends[entry]);
         let range = if shrinks {
-            let first = begins[at];
-            let first = if first < 0 { first.saturating_add(dims[at] as i64) } else { first };
-            kept[at] = false;
-            let first = usize::try_from(first).ok().filter(|first| *first < dims[at]);
+            let first = begins[entry];
+            let first = if first < 0 { first.saturating_add(size as i64) } else { first };
+            let first = usize::try_from(first).ok().filter(|first| *first < size);
             first.map(|begin| Range { begin, size: 1, stride: 1 })
         } else {
-            Some(strides[at])
+            Some(strides[entry])
                 .filter(|stride| *stride != 0)
-                .and_then(|stride| strided(dims[at], begin, end, stride))
+                .and_then(|stride| strided(size, begin, end, stride))
         };
-        ranges[at] = range.ok_or_else(|| {
-            place.bad(format!("{begins:?} to {ends:?} by {strides:?} of {dims:?} is empty"))
-        })?;
+        ranges[at] = range.ok_or_else(|| bad(" is empty"))?;
+        if !shrinks {
+            shape.push(ranges[at].size);
+        }
+        at += 1;
     }
-    let shape: Vec<usize> =
-        ranges.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(range, _)| range.size).collect();
+    shape.extend(ranges.iter().skip(at).map(|range| range.size));
     if let (Some(values), [range]) = (importer.ints(place, 0), ranges.as_slice()) {
         let position = |step: usize| range.begin as isize + step as isize * range.stride;
         let taken: Vec<i64> = (0..range.size)
@@ -133,7 +150,8 @@ pub(super) fn strided_slice<'a>(
         return Ok(());
     }
     let input = importer.activated(place, 0)?;
-    let reshaped = kept.contains(&false).then_some(shape.as_slice());
+    let is_same = shape.iter().eq(ranges.iter().map(|range| &range.size));
+    let reshaped = (!is_same).then_some(shape.as_slice());
     part(importer, place, 0, input, &ranges, reshaped)
 }
 

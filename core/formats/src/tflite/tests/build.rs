@@ -57,6 +57,8 @@ pub(super) struct File {
     pub(super) tensors: Vec<Tensor>,
     pub(super) operators: Vec<(fb::BuiltinOperator, Vec<i32>, Vec<i32>)>,
     options: Vec<Option<(fb::BuiltinOptions, Options)>>,
+    /// A second graph, which the first one may call.
+    pub(super) second: Option<Box<File>>,
     pub(super) inputs: Vec<i32>,
     pub(super) outputs: Vec<i32>,
 }
@@ -88,6 +90,27 @@ impl File {
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut b = FlatBufferBuilder::new();
         let mut buffers = vec![fb::Buffer::create(&mut b, &fb::BufferArgs::default())];
+        let mut codes = Vec::new();
+        let mut graphs = vec![self.graph(&mut b, &mut buffers, &mut codes)];
+        if let Some(second) = &self.second {
+            graphs.push(second.graph(&mut b, &mut buffers, &mut codes));
+        }
+        let subgraphs = Some(b.create_vector(&graphs));
+        let operator_codes = Some(b.create_vector(&codes));
+        let buffers = Some(b.create_vector(&buffers));
+        let args =
+            fb::ModelArgs { version: 3, operator_codes, subgraphs, buffers, ..Default::default() };
+        let model = fb::Model::create(&mut b, &args);
+        fb::finish_model_buffer(&mut b, model);
+        b.finished_data().to_vec()
+    }
+
+    fn graph<'b>(
+        &self,
+        b: &mut FlatBufferBuilder<'b>,
+        buffers: &mut Vec<WIPOffset<fb::Buffer<'b>>>,
+        codes: &mut Vec<WIPOffset<fb::OperatorCode<'b>>>,
+    ) -> WIPOffset<fb::SubGraph<'b>> {
         let mut tensors = Vec::new();
         for tensor in &self.tensors {
             let mut buffer = 0;
@@ -95,14 +118,14 @@ impl File {
                 let data = Some(b.create_vector(&tensor.data));
                 buffer = buffers.len() as u32;
                 buffers.push(fb::Buffer::create(
-                    &mut b,
+                    b,
                     &fb::BufferArgs { data, ..Default::default() },
                 ));
             }
             let scale = Some(b.create_vector(&tensor.scales));
             let zero_point = Some(b.create_vector(&tensor.zeros));
             let quantization = Some(fb::QuantizationParameters::create(
-                &mut b,
+                b,
                 &fb::QuantizationParametersArgs {
                     scale,
                     zero_point,
@@ -115,15 +138,13 @@ impl File {
             let (type_, quantization) = (tensor.kind, quantization);
             let args =
                 fb::TensorArgs { shape, type_, buffer, name, quantization, ..Default::default() };
-            tensors.push(fb::Tensor::create(&mut b, &args));
+            tensors.push(fb::Tensor::create(b, &args));
         }
-        let mut codes = Vec::new();
         let mut operators = Vec::new();
-        for (index, ((code, inputs, outputs), options)) in
-            self.operators.iter().zip(&self.options).enumerate()
-        {
+        for ((code, inputs, outputs), options) in self.operators.iter().zip(&self.options) {
+            let index = codes.len();
             codes.push(fb::OperatorCode::create(
-                &mut b,
+                b,
                 &fb::OperatorCodeArgs {
                     deprecated_builtin_code: code.0.min(127) as i8,
                     builtin_code: *code,
@@ -131,11 +152,11 @@ impl File {
                     ..Default::default()
                 },
             ));
-            let written = options.as_ref().map(|(_, write)| write(&mut b));
+            let written = options.as_ref().map(|(_, write)| write(b));
             let inputs = Some(b.create_vector(inputs));
             let outputs = Some(b.create_vector(outputs));
             operators.push(fb::Operator::create(
-                &mut b,
+                b,
                 &fb::OperatorArgs {
                     opcode_index: index as u32,
                     inputs,
@@ -153,14 +174,6 @@ impl File {
         let outputs = Some(b.create_vector(&self.outputs));
         let operators = Some(b.create_vector(&operators));
         let args = fb::SubGraphArgs { tensors, inputs, outputs, operators, ..Default::default() };
-        let graph = fb::SubGraph::create(&mut b, &args);
-        let subgraphs = Some(b.create_vector(&[graph]));
-        let operator_codes = Some(b.create_vector(&codes));
-        let buffers = Some(b.create_vector(&buffers));
-        let args =
-            fb::ModelArgs { version: 3, operator_codes, subgraphs, buffers, ..Default::default() };
-        let model = fb::Model::create(&mut b, &args);
-        fb::finish_model_buffer(&mut b, model);
-        b.finished_data().to_vec()
+        fb::SubGraph::create(b, &args)
     }
 }

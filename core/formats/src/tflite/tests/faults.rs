@@ -86,12 +86,15 @@ fn cycles_and_repetitions_are_named() {
 }
 
 #[test]
-fn uint8_weights_that_do_not_fit_are_refused_with_the_reason() {
-    let weights = |values: Vec<u8>| {
+fn uint8_weights_keep_a_zero_point_only_where_they_need_it() {
+    let weights = |values: Vec<u8>, zeros: Vec<i64>| {
+        let mut weights = Tensor::uint8("w", &[2, 2], 0.5, 100).data(values);
+        weights.scales.resize(zeros.len(), 0.5);
+        weights.zeros = zeros;
         File::default()
             .tensor(Tensor::uint8("x", &[1, 2], 0.5, 128))
-            .tensor(Tensor::uint8("w", &[1, 2], 0.5, 100).data(values))
-            .tensor(Tensor::uint8("y", &[1, 1], 0.5, 128))
+            .tensor(weights)
+            .tensor(Tensor::uint8("y", &[1, 2], 0.5, 128))
             .operator(
                 fb::BuiltinOperator::FULLY_CONNECTED,
                 &[0, 1, -1],
@@ -103,9 +106,16 @@ fn uint8_weights_that_do_not_fit_are_refused_with_the_reason() {
             )
             .interface(&[0], &[2])
     };
-    let text = refusal(&weights(vec![0, 255]));
+    let zero = |values| {
+        let bytes = weights(values, vec![100]).bytes();
+        let model = open("x", &bytes, &Limits::default(), &[]).unwrap();
+        let weights = model.tensors.iter().find(|tensor| tensor.name == "w").unwrap();
+        weights.quantisation.as_ref().unwrap().zero()
+    };
+    assert_eq!(zero(vec![0, 227, 1, 2]), 0);
+    assert_eq!(zero(vec![0, 255, 1, 2]), 100 - 128);
+    let text = refusal(&weights(vec![0, 255, 1, 2], vec![100, 100]));
     assert!(text.contains("-100 to 155 steps") && text.contains("'w'"), "{text}");
-    assert!(open("x", &weights(vec![0, 227]).bytes(), &Limits::default(), &[]).is_ok());
 }
 
 #[test]

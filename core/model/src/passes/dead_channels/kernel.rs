@@ -4,11 +4,14 @@ use super::Value;
 use crate::data::Data;
 use crate::graph::{Model, Node};
 use crate::op::{Op, Padding};
+use crate::tensor::Quantisation;
 
 /// Weights that lie in memory; those of a depthwise convolution have one input channel for each
 /// output channel.
 pub(super) struct Kernel<'m> {
     values: &'m Data,
+    /// Zero point of the weights.
+    zero: i32,
     pub(super) outputs: usize,
     pub(super) taps: usize,
     /// Input channels of each output channel.
@@ -34,11 +37,18 @@ impl<'m> Kernel<'m> {
             [o, i] => (o, 1, i),
             _ => return None,
         };
-        Some(Self { values, outputs, taps, inputs, is_depthwise })
+        let zero = weights.quantisation.as_ref().map_or(0, Quantisation::zero);
+        Some(Self { values, zero, outputs, taps, inputs, is_depthwise })
     }
 
-    /// A weight; exact for int8 and 32-bit floats.
-    pub(super) fn at(&self, output: usize, tap: usize, input: usize) -> f64 {
+    /// What an input is multiplied by: a weight less its zero point. Exact for int8 and 32-bit
+    /// floats.
+    fn at(&self, output: usize, tap: usize, input: usize) -> f64 {
+        self.stored(output, tap, input) - f64::from(self.zero)
+    }
+
+    /// A weight as it is stored.
+    pub(super) fn stored(&self, output: usize, tap: usize, input: usize) -> f64 {
         let index = match self.is_depthwise {
             true => tap * self.outputs + output,
             false => (output * self.taps + tap) * self.inputs + input,

@@ -68,7 +68,7 @@ fn operands(
             .flat_map(|(row, tap)| columns.iter().map(move |column| (row, tap, *column)))
             .collect(),
     };
-    let values = order.into_iter().map(|(row, tap, column)| kernel.at(row, tap, column));
+    let values = order.into_iter().map(|(row, tap, column)| kernel.stored(row, tap, column));
     let dims = original.shape.dims();
     let dims = match *dims {
         [_, h, w, _] if is_depthwise => vec![1, h, w, rows.len()],

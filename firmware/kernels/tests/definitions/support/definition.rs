@@ -2,7 +2,7 @@
 
 use super::Tensor;
 use tilewright_kernels::{
-    AveragePool, Channel, Conv, Multiplier, Output, Pool, Requantise, Window,
+    AveragePool, Channel, Conv, FullyConnected, Multiplier, Output, Pool, Requantise, Window,
 };
 
 /// Multiplies by a Q31 number and shifts, rounding twice.
@@ -63,7 +63,7 @@ pub fn conv(
                 let value = x.get(iy, ix, oc / group_outputs * group_inputs + ic);
                 let value = value.map_or(0, |v| i64::from(v) - i64::from(op.input_zero));
                 let weight = weights[((oc * kh + ky) * kw + kx) * group_inputs + ic];
-                sum += value * i64::from(weight);
+                sum += value * (i64::from(weight) - i64::from(op.weight_zero));
             }
         }
         finish(sum, channels[oc].factor, &op.output)
@@ -82,7 +82,8 @@ pub fn depthwise(
         for ([ky, kx], [iy, ix]) in taps(&op.window, oy, ox) {
             if let Some(value) = x.get(iy, ix, oc / op.groups) {
                 let weight = weights[(ky * op.window.size[1] + kx) * channels.len() + oc];
-                sum += (i64::from(value) - i64::from(op.input_zero)) * i64::from(weight);
+                let weight = i64::from(weight) - i64::from(op.weight_zero);
+                sum += (i64::from(value) - i64::from(op.input_zero)) * weight;
             }
         }
         finish(sum, channels[oc].factor, &op.output)
@@ -90,8 +91,7 @@ pub fn depthwise(
 }
 
 pub fn fully_connected(
-    zero: i8,
-    output: &Output,
+    op: &FullyConnected,
     x: &Tensor,
     weights: &[i8],
     channels: &[Channel],
@@ -99,9 +99,10 @@ pub fn fully_connected(
     let inputs = x.data.len();
     Tensor::from_fn([1, 1, channels.len()], |_, _, oc| {
         let products = x.data.iter().zip(&weights[oc * inputs..][..inputs]);
+        let [zero, weight_zero] = [op.input_zero, op.weight_zero].map(i64::from);
         let sum: i64 =
-            products.map(|(x, w)| (i64::from(*x) - i64::from(zero)) * i64::from(*w)).sum();
-        finish(sum + i64::from(channels[oc].bias), channels[oc].factor, output)
+            products.map(|(x, w)| (i64::from(*x) - zero) * (i64::from(*w) - weight_zero)).sum();
+        finish(sum + i64::from(channels[oc].bias), channels[oc].factor, &op.output)
     })
 }
 
@@ -134,9 +135,13 @@ pub fn average_pool(op: &AveragePool, x: &Tensor, size: [usize; 2]) -> Tensor {
             values.resize(all, i64::from(counted.zero));
         }
         let (sum, count) = (values.iter().sum::<i64>(), values.len() as i64);
-        // Halves away from zero. For even counts this is (|sum| + count / 2) / count as well.
-        let magnitude = (2 * sum.abs() + count) / (2 * count);
-        clamp(magnitude * sum.signum(), &op.pool.output)
+        let mean = match op.halves_up {
+            // The largest number that is not above sum / count + 1/2.
+            true => (2 * sum + count).div_euclid(2 * count),
+            // For even counts this is (|sum| + count / 2) / count as well.
+            false => (2 * sum.abs() + count) / (2 * count) * sum.signum(),
+        };
+        clamp(mean, &op.pool.output)
     })
 }
 

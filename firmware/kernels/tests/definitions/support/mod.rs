@@ -63,6 +63,11 @@ impl Numbers {
         }
     }
 
+    /// Zero point of weights: mostly 0.
+    pub fn weight_zero(&mut self) -> i8 {
+        if self.below(3) == 0 { self.byte() } else { 0 }
+    }
+
     pub fn bytes(&mut self, count: usize) -> Vec<i8> {
         (0..count).map(|_| self.byte()).collect()
     }
