@@ -117,10 +117,7 @@ impl File {
             if !tensor.data.is_empty() {
                 let data = Some(b.create_vector(&tensor.data));
                 buffer = buffers.len() as u32;
-                buffers.push(fb::Buffer::create(
-                    b,
-                    &fb::BufferArgs { data, ..Default::default() },
-                ));
+                buffers.push(fb::Buffer::create(b, &fb::BufferArgs { data, ..Default::default() }));
             }
             let scale = Some(b.create_vector(&tensor.scales));
             let zero_point = Some(b.create_vector(&tensor.zeros));
