@@ -101,8 +101,8 @@ async fn an_unsupported_operator_is_named() {
     let path = scratch("unknown-operator.onnx");
     fs::write(&path, one_node("NonMaxSuppression", "head/nms", &fixed)).unwrap();
     browser.give_file("model-file", &path).await;
-    let trouble = browser.text_when("trouble", |text| text.contains("NonMaxSuppression")).await;
-    assert!(trouble.contains("head/nms"), "{trouble}");
+    let note = browser.text_when("cannot-run", |text| text.contains("NonMaxSuppression")).await;
+    assert!(note.contains("head/nms"), "{note}");
     browser.end().await;
 }
 
