@@ -28,8 +28,8 @@ fn bundled(name: &str) -> Model {
     quantise(&model, &[sample], &QuantiseOptions::default()).unwrap().0
 }
 
-fn resnet8() -> Model {
-    tilewright_zoo::network("resnet8").unwrap().int8().unwrap()
+fn zoo(name: &str) -> Model {
+    tilewright_zoo::network(name).unwrap().int8().unwrap()
 }
 
 fn permille(predicted: u64, counted: u64) -> u64 {
@@ -39,8 +39,15 @@ fn permille(predicted: u64, counted: u64) -> u64 {
 #[test]
 fn layers_and_networks_are_predicted() {
     let board = tilewright_board::find("stm32f746g-disco").unwrap();
-    let models = [bundled("lenet5.onnx"), bundled("fashion-mobilenet.onnx"), resnet8()];
-    for model in models {
+    let cases = [
+        (bundled("lenet5.onnx"), Strategy::Resident),
+        (bundled("lenet5.onnx"), Strategy::PingPong),
+        (bundled("fashion-mobilenet.onnx"), Strategy::Resident),
+        (zoo("resnet8"), Strategy::Resident),
+        (zoo("cifar10-cmsis"), Strategy::Resident),
+        (zoo("cifar10-cmsis"), Strategy::PingPong),
+    ];
+    for (model, strategy) in cases {
         let mut rng = fastrand::Rng::with_seed(2);
         let elements = |id| model.tensor(id).shape.elements().unwrap();
         let inputs: Vec<Data> = model
@@ -48,11 +55,10 @@ fn layers_and_networks_are_predicted() {
             .iter()
             .map(|id| Data::I8((0..elements(*id)).map(|_| rng.i8(..)).collect()))
             .collect();
-        let run = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
+        let run = emulated::run(&model, &board, strategy, &inputs).unwrap();
         assert_eq!(run.mismatch, None, "{}", model.name);
         let planned =
-            tilewright_planner::plan(&model, &board, Strategy::Resident, &Options::default())
-                .unwrap();
+            tilewright_planner::plan(&model, &board, strategy, &Options::default()).unwrap();
         let layers = planned.plan.layers.len();
         let (mut predicted, mut counted) = (vec![0; layers], vec![0; layers]);
         let computes = planned.timeline.slices.iter().filter(|s| s.kind == SliceKind::Compute);
@@ -63,7 +69,7 @@ fn layers_and_networks_are_predicted() {
         for count in &run.outcome.steps {
             counted[usize::from(steps[count.step as usize].layer)] += count.cycles;
         }
-        println!("{}", model.name);
+        println!("{}, {strategy}", model.name);
         let mut worst = 0;
         for ((layer, predicted), counted) in
             planned.plan.layers.iter().zip(&predicted).zip(&counted)

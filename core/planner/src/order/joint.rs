@@ -114,10 +114,12 @@ impl Joint {
     }
 
     fn next(&mut self) -> Result<(), ArrangeError> {
+        let mut work = 0;
         let order = match self.tried {
             0 => Some(self.solver.answer().order),
-            seed => self.solver.another(seed),
+            seed => self.solver.another(seed, &mut work),
         };
+        self.budget = self.budget.saturating_sub(work);
         self.tried += 1;
         if let Some(order) = order {
             let placed = self.problem.placed(&order)?;

@@ -180,9 +180,9 @@ impl Solver {
 
     /// Another order whose peak is that of the answer, or lower: the operators between two cuts
     /// are searched in another sequence for each `seed`. Nothing if none is found with a hundredth
-    /// of the budget.
+    /// of the budget. The work done is added to `work`.
     #[must_use]
-    pub fn another(&self, seed: u64) -> Option<Vec<usize>> {
+    pub fn another(&self, seed: u64, work: &mut u64) -> Option<Vec<usize>> {
         let net = &self.problem.net;
         let whole = [0, self.order.len()];
         let cuts = self.stretches.iter().flat_map(|s| [s.from, s.to]);
@@ -204,7 +204,10 @@ impl Solver {
             }
             let part = net.part(&run, None, &ops);
             let mut search = Search::new(part, self.peak, self.peak + 1, self.budget.memory / 16);
-            let Some(Outcome::Best(local, _)) = search.advance(&mut units) else { return None };
+            let before = units;
+            let outcome = search.advance(&mut units);
+            *work += before - units + 4 * net.len() as u64;
+            let Some(Outcome::Best(local, _)) = outcome else { return None };
             order.extend(local.into_iter().map(|op| ops[op as usize]));
             for op in &ops {
                 run[*op as usize] = true;

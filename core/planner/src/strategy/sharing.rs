@@ -106,7 +106,7 @@ impl Improving {
         match self.tried_orders {
             1 => Some(self.solver.answer().order),
             2 => Some((0..self.given.len()).collect()),
-            count if count <= 2 + TRIES => self.solver.another(count - 2),
+            count if count <= 2 + TRIES => self.solver.another(count - 2, &mut 0),
             _ => None,
         }
     }
