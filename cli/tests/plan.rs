@@ -160,7 +160,7 @@ fn a_plan_that_does_not_fit_exits_with_one_and_names_operator_and_bytes() {
 
 #[test]
 fn a_network_of_the_zoo_that_does_not_fit_is_offered_in_sizes_that_do() {
-    let network = "zoo:mobilenet-v2-w0.35-r160";
+    let network = "zoo:mobilenet-v1-w0.5-r224";
     let report = json(&plan(network, &["--json", "--strategy", "reordered"]), 1);
     let remedies = report["does_not_fit"]["remedies"].as_array().unwrap();
     let smaller = |remedy: &&Value| remedy["change"]["network"].is_string();

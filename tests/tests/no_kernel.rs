@@ -39,7 +39,8 @@ fn memory_is_planned_and_proved_without_kernels() {
     for seed in 0..MODELS {
         let whole = random_model(seed);
         let model = with_opaque_nodes(seed);
-        for strategy in Strategy::ALL {
+        // Random models are no chains, which `ping-pong` wants.
+        for strategy in Strategy::ALL.into_iter().filter(|s| *s != Strategy::PingPong) {
             let Planned { plan, report, memory, .. } = planned(&model, strategy);
             let same = planned(&whole, strategy);
             let resident = planned(&whole, Strategy::Resident).memory.arena_bytes;

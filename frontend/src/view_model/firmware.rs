@@ -64,7 +64,7 @@ pub fn purpose(name: &str) -> &'static str {
     }
 }
 
-/// What a file in another order gains: "73,728 → 55,296 B, 25 % less".
+/// What a file in another order gains: "73\u{202f}728 → 55\u{202f}296 B, 25 % less".
 #[must_use]
 pub fn gain(reordered: &Reordered) -> String {
     let Reordered { before_bytes: before, arena_bytes: after, .. } = *reordered;
@@ -131,7 +131,7 @@ mod tests {
             arena_bytes: 55_296,
             lower_bound_bytes: 55_296,
         };
-        assert_eq!(gain(&reordered), "73,728 → 55,296 B, 25 % less");
+        assert_eq!(gain(&reordered), "73\u{202f}728 → 55\u{202f}296 B, 25 % less");
         assert_eq!(
             proof(&reordered),
             "no order and no offsets need less (proved); the operators stay in their order"

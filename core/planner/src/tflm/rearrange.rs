@@ -77,9 +77,12 @@ pub fn rearrange(
     let file_order = checked(graph, &given, &offsets)?;
 
     let mut joint = Joint::new(Arc::clone(&problem), ALIGNMENT, budget);
-    while !joint.advance(SLICE)? {
+    loop {
         if !go_on() {
             return Err(TflmError::Cancelled);
+        }
+        if joint.advance(SLICE)? {
+            break;
         }
     }
     let mut best = (given, offsets, file_order);
