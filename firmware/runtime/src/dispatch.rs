@@ -50,6 +50,8 @@ struct Step<'a, 'i> {
 }
 
 impl Step<'_, '_> {
+    // One copy of all kernels, whole or in rows.
+    #[inline(never)]
     fn run(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         if let Some(shared) = domain::in_place(self.kernel, views) {
             return self.in_place(memory, views, shared);
@@ -123,6 +125,8 @@ impl Step<'_, '_> {
         self.pair(&source(a, first)?, &source(b, second)?, &mut self::target(target, output)?)
     }
 
+    // One copy of the kernels of two operands, in place or not.
+    #[inline(never)]
     fn pair(&self, a: &Source<'_>, b: &Source<'_>, to: &mut Target<'_>) -> Result<(), Cause> {
         let tile = &convert::tile(self.tile);
         let [a_zero, b_zero] = self.op.input_zero;

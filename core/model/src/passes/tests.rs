@@ -113,6 +113,35 @@ fn a_pad_before_a_pool_stays() {
 }
 
 #[test]
+fn a_pool_takes_in_a_pad_that_changes_nothing() {
+    let pad = || Op::Pad { amounts: vec![(0, 0), (1, 1), (0, 1), (0, 0)] };
+    let window = Window { stride: [2, 2], ..Window::dense([3, 3]) };
+    let mut build = Build::new(&[1, 5, 6, 2]);
+    build.node(Op::Activation(Activation::Relu), vec![]);
+    build.node(pad(), vec![]);
+    build.node(Op::MaxPool { window, activation: Activation::None }, vec![]);
+    build.finish();
+    assert_eq!(names(&optimised(&build).0), ["ReLU", "MaxPool2D"]);
+
+    let mut build = Build::new(&[1, 5, 6, 2]);
+    build.node(pad(), vec![]);
+    build.node(
+        Op::AveragePool {
+            window,
+            count_padding: false,
+            uncounted: [0; 2],
+            activation: Activation::None,
+        },
+        vec![],
+    );
+    build.finish();
+    let (model, _) = optimised(&build);
+    let [node] = model.nodes.as_slice() else { panic!("{model:?}") };
+    let Op::AveragePool { window, count_padding: true, .. } = &node.op else { panic!("{node:?}") };
+    assert_eq!(window.padding, Padding { top: 1, left: 0, bottom: 1, right: 1 });
+}
+
+#[test]
 fn transposes_cancel_shrink_to_reshapes_or_go_into_weights() {
     let permutation = vec![0, 3, 1, 2];
     let mut build = Build::new(&[1, 2, 3, 4]);

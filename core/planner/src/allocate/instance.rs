@@ -190,6 +190,9 @@ impl Instance {
     #[inline]
     #[must_use]
     pub fn apart(&self, low: usize, high: usize) -> u64 {
+        if !self.has_close {
+            return self.items[low].size;
+        }
         let mut close = self.close.get(low).iter();
         let close = close.find(|close| close.item as usize == high);
         close.map_or(self.items[low].size, |close| close.apart)
