@@ -138,8 +138,8 @@ mod tests {
         );
         reordered = Reordered { moved: 4, before_bytes: 55_296, ..reordered };
         reordered.lower_bound_bytes = 50_000;
-        assert_eq!(gain(&reordered), "55,296 B, as before");
+        assert_eq!(gain(&reordered), "55\u{202f}296 B, as before");
         let words = proof(&reordered);
-        assert!(words.contains("50,000 B") && words.contains("4 of 31 operators"), "{words}");
+        assert!(words.contains("50\u{202f}000 B") && words.contains("4 of 31 operators"), "{words}");
     }
 }
