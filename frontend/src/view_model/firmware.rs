@@ -140,6 +140,9 @@ mod tests {
         reordered.lower_bound_bytes = 50_000;
         assert_eq!(gain(&reordered), "55\u{202f}296 B, as before");
         let words = proof(&reordered);
-        assert!(words.contains("50\u{202f}000 B") && words.contains("4 of 31 operators"), "{words}");
+        assert!(
+            words.contains("50\u{202f}000 B") && words.contains("4 of 31 operators"),
+            "{words}"
+        );
     }
 }
