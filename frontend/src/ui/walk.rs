@@ -19,7 +19,7 @@ use crate::view_model::compare::columns;
 use crate::view_model::figures;
 use crate::view_model::walk::{Move, Side, Walk, lines, pace_ms, sides, step};
 
-#[derive(PartialEq, Properties)]
+#[derive(Clone, PartialEq, Properties)]
 pub struct Props {
     pub model: AttrValue,
     pub strategies: Rc<Vec<String>>,
@@ -51,14 +51,64 @@ pub fn WalkPanel(props: &Props) -> Html {
         .filter_map(|c| Some(Side { plan: Rc::clone(c.plan()?), strategy: c.strategy }))
         .collect();
     let shown = sides(&planned, &props.settings.strategy, &picked);
-    let operators = shown.iter().map(|side| side.plan.memory.rows.len()).max().unwrap_or(0);
-    let own = shown.iter().any(|side| side.plan.settings == props.settings);
+    let node = use_node_ref();
+    let actions = html! {
+        { save_buttons(&node, &format!("{}-steps", props.model), "steps", &props.on) }
+    };
+    match <[Side; 2]>::try_from(shown) {
+        Ok(shown) => {
+            let [before, after] = &shown;
+            let pickers = html! {
+                <>
+                    { picker("before", "Before", before, &planned, &picked) }
+                    { picker("after", "After", after, &planned, &picked) }
+                </>
+            };
+            let Props { settings, lit, selected, on, .. } = props.clone();
+            html! {
+                <Panel view={View::Walk} is_maximised={props.is_maximised} on={props.on.clone()}
+                    {actions}>
+                    <WalkView {shown} {settings} {lit} {selected} {on} {pickers} {node} />
+                </Panel>
+            }
+        }
+        Err(_) => html! {
+            <Panel view={View::Walk} is_maximised={props.is_maximised} on={props.on.clone()}>
+                <p class="waiting">
+                    { "As soon as two strategies are planned, they stand here side by side." }
+                </p>
+            </Panel>
+        },
+    }
+}
+
+#[derive(PartialEq, Properties)]
+struct ViewProps {
+    shown: [Side; 2],
+    settings: PlanSettings,
+    lit: Selection,
+    selected: Selection,
+    on: Callback<Event>,
+    /// What chooses the two.
+    pickers: Html,
+    /// Is to hold the drawing.
+    node: NodeRef,
+}
+
+/// Both sides, with what moves the walk. A component of its own, so that the drawing's width is
+/// watched from the moment that there is a drawing.
+#[component]
+fn WalkView(props: &ViewProps) -> Html {
+    let shown = &props.shown;
+    let [before, after] = shown;
+    let operators = before.plan.memory.rows.len().max(after.plan.memory.rows.len());
+    let is_shown = [before, after].map(|side| side.plan.settings == props.settings);
+    let own = is_shown.contains(&true);
     let walk = use_reducer(Walk::default);
     let now = Walk { at: walk.at.min(operators.saturating_sub(1)), ..*walk };
     use_ticks(&walk, now, operators, own.then(|| props.on.clone()));
     use_selection(&walk, props.selected.layer.filter(|_| own), operators);
-    let node = use_node_ref();
-    let width = use_width(node.clone());
+    let width = use_width(props.node.clone());
     let go = {
         let (walk, on, shown) = (walk.dispatcher(), props.on.clone(), shown.clone());
         Callback::from(move |by: Move| {
@@ -70,29 +120,14 @@ pub fn WalkPanel(props: &Props) -> Html {
             }
         })
     };
-    let actions = html! {
-        { save_buttons(&node, &format!("{}-steps", props.model), "steps", &props.on) }
-    };
-    let Some([before, after]) = <&[Side; 2]>::try_from(shown.as_slice()).ok() else {
-        return html! {
-            <Panel view={View::Walk} is_maximised={props.is_maximised} on={props.on.clone()}>
-                <p class="waiting" ref={node}>
-                    { "As soon as two strategies are planned, they stand here side by side." }
-                </p>
-            </Panel>
-        };
-    };
-    let last = operators.saturating_sub(1);
-    let is_shown = [before, after].map(|side| side.plan.settings == props.settings);
     let links = Links { go: &go, on: &props.on, lit: props.lit, is_shown };
     html! {
-        <Panel view={View::Walk} is_maximised={props.is_maximised} on={props.on.clone()} {actions}>
+        <>
             <div class="walk-controls">
-                { picker("before", "Before", before, &planned, &picked) }
-                { picker("after", "After", after, &planned, &picked) }
-                { controls(now, last, &go) }
+                { props.pickers.clone() }
+                { controls(now, operators.saturating_sub(1), &go) }
             </div>
-            <div class="chart walk" ref={node.clone()} tabindex="0" role="application"
+            <div class="chart walk" ref={props.node.clone()} tabindex="0" role="application"
                 aria-roledescription="animation" data-testid="walk" onkeydown={keys(&go)}
                 aria-label={label(before, after)}>
                 if width > 0.0 {
@@ -117,7 +152,7 @@ pub fn WalkPanel(props: &Props) -> Html {
                 }) }
             </div>
             { table(before, after) }
-        </Panel>
+        </>
     }
 }
 
@@ -220,11 +255,15 @@ fn keys(go: &Callback<Move>) -> Callback<KeyboardEvent> {
     })
 }
 
+/// What is said aloud at an operator; the panel says the rest.
 fn words(shown: &[Side], at: usize) -> String {
     let said = |side: &Side| {
-        Some(format!("{}: {}", side.strategy, step(&side.plan, at)?.words(&side.plan)))
+        let step = step(&side.plan, at)?;
+        let (name, live) = (figures::short_name(&step.name), figures::bytes(step.live_bytes));
+        Some(format!("{}: {name}, {live} live", side.strategy))
     };
-    shown.iter().filter_map(said).collect::<Vec<_>>().join(" ")
+    let said: Vec<String> = shown.iter().filter_map(said).collect();
+    format!("Operator {}. {}", at + 1, said.join("; "))
 }
 
 fn label(before: &Side, after: &Side) -> String {
