@@ -55,7 +55,7 @@ async fn every_byte_of_the_peak_is_explained_and_leads_to_its_tensor() {
     let click = "document.querySelector('[data-testid=live] .row-name').click();
                  return document.querySelector('[data-testid=live] .row-name').textContent";
     let name = browser.script(click, Vec::new()).await;
-    until(&browser, "return document.querySelectorAll('.block-lit').length === 1").await;
+    until(&browser, "return document.querySelectorAll('.block-lit').length === 2").await;
     let readout = browser.text_when("memory-readout", |text| text.contains("lives")).await;
     assert!(readout.starts_with(name.as_str().unwrap()), "{readout} of {name}");
     let lit = "return [...document.querySelectorAll('[data-testid=layers] tr.lit')].length === 1";
@@ -110,6 +110,8 @@ async fn strategies_stand_side_by_side_and_a_click_chooses_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_walk_is_played_and_stepped_with_keys_and_other_panels_follow() {
     let browser = lenet(WIDE, false, "", "walk").await;
+    let drawn = "return document.querySelectorAll('[data-testid=walk] rect.block').length > 9";
+    until(&browser, drawn).await;
     browser.press("walk", [Key::Right, Key::Right]).await;
     browser.text_when("walk-at", |text| text.starts_with("Operator 3 of")).await;
     let words = browser.text_when("walk-words", |text| text.contains("reads")).await;
@@ -153,6 +155,8 @@ async fn no_width_and_no_theme_breaks_the_views_of_memory() {
                 )
                 .await;
                 if view == "steps" {
+                    until(&browser, "return !!document.querySelector('[data-testid=walk] svg')")
+                        .await;
                     browser.press("walk", [Key::Right, Key::Right]).await;
                 }
                 let sizes = "return [document.documentElement.scrollWidth, window.innerWidth]";

@@ -12,13 +12,14 @@ use crate::state::{Event, Selection};
 use crate::view_model::figures::fixed;
 use crate::view_model::steps::{Step, spoken, stepped};
 
-/// The width of an element in CSS pixels; 0 until it is known.
+/// The width of an element in CSS pixels; 0 until it is known. An element that is not there from the
+/// beginning is looked for when `is_there` changes.
 #[hook]
-pub fn use_width(node: NodeRef) -> f64 {
+pub fn use_width(node: NodeRef, is_there: bool) -> f64 {
     let width = use_state(|| 0.0);
     {
         let width = width.clone();
-        use_effect_with(node, move |node| {
+        use_effect_with((node, is_there), move |(node, _)| {
             let element = node.cast::<HtmlElement>();
             let observed = element.and_then(|element| {
                 let measured = element.clone();

@@ -59,7 +59,7 @@ impl Frame {
 #[component]
 pub fn MemoryPanel(props: &Props) -> Html {
     let node = use_node_ref();
-    let width = use_width(node.clone());
+    let width = use_width(node.clone(), true);
     let board = props.boards.iter().find(|board| board.id == props.plan.settings.board);
     let arena = board.map_or(0, |board| board.arena().0);
     let limit = props.plan.settings.sram_bytes.map_or(arena, |sram| sram.min(arena));

@@ -33,7 +33,7 @@ pub struct Props {
 #[component]
 pub fn TimelineChart(props: &Props) -> Html {
     let node = use_node_ref();
-    let width = use_width(node.clone());
+    let width = use_width(node.clone(), true);
     let lanes = view(&props.plan, props.run.as_ref());
     let height = TOP + LANE * lanes.lanes.len() as f64 + AXIS;
     let room = (width - RIGHT).max(1.0);

@@ -58,7 +58,7 @@ pub fn WalkPanel(props: &Props) -> Html {
     use_ticks(&walk, now, operators, own.then(|| props.on.clone()));
     use_selection(&walk, props.selected.layer.filter(|_| own), operators);
     let node = use_node_ref();
-    let width = use_width(node.clone());
+    let width = use_width(node.clone(), shown.len() == 2);
     let go = {
         let (walk, on, shown) = (walk.dispatcher(), props.on.clone(), shown.clone());
         Callback::from(move |by: Move| {
@@ -76,7 +76,7 @@ pub fn WalkPanel(props: &Props) -> Html {
     let Some([before, after]) = <&[Side; 2]>::try_from(shown.as_slice()).ok() else {
         return html! {
             <Panel view={View::Walk} is_maximised={props.is_maximised} on={props.on.clone()}>
-                <p class="waiting" ref={node}>
+                <p class="waiting">
                     { "As soon as two strategies are planned, they stand here side by side." }
                 </p>
             </Panel>
