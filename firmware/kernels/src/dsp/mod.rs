@@ -1,0 +1,57 @@
+//! Armv7E-M's DSP instructions, each as a function: the instruction itself on Cortex-M4 and M7, the
+//! same result in plain Rust elsewhere, so that kernels made of them run and are tested anywhere.
+//!
+//! Arm, "ARMv7-M Architecture Reference Manual" (DDI 0403), section A7.7. A word is four bytes or
+//! two halves, the first in the lowest bits, as they lie in memory.
+
+mod bytes;
+mod halves;
+mod multiply;
+mod requantise;
+mod saturate;
+mod word;
+
+pub use bytes::{larger_bytes, smaller_bytes};
+pub use halves::{even_bytes, high_halves, low_halves, odd_bytes};
+pub use multiply::{
+    high_product_sum, product_high_high, product_high_low, product_low_high, product_low_low,
+    products, products_crossed,
+};
+pub use requantise::Fast;
+pub use saturate::{saturate, shift_right};
+pub use word::{store_word, word};
+
+/// A function of one instruction: its text on Armv7E-M, what it computes elsewhere. The result's
+/// place is `lateout`; with a second instruction that reads operands, `out`.
+macro_rules! instruction {
+    (
+        $(#[$about:meta])*
+        $name:ident($($operand:ident: $type:ty),+) -> $result:ty,
+        $place:ident $text:literal $(, $option:ident)*;
+        $value:expr
+    ) => {
+        $(#[$about])*
+        #[inline(always)]
+        #[must_use]
+        pub fn $name($($operand: $type),+) -> $result {
+            #[cfg(armv7e_m)]
+            {
+                let result: $result;
+                // SAFETY: the instruction reads and writes registers alone.
+                #[expect(unsafe_code, reason = "an instruction that the language has no name for")]
+                unsafe {
+                    core::arch::asm!(
+                        $text,
+                        result = $place(reg) result,
+                        $($operand = in(reg) $operand,)+
+                        options(pure, nomem, nostack $(, $option)*)
+                    );
+                }
+                result
+            }
+            #[cfg(not(armv7e_m))]
+            $value
+        }
+    };
+}
+use instruction;
