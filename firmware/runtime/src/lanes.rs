@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::memory::Memory;
 use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{After, LaneKind, PlanImage};
 
@@ -30,7 +31,7 @@ impl fmt::Display for LaneError {
 }
 
 /// Runs the lanes of transfer engines beside the core's: engines chain from interrupts, the core
-/// lane asks when it must wait.
+/// lane asks when it must wait. No slice of `memory` exists while a method runs.
 pub trait LaneDriver {
     /// Starts a lane for one frame; `lane` is its number in the program.
     ///
@@ -41,16 +42,20 @@ pub trait LaneDriver {
         image: &PlanImage<'_>,
         lane: u8,
         record: &LaneRecord,
+        memory: &mut Memory<'_>,
     ) -> Result<(), LaneError>;
 
     /// Returns when an engine's step is complete. Sleeps, never polls.
     ///
     /// # Errors
     /// [`LaneError::Failed`] if the engine gave up.
-    fn wait(&mut self, after: After) -> Result<(), LaneError>;
+    fn wait(&mut self, after: After, memory: &mut Memory<'_>) -> Result<(), LaneError>;
 
     /// Says that a step of the core lane is complete, so that engines may go on.
-    fn core_completed(&mut self, step: u32);
+    ///
+    /// # Errors
+    /// [`LaneError::Failed`] if an engine gave up.
+    fn core_completed(&mut self, step: u32, memory: &mut Memory<'_>) -> Result<(), LaneError>;
 }
 
 /// A board without transfer engines.
@@ -63,13 +68,16 @@ impl LaneDriver for NoEngines {
         _image: &PlanImage<'_>,
         _lane: u8,
         record: &LaneRecord,
+        _memory: &mut Memory<'_>,
     ) -> Result<(), LaneError> {
         Err(LaneKind::from_number(record.kind).map_or(LaneError::Deadlock, LaneError::NoEngine))
     }
 
-    fn wait(&mut self, _after: After) -> Result<(), LaneError> {
+    fn wait(&mut self, _after: After, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
         Err(LaneError::Deadlock)
     }
 
-    fn core_completed(&mut self, _step: u32) {}
+    fn core_completed(&mut self, _step: u32, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        Ok(())
+    }
 }

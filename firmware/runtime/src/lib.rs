@@ -2,7 +2,8 @@
 //!
 //! [`run_program`] walks a program's core lane and calls kernels on slices of [`Memory`]. An
 //! [`Observer`] hears of each step. Lanes of transfer engines are run by a [`LaneDriver`], which
-//! the board provides; without one, programs with such lanes are refused.
+//! the board provides, or by [`SoftwareEngines`] where there are none; without one, programs with
+//! such lanes are refused.
 //!
 //! The `console` feature adds what a board says and hears on its serial port.
 #![cfg_attr(not(test), no_std)]
@@ -16,9 +17,11 @@ mod lanes;
 mod memory;
 mod observe;
 mod program;
+mod software;
 
 pub use error::{Cause, RunError};
 pub use lanes::{LaneDriver, LaneError, NoEngines};
 pub use memory::{AccessError, Memory};
 pub use observe::Observer;
 pub use program::{run_program, run_with};
+pub use software::{Pace, SoftwareEngines};

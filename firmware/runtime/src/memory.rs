@@ -166,6 +166,39 @@ impl<'m> Memory<'m> {
         extent(view).and_then(|range| region.write(range)).ok_or(AccessError::OutOfBounds(space))
     }
 
+    /// Reads the bytes from `offset` of a space on; nothing if they are not there.
+    pub(crate) fn read_at(
+        &self,
+        image: &PlanImage<'_>,
+        space: Space,
+        offset: u64,
+        bytes: &mut [u8],
+    ) -> Option<()> {
+        let start = usize::try_from(offset).ok()?;
+        let range = start..start.checked_add(bytes.len())?;
+        let found = match space {
+            Space::Arena => self.arena.read(range),
+            Space::ExternalRam => self.external_ram.read(range),
+            read_only => self.read_only(image, read_only).get(range),
+        };
+        bytes.copy_from_slice(found?);
+        Some(())
+    }
+
+    /// Writes the bytes from `offset` of a space on; nothing if they are not there or cannot be
+    /// written.
+    pub(crate) fn write_at(&mut self, space: Space, offset: u64, bytes: &[u8]) -> Option<()> {
+        let start = usize::try_from(offset).ok()?;
+        let range = start..start.checked_add(bytes.len())?;
+        let region = match space {
+            Space::Arena => &mut self.arena,
+            Space::ExternalRam => &mut self.external_ram,
+            _ => return None,
+        };
+        region.write(range)?.copy_from_slice(bytes);
+        Some(())
+    }
+
     /// The operands of a step: what is read, and what is written.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::lanes::{LaneDriver, LaneError, NoEngines};
 use crate::memory::Memory;
 use crate::observe::Observer;
 use tilewright_plan::image::LaneRecord;
-use tilewright_plan::{Instruction, LaneKind, Mark, PlanImage, Step};
+use tilewright_plan::{After, Instruction, LaneKind, Mark, PlanImage, Step};
 
 /// Runs program `entry` (an index into [`PlanImage::entries`]) for one frame, whose inputs lie in
 /// memory already. Programs with lanes of transfer engines are refused.
@@ -43,13 +43,14 @@ pub fn run_with(
         _ => return Err(RunError::CoreLane),
     };
     for (lane, record) in (1u8..).zip(others) {
-        engines.start(image, lane, record).map_err(|cause| RunError::Lane { lane, cause })?;
+        let started = engines.start(image, lane, record, memory);
+        started.map_err(|cause| RunError::Lane { lane, cause })?;
     }
     for (index, record) in (0u32..).zip(image.lane_steps(core)) {
         let layer = record.layer;
         let fail = |cause| RunError::Step { step: index, layer, cause };
         let step = Step::from_record(record).ok_or(fail(Cause::BadStep))?;
-        wait(&step, index, engines).map_err(|cause| fail(Cause::Lane(cause)))?;
+        wait(&step, index, engines, memory).map_err(|cause| fail(Cause::Lane(cause)))?;
         match step.instruction {
             Instruction::Compute { op, tile, first_view, order } => {
                 observer.step_begin(index, layer);
@@ -61,20 +62,33 @@ pub fn run_with(
             Instruction::Mark(Mark::Cut | Mark::Exit) => {}
             Instruction::Copy { .. } => return Err(fail(Cause::BadStep)),
         }
-        engines.core_completed(index);
+        let told = engines.core_completed(index, memory);
+        told.map_err(|cause| fail(Cause::Lane(cause)))?;
+    }
+    // What engines still have to do belongs to this frame.
+    for (lane, record) in (1u8..).zip(others) {
+        if let Some(step) = record.step_count.checked_sub(1) {
+            let ended = engines.wait(After { lane, step, periods: 0 }, memory);
+            ended.map_err(|cause| RunError::Lane { lane, cause })?;
+        }
     }
     Ok(())
 }
 
 /// Waits for all that a step of the core lane needs.
-fn wait(step: &Step, index: u32, engines: &mut impl LaneDriver) -> Result<(), LaneError> {
+fn wait(
+    step: &Step,
+    index: u32,
+    engines: &mut impl LaneDriver,
+    memory: &mut Memory<'_>,
+) -> Result<(), LaneError> {
     for after in step.after.into_iter().flatten() {
         // Frames run one at a time: all of an earlier period is complete.
         if after.periods > 0 {
             continue;
         }
         if after.lane != 0 {
-            engines.wait(after)?;
+            engines.wait(after, memory)?;
         } else if after.step >= index {
             return Err(LaneError::Deadlock);
         }

@@ -28,6 +28,7 @@ pub struct Tables {
     pub weights: Vec<u8>,
     pub names: Vec<String>,
     pub arena_bytes: u32,
+    pub external_ram_bytes: u32,
 }
 
 impl Tables {
@@ -185,7 +186,7 @@ impl Tables {
                 self.arena_bytes,
                 self.weights.len() as u32,
                 self.constants.len() as u32,
-                0,
+                self.external_ram_bytes,
                 0,
                 0,
             ],

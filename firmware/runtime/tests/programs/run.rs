@@ -8,7 +8,8 @@ use tilewright_plan::{
     After, ImageError, Instruction, Kernel, LaneKind, Op, PlanImage, Space, Step, Tile, View,
 };
 use tilewright_runtime::{
-    AccessError, Cause, LaneDriver, LaneError, Memory, Observer, RunError, run_program, run_with,
+    AccessError, Cause, LaneDriver, LaneError, Memory, Observer, Pace, RunError, SoftwareEngines,
+    run_program, run_with,
 };
 
 fn read<'i>(image: &'i Image, memory: &Memory<'_>) -> Result<PlanImage<'i>, ImageError> {
@@ -197,53 +198,117 @@ fn lanes_without_engine_and_deadlocks_are_refused() {
     assert_eq!(run(&earlier), Ok(()));
 }
 
-/// An engine that writes down what is asked of it.
-#[derive(Default)]
-struct Engine(Vec<String>);
+/// An engine that writes down what is asked of it, and fails at a step.
+struct Engine {
+    heard: Vec<String>,
+    fails: Option<u32>,
+}
 
 impl LaneDriver for Engine {
-    fn start(&mut self, _: &PlanImage<'_>, lane: u8, record: &LaneRecord) -> Result<(), LaneError> {
-        self.0.push(format!("start lane {lane} kind {}", record.kind));
+    fn start(
+        &mut self,
+        _: &PlanImage<'_>,
+        lane: u8,
+        record: &LaneRecord,
+        _: &mut Memory<'_>,
+    ) -> Result<(), LaneError> {
+        self.heard.push(format!("start lane {lane} kind {}", record.kind));
         Ok(())
     }
-    fn wait(&mut self, after: After) -> Result<(), LaneError> {
-        self.0.push(format!("wait for step {} of lane {}", after.step, after.lane));
-        if after.step == 1 { Err(LaneError::Failed { step: 1 }) } else { Ok(()) }
+    fn wait(&mut self, after: After, _: &mut Memory<'_>) -> Result<(), LaneError> {
+        self.heard.push(format!("wait for step {} of lane {}", after.step, after.lane));
+        if self.fails == Some(after.step) {
+            return Err(LaneError::Failed { step: after.step });
+        }
+        Ok(())
     }
-    fn core_completed(&mut self, step: u32) {
-        self.0.push(format!("core completed {step}"));
+    fn core_completed(&mut self, step: u32, _: &mut Memory<'_>) -> Result<(), LaneError> {
+        self.heard.push(format!("core completed {step}"));
+        Ok(())
     }
 }
 
 #[test]
 fn engines_are_started_waited_for_and_told() {
-    for (step, result) in [
-        (0, Ok(())),
-        (
-            1,
-            Err(RunError::Step {
-                step: 1,
-                layer: 0,
-                cause: Cause::Lane(LaneError::Failed { step: 1 }),
-            }),
-        ),
-    ] {
-        let image = with_engine(After { lane: 1, step, periods: 0 }).build();
+    let failed = LaneError::Failed { step: 0 };
+    let at_core = RunError::Step { step: 1, layer: 0, cause: Cause::Lane(failed) };
+    let at_end = RunError::Lane { lane: 1, cause: LaneError::Failed { step: 1 } };
+    for (fails, result) in [(None, Ok(())), (Some(0), Err(at_core)), (Some(1), Err(at_end))] {
+        let image = with_engine(After { lane: 1, step: 0, periods: 0 }).build();
         let mut arena = [0; 64];
         let mut memory = Memory::new(&mut arena);
         let image = read(&image, &memory).unwrap();
-        let mut engine = Engine::default();
+        let mut engine = Engine { heard: Vec::new(), fails };
         assert_eq!(run_with(&image, 0, &mut memory, &mut engine, &mut ()), result);
-        let mut expected = vec![
-            "start lane 1 kind 2".to_owned(),
-            "core completed 0".to_owned(),
-            format!("wait for step {step} of lane 1"),
-        ];
-        if result.is_ok() {
-            expected.push("core completed 1".to_owned());
+        let mut expected =
+            vec!["start lane 1 kind 2", "core completed 0", "wait for step 0 of lane 1"];
+        if fails != Some(0) {
+            expected.extend(["core completed 1", "wait for step 1 of lane 1"]);
         }
-        assert_eq!(engine.0, expected);
+        assert_eq!(engine.heard, expected);
     }
+}
+
+/// Bytes are fetched from external RAM, copied by the core, and taken back behind them.
+fn there_and_back(first: Option<After>, second: Option<After>) -> Tables {
+    let mut tables = copy_from_to(0, 16);
+    let mut step = Step::from_record(&tables.steps[0]).expect("a step");
+    step.after[0] = first;
+    tables.steps[0] = step.to_record();
+    let span = |space: Space, offset, rows, row_bytes, pitch| tilewright_plan::Span {
+        space: space as u8,
+        offset,
+        rows,
+        row_bytes,
+        pitch,
+        ..Default::default()
+    };
+    tables.spans = vec![
+        span(Space::ExternalRam, 0, 4, 4, 8),
+        span(Space::Arena, 0, 1, 16, 16),
+        span(Space::Arena, 16, 2, 8, 8),
+        span(Space::ExternalRam, 32, 1, 16, 16),
+    ];
+    let copy = |source, after| {
+        let instruction = Instruction::Copy { source, destination: source + 1, sum: None };
+        Step { after: [after, None, None], stage: 0, layer: 0, instruction }.to_record()
+    };
+    let step_first = tables.steps.len() as u32;
+    tables.steps.extend([copy(0, None), copy(2, second)]);
+    let kind = LaneKind::Dma as u16;
+    tables.lanes.push(LaneRecord { kind, reserved: 0, step_first, step_count: 2 });
+    tables.entries[0].lane_count = 2;
+    tables.external_ram_bytes = 48;
+    tables
+}
+
+fn run_in_software(tables: &Tables, pace: Pace) -> (Result<(), RunError>, Vec<u8>) {
+    let mut arena = [0; 64];
+    let mut ram: Vec<u8> = (0..48).collect();
+    let mut memory = Memory::new(&mut arena).with_external(&mut ram, &[]);
+    let image = tables.build();
+    let image = read(&image, &memory).expect("the image is valid");
+    let mut engines = SoftwareEngines::new(image, &mut [], pace);
+    let result = run_with(&image, 0, &mut memory, &mut engines, &mut ());
+    (result, ram)
+}
+
+#[test]
+fn software_moves_bytes_in_the_order_that_steps_wait_in() {
+    let after = |lane, step| Some(After { lane, step, periods: 0 });
+    let tables = there_and_back(after(1, 0), after(0, 0));
+    let moved: Vec<u8> = [0, 8, 16, 24].iter().flat_map(|first| *first..first + 4).collect();
+    for pace in [Pace::Early, Pace::Late] {
+        let (result, ram) = run_in_software(&tables, pace);
+        assert_eq!((result, &ram[32..]), (Ok(()), &moved[..]), "{pace:?}");
+    }
+    // Without its wait the core copies what was there before the bytes came.
+    let (result, ram) = run_in_software(&there_and_back(None, after(0, 0)), Pace::Late);
+    assert_eq!((result, &ram[32..]), (Ok(()), &[0; 16][..]));
+    // The core waits for a copy that waits for the core.
+    let (result, _) = run_in_software(&there_and_back(after(1, 1), after(0, 0)), Pace::Early);
+    let cause = Cause::Lane(LaneError::Deadlock);
+    assert_eq!(result, Err(RunError::Step { step: 0, layer: 0, cause }));
 }
 
 #[test]
