@@ -1,5 +1,6 @@
 //! `tilewright boards`.
 
+use tilewright_board::Support;
 use tilewright_server::{BoardView, Dist, Problem};
 
 use super::json;
@@ -25,6 +26,7 @@ pub fn boards(as_json: bool) -> Result<Said, Problem> {
         ("SRAM for tensors", Side::Right),
         ("flash for plans", Side::Right),
         ("external RAM", Side::Right),
+        ("card", Side::Left),
         ("firmware", Side::Left),
     ]);
     for view in &views {
@@ -35,7 +37,14 @@ pub fn boards(as_json: bool) -> Result<Said, Problem> {
             bytes(view.arena_bytes),
             bytes(view.plan_bytes),
             bytes(view.external_ram_bytes),
-            if view.has_firmware { "built" } else { "not built" }.to_owned(),
+            view.card.clone().unwrap_or_default(),
+            match (view.support, view.has_firmware) {
+                (Support::Firmware, true) => "built",
+                (Support::Firmware, false) => "not built",
+                (Support::Planning, _) => "none: planned only",
+                (Support::Virtual, _) => "none: a reference for comparison",
+            }
+            .to_owned(),
         ]);
     }
     Ok(Said::well(table.print()))

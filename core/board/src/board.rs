@@ -1,7 +1,10 @@
 //! What is known about a board. Build scripts and the library share this file.
 
 use serde::{Deserialize, Serialize};
-use tilewright_plan::{Bytes, Hertz, Space};
+use tilewright_plan::{Bytes, Hertz, LaneKind, Space};
+
+use crate::engine::{Engine, Slot};
+use crate::timing::{DataCache, Timing};
 
 /// Processor core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +50,13 @@ pub struct Core {
     pub kind: CoreKind,
     /// Clock that the firmware sets.
     pub clock: Clock,
+    /// Cache between the core and memories outside of it; nothing if there is none.
+    #[serde(default)]
+    pub data_cache: Option<DataCache>,
+    /// Name of the file in `costs/` that says what kernels cost; nothing: the project's own kernels
+    /// on this core.
+    #[serde(default)]
+    pub costs: Option<String>,
 }
 
 /// A clock frequency with its source.
@@ -71,10 +81,28 @@ pub enum MemoryKind {
     Flash,
     /// External SDRAM.
     Sdram,
+    /// External static RAM on a parallel bus.
+    FmcSram,
+    /// External RAM on a serial bus of eight lines, memory-mapped.
+    OctalRam,
     /// External serial flash, memory-mapped.
     QspiFlash,
     /// SD card.
     Card,
+}
+
+impl MemoryKind {
+    /// The space of a plan that memories of this kind serve, if the firmware lets them; nothing for
+    /// internal memories, which the firmware divides.
+    #[must_use]
+    pub const fn external_space(self) -> Option<Space> {
+        match self {
+            Self::Dtcm | Self::Sram | Self::Flash => None,
+            Self::Sdram | Self::FmcSram | Self::OctalRam => Some(Space::ExternalRam),
+            Self::QspiFlash => Some(Space::ExternalFlash),
+            Self::Card => Some(Space::Card),
+        }
+    }
 }
 
 /// A memory of the board.
@@ -89,6 +117,13 @@ pub struct Memory {
     pub address: Option<u32>,
     /// Size.
     pub bytes: Bytes,
+    /// The space of a plan that it serves, if not that of its kind: a RAM that is filled at start
+    /// may stand for the external flash of other boards.
+    #[serde(default)]
+    pub space: Option<Space>,
+    /// What accesses take; nothing if that is not known, or a card's, which depends on the card.
+    #[serde(default)]
+    pub timing: Option<Timing>,
     /// Where the numbers come from.
     pub source: String,
 }
@@ -109,6 +144,9 @@ pub struct Firmware {
     pub arena_address: u32,
     /// Largest tensor arena.
     pub arena_bytes: Bytes,
+    /// External spaces that the firmware sets up, so that plans may use them.
+    #[serde(default)]
+    pub serves: Vec<Space>,
     /// Serial port that the console is wired to, by its name in the manual.
     pub console: String,
     /// Baud rate of the console.
@@ -131,6 +169,12 @@ pub struct Board {
     pub core: Core,
     /// Memories.
     pub memory: Vec<Memory>,
+    /// What moves bytes beside the core.
+    #[serde(default)]
+    pub engine: Vec<Engine>,
+    /// Where a card goes; nothing if there is no such place.
+    #[serde(default)]
+    pub slot: Option<Slot>,
     /// Where things lie; missing for boards without firmware.
     pub firmware: Option<Firmware>,
 }
@@ -155,6 +199,42 @@ impl Board {
         reached >= address + bytes
     }
 
+    /// The largest run of internal SRAM without a gap.
+    #[must_use]
+    pub fn longest_sram(&self) -> Bytes {
+        let is_sram = |kind| matches!(kind, MemoryKind::Dtcm | MemoryKind::Sram);
+        let mut ranges: Vec<(u64, u64)> = self
+            .memory
+            .iter()
+            .filter(|memory| is_sram(memory.kind))
+            .filter_map(|memory| Some((u64::from(memory.address?), memory.bytes.0)))
+            .collect();
+        ranges.sort_unstable();
+        let (mut longest, mut start, mut end) = (0, 0, 0);
+        for (address, bytes) in ranges {
+            if address != end {
+                start = address;
+            }
+            end = address + bytes;
+            longest = longest.max(end - start);
+        }
+        Bytes(longest)
+    }
+
+    /// The memory that serves an external space: of several the largest.
+    #[must_use]
+    pub fn external(&self, space: Space) -> Option<&Memory> {
+        let serves =
+            |memory: &&Memory| memory.space.or(memory.kind.external_space()) == Some(space);
+        self.memory.iter().filter(serves).max_by_key(|memory| memory.bytes)
+    }
+
+    /// The engine that runs a lane of this kind.
+    #[must_use]
+    pub fn engine(&self, lane: LaneKind) -> Option<&Engine> {
+        self.engine.iter().find(|engine| engine.lane == lane)
+    }
+
     /// Total bytes of the memories of one sort.
     #[must_use]
     pub fn total(&self, sort: impl Fn(MemoryKind) -> bool) -> Bytes {
@@ -173,10 +253,11 @@ impl Board {
         self.total(|k| k == MemoryKind::Flash)
     }
 
-    /// Largest tensor arena: what the firmware leaves of SRAM.
+    /// Largest tensor arena: what the firmware leaves of SRAM; without firmware the longest run of
+    /// it.
     #[must_use]
     pub fn arena(&self) -> Bytes {
-        self.firmware.as_ref().map_or_else(|| self.sram(), |f| f.arena_bytes)
+        self.firmware.as_ref().map_or_else(|| self.longest_sram(), |f| f.arena_bytes)
     }
 
     /// Address at which the plan image starts, behind the firmware.
@@ -201,12 +282,11 @@ impl Board {
         bytes[Space::Arena as usize] = self.arena().0;
         bytes[Space::Weights as usize] = self.plan_bytes().0;
         bytes[Space::Constants as usize] = self.plan_bytes().0;
-        if self.firmware.is_some() {
-            return bytes;
+        for space in [Space::ExternalRam, Space::ExternalFlash, Space::Card] {
+            if self.firmware.as_ref().is_none_or(|firmware| firmware.serves.contains(&space)) {
+                bytes[space as usize] = self.external(space).map_or(0, |memory| memory.bytes.0);
+            }
         }
-        bytes[Space::ExternalRam as usize] = self.total(|k| k == MemoryKind::Sdram).0;
-        bytes[Space::ExternalFlash as usize] = self.total(|k| k == MemoryKind::QspiFlash).0;
-        bytes[Space::Card as usize] = self.total(|k| k == MemoryKind::Card).0;
         bytes
     }
 }

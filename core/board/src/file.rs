@@ -1,7 +1,9 @@
-//! Board files, as `boards/*.toml` hold them. The build script reads them, so that programs need
+//! Board files, as `boards/*.toml` hold them, and files of cards, as `boards/cards/*.toml` do. The build script reads them, so that programs need
 //! no parser.
 
 use crate::board::{Board, MemoryKind};
+use crate::card::Card;
+use crate::timing::Access;
 
 /// Reads the board file that is named `id`.
 ///
@@ -25,7 +27,39 @@ pub fn parse(id: &str, text: &str) -> Result<Board, String> {
             return Err("the firmware lies outside internal flash".to_owned());
         }
     }
+    for memory in &board.memory {
+        let Some(timing) = &memory.timing else { continue };
+        let accesses = [timing.core_write, timing.dma_read, timing.dma_write];
+        let stands = |access: &Access| access.bytes_per_second == 0;
+        if accesses.iter().flatten().chain([&timing.core_read]).any(stands) {
+            return Err(format!("accesses to '{}' never end", memory.name));
+        }
+    }
+    for engine in &board.engine {
+        let least = [engine.alignment, engine.burst_bytes, engine.queue].into_iter().min();
+        if least == Some(0) || engine.largest_bytes.0 < u64::from(engine.burst_bytes) {
+            return Err(format!("engine '{}' moves nothing", engine.name));
+        }
+    }
+    if board.slot.as_ref().is_some_and(|slot| slot.bytes_per_second == 0) {
+        return Err("the slot carries nothing".to_owned());
+    }
     Ok(board)
+}
+
+/// Reads the file of a class of cards that is named `id`.
+///
+/// # Errors
+/// What is wrong, with the place in the text.
+pub fn parse_card(id: &str, text: &str) -> Result<Card, String> {
+    let card: Card = toml::from_str(text).map_err(|error| error.to_string())?;
+    if card.id != id {
+        return Err(format!("its id is '{}'", card.id));
+    }
+    if card.read.bytes_per_second == 0 || card.write.bytes_per_second == 0 {
+        return Err("commands never end".to_owned());
+    }
+    Ok(card)
 }
 
 #[cfg(test)]
@@ -44,6 +78,16 @@ mod tests {
     fn an_arena_outside_of_sram_is_refused() {
         let text = TEXT.replace("arena_address = 0x2000_4000", "arena_address = 0x2000_4020");
         assert!(parse(ID, &text).unwrap_err().contains("outside internal SRAM"));
+    }
+
+    #[test]
+    fn a_memory_that_never_answers_is_refused() {
+        let text = TEXT.replace("bytes_per_second = 54_000_000", "bytes_per_second = 0");
+        assert!(parse(ID, &text).unwrap_err().contains("never end"));
+        let text = include_str!("../../../boards/cards/paper-swapnn.toml");
+        assert!(parse_card("paper-swapnn", text).is_ok());
+        let text = text.replace("bytes_per_second = 5_000_000", "bytes_per_second = 0");
+        assert!(parse_card("paper-swapnn", &text).unwrap_err().contains("never end"));
     }
 
     #[test]

@@ -5,9 +5,15 @@
 //! from here and nothing else.
 
 mod board;
+mod card;
+mod engine;
 #[cfg(test)]
 mod file;
 mod list;
+mod timing;
 
 pub use board::{Board, Clock, Core, CoreKind, Firmware, Memory, MemoryKind, Support};
-pub use list::{BoardError, all, find};
+pub use card::{Card, Curve};
+pub use engine::{Engine, Slot};
+pub use list::{BoardError, CardError, all, cards, find, find_card};
+pub use timing::{Access, DataCache, Timing};

@@ -1,17 +1,34 @@
-//! The boards that there are.
+//! The boards and the classes of cards that there are.
 
 use thiserror::Error;
 
 use crate::board::Board;
+use crate::card::Card;
 
 /// The boards, as the build script encoded them.
 const BOARDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/boards.postcard"));
+
+/// The classes of cards, as the build script encoded them.
+const CARDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cards.postcard"));
 
 /// Why a board cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BoardError {
     /// No board has this id.
     #[error("no board '{id}'; known boards: {known}")]
+    Unknown {
+        /// The id asked for.
+        id: String,
+        /// All ids, separated by commas.
+        known: String,
+    },
+}
+
+/// Why a card cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CardError {
+    /// No class of cards has this id.
+    #[error("no card '{id}'; known cards: {known}")]
     Unknown {
         /// The id asked for.
         id: String,
@@ -37,6 +54,23 @@ pub fn find(id: &str) -> Result<Board, BoardError> {
     boards.into_iter().find(|board| board.id == id).ok_or(unknown)
 }
 
+/// All classes of cards.
+#[must_use]
+pub fn cards() -> Vec<Card> {
+    postcard::from_bytes(CARDS).expect("the build script encoded these very types")
+}
+
+/// The class of cards with this id.
+///
+/// # Errors
+/// [`CardError::Unknown`] lists the classes that exist.
+pub fn find_card(id: &str) -> Result<Card, CardError> {
+    let cards = cards();
+    let known = || cards.iter().map(|card| card.id.as_str()).collect::<Vec<_>>().join(", ");
+    let unknown = CardError::Unknown { id: id.to_owned(), known: known() };
+    cards.into_iter().find(|card| card.id == id).ok_or(unknown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +86,37 @@ mod tests {
     fn an_unknown_board_names_those_that_exist() {
         let error = find("pdp-11").unwrap_err();
         assert!(error.to_string().contains("stm32f746g-disco"), "{error}");
+    }
+
+    #[test]
+    fn every_slot_names_a_card_that_exists() {
+        for slot in all().iter().filter_map(|board| board.slot.as_ref()) {
+            assert!(find_card(&slot.card).is_ok(), "{}", slot.card);
+        }
+        let error = find_card("floppy").unwrap_err();
+        assert!(error.to_string().contains("sd-class10"), "{error}");
+    }
+
+    #[test]
+    fn a_board_without_firmware_has_one_run_of_sram_and_all_its_memories() {
+        use tilewright_plan::Space;
+        let board = find("stm32l552e-ev").unwrap();
+        assert_eq!(board.arena().0, 256 << 10);
+        let bytes = board.space_bytes();
+        assert_eq!(bytes[Space::ExternalRam as usize], 2 << 20);
+        assert_eq!(bytes[Space::ExternalFlash as usize], 8 << 20);
+        // The parts of the H743's SRAM do not touch.
+        assert_eq!(find("weact-h743").unwrap().arena().0, 512 << 10);
+    }
+
+    #[test]
+    fn firmware_opens_the_external_spaces_that_it_serves() {
+        use tilewright_plan::Space;
+        let mut board = find("stm32f746g-disco").unwrap();
+        let firmware = board.firmware.as_mut().unwrap();
+        firmware.serves = vec![Space::ExternalRam];
+        let bytes = board.space_bytes();
+        assert_eq!(bytes[Space::ExternalRam as usize], 8 << 20);
+        assert_eq!(bytes[Space::Card as usize], 0);
     }
 }

@@ -1,14 +1,16 @@
 //! What compute steps cost on a core: linear formulas whose coefficients come from emulated runs.
 //!
 //! The files in `costs/` are written by `cargo xtask calibrate`; nothing in them is typed in by
-//! hand. The build script reads them and embeds them encoded.
+//! hand, but for those of others' kernels, which boards may name and whose features are in
+//! [`nominal`]. The build script reads them and embeds them encoded.
 
 mod features;
 mod file;
+mod nominal;
 
 use std::collections::BTreeMap;
 
-use tilewright_board::CoreKind;
+use tilewright_board::{Board, CoreKind};
 use tilewright_plan::rows::{self, Row};
 use tilewright_plan::{Cycles, Op, RowOrder, Tile, View};
 
@@ -25,15 +27,20 @@ pub struct Cost {
 }
 
 impl Costs {
-    /// The costs of a core; the M7's stand in for cores that are not calibrated yet.
+    /// The costs of the project's kernels on a core; the M7's stand in for cores that are not
+    /// calibrated yet.
     #[must_use]
     pub fn of(core: CoreKind) -> Self {
-        let bytes: &[u8] = match core {
-            CoreKind::CortexM4 | CoreKind::CortexM7 | CoreKind::CortexM33 => {
-                include_bytes!(concat!(env!("OUT_DIR"), "/cortex-m7.postcard"))
-            }
-        };
-        postcard::from_bytes(bytes).expect("the build script encoded these very types")
+        let mut all = all();
+        let calibrated = all.remove(core.id());
+        calibrated.or_else(|| all.remove(CoreKind::CortexM7.id())).expect("the M7 is calibrated")
+    }
+
+    /// The costs on a board: of the kernels that it names, else of the project's on its core.
+    #[must_use]
+    pub fn on(board: &Board) -> Self {
+        let named = board.core.costs.as_ref().and_then(|name| all().remove(name));
+        named.unwrap_or_else(|| Self::of(board.core.kind))
     }
 
     /// What a compute step costs; in rows, the sum of its rows.
@@ -56,9 +63,16 @@ impl Costs {
         let Some(cost) = op.kernel().and_then(|kernel| self.kernels.get(kernel.name())) else {
             return Cost::default();
         };
-        let features = features(op, tile, operands);
+        let mut features = features(op, tile, operands);
+        features.extend(nominal::nominal(op, tile, operands));
         Cost { instructions: cost.instructions(&features), cycles: Cycles(cost.cycles(&features)) }
     }
+}
+
+/// All cost files, by name.
+fn all() -> BTreeMap<String, Costs> {
+    postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/costs.postcard")))
+        .expect("the build script encoded these very types")
 }
 
 impl KernelCost {
@@ -88,11 +102,32 @@ mod tests {
     use tilewright_plan::{Kernel, Space};
 
     #[test]
-    fn the_cost_file_knows_every_kernel() {
-        let costs = Costs::of(CoreKind::CortexM7);
-        for kernel in Kernel::ALL {
-            assert!(costs.kernels.contains_key(kernel.name()), "{}", kernel.name());
+    fn each_cost_file_knows_every_kernel() {
+        for (name, costs) in all() {
+            for kernel in Kernel::ALL {
+                assert!(costs.kernels.contains_key(kernel.name()), "{name}: {}", kernel.name());
+            }
         }
+    }
+
+    #[test]
+    fn every_board_names_costs_that_exist() {
+        for board in tilewright_board::all() {
+            let name = board.core.costs.as_deref().unwrap_or("cortex-m7");
+            assert!(all().contains_key(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn others_kernels_cost_by_products_and_results() {
+        let op =
+            Op { kernel: Kernel::Depthwise as u16, window: [3, 3], groups: 1, ..Op::default() };
+        let tile = Tile { output_size: [10, 10], channels: 8, ..Tile::default() };
+        let views =
+            [View::whole(Space::Arena, 0, 12, 12, 8), View::whole(Space::Arena, 2048, 10, 10, 8)];
+        let board = tilewright_board::find("paper-swapnn-512k").unwrap();
+        let cost = Costs::on(&board).step(&op, &tile, &views, RowOrder::Whole);
+        assert_eq!(cost.cycles, Cycles(10 * 10 * 8 * 9 * 17 / 2));
     }
 
     #[test]

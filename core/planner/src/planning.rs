@@ -61,7 +61,7 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if there is none.
     pub fn finish(self, model: &Model, board: &Board) -> Result<Planned, PlanError> {
-        let costs = Costs::of(board.core.kind);
+        let costs = Costs::on(board);
         let stages = self.search.stages();
         let (found, bound) = self.search.finish(model)?;
         let plan = strategy::plan_of(model, board, self.strategy, found)?;

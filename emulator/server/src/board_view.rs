@@ -1,7 +1,8 @@
 //! Boards as `boards` and `/api/boards` list them.
 
 use serde::Serialize;
-use tilewright_board::{Board, MemoryKind, Support};
+use tilewright_board::{Board, Support};
+use tilewright_plan::Space;
 use utoipa::ToSchema;
 
 /// A board, for people and scripts.
@@ -28,8 +29,10 @@ pub struct BoardView {
     pub plan_bytes: u64,
     /// External RAM.
     pub external_ram_bytes: u64,
-    /// External flash.
+    /// External flash, or RAM that is filled at start and stands for it.
     pub external_flash_bytes: u64,
+    /// The class of cards that is taken if none is named; nothing if no card goes there.
+    pub card: Option<String>,
     /// Whether the board's firmware has been built, so that plans can be run and packaged.
     pub has_firmware: bool,
 }
@@ -38,6 +41,7 @@ impl BoardView {
     /// The view of a board.
     #[must_use]
     pub fn of(board: &Board, has_firmware: bool) -> Self {
+        let external = |space| board.external(space).map_or(0, |memory| memory.bytes.0);
         Self {
             name: board.id.clone(),
             title: board.name.clone(),
@@ -48,8 +52,9 @@ impl BoardView {
             arena_bytes: board.arena().0,
             flash_bytes: board.flash().0,
             plan_bytes: board.plan_bytes().0,
-            external_ram_bytes: board.total(|kind| kind == MemoryKind::Sdram).0,
-            external_flash_bytes: board.total(|kind| kind == MemoryKind::QspiFlash).0,
+            external_ram_bytes: external(Space::ExternalRam),
+            external_flash_bytes: external(Space::ExternalFlash),
+            card: board.slot.as_ref().map(|slot| slot.card.clone()),
             has_firmware,
         }
     }

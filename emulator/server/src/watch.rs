@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use tilewright_board::{Board, MemoryKind};
+use tilewright_board::Board;
 use tilewright_plan::{Instruction, PlanImage, Role, Space, Step, View};
 use tilewright_protocol::Watch;
 
@@ -133,10 +133,9 @@ impl Watches {
 
 /// Address at which a view's space starts on the board.
 fn base(board: &Board, view: &View) -> Option<u32> {
-    let first = |sort: MemoryKind| board.memory.iter().find(|memory| memory.kind == sort)?.address;
     match view.space()? {
         Space::Arena => board.firmware.as_ref().map(|firmware| firmware.arena_address),
-        Space::ExternalRam => first(MemoryKind::Sdram),
+        Space::ExternalRam => board.external(Space::ExternalRam)?.address,
         Space::Weights | Space::Constants | Space::ExternalFlash | Space::Card => None,
     }
 }

@@ -165,7 +165,11 @@ fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
             let allowed = match memory.kind {
                 MemoryKind::Flash => Prot::READ | Prot::EXEC,
                 MemoryKind::Dtcm | MemoryKind::Sram => Prot::ALL,
-                MemoryKind::Sdram | MemoryKind::QspiFlash | MemoryKind::Card => return None,
+                MemoryKind::Sdram
+                | MemoryKind::FmcSram
+                | MemoryKind::OctalRam
+                | MemoryKind::QspiFlash
+                | MemoryKind::Card => return None,
             };
             Some((memory.address?, memory.bytes.0, allowed))
         })

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use tilewright_board::Support;
 use tilewright_report::{Change, changes};
 
 use super::{Effect, Job, State};
@@ -91,11 +92,13 @@ impl State {
     #[must_use]
     pub fn changes(&self) -> Vec<(Change, PlanSettings)> {
         let Some(plan) = &self.plan else { return Vec::new() };
+        // A board that no one can buy helps no one.
+        let boards = self.boards.iter().filter(|board| board.support != Support::Virtual);
         let changes = changes(
             &plan.report,
             plan.settings.sram_bytes.is_some(),
             self.strategies.iter().map(String::as_str),
-            self.boards.iter().map(|board| board.id.as_str()),
+            boards.map(|board| board.id.as_str()),
         );
         let settings = |change: &Change| {
             let now = plan.settings.clone();

@@ -1,6 +1,6 @@
 //! What would make a plan fit, by really planning it.
 
-use tilewright_board::Board;
+use tilewright_board::{Board, Support};
 use tilewright_model::Model;
 use tilewright_planner::{Options, Planned, Strategy};
 use tilewright_report::{Change, PlanReport, Remedy, changes};
@@ -41,7 +41,9 @@ pub fn find_remedies(
     if !plans.iter().any(|plan| failing(plan)) {
         return Ok(());
     }
-    let boards = tilewright_board::all();
+    // A board that no one can buy helps no one.
+    let mut boards = tilewright_board::all();
+    boards.retain(|board| board.support != Support::Virtual);
     let mut strategies: Vec<PlanReport> = plans.iter().map(|plan| plan.report.clone()).collect();
     let mut attempt = Attempt { asked, progress, cancel };
     for plan in plans.iter_mut().filter(|plan| failing(plan)) {

@@ -1,0 +1,41 @@
+//! What moves bytes beside the core. Build scripts and the library share this file.
+
+use serde::{Deserialize, Serialize};
+use tilewright_plan::{Bytes, LaneKind};
+
+/// A transfer engine: it runs one lane of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Engine {
+    /// Name as in the vendor's manual.
+    pub name: String,
+    /// The lane that it runs.
+    pub lane: LaneKind,
+    /// Cycles of the core's clock from the end of one item to the start of the next: interrupt,
+    /// driver, registers.
+    pub set_up_cycles: u64,
+    /// Items that can wait for it.
+    pub queue: u32,
+    /// What addresses in memory and lengths are multiples of; at least 1.
+    pub alignment: u32,
+    /// Most bytes of one item.
+    pub largest_bytes: Bytes,
+    /// Bytes that it reads, and then writes, at a time.
+    pub burst_bytes: u32,
+    /// Where the numbers come from.
+    pub source: String,
+}
+
+/// A place for a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slot {
+    /// The card class that is taken if none is named.
+    pub card: String,
+    /// Lines that carry data.
+    pub data_lines: u8,
+    /// Most bytes a second over these lines, whatever the card.
+    pub bytes_per_second: u64,
+    /// Where the numbers come from.
+    pub source: String,
+}
