@@ -1,11 +1,15 @@
 //! The command line's words. Scripts rely on them.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use tilewright_model::quantise::RangeRule;
 use tilewright_plan::Bytes;
 use tilewright_planner::Strategy;
+
+/// Most frames that are simulated: timelines of more would fill memory.
+const MOST_FRAMES: NonZeroU32 = NonZeroU32::new(1000).unwrap();
 
 /// Plans, shows and runs neural networks that are bigger than a microcontroller's memory.
 ///
@@ -86,6 +90,16 @@ pub struct OnBoard {
     /// Largest tensor arena, such as 65536 or 64KiB; else what the board has
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub sram: Option<Bytes>,
+    /// Size of the buffers that hold tiles, of strategies with buffers of one size (swap); else a
+    /// quarter of the arena
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub buffer: Option<Bytes>,
+    /// Frames to compute one after the other, 1 to 1000: predicted times are those of all of them
+    #[arg(long, value_name = "N", default_value = "1", value_parser = frames)]
+    pub frames: NonZeroU32,
+    /// Class of the card in the board's slot; else the one that goes with the board
+    #[arg(long, value_name = "CLASS")]
+    pub card: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -283,6 +297,13 @@ fn dimension(text: &str) -> Result<(String, usize), String> {
     match value.parse() {
         Ok(value) if value > 0 => Ok((name.to_owned(), value)),
         _ => Err(format!("'{value}' is no positive number")),
+    }
+}
+
+fn frames(text: &str) -> Result<NonZeroU32, String> {
+    match text.parse() {
+        Ok(frames) if frames <= MOST_FRAMES => Ok(frames),
+        _ => Err(format!("give a number of frames from 1 to {MOST_FRAMES}")),
     }
 }
 

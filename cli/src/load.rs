@@ -212,9 +212,24 @@ pub fn input(prepared: &Prepared, file: Option<&Path>) -> Result<Vec<Data>, Prob
 }
 
 /// The planner's choices.
-#[must_use]
-pub const fn options(on: &OnBoard) -> Options {
-    Options { sram: on.sram }
+///
+/// # Errors
+/// If there is no such card, or the board has no place for one.
+pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
+    let wrong = |error: String, what_to_do: &str| {
+        Problem::new(Blame::BadInput, error, "--card", what_to_do)
+    };
+    let card = match &on.card {
+        Some(_) if board.slot.is_none() => {
+            let error = format!("{} has no place for a card.", board.id);
+            return Err(wrong(error, "`tilewright boards` says which boards have one."));
+        }
+        Some(id) => Some(tilewright_board::find_card(id).map_err(|error| {
+            wrong(format!("{error}."), "Leave it out for the card that goes with the board.")
+        })?),
+        None => None,
+    };
+    Ok(Options { sram: on.sram, buffer: on.buffer, frames: on.frames, card })
 }
 
 /// A cancel that Ctrl-C asks for; the second Ctrl-C ends the program at once.

@@ -34,7 +34,7 @@ fn lenet_in_floats_takes_what_the_paper_says() {
     assert_eq!(float.report.flash_bytes.0, 246_824);
     assert_eq!(float.report.elements, "float32");
     assert!(float.report.fits);
-    let little = Options { sram: Some(tilewright_plan::Bytes(8_799)) };
+    let little = Options { sram: Some(tilewright_plan::Bytes(8_799)), ..Options::default() };
     let float = plan(&lenet, Strategy::PingPong).in_floats(&lenet, &board(), &little);
     assert!(!float.report.fits);
     // Tensors lie as before, four times as far apart, and no longer can anything run.

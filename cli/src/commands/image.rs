@@ -19,7 +19,7 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let board = load::board(&options.on.board)?;
     let dist = Dist::find()?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
-    let choices = load::options(&options.on);
+    let choices = load::options(&options.on, &board)?;
     let planned =
         checked_plan(&prepared.model, &board, options.strategy, &choices, &mut tell, &cancel)?;
     let plan = plan_file(&planned, &prepared.model, &board)?;

@@ -22,7 +22,7 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     let board = load::board(&options.on.board)?;
     let network = load::network(&options.on.quantised)?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
-    let choices = load::options(&options.on);
+    let choices = load::options(&options.on, &board)?;
     let (strategies, is_all) = match options.strategy {
         Strategies::One(strategy) => (vec![strategy], false),
         Strategies::All => (Strategy::ALL.to_vec(), true),

@@ -53,7 +53,7 @@ impl Emulated {
         let mut teller = Teller::new();
         let prepared = load::prepared(&on.quantised, &mut |p| teller.tell(&p), &cancel)?;
         let inputs = load::input(&prepared, input)?;
-        let options = load::options(on);
+        let options = load::options(on, &board)?;
         Ok(Self { board, prepared, inputs, options, dist, workers, cancel, teller })
     }
 

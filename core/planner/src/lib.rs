@@ -18,8 +18,10 @@ pub mod simulate;
 mod strategy;
 pub mod tflm;
 
+use std::num::NonZeroU32;
+
 use thiserror::Error;
-use tilewright_board::Board;
+use tilewright_board::{Board, Card};
 use tilewright_model::Model;
 use tilewright_model::integer::IntegerError;
 use tilewright_plan::{Bytes, Plan};
@@ -30,10 +32,32 @@ pub use strategy::Strategy;
 pub use strategy::ping_pong::NotAChain;
 
 /// Choices that the user makes beside board and strategy.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Largest tensor arena; the board's if nothing is given. Never more than the board's.
     pub sram: Option<Bytes>,
+    /// Bytes of a buffer for tiles, of strategies with buffers of one size; nothing: the largest of
+    /// which there is one for input, two for weights and one for output.
+    pub buffer: Option<Bytes>,
+    /// Frames that are computed one after the other.
+    pub frames: NonZeroU32,
+    /// The card in the board's slot; nothing: the one that the board names.
+    pub card: Option<Card>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { sram: None, buffer: None, frames: NonZeroU32::MIN, card: None }
+    }
+}
+
+impl Options {
+    /// The card in the board's slot; nothing if it has none.
+    #[must_use]
+    pub fn card_in(&self, board: &Board) -> Option<Card> {
+        let slot = board.slot.as_ref()?;
+        self.card.clone().or_else(|| tilewright_board::find_card(&slot.card).ok())
+    }
 }
 
 /// A plan with all that is said of it.

@@ -65,9 +65,10 @@ impl Planning {
         let stages = self.search.stages();
         let (found, bound) = self.search.finish(model)?;
         let plan = strategy::plan_of(model, board, self.strategy, found)?;
-        let timeline = simulate::predict(&plan, board, &costs);
-        let memory = MemoryMap::of(&plan);
         let options = &self.options;
+        let (card, frames) = (options.card_in(board), options.frames.get());
+        let timeline = simulate::predict(&plan, board, &costs, card.as_ref(), frames);
+        let memory = MemoryMap::of(&plan);
         let mut report =
             report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
         report.stages = stages;

@@ -8,7 +8,7 @@ use crate::costs::Costs;
 use crate::remedies;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Micros, Plan, Space};
+use tilewright_plan::{Bytes, InputResidency, Instruction, Micros, Plan, Space};
 use tilewright_report::{Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline};
 
 /// The report of a plan. `bound` is what no plan of this strategy goes below; nothing: the plan's
@@ -37,11 +37,12 @@ pub fn report(
     });
     let flash = plan.image_bytes();
     let clock = board.core.clock.hertz;
+    // Of stalls those of the core.
     let busy = |kind: SliceKind| {
         timeline
             .slices
             .iter()
-            .filter(|slice| slice.kind == kind)
+            .filter(|slice| slice.kind == kind && (slice.lane == 0 || kind == SliceKind::Copy))
             .map(|slice| slice.end.since(slice.start))
             .sum::<tilewright_plan::Cycles>()
             .at(clock)
@@ -71,19 +72,35 @@ pub fn report(
         stages: Vec::new(),
         flash_bytes: flash,
         flash_limit_bytes: board.plan_bytes(),
-        external_bytes: Bytes(0),
+        external_bytes: [Space::ExternalRam, Space::ExternalFlash, Space::Card]
+            .into_iter()
+            .map(|space| plan.space(space))
+            .sum(),
         macs: plan.layers.iter().map(|layer| layer.macs).sum(),
         latency_us: time(latency),
         compute_us: time(busy(SliceKind::Compute)),
-        transfer_us: time(Micros(0.0)),
+        transfer_us: time(busy(SliceKind::Copy)),
         stall_us: time(busy(SliceKind::Stall)),
         bound_us: time(busy(SliceKind::Compute)),
-        read_bytes: Bytes(0),
-        written_bytes: Bytes(0),
+        read_bytes: moved(plan, timeline, |from, _| from != Space::Arena),
+        written_bytes: moved(plan, timeline, |_, to| to != Space::Arena),
         energy_uj: None,
         layers: layers(plan, model, costs),
         kinds: kinds(),
     }
+}
+
+/// Bytes of the timeline's copies whose source and destination are `chosen`.
+fn moved(plan: &Plan, timeline: &Timeline, chosen: impl Fn(Space, Space) -> bool) -> Bytes {
+    let Some(program) = plan.programs.iter().find(|program| !program.boot) else { return Bytes(0) };
+    let is_chosen = |slice: &&tilewright_report::Slice| {
+        let step = program.lanes.get(usize::from(slice.lane))?.steps.get(slice.step as usize)?;
+        let Instruction::Copy { source, destination, .. } = step.instruction else { return None };
+        let space = |at: u32| plan.spans.get(at as usize)?.space();
+        Some(chosen(space(source)?, space(destination)?))
+    };
+    let copies = timeline.slices.iter().filter(|slice| slice.kind == SliceKind::Copy);
+    Bytes(copies.filter(|slice| is_chosen(slice) == Some(true)).map(|slice| slice.bytes).sum())
 }
 
 fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
@@ -120,9 +137,7 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
         .collect();
     let core = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| p.lanes.first());
     for step in core.flat_map(|lane| &lane.steps) {
-        let tilewright_plan::Instruction::Compute { op, tile, first_view, order } =
-            step.instruction
-        else {
+        let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
             continue;
         };
         let operands = plan.operands(op, first_view);

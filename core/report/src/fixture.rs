@@ -133,7 +133,9 @@ pub fn timeline() -> Timeline {
     let slice = |lane, kind, layer, start, end, bytes| Slice {
         lane,
         kind,
+        waits_for: None,
         layer,
+        frame: 0,
         step: 0,
         start: CyclePoint(start),
         end: CyclePoint(end),

@@ -24,10 +24,14 @@ pub struct Slice {
     pub lane: u8,
     /// What happens.
     pub kind: SliceKind,
+    /// The lane that a stall waits for; nothing of other slices, or if that is not known.
+    pub waits_for: Option<u8>,
     /// Layer (position in the plan's order).
     pub layer: u16,
     /// Step in the lane.
     pub step: u32,
+    /// Frame that is worked on; the first is 0.
+    pub frame: u32,
     /// Start.
     pub start: CyclePoint,
     /// End; not before the start.

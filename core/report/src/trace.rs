@@ -42,6 +42,8 @@ struct Arguments {
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cycles: Option<u64>,
@@ -90,7 +92,11 @@ impl Trace {
             let (name, category) = match slice.kind {
                 SliceKind::Compute => (layer.clone().unwrap_or_default(), "compute"),
                 SliceKind::Copy => (format!("copy {}", layer.clone().unwrap_or_default()), "copy"),
-                SliceKind::Stall => ("stall".to_owned(), "stall"),
+                SliceKind::Stall => {
+                    let lane = slice.waits_for.and_then(|at| timeline.lanes.get(usize::from(at)));
+                    let name = lane.map(|kind| format!("waits for {}", lane_name(*kind)));
+                    (name.unwrap_or_else(|| "stall".to_owned()), "stall")
+                }
             };
             let cycles = slice.end.since(slice.start);
             self.trace_events.push(TraceEvent {
@@ -104,6 +110,7 @@ impl Trace {
                 args: Arguments {
                     layer,
                     step: Some(slice.step),
+                    frame: Some(slice.frame),
                     cycles: Some(cycles.0),
                     instructions: (slice.instructions > 0).then_some(slice.instructions),
                     bytes: (slice.bytes > 0).then_some(slice.bytes),

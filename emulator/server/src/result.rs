@@ -220,7 +220,9 @@ fn timeline(board: &Board, outcome: &RunOutcome) -> Timeline {
     let slice = |step: &tilewright_protocol::StepCount| Slice {
         lane: 0,
         kind: SliceKind::Compute,
+        waits_for: None,
         layer: step.layer,
+        frame: 0,
         step: step.step,
         start: CyclePoint(step.start),
         end: CyclePoint(step.end.max(step.start)),

@@ -149,7 +149,7 @@ fn a_layer_that_was_never_seen_is_no_success() {
 
 #[test]
 fn a_plan_that_does_not_fit_names_operator_and_bytes() {
-    let little = Options { sram: Some(tilewright_plan::Bytes(16)) };
+    let little = Options { sram: Some(tilewright_plan::Bytes(16)), ..Options::default() };
     let planned = planned(&little).unwrap();
     assert!(!planned.report.fits);
     let problem = tilewright_server::pipeline::does_not_fit(&planned.report).unwrap();

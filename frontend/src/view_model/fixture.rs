@@ -88,7 +88,9 @@ pub fn plan() -> PlanFacts {
         .map(|index| Slice {
             lane: 0,
             kind: SliceKind::Compute,
+            waits_for: None,
             layer: index,
+            frame: 0,
             step: u32::from(index),
             start: CyclePoint(u64::from(index) * 2_160),
             end: CyclePoint(u64::from(index + 1) * 2_160),

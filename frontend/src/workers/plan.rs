@@ -148,7 +148,7 @@ fn cannot(error: &dyn std::fmt::Display) -> Trouble {
 fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Trouble> {
     let board = tilewright_board::find(&settings.board).map_err(|error| cannot(&error))?;
     let strategy = settings.strategy.parse::<Strategy>().map_err(|error| cannot(&error))?;
-    let options = Options { sram: settings.sram_bytes.map(Bytes) };
+    let options = Options { sram: settings.sram_bytes.map(Bytes), ..Options::default() };
     let planning = Planning::new(model, strategy, &options).map_err(|error| match error {
         PlanError::NotAChain(_) => Trouble::new(
             format!("The strategy '{strategy}' is for chains of layers"),

@@ -95,10 +95,14 @@ pub struct Slice {
     lane: u8,
     /// `compute`, `copy` or `stall`.
     kind: String,
+    /// The lane that a stall waits for.
+    waits_for: Option<u8>,
     /// Layer (position in the plan's order).
     layer: u16,
     /// Step in the lane.
     step: u32,
+    /// Frame that is worked on.
+    frame: u32,
     /// Start, in cycles.
     start: u64,
     /// End, in cycles.
@@ -155,8 +159,10 @@ mod tests {
         let slice = report::Slice {
             lane: 0,
             kind: report::SliceKind::Compute,
+            waits_for: None,
             layer: 0,
             step: 0,
+            frame: 0,
             start: CyclePoint(0),
             end: CyclePoint(0),
             instructions: 0,

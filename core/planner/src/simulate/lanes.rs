@@ -1,0 +1,194 @@
+//! Lanes that run together, over several periods.
+
+use crate::costs::Cost;
+use tilewright_plan::{CyclePoint, Instruction, Program, Step};
+use tilewright_report::{Slice, SliceKind};
+
+/// Slices of `frames` frames of `program`: each lane runs in its own order, one period after the
+/// other; a step starts when the step before it in its lane and all that it waits for have ended. In
+/// period p a step of stage s works on frame p − s, if there is one. Steps that wait in a circle
+/// never start and have no slice. `cost` is that of a step of a lane, with the bytes that it moves.
+pub fn simulate(
+    program: &Program,
+    frames: u32,
+    cost: impl Fn(usize, usize) -> (Cost, u64),
+) -> Vec<Slice> {
+    let periods = frames.saturating_add(u32::from(program.stages.max(1)) - 1);
+    let mut lanes: Vec<Progress> = program.lanes.iter().map(|_| Progress::default()).collect();
+    let mut slices = Vec::new();
+    loop {
+        let mut moved = false;
+        for (index, lane) in program.lanes.iter().enumerate() {
+            while lanes[index].period < periods {
+                let Progress { period, step: number, free, .. } = lanes[index];
+                let Some(step) = lane.steps.get(number) else {
+                    lanes[index].period += 1;
+                    lanes[index].step = 0;
+                    continue;
+                };
+                let Some(frame) = frame(step, period, frames) else {
+                    lanes[index].end(free);
+                    continue;
+                };
+                let Some((ready, awaited)) = ready(program, step, period, &lanes) else { break };
+                let start = ready.max(free);
+                let (cost, bytes) = cost(index, number);
+                let slice = Slice {
+                    lane: index as u8,
+                    kind: SliceKind::Stall,
+                    waits_for: None,
+                    layer: step.layer,
+                    step: number as u32,
+                    frame,
+                    start: free,
+                    end: start,
+                    instructions: 0,
+                    bytes: 0,
+                };
+                if start > free {
+                    slices.push(Slice { waits_for: Some(awaited), ..slice });
+                }
+                let end = start + cost.cycles;
+                let kind = match step.instruction {
+                    Instruction::Compute { .. } => Some(SliceKind::Compute),
+                    Instruction::Copy { .. } => Some(SliceKind::Copy),
+                    Instruction::Mark(_) => None,
+                };
+                if let Some(kind) = kind {
+                    let instructions = cost.instructions;
+                    slices.push(Slice { kind, start, end, instructions, bytes, ..slice });
+                }
+                lanes[index].end(end);
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    // A lane's own slices are in order already.
+    slices.sort_by_key(|slice| slice.lane);
+    slices
+}
+
+/// How far a lane is.
+#[derive(Default)]
+struct Progress {
+    period: u32,
+    /// Next step of the period.
+    step: usize,
+    /// When the step before has ended.
+    free: CyclePoint,
+    /// When each step so far has ended, period after period.
+    ends: Vec<CyclePoint>,
+}
+
+impl Progress {
+    fn end(&mut self, at: CyclePoint) {
+        self.ends.push(at);
+        self.free = at;
+        self.step += 1;
+    }
+}
+
+/// The frame that a step works on in this period.
+fn frame(step: &Step, period: u32, frames: u32) -> Option<u32> {
+    period.checked_sub(u32::from(step.stage)).filter(|frame| *frame < frames)
+}
+
+/// When all that a step waits for has ended, and the lane that it waits for longest; nothing if that
+/// is not known yet. What lies before the first period has ended.
+fn ready(
+    program: &Program,
+    step: &Step,
+    period: u32,
+    lanes: &[Progress],
+) -> Option<(CyclePoint, u8)> {
+    let mut latest = (CyclePoint(0), 0);
+    for after in step.after.iter().flatten() {
+        let Some(period) = period.checked_sub(u32::from(after.periods)) else { continue };
+        let steps = program.lanes.get(usize::from(after.lane))?.steps.len();
+        let index = period as usize * steps + after.step as usize;
+        let end = *lanes[usize::from(after.lane)].ends.get(index)?;
+        if end >= latest.0 {
+            latest = (end, after.lane);
+        }
+    }
+    Some(latest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_plan::{After, Cycles, Lane, LaneKind};
+
+    fn step(layer: u16, after: Option<After>) -> Step {
+        Step {
+            after: [after, None, None],
+            stage: 0,
+            layer,
+            instruction: Instruction::Compute {
+                op: 0,
+                tile: 0,
+                first_view: 0,
+                order: tilewright_plan::RowOrder::Whole,
+            },
+        }
+    }
+
+    fn program(stages: u16, lanes: Vec<Vec<Step>>) -> Program {
+        Program {
+            name: "main".to_owned(),
+            boot: false,
+            stages,
+            lanes: lanes.into_iter().map(|steps| Lane { kind: LaneKind::Core, steps }).collect(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+
+    fn cost(cycles: u64) -> (Cost, u64) {
+        (Cost { instructions: 0, cycles: Cycles(cycles) }, 0)
+    }
+
+    #[test]
+    fn a_step_waits_for_another_lane_and_the_stall_is_seen() {
+        let after = After { lane: 1, step: 0, periods: 0 };
+        let program = program(1, vec![vec![step(0, Some(after))], vec![step(1, None)]]);
+        let slices = simulate(&program, 1, |lane, _| cost([10, 100][lane]));
+        let seen: Vec<_> =
+            slices.iter().map(|s| (s.lane, s.kind, s.waits_for, s.start.0, s.end.0)).collect();
+        assert_eq!(
+            seen,
+            [
+                (0, SliceKind::Stall, Some(1), 0, 100),
+                (0, SliceKind::Compute, None, 100, 110),
+                (1, SliceKind::Compute, None, 0, 100),
+            ]
+        );
+    }
+
+    #[test]
+    fn steps_that_wait_for_each_other_end_the_simulation() {
+        let wait = |lane| Some(After { lane, step: 0, periods: 0 });
+        let program = program(1, vec![vec![step(0, wait(1))], vec![step(0, wait(0))]]);
+        assert!(simulate(&program, 3, |_, _| cost(0)).is_empty());
+    }
+
+    #[test]
+    fn a_load_one_frame_ahead_overlaps_with_the_frame_before() {
+        // Lane 1 loads, 10 cycles; lane 0 computes the frame loaded a period before, 30 cycles; the
+        // next load needs the buffer that the compute of two periods ago has left.
+        let load = step(0, Some(After { lane: 0, step: 0, periods: 1 }));
+        let loaded = Some(After { lane: 1, step: 0, periods: 1 });
+        let compute = Step { stage: 1, ..step(0, loaded) };
+        let program = program(2, vec![vec![compute], vec![load]]);
+        let slices = simulate(&program, 4, |lane, _| cost([30, 10][lane]));
+        let ends = |lane| {
+            let of_lane = slices.iter().filter(move |s| s.lane == lane);
+            of_lane.filter(|s| s.kind != SliceKind::Stall).map(|s| (s.frame, s.end.0))
+        };
+        assert_eq!(ends(1).collect::<Vec<_>>(), [(0, 10), (1, 20), (2, 50), (3, 80)]);
+        assert_eq!(ends(0).collect::<Vec<_>>(), [(0, 40), (1, 70), (2, 100), (3, 130)]);
+    }
+}

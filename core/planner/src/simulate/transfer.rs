@@ -1,0 +1,149 @@
+//! What copies take on a board: set-up of the engine, then bursts that are read at one end and
+//! written at the other, or a command of the card.
+
+use tilewright_board::{Access, Board, Card, Curve, Engine, Memory, MemoryKind};
+use tilewright_plan::{Cycles, Hertz, LaneKind, Space, Span};
+
+/// Picoseconds of a second.
+const SECOND_PS: u128 = 1_000_000_000_000;
+
+/// What copies take on a board with a card.
+#[derive(Clone, Debug)]
+pub struct Transfers<'b> {
+    board: &'b Board,
+    card: Option<&'b Card>,
+}
+
+impl<'b> Transfers<'b> {
+    /// Copies on `board`, with this card in its slot.
+    #[must_use]
+    pub const fn new(board: &'b Board, card: Option<&'b Card>) -> Self {
+        Self { board, card }
+    }
+
+    /// What a copy takes on a lane of this kind; without an engine, or without what is known of the
+    /// memories, the parts that are known.
+    #[must_use]
+    pub fn copy(&self, lane: LaneKind, source: &Span, destination: &Span) -> Cycles {
+        let engine = self.board.engine(lane);
+        let runs = if source.rows == destination.rows && is_one(source) && is_one(destination) {
+            1
+        } else {
+            u64::from(source.rows.max(destination.rows)).max(1)
+        };
+        let bytes = source.bytes();
+        let run = bytes.div_ceil(runs);
+        let clock = self.board.core.clock.hertz;
+        let set_up = |items: u64| engine.map_or(0, |engine| items * engine.set_up_cycles);
+        match (source.space(), destination.space()) {
+            (Some(Space::Card), _) => Cycles(runs * self.command(run, Direction::Read).0),
+            (_, Some(Space::Card)) => Cycles(runs * self.command(run, Direction::Write).0),
+            (from, to) => {
+                let item = engine.map_or(u64::MAX, |engine| engine.largest_bytes.0.max(1));
+                let burst = engine.map_or(16, burst);
+                let ends = [
+                    self.memory(from).and_then(|memory| memory.timing.as_ref()?.dma_read),
+                    self.memory(to).and_then(|memory| memory.timing.as_ref()?.dma_write),
+                ];
+                let moved = ends.iter().flatten().map(|access| bursts(access, run, burst)).sum();
+                let moved = cycles(moved, clock).0;
+                Cycles(set_up(runs * run.div_ceil(item).max(1)) + runs * moved)
+            }
+        }
+    }
+
+    /// What one command takes that reads or writes `bytes` that follow each other on the card;
+    /// nothing without a card, but for the set-up.
+    #[must_use]
+    pub fn command(&self, bytes: u64, direction: Direction) -> Cycles {
+        let engine = self.board.engine(LaneKind::Card);
+        let most = engine.map_or(u64::MAX, |engine| engine.largest_bytes.0.max(1));
+        let commands = bytes.div_ceil(most).max(1);
+        let set_up = engine.map_or(0, |engine| commands * engine.set_up_cycles);
+        let Some(card) = self.card else { return Cycles(set_up) };
+        let Curve { fixed_ns, bytes_per_second, .. } = match direction {
+            Direction::Read => &card.read,
+            Direction::Write => &card.write,
+        };
+        let slot = self.board.slot.as_ref().map_or(u64::MAX, |slot| slot.bytes_per_second);
+        let rate = u128::from((*bytes_per_second).min(slot).max(1));
+        let fixed = u128::from(commands) * u128::from(*fixed_ns) * 1000;
+        let ps = fixed + u128::from(bytes) * SECOND_PS / rate;
+        Cycles(set_up) + cycles(ps, self.board.core.clock.hertz)
+    }
+
+    /// The memory that a space lies in.
+    fn memory(&self, space: Option<Space>) -> Option<&Memory> {
+        let first = |kind| self.board.memory.iter().find(|memory| memory.kind == kind);
+        match space? {
+            Space::Arena => first(MemoryKind::Sram).or_else(|| first(MemoryKind::Dtcm)),
+            Space::Weights | Space::Constants => first(MemoryKind::Flash),
+            space => self.board.external(space),
+        }
+    }
+}
+
+/// Which way bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// From the card.
+    Read,
+    /// To the card.
+    Write,
+}
+
+const fn burst(engine: &Engine) -> u64 {
+    if engine.burst_bytes == 0 { 1 } else { engine.burst_bytes as u64 }
+}
+
+/// Whether a span is one run of bytes.
+const fn is_one(span: &Span) -> bool {
+    span.rows <= 1 || span.pitch == span.row_bytes
+}
+
+/// Picoseconds of moving `bytes` in bursts.
+fn bursts(access: &Access, bytes: u64, burst: u64) -> u128 {
+    let count = u128::from(bytes.div_ceil(burst));
+    let rate = u128::from(access.bytes_per_second.max(1));
+    count * u128::from(access.latency_ps) + u128::from(bytes) * SECOND_PS / rate
+}
+
+/// Whole cycles that so many picoseconds take.
+fn cycles(ps: u128, clock: Hertz) -> Cycles {
+    let cycles = (ps * u128::from(clock.0)).div_ceil(SECOND_PS);
+    Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn span(space: Space, rows: u32, row_bytes: u32, pitch: u32) -> Span {
+        Span { offset: 0, rows, row_bytes, pitch, space: space as u8, reserved: [0; 3] }
+    }
+
+    #[test]
+    fn a_command_of_the_paper_card_takes_its_fixed_time_and_its_rate() {
+        let board = tilewright_board::find("paper-swapnn-512k").unwrap();
+        let card = tilewright_board::find_card("paper-swapnn").unwrap();
+        let transfers = Transfers::new(&board, Some(&card));
+        // 0.58 ms and 128,000 B at 5.0 MB/s, at 216 MHz.
+        assert_eq!(transfers.command(128_000, Direction::Read), Cycles(125_280 + 5_529_600));
+        assert_eq!(transfers.command(1, Direction::Write), Cycles(125_280 + 44));
+    }
+
+    #[test]
+    fn bursts_are_read_and_then_written() {
+        let board = tilewright_board::find("stm32f746g-disco").unwrap();
+        let transfers = Transfers::new(&board, None);
+        let (from, to) =
+            (span(Space::ExternalRam, 1, 1600, 1600), span(Space::Arena, 1, 1600, 1600));
+        // 100 bursts: 66 ns and 16 B at 216 MB/s, then 9.3 ns and 16 B at 864 MB/s.
+        let moved = (100.0 * (66.0 + 16e3 / 216.0 + 9.3 + 16e3 / 864.0) * 0.216_f64).ceil() as u64;
+        assert_eq!(transfers.copy(LaneKind::Dma, &from, &to), Cycles(160 + moved));
+        // Rows that lie apart are items of their own.
+        let apart = span(Space::ExternalRam, 10, 160, 1000);
+        let apart = transfers.copy(LaneKind::Dma, &apart, &to).0;
+        assert!(apart >= 1600 + moved && apart <= 1600 + moved + 10, "{apart}");
+    }
+}
