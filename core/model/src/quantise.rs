@@ -16,7 +16,7 @@ use crate::data::{Data, Source};
 use crate::graph::{Model, Node, TensorId};
 use crate::integer::IntegerError;
 use crate::interpret::{RunError, check_types};
-use crate::op::Op;
+use crate::op::{Activation, Op, Padding};
 use crate::tensor::{DType, Quantisation, Tensor};
 use crate::verify::VerifyError;
 
@@ -155,6 +155,12 @@ fn convert(model: &Model, scales: &[Option<Quantisation>]) -> Result<Model, Quan
             inputs.extend(weighted.bias.map(|bias| result.add_tensor(bias)));
         }
         if scales::keeps_quantisation(&node.op) {
+            if let [input] = inputs[..]
+                && matches!(node.op, Op::MaxPool { .. } | Op::AveragePool { .. })
+            {
+                pool(&mut result, node, input);
+                continue;
+            }
             for input in &mut inputs {
                 *input = requantised(model, &mut result, node, *input);
             }
@@ -164,6 +170,33 @@ fn convert(model: &Model, scales: &[Option<Quantisation>]) -> Result<Model, Quan
     // The float weights, which no node reads any more.
     crate::passes::dead_nodes::drop_tensors(&mut result);
     Ok(result)
+}
+
+/// Adds a pool to the int8 model in the making. Where its result has another quantisation than its
+/// operand, the result is requantised: the operand's values may be outside of the result's range.
+/// A mean of the whole image becomes an operator that rescales its sum, and rounds once.
+fn pool(model: &mut Model, node: &Node, input: TensorId) {
+    let Some(output) = node.outputs.first().copied() else { return };
+    let (from, to) = (model.tensor(input), model.tensor(output));
+    if from.quantisation == to.quantisation {
+        model.nodes.push(Node { inputs: vec![input], ..node.clone() });
+        return;
+    }
+    let image = from.shape.dims().get(1..3).map(<[usize]>::to_vec);
+    if let Op::AveragePool { window, activation: Activation::None, .. } = &node.op
+        && window.padding == Padding::default()
+        && image.as_deref() == Some(&window.size)
+    {
+        let op = Op::Mean { axes: vec![1, 2], keep_dims: true };
+        model.nodes.push(Node { op, inputs: vec![input], ..node.clone() });
+        return;
+    }
+    let name = format!("{}.pooled", node.name);
+    let pooled = Tensor { name, quantisation: from.quantisation.clone(), ..to.clone() };
+    let pooled = model.add_tensor(pooled);
+    model.nodes.push(Node { inputs: vec![input], outputs: vec![pooled], ..node.clone() });
+    let (name, op) = (format!("{}.requantised", node.name), Op::Requantise);
+    model.nodes.push(Node { name, op, inputs: vec![pooled], outputs: vec![output] });
 }
 
 /// The tensor under the quantisation of the node's result: itself, if it has that already. `real` is

@@ -112,6 +112,7 @@ const MICROSOFT: &[(&str, Import)] = &[
     ("QGemm", quantised::linear),
     ("QLinearAdd", quantised::linear),
     ("QLinearAveragePool", quantised::linear),
+    ("QLinearConcat", quantised::linear),
     ("QLinearGlobalAveragePool", quantised::linear),
     ("QLinearLeakyRelu", quantised::linear),
     ("QLinearMul", quantised::linear),

@@ -5,6 +5,7 @@ mod faults;
 mod files;
 mod operators;
 mod oracle;
+mod recorded;
 mod stored;
 
 use tilewright_model::{Data, Model, float};

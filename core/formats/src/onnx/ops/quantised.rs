@@ -142,45 +142,52 @@ fn real(
 /// point; then scale and zero point of the result.
 struct Parts {
     op: &'static str,
-    operands: &'static [[usize; 3]],
+    operands: Vec<[usize; 3]>,
     result: [usize; 2],
     bias: Option<usize>,
     /// The dimension of constants that several scales run along.
     axis: i64,
 }
 
-const AT: [[usize; 3]; 2] = [[0, 1, 2], [3, 4, 5]];
-
-const fn parts(
-    op: &'static str,
-    operands: &'static [[usize; 3]],
-    result: [usize; 2],
-    bias: Option<usize>,
-    axis: i64,
-) -> Parts {
-    Parts { op, operands, result, bias, axis }
+/// An operator of one operand, or of two.
+fn parts(op: &'static str, operands: usize, bias: Option<usize>, axis: i64) -> Parts {
+    let end = 3 * operands;
+    // A bias in the middle moves the result back by one.
+    let result = if bias == Some(end) { end + 1 } else { end };
+    Parts { op, operands: triples(0, end), result: [result, result + 1], bias, axis }
 }
 
-fn known(op: &str) -> Option<Parts> {
-    let one = AT.split_at(1).0;
-    Some(match op {
-        "QLinearConv" => parts("Conv", &AT, [6, 7], Some(8), 0),
-        "QLinearMatMul" => parts("MatMul", &AT, [6, 7], None, -1),
-        "QGemm" => parts("Gemm", &AT, [7, 8], Some(6), 0),
-        "QLinearAdd" => parts("Add", &AT, [6, 7], None, 0),
-        "QLinearMul" => parts("Mul", &AT, [6, 7], None, 0),
-        "QLinearGlobalAveragePool" => parts("GlobalAveragePool", one, [3, 4], None, 0),
-        "QLinearAveragePool" => parts("AveragePool", one, [3, 4], None, 0),
-        "QLinearSigmoid" => parts("Sigmoid", one, [3, 4], None, 0),
-        "QLinearLeakyRelu" => parts("LeakyRelu", one, [3, 4], None, 0),
-        "QLinearSoftmax" => parts("Softmax", one, [3, 4], None, 0),
+/// Value, scale and zero point by turns, from `start` up to `end`.
+fn triples(start: usize, end: usize) -> Vec<[usize; 3]> {
+    (start..end).step_by(3).map(|at| [at, at + 1, at + 2]).collect()
+}
+
+fn known(node: &NodeProto) -> Option<Parts> {
+    Some(match node.op_type.as_str() {
+        "QLinearConv" => parts("Conv", 2, Some(8), 0),
+        "QLinearMatMul" => parts("MatMul", 2, None, -1),
+        "QGemm" => parts("Gemm", 2, Some(6), 0),
+        "QLinearAdd" => parts("Add", 2, None, 0),
+        "QLinearMul" => parts("Mul", 2, None, 0),
+        "QLinearAveragePool" => parts("AveragePool", 1, None, 0),
+        "QLinearConcat" => Parts {
+            op: "Concat",
+            operands: triples(2, node.input.len()),
+            result: [0, 1],
+            bias: None,
+            axis: 0,
+        },
+        "QLinearGlobalAveragePool" => parts("GlobalAveragePool", 1, None, 0),
+        "QLinearLeakyRelu" => parts("LeakyRelu", 1, None, 0),
+        "QLinearSigmoid" => parts("Sigmoid", 1, None, 0),
+        "QLinearSoftmax" => parts("Softmax", 1, None, 0),
         _ => return None,
     })
 }
 
 /// An operator on integers, as the float operator between what it states.
 pub(super) fn linear(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
-    let Some(parts) = known(&place.node.op_type) else {
+    let Some(parts) = known(place.node) else {
         return Err(place.bad("this operator is not supported"));
     };
     if place.flag("channels_last", false)? {
