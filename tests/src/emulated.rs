@@ -105,6 +105,7 @@ pub fn job(
     let job = Job {
         board: board.id.clone(),
         elf: firmware.elf,
+        external_flash: Vec::new(),
         frames: vec![input_frame(&payload).map_err(|e| text(&e))?],
         limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
         watches: Vec::new(),

@@ -5,6 +5,7 @@
 //! modelled. [`disassemble`] gives text for fault reports.
 
 mod block;
+mod cache;
 mod decode;
 mod disassembly;
 mod exception;
@@ -15,6 +16,7 @@ mod narrow;
 mod wide;
 
 pub use block::{BlockCost, Flags, block_cost, branch_mispredicted, exception_cycles};
+pub use cache::{Access, DataCache};
 pub use decode::{Decoder, decode};
 pub use disassembly::disassemble;
 pub use exception::{ExceptionReturn, Frame, FrameKind, above_frame, frame_address};

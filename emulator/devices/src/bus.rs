@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 
 use thiserror::Error;
-use tilewright_board::Board;
+use tilewright_board::{Board, MemoryKind};
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
 use crate::clocks::{Clocks, Rcc};
 use crate::core_registers::CoreRegisters;
 use crate::exti::Exti;
+use crate::fmc::Fmc;
 use crate::gpio::Gpio;
+use crate::maintenance::Maintenance;
+use crate::mpu::Attributes;
 use crate::nvic::{Masks, Nvic};
 use crate::plain::Plain;
+use crate::quadspi::QuadSpi;
 use crate::stm32f746::{self, Model, Peripheral};
 use crate::timer::Timer;
 use crate::usart::Usart;
@@ -31,6 +35,8 @@ enum Slot {
     Usart(Box<Usart>),
     Timer(Box<Timer>),
     Exti(Exti),
+    Fmc(Fmc),
+    QuadSpi(Box<QuadSpi>),
     Plain(Plain),
     Unmodelled,
 }
@@ -43,6 +49,8 @@ impl Slot {
             Model::Usart(number) => Self::Usart(Box::new(Usart::new(number))),
             Model::Timer(apb, wide) => Self::Timer(Box::new(Timer::new(apb, wide))),
             Model::Exti => Self::Exti(Exti::default()),
+            Model::Fmc => Self::Fmc(Fmc::default()),
+            Model::QuadSpi => Self::QuadSpi(Box::default()),
             Model::Plain(end, rules) => Self::Plain(Plain::new(end, rules)),
             Model::Unmodelled => Self::Unmodelled,
         }
@@ -55,6 +63,8 @@ impl Slot {
             Self::Usart(device) => Some(device.as_mut()),
             Self::Timer(device) => Some(device.as_mut()),
             Self::Exti(device) => Some(device),
+            Self::Fmc(device) => Some(device),
+            Self::QuadSpi(device) => Some(device.as_mut()),
             Self::Plain(device) => Some(device),
             Self::Unmodelled => None,
         }
@@ -350,6 +360,35 @@ impl Bus {
     #[must_use]
     pub fn send_event_on_pend(&self) -> bool {
         self.core.scb.send_event_on_pend()
+    }
+
+    /// What the core may do with an address, and whether through the cache.
+    #[must_use]
+    pub fn attributes(&self, address: u32) -> Attributes {
+        self.core.mpu.attributes(address)
+    }
+
+    /// Whether the data cache is on.
+    #[must_use]
+    pub fn data_cache_on(&self) -> bool {
+        self.core.scb.data_cache_on()
+    }
+
+    /// Requests for maintenance of the data cache since the last call, in their order.
+    pub fn take_maintenance(&mut self) -> Vec<Maintenance> {
+        std::mem::take(&mut self.core.maintenance)
+    }
+
+    /// Bytes of an external memory that its controller lets the core address, of `bytes` that are
+    /// there; 0 if it is not set up.
+    #[must_use]
+    pub fn addressable(&self, kind: MemoryKind, bytes: u64) -> u64 {
+        let answers = self.slots.iter().map(|slot| match (slot, kind) {
+            (Slot::Fmc(device), MemoryKind::Sdram) if device.is_ready(1) => bytes,
+            (Slot::QuadSpi(device), MemoryKind::QspiFlash) => device.mapped_bytes().min(bytes),
+            _ => 0,
+        });
+        answers.max().unwrap_or(0)
     }
 
     /// Whether the core sleeps when it returns to thread mode.

@@ -66,6 +66,11 @@ impl Clocks {
         }
     }
 
+    /// Core cycles of so many microseconds, at the clock that firmware sets the core to.
+    pub fn core_cycles_of_us(&self, microseconds: u64) -> u64 {
+        microseconds.saturating_mul(self.core_hz) / 1_000_000
+    }
+
     /// Core cycles of a tick of timers on APB1 (0) or APB2 (1): twice as fast as a divided bus
     /// (RM0385, 5.2, figure 13; RCC_DCKCFGR1.TIMPRE = 0).
     pub fn timer_tick(&self, apb: usize) -> u64 {

@@ -5,12 +5,16 @@ use std::ops::RangeInclusive;
 
 use crate::access::{AccessError, Time, Write, earlier};
 use crate::dwt::Dwt;
+use crate::maintenance::Maintenance;
+use crate::mpu::{self, Mpu};
 use crate::nvic::Nvic;
 use crate::scb::{Effect, Scb};
 use crate::systick::SysTick;
 
 /// Where the registers are.
 const PRIVATE_BUS: RangeInclusive<u32> = 0xe000_0000..=0xe00f_ffff;
+const MPU_FIRST: u32 = 0xe000_e000 + mpu::FIRST;
+const MPU_LAST: u32 = 0xe000_e000 + mpu::LAST;
 /// DEV_ID 0x449, REV_ID 0x1001 (RM0385, 40.6.1).
 const DBGMCU_IDCODE: u32 = 0x1001_6449;
 
@@ -21,6 +25,10 @@ pub struct CoreRegisters {
     pub nvic: Nvic,
     /// System control.
     pub scb: Scb,
+    /// Memory protection.
+    pub mpu: Mpu,
+    /// Maintenance of the data cache that is not done yet.
+    pub maintenance: Vec<Maintenance>,
     systick: SysTick,
     dwt: Dwt,
     debug: [u32; 3],
@@ -33,6 +41,8 @@ impl CoreRegisters {
         Self {
             nvic: Nvic::default(),
             scb: Scb::new(vectors),
+            mpu: Mpu::default(),
+            maintenance: Vec::new(),
             systick: SysTick::default(),
             dwt: Dwt::default(),
             debug: [0; 3],
@@ -81,6 +91,7 @@ impl CoreRegisters {
                 value
             }
             0xe000_e100..=0xe000_e4ef => self.nvic.read(address - 0xe000_e100),
+            MPU_FIRST..=MPU_LAST => self.mpu.read(address & 0xfff),
             0xe000_e000..=0xe000_efff => self.scb.read(address & 0xfff, &self.nvic, exception),
             0xe004_2000 => Some(DBGMCU_IDCODE),
             0xe004_2004..=0xe004_200c => {
@@ -100,12 +111,17 @@ impl CoreRegisters {
             0xe000_1000..=0xe000_1fff => self.dwt.write(address & 0xfff, write.value, now),
             0xe000_e010..=0xe000_e01c => self.systick.write(address & 0xf, write.value, now),
             0xe000_e100..=0xe000_e4ef => self.nvic.write(address - 0xe000_e100, write),
+            MPU_FIRST..=MPU_LAST => self.mpu.write(address & 0xfff, write),
             0xe000_e000..=0xe000_efff => {
                 match self.scb.write(address & 0xfff, write, &mut self.nvic) {
                     Effect::None => true,
                     Effect::Unknown => false,
                     Effect::Reset => {
                         self.reset = true;
+                        true
+                    }
+                    Effect::Cache(maintenance) => {
+                        self.maintenance.push(maintenance);
                         true
                     }
                     Effect::Trace(on) => {

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::access::Write;
+use crate::maintenance::Maintenance;
 use crate::nvic::Nvic;
 
 const CPUID: u32 = 0xd00;
@@ -45,7 +46,6 @@ const FIXED: &[(u32, u32)] = &[
     (0xd70, 0x0131_0132),
     (0xd78, 0x0900_0003),
     (0xd7c, 0x8303_c003),
-    (0xd90, 0x0000_0800),
     (0xdf0, 0),
     (0xf40, 0x1011_0021),
     (0xf44, 0x1100_0011),
@@ -66,6 +66,8 @@ pub enum Effect {
     Reset,
     /// DEMCR.TRCENA has this value.
     Trace(bool),
+    /// Lines of the data cache.
+    Cache(Maintenance),
 }
 
 /// The registers, at offsets from 0xE000E000.
@@ -94,6 +96,11 @@ impl Scb {
     /// Whether CPACR gives full access to the floating-point unit.
     pub fn float_enabled(&self) -> bool {
         self.get(CPACR) >> 20 & 15 == 15
+    }
+
+    /// Whether CCR switches the data cache on.
+    pub fn data_cache_on(&self) -> bool {
+        self.get(CCR) >> 16 & 1 != 0
     }
 
     /// SCR.SEVONPEND.
@@ -135,9 +142,7 @@ impl Scb {
             // 4 KB: data 4 ways of 32 sets, instructions 2 ways of 64 sets, lines of 32 bytes.
             CCSIDR if self.get(CSSELR) & 1 == 0 => 0xf003_e019,
             CCSIDR => 0xf007_e009,
-            0x008 | SCR..=0xd3c | CSSELR | CPACR | 0xd90..=0xdb8 | 0xdf4..=DEMCR => {
-                self.get(offset)
-            }
+            0x008 | SCR..=0xd3c | CSSELR | CPACR | 0xdf4..=DEMCR => self.get(offset),
             VTOR | 0xf34..=0xf3c | 0xf90..=0xfa8 => self.get(offset),
             // Cache maintenance reads as 0.
             0xf50..=0xf78 => 0,
@@ -185,9 +190,10 @@ impl Scb {
                 self.registers.insert(DEMCR, value);
                 return Effect::Trace(value & 1 << 24 != 0);
             }
-            // Nothing to do: memories here are always coherent.
-            0xf50..=0xf78 => {}
-            0x008 | SCR..=0xd3c | CSSELR | CPACR | 0xd90..=0xdb8 | 0xdf0..=0xdf8 => {
+            0xf50..=0xf78 => {
+                return Maintenance::of(offset, write.value).map_or(Effect::None, Effect::Cache);
+            }
+            0x008 | SCR..=0xd3c | CSSELR | CPACR | 0xdf0..=0xdf8 => {
                 self.registers.insert(offset, value);
             }
             0xf34..=0xf3c | 0xf90..=0xfa8 => {

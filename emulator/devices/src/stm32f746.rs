@@ -16,6 +16,10 @@ pub enum Model {
     Timer(usize, bool),
     /// External interrupts.
     Exti,
+    /// Flexible memory controller.
+    Fmc,
+    /// Serial flash controller.
+    QuadSpi,
     /// Registers that keep what is written, which is all that firmware can tell.
     Plain(u32, &'static [(u32, Rule)]),
     /// Not modelled: keeps what is written, and each access is recorded.
@@ -87,6 +91,17 @@ const fn usart(
 
 const fn gpio(name: &'static str, index: u32) -> Peripheral {
     p(name, 0x4002_0000 + index * 0x400, Some((AHB1, index)), None, Model::Gpio(index))
+}
+
+const fn external(
+    name: &'static str,
+    first: u32,
+    clock: u32,
+    interrupt: u32,
+    model: Model,
+) -> Peripheral {
+    let last = first + 0xfff;
+    Peripheral { name, first, last, clock: Some((AHB3, clock)), interrupt: Some(interrupt), model }
 }
 
 /// PWR, RM0385, 4.4: the regulator and the over-drive are ready at once.
@@ -200,8 +215,8 @@ pub const PERIPHERALS: &[Peripheral] = &[
     other("USB OTG FS", 0x5000_0000, 0x5003_ffff, (AHB2, 7)),
     small("DCMI", 0x5005_0000, (AHB2, 0)),
     small("RNG", 0x5006_0800, (AHB2, 6)),
-    other("FMC", 0xa000_0000, 0xa000_0fff, (AHB3, 0)),
-    other("QUADSPI", 0xa000_1000, 0xa000_1fff, (AHB3, 1)),
+    external("FMC", 0xa000_0000, 0, 48, Model::Fmc),
+    external("QUADSPI", 0xa000_1000, 1, 92, Model::QuadSpi),
 ];
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ fn address() -> impl Strategy<Value = u32> {
         4 => (0u32..0x98).prop_map(|offset| 0x4002_3800 + offset),
         4 => (0u32..0x2c).prop_map(|offset| 0x4001_1000 + offset),
         4 => (0u32..0x44).prop_map(|offset| 0x4000_0000 + offset),
+        4 => (0u32..0x2000).prop_map(|offset| 0xa000_0000 + offset),
         1 => any::<u32>(),
     ]
 }

@@ -1,6 +1,7 @@
 //! What firmware relies on: clocks, the console's timing, timers, interrupts.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use tilewright_board::MemoryKind;
 use tilewright_devices::{AccessError, Bus, Masks, Size, Time};
 
 const RCC: u32 = 0x4002_3800;
@@ -196,4 +197,50 @@ fn pins_read_their_outputs_and_pulls() {
     assert_eq!(board.read(gpio_i + 0x10), 0b110);
     board.write(gpio_i + 0x18, 0x2_0000);
     assert_eq!(board.read(gpio_i + 0x10), 0b100);
+}
+
+#[test]
+fn sdram_answers_behind_its_start_up_sequence() {
+    let fmc = 0xa000_0000;
+    let (command, refresh) = (fmc + 0x150, fmc + 0x154);
+    let sequence = |waits: u64| {
+        let mut board = Board::new();
+        board.write(RCC + 0x38, 1);
+        board.write(command, 0x11);
+        board.pass(waits);
+        for value in [0x12, 0x13 | 7 << 5, 0x14 | 0x230 << 9] {
+            board.write(command, value);
+        }
+        board.write(refresh, 1667 << 1);
+        board.bus.addressable(MemoryKind::Sdram, 64)
+    };
+    assert_eq!(sequence(21_600), 64);
+    assert_eq!(sequence(21_599), 0, "100 microseconds were not over");
+    let mut board = Board::new();
+    board.write(RCC + 0x38, 1);
+    board.write(command, 0x14);
+    board.write(refresh, 1667 << 1);
+    assert_eq!(board.bus.addressable(MemoryKind::Sdram, 64), 0);
+}
+
+#[test]
+fn serial_flash_says_what_it_is_and_is_mapped_by_the_command_that_it_knows() {
+    let quadspi = 0xa000_1000;
+    let mut board = Board::new();
+    board.write(RCC + 0x38, 2);
+    board.write(quadspi, 0x0100_0001);
+    board.write(quadspi + 0x04, 23 << 16);
+    board.write(quadspi + 0x10, 2);
+    board.write(quadspi + 0x14, 1 << 26 | 1 << 24 | 1 << 8 | 0x9f);
+    assert_eq!(board.read(quadspi + 0x08) & 2, 2, "the command is complete");
+    let identification = [0; 3].map(|_| board.read(quadspi + 0x20));
+    assert_eq!(identification, [0x20, 0xba, 0x18]);
+    let quad_read = 3 << 26 | 3 << 24 | 10 << 18 | 2 << 12 | 3 << 10 | 1 << 8 | 0xeb;
+    let mut mapped = |command| {
+        board.write(quadspi + 0x14, command);
+        board.bus.addressable(MemoryKind::QspiFlash, 16 << 20)
+    };
+    assert_eq!(mapped(quad_read), 16 << 20);
+    assert_eq!(mapped(quad_read ^ 2 << 18), 0, "8 clocks are too few");
+    assert_eq!(mapped(quad_read & !(3 << 26)), 0);
 }

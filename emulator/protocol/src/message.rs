@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +38,8 @@ pub struct Job {
     pub board: String,
     /// The ELF file: firmware and plan, exactly what is downloaded.
     pub elf: Vec<u8>,
+    /// What external flash holds, from its first byte on; zeros follow.
+    pub external_flash: Vec<u8>,
     /// Bytes that the host sends to the board's console, one list for each frame, each when the
     /// firmware waits for it.
     pub frames: Vec<Vec<u8>>,

@@ -113,6 +113,7 @@ fn job() -> Job {
     Job {
         board: "any".into(),
         elf: vec![1, 2, 3, 4],
+        external_flash: Vec::new(),
         frames: Vec::new(),
         limits: Limits { instructions: 1, console_bytes: 100 },
         watches: vec![watch, watch],

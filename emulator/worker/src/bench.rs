@@ -45,6 +45,7 @@ fn run_hooked() -> Result<(u64, u64), JobError> {
     let job = Job {
         board: BOARD.to_owned(),
         elf: Vec::new(),
+        external_flash: Vec::new(),
         frames: Vec::new(),
         limits: Limits { instructions: u64::MAX, console_bytes: 0 },
         watches: Vec::new(),

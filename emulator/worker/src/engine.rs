@@ -5,6 +5,7 @@ use std::time::Instant;
 use thiserror::Error;
 use tilewright_board::{Board, BoardError, MemoryKind};
 use tilewright_devices::{NoDevices, Size};
+use tilewright_plan::Space;
 use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::FaultKind;
 use unicorn_engine::{
@@ -15,6 +16,7 @@ use unicorn_engine::{
 use crate::block;
 use crate::elf::{ElfError, Firmware};
 use crate::exception;
+use crate::external;
 use crate::fault::{self, status};
 use crate::last_words;
 use crate::machine::{BadAccess, End, Machine};
@@ -50,6 +52,12 @@ pub enum JobError {
     Outside {
         /// Where.
         address: u32,
+        /// How many.
+        bytes: usize,
+    },
+    /// The image for external flash is larger than it, or there is none.
+    #[error("the image for external flash has {bytes} bytes, more than the board can hold there")]
+    ExternalFlash {
         /// How many.
         bytes: usize,
     },
@@ -89,7 +97,7 @@ pub fn run_firmware(
 ) -> Result<Finish, JobError> {
     let start = Instant::now();
     let machine = Machine::new(board, firmware, job, Box::new(sink))?;
-    let mut uc = set_up(machine)?;
+    let mut uc = set_up(machine, &job.external_flash)?;
     let reset = reset(&mut uc)?;
     let end = execute(&mut uc, reset);
     let machine = uc.get_data_mut();
@@ -115,13 +123,13 @@ pub fn run_firmware(
 }
 
 /// Unicorn with memories, devices and hooks.
-fn set_up<'a>(machine: Machine) -> Result<Engine<'a>, JobError> {
+fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>, JobError> {
     // Mode::MCLASS would force another core (and hooks must be there before code is translated).
     let mut uc = Engine::new_with_data(Arch::ARM, Mode::THUMB, machine)?;
     uc.ctl_set_cpu_model(ArmCpuModel::CORTEX_M7 as i32)?;
     limit_code_buffer(&uc)?;
     map_memories(&mut uc)?;
-    load(&mut uc)?;
+    load(&mut uc, external_flash)?;
     for (start, bytes) in DEVICE_REGIONS {
         map_devices(&mut uc, start, bytes)?;
     }
@@ -154,7 +162,7 @@ pub fn limit_code_buffer<D>(uc: &Unicorn<'_, D>) -> Result<(), uc_error> {
     unsafe { uc_ctl(uc.get_handle(), control, CODE_BUFFER) }.into()
 }
 
-/// Maps internal memories, those that touch as one.
+/// Maps internal memories, those that touch as one, and external ones, whose accesses are seen.
 fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
     let mut ranges: Vec<(u32, u64, Prot)> = uc
         .get_data()
@@ -165,11 +173,7 @@ fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
             let allowed = match memory.kind {
                 MemoryKind::Flash => Prot::READ | Prot::EXEC,
                 MemoryKind::Dtcm | MemoryKind::Sram => Prot::ALL,
-                MemoryKind::Sdram
-                | MemoryKind::FmcSram
-                | MemoryKind::OctalRam
-                | MemoryKind::QspiFlash
-                | MemoryKind::Card => return None,
+                _ => return None,
             };
             Some((memory.address?, memory.bytes.0, allowed))
         })
@@ -183,16 +187,49 @@ fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
         touches
     });
     for (address, bytes, allowed) in ranges {
-        uc.mem_map(u64::from(address), bytes, allowed)?;
+        map_internal(uc, address, bytes, allowed)?;
+    }
+    for index in 0..uc.get_data().external.len() {
+        let memory = &uc.get_data().external[index].memory;
+        let (Some(address), bytes) = (memory.address, memory.bytes.0) else { continue };
+        uc.get_data_mut().memories.add(address, bytes as usize);
+        let read = move |uc: &mut Engine<'_>, offset: u64, size: usize| {
+            external::read(uc.get_data_mut(), index, offset, size)
+        };
+        let write = move |uc: &mut Engine<'_>, offset: u64, size: usize, value: u64| {
+            external::write(uc.get_data_mut(), index, offset, size, value);
+        };
+        uc.mmio_map(u64::from(address), bytes, Some(read), Some(write))?;
     }
     Ok(())
 }
 
-fn load(uc: &mut Engine<'_>) -> Result<(), JobError> {
-    let segments = uc.get_data().firmware.segments.clone();
-    for (address, bytes) in segments {
-        uc.mem_write(u64::from(address), &bytes)
-            .map_err(|_| JobError::Outside { address, bytes: bytes.len() })?;
+#[allow(unsafe_code)]
+fn map_internal(
+    uc: &mut Engine<'_>,
+    address: u32,
+    bytes: u64,
+    allowed: Prot,
+) -> Result<(), JobError> {
+    let start = uc.get_data_mut().memories.add(address, bytes as usize);
+    // SAFETY: as many bytes lie there until the machine is dropped, which is after the engine that
+    // holds it is closed; nothing but this mapping and `Memories` reaches them.
+    unsafe { uc.mem_map_ptr(u64::from(address), bytes, allowed, start.cast())? };
+    Ok(())
+}
+
+fn load(uc: &mut Engine<'_>, external_flash: &[u8]) -> Result<(), JobError> {
+    let machine = uc.get_data_mut();
+    for (address, bytes) in machine.firmware.segments.clone() {
+        if !machine.memories.write(address, &bytes) {
+            return Err(JobError::Outside { address, bytes: bytes.len() });
+        }
+    }
+    let flash = machine.board.external(Space::ExternalFlash);
+    let address = flash.and_then(|memory| memory.address).unwrap_or(0);
+    let bytes = external_flash.len();
+    if bytes > 0 && !machine.memories.write(address, external_flash) {
+        return Err(JobError::ExternalFlash { bytes });
     }
     Ok(())
 }
@@ -222,11 +259,13 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
         let address = start.wrapping_add(offset as u32);
         let machine = uc.get_data_mut();
         machine.deadline = 0;
+        machine.registers_changed = true;
         let Some(size) = Size::from_bytes(size) else { return };
         if let Err(error) = machine.bus.write(address, size, value as u32, machine.now()) {
             let message = format!("write: {error}");
             machine.core_fault(FaultKind::UnmappedAccess, status::IMPRECISE, message);
         }
+        external::maintain(machine);
     };
     uc.mmio_map(u64::from(start), u64::from(bytes), Some(read), Some(write))?;
     Ok(())

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use tilewright_board::{Board, CoreKind};
-use tilewright_cores::Flags;
+use tilewright_cores::{DataCache, Flags};
 use tilewright_devices::{Bus, NoDevices, Time};
 use tilewright_protocol::{Job, Response};
 use tilewright_report::FaultKind;
@@ -12,7 +12,9 @@ use tilewright_report::FaultKind;
 use crate::account::{Account, Bucket};
 use crate::console::{Console, Said};
 use crate::elf::Firmware;
+use crate::external::{self, External};
 use crate::marks::Marks;
+use crate::memory::Memories;
 use crate::plan;
 use crate::table::Table;
 
@@ -51,6 +53,12 @@ pub struct Machine {
     pub core: CoreKind,
     pub firmware: Firmware,
     pub bus: Bus,
+    pub memories: Memories,
+    pub external: Vec<External>,
+    pub data_cache: Option<DataCache>,
+    pub data_cache_on: bool,
+    /// A register was written since external memories were looked at last.
+    pub registers_changed: bool,
     pub table: Table,
     pub account: Account,
     pub marks: Marks,
@@ -104,6 +112,11 @@ impl Machine {
         Ok(Self {
             core,
             bus,
+            memories: Memories::default(),
+            external: external::memories(&board),
+            data_cache: external::data_cache(&board),
+            data_cache_on: false,
+            registers_changed: true,
             table,
             account: Account::default(),
             marks,
@@ -210,6 +223,14 @@ impl Machine {
     /// The bucket that thread mode's instructions go to.
     pub fn thread_bucket(&self) -> Bucket {
         if self.marks.in_step() { Bucket::Compute } else { Bucket::Dispatch }
+    }
+
+    /// Looks at what registers say of external memories and the data cache.
+    pub fn look_at_registers(&mut self) {
+        self.data_cache_on = self.bus.data_cache_on();
+        for external in &mut self.external {
+            external.look(&self.bus);
+        }
     }
 
     /// Lets time pass in sleep.

@@ -6,6 +6,7 @@ use unicorn_engine::RegisterARM;
 
 use crate::account::{Bucket, between};
 use crate::machine::Machine;
+use crate::memory::Memories;
 use crate::registers::{self, Engine};
 
 const INVOKE_BEGINS: u32 = 0;
@@ -144,22 +145,27 @@ fn step_ends(uc: &mut Engine<'_>, step: u32) {
         .filter(|(_, watch)| watch.step == step)
         .collect();
     for (index, watch) in watches {
-        let bytes = watched(uc, &watch);
-        uc.get_data_mut().say(Response::Watched { watch: index as u32, bytes });
+        let bytes = watched(&machine.memories, &watch);
+        machine.say(Response::Watched { watch: index as u32, bytes });
     }
 }
 
 /// The bytes of a watched place; those that cannot be read are missing at the end.
-fn watched(uc: &Engine<'_>, watch: &Watch) -> Vec<u8> {
+fn watched(memories: &Memories, watch: &Watch) -> Vec<u8> {
     let mut bytes = Vec::new();
     if u64::from(watch.rows) * u64::from(watch.row_bytes) > MAX_WATCH {
         return bytes;
     }
     for row in 0..watch.rows {
-        let address = u64::from(watch.address) + u64::from(row) * u64::from(watch.pitch);
-        match uc.mem_read_as_vec(address, watch.row_bytes as usize) {
-            Ok(run) => bytes.extend(run),
-            Err(_) => break,
+        let offset = row.checked_mul(watch.pitch);
+        let Some(address) = offset.and_then(|offset| watch.address.checked_add(offset)) else {
+            break;
+        };
+        let had = bytes.len();
+        bytes.resize(had + watch.row_bytes as usize, 0);
+        if !memories.read(address, &mut bytes[had..]) {
+            bytes.truncate(had);
+            break;
         }
     }
     bytes

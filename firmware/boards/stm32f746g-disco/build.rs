@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::{env, fs};
 
+use tilewright_plan::Space;
+
 /// Bytes of SRAM for the stack. Statics follow behind it, so that a stack that grows too deep
 /// leaves RAM and faults instead of overwriting them.
 const STACK_BYTES: u64 = 12 * 1024;
@@ -27,6 +29,12 @@ fn main() {
         statics_bytes,
         firmware.sram_address,
     );
+    let external = |space| {
+        let memory = board.external(space).expect("the board has external RAM and flash");
+        (memory.address.expect("the core addresses them"), memory.bytes.0)
+    };
+    let (ram_address, ram_bytes) = external(Space::ExternalRam);
+    let (external_flash_address, external_flash_bytes) = external(Space::ExternalFlash);
     let constants = format!(
         "/// Id of the board.\npub const BOARD: &str = \"{}\";\n\
          /// Address of the plan image.\npub const PLAN_ADDRESS: usize = {:#010x};\n\
@@ -36,7 +44,13 @@ fn main() {
          /// First and one past the last address of the stack.\n\
          pub const STACK: core::ops::Range<u32> = {:#010x}..{:#010x};\n\
          /// Baud rate of the console.\npub const BAUD: u32 = {};\n\
-         /// Frequency of the core's clock.\npub const CLOCK_HERTZ: u32 = {};\n",
+         /// Frequency of the core's clock.\npub const CLOCK_HERTZ: u32 = {};\n\
+         /// Address of external RAM.\npub const EXTERNAL_RAM_ADDRESS: usize = {ram_address:#010x};\n\
+         /// Bytes of external RAM.\npub const EXTERNAL_RAM_BYTES: usize = {ram_bytes:#x};\n\
+         /// Address of external flash.\n\
+         pub const EXTERNAL_FLASH_ADDRESS: usize = {external_flash_address:#010x};\n\
+         /// Bytes of external flash.\n\
+         pub const EXTERNAL_FLASH_BYTES: usize = {external_flash_bytes:#x};\n",
         board.id,
         plan_address,
         board.plan_bytes().0,

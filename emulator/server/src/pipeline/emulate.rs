@@ -156,6 +156,7 @@ pub fn run_image(
     let job = Job {
         board: board.id.clone(),
         elf,
+        external_flash: Vec::new(),
         frames: vec![frame],
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
         watches: watches.watches.clone(),

@@ -17,6 +17,7 @@ pub fn job() -> Job {
     Job {
         board: BOARD.into(),
         elf: Vec::new(),
+        external_flash: Vec::new(),
         frames: Vec::new(),
         limits: Limits { instructions: 10_000_000, console_bytes: 1000 },
         watches: Vec::new(),

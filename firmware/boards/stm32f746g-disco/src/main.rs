@@ -4,9 +4,13 @@
 #![no_main]
 
 mod clocks;
+mod external;
 mod faults;
 mod marks;
 mod memory;
+mod protection;
+mod sdram;
+mod serial_flash;
 mod uart;
 mod wait;
 
@@ -15,6 +19,7 @@ mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }
 
+use memory::Memories;
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
 use tilewright_runtime::console::{self, ConsoleError};
@@ -30,10 +35,10 @@ fn main() -> ! {
     core.SCB.enable_icache();
     core.SCB.enable_dcache(&mut core.CPUID);
     let mut marker = marks::CycleCounter::start(&mut core);
-    let Ok(mut port) = Console::new(peripherals.USART1, peripherals.PB7, peripherals.PA9) else {
+    let Ok((mut port, memories)) = external::set_up(peripherals, &mut core) else {
         panic!("the clocks set above cannot give the console's baud rate");
     };
-    if let Err(ConsoleError::Port(error)) = wait::for_ready(run(&mut port, &mut marker)) {
+    if let Err(ConsoleError::Port(error)) = wait::for_ready(run(&mut port, memories, &mut marker)) {
         panic!("{error}");
     }
     // What could not go on has been said.
@@ -45,11 +50,12 @@ fn main() -> ! {
 /// Greets, finds the plan image and serves frames; returns if something failed and was said.
 async fn run(
     port: &mut Console,
+    memories: Memories,
     marker: &mut marks::CycleCounter,
 ) -> Result<(), ConsoleError<PortError>> {
     console::greet(port, board::BOARD).await?;
-    let (plan, arena) = memory::take();
-    let mut memory = Memory::new(arena);
+    let Memories { plan, arena, external_ram, external_flash } = memories;
+    let mut memory = Memory::new(arena).with_external(external_ram, external_flash);
     let expected = Expected { board: board::BOARD, space_bytes: memory.space_bytes() };
     let ended = match PlanImage::read(plan, &expected) {
         Ok(image) => console::serve(port, &image, &mut memory, &mut NoEngines, marker)

@@ -29,6 +29,7 @@ pub struct Tables {
     pub names: Vec<String>,
     pub arena_bytes: u32,
     pub external_ram_bytes: u32,
+    pub external_flash_bytes: u32,
 }
 
 impl Tables {
@@ -187,7 +188,7 @@ impl Tables {
                 self.weights.len() as u32,
                 self.constants.len() as u32,
                 self.external_ram_bytes,
-                0,
+                self.external_flash_bytes,
                 0,
             ],
             board,

@@ -1,0 +1,232 @@
+//! External memories that the core addresses: each access is seen here, passes the model of the data
+//! cache, and takes what the board's file says. Bytes are those of [`crate::memory`]: the cache model
+//! knows of time only.
+
+use tilewright_board::{Access, Board, Memory, MemoryKind, Timing};
+use tilewright_cores::DataCache;
+use tilewright_devices::{Attributes, Bus, Caching, Line, Operation};
+use tilewright_plan::Hertz;
+use tilewright_report::FaultKind;
+
+use crate::fault::status;
+use crate::machine::Machine;
+
+/// Bytes of an access that passes the cache by.
+const WORD: u64 = 4;
+
+/// Core cycles that accesses take.
+#[derive(Clone, Copy, Debug)]
+struct Costs {
+    read_word: u64,
+    read_line: u64,
+    write_word: u64,
+    write_line: u64,
+}
+
+/// An external memory.
+#[derive(Debug)]
+pub struct External {
+    /// Its place and name.
+    pub memory: Memory,
+    address: u32,
+    costs: Costs,
+    /// Virtual time from which on its bus is free.
+    free_at: u64,
+    /// Bytes that its controller lets the core reach, and how the core may.
+    reach: Reach,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reach {
+    bytes: u64,
+    attributes: Attributes,
+}
+
+const NOWHERE: Reach = Reach {
+    bytes: 0,
+    attributes: Attributes { readable: false, writable: false, caching: Caching::Device },
+};
+
+/// Core cycles of an access of so many bytes, rounded up.
+pub fn cycles(access: &Access, bytes: u64, clock: Hertz) -> u64 {
+    let wide = |value: u64| u128::from(value);
+    let latency = (wide(access.latency_ps) * wide(clock.0)).div_ceil(1_000_000_000_000);
+    let rate = wide(access.bytes_per_second.max(1));
+    let transfer = (wide(bytes) * wide(clock.0)).div_ceil(rate);
+    u64::try_from(latency + transfer).unwrap_or(u64::MAX)
+}
+
+impl Costs {
+    fn of(timing: &Timing, line: u64, clock: Hertz) -> Self {
+        let write = timing.core_write.unwrap_or(timing.core_read);
+        Self {
+            read_word: cycles(&timing.core_read, WORD, clock),
+            read_line: cycles(&timing.core_read, line, clock),
+            write_word: cycles(&write, WORD, clock),
+            write_line: cycles(&write, line, clock),
+        }
+    }
+}
+
+/// The memories of a board that the core addresses through a controller and whose timing is known.
+pub fn memories(board: &Board) -> Vec<External> {
+    let line = board.core.data_cache.as_ref().map_or(0, |cache| u64::from(cache.line_bytes));
+    let external = board.memory.iter().filter_map(|memory| {
+        memory.kind.external_space()?;
+        let (address, timing) = (memory.address?, memory.timing.as_ref()?);
+        let costs = Costs::of(timing, line, board.core.clock.hertz);
+        Some(External { memory: memory.clone(), address, costs, free_at: 0, reach: NOWHERE })
+    });
+    external.collect()
+}
+
+/// The board's data cache, empty.
+pub fn data_cache(board: &Board) -> Option<DataCache> {
+    let cache = board.core.data_cache.as_ref()?;
+    Some(DataCache::new(cache.bytes, cache.line_bytes, cache.ways))
+}
+
+impl External {
+    /// Looks at what the registers say now.
+    pub fn look(&mut self, bus: &Bus) {
+        let bytes = bus.addressable(self.memory.kind, self.memory.bytes.0);
+        let last = self.address.wrapping_add(self.memory.bytes.0 as u32).wrapping_sub(1);
+        let attributes = bus.attributes(self.address);
+        let whole = bus.attributes(last) == attributes;
+        let attributes = if whole { attributes } else { NOWHERE.attributes };
+        self.reach = Reach { bytes, attributes };
+    }
+
+    /// Why the core cannot make an access, if it cannot.
+    fn obstacle(&self, offset: u64, write: bool) -> Option<&'static str> {
+        let Reach { bytes, attributes } = self.reach;
+        if offset >= bytes {
+            return Some(if bytes == 0 { "is not set up" } else { "is set up for fewer bytes" });
+        }
+        if write && self.memory.kind == MemoryKind::QspiFlash {
+            return Some("cannot be written");
+        }
+        if !(if write { attributes.writable } else { attributes.readable }) {
+            return Some("is protected by the MPU");
+        }
+        (attributes.caching == Caching::Device).then_some(
+            "is Device memory, where unaligned accesses fault: the MPU has to make it Normal memory",
+        )
+    }
+
+    /// Core cycles that the core waits for an access; `evicts` gets the address of a line that is
+    /// written back for it.
+    #[inline]
+    fn wait(
+        &mut self,
+        cache: Option<&mut DataCache>,
+        address: u32,
+        write: bool,
+        now: u64,
+        evicts: &mut Option<u32>,
+    ) -> u64 {
+        let start = self.free_at.max(now);
+        let caching = self.reach.attributes.caching;
+        let cache = cache.filter(|_| caching != Caching::Uncached);
+        let back = caching == Caching::WriteBack;
+        if let Some(cache) = cache {
+            let access = cache.access(address, !write || back, write && back);
+            if access.hit && (!write || back) {
+                return 0;
+            }
+            if !write || back {
+                *evicts = access.written_back;
+                self.free_at = start + self.costs.read_line;
+                // A store's line arrives behind the store buffer, unless another is on its way.
+                return if write { start - now } else { self.free_at - now };
+            }
+        }
+        let cost = if write { self.costs.write_word } else { self.costs.read_word };
+        self.free_at = start + cost;
+        if write { start - now } else { self.free_at - now }
+    }
+}
+
+/// The core accesses external memory `index`; false if that is a fault, which ends emulation. Time
+/// passes.
+#[inline]
+fn access(machine: &mut Machine, index: usize, offset: u64, write: bool) -> bool {
+    if std::mem::take(&mut machine.registers_changed) {
+        machine.look_at_registers();
+    }
+    let now = machine.account.cycles;
+    let external = &mut machine.external[index];
+    let address = external.address.wrapping_add(offset as u32);
+    if let Some(why) = external.obstacle(offset, write) {
+        let what = if write { "write to" } else { "read of" };
+        let message = format!("{what} 0x{address:08x}: {} {why}", external.memory.name);
+        let status = if write { status::IMPRECISE } else { status::PRECISE };
+        machine.core_fault(FaultKind::UnmappedAccess, status, message);
+        return false;
+    }
+    let cache = machine.data_cache.as_mut().filter(|_| machine.data_cache_on);
+    let mut evicted = None;
+    let waits = external.wait(cache, address, write, now, &mut evicted);
+    machine.account.cycles += waits;
+    if let Some(line) = evicted {
+        write_back(machine, line);
+    }
+    true
+}
+
+/// A line goes to its memory, which is busy for as long.
+fn write_back(machine: &mut Machine, address: u32) {
+    let now = machine.account.cycles;
+    let holder = machine.external.iter_mut().find(|external| {
+        address
+            .checked_sub(external.address)
+            .is_some_and(|offset| u64::from(offset) < external.memory.bytes.0)
+    });
+    if let Some(external) = holder {
+        external.free_at = external.free_at.max(now) + external.costs.write_line;
+    }
+}
+
+/// The core reads.
+#[inline]
+pub fn read(machine: &mut Machine, index: usize, offset: u64, size: usize) -> u64 {
+    let mut bytes = [0; 8];
+    if access(machine, index, offset, false) {
+        let address = machine.external[index].address.wrapping_add(offset as u32);
+        machine.memories.read(address, &mut bytes[..size.min(8)]);
+    }
+    u64::from_le_bytes(bytes)
+}
+
+/// The core writes.
+#[inline]
+pub fn write(machine: &mut Machine, index: usize, offset: u64, size: usize, value: u64) {
+    if access(machine, index, offset, true) {
+        let address = machine.external[index].address.wrapping_add(offset as u32);
+        machine.memories.write(address, &value.to_le_bytes()[..size.min(8)]);
+    }
+}
+
+/// Does the maintenance of the data cache that firmware asked for.
+pub fn maintain(machine: &mut Machine) {
+    for maintenance in machine.bus.take_maintenance() {
+        let Some(cache) = machine.data_cache.as_mut() else { continue };
+        let address = match maintenance.line {
+            Line::Of(address) => Some(address),
+            Line::SetAndWay(place) => cache.line_in(place),
+        };
+        let Some(address) = address else { continue };
+        let (clean, forget) = match maintenance.operation {
+            Operation::Invalidate => (false, true),
+            Operation::Clean => (true, false),
+            Operation::CleanAndInvalidate => (true, true),
+        };
+        let written = clean && cache.clean(address);
+        if forget {
+            cache.invalidate(address);
+        }
+        if written {
+            write_back(machine, address);
+        }
+    }
+}
