@@ -86,9 +86,7 @@ pub(super) fn matmul(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
     let (input, weights, turned) = match (importer.operand(place, 0)?, importer.operand(place, 1)?)
     {
         (Value::Activated(input), Value::Constant(weights)) => (input, weights, false),
-        (Value::Constant(weights), Value::Activated(input)) if input.order.len() > 1 => {
-            (input, weights, true)
-        }
+        (Value::Constant(weights), Value::Activated(input)) => (input, weights, true),
         (Value::Activated(first), Value::Activated(second)) => {
             return super::opaque::product(importer, place, &first, &second);
         }
@@ -96,9 +94,9 @@ pub(super) fn matmul(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
     };
     let op = Op::FullyConnected { activation: Activation::None };
     let dims = importer.dims(&input);
-    // W·x is the transpose of xᵀ·Wᵀ.
+    // W·x is the transpose of xᵀ·Wᵀ; a vector is its own.
     let mut order = as_given(dims.len());
-    if turned {
+    if turned && dims.len() > 1 {
         order[dims.len() - 2..].reverse();
     }
     let dims: Vec<usize> = order.iter().map(|axis| dims[*axis]).collect();

@@ -185,6 +185,20 @@ fn dense_layers() {
 }
 
 #[test]
+fn matrices_that_stand_before_a_vector() {
+    let file = File::new()
+        .input("x", &["6"])
+        .weights("w", &[5, 6])
+        .weights("b", &[5])
+        .node("MatMul", &["w", "x"], "m", &[])
+        .node("Add", &["m", "b"], "h", &[])
+        .node("Relu", &["h"], "y", &[])
+        .output("y");
+    let model = against_tract(&file.bytes(), &[&[6]]);
+    assert!(names(&model).contains(&"FullyConnected"), "{:?}", names(&model));
+}
+
+#[test]
 fn flattening_goes_into_the_weights() {
     let head = |flat: &str, others: &[&str], attributes: &[(&str, Attribute)]| {
         let inputs: Vec<&str> = ["c"].into_iter().chain(others.iter().copied()).collect();
