@@ -15,7 +15,8 @@ use tilewright_planner::costs::{self, Costs, Feature, KernelCost};
 use tilewright_tests::emulated;
 
 /// Board whose firmware runs the kernels, for each core that can be calibrated.
-const BOARDS: [(CoreKind, &str); 1] = [(CoreKind::CortexM7, "stm32f746g-disco")];
+pub const BOARDS: [(CoreKind, &str); 2] =
+    [(CoreKind::CortexM4, "stm32f469i-disco"), (CoreKind::CortexM7, "stm32f746g-disco")];
 
 /// One emulated compute step.
 struct Sample {
@@ -24,18 +25,24 @@ struct Sample {
     cycles: u64,
 }
 
-/// Writes the cost files, or compares them with those that are there. Only the kernels of these
-/// names are run, if there are names; the others' costs stay as they are.
+/// Writes the cost files, or compares them with those that are there. Only the cores and kernels
+/// of these names are run, if there are names; the others' costs stay as they are.
 ///
 /// # Errors
-/// If there is no such kernel, a run fails, a file cannot be written, or the comparison finds a
-/// difference.
-pub fn calibrate(check: bool, names: &[String]) -> Result<(), String> {
+/// If there is no such core or kernel, a run fails, a file cannot be written, or the comparison
+/// finds a difference.
+pub fn calibrate(check: bool, cores: &[String], names: &[String]) -> Result<(), String> {
+    let is_core = |name: &&String| BOARDS.iter().any(|(core, _)| core.id() == *name);
+    if let Some(unknown) = cores.iter().find(|name| !is_core(name)) {
+        return Err(format!("no board runs '{unknown}': cores are cortex-m4 and cortex-m7"));
+    }
     let known = |name: &&String| Kernel::ALL.iter().any(|kernel| kernel.name() == *name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         return Err(format!("there is no kernel '{unknown}'"));
     }
-    for (core, board) in BOARDS {
+    let chosen = |core: CoreKind| cores.is_empty() || cores.iter().any(|name| name == core.id());
+    for (core, board) in BOARDS.into_iter().filter(|(core, _)| chosen(*core)) {
+        println!("{}", core.id());
         let board = tilewright_board::find(board).map_err(|e| e.to_string())?;
         let kept = if names.is_empty() { BTreeMap::new() } else { Costs::of(core).kernels };
         let text = render(&costs_of(&board, names, kept)?)?;

@@ -51,6 +51,9 @@ enum Command {
         /// Compare with the file in the repository instead of writing it; fails if they differ
         #[arg(long)]
         check: bool,
+        /// Only this core, such as cortex-m4; may be repeated
+        #[arg(long = "core", value_name = "NAME")]
+        cores: Vec<String>,
         /// Only this kernel, the others' costs being kept; may be repeated
         #[arg(long = "kernel", value_name = "NAME")]
         kernels: Vec<String>,
@@ -71,7 +74,9 @@ fn main() -> ExitCode {
 fn run(command: Command, json: bool) -> Result<(), String> {
     let mut measured = Vec::new();
     match command {
-        Command::Calibrate { check, kernels } => return calibrate::calibrate(check, &kernels),
+        Command::Calibrate { check, cores, kernels } => {
+            return calibrate::calibrate(check, &cores, &kernels);
+        }
         Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),
         Command::Order { folder } => return order::orders(folder.as_deref(), json),
         Command::Page => {

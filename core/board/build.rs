@@ -19,6 +19,7 @@ use std::{env, fs};
 /// Names of the files, in the order in which boards are offered.
 const BOARDS: &[&str] = &[
     "stm32f746g-disco",
+    "stm32f469i-disco",
     "stm32l552e-ev",
     "nucleo-f767zi",
     "weact-h743",

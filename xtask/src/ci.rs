@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::build::TARGET;
+use crate::build::{self, TARGET};
 use crate::process;
 use crate::project::{Project, Workspace};
 use crate::rules;
@@ -51,15 +51,25 @@ pub fn ci(project: &Project) -> Result<bool> {
         &["--profile=web", "--package", page, "--target=wasm32-unknown-unknown"],
     );
     lint(project, &mut steps, Workspace::Worker, "worker", &["--release", "--all-targets"]);
-    lint(project, &mut steps, Workspace::Firmware, "firmware", &["--release", "--target", TARGET]);
+    steps.check("lints, firmware", || {
+        for program in build::programs(project)? {
+            let args = ["--release", "--target", TARGET, "--package", &program];
+            if !clippy(project, Workspace::Firmware, &args)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    });
 
     test::add_steps(project, None, &["tilewright-xtask"], &mut steps);
     Ok(steps.finish())
 }
 
 fn lint(project: &Project, steps: &mut Steps, workspace: Workspace, name: &str, args: &[&str]) {
-    steps.check(&format!("lints, {name}"), || {
-        let mut command = project.cargo(workspace, "clippy");
-        process::succeeds(command.args(args).args(["--", "-D", "warnings"]))
-    });
+    steps.check(&format!("lints, {name}"), || clippy(project, workspace, args));
+}
+
+fn clippy(project: &Project, workspace: Workspace, args: &[&str]) -> Result<bool> {
+    let mut command = project.cargo(workspace, "clippy");
+    process::succeeds(command.args(args).args(["--", "-D", "warnings"]))
 }

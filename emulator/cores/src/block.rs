@@ -3,8 +3,8 @@
 use tilewright_board::CoreKind;
 
 use crate::decode::Decoder;
-use crate::instruction::Class;
-use crate::m7;
+use crate::instruction::{Class, Instruction};
+use crate::{m4, m7, m33};
 
 /// What an emulator must know of a block beside its cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,14 +52,44 @@ pub struct BlockCost {
     pub flags: Flags,
 }
 
-/// The cost of the block that consists of `bytes` on a core. Only the Cortex-M7 has a pipeline
-/// model; other cores are given its cycles until they have theirs.
+/// The pipeline of a core.
+enum Pipeline {
+    M4(m4::Pipeline),
+    M7(m7::Pipeline),
+    M33(m33::Pipeline),
+}
+
+impl Pipeline {
+    fn of(core: CoreKind) -> Self {
+        match core {
+            CoreKind::CortexM4 => Self::M4(m4::Pipeline::default()),
+            CoreKind::CortexM7 => Self::M7(m7::Pipeline::default()),
+            CoreKind::CortexM33 => Self::M33(m33::Pipeline::default()),
+        }
+    }
+
+    fn issue(&mut self, instruction: &Instruction) {
+        match self {
+            Self::M4(pipeline) => pipeline.issue(instruction),
+            Self::M7(pipeline) => pipeline.issue(instruction),
+            Self::M33(pipeline) => pipeline.issue(instruction),
+        }
+    }
+
+    fn cycles(&self) -> u32 {
+        match self {
+            Self::M4(pipeline) => pipeline.cycles(),
+            Self::M7(pipeline) => pipeline.cycles(),
+            Self::M33(pipeline) => pipeline.cycles(),
+        }
+    }
+}
+
+/// The cost of the block that consists of `bytes` on a core.
 #[must_use]
 pub fn block_cost(core: CoreKind, bytes: &[u8]) -> BlockCost {
     let mut flags = Flags::default();
-    let mut pipeline = match core {
-        CoreKind::CortexM4 | CoreKind::CortexM7 | CoreKind::CortexM33 => m7::Pipeline::default(),
-    };
+    let mut pipeline = Pipeline::of(core);
     let mut instructions = 0u16;
     let mut last = Class::Nop;
     for instruction in Decoder::new(bytes) {
@@ -85,11 +115,22 @@ pub fn block_cost(core: CoreKind, bytes: &[u8]) -> BlockCost {
     BlockCost { instructions, cycles, flags }
 }
 
-/// Cycles that a branch costs when its target was not foreseen.
+/// What a core pays for going on elsewhere than behind a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branches {
+    /// The core foresees where it goes on, and pays these cycles where it was wrong.
+    Predicted(u32),
+    /// The core fetches on behind the block, and pays these cycles whenever it goes elsewhere.
+    Fetched(u32),
+}
+
+/// How a core branches.
 #[must_use]
-pub const fn branch_mispredicted(core: CoreKind) -> u32 {
+pub const fn branches(core: CoreKind) -> Branches {
     match core {
-        CoreKind::CortexM4 | CoreKind::CortexM7 | CoreKind::CortexM33 => m7::BRANCH_MISPREDICTED,
+        CoreKind::CortexM4 => Branches::Fetched(m4::BRANCH_TAKEN),
+        CoreKind::CortexM7 => Branches::Predicted(m7::BRANCH_MISPREDICTED),
+        CoreKind::CortexM33 => Branches::Fetched(m33::BRANCH_TAKEN),
     }
 }
 
@@ -98,6 +139,8 @@ pub const fn branch_mispredicted(core: CoreKind) -> u32 {
 #[must_use]
 pub const fn exception_cycles(core: CoreKind) -> u32 {
     match core {
-        CoreKind::CortexM4 | CoreKind::CortexM7 | CoreKind::CortexM33 => m7::EXCEPTION,
+        CoreKind::CortexM4 => m4::EXCEPTION,
+        CoreKind::CortexM7 => m7::EXCEPTION,
+        CoreKind::CortexM33 => m33::EXCEPTION,
     }
 }

@@ -38,6 +38,28 @@ impl Registers {
         Self(self.0 | other.0)
     }
 
+    /// This set without the registers of another.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// How many registers are in the set.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The registers' places in the set: 0 to 63.
+    pub fn numbers(self) -> impl Iterator<Item = usize> {
+        let mut bits = self.0;
+        std::iter::from_fn(move || {
+            let number = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+            bits &= bits - 1;
+            Some(number)
+        })
+    }
+
     /// Whether the sets share a register.
     #[must_use]
     pub const fn meets(self, other: Self) -> bool {

@@ -11,11 +11,13 @@ mod disassembly;
 mod exception;
 mod float;
 mod instruction;
+mod m33;
+mod m4;
 mod m7;
 mod narrow;
 mod wide;
 
-pub use block::{BlockCost, Flags, block_cost, branch_mispredicted, exception_cycles};
+pub use block::{BlockCost, Branches, Flags, block_cost, branches, exception_cycles};
 pub use cache::{Access, DataCache};
 pub use decode::{Decoder, decode};
 pub use disassembly::disassemble;

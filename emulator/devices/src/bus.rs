@@ -6,6 +6,7 @@ use thiserror::Error;
 use tilewright_board::{Board, MemoryKind};
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
+use crate::chip::{self, Model, Peripheral};
 use crate::clocks::{Clocks, Rcc};
 use crate::core_registers::CoreRegisters;
 use crate::exti::Exti;
@@ -16,7 +17,6 @@ use crate::mpu::Attributes;
 use crate::nvic::{Masks, Nvic};
 use crate::plain::Plain;
 use crate::quadspi::QuadSpi;
-use crate::stm32f746::{self, Model, Peripheral};
 use crate::timer::Timer;
 use crate::usart::Usart;
 
@@ -47,6 +47,7 @@ impl Slot {
             Model::Rcc => Self::Rcc,
             Model::Gpio(index) => Self::Gpio(Gpio::new(index)),
             Model::Usart(number) => Self::Usart(Box::new(Usart::new(number))),
+            Model::CombinedUsart(number) => Self::Usart(Box::new(Usart::combined(number))),
             Model::Timer(apb, wide) => Self::Timer(Box::new(Timer::new(apb, wide))),
             Model::Exti => Self::Exti(Exti::default()),
             Model::Fmc => Self::Fmc(Fmc::default()),
@@ -79,7 +80,7 @@ impl Slot {
     }
 }
 
-/// Interrupts of EXTI lines 0 to 15 (RM0385, table 46).
+/// Interrupts of EXTI lines 0 to 15 (RM0385, table 46; RM0386, table 44).
 const EXTI_INTERRUPTS: &[(u32, u32)] =
     &[(0x1, 6), (0x2, 7), (0x4, 8), (0x8, 9), (0x10, 10), (0x3e0, 23), (0xfc00, 40)];
 
@@ -108,20 +109,20 @@ impl Bus {
     pub fn new(board: &Board) -> Result<Self, NoDevices> {
         let unknown = || NoDevices { board: board.id.clone() };
         let firmware = board.firmware.as_ref().ok_or_else(unknown)?;
-        let table = match board.id.as_str() {
-            "stm32f746g-disco" => stm32f746::PERIPHERALS,
-            _ => return Err(unknown()),
+        let chip = chip::on(&board.id).ok_or_else(unknown)?;
+        let table = chip.peripherals;
+        let is_console = |p: &Peripheral| {
+            p.name == firmware.console
+                && matches!(p.model, Model::Usart(_) | Model::CombinedUsart(_))
         };
-        let is_console =
-            |p: &Peripheral| p.name == firmware.console && matches!(p.model, Model::Usart(_));
-        let rcc = Rcc::new(board.core.clock.hertz.0);
+        let rcc = Rcc::new(chip, board.core.clock.hertz.0);
         Ok(Self {
             table,
             slots: table.iter().map(|peripheral| Slot::new(peripheral.model)).collect(),
             awake: Vec::new(),
             clocks: rcc.clocks(),
             rcc,
-            core: CoreRegisters::new(firmware.flash_address),
+            core: CoreRegisters::new(chip.core, firmware.flash_address),
             console: table.iter().position(is_console).ok_or_else(unknown)?,
             unknown: BTreeMap::new(),
             kept: BTreeMap::new(),

@@ -1,9 +1,11 @@
-//! RCC: reset and clock control (RM0385, 5.3), as far as firmware can tell it from the silicon.
+//! RCC: reset and clock control (RM0385, 5.3; RM0386, 6.3, whose registers are a part of those), as
+//! far as firmware can tell it from the silicon.
 //! Oscillators and PLLs are ready at once.
 
 use std::collections::BTreeMap;
 
 use crate::access::{Device, Moment, Write};
+use crate::chip::Chip;
 
 const HSI_HZ: u64 = 16_000_000;
 
@@ -13,23 +15,6 @@ const CIR: u32 = 0x0c;
 const BDCR: u32 = 0x70;
 const CSR: u32 = 0x74;
 const DCKCFGR2: u32 = 0x90;
-const LAST: u32 = 0x90;
-
-/// Reset values that are not 0 (RM0385, 5.3.27).
-const RESET: &[(u32, u32)] = &[
-    (CR, 0x0000_0083),
-    (0x04, 0x2400_3010),
-    (0x30, 0x0010_0000),
-    (0x50, 0x7e6f_b7ff),
-    (0x54, 0x0000_00f1),
-    (0x58, 0x0000_0003),
-    (0x60, 0xffff_cbff),
-    (0x64, 0x04f7_7f33),
-    (CSR, 0x0e00_0000),
-    (0x84, 0x2400_3000),
-    (0x88, 0x2400_3000),
-    (0x8c, 0x2000_0000),
-];
 
 /// Bits that answer others: register, request, answer.
 const READY: &[(u32, u32, u32)] = &[
@@ -85,13 +70,15 @@ impl Clocks {
 #[derive(Clone, Debug)]
 pub struct Rcc {
     registers: BTreeMap<u32, u32>,
+    last: u32,
     core_hz: u64,
 }
 
 impl Rcc {
     /// After reset, on a board whose firmware will set the core to `core_hz`.
-    pub fn new(core_hz: u64) -> Self {
-        Self { registers: RESET.iter().copied().collect(), core_hz: core_hz.max(1) }
+    pub fn new(chip: &Chip, core_hz: u64) -> Self {
+        let registers = chip.rcc_reset.iter().copied().collect();
+        Self { registers, last: chip.rcc_last, core_hz: core_hz.max(1) }
     }
 
     fn get(&self, offset: u32) -> u32 {
@@ -127,11 +114,11 @@ impl Rcc {
 
 impl Device for Rcc {
     fn read(&mut self, offset: u32, _: Moment) -> Option<u32> {
-        (offset <= LAST).then(|| self.get(offset))
+        (offset <= self.last).then(|| self.get(offset))
     }
 
     fn write(&mut self, offset: u32, write: Write, _: Moment) -> bool {
-        if offset > LAST {
+        if offset > self.last {
             return false;
         }
         let old = self.get(offset);

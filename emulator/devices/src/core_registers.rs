@@ -1,9 +1,10 @@
-//! The private peripheral bus: 0xE0000000 to 0xE00FFFFF (DDI 0403E, table B3-2; RM0385, 40 for
-//! DBGMCU).
+//! The private peripheral bus: 0xE0000000 to 0xE00FFFFF (DDI 0403E, table B3-2; for DBGMCU
+//! RM0385, 40 and RM0386, 38).
 
 use std::ops::RangeInclusive;
 
 use crate::access::{AccessError, Time, Write, earlier};
+use crate::chip::CoreIdentity;
 use crate::dwt::Dwt;
 use crate::maintenance::Maintenance;
 use crate::mpu::{self, Mpu};
@@ -15,8 +16,6 @@ use crate::systick::SysTick;
 const PRIVATE_BUS: RangeInclusive<u32> = 0xe000_0000..=0xe00f_ffff;
 const MPU_FIRST: u32 = 0xe000_e000 + mpu::FIRST;
 const MPU_LAST: u32 = 0xe000_e000 + mpu::LAST;
-/// DEV_ID 0x449, REV_ID 0x1001 (RM0385, 40.6.1).
-const DBGMCU_IDCODE: u32 = 0x1001_6449;
 
 /// The core's registers.
 #[derive(Clone, Debug)]
@@ -32,20 +31,22 @@ pub struct CoreRegisters {
     systick: SysTick,
     dwt: Dwt,
     debug: [u32; 3],
+    idcode: u32,
     reset: bool,
 }
 
 impl CoreRegisters {
     /// After reset, with the vector table at `vectors`.
-    pub fn new(vectors: u32) -> Self {
+    pub fn new(core: CoreIdentity, vectors: u32) -> Self {
         Self {
             nvic: Nvic::default(),
-            scb: Scb::new(vectors),
+            scb: Scb::new(core, vectors),
             mpu: Mpu::default(),
             maintenance: Vec::new(),
             systick: SysTick::default(),
-            dwt: Dwt::default(),
+            dwt: Dwt::new(core.locked_counter),
             debug: [0; 3],
+            idcode: core.idcode,
             reset: false,
         }
     }
@@ -93,7 +94,7 @@ impl CoreRegisters {
             0xe000_e100..=0xe000_e4ef => self.nvic.read(address - 0xe000_e100),
             MPU_FIRST..=MPU_LAST => self.mpu.read(address & 0xfff),
             0xe000_e000..=0xe000_efff => self.scb.read(address & 0xfff, &self.nvic, exception),
-            0xe004_2000 => Some(DBGMCU_IDCODE),
+            0xe004_2000 => Some(self.idcode),
             0xe004_2004..=0xe004_200c => {
                 self.debug.get(((address & 0xf) / 4 - 1) as usize).copied()
             }

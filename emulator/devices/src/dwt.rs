@@ -1,7 +1,8 @@
 //! DWT: the cycle counter. DDI 0403E, C1.8; PM0253 does not describe it.
 //!
 //! On the Cortex-M7 the registers are locked until 0xC5ACCE55 is written to LAR (DDI 0489F,
-//! CoreSight software lock): firmware that forgets it counts on a debugger only.
+//! CoreSight software lock): firmware that forgets it counts on a debugger only. The Cortex-M4 has
+//! no such lock (DDI 0439D, 9).
 
 use crate::access::Time;
 
@@ -12,19 +13,21 @@ const UNLOCK: u32 = 0xc5ac_ce55;
 pub struct Dwt {
     enabled: bool,
     trace: bool,
+    /// Whether LAR can lock the registers.
+    locks: bool,
     unlocked: bool,
     /// Value at `since`.
     count: u32,
     since: Time,
 }
 
-impl Default for Dwt {
-    fn default() -> Self {
-        Self { enabled: false, trace: false, unlocked: false, count: 0, since: Time(0) }
-    }
-}
-
 impl Dwt {
+    /// After reset; `locks`: until its key is written to LAR, nothing else can be.
+    pub const fn new(locks: bool) -> Self {
+        let since = Time(0);
+        Self { enabled: false, trace: false, locks, unlocked: !locks, count: 0, since }
+    }
+
     fn runs(&self) -> bool {
         self.enabled && self.trace
     }
@@ -55,7 +58,7 @@ impl Dwt {
             // The other counters and comparators stand still.
             0x008..=0x05c => 0,
             0xfb0 => 0,
-            0xfb4 => 1 | u32::from(!self.unlocked) << 1,
+            0xfb4 => u32::from(self.locks) | u32::from(!self.unlocked) << 1,
             _ => return None,
         })
     }
@@ -63,7 +66,7 @@ impl Dwt {
     /// Writes a register.
     pub fn write(&mut self, offset: u32, value: u32, now: Time) -> bool {
         match offset {
-            0xfb0 => self.unlocked = value == UNLOCK,
+            0xfb0 => self.unlocked = !self.locks || value == UNLOCK,
             0x000..=0x05c if !self.unlocked => {}
             0x000 => {
                 self.settle(now);
@@ -86,7 +89,7 @@ mod tests {
 
     #[test]
     fn it_counts_only_when_unlocked_traced_and_enabled() {
-        let mut dwt = Dwt::default();
+        let mut dwt = Dwt::new(true);
         dwt.set_trace(true, Time(0));
         dwt.write(0, 1, Time(0));
         assert_eq!(dwt.read(4, Time(100)), Some(0), "locked");

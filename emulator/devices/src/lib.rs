@@ -3,10 +3,12 @@
 //! A [`Bus`] holds the devices of a board's microcontroller and dispatches accesses by address.
 //! Time is counted in cycles of the core ([`Time`]); a device does nothing between accesses but
 //! says when it next will ([`Bus::next_event`]). Manuals: RM0385 (STM32F75xxx and STM32F74xxx),
-//! PM0253 (STM32F7 programming manual), DDI 0403E (Armv7-M).
+//! RM0386 (STM32F469xx and STM32F479xx), PM0253 and PM0214 (programming manuals of STM32F7 and
+//! STM32F4), DDI 0403E (Armv7-M).
 
 mod access;
 mod bus;
+mod chip;
 mod clocks;
 mod core_registers;
 mod dwt;
@@ -19,6 +21,7 @@ mod nvic;
 mod plain;
 mod quadspi;
 mod scb;
+mod stm32f469;
 mod stm32f746;
 mod systick;
 mod timer;

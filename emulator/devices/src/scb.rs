@@ -1,9 +1,10 @@
-//! SCB and its neighbours in the system control space: DDI 0403E, B3.2 and PM0253, 4.3. Values of
-//! identification registers are those of the STM32F746's Cortex-M7 r0p1 with 4 KB caches.
+//! SCB and its neighbours in the system control space: DDI 0403E, B3.2, PM0253, 4.3 and PM0214,
+//! 4.4.
 
 use std::collections::BTreeMap;
 
 use crate::access::Write;
+use crate::chip::CoreIdentity;
 use crate::maintenance::Maintenance;
 use crate::nvic::Nvic;
 
@@ -31,29 +32,8 @@ const STIR: u32 = 0xf00;
 
 const AIRCR_KEY: u32 = 0x05fa;
 
-const FIXED: &[(u32, u32)] = &[
-    (0x004, 3),
-    (CPUID, 0x410f_c271),
-    (0xd40, 0x0000_0030),
-    (0xd44, 0x0000_0200),
-    (0xd48, 0x0010_0000),
-    (0xd50, 0x0010_0030),
-    (0xd58, 0x0100_0000),
-    (0xd60, 0x0110_1110),
-    (0xd64, 0x0211_2000),
-    (0xd68, 0x2023_2231),
-    (0xd6c, 0x0111_1131),
-    (0xd70, 0x0131_0132),
-    (0xd78, 0x0900_0003),
-    (0xd7c, 0x8303_c003),
-    (0xdf0, 0),
-    (0xf40, 0x1011_0021),
-    (0xf44, 0x1100_0011),
-    (0xf48, 0x0000_0040),
-];
-
-const RESET: &[(u32, u32)] =
-    &[(CCR, 0x0004_0200), (0xf34, 0xc000_0000), (0xf90, 0x0000_0001), (0xf94, 0x0000_0001)];
+/// Of the Cortex-M7: its tightly coupled memories, and FPCCR.
+const RESET: &[(u32, u32)] = &[(0xf34, 0xc000_0000), (0xf90, 0x0000_0001), (0xf94, 0x0000_0001)];
 
 /// What a write to the system control block asks of the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,14 +54,16 @@ pub enum Effect {
 #[derive(Clone, Debug)]
 pub struct Scb {
     registers: BTreeMap<u32, u32>,
+    core: CoreIdentity,
 }
 
 impl Scb {
     /// After reset, with the vector table at `vectors`.
-    pub fn new(vectors: u32) -> Self {
+    pub fn new(core: CoreIdentity, vectors: u32) -> Self {
         let mut registers: BTreeMap<u32, u32> = RESET.iter().copied().collect();
         registers.insert(VTOR, vectors);
-        Self { registers }
+        registers.insert(CCR, core.ccr);
+        Self { registers, core }
     }
 
     fn get(&self, offset: u32) -> u32 {
@@ -125,8 +107,12 @@ impl Scb {
 
     /// Reads a register; `exception` is the one that the core executes.
     pub fn read(&self, offset: u32, nvic: &Nvic, exception: u32) -> Option<u32> {
-        if let Ok(index) = FIXED.binary_search_by_key(&offset, |(at, _)| *at) {
-            return FIXED.get(index).map(|(_, value)| *value);
+        let fixed = self.core.fixed;
+        if let Ok(index) = fixed.binary_search_by_key(&offset, |(at, _)| *at) {
+            return fixed.get(index).map(|(_, value)| *value);
+        }
+        if !self.core.caches && is_of_caches(offset) {
+            return None;
         }
         Some(match offset {
             ICSR => {
@@ -153,6 +139,9 @@ impl Scb {
     /// Writes a register.
     pub fn write(&mut self, offset: u32, write: Write, nvic: &mut Nvic) -> Effect {
         let value = write.over(self.get(offset));
+        if !self.core.caches && is_of_caches(offset) {
+            return Effect::Unknown;
+        }
         match offset {
             CPUID | CCSIDR => {}
             ICSR => {
@@ -206,18 +195,19 @@ impl Scb {
     }
 }
 
+/// Whether a register describes, maintains or controls caches and tightly coupled memories.
+const fn is_of_caches(offset: u32) -> bool {
+    matches!(offset, 0xd78..=CSSELR | 0xf50..=0xf78 | 0xf90..=0xfa8)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn fixed_registers_are_in_order() {
-        assert!(FIXED.is_sorted_by_key(|(at, _)| *at));
-    }
-
-    #[test]
     fn a_reset_needs_the_key() {
-        let (mut scb, mut nvic) = (Scb::new(0x0800_0000), Nvic::default());
+        let (mut scb, mut nvic) =
+            (Scb::new(crate::stm32f746::CHIP.core, 0x0800_0000), Nvic::default());
         let mut write = |value| scb.write(AIRCR, Write { value, mask: u32::MAX }, &mut nvic);
         assert_eq!(write(0x0000_0004), Effect::None);
         assert_eq!(write(0x05fa_0004), Effect::Reset);

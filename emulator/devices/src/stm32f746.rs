@@ -1,108 +1,11 @@
 //! STM32F746: which peripheral is where, what clocks it and which interrupt it raises.
 //! RM0385: table 1 (addresses), 5.3 (clock enables), table 46 (interrupts).
 
+use crate::chip::enable::{AHB1, AHB2, APB1, APB2};
+use crate::chip::{
+    Chip, CoreIdentity, Model, Peripheral, external, gpio, other, p, small, timer, usart,
+};
 use crate::plain::Rule;
-
-/// What stands behind a range of addresses.
-#[derive(Clone, Copy, Debug)]
-pub enum Model {
-    /// Reset and clock control.
-    Rcc,
-    /// GPIO port, 0 is A.
-    Gpio(u32),
-    /// USART or UART with its number.
-    Usart(u32),
-    /// Timer on APB1 (0) or APB2 (1); true: a counter of 32 bits.
-    Timer(usize, bool),
-    /// External interrupts.
-    Exti,
-    /// Flexible memory controller.
-    Fmc,
-    /// Serial flash controller.
-    QuadSpi,
-    /// Registers that keep what is written, which is all that firmware can tell.
-    Plain(u32, &'static [(u32, Rule)]),
-    /// Not modelled: keeps what is written, and each access is recorded.
-    Unmodelled,
-}
-
-/// A peripheral.
-#[derive(Clone, Copy, Debug)]
-pub struct Peripheral {
-    /// Name in the manual.
-    pub name: &'static str,
-    /// First address.
-    pub first: u32,
-    /// Last address.
-    pub last: u32,
-    /// Offset of the enable register in RCC and bit; nothing if it is always clocked.
-    pub clock: Option<(u32, u32)>,
-    /// Interrupt.
-    pub interrupt: Option<u32>,
-    /// What it is.
-    pub model: Model,
-}
-
-const AHB1: u32 = 0x30;
-const AHB2: u32 = 0x34;
-const AHB3: u32 = 0x38;
-const APB1: u32 = 0x40;
-const APB2: u32 = 0x44;
-
-const fn p(
-    name: &'static str,
-    first: u32,
-    clock: Option<(u32, u32)>,
-    interrupt: Option<u32>,
-    model: Model,
-) -> Peripheral {
-    Peripheral { name, first, last: first + 0x3ff, clock, interrupt, model }
-}
-
-const fn other(name: &'static str, first: u32, last: u32, clock: (u32, u32)) -> Peripheral {
-    let model = Model::Unmodelled;
-    Peripheral { name, first, last, clock: Some(clock), interrupt: None, model }
-}
-
-const fn small(name: &'static str, first: u32, clock: (u32, u32)) -> Peripheral {
-    other(name, first, first + 0x3ff, clock)
-}
-
-const fn timer(
-    name: &'static str,
-    first: u32,
-    clock: (u32, u32),
-    interrupt: u32,
-    wide: bool,
-) -> Peripheral {
-    let apb = (clock.0 == APB2) as usize;
-    p(name, first, Some(clock), Some(interrupt), Model::Timer(apb, wide))
-}
-
-const fn usart(
-    name: &'static str,
-    first: u32,
-    clock: (u32, u32),
-    interrupt: u32,
-    number: u32,
-) -> Peripheral {
-    p(name, first, Some(clock), Some(interrupt), Model::Usart(number))
-}
-
-const fn gpio(name: &'static str, index: u32) -> Peripheral {
-    p(name, 0x4002_0000 + index * 0x400, Some((AHB1, index)), None, Model::Gpio(index))
-}
-
-const fn external(
-    name: &'static str,
-    first: u32,
-    clock: u32,
-    interrupt: u32,
-    model: Model,
-) -> Peripheral {
-    let last = first + 0xfff;
-    Peripheral { name, first, last, clock: Some((AHB3, clock)), interrupt: Some(interrupt), model }
-}
 
 /// PWR, RM0385, 4.4: the regulator and the over-drive are ready at once.
 const PWR: Model = Model::Plain(
@@ -140,8 +43,7 @@ const FACTORY: Model = Model::Plain(
     ],
 );
 
-/// All peripherals by address.
-pub const PERIPHERALS: &[Peripheral] = &[
+const PERIPHERALS: &[Peripheral] = &[
     p("factory bytes", 0x1ff0_f400, None, None, FACTORY),
     timer("TIM2", 0x4000_0000, (APB1, 0), 28, true),
     timer("TIM3", 0x4000_0400, (APB1, 1), 29, false),
@@ -159,10 +61,10 @@ pub const PERIPHERALS: &[Peripheral] = &[
     small("SPI2", 0x4000_3800, (APB1, 14)),
     small("SPI3", 0x4000_3c00, (APB1, 15)),
     small("SPDIFRX", 0x4000_4000, (APB1, 16)),
-    usart("USART2", 0x4000_4400, (APB1, 17), 38, 2),
-    usart("USART3", 0x4000_4800, (APB1, 18), 39, 3),
-    usart("UART4", 0x4000_4c00, (APB1, 19), 52, 4),
-    usart("UART5", 0x4000_5000, (APB1, 20), 53, 5),
+    usart("USART2", 0x4000_4400, (APB1, 17), 38, Model::Usart(2)),
+    usart("USART3", 0x4000_4800, (APB1, 18), 39, Model::Usart(3)),
+    usart("UART4", 0x4000_4c00, (APB1, 19), 52, Model::Usart(4)),
+    usart("UART5", 0x4000_5000, (APB1, 20), 53, Model::Usart(5)),
     small("I2C1", 0x4000_5400, (APB1, 21)),
     small("I2C2", 0x4000_5800, (APB1, 22)),
     small("I2C3", 0x4000_5c00, (APB1, 23)),
@@ -172,12 +74,12 @@ pub const PERIPHERALS: &[Peripheral] = &[
     small("HDMI-CEC", 0x4000_6c00, (APB1, 27)),
     p("PWR", 0x4000_7000, Some((APB1, 28)), None, PWR),
     small("DAC", 0x4000_7400, (APB1, 29)),
-    usart("UART7", 0x4000_7800, (APB1, 30), 82, 7),
-    usart("UART8", 0x4000_7c00, (APB1, 31), 83, 8),
+    usart("UART7", 0x4000_7800, (APB1, 30), 82, Model::Usart(7)),
+    usart("UART8", 0x4000_7c00, (APB1, 31), 83, Model::Usart(8)),
     timer("TIM1", 0x4001_0000, (APB2, 0), 27, false),
     timer("TIM8", 0x4001_0400, (APB2, 1), 46, false),
-    usart("USART1", 0x4001_1000, (APB2, 4), 37, 1),
-    usart("USART6", 0x4001_1400, (APB2, 5), 71, 6),
+    usart("USART1", 0x4001_1000, (APB2, 4), 37, Model::Usart(1)),
+    usart("USART6", 0x4001_1400, (APB2, 5), 71, Model::Usart(6)),
     small("ADC1 - ADC3", 0x4001_2000, (APB2, 8)),
     small("SDMMC1", 0x4001_2c00, (APB2, 11)),
     small("SPI1", 0x4001_3000, (APB2, 12)),
@@ -219,14 +121,54 @@ pub const PERIPHERALS: &[Peripheral] = &[
     external("QUADSPI", 0xa000_1000, 1, 92, Model::QuadSpi),
 ];
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Reset values that are not 0 (RM0385, 5.3.27).
+const RCC_RESET: &[(u32, u32)] = &[
+    (0x00, 0x0000_0083),
+    (0x04, 0x2400_3010),
+    (0x30, 0x0010_0000),
+    (0x50, 0x7e6f_b7ff),
+    (0x54, 0x0000_00f1),
+    (0x58, 0x0000_0003),
+    (0x60, 0xffff_cbff),
+    (0x64, 0x04f7_7f33),
+    (0x74, 0x0e00_0000),
+    (0x84, 0x2400_3000),
+    (0x88, 0x2400_3000),
+    (0x8c, 0x2000_0000),
+];
 
-    #[test]
-    fn peripherals_are_in_order_and_apart() {
-        for pair in PERIPHERALS.windows(2) {
-            assert!(pair[0].last < pair[1].first, "{} {}", pair[0].name, pair[1].name);
-        }
-    }
-}
+/// Identification registers of the Cortex-M7 r0p1 with 4 KB caches (PM0253, 4.3 and 4.5).
+const FIXED: &[(u32, u32)] = &[
+    (0x004, 3),
+    (0xd00, 0x410f_c271),
+    (0xd40, 0x0000_0030),
+    (0xd44, 0x0000_0200),
+    (0xd48, 0x0010_0000),
+    (0xd50, 0x0010_0030),
+    (0xd58, 0x0100_0000),
+    (0xd60, 0x0110_1110),
+    (0xd64, 0x0211_2000),
+    (0xd68, 0x2023_2231),
+    (0xd6c, 0x0111_1131),
+    (0xd70, 0x0131_0132),
+    (0xd78, 0x0900_0003),
+    (0xd7c, 0x8303_c003),
+    (0xdf0, 0),
+    (0xf40, 0x1011_0021),
+    (0xf44, 0x1100_0011),
+    (0xf48, 0x0000_0040),
+];
+
+/// The microcontroller. DEV_ID 0x449, REV_ID 0x1001 (RM0385, 40.6.1).
+pub const CHIP: Chip = Chip {
+    peripherals: PERIPHERALS,
+    rcc_reset: RCC_RESET,
+    rcc_last: 0x90,
+    core: CoreIdentity {
+        fixed: FIXED,
+        ccr: 0x0004_0200,
+        caches: true,
+        locked_counter: true,
+        idcode: 0x1001_6449,
+    },
+};

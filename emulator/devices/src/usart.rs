@@ -1,5 +1,7 @@
 //! A USART: RM0385, 31.8. Bytes take the time of their bits at the rate that BRR gives.
 
+mod combined;
+
 use std::collections::VecDeque;
 
 use crate::access::{Device, Moment, Time, Write, earlier};
@@ -27,6 +29,8 @@ const CLEARABLE: u32 = 0x0012_1b5f;
 #[derive(Clone, Debug)]
 pub struct Usart {
     number: u32,
+    /// In the older layout: whether the status register was read since the data register was.
+    combined: Option<bool>,
     cr: [u32; 3],
     brr: u32,
     gtpr: u32,
@@ -53,6 +57,7 @@ impl Usart {
     pub fn new(number: u32) -> Self {
         Self {
             number,
+            combined: None,
             cr: [0; 3],
             brr: 0,
             gtpr: 0,
@@ -68,6 +73,11 @@ impl Usart {
             silent: None,
             lost: 0,
         }
+    }
+
+    /// The same in the older layout of registers.
+    pub fn combined(number: u32) -> Self {
+        Self { combined: Some(false), ..Self::new(number) }
     }
 
     /// Core cycles of a number of bits.
@@ -130,7 +140,8 @@ impl Usart {
     pub fn poll_until(&self, offset: u32) -> Option<Time> {
         let busy = self.isr & (TC | TXE) != TC | TXE;
         let transmitter = self.shifting.filter(|_| busy).map(|(_, end)| end);
-        if offset == 0x1c { earlier(transmitter, self.arrives) } else { None }
+        let status = if self.combined.is_some() { combined::STATUS } else { 0x1c };
+        if offset == status { earlier(transmitter, self.arrives) } else { None }
     }
 
     fn transmit(&mut self, byte: u8, at: Moment) {
@@ -177,8 +188,9 @@ impl Usart {
     }
 }
 
-impl Device for Usart {
-    fn read(&mut self, offset: u32, at: Moment) -> Option<u32> {
+/// Registers in the newer layout.
+impl Usart {
+    fn read_separate(&mut self, offset: u32, at: Moment) -> Option<u32> {
         self.advance(at);
         Some(match offset {
             0x00..=0x08 => self.cr[(offset / 4) as usize],
@@ -196,7 +208,7 @@ impl Device for Usart {
         })
     }
 
-    fn write(&mut self, offset: u32, write: Write, at: Moment) -> bool {
+    fn write_separate(&mut self, offset: u32, write: Write, at: Moment) -> bool {
         self.advance(at);
         match offset {
             0x00 => self.control(write.over(self.cr[0])),
@@ -223,6 +235,24 @@ impl Device for Usart {
             _ => return false,
         }
         true
+    }
+}
+
+impl Device for Usart {
+    fn read(&mut self, offset: u32, at: Moment) -> Option<u32> {
+        if self.combined.is_some() {
+            self.read_combined(offset, at)
+        } else {
+            self.read_separate(offset, at)
+        }
+    }
+
+    fn write(&mut self, offset: u32, write: Write, at: Moment) -> bool {
+        if self.combined.is_some() {
+            self.write_combined(offset, write, at)
+        } else {
+            self.write_separate(offset, write, at)
+        }
     }
 
     fn advance(&mut self, at: Moment) {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use thiserror::Error;
-use tilewright_board::{Board, BoardError, MemoryKind};
+use tilewright_board::{Board, BoardError, CoreKind, MemoryKind};
 use tilewright_devices::{NoDevices, Size};
 use tilewright_plan::Space;
 use tilewright_protocol::{Finish, Job, Response};
@@ -27,9 +27,11 @@ use crate::sleep;
 const NEVER: u64 = 0xefff_fff0;
 /// Bytes for translated code; when they are full, translation starts anew.
 const CODE_BUFFER: u32 = 64 << 20;
-/// Peripherals (DDI 0403E, B3.1), their two further regions on the STM32F7, and the core's own.
-const DEVICE_REGIONS: [(u32, u32); 4] = [
+/// Peripherals (DDI 0403E, B3.1), the factory bytes of STM32F7 and STM32F4, the registers of
+/// external memories, and the core's own.
+const DEVICE_REGIONS: [(u32, u32); 5] = [
     (0x1ff0_f000, 0x1000),
+    (0x1fff_7000, 0x1000),
     (0x4000_0000, 0x2000_0000),
     (0xa000_0000, 0x2000),
     (0xe000_0000, 0x0010_0000),
@@ -126,7 +128,7 @@ pub fn run_firmware(
 fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>, JobError> {
     // Mode::MCLASS would force another core (and hooks must be there before code is translated).
     let mut uc = Engine::new_with_data(Arch::ARM, Mode::THUMB, machine)?;
-    uc.ctl_set_cpu_model(ArmCpuModel::CORTEX_M7 as i32)?;
+    uc.ctl_set_cpu_model(cpu_model(uc.get_data().core) as i32)?;
     limit_code_buffer(&uc)?;
     map_memories(&mut uc)?;
     load(&mut uc, external_flash)?;
@@ -150,6 +152,15 @@ fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>, Job
         false
     })?;
     Ok(uc)
+}
+
+/// Unicorn's model of a core.
+const fn cpu_model(core: CoreKind) -> ArmCpuModel {
+    match core {
+        CoreKind::CortexM4 => ArmCpuModel::CORTEX_M4,
+        CoreKind::CortexM7 => ArmCpuModel::CORTEX_M7,
+        CoreKind::CortexM33 => ArmCpuModel::CORTEX_M33,
+    }
 }
 
 /// Bounds the memory for translated code: Unicorn would reserve a gigabyte of address space.

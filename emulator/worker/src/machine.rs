@@ -107,7 +107,7 @@ impl Machine {
             .find(|memory| memory.kind == tilewright_board::MemoryKind::Flash)
             .and_then(|memory| Some((memory.address?, memory.bytes.0 as u32)))
             .unwrap_or((0, 0));
-        let table = Table::new(start, bytes, tilewright_cores::branch_mispredicted(core));
+        let table = Table::new(start, bytes, tilewright_cores::branches(core));
         let marks = Marks::new(plan::step_layers(&board, &firmware), job.watches.clone());
         Ok(Self {
             core,

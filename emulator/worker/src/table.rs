@@ -1,6 +1,6 @@
 //! Costs of translated blocks, by address.
 
-use tilewright_cores::{BlockCost, Flags};
+use tilewright_cores::{BlockCost, Branches, Flags};
 
 /// What is kept of a block. Twelve bytes: the table is looked into once a block.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,8 +12,9 @@ pub struct Entry {
     pub flags: Flags,
     /// Whether `successor` was right the last time.
     confident: bool,
-    /// Block that is expected to follow: the last one that did, replaced when wrong twice in a
-    /// row. This stands for the core's branch predictor and target cache.
+    /// Block that can follow at no cost: the one behind it, or on a core that predicts the last
+    /// one that did follow, replaced when wrong twice in a row. That stands for the core's branch
+    /// predictor and target cache.
     successor: u32,
 }
 
@@ -23,16 +24,16 @@ pub struct Table {
     entries: Vec<Entry>,
     /// Index of the block that ran last.
     previous: usize,
-    mispredicted: u32,
+    branches: Branches,
 }
 
 impl Table {
     /// For code in `bytes` bytes from `base` on.
-    pub fn new(base: u32, bytes: u32, mispredicted: u32) -> Self {
+    pub fn new(base: u32, bytes: u32, branches: Branches) -> Self {
         // The last entry stands for anything that is not in the table.
         let elsewhere = (bytes / 2) as usize;
         let entries = vec![Entry::default(); elsewhere + 1];
-        Self { base, entries, previous: elsewhere, mispredicted }
+        Self { base, entries, previous: elsewhere, branches }
     }
 
     /// Index of the block at an address; nothing if the table does not reach there.
@@ -79,12 +80,17 @@ impl Table {
             before.confident = true;
             return 0;
         }
-        if before.confident {
-            before.confident = false;
-        } else {
-            before.successor = address;
+        match self.branches {
+            Branches::Fetched(taken) => taken,
+            Branches::Predicted(missed) => {
+                if before.confident {
+                    before.confident = false;
+                } else {
+                    before.successor = address;
+                }
+                missed
+            }
         }
-        self.mispredicted
     }
 
     /// The next block is reached in another way than by a branch: its address.

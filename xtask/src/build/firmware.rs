@@ -40,18 +40,22 @@ struct Entry {
 /// # Errors
 /// When cargo fails, or a file cannot be written.
 pub fn build(project: &Project) -> Result<()> {
-    let mut command = project.cargo(Workspace::Firmware, "build");
-    command.args(["--release", "--target", TARGET, "--config"]);
+    let boards = boards(&project.metadata(Workspace::Firmware)?);
     let paths = Remapped::new(project, Workspace::Firmware)?;
-    command.arg(rustflags(&paths)?);
-    // These would replace the flags above and let this machine's paths into the firmware.
-    command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    rustc::wrap(&mut command, project);
-    process::visible(&mut command)?;
+    // One by one: cargo unites the features of what it builds together, and `embassy-stm32` is
+    // for one microcontroller.
+    for (program, _) in &boards {
+        let mut command = project.cargo(Workspace::Firmware, "build");
+        command.args(["--release", "--target", TARGET, "--package", program, "--config"]);
+        command.arg(rustflags(&paths)?);
+        // These would replace the flags above and let this machine's paths into the firmware.
+        command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+        rustc::wrap(&mut command, project);
+        process::visible(&mut command)?;
+    }
 
     let built = project.target(Workspace::Firmware).join(TARGET).join("release");
     let folder = project.dist().join("firmware");
-    let boards = boards(&project.metadata(Workspace::Firmware)?);
     if boards.is_empty() {
         bail!("firmware/boards has no program: nothing to put into {}", folder.display());
     }
@@ -66,6 +70,15 @@ pub fn build(project: &Project) -> Result<()> {
     let mut text = serde_json::to_vec_pretty(&manifest).context("the manifest is no JSON")?;
     text.push(b'\n');
     files::write_if_changed(&folder.join("manifest.json"), &text)
+}
+
+/// Names of the boards' programs, which are packages of the same names.
+///
+/// # Errors
+/// When cargo cannot read the workspace.
+pub fn programs(project: &Project) -> Result<Vec<String>> {
+    let boards = boards(&project.metadata(Workspace::Firmware)?);
+    Ok(boards.into_iter().map(|(program, _)| program).collect())
 }
 
 /// The programs of the workspace with their boards' names, sorted.

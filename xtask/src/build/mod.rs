@@ -13,7 +13,7 @@ mod page;
 mod paths;
 mod rustc;
 
-pub use firmware::TARGET;
+pub use firmware::{TARGET, programs};
 pub use rustc::become_rustc;
 
 use std::time::Instant;

@@ -7,8 +7,9 @@ use embassy_stm32::qspi::Qspi;
 use embassy_stm32::usart::ConfigError;
 
 use crate::memory::{self, Memories};
-use crate::uart::Console;
+use crate::uart::{self, Usart};
 use crate::{protection, sdram, serial_flash};
+use tilewright_board_support::console::Console;
 
 /// Sets everything up that lies outside of the microcontroller; gives the console and the memories.
 ///
@@ -18,8 +19,8 @@ use crate::{protection, sdram, serial_flash};
 pub fn set_up(
     p: Peripherals,
     core: &mut CorePeripherals,
-) -> Result<(Console, Memories), ConfigError> {
-    let console = Console::new(p.USART1, p.PB7, p.PA9)?;
+) -> Result<(Console<Usart>, Memories), ConfigError> {
+    let console = uart::open(p.USART1, p.PB7, p.PA9)?;
     sdram::start(Fmc::sdram_a12bits_d16bits_4banks_bank1(
         p.FMC,
         p.PF0, p.PF1, p.PF2, p.PF3, p.PF4, p.PF5, p.PF12, p.PF13, p.PF14, p.PF15, p.PG0, p.PG1,

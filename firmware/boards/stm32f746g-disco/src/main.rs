@@ -5,14 +5,11 @@
 
 mod clocks;
 mod external;
-mod faults;
-mod marks;
 mod memory;
 mod protection;
 mod sdram;
 mod serial_flash;
 mod uart;
-mod wait;
 
 /// What the board's file says; made by the build script.
 mod board {
@@ -20,11 +17,13 @@ mod board {
 }
 
 use memory::Memories;
+use tilewright_board_support::console::{Console, PortError};
+use tilewright_board_support::{marks, wait};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
 use tilewright_runtime::console::{self, ConsoleError};
 use tilewright_runtime::{Memory, NoEngines};
-use uart::{Console, PortError};
+use uart::Usart;
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -49,7 +48,7 @@ fn main() -> ! {
 
 /// Greets, finds the plan image and serves frames; returns if something failed and was said.
 async fn run(
-    port: &mut Console,
+    port: &mut Console<Usart>,
     memories: Memories,
     marker: &mut marks::CycleCounter,
 ) -> Result<(), ConsoleError<PortError>> {

@@ -1,14 +1,22 @@
 //! Panics and faults: said on the console, then the core sleeps for ever.
+//!
+//! A board defines `tilewright_say`, which sends bytes on its console without interrupts; nothing
+//! may be taken for granted there, least of all that the port is set up.
 
 use core::arch::naked_asm;
 use core::fmt;
 use core::panic::PanicInfo;
 
-use crate::board;
 use cortex_m::asm;
 use cortex_m::peripheral::SCB;
-use embassy_stm32::pac::{RCC, USART1};
 use tilewright_runtime::console::write_truncated;
+
+#[expect(unsafe_code, reason = "symbols of the board's crate and of the linker script")]
+unsafe extern "Rust" {
+    safe fn tilewright_say(bytes: &[u8]);
+    static _stack_start: u32;
+    static _stack_end: u32;
+}
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
@@ -66,7 +74,9 @@ extern "C" fn report(stack: u32, lr: u32, pc: u32) -> ! {
         let scb = &*SCB::PTR;
         (scb.cfsr.read(), scb.hfsr.read(), scb.mmfar.read(), scb.bfar.read())
     };
-    let cause = if board::STACK.contains(&stack) { "" } else { ", stack overflow," };
+    let lowest = &raw const _stack_end as u32;
+    let highest = &raw const _stack_start as u32;
+    let cause = if (lowest..highest).contains(&stack) { "" } else { ", stack overflow," };
     stop(format_args!(
         "HardFault{cause} at pc {pc:#010x} lr {lr:#010x} sp {stack:#010x} cfsr {cfsr:#010x} \
          hfsr {hfsr:#010x} mmfar {mmfar:#010x} bfar {bfar:#010x}; report it"
@@ -75,18 +85,9 @@ extern "C" fn report(stack: u32, lr: u32, pc: u32) -> ! {
 
 /// Prints an error line without interrupts and sleeps for ever.
 fn stop(text: fmt::Arguments<'_>) -> ! {
-    if RCC.apb2enr().read().usart1en() {
-        write_truncated::<256>(format_args!("\r\nerror: {text}"), send);
-        send(b"\r\n");
-    }
+    write_truncated::<256>(format_args!("\r\nerror: {text}"), tilewright_say);
+    tilewright_say(b"\r\n");
     loop {
         asm::wfi();
-    }
-}
-
-fn send(bytes: &[u8]) {
-    for byte in bytes {
-        while !USART1.isr().read().txe() {}
-        USART1.tdr().write(|register| register.set_dr((*byte).into()));
     }
 }
