@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tilewright_board::Board;
+use tilewright_board::{Board, Support};
 use tilewright_check::reference;
 use tilewright_image::{FirmwareImage, input_frame, plan_image};
 use tilewright_model::{Data, Model};
@@ -34,6 +34,14 @@ pub fn project() -> PathBuf {
 #[must_use]
 pub fn dist() -> PathBuf {
     std::env::var_os("TILEWRIGHT_DIST").map_or_else(|| project().join("dist"), PathBuf::from)
+}
+
+/// The boards that can be emulated.
+#[must_use]
+pub fn boards() -> Vec<Board> {
+    let mut boards = tilewright_board::all();
+    boards.retain(|board| board.support == Support::Firmware);
+    boards
 }
 
 /// The board's firmware.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use object::{Object, ObjectSegment, ObjectSymbol};
+use tilewright_board::Board;
 use tilewright_planner::Strategy;
 use tilewright_protocol::Job;
 use tilewright_report::{Fault, FaultKind};
@@ -10,16 +11,15 @@ use tilewright_runner::RunOutcome;
 use tilewright_tests::emulated;
 use tilewright_tests::random_model::{random_inputs, random_model};
 
-fn job() -> Job {
-    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+fn job(board: &Board) -> Job {
     let model = random_model(42);
     let inputs = random_inputs(&model, 42);
-    emulated::job(&model, &board, Strategy::Resident, &inputs).unwrap().1
+    emulated::job(&model, board, Strategy::Resident, &inputs).unwrap().1
 }
 
 /// The firmware with other instructions where a run's marks are.
-fn broken(code: &[u16]) -> Job {
-    let mut job = job();
+fn broken(board: &Board, code: &[u16]) -> Job {
+    let mut job = job(board);
     let file = object::File::parse(job.elf.as_slice()).unwrap();
     let mark = file.symbols().find(|symbol| symbol.name() == Ok("tilewright_mark")).unwrap();
     let address = mark.address() & !1;
@@ -43,43 +43,58 @@ fn fault(job: Job) -> (Fault, String) {
 
 #[test]
 fn an_undefined_instruction_reaches_the_firmwares_handler() {
-    let (fault, console) = fault(broken(&[0xde00]));
-    assert_eq!(fault.kind, FaultKind::HardFault);
-    assert!(fault.message.contains("in tilewright_mark: de00"), "{}", fault.message);
-    let said = console.lines().last().unwrap();
-    assert!(said.starts_with("error: HardFault at pc 0x08"), "{console}");
-    assert!(said.contains("cfsr 0x00010000 hfsr 0x40000000"), "{said}");
-    assert!(fault.message.ends_with(said.strip_prefix("error: ").unwrap()), "{}", fault.message);
-    let pc = fault.registers.iter().find(|(name, _)| name == "pc").unwrap().1;
-    assert!(said.contains(&format!("pc {pc:#010x} lr")), "{said}, the worker says {pc:#010x}");
+    for board in emulated::boards() {
+        let (fault, console) = fault(broken(&board, &[0xde00]));
+        assert_eq!(fault.kind, FaultKind::HardFault);
+        assert!(fault.message.contains("in tilewright_mark: de00"), "{}", fault.message);
+        let said = console.lines().last().unwrap();
+        assert!(said.starts_with("error: HardFault at pc 0x08"), "{console}");
+        assert!(said.contains("cfsr 0x00010000 hfsr 0x40000000"), "{said}");
+        assert!(
+            fault.message.ends_with(said.strip_prefix("error: ").unwrap()),
+            "{}",
+            fault.message
+        );
+        let pc = fault.registers.iter().find(|(name, _)| name == "pc").unwrap().1;
+        assert!(said.contains(&format!("pc {pc:#010x} lr")), "{said}, the worker says {pc:#010x}");
+    }
 }
 
 #[test]
 fn a_read_of_nothing_reaches_the_firmwares_handler_with_its_address() {
-    // movs r0,#0x60; lsls r0,r0,#24; ldr r0,[r0]
-    let (fault, console) = fault(broken(&[0x2060, 0x0600, 0x6800]));
-    assert_eq!(fault.kind, FaultKind::UnmappedAccess);
-    assert!(fault.message.contains("read of 0x60000000"), "{}", fault.message);
-    let said = console.lines().last().unwrap();
-    assert!(said.contains("cfsr 0x00008200"), "{said}");
-    assert!(said.contains("bfar 0x60000000"), "{said}");
+    for board in emulated::boards() {
+        // movs r0,#0x60; lsls r0,r0,#24; ldr r0,[r0]
+        let (fault, console) = fault(broken(&board, &[0x2060, 0x0600, 0x6800]));
+        assert_eq!(fault.kind, FaultKind::UnmappedAccess);
+        assert!(fault.message.contains("read of 0x60000000"), "{}", fault.message);
+        let said = console.lines().last().unwrap();
+        assert!(said.contains("cfsr 0x00008200"), "{said}");
+        assert!(said.contains("bfar 0x60000000"), "{said}");
+    }
 }
 
 #[test]
 fn a_stack_overflow_is_said_by_the_firmware_itself() {
-    // push {r0-r7}; b -
-    let (fault, console) = fault(broken(&[0xb4ff, 0xe7fd]));
-    assert_eq!(fault.kind, FaultKind::StackOverflow, "{}", fault.message);
-    let said = console.lines().last().unwrap();
-    assert!(said.starts_with("error: HardFault, stack overflow, at pc 0x00000000"), "{console}");
+    for board in emulated::boards() {
+        // push {r0-r7}; b -
+        let (fault, console) = fault(broken(&board, &[0xb4ff, 0xe7fd]));
+        assert_eq!(fault.kind, FaultKind::StackOverflow, "{}", fault.message);
+        let said = console.lines().last().unwrap();
+        assert!(
+            said.starts_with("error: HardFault, stack overflow, at pc 0x00000000"),
+            "{console}"
+        );
+    }
 }
 
 #[test]
 fn a_frame_that_stops_before_its_end_is_said() {
-    let mut job = job();
-    let frame = &mut job.frames[0];
-    frame.truncate(frame.len() / 2);
-    let (fault, _) = fault(job);
-    assert_eq!(fault.kind, FaultKind::Firmware);
-    assert!(fault.message.contains("the frame stopped before its end"), "{}", fault.message);
+    for board in emulated::boards() {
+        let mut job = job(&board);
+        let frame = &mut job.frames[0];
+        frame.truncate(frame.len() / 2);
+        let (fault, _) = fault(job);
+        assert_eq!(fault.kind, FaultKind::Firmware);
+        assert!(fault.message.contains("the frame stopped before its end"), "{}", fault.message);
+    }
 }

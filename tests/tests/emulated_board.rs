@@ -2,6 +2,8 @@
 //! same each time.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use tilewright_board::Board;
+use tilewright_model::Model;
 use tilewright_planner::Strategy;
 use tilewright_tests::emulated;
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
@@ -11,35 +13,41 @@ const CHAINS: u64 = 12;
 
 #[test]
 fn random_models_are_bit_equal_layer_by_layer() {
-    let board = tilewright_board::find("stm32f746g-disco").unwrap();
-    let models = (1000..1000 + MODELS).map(random_model);
-    for model in models.chain((1000..1000 + CHAINS).map(random_chain)) {
-        let inputs = random_inputs(&model, 1);
-        for strategy in Strategy::ALL {
-            if tilewright_planner::obstacle(&model, strategy).is_some() {
-                continue;
-            }
-            let what = format!("{}, {strategy}", model.name);
-            let run = emulated::run(&model, &board, strategy, &inputs)
-                .unwrap_or_else(|e| panic!("{what}: {e}"));
-            let console = String::from_utf8_lossy(&run.outcome.console);
-            assert_eq!(run.outcome.finish.fault, None, "{what}:\n{console}");
-            assert_eq!(run.mismatch, None, "{what}");
-            let steps = run.plan.programs[0].lanes[0].steps.len();
-            assert_eq!(run.outcome.steps.len(), steps, "{what}");
-            let counted: u64 = run.outcome.steps.iter().map(|step| step.instructions).sum();
-            assert_eq!(counted, run.outcome.finish.invoke.compute_instructions, "{what}");
+    for board in emulated::boards() {
+        let models = (1000..1000 + MODELS).map(random_model);
+        for model in models.chain((1000..1000 + CHAINS).map(random_chain)) {
+            bit_equal(&model, &board);
         }
+    }
+}
+
+fn bit_equal(model: &Model, board: &Board) {
+    let inputs = random_inputs(model, 1);
+    for strategy in Strategy::ALL {
+        if tilewright_planner::obstacle(model, strategy).is_some() {
+            continue;
+        }
+        let what = format!("{}, {strategy}, {}", model.name, board.id);
+        let run = emulated::run(model, board, strategy, &inputs)
+            .unwrap_or_else(|e| panic!("{what}: {e}"));
+        let console = String::from_utf8_lossy(&run.outcome.console);
+        assert_eq!(run.outcome.finish.fault, None, "{what}:\n{console}");
+        assert_eq!(run.mismatch, None, "{what}");
+        let steps = run.plan.programs[0].lanes[0].steps.len();
+        assert_eq!(run.outcome.steps.len(), steps, "{what}");
+        let counted: u64 = run.outcome.steps.iter().map(|step| step.instructions).sum();
+        assert_eq!(counted, run.outcome.finish.invoke.compute_instructions, "{what}");
     }
 }
 
 #[test]
 fn counts_are_the_same_each_time() {
-    let board = tilewright_board::find("stm32f746g-disco").unwrap();
     let model = random_model(42);
     let inputs = random_inputs(&model, 42);
-    let first = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
-    let second = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
-    assert_eq!(first.outcome.steps, second.outcome.steps);
-    assert_eq!(first.outcome.finish.invoke, second.outcome.finish.invoke);
+    for board in emulated::boards() {
+        let first = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
+        let second = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
+        assert_eq!(first.outcome.steps, second.outcome.steps);
+        assert_eq!(first.outcome.finish.invoke, second.outcome.finish.invoke);
+    }
 }

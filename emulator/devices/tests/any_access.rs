@@ -23,6 +23,7 @@ fn address() -> impl Strategy<Value = u32> {
         4 => (0u32..0x4000).prop_map(|offset| 0xe000_0000 + offset),
         4 => (0u32..0x98).prop_map(|offset| 0x4002_3800 + offset),
         4 => (0u32..0x2c).prop_map(|offset| 0x4001_1000 + offset),
+        4 => (0u32..0x2c).prop_map(|offset| 0x4000_4800 + offset),
         4 => (0u32..0x44).prop_map(|offset| 0x4000_0000 + offset),
         4 => (0u32..0x2000).prop_map(|offset| 0xa000_0000 + offset),
         1 => any::<u32>(),
@@ -41,8 +42,8 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-fn bus() -> Bus {
-    let mut bus = Bus::new(&tilewright_board::find("stm32f746g-disco").unwrap()).unwrap();
+fn bus(board: &str) -> Bus {
+    let mut bus = Bus::new(&tilewright_board::find(board).unwrap()).unwrap();
     for register in [0x30, 0x34, 0x38, 0x40, 0x44] {
         bus.write(0x4002_3800 + register, Size::Word, u32::MAX, Time(0)).unwrap();
     }
@@ -52,8 +53,11 @@ fn bus() -> Bus {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
     #[test]
-    fn no_access_fails(actions in proptest::collection::vec(action(), 1..60)) {
-        let mut bus = bus();
+    fn no_access_fails(
+        board in prop_oneof![Just("stm32f746g-disco"), Just("stm32f469i-disco")],
+        actions in proptest::collection::vec(action(), 1..60),
+    ) {
+        let mut bus = bus(board);
         let mut now = Time(0);
         for action in actions {
             match action {
@@ -91,7 +95,7 @@ proptest! {
     fn an_event_that_has_come_does_not_come_again(
         writes in proptest::collection::vec((address(), any::<u32>()), 1..40),
     ) {
-        let mut bus = bus();
+        let mut bus = bus("stm32f746g-disco");
         let mut now = Time(0);
         for (address, value) in writes {
             let _ = bus.write(address, Size::Word, value, now);

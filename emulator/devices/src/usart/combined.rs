@@ -30,6 +30,12 @@ const fn same(offset: u32) -> Option<u32> {
     }
 }
 
+/// CR1 as it stands here, of CR1 in the newer layout.
+const fn combined_control(control: u32) -> u32 {
+    let enable = if control & 1 != 0 { ENABLE } else { 0 };
+    control & 0xdffe | enable
+}
+
 impl Usart {
     pub(super) fn read_combined(&mut self, offset: u32, at: Moment) -> Option<u32> {
         match offset {
@@ -45,10 +51,7 @@ impl Usart {
                 }
                 data
             }
-            CR1 => {
-                let control = self.read_separate(0, at)?;
-                Some(control & 0xfffe | (control & 1) * ENABLE)
-            }
+            CR1 => self.read_separate(0, at).map(combined_control),
             _ => self.read_separate(same(offset)?, at),
         }
     }
@@ -69,12 +72,68 @@ impl Usart {
                 self.write_separate(TDR, write, at)
             }
             CR1 => {
-                let old = self.cr[0] & 0xfffe | (self.cr[0] & 1) * ENABLE;
-                let new = write.over(old);
+                let new = write.over(combined_control(self.cr[0]));
                 let enable = u32::from(new & ENABLE != 0);
                 self.write_separate(0, whole(new & 0xdffe | enable), at)
             }
             _ => same(offset).is_some_and(|offset| self.write_separate(offset, write, at)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Device, Time};
+    use crate::clocks::Rcc;
+
+    fn at(cycles: u64) -> Moment {
+        let rcc = Rcc::new(&crate::stm32f469::CHIP, 180_000_000);
+        Moment { now: Time(cycles), clocks: rcc.clocks() }
+    }
+
+    fn word(value: u32) -> Write {
+        Write { value, mask: u32::MAX }
+    }
+
+    /// On, with transmitter and receiver, ten clocks a bit.
+    fn port() -> Usart {
+        let mut port = Usart::combined(3);
+        port.write(0x08, word(10), at(0));
+        port.write(CR1, word(ENABLE | 0xc), at(0));
+        port
+    }
+
+    #[test]
+    fn control_keeps_its_bits_in_their_places() {
+        let mut port = port();
+        assert_eq!(port.read(CR1, at(0)), Some(ENABLE | 0xc));
+        port.write(CR1, word(ENABLE | 0x80), at(0));
+        assert_eq!(port.read(CR1, at(0)), Some(ENABLE | 0x80));
+        assert!(port.lines()[0], "an empty transmitter interrupts");
+    }
+
+    #[test]
+    fn a_byte_takes_the_time_of_its_bits_both_ways() {
+        let mut port = port();
+        port.write(DATA, word(0x5a), at(0));
+        assert_eq!(port.read(STATUS, at(99)).unwrap() & TC, 0);
+        assert_eq!(port.read(STATUS, at(100)).unwrap() & TC, TC);
+        assert_eq!(port.take_sent(), [0x5a]);
+        port.feed(&[0xa5], at(200));
+        assert_eq!(port.read(STATUS, at(299)).unwrap() & RXNE, 0);
+        assert_eq!(port.read(STATUS, at(300)).unwrap() & RXNE, RXNE);
+        assert_eq!(port.read(DATA, at(300)), Some(0xa5));
+        assert_eq!(port.read(STATUS, at(300)).unwrap() & RXNE, 0);
+    }
+
+    #[test]
+    fn an_overrun_stays_until_status_and_data_are_read() {
+        let mut port = port();
+        port.feed(&[1, 2], at(0));
+        assert_eq!(port.read(STATUS, at(1000)).unwrap() & ORE, ORE);
+        assert_eq!(port.read(STATUS, at(1000)).unwrap() & ORE, ORE);
+        assert_eq!(port.read(DATA, at(1000)), Some(1));
+        assert_eq!(port.read(STATUS, at(1000)).unwrap() & ORE, 0);
     }
 }
