@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
+use tilewright_board::MemoryKind;
 use tilewright_plan::Space;
 
 /// Bytes of SRAM for the stack. Statics follow behind it, so that a stack that grows too deep
@@ -62,6 +63,18 @@ pub fn write(id: &str, console: &str) {
             "/// Address of {what}.\npub const {name}_ADDRESS: usize = {address:#010x};\n\
              /// Bytes of {what}.\npub const {name}_BYTES: usize = {:#x};",
             memory.bytes.0
+        )
+        .expect("a string takes whatever is written");
+    }
+
+    let coupled = board.memory.iter().find(|memory| memory.kind == MemoryKind::Dtcm);
+    if let (Some(_), Some(memory)) = (&board.core.data_cache, coupled) {
+        let start = memory.address.expect("the core addresses it");
+        let end = u64::from(start) + memory.bytes.0;
+        writeln!(
+            constants,
+            "/// Memory that the core does not cache.\n\
+             pub const UNCACHED: core::ops::Range<u32> = {start:#010x}..{end:#010x};"
         )
         .expect("a string takes whatever is written");
     }

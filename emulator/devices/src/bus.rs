@@ -9,6 +9,7 @@ use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
 use crate::chip::{self, Model, Peripheral};
 use crate::clocks::{Clocks, Rcc};
 use crate::core_registers::CoreRegisters;
+use crate::dma::{Dma, DmaEvent};
 use crate::exti::Exti;
 use crate::fmc::Fmc;
 use crate::gpio::Gpio;
@@ -35,6 +36,7 @@ enum Slot {
     Usart(Box<Usart>),
     Timer(Box<Timer>),
     Exti(Exti),
+    Dma(Box<Dma>),
     Fmc(Fmc),
     QuadSpi(Box<QuadSpi>),
     Plain(Plain),
@@ -50,6 +52,7 @@ impl Slot {
             Model::CombinedUsart(number) => Self::Usart(Box::new(Usart::combined(number))),
             Model::Timer(apb, wide) => Self::Timer(Box::new(Timer::new(apb, wide))),
             Model::Exti => Self::Exti(Exti::default()),
+            Model::Dma(second) => Self::Dma(Box::new(Dma::new(second))),
             Model::Fmc => Self::Fmc(Fmc::default()),
             Model::QuadSpi => Self::QuadSpi(Box::default()),
             Model::Plain(end, rules) => Self::Plain(Plain::new(end, rules)),
@@ -64,6 +67,7 @@ impl Slot {
             Self::Usart(device) => Some(device.as_mut()),
             Self::Timer(device) => Some(device.as_mut()),
             Self::Exti(device) => Some(device),
+            Self::Dma(device) => Some(device.as_mut()),
             Self::Fmc(device) => Some(device),
             Self::QuadSpi(device) => Some(device.as_mut()),
             Self::Plain(device) => Some(device),
@@ -75,6 +79,7 @@ impl Slot {
         match self {
             Self::Usart(device) => Some(device.as_mut()),
             Self::Timer(device) => Some(device.as_mut()),
+            Self::Dma(device) => Some(device.as_mut()),
             _ => None,
         }
     }
@@ -83,6 +88,10 @@ impl Slot {
 /// Interrupts of EXTI lines 0 to 15 (RM0385, table 46; RM0386, table 44).
 const EXTI_INTERRUPTS: &[(u32, u32)] =
     &[(0x1, 6), (0x2, 7), (0x4, 8), (0x8, 9), (0x10, 10), (0x3e0, 23), (0xfc00, 40)];
+
+/// Interrupts of the streams of DMA1 and DMA2 (RM0385, table 46).
+const DMA_INTERRUPTS: [[u32; 8]; 2] =
+    [[11, 12, 13, 14, 15, 16, 17, 47], [56, 57, 58, 59, 60, 68, 69, 70]];
 
 /// The devices of a microcontroller.
 #[derive(Clone, Debug)]
@@ -242,7 +251,10 @@ impl Bus {
     }
 
     fn wake(&mut self, index: usize) {
-        let acts = matches!(self.slots[index], Slot::Usart(_) | Slot::Timer(_) | Slot::Exti(_));
+        let acts = matches!(
+            self.slots[index],
+            Slot::Usart(_) | Slot::Timer(_) | Slot::Exti(_) | Slot::Dma(_)
+        );
         if acts && !self.awake.contains(&index) {
             self.awake.push(index);
         }
@@ -257,6 +269,13 @@ impl Bus {
                 Slot::Exti(exti) => {
                     for (lines, interrupt) in EXTI_INTERRUPTS {
                         self.core.nvic.set_line(*interrupt, exti.pending() & lines != 0);
+                    }
+                    continue;
+                }
+                Slot::Dma(device) => {
+                    let interrupts = DMA_INTERRUPTS[usize::from(device.is_second())];
+                    for (interrupt, high) in interrupts.into_iter().zip(device.lines()) {
+                        self.core.nvic.set_line(interrupt, high);
                     }
                     continue;
                 }
@@ -275,6 +294,7 @@ impl Bus {
             let next = match &self.slots[*index] {
                 Slot::Usart(device) => device.next_event(self.clocks),
                 Slot::Timer(device) => device.next_event(self.clocks),
+                Slot::Dma(device) => device.next_event(self.clocks),
                 _ => None,
             };
             earlier(first, next)
@@ -390,6 +410,26 @@ impl Bus {
             _ => 0,
         });
         answers.max().unwrap_or(0)
+    }
+
+    fn second_dma(&mut self) -> Option<&mut Dma> {
+        self.slots.iter_mut().find_map(|slot| match slot {
+            Slot::Dma(device) if device.is_second() => Some(device.as_mut()),
+            _ => None,
+        })
+    }
+
+    /// What the streams that move from memory to memory did since the last call.
+    pub fn take_dma(&mut self) -> Vec<DmaEvent> {
+        self.second_dma().map(Dma::take_events).unwrap_or_default()
+    }
+
+    /// A stream that began ends at a time; nothing: it cannot move its bytes.
+    pub fn dma_takes(&mut self, stream: usize, until: Option<Time>) {
+        if let Some(device) = self.second_dma() {
+            device.takes(stream, until);
+        }
+        self.update_lines();
     }
 
     /// Whether the core sleeps when it returns to thread mode.

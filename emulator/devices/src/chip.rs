@@ -18,6 +18,8 @@ pub enum Model {
     Timer(usize, bool),
     /// External interrupts.
     Exti,
+    /// DMA controller; true: the second.
+    Dma(bool),
     /// Flexible memory controller.
     Fmc,
     /// Serial flash controller.

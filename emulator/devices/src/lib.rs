@@ -11,6 +11,7 @@ mod bus;
 mod chip;
 mod clocks;
 mod core_registers;
+mod dma;
 mod dwt;
 mod exti;
 mod fmc;
@@ -29,6 +30,7 @@ mod usart;
 
 pub use access::{AccessError, Size, Time};
 pub use bus::{Bus, NoDevices};
+pub use dma::{DmaEvent, Move};
 pub use maintenance::{Line, Maintenance, Operation};
 pub use mpu::{Attributes, Caching};
 pub use nvic::{Masks, Nvic};

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use tilewright_board::MemoryKind;
-use tilewright_devices::{AccessError, Bus, Masks, Size, Time};
+use tilewright_devices::{AccessError, Bus, DmaEvent, Masks, Move, Size, Time};
 
 const RCC: u32 = 0x4002_3800;
 const USART1: u32 = 0x4001_1000;
@@ -77,15 +77,15 @@ fn a_peripheral_without_clock_is_dead_and_recorded() {
 #[test]
 fn what_is_not_modelled_keeps_its_value_and_is_recorded() {
     let mut board = Board::new();
-    board.write(RCC + 0x30, 1 << 22);
-    let dma2 = 0x4002_6410;
-    board.bus.write(dma2 + 1, Size::Byte, 0xab, board.now).unwrap();
-    assert_eq!(board.read(dma2), 0xab00);
-    assert_eq!(board.bus.unknown(), [(dma2, 2)]);
+    board.write(RCC + 0x30, 1 << 12);
+    let crc = 0x4002_3010;
+    board.bus.write(crc + 1, Size::Byte, 0xab, board.now).unwrap();
+    assert_eq!(board.read(crc), 0xab00);
+    assert_eq!(board.bus.unknown(), [(crc, 2)]);
     let reserved = board.bus.read(0x4001_f000, Size::Word, board.now, 0);
     assert_eq!(reserved, Err(AccessError::Reserved(0x4001_f000)));
-    let unaligned = board.bus.read(dma2 + 2, Size::Word, board.now, 0);
-    assert_eq!(unaligned, Err(AccessError::Unaligned(dma2 + 2)));
+    let unaligned = board.bus.read(crc + 2, Size::Word, board.now, 0);
+    assert_eq!(unaligned, Err(AccessError::Unaligned(crc + 2)));
 }
 
 #[test]
@@ -243,4 +243,50 @@ fn serial_flash_says_what_it_is_and_is_mapped_by_the_command_that_it_knows() {
     assert_eq!(mapped(quad_read), 16 << 20);
     assert_eq!(mapped(quad_read ^ 2 << 18), 0, "8 clocks are too few");
     assert_eq!(mapped(quad_read & !(3 << 26)), 0);
+}
+
+#[test]
+fn a_stream_moves_from_memory_to_memory_and_refuses_what_it_cannot() {
+    const DMA2: u32 = 0x4002_6400;
+    const FROM_MEMORY: u32 = 2 << 6 | 1 << 9 | 1 << 10;
+    const WORDS: u32 = 2 << 11 | 2 << 13;
+    const BURSTS: u32 = 1 << 21 | 1 << 23;
+    let start = |controller: u32, source: u32, control: u32, fifo: u32| {
+        let mut board = Board::new();
+        board.write(RCC + 0x30, 3 << 21);
+        board.write(0xe000_e104, 1 << 24);
+        board.write(controller + 0x14, 64);
+        board.write(controller + 0x18, source);
+        board.write(controller + 0x1c, 0x2000_8000);
+        board.write(controller + 0x24, fifo);
+        board.write(controller + 0x10, FROM_MEMORY | control | 1 << 4 | 1);
+        board
+    };
+    let mut board = start(DMA2, 0x2000_4000, WORDS | BURSTS, 7);
+    let this = Move {
+        stream: 0,
+        source: 0x2000_4000,
+        destination: 0x2000_8000,
+        bytes: 256,
+        burst: [16, 16],
+    };
+    assert_eq!(board.bus.take_dma(), [DmaEvent::Begins(this)]);
+    board.bus.dma_takes(0, Some(Time(500)));
+    assert_eq!(board.bus.next_event(), Some(Time(500)));
+    board.pass(499);
+    assert_eq!((board.read(DMA2), board.next()), (0, None));
+    board.pass(1);
+    assert_eq!((board.read(DMA2), board.next()), (1 << 5, Some(16 + 56)));
+    assert_eq!(board.bus.take_dma(), [DmaEvent::Ends(this)]);
+    assert_eq!(board.read(DMA2 + 0x10) & 1, 0, "the stream is off");
+    board.write(DMA2 + 0x08, 0x3d);
+    assert_eq!(board.read(DMA2), 0);
+    // DMA1 cannot; direct mode cannot; bursts are aligned, and fit into the FIFO.
+    let refused = |controller, source, control, fifo| {
+        start(controller, source, control, fifo).read(controller)
+    };
+    assert_eq!(refused(DMA2 - 0x400, 0x2000_4000, WORDS, 7), 1 << 3);
+    assert_eq!(refused(DMA2, 0x2000_4000, WORDS, 3), 1 << 3);
+    assert_eq!(refused(DMA2, 0x2000_4004, WORDS | BURSTS, 7), 1);
+    assert_eq!(refused(DMA2, 0x2000_4000, WORDS | BURSTS, 5), 1);
 }

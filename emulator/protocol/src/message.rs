@@ -76,6 +76,25 @@ pub struct StepCount {
     pub instructions: u64,
     /// Cycles of the core inside the kernel, interrupts left out.
     pub cycles: u64,
+    /// Cycles that the core slept since the step before it: it waited for an engine.
+    pub waited: u64,
+}
+
+/// What a copy of an engine's lane took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyCount {
+    /// Lane of the program.
+    pub lane: u8,
+    /// Step of the lane.
+    pub step: u32,
+    /// Layer.
+    pub layer: u16,
+    /// Virtual time at its start, in core cycles since the invoke began.
+    pub start: u64,
+    /// Virtual time at its end.
+    pub end: u64,
+    /// Bytes that were moved.
+    pub bytes: u64,
 }
 
 /// How a job ended.
@@ -114,6 +133,8 @@ pub enum Response {
     Console(Vec<u8>),
     /// A step of the last frame ended.
     Step(StepCount),
+    /// A copy of the last frame ended.
+    Copy(CopyCount),
     /// A watched place.
     Watched {
         /// Index into the job's watches.

@@ -1,6 +1,6 @@
 //! What a job left.
 
-use tilewright_protocol::{Finish, Job, Response, StepCount};
+use tilewright_protocol::{CopyCount, Finish, Job, Response, StepCount};
 
 /// What a job left.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub struct RunOutcome {
     pub finish: Finish,
     /// Steps of the last frame, in order of their ends.
     pub steps: Vec<StepCount>,
+    /// Copies of engines' lanes in the last frame, in order of their ends.
+    pub copies: Vec<CopyCount>,
     /// Bytes of each of the job's watches; nothing where the step never ended.
     pub watched: Vec<Option<Vec<u8>>>,
     /// What the board wrote to its console.
@@ -27,6 +29,7 @@ const MAX_STEPS: usize = 1 << 24;
 pub struct Collector {
     engine: String,
     steps: Vec<StepCount>,
+    copies: Vec<CopyCount>,
     watched: Vec<Option<Vec<u8>>>,
     console: Vec<u8>,
     console_bytes: u64,
@@ -37,6 +40,7 @@ impl Collector {
         Self {
             engine,
             steps: Vec::new(),
+            copies: Vec::new(),
             watched: vec![None; job.watches.len()],
             console: Vec::new(),
             console_bytes: job.limits.console_bytes.saturating_add(SLACK),
@@ -61,6 +65,12 @@ impl Collector {
                 }
                 self.steps.push(*step);
             }
+            Response::Copy(copy) => {
+                if self.copies.len() >= MAX_STEPS {
+                    return Err("more copies than a lane can have".to_owned());
+                }
+                self.copies.push(*copy);
+            }
             Response::Watched { watch, bytes } => {
                 let place = self.watched.get_mut(*watch as usize).ok_or("an unknown watch")?;
                 *place = Some(bytes.clone());
@@ -72,7 +82,7 @@ impl Collector {
     }
 
     pub fn finish(self, finish: Finish) -> RunOutcome {
-        let Self { engine, steps, watched, console, .. } = self;
-        RunOutcome { engine, finish, steps, watched, console }
+        let Self { engine, steps, copies, watched, console, .. } = self;
+        RunOutcome { engine, finish, steps, copies, watched, console }
     }
 }

@@ -65,8 +65,15 @@ fn misbehave(behaviour: &str) -> ExitCode {
     let Ok(Request::Run(job)) = read_frame(&mut input) else { return ExitCode::SUCCESS };
     match behaviour {
         "answers" => {
-            let step =
-                StepCount { step: 3, layer: 1, start: 5, end: 9, instructions: 4, cycles: 4 };
+            let step = StepCount {
+                step: 3,
+                layer: 1,
+                start: 5,
+                end: 9,
+                instructions: 4,
+                cycles: 4,
+                waited: 0,
+            };
             let elf = job.elf.clone();
             for response in [
                 Response::Progress { instructions: 1, step: None },

@@ -3,7 +3,9 @@
 use serde::Serialize;
 use tilewright_board::Board;
 use tilewright_model::{DType, Model};
-use tilewright_plan::{Bytes, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage};
+use tilewright_plan::image::LaneRecord;
+use tilewright_plan::{After, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage, Step};
+use tilewright_protocol::CopyCount;
 use tilewright_report::{
     Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, Timeline,
 };
@@ -77,7 +79,7 @@ pub struct RunResult {
     pub unknown_registers: Vec<(u32, u64)>,
     /// What the board wrote to its console.
     pub console: String,
-    /// What the core did when, in cycles since the invoke began.
+    /// What core and engines did when, in cycles since the invoke began.
     #[schema(value_type = schema::Timeline)]
     pub timeline: Timeline,
     /// Wall-clock time of the emulation in nanoseconds (measured here, of this computer).
@@ -147,7 +149,7 @@ pub fn result_of(
         layers: layers(image, outcome),
         unknown_registers: outcome.finish.unknown_registers.clone(),
         console: String::from_utf8_lossy(&outcome.console).into_owned(),
-        timeline: timeline(board, outcome),
+        timeline: timeline(image, board, outcome),
         emulation_wall_ns: outcome.finish.wall_ns,
         outputs,
         plan: None,
@@ -216,28 +218,69 @@ fn layers(image: &PlanImage<'_>, outcome: &RunOutcome) -> Vec<LayerCount> {
     layers
 }
 
-fn timeline(board: &Board, outcome: &RunOutcome) -> Timeline {
-    let slice = |step: &tilewright_protocol::StepCount| Slice {
-        lane: 0,
-        kind: SliceKind::Compute,
+/// Kernels and the core's waits, and what engines copied.
+fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timeline {
+    let entry = image.entries().iter().find(|entry| entry.kind == 0);
+    let records = entry.map_or(&[][..], |entry| image.entry_lanes(entry));
+    let kind = |lane: &LaneRecord| LaneKind::from_number(lane.kind).unwrap_or(LaneKind::Core);
+    let mut slices = Vec::with_capacity(outcome.steps.len() + outcome.copies.len());
+    for step in &outcome.steps {
+        let slice = Slice {
+            lane: 0,
+            kind: SliceKind::Compute,
+            waits_for: None,
+            layer: step.layer,
+            step: step.step,
+            frame: 0,
+            start: CyclePoint(step.start),
+            end: CyclePoint(step.end.max(step.start)),
+            instructions: step.instructions,
+            bytes: 0,
+        };
+        if step.waited > 0 {
+            let start = CyclePoint(step.start.saturating_sub(step.waited));
+            let waits_for = records.first().and_then(|core| {
+                let record = image.lane_steps(core).get(step.step as usize)?;
+                awaited_last(&Step::from_record(record)?, &outcome.copies)
+            });
+            let (kind, end) = (SliceKind::Stall, slice.start);
+            slices.push(Slice { kind, waits_for, start, end, instructions: 0, ..slice });
+        }
+        slices.push(slice);
+    }
+    slices.extend(outcome.copies.iter().map(|copy| Slice {
+        lane: copy.lane,
+        kind: SliceKind::Copy,
         waits_for: None,
-        layer: step.layer,
+        layer: copy.layer,
+        step: copy.step,
         frame: 0,
-        step: step.step,
-        start: CyclePoint(step.start),
-        end: CyclePoint(step.end.max(step.start)),
-        instructions: step.instructions,
-        bytes: Bytes(0).0,
-    };
-    let mut slices: Vec<Slice> = outcome.steps.iter().map(slice).collect();
-    slices.sort_by_key(|slice| (slice.start, slice.step));
+        start: CyclePoint(copy.start),
+        end: CyclePoint(copy.end.max(copy.start)),
+        instructions: 0,
+        bytes: copy.bytes,
+    }));
+    slices.sort_by_key(|slice| (slice.lane, slice.start, slice.step));
     Timeline {
         clock_hz: board.core.clock.hertz,
         instructions_kind: Kind::Counted,
         cycles_kind: Kind::Modelled,
-        lanes: vec![LaneKind::Core],
+        lanes: if records.is_empty() {
+            vec![LaneKind::Core]
+        } else {
+            records.iter().map(kind).collect()
+        },
         slices,
     }
+}
+
+/// The lane of the copy that a step waited for longest.
+fn awaited_last(step: &Step, copies: &[CopyCount]) -> Option<u8> {
+    let awaited = |copy: &&CopyCount| {
+        let is_it = |after: &After| (after.lane, after.step) == (copy.lane, copy.step);
+        step.after.iter().flatten().any(is_it)
+    };
+    copies.iter().filter(awaited).max_by_key(|copy| copy.end).map(|copy| copy.lane)
 }
 
 /// Lower-case hexadecimal digits.

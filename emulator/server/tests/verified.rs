@@ -44,6 +44,7 @@ impl Execute for Parrot {
                 unknown_registers: vec![],
                 wall_ns: 0,
             },
+            copies: Vec::new(),
             steps: vec![],
             watched: watched.collect(),
             console: vec![],

@@ -14,6 +14,7 @@ use unicorn_engine::{
 };
 
 use crate::block;
+use crate::dma;
 use crate::elf::{ElfError, Firmware};
 use crate::exception;
 use crate::external;
@@ -277,6 +278,7 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
             machine.core_fault(FaultKind::UnmappedAccess, status::IMPRECISE, message);
         }
         external::maintain(machine);
+        dma::serve(machine);
     };
     uc.mmio_map(u64::from(start), u64::from(bytes), Some(read), Some(write))?;
     Ok(())

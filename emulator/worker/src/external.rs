@@ -32,6 +32,10 @@ pub struct External {
     costs: Costs,
     /// Virtual time from which on its bus is free.
     free_at: u64,
+    /// While DMA uses it: cycles that an access waits for DMA's burst.
+    pub shared: Option<u64>,
+    /// Cycles that the core used it while it was shared.
+    pub used_by_core: u64,
     /// Bytes that its controller lets the core reach, and how the core may.
     reach: Reach,
 }
@@ -75,7 +79,15 @@ pub fn memories(board: &Board) -> Vec<External> {
         memory.kind.external_space()?;
         let (address, timing) = (memory.address?, memory.timing.as_ref()?);
         let costs = Costs::of(timing, line, board.core.clock.hertz);
-        Some(External { memory: memory.clone(), address, costs, free_at: 0, reach: NOWHERE })
+        Some(External {
+            memory: memory.clone(),
+            address,
+            costs,
+            free_at: 0,
+            shared: None,
+            used_by_core: 0,
+            reach: NOWHERE,
+        })
     });
     external.collect()
 }
@@ -97,6 +109,18 @@ impl External {
         self.reach = Reach { bytes, attributes };
     }
 
+    /// Whether an address lies in it.
+    pub fn holds(&self, address: u32) -> bool {
+        let offset = address.checked_sub(self.address);
+        offset.is_some_and(|offset| u64::from(offset) < self.memory.bytes.0)
+    }
+
+    /// Whether bytes lie elsewhere, or where its controller lets them be reached.
+    pub fn reaches(&self, address: u32, bytes: u32) -> bool {
+        let end = u64::from(address.wrapping_sub(self.address)) + u64::from(bytes);
+        !self.holds(address) || end <= self.reach.bytes
+    }
+
     /// Why the core cannot make an access, if it cannot.
     fn obstacle(&self, offset: u64, write: bool) -> Option<&'static str> {
         let Reach { bytes, attributes } = self.reach;
@@ -114,6 +138,18 @@ impl External {
         )
     }
 
+    /// The bus is used for so many cycles; from when on.
+    #[inline]
+    fn begin(&mut self, cost: u64, now: u64) -> u64 {
+        let mut start = self.free_at.max(now);
+        if let Some(burst) = self.shared {
+            start += burst;
+            self.used_by_core += cost;
+        }
+        self.free_at = start + cost;
+        start
+    }
+
     /// Core cycles that the core waits for an access; `evicts` gets the address of a line that is
     /// written back for it.
     #[inline]
@@ -125,7 +161,6 @@ impl External {
         now: u64,
         evicts: &mut Option<u32>,
     ) -> u64 {
-        let start = self.free_at.max(now);
         let caching = self.reach.attributes.caching;
         let cache = cache.filter(|_| caching != Caching::Uncached);
         let back = caching == Caching::WriteBack;
@@ -136,13 +171,13 @@ impl External {
             }
             if !write || back {
                 *evicts = access.written_back;
-                self.free_at = start + self.costs.read_line;
+                let start = self.begin(self.costs.read_line, now);
                 // A store's line arrives behind the store buffer, unless another is on its way.
                 return if write { start - now } else { self.free_at - now };
             }
         }
         let cost = if write { self.costs.write_word } else { self.costs.read_word };
-        self.free_at = start + cost;
+        let start = self.begin(cost, now);
         if write { start - now } else { self.free_at - now }
     }
 }
@@ -177,13 +212,8 @@ fn access(machine: &mut Machine, index: usize, offset: u64, write: bool) -> bool
 /// A line goes to its memory, which is busy for as long.
 fn write_back(machine: &mut Machine, address: u32) {
     let now = machine.account.cycles;
-    let holder = machine.external.iter_mut().find(|external| {
-        address
-            .checked_sub(external.address)
-            .is_some_and(|offset| u64::from(offset) < external.memory.bytes.0)
-    });
-    if let Some(external) = holder {
-        external.free_at = external.free_at.max(now) + external.costs.write_line;
+    if let Some(external) = machine.external.iter_mut().find(|e| e.holds(address)) {
+        external.begin(external.costs.write_line, now);
     }
 }
 
@@ -211,6 +241,7 @@ pub fn write(machine: &mut Machine, index: usize, offset: u64, size: usize, valu
 pub fn maintain(machine: &mut Machine) {
     for maintenance in machine.bus.take_maintenance() {
         let Some(cache) = machine.data_cache.as_mut() else { continue };
+        machine.transfers.maintained(&maintenance, cache.line_bytes());
         let address = match maintenance.line {
             Line::Of(address) => Some(address),
             Line::SetAndWay(place) => cache.line_in(place),

@@ -113,5 +113,5 @@ pub fn report(uc: &Engine<'_>, kind: FaultKind, message: &str) -> Fault {
 }
 
 fn layer(machine: &Machine, step: u32) -> Option<u16> {
-    machine.marks.layer(step)
+    machine.marks.layer(0, step)
 }

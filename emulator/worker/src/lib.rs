@@ -10,6 +10,7 @@ mod account;
 mod bench;
 mod block;
 mod console;
+mod dma;
 mod elf;
 mod engine;
 mod exception;

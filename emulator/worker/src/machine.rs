@@ -11,6 +11,7 @@ use tilewright_report::FaultKind;
 
 use crate::account::{Account, Bucket};
 use crate::console::{Console, Said};
+use crate::dma::{self, Transfers};
 use crate::elf::Firmware;
 use crate::external::{self, External};
 use crate::marks::Marks;
@@ -55,6 +56,7 @@ pub struct Machine {
     pub bus: Bus,
     pub memories: Memories,
     pub external: Vec<External>,
+    pub transfers: Transfers,
     pub data_cache: Option<DataCache>,
     pub data_cache_on: bool,
     /// A register was written since external memories were looked at last.
@@ -114,6 +116,7 @@ impl Machine {
             bus,
             memories: Memories::default(),
             external: external::memories(&board),
+            transfers: Transfers::default(),
             data_cache: external::data_cache(&board),
             data_cache_on: false,
             registers_changed: true,
@@ -236,12 +239,18 @@ impl Machine {
     /// Lets time pass in sleep.
     pub fn sleep_until(&mut self, time: Time) {
         self.account.wait(time.since(self.now()));
+        self.advance();
+    }
+
+    fn advance(&mut self) {
+        dma::settle(self);
         self.bus.advance(self.now());
+        dma::serve(self);
     }
 
     /// Lets devices catch up, and hears what they said.
     pub fn catch_up(&mut self) {
-        self.bus.advance(self.now());
+        self.advance();
         self.listen();
         if self.bus.reset_requested() {
             self.fault(FaultKind::Firmware, "the firmware asked for a system reset");

@@ -1,6 +1,6 @@
 //! What the firmware says through `tilewright_mark`: invokes and steps.
 
-use tilewright_protocol::{Response, StepCount, Watch};
+use tilewright_protocol::{CopyCount, Response, StepCount, Watch};
 use tilewright_report::Counts;
 use unicorn_engine::RegisterARM;
 
@@ -13,6 +13,8 @@ const INVOKE_BEGINS: u32 = 0;
 const INVOKE_ENDS: u32 = 1;
 const STEP_BEGINS: u32 = 2;
 const STEP_ENDS: u32 = 3;
+const COPY_BEGINS: u32 = 4;
+const COPY_ENDS: u32 = 5;
 
 /// Bytes that a watch may ask for.
 const MAX_WATCH: u64 = 16 << 20;
@@ -25,10 +27,19 @@ struct Running {
     counts: Counts,
 }
 
+/// A copy under way: its lane and step, when it began and what had been moved by then.
+#[derive(Clone, Copy, Debug)]
+struct Copying {
+    lane: u8,
+    step: u32,
+    start: u64,
+    moved: u64,
+}
+
 /// What was marked so far.
 #[derive(Debug, Default)]
 pub struct Marks {
-    layers: Vec<u16>,
+    layers: Vec<Vec<u16>>,
     watches: Vec<Watch>,
     /// Counts when the last invoke began, and the virtual time.
     began: Option<(Counts, u64)>,
@@ -38,11 +49,14 @@ pub struct Marks {
     /// itself is not counted as part of it.
     returns_to: u32,
     running: Option<Running>,
+    copying: Option<Copying>,
+    /// Cycles asleep until the last step of the invoke ended.
+    slept: u64,
 }
 
 impl Marks {
-    /// With the layers of the core lane's steps, and the places to read.
-    pub fn new(layers: Vec<u16>, watches: Vec<Watch>) -> Self {
+    /// With the layers of each lane's steps, and the places to read.
+    pub fn new(layers: Vec<Vec<u16>>, watches: Vec<Watch>) -> Self {
         Self { layers, watches, ..Self::default() }
     }
 
@@ -56,9 +70,9 @@ impl Marks {
         self.announced.or(self.running.map(|running| running.step))
     }
 
-    /// The layer of a step.
-    pub fn layer(&self, step: u32) -> Option<u16> {
-        self.layers.get(step as usize).copied()
+    /// The layer of a step of a lane.
+    pub fn layer(&self, lane: u8, step: u32) -> Option<u16> {
+        self.layers.get(usize::from(lane))?.get(step as usize).copied()
     }
 
     /// Whether the return from a mark is to be watched for.
@@ -88,6 +102,7 @@ pub fn marked(uc: &mut Engine<'_>) {
             let counts = machine.account.counts();
             machine.marks.began = Some((counts, machine.account.cycles));
             machine.marks.invoke = Counts::default();
+            machine.marks.slept = counts.wait_cycles.0;
         }
         INVOKE_ENDS => {
             let counts = machine.account.counts();
@@ -100,6 +115,12 @@ pub fn marked(uc: &mut Engine<'_>) {
             machine.marks.returns_to = link & !1;
         }
         STEP_ENDS => step_ends(uc, value),
+        COPY_BEGINS => {
+            let (lane, step) = ((value >> 24) as u8, value & 0x00ff_ffff);
+            let (start, moved) = (machine.account.cycles, machine.transfers.moved);
+            machine.marks.copying = Some(Copying { lane, step, start, moved });
+        }
+        COPY_ENDS => copy_ends(machine, value),
         _ => {}
     }
 }
@@ -127,14 +148,18 @@ fn step_ends(uc: &mut Engine<'_>, step: u32) {
     if let Some(running) = running.filter(|running| running.step == step) {
         let counts = between(&running.counts, &machine.account.counts());
         let origin = machine.marks.began.map_or(0, |(_, cycles)| cycles);
+        let slept = running.counts.wait_cycles.0;
+        let waited = slept.saturating_sub(machine.marks.slept);
         machine.say(Response::Step(StepCount {
             step,
-            layer: machine.marks.layer(step).unwrap_or(0),
+            layer: machine.marks.layer(0, step).unwrap_or(0),
             start: running.start - origin,
             end: machine.account.cycles - origin,
             instructions: counts.compute_instructions,
             cycles: counts.compute_cycles.0,
+            waited,
         }));
+        machine.marks.slept = slept;
     }
     let watches: Vec<(usize, Watch)> = machine
         .marks
@@ -148,6 +173,25 @@ fn step_ends(uc: &mut Engine<'_>, step: u32) {
         let bytes = watched(&machine.memories, &watch);
         machine.say(Response::Watched { watch: index as u32, bytes });
     }
+}
+
+/// An engine's copy is complete.
+fn copy_ends(machine: &mut Machine, value: u32) {
+    let Some(copying) = machine.marks.copying.take() else { return };
+    let Copying { lane, step, start, moved } = copying;
+    // Copies of a boot program come before any invoke.
+    let Some((_, origin)) = machine.marks.began else { return };
+    if value != u32::from(lane) << 24 | step || start < origin || !machine.in_last_frame() {
+        return;
+    }
+    machine.say(Response::Copy(CopyCount {
+        lane,
+        step,
+        layer: machine.marks.layer(lane, step).unwrap_or(0),
+        start: start - origin,
+        end: machine.account.cycles - origin,
+        bytes: machine.transfers.moved - moved,
+    }));
 }
 
 /// The bytes of a watched place; those that cannot be read are missing at the end.

@@ -45,6 +45,11 @@ impl Memories {
         Some(block.start.wrapping_add((address - block.address) as usize))
     }
 
+    /// Whether one memory holds all of these bytes.
+    pub fn holds(&self, address: u32, bytes: usize) -> bool {
+        self.place(address, bytes).is_some()
+    }
+
     /// Reads bytes; false if they are not there.
     #[inline]
     #[allow(unsafe_code)]

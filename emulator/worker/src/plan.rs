@@ -1,14 +1,14 @@
 //! The plan image in the ELF, as far as reports need it: the layer of each step.
 
 use tilewright_board::Board;
+use tilewright_plan::PlanImage;
 use tilewright_plan::image::{ALIGNMENT, Expected};
-use tilewright_plan::{LaneKind, PlanImage};
 
 use crate::elf::Firmware;
 
-/// Layers of the core lane's steps of the first program; empty if there is no valid plan, which
+/// Layers of the steps of each lane of the first program, the core's first; empty if there is no valid plan, which
 /// is for the firmware to say.
-pub fn step_layers(board: &Board, firmware: &Firmware) -> Vec<u16> {
+pub fn step_layers(board: &Board, firmware: &Firmware) -> Vec<Vec<u16>> {
     let Some(bytes) = board.plan_address().and_then(|address| firmware.bytes_at(address)) else {
         return Vec::new();
     };
@@ -27,7 +27,6 @@ pub fn step_layers(board: &Board, firmware: &Firmware) -> Vec<u16> {
     program
         .into_iter()
         .flat_map(|entry| image.entry_lanes(entry))
-        .find(|lane| LaneKind::from_number(lane.kind) == Some(LaneKind::Core))
         .map(|lane| image.lane_steps(lane).iter().map(|step| step.layer).collect())
-        .unwrap_or_default()
+        .collect()
 }

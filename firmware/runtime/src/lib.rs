@@ -16,12 +16,16 @@ mod error;
 mod lanes;
 mod memory;
 mod observe;
+mod pieces;
 mod program;
+mod schedule;
 mod software;
 
 pub use error::{Cause, RunError};
 pub use lanes::{LaneDriver, LaneError, NoEngines};
 pub use memory::{AccessError, Memory};
 pub use observe::Observer;
+pub use pieces::{Piece, Pieces, Width};
 pub use program::{run_program, run_with};
+pub use schedule::{Schedule, Transfer};
 pub use software::{Pace, SoftwareEngines};

@@ -173,7 +173,10 @@ pub fn run_image(
             }
         }
         Response::Step(step) => progress(Progress::Step(*step)),
-        Response::Hello { .. } | Response::Watched { .. } | Response::Finished(_) => {}
+        Response::Hello { .. }
+        | Response::Copy(_)
+        | Response::Watched { .. }
+        | Response::Finished(_) => {}
     };
     let outcome = machine.executor.execute(job, &machine.worker, &mut on_event, cancel)?;
     let result = result_of(&image, board, &watches, &outcome);

@@ -98,6 +98,7 @@ impl Execute for Puppet {
                 end: u64::from(step) * 100 + 80,
                 instructions: 50,
                 cycles: 70,
+                waited: 0,
             };
             on_event(&Said::Progress { instructions: u64::from(step) * 50, step: Some(step) });
             on_event(&Said::Step(count));
@@ -120,6 +121,7 @@ impl Execute for Puppet {
                 wall_ns: 1,
             },
             steps,
+            copies: Vec::new(),
             watched,
             console: b"ready 32\r\n".to_vec(),
         })

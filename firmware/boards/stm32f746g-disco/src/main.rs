@@ -3,7 +3,10 @@
 #![no_std]
 #![no_main]
 
+mod cache;
 mod clocks;
+mod dma;
+mod engines;
 mod external;
 mod memory;
 mod protection;
@@ -16,13 +19,15 @@ mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }
 
+use cortex_m::peripheral::SCB;
+use engines::Engines;
 use memory::Memories;
 use tilewright_board_support::console::{Console, PortError};
 use tilewright_board_support::{marks, wait};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
+use tilewright_runtime::Memory;
 use tilewright_runtime::console::{self, ConsoleError};
-use tilewright_runtime::{Memory, NoEngines};
 use uart::Usart;
 
 #[cortex_m_rt::entry]
@@ -37,7 +42,8 @@ fn main() -> ! {
     let Ok((mut port, memories)) = external::set_up(peripherals, &mut core) else {
         panic!("the clocks set above cannot give the console's baud rate");
     };
-    if let Err(ConsoleError::Port(error)) = wait::for_ready(run(&mut port, memories, &mut marker)) {
+    let served = wait::for_ready(run(&mut port, memories, core.SCB, &mut marker));
+    if let Err(ConsoleError::Port(error)) = served {
         panic!("{error}");
     }
     // What could not go on has been said.
@@ -50,6 +56,7 @@ fn main() -> ! {
 async fn run(
     port: &mut Console<Usart>,
     memories: Memories,
+    scb: SCB,
     marker: &mut marks::CycleCounter,
 ) -> Result<(), ConsoleError<PortError>> {
     console::greet(port, board::BOARD).await?;
@@ -57,9 +64,12 @@ async fn run(
     let mut memory = Memory::new(arena).with_external(external_ram, external_flash);
     let expected = Expected { board: board::BOARD, space_bytes: memory.space_bytes() };
     let ended = match PlanImage::read(plan, &expected) {
-        Ok(image) => console::serve(port, &image, &mut memory, &mut NoEngines, marker)
-            .await
-            .map(|never| match never {}),
+        Ok(image) => {
+            let mut engines = Engines::new(image, scb);
+            console::serve(port, &image, &mut memory, &mut engines, marker)
+                .await
+                .map(|never| match never {})
+        }
         Err(error) => console::refuse(port, &error, board::PLAN_ADDRESS).await,
     };
     port.sent().await;

@@ -15,6 +15,10 @@ pub enum MarkKind {
     StepBegin = 2,
     /// A compute step is complete; the value is its index in the core lane.
     StepEnd = 3,
+    /// An engine begins a copy; the value is its step, the lane in the upper eight bits.
+    CopyBegin = 4,
+    /// A copy is complete; the value as above.
+    CopyEnd = 5,
 }
 
 /// Marks moments and counts cycles.

@@ -5,7 +5,8 @@ use tilewright_plan::image::{
     Section, SectionRecord, VERSION,
 };
 use tilewright_plan::{
-    Instruction, Kernel, LaneKind, Mark, Op, RowOrder, Space, Span, Step, StepRecord, Tile, View,
+    After, Instruction, Kernel, LaneKind, Mark, Op, RowOrder, Space, Span, Step, StepRecord, Tile,
+    View,
 };
 use zerocopy::IntoBytes;
 
@@ -26,6 +27,7 @@ pub struct Tables {
     pub layers: Vec<LayerRecord>,
     pub constants: Vec<u8>,
     pub weights: Vec<u8>,
+    pub sums: Vec<u32>,
     pub names: Vec<String>,
     pub arena_bytes: u32,
     pub external_ram_bytes: u32,
@@ -95,6 +97,27 @@ impl Tables {
         self.steps.push(step.to_record());
     }
 
+    /// A copy, as a step of an engine's lane.
+    pub fn copy(
+        &mut self,
+        source: Span,
+        destination: Span,
+        after: [Option<After>; 3],
+    ) -> StepRecord {
+        let first = self.spans.len() as u32;
+        self.spans.extend([source, destination]);
+        let instruction = Instruction::Copy { source: first, destination: first + 1, sum: None };
+        Step { after, stage: 0, layer: 0, instruction }.to_record()
+    }
+
+    /// Adds a lane of these steps to the last program.
+    pub fn lane(&mut self, kind: LaneKind, steps: &[StepRecord]) {
+        let (step_first, step_count) = (self.steps.len() as u32, steps.len() as u32);
+        self.steps.extend_from_slice(steps);
+        self.lanes.push(LaneRecord { kind: kind as u16, reserved: 0, step_first, step_count });
+        self.entries.last_mut().expect("a program was added").lane_count += 1;
+    }
+
     /// An input or output.
     pub fn io(&mut self, view: View, labels: &[&str]) {
         let name = self.name("tensor");
@@ -158,7 +181,7 @@ impl Tables {
             (Section::Layers, self.layers.as_bytes()),
             (Section::Constants, &self.constants),
             (Section::Weights, &self.weights),
-            (Section::Sums, &[]),
+            (Section::Sums, self.sums.as_bytes()),
             (Section::Names, &names),
         ];
         let mut offset = size_of::<Header>() + sections.len() * size_of::<SectionRecord>();

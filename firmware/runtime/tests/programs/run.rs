@@ -263,21 +263,19 @@ fn there_and_back(first: Option<After>, second: Option<After>) -> Tables {
         pitch,
         ..Default::default()
     };
-    tables.spans = vec![
-        span(Space::ExternalRam, 0, 4, 4, 8),
-        span(Space::Arena, 0, 1, 16, 16),
-        span(Space::Arena, 16, 2, 8, 8),
-        span(Space::ExternalRam, 32, 1, 16, 16),
+    let copies = [
+        tables.copy(
+            span(Space::ExternalRam, 0, 4, 4, 8),
+            span(Space::Arena, 0, 1, 16, 16),
+            [None; 3],
+        ),
+        tables.copy(
+            span(Space::Arena, 16, 2, 8, 8),
+            span(Space::ExternalRam, 32, 1, 16, 16),
+            [second, None, None],
+        ),
     ];
-    let copy = |source, after| {
-        let instruction = Instruction::Copy { source, destination: source + 1, sum: None };
-        Step { after: [after, None, None], stage: 0, layer: 0, instruction }.to_record()
-    };
-    let step_first = tables.steps.len() as u32;
-    tables.steps.extend([copy(0, None), copy(2, second)]);
-    let kind = LaneKind::Dma as u16;
-    tables.lanes.push(LaneRecord { kind, reserved: 0, step_first, step_count: 2 });
-    tables.entries[0].lane_count = 2;
+    tables.lane(LaneKind::Dma, &copies);
     tables.external_ram_bytes = 48;
     tables
 }

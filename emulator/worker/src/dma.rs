@@ -1,0 +1,226 @@
+//! What DMA moves, while the core computes: bytes are read when a stream begins and written when it
+//! ends. In between the destination holds none of them, so that whoever reads it too early is seen;
+//! source and destination must not change, and their lines must have been maintained.
+
+use std::collections::BTreeMap;
+
+use tilewright_board::{Access, Board, Memory, MemoryKind};
+use tilewright_devices::{DmaEvent, Line, Maintenance, Move, Operation, Time};
+use tilewright_plan::Hertz;
+use tilewright_report::FaultKind;
+
+use crate::machine::Machine;
+
+/// What a destination holds while it is written.
+const POISON: u8 = 0xa5;
+
+/// A transfer under way.
+#[derive(Debug)]
+struct Moving {
+    this: Move,
+    /// What the source held when it began.
+    bytes: Vec<u8>,
+    end: u64,
+}
+
+/// What was asked for of a line since a transfer used it last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Maintained {
+    clean: bool,
+    invalid: bool,
+}
+
+/// Transfers from memory to memory.
+#[derive(Debug, Default)]
+pub struct Transfers {
+    moving: Vec<Moving>,
+    lines: BTreeMap<u32, Maintained>,
+    /// Bytes that were moved since reset.
+    pub moved: u64,
+}
+
+impl Transfers {
+    /// Notes maintenance of the data cache by address.
+    pub fn maintained(&mut self, maintenance: &Maintenance, line_bytes: u32) {
+        let Line::Of(address) = maintenance.line else { return };
+        let line = self.lines.entry(address & !(line_bytes - 1)).or_default();
+        line.clean |= maintenance.operation != Operation::Invalidate;
+        line.invalid |= maintenance.operation != Operation::Clean;
+    }
+}
+
+/// Does what streams began, ended or gave up since the last call.
+pub fn serve(machine: &mut Machine) {
+    for event in machine.bus.take_dma() {
+        match event {
+            DmaEvent::Begins(this) => begin(machine, this),
+            DmaEvent::Ends(this) => end(machine, this),
+            DmaEvent::Stops(this) => {
+                machine.transfers.moving.retain(|moving| moving.this.stream != this.stream);
+                share(machine);
+            }
+        }
+    }
+}
+
+fn begin(machine: &mut Machine, this: Move) {
+    if std::mem::take(&mut machine.registers_changed) {
+        machine.look_at_registers();
+    }
+    let mut bytes = vec![0; this.bytes as usize];
+    let reaches = |address| machine.external.iter().all(|e| e.reaches(address, this.bytes));
+    let written = memory_at(&machine.board, this.destination).map(|memory| memory.kind);
+    let answers = reaches(this.source)
+        && reaches(this.destination)
+        && machine.memories.read(this.source, &mut bytes)
+        && machine.memories.holds(this.destination, bytes.len())
+        && !matches!(written, None | Some(MemoryKind::Flash | MemoryKind::QspiFlash));
+    if !answers {
+        machine.bus.dma_takes(this.stream, None);
+        return;
+    }
+    check_lines(machine, &this);
+    machine.memories.write(this.destination, &vec![POISON; bytes.len()]);
+    let end = machine.account.cycles.saturating_add(cycles(&machine.board, &this));
+    machine.bus.dma_takes(this.stream, Some(Time(end)));
+    machine.transfers.moving.push(Moving { this, bytes, end });
+    share(machine);
+}
+
+fn end(machine: &mut Machine, this: Move) {
+    let found = machine.transfers.moving.iter().position(|m| m.this.stream == this.stream);
+    let Some(moving) = found.map(|index| machine.transfers.moving.swap_remove(index)) else {
+        return;
+    };
+    let mut now = vec![0; moving.bytes.len()];
+    let mut differs = |address, was: &dyn Fn(usize) -> u8| {
+        machine.memories.read(address, &mut now);
+        let place = now.iter().enumerate().position(|(index, byte)| *byte != was(index));
+        place.map(|index| address.wrapping_add(index as u32))
+    };
+    let race = differs(this.source, &|index| moving.bytes[index])
+        .map(|address| (address, "read"))
+        .or_else(|| {
+            let poisoned = differs(this.destination, &|_| POISON);
+            poisoned.map(|address| (address, "wrote"))
+        });
+    if let Some((address, what)) = race {
+        let message = format!(
+            "a race: the core changed the byte at 0x{address:08x} while DMA2 stream {} {what} it",
+            this.stream
+        );
+        machine.fault(FaultKind::Firmware, message);
+    }
+    machine.memories.write(this.destination, &moving.bytes);
+    machine.transfers.moved += u64::from(this.bytes);
+    share(machine);
+}
+
+/// Tells memories whether they share their bus with DMA.
+fn share(machine: &mut Machine) {
+    let clock = machine.board.core.clock.hertz;
+    for external in &mut machine.external {
+        let touches = |moving: &&Moving| {
+            external.holds(moving.this.source) || external.holds(moving.this.destination)
+        };
+        let burst = machine.transfers.moving.iter().find(touches).map(|m| m.this.burst[0]);
+        let read = external.memory.timing.as_ref().and_then(|timing| timing.dma_read);
+        let wait = burst.zip(read).map(|(burst, read)| {
+            picoseconds(Some(read), burst, clock).saturating_mul(u128::from(clock.0)) / SECOND
+        });
+        external.shared = wait.map(|cycles| u64::try_from(cycles).unwrap_or(u64::MAX));
+    }
+}
+
+/// Transfers end later by as long as the core used the bus of their memories.
+pub fn settle(machine: &mut Machine) {
+    for external in &mut machine.external {
+        let delay = std::mem::take(&mut external.used_by_core);
+        if delay == 0 {
+            continue;
+        }
+        for moving in &mut machine.transfers.moving {
+            if external.holds(moving.this.source) || external.holds(moving.this.destination) {
+                moving.end = moving.end.saturating_add(delay);
+                machine.bus.dma_takes(moving.this.stream, Some(Time(moving.end)));
+            }
+        }
+    }
+}
+
+/// Ends the run if lines that the core may hold were not cleaned before DMA reads them, or not
+/// invalidated before it writes them.
+fn check_lines(machine: &mut Machine, this: &Move) {
+    let Some(cache) = machine.data_cache.as_ref().filter(|_| machine.data_cache_on) else { return };
+    let line = cache.line_bytes();
+    for (start, writes) in [(this.source, false), (this.destination, true)] {
+        let is_cached = memory_at(&machine.board, start)
+            .is_some_and(|memory| matches!(memory.kind, MemoryKind::Sram | MemoryKind::Sdram));
+        if !is_cached {
+            continue;
+        }
+        let end = u64::from(start) + u64::from(this.bytes);
+        let mut address = start & !(line - 1);
+        while u64::from(address) < end {
+            let maintained = machine.transfers.lines.get(&address).copied().unwrap_or_default();
+            if if writes { maintained.invalid } else { maintained.clean } {
+                let Some(next) = address.checked_add(line) else { break };
+                address = next;
+                continue;
+            }
+            let (stream, what) = (this.stream, if writes { "invalidated" } else { "cleaned" });
+            let message = format!(
+                "the line of the data cache at 0x{address:08x} was not {what} before DMA2 stream \
+                 {stream} began"
+            );
+            machine.fault(FaultKind::Firmware, message);
+            return;
+        }
+    }
+    // The next transfer of these lines needs its own maintenance; pieces share lines at their ends.
+    let inner = |start: u32| {
+        let first = start.next_multiple_of(line);
+        first..(start.saturating_add(this.bytes) & !(line - 1)).max(first)
+    };
+    for range in [inner(this.source), inner(this.destination)] {
+        let used: Vec<u32> = machine.transfers.lines.range(range).map(|(line, _)| *line).collect();
+        for line in used {
+            machine.transfers.lines.remove(&line);
+        }
+    }
+}
+
+const SECOND: u128 = 1_000_000_000_000;
+
+/// The memory that an address lies in.
+fn memory_at(board: &Board, address: u32) -> Option<&Memory> {
+    board.memory.iter().find(|memory| {
+        let offset = memory.address.and_then(|start| address.checked_sub(start));
+        offset.is_some_and(|offset| u64::from(offset) < memory.bytes.0)
+    })
+}
+
+/// Picoseconds of an access of so many bytes; a word a cycle where the board's file says nothing.
+fn picoseconds(access: Option<Access>, bytes: u32, clock: Hertz) -> u128 {
+    let bytes = u128::from(bytes);
+    match access {
+        Some(access) => {
+            let rate = u128::from(access.bytes_per_second.max(1));
+            u128::from(access.latency_ps) + bytes * SECOND / rate
+        }
+        None => bytes.div_ceil(4) * SECOND / u128::from(clock.0.max(1)),
+    }
+}
+
+/// Core cycles of a transfer: bursts are read and written by turns.
+fn cycles(board: &Board, this: &Move) -> u64 {
+    let clock = board.core.clock.hertz;
+    let timing = |address| memory_at(board, address).and_then(|memory| memory.timing.as_ref());
+    let read = timing(this.source).and_then(|timing| timing.dma_read);
+    let write = timing(this.destination).and_then(|timing| timing.dma_write);
+    let time = |access, burst: u32| {
+        u128::from(this.bytes.div_ceil(burst.max(1))) * picoseconds(access, burst, clock)
+    };
+    let total = time(read, this.burst[0]) + time(write, this.burst[1]);
+    u64::try_from((total * u128::from(clock.0)).div_ceil(SECOND)).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,211 @@
+//! The board's firmware runs programs whose DMA lane moves bytes while the core computes.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+#[allow(dead_code, reason = "a part of it is used here")]
+#[path = "../../../firmware/runtime/tests/programs/image.rs"]
+mod image;
+
+use std::path::{Path, PathBuf};
+
+use common::run;
+use image::{BOARD, Tables, op};
+use tilewright_plan::image::CRC;
+use tilewright_plan::{After, Kernel, LaneKind, Op, Space, Span, Step, View};
+use tilewright_protocol::{CopyCount, Finish, Job, Limits, Response, StepCount, Watch};
+use tilewright_worker::Firmware;
+
+const ROWS: u16 = 24;
+const ROW_BYTES: u32 = 24 * 8;
+const BYTES: u32 = ROWS as u32 * ROW_BYTES;
+/// Bytes from row to row outside.
+const PITCH: u32 = 224;
+/// Offsets in the arena, a tensor each: the input, what is fetched, the maximum, what was sent out and
+/// fetched again, its copy, what is computed meanwhile.
+const PLACES: [u32; 6] = [0, BYTES, 2 * BYTES, 3 * BYTES, 4 * BYTES, 5 * BYTES];
+
+fn firmware(tables: &Tables) -> Firmware {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let dist = std::env::var_os("TILEWRIGHT_DIST").map_or(project.join("dist"), PathBuf::from);
+    let path = dist.join("firmware").join(BOARD).with_extension("elf");
+    let elf = std::fs::read(&path)
+        .unwrap_or_else(|e| panic!("{}: {e}; run `cargo xtask build`", path.display()));
+    let mut firmware = Firmware::from_elf(&elf).unwrap();
+    let plan = tilewright_board::find(BOARD).unwrap().plan_address().unwrap();
+    firmware.segments.push((plan, tables.build().bytes().to_vec()));
+    firmware
+}
+
+fn flash_bytes() -> Vec<u8> {
+    (0..u32::from(ROWS) * PITCH).map(|i| (i * 31 + i / 7) as u8).collect()
+}
+
+fn input_bytes() -> Vec<u8> {
+    (0..BYTES).map(|i| (i * 167 + i / 5) as u8).collect()
+}
+
+/// What is in the rows of flash.
+fn fetched() -> Vec<u8> {
+    flash_bytes()
+        .chunks(PITCH as usize)
+        .flat_map(|row| &row[..ROW_BYTES as usize])
+        .copied()
+        .collect()
+}
+
+/// The maximum of input and flash.
+fn expected() -> Vec<u8> {
+    let pairs = input_bytes().into_iter().zip(fetched());
+    pairs.map(|(a, b)| a.cast_signed().max(b.cast_signed()).cast_unsigned()).collect()
+}
+
+fn after(lane: u8, step: u32) -> [Option<After>; 3] {
+    [Some(After { lane, step, periods: 0 }), None, None]
+}
+
+fn inside(place: usize) -> Span {
+    let (offset, space) = (PLACES[place], Space::Arena as u8);
+    Span { space, offset, rows: 1, row_bytes: BYTES, pitch: BYTES, ..Span::default() }
+}
+
+fn outside(space: Space) -> Span {
+    let (rows, row_bytes) = (ROWS.into(), ROW_BYTES);
+    Span { space: space as u8, offset: 0, rows, row_bytes, pitch: PITCH, ..Span::default() }
+}
+
+fn set_after(tables: &mut Tables, step: usize, after: [Option<After>; 3]) {
+    let mut record = Step::from_record(&tables.steps[step]).unwrap();
+    record.after = after;
+    tables.steps[step] = record.to_record();
+}
+
+/// Core: 0 maximum of input and what DMA fetched from flash, 2 a pool of the input, 4 a copy of what
+/// DMA sent to SDRAM and back. DMA: 0 fetches, 1 sends, 2 fetches again.
+fn tables() -> Tables {
+    let mut tables = Tables::default();
+    let view = |place: usize| View::whole(Space::Arena, PLACES[place], ROWS, 24, 8);
+    let pool = Op { window: [3; 2], padding: [1; 2], ..op(Kernel::MaxPool) };
+    let identity = Op { scalars: [1 << 30, 1, 0, 0, 0, 0, 0], ..op(Kernel::Requantise) };
+    tables.layer("maximum", op(Kernel::Maximum), &[view(0), view(1), view(2)]);
+    tables.layer("meanwhile", pool, &[view(0), view(5)]);
+    tables.layer("last", identity, &[view(3), view(4)]);
+    tables.io(view(0), &[]);
+    tables.io(view(4), &[]);
+    tables.arena_bytes = 6 * BYTES;
+    tables.external_ram_bytes = u32::from(ROWS) * PITCH;
+    tables.external_flash_bytes = u32::from(ROWS) * PITCH;
+    tables.program();
+    set_after(&mut tables, 0, after(1, 0));
+    set_after(&mut tables, 4, after(1, 2));
+    let copies = [
+        tables.copy(outside(Space::ExternalFlash), inside(1), [None; 3]),
+        tables.copy(inside(2), outside(Space::ExternalRam), after(0, 0)),
+        tables.copy(outside(Space::ExternalRam), inside(3), [None; 3]),
+    ];
+    tables.lane(LaneKind::Dma, &copies);
+    tables
+}
+
+struct Ran {
+    finish: Finish,
+    steps: Vec<StepCount>,
+    copies: Vec<CopyCount>,
+    output: Option<Vec<u8>>,
+}
+
+fn run_tables(tables: &Tables) -> Ran {
+    let mut frame = b"TWIN".to_vec();
+    frame.extend(BYTES.to_le_bytes());
+    frame.extend(input_bytes());
+    frame.extend(CRC.checksum(&input_bytes()).to_le_bytes());
+    let address = 0x2000_4000 + PLACES[4];
+    let job = Job {
+        board: BOARD.into(),
+        elf: Vec::new(),
+        external_flash: flash_bytes(),
+        frames: vec![frame],
+        limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
+        watches: vec![Watch { step: 4, address, rows: 1, row_bytes: BYTES, pitch: BYTES }],
+    };
+    let (finish, messages) = run(firmware(tables), &job);
+    let mut ran = Ran { finish, steps: Vec::new(), copies: Vec::new(), output: None };
+    for message in messages {
+        match message {
+            Response::Step(step) => ran.steps.push(step),
+            Response::Copy(copy) => ran.copies.push(copy),
+            Response::Watched { bytes, .. } => ran.output = Some(bytes),
+            _ => {}
+        }
+    }
+    ran
+}
+
+fn fault(tables: &Tables) -> String {
+    run_tables(tables).finish.fault.unwrap().message
+}
+
+#[test]
+fn dma_moves_bytes_while_the_core_computes() {
+    let ran = run_tables(&tables());
+    assert_eq!(ran.finish.fault, None);
+    assert!(ran.output.unwrap() == expected());
+    assert_eq!(ran.finish.unknown_registers, []);
+    let bytes: Vec<_> = ran.copies.iter().map(|copy| (copy.lane, copy.step, copy.bytes)).collect();
+    let moved = u64::from(BYTES);
+    assert_eq!(bytes, [(1, 0, moved), (1, 1, moved), (1, 2, moved)]);
+    let [fetch, send, again] = ran.copies[..] else { panic!("three copies") };
+    let [first, meanwhile, last] = ran.steps[..] else { panic!("three steps") };
+    // The core slept until the first tensor was there, and began behind it.
+    let slept = first.waited * 100 / (fetch.end - fetch.start);
+    assert!(first.start >= fetch.end && slept > 60, "{slept} %");
+    // What follows overlaps with the way out.
+    assert!(send.start < meanwhile.start && meanwhile.start < send.end);
+    assert!(again.start >= send.end && last.start >= again.end && meanwhile.waited == 0);
+    // Of 16 bytes, flash gives in 69 cycles, SRAM takes in 7: a row of 192 bytes is 12 bursts; the
+    // rest is interrupts and cache maintenance, row by row.
+    let (bursts, took) = (u64::from(BYTES) / 16, fetch.end - fetch.start);
+    assert!((bursts * (69 + 5)..bursts * (69 + 5) * 14 / 10).contains(&took), "{took}");
+}
+
+#[test]
+fn a_checksum_that_differs_ends_the_run_with_its_step() {
+    let mut tables = tables();
+    tables.sums = vec![CRC.checksum(&fetched()), 0];
+    let fetch = tables.steps.len() - 3;
+    tables.steps[fetch].words[2] = 0;
+    let ran = run_tables(&tables);
+    assert_eq!(ran.finish.fault, None);
+    assert!(ran.output.unwrap() == expected());
+    tables.steps[fetch].words[2] = 1;
+    let message = fault(&tables);
+    assert!(message.contains("step 0 of layer 0: the transfer of step 0 failed"), "{message}");
+    assert!(message.contains("maximum"), "{message}");
+}
+
+#[test]
+fn what_nobody_waits_for_is_a_race_that_is_told() {
+    // The core writes the maximum while DMA sends it out.
+    let mut tables = tables();
+    set_after(&mut tables, 0, [None; 3]);
+    let send = tables.steps.len() - 2;
+    set_after(&mut tables, send, after(1, 0));
+    let message = fault(&tables);
+    assert!(message.contains("a race: the core changed the byte at 0x2"), "{message}");
+}
+
+#[test]
+fn a_lane_that_waits_for_its_waiter_is_told() {
+    let mut tables = tables();
+    let fetch = tables.steps.len() - 3;
+    set_after(&mut tables, fetch, after(0, 4));
+    let message = fault(&tables);
+    assert!(message.contains("it waits for a step that cannot be complete"), "{message}");
+}
+
+#[test]
+fn a_lane_that_nothing_runs_is_told() {
+    let mut tables = tables();
+    tables.lanes[1].kind = LaneKind::Card as u16;
+    let message = fault(&tables);
+    assert!(message.contains("this firmware drives no Card engine"), "{message}");
+}

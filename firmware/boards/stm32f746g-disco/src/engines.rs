@@ -1,0 +1,224 @@
+//! The lanes of transfer engines: DMA2 runs the DMA lane, one step behind the other from its
+//! interrupt, while the core computes. The core sleeps when it has to wait.
+
+use core::cell::RefCell;
+
+use cortex_m::asm;
+use cortex_m::peripheral::SCB;
+use critical_section::Mutex;
+use embassy_stm32::interrupt;
+use tilewright_board_support::marks;
+use tilewright_plan::image::{CRC, LaneRecord};
+use tilewright_plan::{After, LaneKind, PlanImage, Space, Span};
+use tilewright_runtime::console::MarkKind;
+use tilewright_runtime::{LaneDriver, LaneError, Memory, Pieces, Schedule, Transfer};
+
+use crate::board;
+use crate::cache::{self, Maintenance};
+use crate::dma::{self, Ended};
+
+/// How often a transfer is tried.
+const ATTEMPTS: u8 = 3;
+
+/// A transfer under way.
+struct Running {
+    transfer: Transfer,
+    pieces: Pieces,
+    attempt: u8,
+}
+
+struct State {
+    scb: SCB,
+    schedule: Schedule<'static>,
+    /// Addresses of the spaces, by their numbers.
+    bases: [Option<u32>; 6],
+    /// The lane that DMA runs.
+    lane: Option<u8>,
+    running: Option<Running>,
+    failed: Option<LaneError>,
+}
+
+static STATE: Mutex<RefCell<Option<State>>> = Mutex::new(RefCell::new(None));
+
+fn with_state<T>(run: impl FnOnce(&mut State) -> Result<T, LaneError>) -> Result<T, LaneError> {
+    critical_section::with(|section| match &mut *STATE.borrow_ref_mut(section) {
+        Some(state) => state.failed.map_or(Ok(()), Err).and_then(|()| run(state)),
+        None => Err(LaneError::Deadlock),
+    })
+}
+
+#[interrupt]
+fn DMA2_STREAM0() {
+    // A failure is kept for whoever waits.
+    let _ = with_state(|state| {
+        if let Some(ended) = dma::take_end()
+            && let Err(error) = state.piece_ended(ended)
+        {
+            state.running = None;
+            state.failed = Some(error);
+        }
+        Ok(())
+    });
+}
+
+impl State {
+    /// Addresses of a transfer's spaces.
+    fn bases(&self, transfer: &Transfer) -> Option<[u32; 2]> {
+        let base = |span: &Span| *self.bases.get(span.space()? as usize)?;
+        Some([base(&transfer.source)?, base(&transfer.destination)?])
+    }
+
+    /// Begins the next transfer, if there is none under way and one may be made.
+    fn go_on(&mut self) -> Result<(), LaneError> {
+        let (None, Some(lane)) = (&self.running, self.lane) else { return Ok(()) };
+        let Some(transfer) = self.schedule.next(lane)? else { return Ok(()) };
+        marks::copy(MarkKind::CopyBegin, lane, transfer.step);
+        self.begin(transfer, 1)
+    }
+
+    fn begin(&mut self, transfer: Transfer, attempt: u8) -> Result<(), LaneError> {
+        let failed = LaneError::Failed { step: transfer.step };
+        let [from, to] = self.bases(&transfer).ok_or(failed)?;
+        if transfer.source.space().is_some_and(Space::is_writable) {
+            cache::maintain(&mut self.scb, from, &transfer.source, Maintenance::Clean);
+        }
+        let before = Maintenance::CleanAndInvalidate;
+        cache::maintain(&mut self.scb, to, &transfer.destination, before);
+        let pieces = Pieces::new((from, &transfer.source), (to, &transfer.destination));
+        self.running = Some(Running { transfer, pieces, attempt });
+        self.next_piece()
+    }
+
+    fn next_piece(&mut self) -> Result<(), LaneError> {
+        let Some(running) = &mut self.running else { return Ok(()) };
+        match running.pieces.next() {
+            Some(piece) => {
+                dma::begin(&piece);
+                Ok(())
+            }
+            None => self.transfer_ended(),
+        }
+    }
+
+    fn piece_ended(&mut self, ended: Ended) -> Result<(), LaneError> {
+        match ended {
+            Ended::Complete => self.next_piece(),
+            Ended::Failed => self.again(),
+        }
+    }
+
+    /// Makes the transfer again, a bounded number of times.
+    fn again(&mut self) -> Result<(), LaneError> {
+        match self.running.take() {
+            Some(Running { transfer, attempt, .. }) if attempt < ATTEMPTS => {
+                self.begin(transfer, attempt + 1)
+            }
+            Some(running) => Err(LaneError::Failed { step: running.transfer.step }),
+            None => Ok(()),
+        }
+    }
+
+    fn transfer_ended(&mut self) -> Result<(), LaneError> {
+        let (Some(running), Some(lane)) = (&self.running, self.lane) else { return Ok(()) };
+        let transfer = running.transfer;
+        let failed = LaneError::Failed { step: transfer.step };
+        let [_, to] = self.bases(&transfer).ok_or(failed)?;
+        cache::maintain(&mut self.scb, to, &transfer.destination, Maintenance::Invalidate);
+        if transfer.sum.is_some_and(|sum| sum != checksum(to, &transfer.destination)) {
+            return self.again();
+        }
+        self.running = None;
+        marks::copy(MarkKind::CopyEnd, lane, transfer.step);
+        self.schedule.completed(lane);
+        self.go_on()
+    }
+}
+
+/// CRC-32 of a span's bytes, of a space that begins at `base`.
+fn checksum(base: u32, span: &Span) -> u32 {
+    let mut digest = CRC.digest();
+    for row in 0..span.rows {
+        let first = (base + span.offset + row * span.pitch) as *const u8;
+        // SAFETY: the image's reader proved that the span lies inside its space; DMA has written it
+        // and nobody else writes it before this step is complete.
+        #[expect(unsafe_code, reason = "engines write to memory that the core holds no slice of")]
+        digest.update(unsafe { core::slice::from_raw_parts(first, span.row_bytes as usize) });
+    }
+    digest.finalize()
+}
+
+/// The board's engines.
+pub struct Engines(());
+
+impl Engines {
+    /// For programs of an image, with the core's cache maintenance.
+    pub fn new(image: PlanImage<'static>, scb: SCB) -> Self {
+        let mut bases = [None; 6];
+        bases[Space::Arena as usize] = Some(board::ARENA_ADDRESS as u32);
+        bases[Space::Weights as usize] = Some(image.weights().as_ptr().addr() as u32);
+        bases[Space::Constants as usize] = Some(image.constants().as_ptr().addr() as u32);
+        bases[Space::ExternalRam as usize] = Some(board::EXTERNAL_RAM_ADDRESS as u32);
+        bases[Space::ExternalFlash as usize] = Some(board::EXTERNAL_FLASH_ADDRESS as u32);
+        let state = State {
+            scb,
+            schedule: Schedule::new(image),
+            bases,
+            lane: None,
+            running: None,
+            failed: None,
+        };
+        critical_section::with(|section| *STATE.borrow_ref_mut(section) = Some(state));
+        Self(())
+    }
+}
+
+impl LaneDriver for Engines {
+    fn start(
+        &mut self,
+        _image: &PlanImage<'_>,
+        lane: u8,
+        record: &LaneRecord,
+        _memory: &mut Memory<'_>,
+    ) -> Result<(), LaneError> {
+        let kind = LaneKind::from_number(record.kind).ok_or(LaneError::Deadlock)?;
+        with_state(|state| {
+            if lane == 1 {
+                state.lane = None;
+            }
+            if kind != LaneKind::Dma || state.lane.is_some() {
+                return Err(LaneError::NoEngine(kind));
+            }
+            state.lane = Some(lane);
+            state.schedule.start(lane, record)?;
+            state.go_on()
+        })
+    }
+
+    fn wait(&mut self, after: After, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        loop {
+            let complete = with_state(|state| {
+                if state.schedule.is_complete(after) {
+                    return Ok(true);
+                }
+                if state.running.is_none() {
+                    return Err(LaneError::Deadlock);
+                }
+                // Interrupts are off, so that none is missed; one that is pending ends the sleep.
+                asm::wfi();
+                Ok(false)
+            })?;
+            if complete {
+                // What DMA wrote is read from memory from here on.
+                asm::dmb();
+                return Ok(());
+            }
+        }
+    }
+
+    fn core_completed(&mut self, step: u32, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        with_state(|state| {
+            state.schedule.core_completed(step);
+            state.go_on()
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! A copy as an engine makes it: in pieces of at most so many items of one width, each without a gap
+//! on either side.
+
+use tilewright_plan::Span;
+
+/// Most items of a piece: an engine counts 16 bits of them; a multiple of 8, so that what follows is
+/// as aligned as what came before.
+const LARGEST: u32 = 0xfff8;
+
+/// Bytes that an engine moves at a time, where both addresses are multiples of it.
+const BURST: u32 = 16;
+
+/// Bytes of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// One.
+    Byte,
+    /// Two.
+    Half,
+    /// Four.
+    Word,
+}
+
+impl Width {
+    /// The number.
+    #[must_use]
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::Byte => 1,
+            Self::Half => 2,
+            Self::Word => 4,
+        }
+    }
+}
+
+/// A piece of a copy. Both addresses are multiples of the width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Address of the first byte that is read.
+    pub source: u32,
+    /// Address of the first byte that is written.
+    pub destination: u32,
+    /// Bytes of an item.
+    pub width: Width,
+    /// Number of items, at least 1.
+    pub items: u16,
+}
+
+impl Piece {
+    /// Whether it can be moved in bursts of four words.
+    #[must_use]
+    pub const fn in_bursts(&self) -> bool {
+        let aligned = (self.source | self.destination).is_multiple_of(BURST);
+        aligned && matches!(self.width, Width::Word) && self.items.is_multiple_of(4)
+    }
+}
+
+/// The pieces of a copy that are left, in the order of its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Pieces {
+    source: Side,
+    destination: Side,
+    done: u64,
+    total: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    base: u32,
+    row_bytes: u64,
+    pitch: u64,
+}
+
+impl Side {
+    fn of(base: u32, span: &Span) -> Self {
+        let base = base.wrapping_add(span.offset);
+        if span.pitch == span.row_bytes || span.rows <= 1 {
+            let bytes = span.bytes();
+            return Self { base, row_bytes: bytes, pitch: bytes };
+        }
+        Self { base, row_bytes: span.row_bytes.into(), pitch: span.pitch.into() }
+    }
+
+    /// Address of byte `index`, and how many follow it without a gap.
+    fn place(&self, index: u64) -> Option<(u32, u64)> {
+        let (row, column) = (index.checked_div(self.row_bytes)?, index % self.row_bytes);
+        let offset = u32::try_from(row * self.pitch + column).ok()?;
+        Some((self.base.wrapping_add(offset), self.row_bytes - column))
+    }
+}
+
+impl Pieces {
+    /// Of a copy from a span to another of as many bytes, in spaces that begin at these addresses.
+    #[must_use]
+    pub fn new(source: (u32, &Span), destination: (u32, &Span)) -> Self {
+        let total = source.1.bytes().min(destination.1.bytes());
+        let [source, destination] = [source, destination].map(|(base, span)| Side::of(base, span));
+        Self { source, destination, done: 0, total }
+    }
+}
+
+impl Iterator for Pieces {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        if self.done >= self.total {
+            return None;
+        }
+        let (source, there) = self.source.place(self.done)?;
+        let (destination, here) = self.destination.place(self.done)?;
+        let run = u32::try_from(there.min(here)).unwrap_or(u32::MAX);
+        let (width, items) = items(source, destination, run);
+        self.done += u64::from(width.bytes()) * u64::from(items);
+        Some(Piece { source, destination, width, items })
+    }
+}
+
+/// The widest items that both addresses allow, or as many narrow ones as lead to wider.
+fn items(source: u32, destination: u32, run: u32) -> (Width, u16) {
+    let (misaligned, apart) = (source | destination, source ^ destination);
+    let (width, items) = if misaligned & 15 == 0 && run >= BURST {
+        (Width::Word, run / BURST * 4)
+    } else if misaligned & 3 == 0 && apart & 15 == 0 && run >= 2 * BURST {
+        (Width::Word, (BURST - (source & 15)) / 4)
+    } else if misaligned & 3 == 0 && run >= 4 {
+        (Width::Word, run / 4)
+    } else if apart & 3 == 0 && misaligned & 3 != 0 {
+        (Width::Byte, run.min(4 - (source & 3)))
+    } else if misaligned & 1 == 0 && run >= 2 {
+        (Width::Half, run / 2)
+    } else if apart & 1 == 0 && misaligned & 1 != 0 {
+        (Width::Byte, 1)
+    } else {
+        (Width::Byte, run)
+    };
+    (width, items.min(LARGEST) as u16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(offset: u32, rows: u32, row_bytes: u32, pitch: u32) -> Span {
+        Span { offset, rows, row_bytes, pitch, ..Span::default() }
+    }
+
+    /// Moves bytes as an engine does.
+    fn moved(source: &Span, destination: &Span) -> (Vec<u8>, Vec<Piece>) {
+        let from: Vec<u8> = (0..1 << 20).map(|i: u32| (i ^ i >> 8) as u8).collect();
+        let mut to = vec![0; 1 << 20];
+        let pieces: Vec<Piece> = Pieces::new((0, source), (0, destination)).collect();
+        for piece in &pieces {
+            let width = piece.width.bytes();
+            assert!(piece.items > 0 && (piece.source | piece.destination).is_multiple_of(width));
+            let bytes = width as usize * usize::from(piece.items);
+            let (from_at, to_at) = (piece.source as usize, piece.destination as usize);
+            to[to_at..to_at + bytes].copy_from_slice(&from[from_at..from_at + bytes]);
+        }
+        (to, pieces)
+    }
+
+    #[test]
+    fn every_byte_comes_where_it_belongs() {
+        for (source, destination) in [
+            (span(3, 1, 1000, 1000), span(7, 1, 1000, 1000)),
+            (span(2, 5, 33, 40), span(1, 1, 165, 165)),
+            (span(64, 4, 32, 128), span(9, 8, 16, 20)),
+            (span(1, 3, 2, 4), span(2, 6, 1, 3)),
+        ] {
+            let (to, _) = moved(&source, &destination);
+            let place = |span: &Span, index: u32| {
+                span.offset + index / span.row_bytes * span.pitch + index % span.row_bytes
+            };
+            let mut expected = vec![0; 1 << 20];
+            for index in 0..source.bytes() as u32 {
+                let from = place(&source, index);
+                expected[place(&destination, index) as usize] = (from ^ from >> 8) as u8;
+            }
+            assert!(to == expected, "{source:?} {destination:?}");
+        }
+    }
+
+    #[test]
+    fn long_runs_are_split_and_rows_without_gaps_joined() {
+        let whole = span(0, 1, 600_000, 600_000);
+        let rows = span(32, 600, 1000, 1000);
+        let (_, pieces) = moved(&whole, &rows);
+        let items: Vec<_> = pieces.iter().map(|piece| (piece.width, piece.items)).collect();
+        let word = Width::Word;
+        assert_eq!(items, [(word, 65_528), (word, 65_528), (word, 18_944)]);
+        assert_eq!(Pieces::new((0, &span(0, 0, 0, 0)), (0, &whole)).next(), None);
+    }
+}
