@@ -1,7 +1,7 @@
 //! `tilewright inspect`.
 
 use serde::Serialize;
-use tilewright_model::{Model, Op};
+use tilewright_model::{Model, Op, OperatorKind};
 use tilewright_server::{Blame, Cancel, Problem};
 
 use super::json;
@@ -50,6 +50,20 @@ struct Kind {
     parameters: u64,
     parameters_percent: f64,
     activation_bytes: u64,
+}
+
+impl From<OperatorKind> for Kind {
+    fn from(kind: OperatorKind) -> Self {
+        Self {
+            op: kind.op,
+            count: kind.count,
+            macs: kind.macs,
+            macs_percent: kind.macs_percent,
+            parameters: kind.parameters,
+            parameters_percent: kind.parameters_percent,
+            activation_bytes: kind.activation_bytes,
+        }
+    }
 }
 
 /// A value that lives from one run to the next.
@@ -109,113 +123,38 @@ fn of(model: &Model) -> Inspected {
     });
     let operators = model.nodes.iter().map(|node| {
         let inputs = node.inputs.iter().map(|id| model.tensor(*id));
-        let (constants, activations): (Vec<_>, Vec<_>) =
-            inputs.partition(|tensor| tensor.is_constant());
+        let activations = inputs.filter(|tensor| !tensor.is_constant());
         let output = node.outputs.first().map(|id| model.tensor(*id).shape.dims().to_vec());
         Operator {
             name: node.name.clone(),
             op: node.op.name().to_owned(),
-            inputs: activations.iter().map(|tensor| tensor.shape.dims().to_vec()).collect(),
+            inputs: activations.map(|tensor| tensor.shape.dims().to_vec()).collect(),
             output: output.unwrap_or_default(),
             macs: model.macs(node),
-            parameters: constants.iter().map(|t| t.shape.elements().unwrap_or(0) as u64).sum(),
+            parameters: model.parameters_of(node),
         }
     });
     let operators: Vec<Operator> = operators.collect();
-    let sizes = Sizes::of(model);
+    let summary = model.summary();
     let opaque = model.nodes.iter().filter(|node| matches!(node.op, Op::Opaque { .. }));
     Inspected {
         model: model.name.clone(),
         inputs: (0..model.inputs.len()).map(|at| Port::of_input(model, at)).collect(),
         outputs: (0..model.outputs.len()).map(|at| Port::of_output(model, at)).collect(),
         states: states.collect(),
-        macs: model.nodes.iter().map(|node| model.macs(node)).sum(),
-        parameters: model.parameters(),
-        weight_bytes: sizes.weights,
-        activation_bytes: sizes.activations,
-        int8_weight_bytes: sizes.int8_weights,
-        int8_activation_bytes: sizes.int8_activations,
+        macs: summary.macs,
+        parameters: summary.parameters,
+        weight_bytes: summary.weight_bytes,
+        activation_bytes: summary.activation_bytes,
+        int8_weight_bytes: summary.int8_weight_bytes,
+        int8_activation_bytes: summary.int8_activation_bytes,
         labels: model.labels(),
-        kinds_of_operators: kinds(model, &operators),
+        kinds_of_operators: summary.kinds.into_iter().map(Kind::from).collect(),
         without_kernel: opaque
             .map(|node| Unknown { name: node.name.clone(), op: node.op.name().to_owned() })
             .collect(),
         operators,
     }
-}
-
-/// Bytes of a model's tensors, each once.
-#[derive(Default)]
-struct Sizes {
-    weights: u64,
-    activations: u64,
-    int8_weights: u64,
-    int8_activations: u64,
-}
-
-impl Sizes {
-    fn of(model: &Model) -> Self {
-        let mut sizes = Self::default();
-        let mut bias = vec![false; model.tensors.len()];
-        let mut used = vec![false; model.tensors.len()];
-        for node in &model.nodes {
-            node.inputs.iter().chain(&node.outputs).for_each(|id| used[id.0] = true);
-            if let (true, Some(id)) = (node.op.is_weighted(), node.inputs.get(2)) {
-                bias[id.0] = true;
-            }
-        }
-        for (index, tensor) in model.tensors.iter().enumerate().filter(|(index, _)| used[*index]) {
-            let (bytes, elements) = (tensor.bytes(), tensor.shape.elements());
-            let [bytes, elements] = [bytes, elements].map(|size| size.unwrap_or(0) as u64);
-            if tensor.is_constant() {
-                sizes.weights += bytes;
-                sizes.int8_weights += elements * if bias[index] { 4 } else { 1 };
-            } else {
-                sizes.activations += bytes;
-                sizes.int8_activations += elements;
-            }
-        }
-        sizes
-    }
-}
-
-/// Kinds of operators, those with most MACs first.
-fn kinds(model: &Model, operators: &[Operator]) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
-    for (node, operator) in model.nodes.iter().zip(operators) {
-        let results = node.outputs.iter().map(|id| model.tensor(*id).bytes().unwrap_or(0) as u64);
-        let bytes: u64 = results.sum();
-        match kinds.iter_mut().find(|kind| kind.op == operator.op) {
-            Some(kind) => {
-                kind.count += 1;
-                kind.macs += operator.macs;
-                kind.parameters += operator.parameters;
-                kind.activation_bytes += bytes;
-            }
-            None => kinds.push(Kind {
-                op: operator.op.clone(),
-                count: 1,
-                macs: operator.macs,
-                macs_percent: 0.0,
-                parameters: operator.parameters,
-                parameters_percent: 0.0,
-                activation_bytes: bytes,
-            }),
-        }
-    }
-    let macs: u64 = kinds.iter().map(|kind| kind.macs).sum();
-    let parameters: u64 = kinds.iter().map(|kind| kind.parameters).sum();
-    for kind in &mut kinds {
-        kind.macs_percent = share(kind.macs, macs);
-        kind.parameters_percent = share(kind.parameters, parameters);
-    }
-    kinds.sort_by(|a, b| b.macs.cmp(&a.macs).then(b.count.cmp(&a.count)).then(a.op.cmp(&b.op)));
-    kinds
-}
-
-/// In percent, to a hundredth.
-fn share(part: u64, all: u64) -> f64 {
-    if all == 0 { 0.0 } else { (part as f64 / all as f64 * 10_000.0).round() / 100.0 }
 }
 
 fn shape(dims: &[usize]) -> String {

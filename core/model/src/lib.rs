@@ -19,6 +19,7 @@ pub mod quantise;
 pub mod ranged;
 pub mod seeded;
 pub mod shape;
+pub mod summary;
 pub mod tensor;
 pub mod verify;
 
@@ -29,5 +30,6 @@ pub use op::{Activation, Op, Padding, ResizeMode, Unary, Window};
 pub use ranged::{Ranged, Store};
 pub use seeded::Seeded;
 pub use shape::Shape;
+pub use summary::{OperatorKind, Summary};
 pub use tensor::{DType, Quantisation, Tensor};
 pub use verify::VerifyError;
