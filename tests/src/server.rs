@@ -18,6 +18,7 @@ pub struct Server {
 }
 
 /// A part of an upload.
+#[derive(Clone, Copy)]
 pub struct Part<'p> {
     /// Name of the part.
     pub name: &'p str,

@@ -6,11 +6,13 @@
 use std::fs;
 use std::io::Write;
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tilewright_tests::emulated::project;
+use tilewright_tests::program::program;
 use tilewright_tests::server::{Part, Server};
 
 const BOARD: &str = "stm32f746g-disco";
@@ -50,6 +52,34 @@ impl Digit {
             Part { name: "input", bytes: &self.input },
         ]
     }
+}
+
+#[test]
+fn a_calibration_in_the_upload_gives_the_image_of_the_command_line() {
+    let server = Server::start(&[]);
+    let digit = Digit::new();
+    let mut parts = digit.parts().to_vec();
+    parts.push(Part { name: "calibration", bytes: b"mse" });
+    let (status, accepted) = server.upload(BOARD, &parts);
+    assert_eq!(status, 202, "{accepted}");
+    let id = accepted["id"].as_str().unwrap();
+    let events = server.events(id);
+    assert!(events.iter().any(|line| line == "event: finished"), "{events:#?}");
+    let (_, uploaded) = server.get(&format!("/api/runs/{id}/firmware.bin"));
+    let made = |calibration: &str| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("image-{calibration}"));
+        let output = program()
+            .arg("image")
+            .arg(project().join("models/lenet5.onnx"))
+            .args(["--board", BOARD, "--calibration", calibration, "-o"])
+            .arg(&folder)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        fs::read(folder.join("lenet5.bin")).unwrap()
+    };
+    assert!(uploaded == made("mse"), "the same choice, the same bytes");
+    assert!(uploaded != made("minmax"), "another choice, other bytes");
 }
 
 /// Waits until the server has no worker.

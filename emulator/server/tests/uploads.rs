@@ -34,6 +34,13 @@ async fn malformed_uploads_are_refused_with_the_reason_and_start_nothing() {
     bad(&server, &[("image", &image), ("input", &finish[1..])], "raw int8 of 32 bytes").await;
     bad(&server, &[("model", b"x"), ("dim", b"batch")], "NAME=SIZE").await;
     bad(&server, &[("model", b"x"), ("data", b"y")], "no file name").await;
+    let samples = ("samples", &b"x"[..]);
+    bad(&server, &[("model", b"x"), samples, ("calibration", b"best")], "minmax, percentile").await;
+    let percentile = ("calibration", &b"percentile=12"[..]);
+    bad(&server, &[("model", b"x"), samples, percentile], "'percentile=12'").await;
+    let mse = ("calibration", &b"mse"[..]);
+    bad(&server, &[("image", &image), ("input", &finish), mse], "nothing is quantised").await;
+    bad(&server, &[("zoo", b"lenet5"), mse], "nothing is quantised").await;
     bad(&server, &[("image", b""), ("input", &finish)], "cut short").await;
     bad(&server, &[("image", b"not a plan image at all"), ("input", &finish)], "TWPI").await;
     bad(&server, &[("image", &image[..image.len() - 1]), ("input", &finish)], "cut short").await;

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, http::header};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
+use tilewright_model::quantise::{RangeRule, UnknownRule};
 use utoipa::ToSchema;
 
 use super::Shared;
@@ -61,6 +62,10 @@ pub struct UploadParts {
     /// samples.
     #[schema(value_type = Option<String>, format = Binary)]
     samples: Option<Vec<u8>>,
+    /// How ranges of activations follow from the samples: `minmax` (as usual), `percentile`,
+    /// `percentile=P`, or `mse`. For what is quantised here: not for a plan image, which holds its
+    /// scales, nor for analytic scales, nor for an int8 model.
+    calibration: Option<String>,
     /// The int8 bytes of all inputs, one behind the other; or a PNG picture or .npy array of the
     /// input's shape. May be missing with `model`: then the first sample is the input.
     #[schema(value_type = Option<String>, format = Binary)]
@@ -86,6 +91,8 @@ pub struct Upload {
     pub model_name: Option<String>,
     /// Samples.
     pub samples: Option<Vec<u8>>,
+    /// How ranges follow from them.
+    pub calibration: Option<RangeRule>,
     /// Input.
     pub input: Option<Vec<u8>>,
     /// Sizes of dimensions that the model leaves open.
@@ -210,6 +217,13 @@ async fn read(
     if upload.image.is_some() && upload.samples.is_some() {
         return Err(malformed("`samples` belong to a `model` or to the `zoo`."));
     }
+    let scales_are_given =
+        upload.image.is_some() || (upload.zoo.is_some() && upload.samples.is_none());
+    if upload.calibration.is_some() && scales_are_given {
+        return Err(malformed(
+            "`calibration` says how to use `samples`, but nothing is quantised.",
+        ));
+    }
     Ok(upload)
 }
 
@@ -248,6 +262,11 @@ async fn read_parts(
                 upload.zoo = Some(String::from_utf8_lossy(&name).into_owned());
                 continue;
             }
+            "calibration" => {
+                let text = bytes(part, "calibration", 32, admission).await?;
+                upload.calibration = Some(rule(&text)?);
+                continue;
+            }
             "dim" => {
                 let text = bytes(part, "dim", 256, admission).await?;
                 upload.dims.push(dimension(&text)?);
@@ -263,7 +282,8 @@ async fn read_parts(
             }
             other => {
                 return Err(malformed(&format!(
-                    "There is a part '{other}'; known are image, model, data, zoo, samples, input, dim, watch."
+                    "There is a part '{other}'; known are image, model, data, zoo, samples, \
+                     calibration, input, dim, watch."
                 )));
             }
         };
@@ -274,6 +294,11 @@ async fn read_parts(
         *slot = Some(bytes(part, &name, limit, admission).await?);
     }
     Ok(())
+}
+
+fn rule(text: &[u8]) -> Result<RangeRule, Problem> {
+    let text = String::from_utf8_lossy(text);
+    text.parse().map_err(|error: UnknownRule| malformed(&format!("`calibration`: {error}.")))
 }
 
 fn dimension(text: &[u8]) -> Result<(String, usize), Problem> {

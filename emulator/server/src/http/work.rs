@@ -53,7 +53,9 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
     let shared = shared.clone();
     Ok(Box::new(move |progress, cancel| {
         let bounds = &shared.config().quantising;
-        let options = &QuantiseOptions::default();
+        let mut options = QuantiseOptions::default();
+        options.rule = upload.calibration.unwrap_or(options.rule);
+        let options = &options;
         let prepared = match (network, &upload.samples) {
             (Some(network), None) => pipeline::zoo::analytic(&network, bounds, progress, cancel)?,
             (Some(network), Some(samples)) => {
@@ -80,6 +82,9 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
                     pipeline::import(&file, &upload.dims, progress, cancel)?
                 };
                 drop(data);
+                if imported.is_int8() && upload.calibration.is_some() {
+                    return Err(int8_already(&imported.name));
+                }
                 let given = match samples {
                     Some(samples) => Samples::File("samples", samples),
                     None if imported.is_int8() || imported.opaque_in_words().is_some() => {
@@ -119,6 +124,15 @@ fn named(data: &[(String, Arc<dyn Store>)], path: &str) -> Option<Arc<dyn Store>
     let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let file = data.iter().find(|(name, _)| last(name) == last(path));
     file.map(|(_, bytes)| Arc::clone(bytes))
+}
+
+fn int8_already(name: &str) -> Problem {
+    Problem::new(
+        Blame::BadInput,
+        "The model is int8 already: nothing is calibrated.",
+        name,
+        "Leave the part `calibration` out, or upload the float model with `samples`.",
+    )
 }
 
 fn no_samples() -> Problem {
