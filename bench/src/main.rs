@@ -82,6 +82,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
+            measured.extend(page::graph()?);
         }
         Command::Emulation => measured.extend(emulation::speed()?),
         Command::Server => measured.extend(emulation::idle_server()?),
@@ -90,6 +91,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             measured.extend(reference::speed()?);
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
+            measured.extend(page::graph()?);
             measured.extend(emulation::speed()?);
             measured.extend(emulation::idle_server()?);
         }

@@ -4,11 +4,21 @@
 //! variant names. A request carries a number that its replies repeat, so that the page can drop
 //! what it no longer waits for.
 
+mod graph;
+mod quantise;
+mod summary;
+mod zoo;
+
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
     Counts, Difference, Fault, LayerCount, MemoryMap, PlacedTensor, PlanReport, Timeline,
 };
+
+pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
+pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
+pub use summary::{KindFacts, SummaryFacts};
+pub use zoo::{ZooEntry, ZooPublication, ZooSize, ZooSpan};
 
 /// What went wrong: what, where, and what to do about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,23 +70,27 @@ pub enum Reply<R> {
 /// What the importer is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ImportRequest {
-    /// Reads and quantises a model. Buffers: the file; those that it keeps weights in; samples to
-    /// calibrate with, if there are.
-    Open {
-        /// Name of the file.
-        name: String,
-        /// Names of the files that it keeps weights in.
-        data: Vec<String>,
-        /// What stands for each dimension that the file leaves open; empty if nothing was said.
-        dims: Vec<(String, u64)>,
-    },
+    /// Reads and quantises a model. Buffers: the file and those that it keeps weights in, unless it
+    /// is one of the zoo; files of samples to calibrate with, if there are: `.npy` with many each, or
+    /// PNG with one each.
+    Open(ModelSource, Calibrating),
+    /// Says what quantising does to a model. Buffers: as for [`ImportRequest::Open`].
+    Examine(ModelSource, Calibrating),
+    /// Which networks the zoo holds.
+    Zoo,
+    /// What a network of the zoo needs; its name with width and resolution.
+    ZooSize(String),
     /// Takes a model that was opened before. Buffers: the model.
     Load,
+    /// Lays out the graph of the model.
+    Graph,
     /// Decodes an input and runs the reference on it. Buffers: the file (PNG, npy or raw int8).
     Input {
         /// Name of the file.
         name: String,
     },
+    /// Makes up an input, the same each time, and runs the reference on it.
+    RandomInput,
     /// Reads what the server says of a run, and compares the outputs of its layers with the
     /// reference. Buffers: the status (JSON); the layers, as the server gives them, or nothing;
     /// the input.
@@ -96,13 +110,37 @@ pub enum ImportRequest {
     },
 }
 
+/// Where a model comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ModelSource {
+    /// From a file.
+    File {
+        /// Name of the file.
+        name: String,
+        /// Names of the files that it keeps weights in.
+        data: Vec<String>,
+        /// What stands for each dimension that the file leaves open; empty if nothing was said.
+        dims: Vec<(String, u64)>,
+    },
+    /// From the zoo, by its name with width and resolution.
+    Zoo(String),
+}
+
 /// What the importer answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ImportReply {
-    /// Buffers: the int8 model.
+    /// Buffers: the model, int8 unless nothing computes some operator.
     Opened(ModelFacts),
+    /// What quantising does.
+    Examined(Box<QuantisationFacts>),
+    /// All networks of the zoo, by family.
+    Zoo(Vec<ZooEntry>),
+    /// A network of the zoo in one size.
+    ZooSize(ZooSize),
     /// The model is taken.
     Loaded,
+    /// The graph of the model.
+    Graph(Box<GraphFacts>),
     /// Buffers: the input as int8.
     Input(ReferenceFacts),
     /// What a run gave, and how its layers compare; nothing if they were not to be had.
@@ -172,6 +210,13 @@ pub struct ModelFacts {
     pub macs: u64,
     /// Parameters.
     pub parameters: u64,
+    /// Bytes, and operators by kind.
+    pub summary: SummaryFacts,
+    /// Operators that nothing here computes, with their nodes, in words; empty if there are none.
+    /// With them the model can be looked at and its memory planned, but it cannot run.
+    pub unknown: String,
+    /// Where it stands in the literature; empty for files.
+    pub note: String,
     /// Class names.
     pub labels: Vec<String>,
     /// What the quantiser was calibrated on.
@@ -185,6 +230,8 @@ pub enum Calibration {
     Samples(u32),
     /// Nothing was given: made-up noise. The figures of the plan hold, the results mean little.
     Noise,
+    /// Nothing was seen: scales follow from the statistics of seeded weights.
+    Analytic,
     /// The file was quantised already.
     NotNeeded,
     /// Operators that nothing computes keep a float model from being run, and so from calibration.
@@ -274,6 +321,8 @@ pub struct PlanFacts {
     pub memory: MemoryMap,
     /// Activation tensors; the memory map's indices point here.
     pub tensors: Vec<PlacedTensor>,
+    /// For each layer the indices of its nodes in the model; the last makes its output.
+    pub nodes: Vec<Vec<u32>>,
     /// The predicted run.
     pub timeline: Timeline,
     /// How the outputs stand for real numbers.

@@ -17,6 +17,26 @@ use url::{ParseError, Url};
 /// How long a page may take to show what is waited for; debug on a slow machine needs some.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Clicks a button that saves a picture; gives the file's name, its first bytes, its size and its
+/// colour at the corner.
+const SAVED: &str = "
+    const done = arguments[arguments.length - 1];
+    HTMLAnchorElement.prototype.click = function () {
+        const name = this.download;
+        fetch(this.href).then((file) => file.blob()).then(async (blob) => {
+            const start = [...new Uint8Array(await blob.slice(1, 4).arrayBuffer())];
+            const bitmap = await createImageBitmap(blob);
+            const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+            const context = canvas.getContext('2d');
+            context.drawImage(bitmap, 0, 0);
+            const corner = [...context.getImageData(1, bitmap.height - 2, 1, 1).data];
+            const all = context.getImageData(0, 0, bitmap.width, bitmap.height).data;
+            const colours = new Set(new Uint32Array(all.buffer));
+            done({ name, start, width: bitmap.width, corner, colours: colours.size });
+        });
+    };
+    document.querySelector(`[data-testid='${arguments[0]}']`).click();";
+
 /// A browser that ends with this value.
 pub struct Browser {
     driver: Child,
@@ -223,6 +243,16 @@ impl Browser {
     pub async fn picture(&self, path: &std::path::Path) {
         let picture = self.client.screenshot().await.unwrap_or_else(|e| panic!("picture: {e}"));
         std::fs::write(path, picture).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    }
+
+    /// Clicks the button with this test id, which saves a picture: its name, its first bytes, its
+    /// size, its colour at the corner and how many colours it has.
+    ///
+    /// # Panics
+    /// If it saves none.
+    pub async fn saved_picture(&self, id: &str) -> Value {
+        self.find(id).await;
+        self.later(SAVED, vec![json!(id)]).await
     }
 
     /// Ends the session.

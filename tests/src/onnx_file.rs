@@ -90,6 +90,21 @@ pub fn one_node(op: &str, node: &str, shape: &[Dim<'_>]) -> Vec<u8> {
     model(Message::new().message(1, &node), "y", shape)
 }
 
+/// A float model of `count` nodes of one operator, one after the other.
+#[must_use]
+pub fn chain(op: &str, count: usize, shape: &[Dim<'_>]) -> Vec<u8> {
+    let graph = (0..count).fold(Message::new(), |graph, index| {
+        let input = if index == 0 { "x".to_owned() } else { format!("t{index}") };
+        let node = Message::new()
+            .bytes(1, input)
+            .bytes(2, format!("t{}", index + 1))
+            .bytes(3, format!("node{index}"))
+            .bytes(4, op);
+        graph.message(1, &node)
+    });
+    model(graph, &format!("t{count}"), shape)
+}
+
 /// A float model of `layers` convolutions of 3x3 one after the other, all with 16 channels of
 /// `size` x `size`.
 #[must_use]

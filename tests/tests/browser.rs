@@ -209,26 +209,6 @@ async fn keys_move_the_selection_in_charts() {
     browser.end().await;
 }
 
-/// Clicks a button that saves a picture; gives the file's name, its first bytes, its size and its
-/// colour at the corner.
-const SAVED: &str = "
-    const done = arguments[arguments.length - 1];
-    HTMLAnchorElement.prototype.click = function () {
-        const name = this.download;
-        fetch(this.href).then((file) => file.blob()).then(async (blob) => {
-            const start = [...new Uint8Array(await blob.slice(1, 4).arrayBuffer())];
-            const bitmap = await createImageBitmap(blob);
-            const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
-            const context = canvas.getContext('2d');
-            context.drawImage(bitmap, 0, 0);
-            const corner = [...context.getImageData(1, bitmap.height - 2, 1, 1).data];
-            const all = context.getImageData(0, 0, bitmap.width, bitmap.height).data;
-            const colours = new Set(new Uint32Array(all.buffer));
-            done({ name, start, width: bitmap.width, corner, colours: colours.size });
-        });
-    };
-    document.querySelector(`[data-testid='${arguments[0]}']`).click();";
-
 #[tokio::test(flavor = "multi_thread")]
 async fn charts_are_saved_as_pictures_in_the_colours_of_the_theme() {
     let site = static_host::serve(page(), "p");
@@ -239,8 +219,7 @@ async fn charts_are_saved_as_pictures_in_the_colours_of_the_theme() {
         browser.find("verdict").await;
         for what in ["memory", "timeline"] {
             let button = format!("save-{what}-png");
-            browser.find(&button).await;
-            let saved = browser.later(SAVED, vec![json!(button)]).await;
+            let saved = browser.saved_picture(&button).await;
             assert_eq!(saved["name"], json!(format!("lenet5-{what}.png")), "{saved}");
             assert_eq!(saved["start"], json!(*b"PNG"), "{saved}");
             assert_eq!(saved["corner"], ground, "{saved}");

@@ -6,6 +6,7 @@ mod download;
 mod fetch;
 pub mod link;
 mod offline;
+mod remember;
 mod server;
 mod store;
 
@@ -14,15 +15,20 @@ use std::rc::Rc;
 
 use gloo::timers::callback::Timeout;
 use js_sys::Uint8Array;
-use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
-use crate::message::{ImportReply, ImportRequest, PlanReply, PlanRequest, Reply, Trouble};
-use crate::state::{Effect, Event, FileKind, OwnFile, RunEvent, State, Stored, Theme};
+use crate::message::{
+    Calibrating, ImportReply, ImportRequest, ModelSource, PlanReply, PlanRequest, Reply, Trouble,
+};
+use crate::state::{
+    Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State, Stored,
+};
 use download::download;
 pub use download::{Download, ObjectUrl};
 use link::{Answer, Link};
+pub use remember::{read_fragment, read_keeping, read_theme};
+use remember::{remember_keeping, use_theme, write_fragment};
 use server::Watched;
 
 const PLANNER: &str = "./planner-worker.js";
@@ -30,12 +36,6 @@ const IMPORTER: &str = "./importer-worker.js";
 /// How long the page rests before it is kept for times without a network: what a person asks for
 /// first comes first.
 const REST_MS: u32 = 1_000;
-/// Where the theme is remembered.
-const THEME_KEY: &str = "tilewright.theme";
-/// Where it is remembered whether own models may be kept.
-const KEEP_KEY: &str = "tilewright.keep-models";
-/// The word for that.
-const KEEPS: &str = "yes";
 
 /// An event with the buffers that came with it.
 pub struct Message {
@@ -243,20 +243,15 @@ impl Session {
     /// Carries out what the state asks for.
     pub fn carry_out(&mut self, effect: Effect, link: &Callback<Fetched>) {
         match effect {
-            Effect::OpenExample(request, example) => {
-                let name = example.file.rsplit('/').next().unwrap_or(example.file).to_owned();
-                let body = ImportRequest::Open { name, data: Vec::new(), dims: Vec::new() };
-                let paths = vec![example.file.to_owned(), example.calibration.to_owned()];
-                self.fetch_for(request, paths, body, link);
+            Effect::Open(request, origin, quantising) => {
+                self.send_model(request, origin, &quantising, ImportRequest::Open, link);
             }
-            Effect::OpenFile(request, file) => {
-                // Copies: a file is kept, so that it can be opened again with other samples.
-                let buffers: Vec<_> =
-                    self.files_of(&file).map(|bytes| bytes.slice(0, bytes.length())).collect();
-                self.importer_has_model = false;
-                let OwnFile { name, data, dims, .. } = file;
-                let data = data.into_iter().map(|(name, _)| name).collect();
-                self.importer.ask(request, &ImportRequest::Open { name, data, dims }, &buffers);
+            Effect::Examine(request, origin, quantising) => {
+                self.send_model(request, origin, &quantising, ImportRequest::Examine, link);
+            }
+            Effect::ListZoo(request) => self.importer.ask(request, &ImportRequest::Zoo, &[]),
+            Effect::SizeZoo(request, name) => {
+                self.importer.ask(request, &ImportRequest::ZooSize(name), &[]);
             }
             Effect::AskStored => self.tell_stored(async { Ok(()) }),
             Effect::Store(file, stored) => {
@@ -276,12 +271,16 @@ impl Session {
                     link.emit(Fetched::Stored(request, read.await));
                 });
             }
-            Effect::RememberKeeping(keeps) => remember(KEEP_KEY, if keeps { KEEPS } else { "" }),
+            Effect::RememberKeeping(keeps) => remember_keeping(keeps),
             Effect::PrepareSample(request, path) => {
                 self.picture = None;
                 let name = path.rsplit('/').next().unwrap_or(path).to_owned();
                 let body = ImportRequest::Input { name };
-                self.fetch_for(request, vec![path.to_owned()], body, link);
+                self.fetch_for(request, vec![path.to_owned()], Vec::new(), body, link);
+            }
+            Effect::PrepareRandom(request) => {
+                self.picture = None;
+                self.ask_importer(request, &ImportRequest::RandomInput, &[]);
             }
             Effect::PrepareFile { request, token, name } => {
                 let Some(bytes) = self.files.remove(&token) else { return };
@@ -296,10 +295,11 @@ impl Session {
             Effect::Compare(request, settings) => {
                 self.ask_planner(request, &PlanRequest::Compare(settings), &[]);
             }
+            Effect::DrawGraph(request) => self.ask_importer(request, &ImportRequest::Graph, &[]),
             Effect::Package { request, board, model } => {
                 let path = format!("firmware/{board}.elf");
                 let body = ImportRequest::Package { board, model };
-                self.fetch_for(request, vec![path], body, link);
+                self.fetch_for(request, vec![path], Vec::new(), body, link);
             }
             Effect::Reorder(request, file) => {
                 let Some(bytes) = self.files_of(&file).next() else { return };
@@ -339,6 +339,53 @@ impl Session {
         }
     }
 
+    /// Asks for what needs a model with its samples.
+    fn send_model(
+        &mut self,
+        request: u32,
+        origin: Origin,
+        quantising: &Quantising,
+        ask: fn(ModelSource, Calibrating) -> ImportRequest,
+        link: &Callback<Fetched>,
+    ) {
+        let is_given = quantising.samples == Samples::Given;
+        let chosen: Vec<u32> = quantising.tokens().collect();
+        // Copies: files are kept, so that they can be opened again in another way.
+        let copies = |files: &BTreeMap<u32, Uint8Array>, tokens: &[u32]| -> Vec<Uint8Array> {
+            let bytes = tokens.iter().filter_map(|token| files.get(token));
+            bytes.map(|bytes| bytes.slice(0, bytes.length())).collect()
+        };
+        let (source, mut tokens) = match origin {
+            Origin::Example(example) => {
+                let name = example.file.rsplit('/').next().unwrap_or(example.file).to_owned();
+                let source = ModelSource::File { name, data: Vec::new(), dims: Vec::new() };
+                let mut paths = vec![example.file.to_owned()];
+                paths.extend(is_given.then(|| example.calibration.to_owned()));
+                let body = ask(source, quantising.calibrating());
+                return self.fetch_for(request, paths, copies(&self.files, &chosen), body, link);
+            }
+            Origin::Zoo(name) => (ModelSource::Zoo(name), Vec::new()),
+            Origin::File(mut file) => {
+                file.calibration = file.calibration.filter(|_| is_given);
+                let own = file.tokens().collect();
+                let OwnFile { name, data, dims, .. } = file;
+                let data = data.into_iter().map(|(name, _)| name).collect();
+                (ModelSource::File { name, data, dims }, own)
+            }
+        };
+        tokens.extend(chosen);
+        let buffers = copies(&self.files, &tokens);
+        self.ask_with_model(request, &ask(source, quantising.calibrating()), &buffers);
+    }
+
+    /// Asks for what brings its own model.
+    fn ask_with_model(&mut self, request: u32, body: &ImportRequest, buffers: &[Uint8Array]) {
+        if let ImportRequest::Open(..) = body {
+            self.importer_has_model = false;
+        }
+        self.importer.ask(request, body, buffers);
+    }
+
     /// The bytes of a file, of those that it keeps weights in, and its samples.
     fn files_of(&self, file: &OwnFile) -> impl Iterator<Item = &Uint8Array> {
         let tokens = file.tokens();
@@ -361,6 +408,7 @@ impl Session {
         &mut self,
         request: u32,
         paths: Vec<String>,
+        more: Vec<Uint8Array>,
         body: ImportRequest,
         link: &Callback<Fetched>,
     ) {
@@ -377,6 +425,7 @@ impl Session {
                     (_, Err(_)) => {}
                 }
             }
+            let buffers = buffers.map(|fetched: Vec<_>| fetched.into_iter().chain(more).collect());
             link.emit(Fetched::Files { request, body, buffers });
         });
     }
@@ -396,9 +445,8 @@ impl Session {
         };
         match (&body, buffers) {
             (_, Err(trouble)) => return Some(Event::NotFetched(request, trouble)),
-            (ImportRequest::Open { .. }, Ok(buffers)) => {
-                self.importer_has_model = false;
-                self.importer.ask(request, &body, &buffers);
+            (ImportRequest::Open(..) | ImportRequest::Examine(..), Ok(buffers)) => {
+                self.ask_with_model(request, &body, &buffers);
             }
             (ImportRequest::Package { .. }, Ok(firmware)) => {
                 let image = self.image.as_ref()?;
@@ -489,48 +537,4 @@ impl Fetched {
             Self::Files { request, .. } | Self::Stored(request, _) => *request,
         }
     }
-}
-
-fn write_fragment(text: &str) {
-    let Some(window) = web_sys::window() else { return };
-    let address = if text.is_empty() { " ".to_owned() } else { format!("#{text}") };
-    if let Ok(history) = window.history() {
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(address.trim()));
-    }
-}
-
-/// The fragment of the address.
-pub fn read_fragment() -> String {
-    web_sys::window().and_then(|window| window.location().hash().ok()).unwrap_or_default()
-}
-
-fn remembered(key: &str) -> String {
-    let storage = web_sys::window().and_then(|window| window.local_storage().ok().flatten());
-    storage.and_then(|storage| storage.get_item(key).ok().flatten()).unwrap_or_default()
-}
-
-/// A browser that stores nothing forgets it with the page.
-fn remember(key: &str, word: &str) {
-    let storage = web_sys::window().and_then(|window| window.local_storage().ok().flatten());
-    if let Some(storage) = storage {
-        let _ = storage.set_item(key, word);
-    }
-}
-
-/// The theme that was chosen last.
-pub fn read_theme() -> Theme {
-    Theme::from_word(&remembered(THEME_KEY))
-}
-
-/// Whether own models may be kept in the browser's storage.
-pub fn read_keeping() -> bool {
-    remembered(KEEP_KEY) == KEEPS
-}
-
-fn use_theme(theme: Theme) {
-    let Some(window) = web_sys::window() else { return };
-    if let Some(root) = window.document().and_then(|document| document.document_element()) {
-        let _ = root.set_attribute("data-theme", theme.word());
-    }
-    remember(THEME_KEY, theme.word());
 }

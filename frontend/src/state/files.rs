@@ -45,6 +45,31 @@ impl FileKind {
     }
 }
 
+/// Most files of samples at once.
+const MOST_SAMPLE_FILES: usize = 512;
+
+/// Whether files of these names and lengths can be samples, all of them together.
+///
+/// # Errors
+/// If one cannot be, or they are too many or too large.
+pub fn check_samples(files: &[(String, u64)]) -> Result<(), Trouble> {
+    let remedy = "Give .npy arrays whose first dimension counts the samples, or PNG pictures.";
+    let is_other = |name: &str| matches!(FileKind::of(name), FileKind::Model | FileKind::Data);
+    if let Some((name, _)) = files.iter().find(|(name, _)| is_other(name)) {
+        return Err(Trouble::new(format!("{name} holds no samples"), "", remedy));
+    }
+    let bytes = files.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes));
+    if files.len() > MOST_SAMPLE_FILES || bytes > MAX_FILE_BYTES {
+        let (count, size) = (files.len(), figures::binary(bytes));
+        return Err(Trouble::new(
+            "These samples are too many to open here",
+            format!("{count} files with {size}. Nothing of them was read."),
+            "Some dozen samples calibrate as well as thousands.",
+        ));
+    }
+    Ok(())
+}
+
 /// The order in which to read files of these names and lengths, as indices.
 ///
 /// # Errors
@@ -95,6 +120,17 @@ mod tests {
     fn weights_go_before_their_model_and_may_be_many() {
         let files = named(&["net.onnx", "net.onnx.data", "NET.onnx_data_1", "7.png"]);
         assert_eq!(sort_out(&files), Ok(vec![1, 2, 0, 3]));
+    }
+
+    #[test]
+    fn samples_are_arrays_and_pictures_in_any_number_but_not_without_end() {
+        assert_eq!(check_samples(&named(&["a.npy", "b.png", "c.png"])), Ok(()));
+        for other in ["net.onnx", "net.onnx.data"] {
+            let trouble = check_samples(&named(&["a.npy", other])).unwrap_err();
+            assert!(trouble.what.contains(other), "{trouble:?}");
+        }
+        assert!(check_samples(&vec![("a.png".to_owned(), 1); 600]).is_err());
+        assert!(check_samples(&[("a.npy".to_owned(), u64::MAX), ("b.npy".to_owned(), 9)]).is_err());
     }
 
     #[test]

@@ -10,28 +10,33 @@ mod history;
 mod keep;
 mod model;
 mod plan;
+mod quantise;
 mod run;
 mod shown;
 mod task;
+mod zoo;
 
 use std::rc::Rc;
 
 use tilewright_board::Board;
 
 use crate::message::{
-    ImportReply, Package, PlanFacts, PlanReply, PlanSettings, ReferenceFacts, Reordered, Trouble,
+    GraphFacts, ImportReply, Package, PlanFacts, PlanReply, PlanSettings, ReferenceFacts,
+    Reordered, Trouble,
 };
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
 pub use compare::{Compare, Plans, Tried};
-pub use files::{FileKind, MAX_FILE_BYTES, sort_out};
+pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
 pub use model::{OpenModel, Origin, OwnFile};
+pub use quantise::{Quantisation, Quantising, Samples};
 pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
 pub use shown::{Selection, Theme, View};
 pub use task::{Doer, Job, Place, Task};
+pub use zoo::{PREFIX as ZOO, Zoo};
 
 /// Everything the page knows.
 #[derive(Clone, Debug, PartialEq, Default)]
@@ -50,10 +55,20 @@ pub struct State {
     pub theme: Theme,
     /// The open model.
     pub model: Option<Rc<OpenModel>>,
+    /// The graph of the open model, once it is laid out.
+    pub graph: Option<Rc<GraphFacts>>,
     /// The last good plan of the open model.
     pub plan: Option<Rc<PlanFacts>>,
     /// Plans beside it.
     pub compare: Compare,
+    /// Whether the plan was made before the model was quantised in another way.
+    pub(crate) is_plan_of_before: bool,
+    /// How the model that is open, or being opened, becomes int8.
+    pub quantising: Quantising,
+    /// What quantising does to the open model.
+    pub quantisation: Quantisation,
+    /// The choice among the networks of the zoo.
+    pub zoo: Zoo,
     /// What went wrong last, and where.
     pub troubles: Vec<(Place, Trouble)>,
     /// What a dropped file leaves open and the person must say.
@@ -110,6 +125,20 @@ pub enum Event {
     Expecting,
     /// An example was chosen.
     OpenExample(&'static Example),
+    /// The networks of the zoo are to be chosen from, or no more.
+    ShowZoo(bool),
+    /// A network of the zoo was chosen, with width and resolution, to be looked at.
+    ChooseNetwork(String),
+    /// A network of the zoo is to be opened.
+    OpenNetwork(String),
+    /// The open model is to become int8 in another way.
+    Quantise(Quantising),
+    /// The same, with samples from files: tokens and names.
+    QuantiseWith(Vec<(u32, String)>),
+    /// What quantising does is to be examined.
+    Examine,
+    /// A column's head of the quantiser's report was clicked.
+    SortReport(crate::view_model::quantisation::Column),
     /// A file was dropped or chosen; its bytes wait under the token.
     File {
         /// Where the bytes wait.
@@ -158,6 +187,10 @@ pub enum Event {
     Filter(String),
     /// A sample was chosen.
     Sample(usize),
+    /// An input is to be made up.
+    RandomInput,
+    /// Lay out the graph, after it was stopped or failed.
+    DrawGraph,
     /// Run.
     Run,
     /// Stop what is under way.
@@ -189,10 +222,14 @@ pub enum Event {
 /// What the state asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Fetch an example's files and have them opened.
-    OpenExample(u32, &'static Example),
-    /// Have a file opened.
-    OpenFile(u32, OwnFile),
+    /// Have a model opened; files that lie beside the page are fetched first.
+    Open(u32, Origin, Quantising),
+    /// Have examined what quantising does to a model, likewise.
+    Examine(u32, Origin, Quantising),
+    /// Have the networks of the zoo listed.
+    ListZoo(u32),
+    /// Have a network of the zoo built in this size.
+    SizeZoo(u32, String),
     /// Look up what the browser's storage holds.
     AskStored,
     /// Put a file and its samples into the browser's storage, in place of what is there.
@@ -207,6 +244,8 @@ pub enum Effect {
     Plan(u32, PlanSettings),
     /// Have it planned to compare.
     Compare(u32, PlanSettings),
+    /// Have the graph of the opened model laid out.
+    DrawGraph(u32),
     /// Have the files of the present plan put together.
     Package {
         /// Number of the request.
@@ -229,6 +268,8 @@ pub enum Effect {
         /// Its name.
         name: String,
     },
+    /// Have an input made up.
+    PrepareRandom(u32),
     /// Start a run of the plan on this board with the prepared input.
     StartRun(u32, String),
     /// Tell the server to stop the run, and stop listening.
@@ -271,6 +312,18 @@ impl State {
             Event::Navigated(fragment) => self.navigate(fragment, effects),
             Event::Expecting => effects.push(Effect::StartImporter),
             Event::OpenExample(example) => self.open_example(example, effects),
+            Event::ShowZoo(is_open) => self.show_zoo(is_open, effects),
+            Event::ChooseNetwork(name) => self.choose_network(name, effects),
+            Event::OpenNetwork(name) => {
+                self.quantising = Quantising::default();
+                self.open_network(name, effects);
+            }
+            Event::Quantise(quantising) => self.quantise(quantising, effects),
+            Event::QuantiseWith(files) => self.quantise_with(files, effects),
+            Event::Examine => self.examine(effects),
+            Event::SortReport(column) => {
+                self.quantisation.sort = self.quantisation.sort.clicked(column);
+            }
             Event::File { token, name } => self.file(token, name, effects),
             Event::InputFile { token, name } => self.input_file(token, name, effects),
             Event::FileRefused(trouble) => self.fail(Place::Model, trouble),
@@ -320,6 +373,8 @@ impl State {
             Event::SortBy(column) => self.sort = self.sort.clicked(column),
             Event::Filter(text) => self.filter = text,
             Event::Sample(index) => self.choose_sample(index, effects),
+            Event::RandomInput => self.random_input(effects),
+            Event::DrawGraph => self.draw_graph(effects),
             Event::Run => self.start_run(effects),
             Event::Stop(doer) => self.stop(doer, effects),
             Event::Package => self.start_package(effects),
@@ -378,7 +433,9 @@ impl State {
     /// Whether a plan is shown that is not of the present settings.
     #[must_use]
     pub fn is_plan_stale(&self) -> bool {
-        self.plan.as_ref().is_some_and(|plan| plan.settings != *self.settings.now())
+        self.plan
+            .as_ref()
+            .is_some_and(|plan| self.is_plan_of_before || plan.settings != *self.settings.now())
     }
 
     /// The reference's answer to the input.
@@ -434,9 +491,7 @@ impl State {
         self.said = "Stopped".to_owned();
         match doer {
             Doer::Importer => {
-                self.opening = None;
-                self.open_dimensions = None;
-                self.awaited_data = None;
+                self.forget_opening();
                 if was_judging {
                     self.run.cancel();
                 }
@@ -460,15 +515,21 @@ impl State {
     /// What a link to the present state says.
     #[must_use]
     pub fn fragment(&self) -> Fragment {
-        let model = match (&self.model, &self.opening) {
-            (_, Some(Origin::Example(example))) => Some(example.id.to_owned()),
-            (Some(model), _) => Some(match model.origin {
-                Origin::Example(example) => example.id.to_owned(),
-                Origin::File(_) => sha256_link(&model.facts.sha256),
-            }),
-            (None, _) => self.wanted.clone(),
+        let named = |origin: &Origin| match origin {
+            Origin::Example(example) => Some(example.id.to_owned()),
+            Origin::Zoo(name) => Some(format!("{ZOO}{name}")),
+            Origin::File(_) => None,
         };
-        Fragment { model, settings: self.settings.now().clone(), view: self.view }
+        let model = match (&self.model, self.opening.as_ref().and_then(named)) {
+            (_, Some(opening)) => Some(opening),
+            (Some(model), None) => {
+                named(&model.origin).or_else(|| Some(sha256_link(&model.facts.sha256)))
+            }
+            (None, None) => self.wanted.clone(),
+        };
+        let (settings, view) = (self.settings.now().clone(), self.view);
+        let is_random = self.quantising.samples == Samples::Random;
+        Fragment { model, settings, view, calibration: self.quantising.rule.clone(), is_random }
     }
 }
 

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use super::files::FileKind;
-use super::{Doer, Effect, Event, Input, Job, Place, Run, Selection, State};
+use super::{
+    Doer, Effect, Event, Input, Job, Place, Quantisation, Quantising, Run, Selection, State, zoo,
+};
 use crate::message::{ImportReply, ModelFacts, Trouble};
 use crate::view_model::catalogue::{self, Example};
 use crate::view_model::fragment::Fragment;
@@ -13,8 +15,22 @@ use crate::view_model::fragment::Fragment;
 pub enum Origin {
     /// It came with the page.
     Example(&'static Example),
+    /// The zoo builds it, by its name with width and resolution.
+    Zoo(String),
     /// The person gave it.
     File(OwnFile),
+}
+
+impl Origin {
+    /// Name for people.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Example(example) => example.title,
+            Self::Zoo(name) => name,
+            Self::File(file) => &file.name,
+        }
+    }
 }
 
 /// A model that the person gave.
@@ -47,6 +63,8 @@ impl OwnFile {
 pub struct OpenModel {
     /// Where it comes from.
     pub origin: Origin,
+    /// How it became int8.
+    pub quantising: Quantising,
     /// What is known of it.
     pub facts: ModelFacts,
 }
@@ -66,12 +84,19 @@ impl State {
             settings.strategy.clone_from(&now.strategy);
         }
         let is_changed = self.settings.set(settings, false);
+        let before = self.fragment();
         match &fragment.model {
-            Some(model) if self.fragment().model.as_ref() != Some(model) => {
-                match catalogue::find(model) {
-                    Some(example) => return self.open_example(example, effects),
-                    None => self.want(model.clone(), effects),
+            Some(model) if before.model.as_ref() != Some(model) => {
+                self.quantising = fragment.quantising();
+                let network = model.strip_prefix(zoo::PREFIX);
+                match (catalogue::find(model), network) {
+                    (Some(example), _) => return self.open(Origin::Example(example), effects),
+                    (None, Some(name)) => return self.open(Origin::Zoo(name.to_owned()), effects),
+                    (None, None) => self.want(model.clone(), effects),
                 }
+            }
+            Some(_) if fragment.quantising() != before.quantising() => {
+                return self.quantise(fragment.quantising(), effects);
             }
             _ => {}
         }
@@ -93,9 +118,15 @@ impl State {
         self.wanted = Some(model);
     }
 
+    /// Opens a model that came with the page.
     pub(super) fn open_example(&mut self, example: &'static Example, effects: &mut Vec<Effect>) {
-        let request = self.begin_opening(Origin::Example(example), example.title, effects);
-        effects.push(Effect::OpenExample(request, example));
+        self.quantising = Quantising::default();
+        self.open(Origin::Example(example), effects);
+    }
+
+    /// Opens what needs no file of the person.
+    pub(super) fn open(&mut self, origin: Origin, effects: &mut Vec<Effect>) {
+        self.begin_opening(origin, effects);
         self.write_fragment(effects);
     }
 
@@ -104,11 +135,13 @@ impl State {
     pub fn names_file(&self, token: u32) -> bool {
         let open = self.model.as_ref().map(|model| &model.origin);
         let is_loose = self.data.iter().any(|(_, loose)| *loose == token);
-        is_loose
-            || open.into_iter().chain(&self.opening).any(|origin| match origin {
-                Origin::File(file) => file.tokens().any(|own| own == token),
-                Origin::Example(_) => false,
-            })
+        let by_origin = open.into_iter().chain(&self.opening).any(|origin| match origin {
+            Origin::File(file) => file.tokens().any(|own| own == token),
+            Origin::Example(_) | Origin::Zoo(_) => false,
+        });
+        let used = self.model.as_ref().map(|model| &model.quantising);
+        let mut choices = used.into_iter().chain([&self.quantising]);
+        is_loose || by_origin || choices.any(|choice| choice.tokens().any(|known| known == token))
     }
 
     /// Whether a model is being opened.
@@ -117,37 +150,45 @@ impl State {
         self.task(Job::Open).is_some()
     }
 
-    fn begin_opening(&mut self, origin: Origin, title: &str, effects: &mut Vec<Effect>) -> u32 {
-        // A worker that is busy with a model that nobody waits for any more is ended.
+    pub(super) fn begin_opening(&mut self, origin: Origin, effects: &mut Vec<Effect>) {
+        let request = self.expect_model(&origin, effects);
+        effects.push(Effect::Open(request, origin, self.quantising.clone()));
+    }
+
+    /// The request for a model that is about to be opened.
+    fn expect_model(&mut self, origin: &Origin, effects: &mut Vec<Effect>) -> u32 {
+        // A worker that is busy with what nobody waits for any more is ended.
         if self.tasks.iter().any(|task| task.job.doer() == Doer::Importer) {
+            let choice = self.quantising.clone();
             self.stop(Doer::Importer, effects);
+            self.quantising = choice;
         }
         self.clear(Place::Model);
-        self.opening = Some(origin);
+        self.clear(Place::Quantisation);
+        self.opening = Some(origin.clone());
         self.open_dimensions = None;
         self.awaited_data = None;
-        self.begin(Job::Open, &format!("Opening {title}"))
+        self.begin(Job::Open, &format!("Opening {}", origin.title()))
     }
 
     fn open_file(&mut self, file: OwnFile, effects: &mut Vec<Effect>) {
-        let title = file.name.clone();
-        let request = self.begin_opening(Origin::File(file.clone()), &title, effects);
-        effects.push(Effect::OpenFile(request, file));
+        self.begin_opening(Origin::File(file), effects);
     }
 
     /// Opens the model that the browser's storage holds.
     pub(super) fn open_stored(&mut self, effects: &mut Vec<Effect>) {
         let Some(stored) = self.keep.stored.clone() else { return };
         let file = OwnFile { name: stored.name.clone(), is_stored: true, ..OwnFile::default() };
-        let request = self.begin_opening(Origin::File(file), &stored.name, effects);
+        let request = self.expect_model(&Origin::File(file), effects);
         effects.push(Effect::ReadStored(request));
     }
 
     /// The browser's storage gave the model.
     pub(super) fn stored_read(&mut self, request: u32, file: OwnFile, effects: &mut Vec<Effect>) {
         if self.is_awaited(Job::Open, request) {
-            self.opening = Some(Origin::File(file.clone()));
-            effects.push(Effect::OpenFile(request, file));
+            let origin = Origin::File(file);
+            self.opening = Some(origin.clone());
+            effects.push(Effect::Open(request, origin, self.quantising.clone()));
         }
     }
 
@@ -158,6 +199,7 @@ impl State {
             FileKind::Samples => self.calibrate(token, name, effects),
             FileKind::Data => self.data_file(token, name, effects),
             FileKind::Model => {
+                self.quantising = Quantising::default();
                 let data = std::mem::take(&mut self.data);
                 self.open_file(OwnFile { token, name, data, ..OwnFile::default() }, effects);
             }
@@ -196,12 +238,17 @@ impl State {
     /// Opens the present file again, with samples.
     fn calibrate(&mut self, samples: u32, name: String, effects: &mut Vec<Effect>) {
         let origin = self.opening.clone().or_else(|| self.model.as_ref().map(|m| m.origin.clone()));
-        let Some(Origin::File(file)) = origin else {
+        let Some(origin) = origin else {
             let detail = "Samples say which values flow through a model that is being quantised.";
-            let remedy = "Open your own model file first, then drop its samples.";
+            let remedy = "Open a model first, then drop its samples.";
             let what = format!("{name} has no model to calibrate");
             return self.fail(Place::Model, Trouble::new(what, detail, remedy));
         };
+        let Origin::File(file) = origin else {
+            self.quantising.samples = super::Samples::Files(vec![(samples, name)]);
+            return self.open(origin, effects);
+        };
+        self.quantising.samples = super::Samples::Given;
         let calibration = Some(samples);
         self.open_file(OwnFile { calibration, is_stored: false, ..file }, effects);
     }
@@ -226,17 +273,12 @@ impl State {
         let took = self.end(request).unwrap_or_default();
         match (job, reply) {
             (Job::Open, Ok(ImportReply::Opened(facts))) => self.opened(facts, took, effects),
-            (Job::Open, Err(trouble)) => {
-                self.awaited_data.clone_from(&trouble.missing);
-                if trouble.dimensions.is_empty() {
-                    if trouble.missing.is_none() {
-                        self.opening = None;
-                    }
-                } else {
-                    self.open_dimensions = Some(Rc::new(trouble.dimensions.clone()));
-                }
-                self.fail(Place::Model, trouble);
-            }
+            (Job::Open, Err(trouble)) => self.not_opened(trouble),
+            (Job::Zoo, Ok(ImportReply::Zoo(entries))) => self.zoo_listed(entries, took),
+            (Job::ZooSize, Ok(ImportReply::ZooSize(size))) => self.zoo_sized(Ok(size), effects),
+            (Job::ZooSize, Err(trouble)) => self.zoo_sized(Err(trouble), effects),
+            (Job::Examine, Ok(ImportReply::Examined(facts))) => self.examined(*facts, took),
+            (Job::Graph, Ok(ImportReply::Graph(graph))) => self.graph = Some(Rc::new(*graph)),
             (Job::Input, Ok(ImportReply::Input(facts))) => {
                 self.input.reference = Some(Rc::new(facts));
             }
@@ -248,62 +290,101 @@ impl State {
                 self.took_ms = Some(took);
                 self.reordered = Some(Rc::new(reordered));
             }
-            (Job::Package | Job::Reorder, Err(trouble)) => self.fail(Place::Firmware, trouble),
             (Job::Judge, Ok(ImportReply::Judged(result, comparison))) => {
                 self.judged(*result, comparison);
             }
             (Job::Judge, Err(trouble)) => self.run_failed(trouble),
-            (_, Err(trouble)) => self.fail(Place::Run, trouble),
+            (job, Err(trouble)) => self.fail(job.place(), trouble),
             (_, Ok(_)) => {}
+        }
+    }
+
+    /// What a file still lacks can be given; everything else ends the opening.
+    fn not_opened(&mut self, trouble: Trouble) {
+        if !trouble.dimensions.is_empty() {
+            self.open_dimensions = Some(Rc::new(trouble.dimensions.clone()));
+        } else if trouble.missing.is_some() {
+            self.awaited_data.clone_from(&trouble.missing);
+        } else {
+            self.forget_opening();
+        }
+        self.fail(Place::Model, trouble);
+    }
+
+    /// Nothing is being opened any more: choices are again those of the open model.
+    pub(super) fn forget_opening(&mut self) {
+        self.opening = None;
+        self.open_dimensions = None;
+        self.awaited_data = None;
+        if let Some(model) = &self.model {
+            self.quantising = model.quantising.clone();
         }
     }
 
     fn opened(&mut self, facts: ModelFacts, took: f64, effects: &mut Vec<Effect>) {
         let Some(origin) = self.opening.take() else { return };
-        let first_sample = match origin {
-            Origin::Example(example) if !example.samples.is_empty() => Some(0),
-            _ => None,
-        };
+        let quantising = self.quantising.clone();
+        // The same network with other scales: what is shown of it stays until the new plan is there.
+        let is_same = self.model.as_ref().is_some_and(|model| {
+            Self::same_origin(&model.origin, &origin) && model.facts.sha256 == facts.sha256
+        });
         self.open_dimensions = None;
         self.said = format!("{} opened: {} operators", facts.name, facts.operators);
         self.took_ms = Some(took);
         self.wanted = None;
-        self.model = Some(Rc::new(OpenModel { origin, facts }));
+        let first_sample = match &origin {
+            Origin::Example(example) if !example.samples.is_empty() => Some(0),
+            _ => None,
+        };
+        self.model = Some(Rc::new(OpenModel { origin, quantising, facts }));
         self.keep_model(effects);
-        self.plan = None;
+        if is_same {
+            self.is_plan_of_before = true;
+        } else {
+            self.graph = None;
+            self.plan = None;
+            self.selected = Selection::NONE;
+            self.hovered = Selection::NONE;
+        }
+        self.quantisation = Quantisation { facts: None, sort: self.quantisation.sort };
         self.obstacles = Rc::default();
         self.restart_comparing();
         self.package = None;
         self.reordered = None;
-        self.selected = Selection::NONE;
-        self.hovered = Selection::NONE;
+        let sample = if is_same { self.input.sample } else { None };
         self.input = Input::default();
         if self.run.phase.is_under_way() {
             effects.push(Effect::StopRun);
             self.tasks.retain(|task| task.job != Job::Run);
         }
         self.run = Run::default();
-        self.clear(Place::Plan);
-        self.clear(Place::Run);
-        self.clear(Place::Firmware);
+        for place in [Place::Plan, Place::Run, Place::Firmware, Place::Quantisation] {
+            self.clear(place);
+        }
         self.replan(effects);
-        if let Some(index) = first_sample {
+        if let Some(index) = sample.or(first_sample) {
             self.apply(Event::Sample(index), effects);
         }
+        self.draw_graph(effects);
+    }
+
+    /// Has the graph of the open model laid out.
+    pub(super) fn draw_graph(&mut self, effects: &mut Vec<Effect>) {
+        if self.model.is_none() || self.is_opening() {
+            return;
+        }
+        self.clear(Place::Graph);
+        let request = self.begin(Job::Graph, "Laying out the graph");
+        effects.push(Effect::DrawGraph(request));
     }
 
     pub(super) fn not_fetched(&mut self, request: u32, trouble: Trouble) {
         let Some(task) = self.tasks.iter().find(|task| task.request == request) else { return };
-        let place = match task.job {
-            Job::Open => Place::Model,
-            Job::Plan | Job::Compare => Place::Plan,
-            Job::Package | Job::Reorder => Place::Firmware,
-            Job::Input | Job::Run | Job::Judge => Place::Run,
-        };
-        if task.job == Job::Open {
-            self.opening = None;
+        let job = task.job;
+        if job == Job::Open {
+            self.forget_opening();
         }
         self.end(request);
-        self.fail(place, trouble);
+        self.fail(job.place(), trouble);
     }
 }

@@ -81,6 +81,7 @@ impl State {
                 if facts.report.layers.len() <= self.selected.layer.unwrap_or(0) {
                     self.selected.layer = None;
                 }
+                self.is_plan_of_before = false;
                 self.plan = Some(Rc::new(*facts));
                 self.start_package(effects);
             }

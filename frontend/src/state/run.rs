@@ -134,6 +134,17 @@ impl State {
         effects.push(Effect::PrepareSample(request, sample.file));
     }
 
+    /// An input is made up: for models whose inputs nobody has.
+    pub(super) fn random_input(&mut self, effects: &mut Vec<Effect>) {
+        if self.model.is_none() || self.run.phase.is_under_way() || self.is_opening() {
+            return;
+        }
+        let request = self.begin_input();
+        self.input.sample = None;
+        self.input.file = Some("made up".to_owned());
+        effects.push(Effect::PrepareRandom(request));
+    }
+
     pub(super) fn input_file(&mut self, token: u32, name: String, effects: &mut Vec<Effect>) {
         let detail = "It is an input: it needs a model that takes it.";
         if self.is_opening() {

@@ -8,6 +8,8 @@ pub enum View {
     All,
     /// Whether it fits.
     Overview,
+    /// Operators and the tensors between them.
+    Graph,
     /// What lies where when.
     Memory,
     /// Strategies as columns.
@@ -16,6 +18,8 @@ pub enum View {
     Walk,
     /// The table of operators.
     Layers,
+    /// How the model became int8, and what that costs.
+    Quantisation,
     /// The emulated run.
     Run,
     /// The files for the board.
@@ -24,11 +28,13 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::All,
         Self::Overview,
+        Self::Graph,
         Self::Memory,
         Self::Layers,
+        Self::Quantisation,
         Self::Run,
         Self::Compare,
         Self::Walk,
@@ -41,10 +47,12 @@ impl View {
         match self {
             Self::All => "all",
             Self::Overview => "overview",
+            Self::Graph => "graph",
             Self::Memory => "memory",
             Self::Compare => "compare",
             Self::Walk => "steps",
             Self::Layers => "layers",
+            Self::Quantisation => "quantisation",
             Self::Run => "run",
             Self::Firmware => "firmware",
         }
@@ -56,10 +64,12 @@ impl View {
         match self {
             Self::All => "All",
             Self::Overview => "Overview",
+            Self::Graph => "Graph",
             Self::Memory => "Memory",
             Self::Compare => "Compare",
             Self::Walk => "Step by step",
             Self::Layers => "Layers",
+            Self::Quantisation => "Quantisation",
             Self::Run => "Run",
             Self::Firmware => "Firmware",
         }

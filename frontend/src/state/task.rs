@@ -18,6 +18,14 @@ pub struct Task {
 pub enum Job {
     /// A model is opened.
     Open,
+    /// The graph is laid out.
+    Graph,
+    /// What quantising does is examined.
+    Examine,
+    /// The zoo is listed.
+    Zoo,
+    /// A network of the zoo is built in another size.
+    ZooSize,
     /// An input is prepared.
     Input,
     /// The model is planned.
@@ -39,11 +47,31 @@ impl Job {
     #[must_use]
     pub const fn doer(self) -> Doer {
         match self {
-            Self::Open | Self::Input | Self::Package | Self::Reorder | Self::Judge => {
-                Doer::Importer
-            }
+            Self::Open
+            | Self::Graph
+            | Self::Examine
+            | Self::Zoo
+            | Self::ZooSize
+            | Self::Input
+            | Self::Package
+            | Self::Reorder
+            | Self::Judge => Doer::Importer,
             Self::Plan | Self::Compare => Doer::Planner,
             Self::Run => Doer::Emulator,
+        }
+    }
+
+    /// Where its troubles belong.
+    #[must_use]
+    pub const fn place(self) -> Place {
+        match self {
+            Self::Open => Place::Model,
+            Self::Graph => Place::Graph,
+            Self::Examine => Place::Quantisation,
+            Self::Zoo | Self::ZooSize => Place::Zoo,
+            Self::Plan | Self::Compare => Place::Plan,
+            Self::Package | Self::Reorder => Place::Firmware,
+            Self::Input | Self::Run | Self::Judge => Place::Run,
         }
     }
 }
@@ -64,6 +92,12 @@ pub enum Doer {
 pub enum Place {
     /// Opening a model.
     Model,
+    /// Laying out the graph.
+    Graph,
+    /// Examining what quantising does.
+    Quantisation,
+    /// Choosing a network of the zoo.
+    Zoo,
     /// Planning.
     Plan,
     /// Choosing an input, or running.

@@ -1,7 +1,9 @@
 //! Whole stories: what happens, and what the state asks for.
 
 use super::*;
-use crate::message::{Calibration, Comparison, FileFacts, LayerCheck, ModelFacts, RunResult};
+use crate::message::{
+    Calibration, Comparison, FileFacts, GraphFacts, LayerCheck, ModelFacts, RunResult, SummaryFacts,
+};
 use crate::view_model::catalogue;
 use crate::view_model::fixture;
 
@@ -18,13 +20,16 @@ pub(super) fn facts() -> ModelFacts {
         operators: 3,
         macs: 608,
         parameters: 350,
+        summary: SummaryFacts::default(),
+        unknown: String::new(),
+        note: String::new(),
         labels: Vec::new(),
         calibration: Calibration::Samples(32),
     }
 }
 
 /// A page that has started and knows the boards.
-fn started(link: &str) -> (State, Vec<Effect>) {
+pub(super) fn started(link: &str) -> (State, Vec<Effect>) {
     let mut state = State::default();
     let mut effects = state.update(Event::Started(Fragment::parse(link), Theme::System, false));
     let boards = vec![fixture::board()];
@@ -42,15 +47,17 @@ fn asked(effects: &[Effect]) -> u32 {
     effects.iter().find_map(ask).unwrap()
 }
 
-fn request_of(effects: &[Effect]) -> u32 {
+pub(super) fn request_of(effects: &[Effect]) -> u32 {
     let number = |effect: &Effect| match effect {
-        Effect::OpenExample(request, _)
+        Effect::Open(request, ..)
         | Effect::Plan(request, _)
         | Effect::PrepareSample(request, _)
         | Effect::StartRun(request, _)
         | Effect::Judge(request, _)
         | Effect::Package { request, .. }
-        | Effect::OpenFile(request, _)
+        | Effect::Examine(request, ..)
+        | Effect::ListZoo(request)
+        | Effect::SizeZoo(request, _)
         | Effect::Reorder(request, _)
         | Effect::ReadStored(request) => Some(*request),
         _ => None,
@@ -58,7 +65,7 @@ fn request_of(effects: &[Effect]) -> u32 {
     effects.iter().find_map(number).unwrap()
 }
 
-fn plans(effects: &[Effect]) -> Vec<u32> {
+pub(super) fn plans(effects: &[Effect]) -> Vec<u32> {
     let plan = |effect: &Effect| match effect {
         Effect::Plan(request, _) => Some(*request),
         _ => None,
@@ -67,7 +74,7 @@ fn plans(effects: &[Effect]) -> Vec<u32> {
 }
 
 /// The same with a model, a plan, and the reference's answer to the first sample.
-fn ready() -> State {
+pub(super) fn ready() -> State {
     let (mut state, _) = started("");
     let effects = state.update(Event::OpenExample(&catalogue::EXAMPLES[0]));
     let opened = Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts())));
@@ -76,6 +83,12 @@ fn ready() -> State {
         Effect::PrepareSample(request, _) => Some(*request),
         _ => None,
     });
+    let graph = effects.iter().find_map(|effect| match effect {
+        Effect::DrawGraph(request) => Some(*request),
+        _ => None,
+    });
+    let drawn = Ok(ImportReply::Graph(Box::new(GraphFacts::default())));
+    state.update(Event::Imported(graph.unwrap(), drawn));
     let reply = PlanReply::Planned(Box::new(fixture::plan()));
     let packaging = state.update(Event::Planned(plans(&effects)[0], Ok(reply)));
     let packaged = ImportReply::Packaged(Package { files: Vec::new() });
@@ -94,13 +107,15 @@ fn a_fresh_page_chooses_board_and_strategy_and_opens_nothing() {
     assert_eq!(state.settings.now().strategy, "resident");
     assert!(!state.settings.can_undo());
     assert!(state.tasks.is_empty());
-    assert!(effects.iter().all(|effect| !matches!(effect, Effect::OpenExample(..))));
+    assert!(effects.iter().all(|effect| !matches!(effect, Effect::Open(..))));
 }
 
 #[test]
 fn a_link_opens_its_example_with_its_settings() {
     let (state, effects) = started("#model=lenet5&sram=4096&view=memory");
-    assert!(effects.iter().any(|e| matches!(e, Effect::OpenExample(_, x) if x.id == "lenet5")));
+    let is_lenet =
+        |e: &Effect| matches!(e, Effect::Open(_, Origin::Example(x), _) if x.id == "lenet5");
+    assert!(effects.iter().any(is_lenet));
     assert_eq!(state.settings.now().sram_bytes, Some(4096));
     assert_eq!(state.view, View::Memory);
     let text = state.fragment().text();
@@ -259,7 +274,7 @@ fn weights_beside_a_model_are_taken_together_or_asked_for_by_name() {
 
 fn opened_file(effects: &[Effect]) -> &OwnFile {
     let opened = effects.iter().find_map(|effect| match effect {
-        Effect::OpenFile(_, file) => Some(file),
+        Effect::Open(_, Origin::File(file), _) => Some(file),
         _ => None,
     });
     opened.unwrap()
@@ -335,7 +350,8 @@ fn a_reload_opens_what_the_browser_keeps() {
     let request = request_of(&effects);
     let file = OwnFile { token: 7, name, dims, is_stored: true, ..OwnFile::default() };
     let effects = state.update(Event::StoredRead(request, file.clone()));
-    assert_eq!(effects, [Effect::OpenFile(request, file)]);
+    let origin = Origin::File(file);
+    assert_eq!(effects, [Effect::Open(request, origin, Quantising::default())]);
     let opened = Event::Imported(request, Ok(ImportReply::Opened(facts())));
     let effects = state.update(opened);
     assert!(!effects.iter().any(|e| matches!(e, Effect::Store(..))), "it is there already");

@@ -14,14 +14,17 @@ use super::compare::ComparePanel;
 use super::empty::{DimensionForm, EmptyView};
 use super::files::{Purpose, Read, read_files};
 use super::firmware::FirmwarePanel;
+use super::graph::GraphPanel;
 use super::header::Header;
 use super::layers::LayersPanel;
 use super::memory::MemoryPanel;
 use super::overview::OverviewPanel;
 use super::parts::trouble_box;
+use super::quantisation::QuantisationPanel;
 use super::run::RunPanel;
 use super::status::{StatusLine, now_ms};
 use super::walk::WalkPanel;
+use super::zoo::ZooDialog;
 use crate::session::{Before, Fetched, Message, Session, read_fragment, read_keeping, read_theme};
 use crate::state::{Event, Job, OpenModel, Origin, Place, State, View};
 use crate::view_model::fragment::Fragment;
@@ -49,6 +52,7 @@ pub struct App {
     on: Callback<Event>,
     on_files: Callback<FileList>,
     on_input: Callback<FileList>,
+    on_samples: Callback<FileList>,
     _listeners: Vec<EventListener>,
 }
 
@@ -60,12 +64,12 @@ impl Component for App {
         let link = ctx.link();
         let on = link.callback(|event| Msg::Happened(Message { event, buffers: Vec::new() }));
         let reader = link.callback(Msg::Read);
-        let on_input = {
+        let reading = |purpose: Purpose| {
             let reader = reader.clone();
-            Callback::from(move |files: FileList| read_files(&files, Purpose::Input, &reader))
+            Callback::from(move |files: FileList| read_files(&files, purpose, &reader))
         };
-        let on_files =
-            Callback::from(move |files: FileList| read_files(&files, Purpose::Any, &reader));
+        let (on_files, on_input) = (reading(Purpose::Any), reading(Purpose::Input));
+        let on_samples = reading(Purpose::Samples);
         let session = Session::new(link.callback(Msg::Happened));
         let fragment = Fragment::parse(&read_fragment());
         on.emit(Event::Started(fragment, read_theme(), read_keeping()));
@@ -77,6 +81,7 @@ impl Component for App {
             on,
             on_files,
             on_input,
+            on_samples,
         }
     }
 
@@ -91,11 +96,14 @@ impl Component for App {
             }
             Msg::Read(read) => {
                 let event = match read {
-                    Ok((purpose, name, bytes)) => {
-                        let token = self.session.keep_file(bytes);
+                    Ok((purpose, files)) => {
+                        let keep = |(name, bytes)| (self.session.keep_file(bytes), name);
+                        let files: Vec<(u32, String)> = files.into_iter().map(keep).collect();
+                        let Some((token, name)) = files.first().cloned() else { return false };
                         match purpose {
                             Purpose::Any => Event::File { token, name },
                             Purpose::Input => Event::InputFile { token, name },
+                            Purpose::Samples => Event::QuantiseWith(files),
                         }
                     }
                     Err(trouble) => Event::FileRefused(trouble),
@@ -143,6 +151,8 @@ impl Component for App {
                 </main>
                 <StatusLine tasks={state.tasks.clone()} said={state.said.clone()}
                     took_ms={state.took_ms} server={state.server.clone()} on={self.on.clone()} />
+                <ZooDialog zoo={state.zoo.clone()} is_listing={state.task(Job::Zoo).is_some()}
+                    trouble={state.trouble(Place::Zoo).cloned()} on={self.on.clone()} />
                 if self.is_dragging {
                     <div class="drop-overlay" data-testid="drop-overlay">
                         <p>{ "Drop a model (.onnx, .tflite), samples (.npy) or a picture (.png)" }</p>
@@ -171,11 +181,15 @@ impl App {
 
     fn troubles(&self) -> Html {
         let state = &self.state;
-        let kept = if state.model.is_some() { "Below is the last good view." } else { "" };
         html! {
             <>
                 { for [Place::Model, Place::Plan].into_iter().filter_map(|place| {
                     let trouble = state.trouble(place)?;
+                    let has_view = match place {
+                        Place::Model => state.model.is_some(),
+                        _ => state.plan.is_some(),
+                    };
+                    let kept = if has_view { "Below is the last good view." } else { "" };
                     Some(html! { { trouble_box(trouble, place, kept, &self.on) } })
                 }) }
                 if let Some(names) = &state.open_dimensions {
@@ -204,6 +218,12 @@ impl App {
                         boards={Rc::clone(&state.boards)} remedies={remedies(state)} {is_stale}
                         on={on.clone()} is_maximised={view == View::Overview} />
                 }
+                if shows(View::Graph) {
+                    <GraphPanel graph={state.graph.clone()} is_drawing={state.task(Job::Graph).is_some()}
+                        trouble={state.trouble(Place::Graph).cloned()} plan={state.plan.clone()}
+                        model={model.facts.name.clone()} {lit} {selected} theme={state.theme}
+                        is_maximised={view == View::Graph} on={on.clone()} />
+                }
                 if let Some(plan) = &state.plan {
                     if shows(View::Memory) {
                         <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit} {selected}
@@ -214,6 +234,15 @@ impl App {
                             filter={state.filter.clone()} on={on.clone()}
                             is_maximised={view == View::Layers} />
                     }
+                }
+                if shows(View::Quantisation) {
+                    <QuantisationPanel model={Rc::clone(model)} quantising={state.quantising.clone()}
+                        facts={state.quantisation.facts.clone()} sort={state.quantisation.sort}
+                        is_quantising={state.is_requantising()}
+                        is_examining={state.task(Job::Examine).is_some()}
+                        trouble={state.trouble(Place::Quantisation).cloned()}
+                        plan={state.plan.clone()} {lit} on={on.clone()}
+                        is_maximised={view == View::Quantisation} on_samples={self.on_samples.clone()} />
                 }
                 if shows(View::Run) {
                     <RunPanel origin={model.origin.clone()}

@@ -16,6 +16,8 @@ pub struct Props {
     /// Values that cannot be chosen now, and why.
     #[prop_or_default]
     pub obstacles: Rc<Vec<(String, String)>>,
+    #[prop_or_default]
+    pub is_disabled: bool,
     pub on_choose: Callback<String>,
 }
 
@@ -45,7 +47,7 @@ pub fn Choice(props: &Props) -> Html {
     let title = (!obstacles.is_empty()).then(|| obstacles.join("; "));
     html! {
         <select ref={node} id={id.clone()} data-testid={id} {title} {onchange}
-            disabled={props.options.is_empty()}>
+            disabled={props.is_disabled || props.options.is_empty()}>
             if props.value.is_empty() {
                 <option value="" disabled={true}>{ "Choose…" }</option>
             }

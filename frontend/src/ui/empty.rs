@@ -76,6 +76,18 @@ pub fn EmptyView(props: &Props) -> Html {
                             </button>
                         </li>
                     }) }
+                    <li>
+                        <button type="button" class="example" data-testid="open-zoo"
+                            onpointerenter={props.on.reform(|_| Event::Expecting)}
+                            onfocus={props.on.reform(|_| Event::Expecting)}
+                            onclick={props.on.reform(|_| Event::ShowZoo(true))}>
+                            <strong>{ "A network of the field…" }</strong>
+                            <span class="muted">
+                                { "MobileNet, ResNet, MCUNet, VGG16 and others, by family, with width and \
+                                   resolution to choose" }
+                            </span>
+                        </button>
+                    </li>
                 </ul>
             </section>
         </div>

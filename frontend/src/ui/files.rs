@@ -7,7 +7,7 @@ use yew::Callback;
 
 use crate::message::Trouble;
 use crate::session::link::text_of;
-use crate::state::sort_out;
+use crate::state::{check_samples, sort_out};
 
 /// What a file was given for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,35 +16,52 @@ pub enum Purpose {
     Any,
     /// The model's input.
     Input,
+    /// Samples to quantise on.
+    Samples,
 }
 
-/// A file's purpose, its name and its bytes, or why it is not taken.
-pub type Read = Result<(Purpose, String, Uint8Array), Trouble>;
+/// The purpose of files, their names and bytes, or why they are not taken. Only samples come
+/// several at once.
+pub type Read = Result<(Purpose, Vec<(String, Uint8Array)>), Trouble>;
 
-/// Reads files one after the other in the order in which they are taken; none, if they cannot be
-/// taken together or one is too large.
+/// Reads files one after the other in the order in which they are taken, samples all together;
+/// none, if they cannot be taken together or one is too large.
 pub fn read_files(files: &FileList, purpose: Purpose, reader: &Callback<Read>) {
     let list: Vec<web_sys::File> = (0..files.length()).filter_map(|i| files.get(i)).collect();
     let known: Vec<(String, u64)> =
         list.iter().map(|file| (file.name(), file.size() as u64)).collect();
-    let order = match sort_out(&known) {
+    let order = match purpose {
+        Purpose::Samples => check_samples(&known).map(|()| (0..known.len()).collect()),
+        Purpose::Any | Purpose::Input => sort_out(&known),
+    };
+    let order = match order {
         Ok(order) => order,
         Err(trouble) => return reader.emit(Err(trouble)),
     };
     let reader = reader.clone();
     spawn_local(async move {
+        let mut samples = Vec::new();
         for index in order {
             let Some(file) = list.get(index) else { continue };
             let name = file.name();
             let bytes = JsFuture::from(file.array_buffer()).await;
-            reader.emit(match bytes {
-                Ok(buffer) => Ok((purpose, name, Uint8Array::new(&buffer))),
-                Err(error) => Err(Trouble::new(
-                    format!("{name} could not be read"),
-                    text_of(&error),
-                    "Drop a file, not a folder; or copy the file elsewhere and try again.",
-                )),
-            });
+            let bytes = match bytes {
+                Ok(buffer) => Uint8Array::new(&buffer),
+                Err(error) => {
+                    return reader.emit(Err(Trouble::new(
+                        format!("{name} could not be read"),
+                        text_of(&error),
+                        "Drop a file, not a folder; or copy the file elsewhere and try again.",
+                    )));
+                }
+            };
+            match purpose {
+                Purpose::Samples => samples.push((name, bytes)),
+                Purpose::Any | Purpose::Input => reader.emit(Ok((purpose, vec![(name, bytes)]))),
+            }
+        }
+        if !samples.is_empty() {
+            reader.emit(Ok((purpose, samples)));
         }
     });
 }

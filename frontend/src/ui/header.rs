@@ -10,9 +10,12 @@ use super::choice::Choice;
 use super::icon::{Glyph, icon};
 use super::run::file_event;
 use crate::message::PlanSettings;
-use crate::state::{Event, Origin, Theme, View};
+use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
+
+/// The choice that leads to the zoo.
+const NETWORKS: &str = "zoo";
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -106,15 +109,19 @@ fn action(
 fn model_picker(props: &Props) -> Html {
     let (value, own) = match &props.origin {
         Some(Origin::Example(example)) => (AttrValue::from(example.id), None),
+        Some(Origin::Zoo(name)) => (AttrValue::from("own"), Some(format!("{ZOO}{name}"))),
         Some(Origin::File(file)) => (AttrValue::from("own"), Some(file.name.clone())),
         None => (AttrValue::from(""), None),
     };
     let mut options: Vec<(AttrValue, AttrValue)> = Vec::new();
     options.extend(own.map(|name| ("own".into(), name.into())));
     options.extend(EXAMPLES.iter().map(|example| (example.id.into(), example.title.into())));
+    options.push((NETWORKS.into(), "Networks of the field…".into()));
     let on = props.on.clone();
     let on_choose = Callback::from(move |id: String| {
-        if let Some(example) = catalogue::find(&id) {
+        if id == NETWORKS {
+            on.emit(Event::ShowZoo(true));
+        } else if let Some(example) = catalogue::find(&id) {
             on.emit(Event::OpenExample(example));
         }
     });

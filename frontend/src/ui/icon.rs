@@ -31,6 +31,12 @@ pub enum Glyph {
     Open,
     /// A file comes down.
     Save,
+    /// A plus: larger on the screen.
+    Larger,
+    /// A minus: smaller on the screen.
+    Smaller,
+    /// Four corners: all of it.
+    Fit,
 }
 
 /// An icon; the control around it names it.
@@ -51,6 +57,9 @@ pub fn icon(glyph: Glyph) -> Html {
         Glyph::On => "M11 3v10M4 3l5 5-5 5",
         Glyph::Stop => "M4 4h8v8H4Z",
         Glyph::Open => "M8 10.5V3M5 5.5 8 2.5l3 3M3 10v3h10v-3",
+        Glyph::Larger => "M8 3v10M3 8h10",
+        Glyph::Smaller => "M3 8h10",
+        Glyph::Fit => "M2.5 6v-3.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10",
         Glyph::Save => "M8 2.5V10M5 7.5l3 3 3-3M3 10v3h10v-3",
     };
     let class = match glyph {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use tilewright_board::Board;
+use tilewright_report::Kind;
 use yew::prelude::*;
 
 use super::panel::Panel;
@@ -43,6 +44,7 @@ pub fn OverviewPanel(props: &Props) -> Html {
         <Panel view={View::Overview} is_maximised={props.is_maximised} on={props.on.clone()}
             is_stale={props.is_stale}>
             { body }
+            { numbers(&props.model) }
             { about(&props.model) }
             if let Some(keep) = &props.keep { { keeping(keep, &props.on) } }
         </Panel>
@@ -148,12 +150,76 @@ fn keeping(keep: &Keep, on: &Callback<Event>) -> Html {
     }
 }
 
+/// The model in figures, whatever the plan.
+fn numbers(model: &ModelFacts) -> Html {
+    let summary = &model.summary;
+    let fact = |id: &'static str, title: &'static str, value: String, detail: String| {
+        html! {
+            <div key={id} class="fact" data-testid={format!("model-{id}")}>
+                <dt>{ title }</dt>
+                <dd>
+                    <span class="figure">{ value }</span>
+                    { kind_tag(Kind::Counted) }
+                    <span class="muted detail">{ detail }</span>
+                </dd>
+            </div>
+        }
+    };
+    let bytes = |id, title, [float, int8]: [u64; 2]| {
+        let exact = match float == int8 {
+            true => figures::bytes(int8),
+            false => format!("{}; {} as float", figures::bytes(int8), figures::binary(float)),
+        };
+        fact(id, title, figures::binary(int8), exact)
+    };
+    html! {
+        <section class="model-numbers" aria-labelledby="model-heading">
+            <h3 id="model-heading">{ "The model" }</h3>
+            <dl class="facts">
+                { fact("macs", "MACs", figures::compact(model.macs), figures::grouped(model.macs)) }
+                { fact("parameters", "Parameters", figures::compact(model.parameters),
+                    figures::grouped(model.parameters)) }
+                { bytes("weights", "Weights, int8", summary.weight_bytes) }
+                { bytes("activations", "Activations, int8", summary.activation_bytes) }
+            </dl>
+            <div class="table-scroll" tabindex="0" role="group" aria-label="Operators by kind">
+                <table data-testid="kinds">
+                    <thead><tr>
+                        <th scope="col">{ "Operators" }</th>
+                        <th scope="col" class="number">{ "Count" }</th>
+                        <th scope="col" class="number">{ "MACs" }</th>
+                        <th scope="col" class="number">{ "Share" }</th>
+                    </tr></thead>
+                    <tbody>
+                        { for summary.kinds.iter().map(|kind| html! {
+                            <tr key={kind.op.clone()}>
+                                <th scope="row">
+                                    { &kind.op }
+                                    if kind.is_opaque { <strong>{ " no kernel" }</strong> }
+                                </th>
+                                <td class="number">{ kind.count }</td>
+                                <td class="number">{ figures::compact(kind.macs) }</td>
+                                <td class="number share-cell">
+                                    <span class="share" aria-hidden="true"
+                                        style={format!("width:{}%", figures::fixed(kind.macs_percent, 2))}></span>
+                                    <span>{ figures::percent(kind.macs_percent, 100.0) }</span>
+                                </td>
+                            </tr>
+                        }) }
+                    </tbody>
+                </table>
+            </div>
+        </section>
+    }
+}
+
 fn about(model: &ModelFacts) -> Html {
     let calibration = match model.calibration {
         Calibration::Samples(count) => format!("int8, calibrated on {count} samples"),
         Calibration::Noise => "int8, calibrated on made-up noise: drop a .npy file with real \
                                samples for results that mean something"
             .to_owned(),
+        Calibration::Analytic => "int8, scales from the statistics of seeded weights".to_owned(),
         Calibration::NotNeeded => "int8 as the file has it".to_owned(),
         Calibration::Impossible => "as the file has it: what cannot be computed cannot be \
                                     quantised"
@@ -170,8 +236,11 @@ fn about(model: &ModelFacts) -> Html {
                 <dt>{ "Output" }</dt><dd>{ ports(&model.outputs) }</dd>
                 <dt>{ "Parameters" }</dt><dd>{ figures::grouped(model.parameters) }</dd>
                 <dt>{ "Quantisation" }</dt><dd>{ calibration }</dd>
-                <dt>{ "File" }</dt><dd>{ figures::bytes(model.file_bytes) }</dd>
-                <dt>{ "SHA-256" }</dt><dd class="hash">{ &model.sha256 }</dd>
+                if !model.note.is_empty() { <dt>{ "Network" }</dt><dd>{ &model.note }</dd> }
+                if !model.sha256.is_empty() {
+                    <dt>{ "File" }</dt><dd>{ figures::bytes(model.file_bytes) }</dd>
+                    <dt>{ "SHA-256" }</dt><dd class="hash">{ &model.sha256 }</dd>
+                }
             </dl>
         </details>
     }

@@ -54,6 +54,18 @@ pub fn RunPanel(props: &Props) -> Html {
             }
             { inputs(props) }
             { controls(props) }
+            if props.plan.as_ref().is_some_and(|plan| plan.image.is_none()) {
+                <p class="note" data-testid="nothing-to-run">
+                    { "There is no image to run: the plan does not fit the board, or operators have \
+                       no kernel. The overview says what is missing and what would help." }
+                </p>
+            }
+            if props.calibration == Calibration::Analytic {
+                <p class="note" data-testid="seeded">
+                    { "The weights of this network come from a seed: its scores mean nothing; bits, \
+                       memory and time can be trusted." }
+                </p>
+            }
             if props.calibration == Calibration::Noise {
                 <p class="note" data-testid="noise">
                     { "This model was quantised on made-up noise, so its scores mean little; figures \
@@ -88,7 +100,7 @@ fn inputs(props: &Props) -> Html {
     let is_busy = props.run.phase.is_under_way();
     let samples = match props.origin {
         Origin::Example(example) => example.samples,
-        Origin::File(_) => &[],
+        Origin::File(_) | Origin::Zoo(_) => &[],
     };
     html! {
         <fieldset class="inputs" disabled={is_busy}>
@@ -117,6 +129,14 @@ fn inputs(props: &Props) -> Html {
                     <input type="file" class="visually-hidden" accept=".png,.npy,.bin,image/png"
                         data-testid="input-file" onchange={file_event(&props.on_input)} />
                 </label>
+                if samples.is_empty() {
+                    <button type="button" class="button" data-testid="random-input"
+                        disabled={props.plan.as_ref().is_none_or(|plan| plan.image.is_none())}
+                        title="The same each time: enough to count instructions and compare bits"
+                        onclick={props.on.reform(|_| Event::RandomInput)}>
+                        { "Made-up input" }
+                    </button>
+                }
             </div>
             if let Some(name) = &props.input.file {
                 <p class="muted detail">{ format!("Input: {name}") }</p>

@@ -41,15 +41,24 @@ pub fn save_buttons(
     what: &'static str,
     on: &Callback<Event>,
 ) -> Html {
-    let button = |ending: &'static str,
-                  save: fn(&Element, &str, &Callback<Event>) -> Option<()>| {
-        let (drawing, on) = (drawing.clone(), on.clone());
+    let drawing = drawing.clone();
+    let drawn = Callback::from(move |()| Drawn::of(&drawing.cast::<Element>()?));
+    save_drawn(&drawn, name, what, on)
+}
+
+/// Buttons that save what `drawn` gives, if it does, under a name without ending.
+pub fn save_drawn(
+    drawn: &Callback<(), Option<Drawn>>,
+    name: &str,
+    what: &'static str,
+    on: &Callback<Event>,
+) -> Html {
+    let button = |ending: &'static str, save: fn(Drawn, &str, &Callback<Event>)| {
+        let (drawn, on) = (drawn.clone(), on.clone());
         let name = format!("{name}.{ending}");
-        let onclick = Callback::from(move |_: MouseEvent| {
-            let saved = drawing.cast::<Element>().and_then(|root| save(&root, &name, &on));
-            if saved.is_none() {
-                on.emit(Event::Say(format!("{name} could not be made")));
-            }
+        let onclick = Callback::from(move |_: MouseEvent| match drawn.emit(()) {
+            Some(drawn) => save(drawn, &name, &on),
+            None => on.emit(Event::Say(format!("{name} could not be made"))),
         });
         let word = ending.to_ascii_uppercase();
         html! {
@@ -63,12 +72,14 @@ pub fn save_buttons(
 }
 
 /// A drawing that needs nothing else, with its size in CSS pixels.
-struct Standalone {
-    text: String,
-    size: [f64; 2],
+pub struct Drawn {
+    /// SVG.
+    pub text: String,
+    /// Width and height.
+    pub size: [f64; 2],
 }
 
-impl Standalone {
+impl Drawn {
     /// Of the drawing in `root`, as it looks now, on the ground that it stands on.
     fn of(root: &Element) -> Option<Self> {
         let window = web_sys::window()?;
@@ -128,25 +139,22 @@ fn ground(window: &Window, document: &Document, root: &Element) -> Option<Elemen
     Some(ground)
 }
 
-fn save_svg(root: &Element, name: &str, _: &Callback<Event>) -> Option<()> {
-    save_text(name, &Standalone::of(root)?.text, "image/svg+xml");
-    Some(())
+fn save_svg(drawn: Drawn, name: &str, _: &Callback<Event>) {
+    save_text(name, &drawn.text, "image/svg+xml");
 }
 
-fn save_png(root: &Element, name: &str, on: &Callback<Event>) -> Option<()> {
-    let drawing = Standalone::of(root)?;
+fn save_png(drawn: Drawn, name: &str, on: &Callback<Event>) {
     let (name, on) = (name.to_owned(), on.clone());
     spawn_local(async move {
-        match painted(&drawing).await {
+        match painted(&drawn).await {
             Ok(picture) => save_blob(&name, &picture),
             Err(_) => on.emit(Event::Say(format!("{name} could not be made"))),
         }
     });
-    Some(())
 }
 
 /// The drawing as a picture.
-async fn painted(drawing: &Standalone) -> Result<Blob, JsValue> {
+async fn painted(drawing: &Drawn) -> Result<Blob, JsValue> {
     let bytes = js_sys::Uint8Array::from(drawing.text.as_bytes());
     let address = ObjectUrl::new(&bytes, "image/svg+xml")?;
     let image = HtmlImageElement::new()?;

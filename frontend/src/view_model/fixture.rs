@@ -9,7 +9,10 @@ use tilewright_report::{
     TensorUse, Timeline,
 };
 
-use crate::message::{ImageFacts, OutputFacts, PlanFacts, PlanSettings};
+use super::layers::Family;
+use crate::message::{
+    GraphFacts, GraphNet, GraphNode, ImageFacts, NodeRole, OutputFacts, PlanFacts, PlanSettings,
+};
 
 const SHAPES: [[u32; 3]; 4] = [[4, 4, 1], [4, 4, 2], [1, 1, 10], [1, 1, 10]];
 const NAMES: [&str; 3] = ["first", "second", "third"];
@@ -132,6 +135,7 @@ pub fn plan() -> PlanFacts {
         },
         memory: MemoryMap { rows, peak_live_bytes: Bytes(48), peak_row: 0, arena_bytes: Bytes(48) },
         tensors,
+        nodes: vec![vec![0], vec![3], vec![4]],
         timeline: Timeline {
             clock_hz: Hertz(216_000_000),
             instructions_kind: Kind::Modelled,
@@ -142,4 +146,51 @@ pub fn plan() -> PlanFacts {
         outputs: vec![OutputFacts { scale: 1.0 / 256.0, zero: -128, labels: Vec::new() }],
         image: Some(ImageFacts { bytes: 1_024, sha256: "00".repeat(32), plan_id: "11".repeat(32) }),
     }
+}
+
+/// The graph of the plan, with a join and an operator that nothing computes between its layers.
+pub fn graph() -> GraphFacts {
+    let node = |layer: u32, role, name: &str, op: &str, family, shapes: [&str; 2]| GraphNode {
+        role,
+        name: name.to_owned(),
+        op: op.to_owned(),
+        detail: if op == "Conv2D" { "3×3".to_owned() } else { String::new() },
+        family,
+        inputs: Some(shapes[0].to_owned()).filter(|shape| !shape.is_empty()).into_iter().collect(),
+        output: shapes[1].to_owned(),
+        macs: if op == "Conv2D" { 288 } else { 0 },
+        parameters: 0,
+        weight_bytes: 0,
+        output_bytes: 32,
+        layer,
+        x: 76.0,
+    };
+    let (other, operator) = (Family::Other, NodeRole::Operator);
+    let nodes = vec![
+        node(0, NodeRole::Input, "input", "Input", other, ["", "4×4×1"]),
+        node(1, operator(0), "first", "Conv2D", Family::Conv, ["4×4×1", "4×4×2"]),
+        node(2, NodeRole::Opaque(1), "mystery", "LSTM", other, ["4×4×2", "4×4×2"]),
+        node(3, operator(2), "joined", "Add", other, ["4×4×2", "4×4×2"]),
+        node(4, operator(3), "second", "FullyConnected", Family::Dense, ["4×4×2", "10"]),
+        node(5, operator(4), "third", "Softmax", other, ["10", "10"]),
+        node(6, NodeRole::Output, "output", "Output", other, ["", "10"]),
+    ];
+    let net = |tensor: u32, from: u32, to: &[u32], shape: &str, trunk: &[f32]| GraphNet {
+        tensor,
+        name: format!("t{tensor}"),
+        shape: shape.to_owned(),
+        bytes: 32,
+        from,
+        to: to.to_vec(),
+        trunk: trunk.to_vec(),
+    };
+    let nets = vec![
+        net(0, 0, &[1], "4×4×1", &[]),
+        net(1, 1, &[2, 3], "4×4×2", &[182.0]),
+        net(8, 2, &[3], "4×4×2", &[]),
+        net(9, 3, &[4], "4×4×2", &[]),
+        net(2, 4, &[5], "10", &[]),
+        net(3, 5, &[6], "10", &[]),
+    ];
+    GraphFacts { nodes, nets, layers: 7, width: 200.0 }
 }

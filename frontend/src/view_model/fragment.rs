@@ -1,22 +1,36 @@
 //! The state that a link carries, in the fragment of the page's address.
 //!
-//! `#model=lenet5&board=stm32f746g-disco&strategy=resident&sram=65536&view=memory`
+//! `#model=lenet5&board=stm32f746g-disco&strategy=resident&sram=65536&calibration=mse&view=memory`
 
 use crate::message::PlanSettings;
-use crate::state::View;
+use crate::state::{Quantising, Samples, View};
 
 /// What a link says. Everything may be missing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fragment {
-    /// Example's id, or `sha256:` and the digits of a file that the person must give.
+    /// Example's id, `zoo:` and the name of a network, or `sha256:` and the digits of a file that the person must give.
     pub model: Option<String>,
     /// Board, strategy and budget.
     pub settings: PlanSettings,
     /// The view that is maximised.
     pub view: View,
+    /// How ranges follow from values; empty for the usual.
+    pub calibration: String,
+    /// Whether the model is quantised on made-up samples, though others came with it.
+    pub is_random: bool,
 }
 
+/// The word for made-up samples.
+const RANDOM: &str = "random";
+
 impl Fragment {
+    /// How the model becomes int8.
+    #[must_use]
+    pub fn quantising(&self) -> Quantising {
+        let samples = if self.is_random { Samples::Random } else { Samples::Given };
+        Quantising { rule: self.calibration.clone(), samples }
+    }
+
     /// Reads a fragment, with or without `#`. What it does not know it ignores.
     #[must_use]
     pub fn parse(text: &str) -> Self {
@@ -29,6 +43,8 @@ impl Fragment {
                 "board" => fragment.settings.board = value,
                 "strategy" => fragment.settings.strategy = value,
                 "sram" => fragment.settings.sram_bytes = value.parse().ok(),
+                "calibration" => fragment.calibration = value,
+                "samples" => fragment.is_random = value == RANDOM,
                 "view" => fragment.view = View::from_id(&value).unwrap_or_default(),
                 _ => {}
             }
@@ -49,6 +65,8 @@ impl Fragment {
         push("board", &self.settings.board);
         push("strategy", &self.settings.strategy);
         push("sram", &self.settings.sram_bytes.map(|b| b.to_string()).unwrap_or_default());
+        push("calibration", &self.calibration);
+        push("samples", if self.is_random { RANDOM } else { "" });
         if self.view != View::default() {
             push("view", self.view.id());
         }
@@ -102,6 +120,8 @@ mod tests {
                 sram_bytes: Some(65_536),
             },
             view: View::Memory,
+            calibration: "percentile=99.9".to_owned(),
+            is_random: true,
         };
         assert_eq!(Fragment::parse(&format!("#{}", fragment.text())), fragment);
         assert_eq!(Fragment::parse(""), Fragment::default());

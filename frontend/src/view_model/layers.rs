@@ -1,5 +1,6 @@
 //! The table of operators.
 
+use serde::{Deserialize, Serialize};
 use tilewright_report::LayerCount;
 
 use super::figures;
@@ -72,7 +73,7 @@ impl Sort {
 }
 
 /// What kind of work an operator does; decides its colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Family {
     /// Convolution.
     Conv,
@@ -94,10 +95,10 @@ impl Family {
     #[must_use]
     pub fn of(kernel: &str) -> Self {
         match kernel {
-            "conv" | "conv_max_pool" => Self::Conv,
+            "conv" | "conv_max_pool" | "transpose_conv" => Self::Conv,
             "depthwise" => Self::Depthwise,
             "fully_connected" => Self::Dense,
-            "max_pool" | "average_pool" => Self::Pool,
+            "max_pool" | "average_pool" | "mean" => Self::Pool,
             _ => Self::Other,
         }
     }

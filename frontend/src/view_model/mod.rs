@@ -7,11 +7,14 @@ pub mod firmware;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod fragment;
+pub mod graph;
 pub mod layers;
 pub mod memory;
 pub mod overview;
+pub mod quantisation;
 pub mod remedies;
 pub mod run;
 pub mod steps;
 pub mod timeline;
 pub mod walk;
+pub mod zoo;

@@ -123,7 +123,6 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             kind: kind("flash_bytes"),
         },
     ];
-    let layers = report.layers.len();
     let predicted: u64 = report.layers.iter().map(|layer| layer.instructions).sum();
     let cannot_run = report.without_kernel().map_or_else(String::new, |layers| {
         format!(
@@ -151,13 +150,6 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             kind: Kind::Modelled,
         });
     }
-    facts.push(Fact {
-        title: "Multiply-accumulates",
-        id: "macs",
-        value: figures::compact(report.macs),
-        detail: format!("{} in {layers} operators", figures::grouped(report.macs)),
-        kind: kind("macs"),
-    });
     Overview { fits: report.fits, verdict, why, cannot_run, gauges, facts }
 }
 

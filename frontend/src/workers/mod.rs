@@ -1,13 +1,19 @@
 //! What runs inside the web workers. The work itself is plain Rust, tested on the host.
 
 #[cfg(feature = "importer")]
+pub mod graph;
+#[cfg(feature = "importer")]
 pub mod import;
 #[cfg(feature = "importer")]
 pub mod judge;
+#[cfg(feature = "importer")]
+pub mod open;
 pub mod plan;
 #[cfg(feature = "importer")]
 mod reorder;
 mod serve;
+#[cfg(feature = "importer")]
+pub mod zoo;
 
 pub use serve::{Outcome, Sliced, Turn, serve, serve_in_slices};
 

@@ -197,6 +197,7 @@ fn facts(
         report,
         memory,
         tensors: PlacedTensor::of(&plan),
+        nodes: plan.layers.iter().map(|layer| layer.nodes.clone()).collect(),
         timeline,
         outputs: outputs
             .map(|output| OutputFacts {

@@ -5,7 +5,8 @@ use tilewright_formats::reorder::{ReorderError, graph, write};
 use tilewright_planner::order::Budget;
 use tilewright_planner::tflm::rearrange;
 
-use super::import::{capitalised, file_stem};
+use super::import::file_stem;
+use super::open::capitalised;
 use super::{Outcome, sha256};
 use crate::message::{FileFacts, ImportReply, Reordered, Trouble};
 

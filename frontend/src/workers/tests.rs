@@ -4,7 +4,10 @@
 use super::import::Importer;
 use super::plan::Planner;
 use super::{Outcome, Sliced, Turn};
-use crate::message::{ImportReply, ImportRequest, PlanFacts, PlanReply, PlanRequest, PlanSettings};
+use crate::message::{
+    Calibrating, Calibration, ImportReply, ImportRequest, ModelSource, NodeRole, PlanFacts,
+    PlanReply, PlanRequest, PlanSettings,
+};
 use crate::view_model::catalogue::{EXAMPLES, Example};
 
 fn file(path: &str) -> Vec<u8> {
@@ -12,10 +15,13 @@ fn file(path: &str) -> Vec<u8> {
     std::fs::read(root.join(path)).unwrap()
 }
 
+fn from(name: &str) -> ModelSource {
+    ModelSource::File { name: name.to_owned(), data: Vec::new(), dims: Vec::new() }
+}
+
 fn opened(importer: &mut Importer, example: &Example) -> Vec<u8> {
     let buffers = vec![file(example.file), file(example.calibration)];
-    let name = "model.onnx".to_owned();
-    let request = ImportRequest::Open { name, data: Vec::new(), dims: Vec::new() };
+    let request = ImportRequest::Open(from("model.onnx"), Calibrating::default());
     let (reply, mut buffers) = importer.answer(request, buffers, &|_| {}).unwrap();
     assert!(matches!(reply, ImportReply::Opened(_)), "{reply:?}");
     buffers.remove(0)
@@ -238,6 +244,136 @@ fn a_run_is_judged_layer_by_layer() {
     assert!(judge(Vec::new()).is_none(), "layers that were not watched are not compared");
 }
 
+fn ask(importer: &mut Importer, request: ImportRequest, buffers: Vec<Vec<u8>>) -> ImportReply {
+    importer.answer(request, buffers, &|_| {}).unwrap().0
+}
+
+#[test]
+fn the_graph_of_a_model_lies_on_its_plan() {
+    let mut importer = Importer::default();
+    let model = opened(&mut importer, &EXAMPLES[1]);
+    let (facts, _) = planned(model, settings(None));
+    let ImportReply::Graph(graph) = ask(&mut importer, ImportRequest::Graph, Vec::new()) else {
+        panic!("no graph");
+    };
+    for (layer, nodes) in facts.report.layers.iter().zip(&facts.nodes) {
+        let drawn = |node: &u32| {
+            let role = NodeRole::Operator(*node);
+            graph.nodes.iter().find(|drawn| drawn.role == role).unwrap()
+        };
+        let drawn: Vec<_> = nodes.iter().map(drawn).collect();
+        let names: Vec<&str> = drawn.iter().map(|drawn| drawn.name.as_str()).collect();
+        assert_eq!(names.join(" + "), layer.name);
+        assert_eq!(drawn.iter().map(|drawn| drawn.macs).sum::<u64>(), layer.macs);
+    }
+    for tensor in &facts.tensors {
+        let net = graph.nets.iter().find(|net| net.tensor == tensor.tensor).unwrap();
+        assert_eq!((&net.name, net.bytes), (&tensor.name, tensor.bytes));
+    }
+    assert_eq!(graph.nodes.iter().filter(|node| node.role == NodeRole::Input).count(), 1);
+    let last = graph.nodes.iter().map(|node| node.layer).max().unwrap();
+    assert_eq!(graph.layers, last + 1);
+}
+
+#[test]
+fn a_calibration_changes_scales_and_the_report_says_how_well() {
+    let example = &EXAMPLES[0];
+    let files = || vec![file(example.file), file(example.calibration)];
+    let mut models = Vec::new();
+    for (rule, is_random) in [("", false), ("mse", false), ("percentile=99", false), ("", true)] {
+        let mut importer = Importer::default();
+        let calibrating = Calibrating { rule: rule.to_owned(), is_random };
+        let request = ImportRequest::Open(from("model.onnx"), calibrating.clone());
+        let (reply, buffers) = importer.answer(request, files(), &|_| {}).unwrap();
+        let ImportReply::Opened(facts) = reply else { panic!("{reply:?}") };
+        assert_eq!(facts.calibration == Calibration::Noise, is_random);
+        assert_eq!(facts.summary.kinds[0].op, "Conv2D");
+        models.push(buffers);
+        let request = ImportRequest::Examine(from("model.onnx"), calibrating);
+        let ImportReply::Examined(report) = ask(&mut importer, request, files()) else {
+            panic!("no report");
+        };
+        let wanted = if rule.is_empty() { "minmax" } else { rule };
+        assert_eq!((report.rule.as_str(), report.is_random), (wanted, is_random));
+        assert!(report.tensors.len() > 8 && report.compared > 0, "{report:?}");
+        let rounds = report.tensors.iter().filter(|tensor| tensor.alone_db.is_some()).count();
+        assert!(rounds > 5 && rounds < report.tensors.len());
+        let saturates = report.tensors.iter().any(|tensor| tensor.saturated > 0.0);
+        assert_eq!(saturates, rule == "percentile=99", "{report:?}");
+    }
+    models.dedup();
+    assert_eq!(models.len(), 4, "each choice gives another model");
+    let request = ImportRequest::Open(
+        from("model.onnx"),
+        Calibrating { rule: "best".to_owned(), is_random: false },
+    );
+    let trouble = Importer::default().answer(request, files(), &|_| {}).unwrap_err();
+    assert!(trouble.detail.contains("'best'"), "{trouble:?}");
+}
+
+#[test]
+fn pictures_and_arrays_calibrate_together() {
+    let example = &EXAMPLES[0];
+    let mut buffers = vec![file(example.file), file(example.calibration)];
+    let ImportReply::Opened(before) = ask(
+        &mut Importer::default(),
+        ImportRequest::Open(from("m.onnx"), Calibrating::default()),
+        buffers.clone(),
+    ) else {
+        panic!("not opened");
+    };
+    buffers.extend(example.samples.iter().take(3).map(|sample| file(sample.file)));
+    let request = ImportRequest::Open(from("m.onnx"), Calibrating::default());
+    let ImportReply::Opened(facts) = ask(&mut Importer::default(), request, buffers) else {
+        panic!("not opened");
+    };
+    let Calibration::Samples(count) = before.calibration else { panic!("{before:?}") };
+    assert_eq!(facts.calibration, Calibration::Samples(count + 3));
+}
+
+#[test]
+fn networks_of_the_zoo_are_listed_sized_opened_planned_and_run() {
+    let mut importer = Importer::default();
+    let ImportReply::Zoo(entries) = ask(&mut importer, ImportRequest::Zoo, Vec::new()) else {
+        panic!("no list");
+    };
+    assert_eq!(entries.len(), tilewright_zoo::entries().len());
+    let name = "mobilenet-v2-w0.35-r96";
+    let size = ImportRequest::ZooSize(name.to_owned());
+    let ImportReply::ZooSize(size) = ask(&mut importer, size, Vec::new()) else {
+        panic!("no size")
+    };
+    assert_eq!(size.name, name);
+    assert!(!size.publications.is_empty() && size.macs > 1_000_000);
+    let request =
+        ImportRequest::Open(ModelSource::Zoo("ds-cnn".to_owned()), Calibrating::default());
+    let (reply, buffers) = importer.answer(request, Vec::new(), &|_| {}).unwrap();
+    let ImportReply::Opened(facts) = reply else { panic!("{reply:?}") };
+    assert_eq!((facts.calibration, facts.file.as_str()), (Calibration::Analytic, "zoo:ds-cnn"));
+    let (plan, image) = planned(buffers[0].clone(), settings(None));
+    assert!(plan.report.fits && !image.is_empty());
+    let (reply, input) = importer.answer(ImportRequest::RandomInput, Vec::new(), &|_| {}).unwrap();
+    assert!(matches!(reply, ImportReply::Input(_)), "{reply:?}");
+    assert!(!input[0].is_empty());
+    let analytic = ModelSource::Zoo("ds-cnn".to_owned());
+    let unseen = ImportRequest::Examine(analytic, Calibrating::default());
+    let trouble = importer.answer(unseen, Vec::new(), &|_| {}).unwrap_err();
+    assert!(trouble.remedy.contains("samples"), "nothing was seen: {trouble:?}");
+    let missing = ImportRequest::Open(ModelSource::Zoo("vgg61".to_owned()), Calibrating::default());
+    let trouble = importer.answer(missing, Vec::new(), &|_| {}).unwrap_err();
+    assert!(trouble.detail.contains("vgg16"), "{trouble:?}");
+}
+
+#[test]
+fn a_network_larger_than_memory_is_planned_without_its_weights() {
+    let mut importer = Importer::default();
+    let request = ImportRequest::Open(ModelSource::Zoo("vgg16".to_owned()), Calibrating::default());
+    let (_, buffers) = importer.answer(request, Vec::new(), &|_| {}).unwrap();
+    assert!(buffers[0].len() < 1 << 20, "{} bytes travel to the planner", buffers[0].len());
+    let (plan, image) = planned(buffers[0].clone(), settings(None));
+    assert!(!plan.report.fits && image.is_empty());
+}
+
 #[test]
 fn operators_without_kernel_are_planned_for_memory() {
     let path = EXAMPLES[0].file;
@@ -257,8 +393,7 @@ fn bad_files_say_what_and_what_to_do() {
     let model = file(EXAMPLES[0].file);
     let cases = [Vec::new(), b"not a model".to_vec(), model[..model.len() / 2].to_vec()];
     for bytes in cases {
-        let request =
-            ImportRequest::Open { name: "bad.onnx".to_owned(), data: Vec::new(), dims: Vec::new() };
+        let request = ImportRequest::Open(from("bad.onnx"), Calibrating::default());
         let trouble = importer.answer(request, vec![bytes], &|_| {}).unwrap_err();
         assert!(trouble.what.contains("bad.onnx"), "{trouble:?}");
         assert!(!trouble.detail.is_empty() && !trouble.remedy.is_empty(), "{trouble:?}");

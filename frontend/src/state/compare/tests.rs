@@ -1,6 +1,6 @@
 use super::*;
 use crate::state::tests::facts;
-use crate::state::{Doer, Event, OpenModel, Origin};
+use crate::state::{Doer, Event, OpenModel, Origin, Quantising};
 use crate::view_model::catalogue::EXAMPLES;
 use crate::view_model::fixture;
 
@@ -13,7 +13,8 @@ fn shown() -> State {
     };
     state.settings.complete(|settings| *settings = fixture::settings());
     let origin = Origin::Example(&EXAMPLES[0]);
-    state.model = Some(Rc::new(OpenModel { origin, facts: facts() }));
+    state.model =
+        Some(Rc::new(OpenModel { origin, quantising: Quantising::default(), facts: facts() }));
     state.plan = Some(Rc::new(fixture::plan()));
     state
 }

@@ -1,0 +1,104 @@
+//! The zoo, as the page lists it.
+
+use tilewright_zoo::{Entry, Network, Publication, Span, ZooError};
+
+use super::graph::shape;
+use super::open::capitalised;
+use super::plan::ours;
+use crate::message::{Trouble, ZooEntry, ZooPublication, ZooSize, ZooSpan};
+
+/// The network of this name.
+///
+/// # Errors
+/// With the nearest names, or the sizes that are possible.
+pub fn network(name: &str) -> Result<Network, Trouble> {
+    tilewright_zoo::network(name).map_err(|error| {
+        let remedy = match error {
+            ZooError::NoParameter { .. } => "Leave it out of the name.",
+            ZooError::OutOfRange { .. } | ZooError::Impossible { .. } => "Choose another size.",
+            _ => "Choose a network from the list.",
+        };
+        let detail = format!("{}.", capitalised(&error.to_string()));
+        Trouble::new(format!("zoo:{name} cannot be built"), detail, remedy)
+    })
+}
+
+/// What is known of a network's origin.
+#[must_use]
+pub fn note(network: &Network) -> String {
+    let sources: Vec<&str> = network.entry.publications.iter().map(|p| p.source).collect();
+    let published = match sources.first() {
+        Some(source) => format!("after {source}"),
+        None => "no publication states its figures".to_owned(),
+    };
+    format!("{}; {published}. Weights come from a seed: answers mean nothing.", network.entry.about)
+}
+
+/// All networks in their usual sizes.
+///
+/// # Errors
+/// If one cannot be built, which is a fault of ours.
+pub fn entries() -> Result<Vec<ZooEntry>, Trouble> {
+    tilewright_zoo::entries().iter().map(entry).collect()
+}
+
+fn entry(entry: &Entry) -> Result<ZooEntry, Trouble> {
+    let network = tilewright_zoo::network(entry.name).map_err(|error| ours("zoo", &error))?;
+    let pixels = |span: Span<usize>| ZooSpan {
+        least: span.least as f64,
+        most: span.most as f64,
+        step: span.step as f64,
+        default: span.default as f64,
+    };
+    let width = |span: Span<f64>| ZooSpan {
+        least: span.least,
+        most: span.most,
+        step: span.step,
+        default: span.default,
+    };
+    Ok(ZooEntry {
+        name: entry.name.to_owned(),
+        family: entry.family.to_owned(),
+        about: entry.about.to_owned(),
+        parameters: network.parameters_of_model(),
+        macs: network.macs(),
+        width: entry.width.map(width),
+        resolution: entry.resolution.map(pixels),
+        is_published: !entry.publications.is_empty(),
+    })
+}
+
+/// What a network needs in one size, and what publications say of its sizes.
+///
+/// # Errors
+/// If there is no such network, or not in this size.
+pub fn size(name: &str) -> Result<ZooSize, Trouble> {
+    let network = network(name)?;
+    let model = network.float();
+    let input = model.inputs.first().map(|id| shape(&model.tensor(*id).shape));
+    let largest = model.nodes.iter().flat_map(|node| &node.outputs);
+    let largest = largest.filter_map(|id| model.tensor(*id).shape.elements()).max();
+    let publications = network.entry.publications.iter().map(published);
+    Ok(ZooSize {
+        name: network.name.clone(),
+        input: input.unwrap_or_default(),
+        operators: u32::try_from(model.nodes.len()).unwrap_or(u32::MAX),
+        parameters: network.parameters_of_model(),
+        macs: network.macs(),
+        weight_bytes: model.summary().int8_weight_bytes,
+        largest_bytes: largest.unwrap_or(0) as u64,
+        publications: publications.collect::<Result<_, _>>()?,
+    })
+}
+
+fn published(publication: &Publication) -> Result<ZooPublication, Trouble> {
+    let network = tilewright_zoo::network(publication.name).map_err(|error| ours("zoo", &error))?;
+    let own_parameters = network.parameters_as(publication);
+    Ok(ZooPublication {
+        name: publication.name.to_owned(),
+        parameters: publication.parameters.map(|stated| [stated, own_parameters]),
+        macs: publication.macs.map(|stated| [stated, network.macs()]),
+        source: publication.source.to_owned(),
+        difference: publication.difference.unwrap_or_default().to_owned(),
+    })
+}

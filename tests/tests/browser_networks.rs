@@ -1,0 +1,150 @@
+//! Networks of the zoo on the page, what a model is made of, and how it becomes int8.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use std::fs;
+
+use serde_json::json;
+use tilewright_tests::browser::Browser;
+use tilewright_tests::emulated::{dist, project};
+use tilewright_tests::server::Server;
+use tilewright_tests::static_host;
+
+async fn on(site: &str) -> Browser {
+    let browser = Browser::start(1440, 900, false).await;
+    browser.open(site).await;
+    browser
+}
+
+/// Gives an input or a choice its value, as a hand would.
+async fn set(browser: &Browser, id: &str, value: &str) {
+    browser.find(id).await;
+    let set = "const input = document.querySelector(`[data-testid='${arguments[0]}']`);
+               input.value = arguments[1];
+               for (const type of ['input', 'change']) {
+                   input.dispatchEvent(new Event(type, { bubbles: true }));
+               }";
+    browser.script(set, vec![json!(id), json!(value)]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_is_chosen_by_family_and_size_and_a_reload_keeps_it() {
+    let browser = on(&static_host::serve(dist().join("page"), "some/where")).await;
+    browser.click("open-zoo").await;
+    let list = browser.text_when("zoo-list", |text| text.contains("mobilenet-v2")).await;
+    for name in ["vgg16", "nasnet-mobile", "mcunet-in0", "MACs"] {
+        assert!(list.contains(name), "{name}: {list}");
+    }
+    browser.click("zoo-mobilenet-v2").await;
+    let published = browser.text_when("zoo-size", |text| text.contains("Published")).await;
+    assert!(published.contains("parameters (ours"), "{published}");
+    set(&browser, "zoo-width", "0.35").await;
+    set(&browser, "zoo-resolution", "96").await;
+    let name = "mobilenet-v2-w0.35-r96";
+    let size = browser.text_when("zoo-size", |text| text.contains("96×96×3")).await;
+    assert!(size.contains(name), "{size}");
+    browser.click("zoo-open").await;
+    let verdict = browser.text_when("verdict", |text| text.contains(name)).await;
+    let address = browser.client.current_url().await.unwrap();
+    assert!(address.fragment().unwrap().contains(&format!("zoo:{name}")), "{address}");
+    let macs = browser.text_when("model-macs", |text| !text.is_empty()).await;
+    browser.reload().await;
+    assert_eq!(browser.text_when("verdict", |text| !text.is_empty()).await, verdict);
+    assert_eq!(browser.text_when("model-macs", |text| !text.is_empty()).await, macs);
+    let kinds = browser.text_when("kinds", |text| text.contains("DepthwiseConv2D")).await;
+    assert!(kinds.contains("Conv2D") && kinds.contains('%'), "{kinds}");
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn entries_without_a_publication_say_so() {
+    let browser = on(&static_host::serve(dist().join("page"), "p")).await;
+    browser.click("open-zoo").await;
+    let list = browser.text_when("zoo-list", |text| text.contains("no publication")).await;
+    assert!(list.contains("lenet5"), "{list}");
+    browser.click("zoo-close").await;
+    let is_open = "return document.querySelector('[data-testid=zoo]').open";
+    assert_eq!(browser.script(is_open, Vec::new()).await, json!(false));
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_runs_on_a_made_up_input_and_one_too_large_says_so() {
+    let server = Server::start(&[]);
+    let browser = on(&format!("{}/#model=zoo:ds-cnn", server.address)).await;
+    browser.find("verdict").await;
+    browser.click("random-input").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    browser.find("seeded").await;
+    browser.end().await;
+    let browser = on(&format!("{}/#model=zoo:vgg16", server.address)).await;
+    let verdict = browser.find("verdict").await;
+    assert_eq!(verdict.attr("data-fits").await.unwrap().as_deref(), Some("false"));
+    let why = browser.text_when("nothing-to-run", |text| !text.is_empty()).await;
+    assert!(why.contains("does not fit"), "{why}");
+    let weights = browser.text_when("model-weights", |text| !text.is_empty()).await;
+    assert!(weights.contains("132 MiB"), "{weights}");
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_calibration_makes_another_model_and_that_is_what_runs() {
+    let server = Server::start(&[]);
+    let browser = on(&format!("{}/#model=lenet5", server.address)).await;
+    browser.find("verdict").await;
+    let download = "return document.querySelector('[data-testid=download-bin]')?.href ?? ''";
+    browser.find("download-bin").await;
+    let before = browser.script(download, Vec::new()).await;
+    set(&browser, "pick-rule", "mse").await;
+    browser.text_when("quantised-how", |text| text.contains("by mse on")).await;
+    let address = browser.client.current_url().await.unwrap();
+    assert!(address.fragment().unwrap().contains("calibration=mse"), "{address}");
+    browser.find("download-bin").await;
+    assert_ne!(browser.script(download, Vec::new()).await, before);
+    browser.click("examine").await;
+    let said = browser.text_when("quantisation-summary", |text| !text.is_empty()).await;
+    assert!(said.contains("Calibrated by mse") && said.contains("costs most"), "{said}");
+    let table = browser.text_when("quantisation", |text| text.contains("dB")).await;
+    assert!(table.contains("conv1") && table.contains('%'), "{table}");
+    browser.find("sensitivity").await;
+    let first = "document.querySelectorAll('[data-testid=quantisation] th button')[7].click();
+                 return new Promise((done) => setTimeout(() => done(
+                     document.querySelector('[data-testid=quantisation] th[aria-sort=ascending]')
+                         .textContent), 100))";
+    let sorted = browser.script(first, Vec::new()).await;
+    assert!(sorted.as_str().unwrap().contains("alone"), "{sorted}");
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal"), "{agreement}");
+    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn own_samples_calibrate_and_what_holds_none_is_refused() {
+    let browser = on(&static_host::serve(dist().join("page"), "p")).await;
+    browser.click("example-lenet5").await;
+    browser.find("quantise").await;
+    let pictures: Vec<_> = fs::read_dir(project().join("models/samples"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().canonicalize().unwrap())
+        .filter(|path| path.to_str().unwrap().contains("mnist"))
+        .collect();
+    let paths: Vec<&std::path::Path> = pictures.iter().map(std::path::PathBuf::as_path).collect();
+    browser.give_files("samples-file", &paths[..4]).await;
+    browser.text_when("quantised-how", |text| text.contains("on 4 samples")).await;
+    browser.give_file("samples-file", &project().join("models/lenet5.calibration.npy")).await;
+    browser.text_when("quantised-how", |text| !text.contains("on 4 samples")).await;
+    browser.click("samples-random").await;
+    browser.text_when("quantised-how", |text| text.contains("made-up")).await;
+    let wrong = project().join("models/fashion-mobilenet.calibration.npy");
+    browser.give_file("samples-file", &wrong).await;
+    let trouble = browser.text_when("trouble", |text| text.contains("cannot be used")).await;
+    assert!(trouble.contains("32×32") || trouble.contains("28×28"), "{trouble}");
+    browser.text_when("quantised-how", |text| text.contains("made-up")).await;
+    browser.end().await;
+}
