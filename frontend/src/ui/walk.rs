@@ -220,11 +220,15 @@ fn keys(go: &Callback<Move>) -> Callback<KeyboardEvent> {
     })
 }
 
+/// What is said aloud at an operator; the panel says the rest.
 fn words(shown: &[Side], at: usize) -> String {
     let said = |side: &Side| {
-        Some(format!("{}: {}", side.strategy, step(&side.plan, at)?.words(&side.plan)))
+        let step = step(&side.plan, at)?;
+        let (name, live) = (figures::short_name(&step.name), figures::bytes(step.live_bytes));
+        Some(format!("{}: {name}, {live} live", side.strategy))
     };
-    shown.iter().filter_map(said).collect::<Vec<_>>().join(" ")
+    let said: Vec<String> = shown.iter().filter_map(said).collect();
+    format!("Operator {}. {}", at + 1, said.join("; "))
 }
 
 fn label(before: &Side, after: &Side) -> String {

@@ -172,13 +172,20 @@ pub fn pace_ms(steps: usize) -> u32 {
     (30_000 / steps.max(1) as u32).clamp(60, 900)
 }
 
-/// One of the two.
-#[derive(Clone, Debug, PartialEq)]
+/// One of the two. Equal is what is the same plan: its contents are too large to be looked through
+/// for each drawing.
+#[derive(Clone, Debug)]
 pub struct Side {
     /// Its strategy.
     pub strategy: String,
     /// Its plan.
     pub plan: Rc<PlanFacts>,
+}
+
+impl PartialEq for Side {
+    fn eq(&self, other: &Self) -> bool {
+        self.strategy == other.strategy && Rc::ptr_eq(&self.plan, &other.plan)
+    }
 }
 
 /// Which two plans to set side by side, unless a person picked others: the first, as it is the
