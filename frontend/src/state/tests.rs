@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::message::{
-    Calibration, Comparison, FileFacts, GraphFacts, LayerCheck, ModelFacts, RunResult, SummaryFacts,
+    Calibration, Comparison, FileFacts, LayerCheck, ModelFacts, RunResult, SummaryFacts,
 };
 use crate::view_model::catalogue;
 use crate::view_model::fixture;
@@ -87,7 +87,7 @@ pub(super) fn ready() -> State {
         Effect::DrawGraph(request) => Some(*request),
         _ => None,
     });
-    let drawn = Ok(ImportReply::Graph(Box::new(GraphFacts::default())));
+    let drawn = Ok(ImportReply::Graph(Box::default()));
     state.update(Event::Imported(graph.unwrap(), drawn));
     let reply = PlanReply::Planned(Box::new(fixture::plan()));
     let packaging = state.update(Event::Planned(plans(&effects)[0], Ok(reply)));

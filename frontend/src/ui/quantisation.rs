@@ -281,7 +281,7 @@ fn Sensitivity(props: &ChartProps) -> Html {
                             let is_lit = layer.is_some() && props.lit.layer == layer;
                             let selection = layer.map_or(Selection::NONE, Selection::layer);
                             let class = classes!(
-                                if bar.is_worst { "bar-worst" } else { "fill-tensor" },
+                                if bar.is_worst { "bar-worst" } else { "bar-cost" },
                                 is_lit.then_some("bar-lit"),
                             );
                             html! {

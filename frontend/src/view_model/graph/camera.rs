@@ -75,7 +75,7 @@ impl Camera {
         if is_seen && self.scale >= READABLE {
             return self;
         }
-        let scale = self.scale.max(READABLE * 1.25).min(MOST);
+        let scale = self.scale.clamp(READABLE * 1.25, MOST);
         let middle = |low: f64, high: f64, view: f64| view / 2.0 - (low + high) / 2.0 * scale;
         Self { scale, x: middle(left, right, view[0]), y: middle(top, bottom, view[1]) }
     }
