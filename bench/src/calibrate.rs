@@ -2,7 +2,7 @@
 //! what the worker counts is fitted by the features that the planner knows.
 
 mod fit;
-mod layers;
+pub mod layers;
 
 use std::collections::BTreeMap;
 use std::fs;

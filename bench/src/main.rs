@@ -2,8 +2,11 @@
 
 mod allocate;
 mod calibrate;
+mod counted;
 mod emulation;
 mod figures;
+mod kernels;
+mod networks;
 mod order;
 mod page;
 mod reference;
@@ -46,6 +49,14 @@ enum Command {
         #[arg(value_name = "FOLDER")]
         folder: Option<PathBuf>,
     },
+    /// Counted instructions and modelled cycles of kernels, on each core that is emulated
+    Kernels {
+        /// Also write bench/counted.toml, which a test compares with
+        #[arg(long)]
+        write: bool,
+    },
+    /// The same of the networks of MLPerf Tiny: from ../shared/models, else the zoo's
+    Networks,
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -77,6 +88,8 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Calibrate { check, cores, kernels } => {
             return calibrate::calibrate(check, &cores, &kernels);
         }
+        Command::Kernels { write } => return kernels::kernels(write, json),
+        Command::Networks => return networks::networks(json),
         Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),
         Command::Order { folder } => return order::orders(folder.as_deref(), json),
         Command::Page => {

@@ -1,9 +1,9 @@
 //! Benchmarks and calibration, both parts of the `bench` package. They emulate real firmware, so
-//! everything is built first.
+//! what they run is built first.
 
 use anyhow::Result;
 
-use crate::build::{self, Selection};
+use crate::build::{self, Part, Selection};
 use crate::process;
 use crate::project::{Project, Workspace};
 
@@ -12,7 +12,14 @@ use crate::project::{Project, Workspace};
 /// # Errors
 /// When the build fails or the program cannot start.
 pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
-    build::build(project, None, Selection::Product)?;
+    let emulates_only =
+        |name: &str| ["calibrate", "emulation", "kernels", "networks"].contains(&name);
+    if args.first().is_some_and(|name| emulates_only(name)) {
+        build::build(project, Some(Part::Firmware), Selection::Product)?;
+        build::build(project, Some(Part::Worker), Selection::Product)?;
+    } else {
+        build::build(project, None, Selection::Product)?;
+    }
     let mut command = project.cargo(Workspace::Main, "run");
     command.args(["--quiet", "--release", "--package", "tilewright-bench", "--"]).args(args);
     process::succeeds(&mut command)

@@ -1,6 +1,6 @@
 //! Models of one layer, over the geometries that networks use.
 
-mod build;
+pub mod build;
 
 use build::{SCALE, concat, pair, plain, pooled, weighted};
 use tilewright_model::{Activation, Model, Op, Padding, ResizeMode, Window};
@@ -283,7 +283,8 @@ fn resizes(mode: ResizeMode) -> Vec<Model> {
     pictures(|_| Op::Resize { mode, align_corners: false, half_pixel_centers: true })
 }
 
-fn window(size: usize, stride: usize, same: bool) -> Window {
+/// A square window; `same`: padded by half of it on each side.
+pub fn window(size: usize, stride: usize, same: bool) -> Window {
     let pad = if same { (size - 1) / 2 } else { 0 };
     let padding = Padding { top: pad, left: pad, bottom: pad, right: pad };
     Window { size: [size; 2], stride: [stride; 2], dilation: [1; 2], padding }

@@ -215,6 +215,26 @@ mod tests {
     }
 
     #[test]
+    fn dsp_instructions_do_not_pair_with_each_other() {
+        // smlad r0,r1,r2,r0; smlad r3,r1,r2,r3: independent, one multiplier
+        assert_eq!(cycles(&[0xfb21, 0x0002, 0xfb21, 0x3302]), 2);
+        // sxtb16 r0,r1; smlad r3,r1,r2,r3
+        assert_eq!(cycles(&[0xfa2f, 0xf081, 0xfb21, 0x3302]), 2);
+        // smlad r0,r1,r2,r0; ldr r4,[r5]; smlad r3,r1,r2,r3; adds r6,#1
+        assert_eq!(cycles(&[0xfb21, 0x0002, 0x682c, 0xfb21, 0x3302, 0x3601]), 2);
+    }
+
+    #[test]
+    fn two_loads_pair_and_two_stores_do_not() {
+        // ldr r4,[r5]; ldr r6,[r7]
+        assert_eq!(cycles(&[0x682c, 0x683e]), 1);
+        // str r4,[r5]; str r6,[r7]
+        assert_eq!(cycles(&[0x602c, 0x603e]), 2);
+        // ldr r4,[r5]; str r6,[r7]
+        assert_eq!(cycles(&[0x682c, 0x603e]), 1);
+    }
+
+    #[test]
     fn many_words_move_in_pairs() {
         // push {r4-r7,lr} moves five words; ldmia r0,{r1-r4} four
         assert_eq!(cycles(&[0xb5f0]), 3);

@@ -1,0 +1,130 @@
+//! Kernels layer by layer, each as a model of its own through planner, image and firmware.
+
+mod code;
+mod layers;
+mod record;
+
+use serde::Serialize;
+use tilewright_board::CoreKind;
+
+use crate::counted::{self, Counted};
+use layers::{LAYERS, Layer};
+use record::Record;
+
+/// What one layer takes on one core.
+#[derive(Debug, Serialize)]
+struct Row {
+    layer: &'static str,
+    core: &'static str,
+    /// Nominal multiply-accumulates; 0 for operators without.
+    macs: u64,
+    /// Executed instructions (counted).
+    instructions: u64,
+    /// Cycles (modelled).
+    cycles: u64,
+    /// What `units` counts.
+    unit: &'static str,
+    units: u64,
+}
+
+/// Measures all layers on all cores and prints them beside their goals; writes the record if asked.
+///
+/// # Errors
+/// If a run fails or the record cannot be written.
+pub fn kernels(write: bool, json: bool) -> Result<(), String> {
+    let mut rows = Vec::new();
+    for (core, board) in counted::cores()? {
+        if !json {
+            head(core, code::kernel_bytes(&board)?);
+        }
+        for layer in LAYERS {
+            let model = layer.model();
+            let Counted { instructions, cycles } = counted::count(&model, &board)?;
+            let macs = model.nodes.iter().map(|node| model.macs(node)).sum();
+            let (unit, units) = (layer.unit.name(), layer.units(&model));
+            let row =
+                Row { layer: layer.name, core: core.id(), macs, instructions, cycles, unit, units };
+            if !json {
+                print(layer, core, &row);
+            }
+            rows.push(row);
+        }
+    }
+    if json {
+        println!("{}", serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?);
+    }
+    if write {
+        let mut record = Record::default();
+        for row in &rows {
+            record.set(row.core, row.layer, row.instructions);
+        }
+        record.write()?;
+    }
+    Ok(())
+}
+
+fn head(core: CoreKind, code_bytes: u64) {
+    println!("{}: functions of the kernels' crate {code_bytes} bytes", core.id());
+    println!(
+        "{:48} {:>12} {:>12} {:>9} {:>9} {:>18} {:>18}",
+        "layer", "instructions", "cycles", "instr/…", "CMSIS-NN", "goal", "cycles/…"
+    );
+}
+
+fn print(layer: &Layer, core: CoreKind, row: &Row) {
+    let each = |value: u64| value as f64 / row.units.max(1) as f64;
+    let (instructions, cycles) = (each(row.instructions), each(row.cycles));
+    let is_m4 = core == CoreKind::CortexM4;
+    let theirs = layer.cmsis_nn[usize::from(!is_m4)];
+    let verdict = |value: f64, goal: Option<f64>| {
+        goal.map_or_else(String::new, |goal| {
+            format!("≤ {goal} {}", if value <= goal { "met" } else { "MISSED" })
+        })
+    };
+    println!(
+        "{:48} {:>12} {:>12} {instructions:>9.2} {:>9} {:>18} {cycles:>7.2} {:>10}",
+        layer.name,
+        row.instructions,
+        row.cycles,
+        theirs.map_or_else(String::new, |theirs| format!("{theirs:.2}")),
+        verdict(instructions, is_m4.then_some(layer.goal)),
+        verdict(cycles, layer.cycle_goal.filter(|_| !is_m4)),
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Layers of no more units than this are run by the test.
+    const SMALL: u64 = 2_500_000;
+    /// How much more than recorded is too much, in thousandths.
+    const GROWTH_PERMILLE: u64 = 20;
+
+    #[test]
+    fn no_kernel_takes_more_instructions_than_recorded() {
+        let record = Record::read().unwrap();
+        let mut grown = Vec::new();
+        for (core, board) in counted::cores().unwrap() {
+            for layer in LAYERS {
+                let model = layer.model();
+                if layer.units(&model) > SMALL {
+                    continue;
+                }
+                let recorded = record.get(core.id(), layer.name).unwrap_or_else(|| {
+                    panic!("{} {} is not in {}", core.id(), layer.name, record::NAME)
+                });
+                let found = counted::count(&model, &board).unwrap().instructions;
+                if found * 1000 > recorded * (1000 + GROWTH_PERMILLE) {
+                    grown.push(format!("{} {}: {recorded} to {found}", core.id(), layer.name));
+                }
+            }
+        }
+        assert!(
+            grown.is_empty(),
+            "more than 2 % more instructions than in {}; if that is meant, `cargo xtask bench \
+             kernels --write` records them: {grown:#?}",
+            record::NAME
+        );
+    }
+}

@@ -1,0 +1,20 @@
+//! How much code the kernels are.
+
+use object::{Object, ObjectSymbol, SymbolKind};
+use tilewright_board::Board;
+use tilewright_tests::emulated;
+
+/// Bytes of the functions of the kernels' crate in a board's firmware. What was inlined into the
+/// functions of other crates is not among them.
+///
+/// # Errors
+/// If the firmware is not built or is no ELF file.
+pub fn kernel_bytes(board: &Board) -> Result<u64, String> {
+    let bytes = emulated::firmware(board)?;
+    let file = object::File::parse(bytes.as_slice()).map_err(|e| e.to_string())?;
+    let of_kernels = |symbol: &object::Symbol<'_, '_>| {
+        symbol.kind() == SymbolKind::Text
+            && symbol.name().is_ok_and(|name| name.contains("tilewright_kernels"))
+    };
+    Ok(file.symbols().filter(of_kernels).map(|symbol| symbol.size()).sum())
+}
