@@ -295,6 +295,7 @@ pub fn run_json(report: &PlanReport, prepared: &Prepared, done: &Done) -> Result
         "latency_us": result.latency_us,
         "counts": result.counts,
         "boot": result.boot,
+        "load": result.load,
         "top1": result.top1,
         "top1_label": result.top1_label,
         "outputs": outputs,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,6 +104,8 @@ pub struct Finish {
     pub fault: Option<Fault>,
     /// Counts from reset to the start of the last invoke.
     pub boot: Counts,
+    /// Of those, counts of boot programs: what is brought into memory once.
+    pub load: Counts,
     /// Counts of the last invoke.
     pub invoke: Counts,
     /// Register accesses that no device answered: address and count.

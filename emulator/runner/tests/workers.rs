@@ -109,6 +109,7 @@ fn finish() -> Finish {
     Finish {
         fault: None,
         boot: Counts::default(),
+        load: Counts::default(),
         invoke: Counts { compute_instructions: 4, ..Counts::default() },
         unknown_registers: vec![(0x4000_0000, 2)],
         wall_ns: 1,

@@ -66,6 +66,9 @@ pub struct RunResult {
     /// The same from reset to the start of the invoke.
     #[schema(value_type = schema::Counts)]
     pub boot: Counts,
+    /// Of that, boot programs: what is brought into memory once.
+    #[schema(value_type = schema::Counts)]
+    pub load: Counts,
     /// Index of the largest value of the first output.
     pub top1: Option<usize>,
     /// Its class name.
@@ -144,6 +147,7 @@ pub fn result_of(
         latency_us: invoke.cycles().at(board.core.clock.hertz),
         counts: invoke,
         boot: outcome.finish.boot,
+        load: outcome.finish.load,
         top1,
         top1_label: top1_label.cloned(),
         layers: layers(image, outcome),

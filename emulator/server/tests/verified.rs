@@ -40,6 +40,7 @@ impl Execute for Parrot {
             finish: Finish {
                 fault: None,
                 boot: Counts::default(),
+                load: Counts::default(),
                 invoke: Counts::default(),
                 unknown_registers: vec![],
                 wall_ns: 0,

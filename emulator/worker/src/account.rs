@@ -96,3 +96,16 @@ pub fn between(from: &Counts, to: &Counts) -> Counts {
         wait_cycles: to.wait_cycles - from.wait_cycles,
     }
 }
+
+/// What was counted in two stretches together.
+pub fn sum(a: &Counts, b: &Counts) -> Counts {
+    Counts {
+        compute_instructions: a.compute_instructions + b.compute_instructions,
+        dispatch_instructions: a.dispatch_instructions + b.dispatch_instructions,
+        interrupt_instructions: a.interrupt_instructions + b.interrupt_instructions,
+        compute_cycles: a.compute_cycles + b.compute_cycles,
+        dispatch_cycles: a.dispatch_cycles + b.dispatch_cycles,
+        interrupt_cycles: a.interrupt_cycles + b.interrupt_cycles,
+        wait_cycles: a.wait_cycles + b.wait_cycles,
+    }
+}

@@ -119,6 +119,7 @@ pub fn run_firmware(
     Ok(Finish {
         fault,
         boot,
+        load: machine.marks.load,
         invoke,
         unknown_registers: machine.bus.unknown(),
         wall_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),

@@ -4,7 +4,7 @@ use tilewright_protocol::{CopyCount, Response, StepCount, Watch};
 use tilewright_report::Counts;
 use unicorn_engine::RegisterARM;
 
-use crate::account::{Bucket, between};
+use crate::account::{Bucket, between, sum};
 use crate::machine::Machine;
 use crate::memory::Memories;
 use crate::registers::{self, Engine};
@@ -15,6 +15,8 @@ const STEP_BEGINS: u32 = 2;
 const STEP_ENDS: u32 = 3;
 const COPY_BEGINS: u32 = 4;
 const COPY_ENDS: u32 = 5;
+const BOOT_BEGINS: u32 = 6;
+const BOOT_ENDS: u32 = 7;
 
 /// Bytes that a watch may ask for.
 const MAX_WATCH: u64 = 16 << 20;
@@ -50,6 +52,9 @@ pub struct Marks {
     returns_to: u32,
     running: Option<Running>,
     copying: Option<Copying>,
+    /// Counts when a boot program began, and of all that ended.
+    loading: Option<Counts>,
+    pub load: Counts,
     /// Cycles asleep until the last step of the invoke ended.
     slept: u64,
 }
@@ -121,6 +126,13 @@ pub fn marked(uc: &mut Engine<'_>) {
             machine.marks.copying = Some(Copying { lane, step, start, moved });
         }
         COPY_ENDS => copy_ends(machine, value),
+        BOOT_BEGINS => machine.marks.loading = Some(machine.account.counts()),
+        BOOT_ENDS => {
+            if let Some(began) = machine.marks.loading.take() {
+                let passed = between(&began, &machine.account.counts());
+                machine.marks.load = sum(&machine.marks.load, &passed);
+            }
+        }
         _ => {}
     }
 }

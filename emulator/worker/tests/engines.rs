@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use common::run;
 use image::{BOARD, Tables, op};
-use tilewright_plan::image::CRC;
+use tilewright_plan::image::{CRC, EntryRecord};
 use tilewright_plan::{After, Kernel, LaneKind, Op, Space, Span, Step, View};
 use tilewright_protocol::{CopyCount, Finish, Job, Limits, Response, StepCount, Watch};
+use tilewright_report::Counts;
 use tilewright_worker::Firmware;
 
 const ROWS: u16 = 24;
@@ -208,4 +209,36 @@ fn a_lane_that_nothing_runs_is_told() {
     tables.lanes[1].kind = LaneKind::Card as u16;
     let message = fault(&tables);
     assert!(message.contains("this firmware drives no Card engine"), "{message}");
+}
+
+/// A boot program brings what the core needs to SDRAM, once.
+#[test]
+fn a_boot_program_runs_once_and_is_counted_apart() {
+    let mut tables = tables();
+    let main = tables.entries[0];
+    let copies =
+        [tables.copy(outside(Space::ExternalFlash), outside(Space::ExternalRam), [None; 3])];
+    let boot = EntryRecord {
+        kind: 1,
+        name: main.name,
+        lane_first: tables.lanes.len() as u16,
+        input_first: tables.io.len() as u16,
+        output_first: tables.io.len() as u16,
+        stages: 1,
+        ..EntryRecord::default()
+    };
+    tables.entries.push(boot);
+    tables.lane(LaneKind::Core, &[]);
+    tables.lane(LaneKind::Dma, &copies);
+    // The main program fetches from SDRAM.
+    let fetch = tables.steps.len() - 4;
+    let from_ram = tables.steps[fetch + 2].words[0];
+    tables.steps[fetch].words[0] = from_ram;
+    let ran = run_tables(&tables);
+    assert_eq!(ran.finish.fault, None);
+    assert!(ran.output.unwrap() == expected());
+    assert_eq!(ran.copies.len(), 3, "copies of the boot program belong to no invoke");
+    let (load, boot) = (ran.finish.load.cycles(), ran.finish.boot.cycles());
+    assert!(load.0 > u64::from(BYTES) / 16 * 80 && load < boot, "{load} {boot}");
+    assert_eq!(run_tables(&self::tables()).finish.load, Counts::default());
 }

@@ -116,6 +116,7 @@ impl Execute for Puppet {
             finish: Finish {
                 fault,
                 boot: Counts::default(),
+                load: Counts::default(),
                 invoke,
                 unknown_registers: vec![],
                 wall_ns: 1,

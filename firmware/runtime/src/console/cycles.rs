@@ -19,6 +19,10 @@ pub enum MarkKind {
     CopyBegin = 4,
     /// A copy is complete; the value as above.
     CopyEnd = 5,
+    /// A boot program begins; the value is its entry in the image.
+    BootBegin = 6,
+    /// A boot program is complete; the value as above.
+    BootEnd = 7,
 }
 
 /// Marks moments and counts cycles.

@@ -3,6 +3,7 @@
 //! ```text
 //! tilewright <version> abi <abi> board <board id>
 //! plan <first 16 digits of the plan id> layers <count> arena <bytes>
+//! loaded <cycles>                    what was to be done once, if there was something
 //! ready <payload bytes>              now a frame may be sent, see `frame`
 //! retry: <reason>                    the frame was not usable; `ready` follows
 //! layer <index> <cycles> <name>      after the run, one line for each layer
@@ -105,11 +106,15 @@ pub async fn serve<P: FramePort + Write>(
     let arena = image.space_bytes(tilewright_plan::Space::Arena);
     port.line(format_args!("plan {id:016x} layers {} arena {arena}", image.layers().len())).await?;
     for (entry, record) in image.entries().iter().enumerate() {
-        if record.kind == BOOT
-            && let Err(error) = run_with(image, entry, memory, engines, &mut ())
-        {
+        if record.kind != BOOT {
+            continue;
+        }
+        let began = marker.mark(MarkKind::BootBegin, entry as u32);
+        if let Err(error) = run_with(image, entry, memory, engines, &mut ()) {
             return stop(&mut port, image, &error).await;
         }
+        let cycles = marker.mark(MarkKind::BootEnd, entry as u32).wrapping_sub(began);
+        port.line(format_args!("loaded {cycles}")).await?;
     }
     let Some(entry) = image.entries().iter().position(|record| record.kind != BOOT) else {
         port.line(format_args!("error: the plan image has no program to run: flash another"))
