@@ -90,7 +90,7 @@ fn costs_of(
          instructions counted, cycles modelled",
         board.id
     );
-    Ok(Costs { source, kernels })
+    Ok(Costs { source, im2col: false, kernels })
 }
 
 /// Runs a model and gives what each of its compute steps took.

@@ -8,6 +8,7 @@ mod figures;
 mod kernels;
 mod networks;
 mod order;
+mod overlay;
 mod page;
 mod reference;
 
@@ -57,6 +58,8 @@ enum Command {
     },
     /// The same of the networks of MLPerf Tiny: from ../shared/models, else the zoo's
     Networks,
+    /// Networks from external memory, beside the tables of the TinyOps thesis
+    Overlay,
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -92,6 +95,16 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Networks => return networks::networks(json),
         Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),
         Command::Order { folder } => return order::orders(folder.as_deref(), json),
+        Command::Overlay => {
+            let rows = overlay::rows()?;
+            if json {
+                let text = serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?;
+                println!("{text}");
+            } else {
+                overlay::print(&rows);
+            }
+            return Ok(());
+        }
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);

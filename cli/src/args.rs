@@ -35,6 +35,9 @@ pub enum Command {
     Inspect(Inspect),
     /// Plan a model on a board
     Plan(Plan),
+    /// Compare what bringing operands from external memory to SRAM gives, overlay by overlay and
+    /// budget by budget
+    Overlay(Overlay),
     /// Plan a model, run it on the emulated board, compare every layer with the reference
     Run(Run),
     /// Run a model with every strategy and compare layer by layer with the reference
@@ -163,6 +166,17 @@ pub struct Plan {
     /// Write the predicted timeline as a trace that Perfetto opens, one track a resource
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Overlay {
+    #[command(flatten)]
+    pub on: OnBoard,
+    #[command(flatten)]
+    pub json: Json,
+    /// Print comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
 }
 
 #[derive(Debug, Args)]

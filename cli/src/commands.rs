@@ -5,6 +5,7 @@ pub mod boards;
 pub mod image;
 pub mod inspect;
 pub mod order;
+pub mod overlay;
 pub mod plan;
 mod quantisation;
 mod reorder;

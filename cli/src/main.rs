@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Zoo(options) => commands::zoo::zoo(&options),
         Command::Inspect(options) => commands::inspect::inspect(&options),
         Command::Plan(options) => commands::plan::plan(&options),
+        Command::Overlay(options) => commands::overlay::overlay(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Verify(options) => commands::verify::verify(&options),
         Command::Image(options) => commands::image::image(&options),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tilewright_board::{Board, Support};
 use tilewright_check::reference;
-use tilewright_image::{FirmwareImage, input_frame, plan_image};
+use tilewright_image::{FirmwareImage, StoreImage, input_frame, plan_image, stores};
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Plan, Space};
 use tilewright_planner::{Options, Strategy};
@@ -68,13 +68,18 @@ pub fn run(
     let outputs = reference::layer_outputs(&plan);
     job.watches = outputs
         .iter()
-        .filter(|output| output.space == Space::Arena)
-        .map(|output| Watch {
-            step: output.step,
-            address: place.arena_address + output.offset as u32,
-            rows: 1,
-            row_bytes: output.bytes as u32,
-            pitch: output.bytes as u32,
+        .filter_map(|output| {
+            let base = match output.space {
+                Space::Arena => place.arena_address,
+                space => board.external(space)?.address?,
+            };
+            Some(Watch {
+                step: output.step,
+                address: base + output.offset as u32,
+                rows: 1,
+                row_bytes: output.bytes as u32,
+                pitch: output.bytes as u32,
+            })
         })
         .collect();
     let outcome = run_job(job)?;
@@ -110,10 +115,16 @@ pub fn job(
         .filter_map(Data::as_i8)
         .flat_map(|values| values.iter().map(|value| value.cast_unsigned()))
         .collect();
+    let mut external_flash = Vec::new();
+    if stores(&plan).any(|space| space == Space::ExternalFlash) {
+        StoreImage::new(&plan, model, &image, Space::ExternalFlash)
+            .and_then(|store| store.write(&mut |piece| external_flash.extend_from_slice(piece)))
+            .map_err(|e| text(&e))?;
+    }
     let job = Job {
         board: board.id.clone(),
         elf: firmware.elf,
-        external_flash: Vec::new(),
+        external_flash,
         frames: vec![input_frame(&payload).map_err(|e| text(&e))?],
         limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
         watches: Vec::new(),

@@ -1,9 +1,10 @@
 //! Runs plan images on the host, with the firmware's own runtime and kernels.
 
-use tilewright_model::Data;
-use tilewright_plan::PlanImage;
-use tilewright_plan::image::{AlignedBytes, Expected};
-use tilewright_runtime::{Memory, run_program};
+use tilewright_image::StoreImage;
+use tilewright_model::{Data, Model};
+use tilewright_plan::image::{AlignedBytes, Expected, StoreHeader};
+use tilewright_plan::{Plan, PlanImage, Space};
+use tilewright_runtime::{Memory, Pace, SoftwareEngines, run_with};
 
 /// A tensor's bytes as they lie in memory.
 #[must_use]
@@ -17,24 +18,55 @@ pub fn bytes(data: &Data) -> Vec<i8> {
     }
 }
 
-/// Runs the first program of `image` on `inputs` with an arena of `arena_bytes`, which is filled
-/// with `garbage` first; gives the outputs.
+/// Runs the program of a plan of `model` on `inputs` with the firmware's runtime, its transfers in
+/// software, in memories as large as the plan needs, those that can be written filled with `garbage`
+/// first; gives the outputs.
 ///
 /// # Errors
-/// What the reader or the runtime says.
+/// What the builder or the reader of the image, the store, or the runtime says.
 pub fn run(
-    image: &[u8],
-    board: &str,
-    arena_bytes: usize,
+    plan: &Plan,
+    model: &Model,
     inputs: &[Data],
-    garbage: u8,
+    (garbage, pace): (u8, Pace),
 ) -> Result<Vec<Vec<i8>>, String> {
-    let aligned = AlignedBytes::copy_of(image);
-    let mut arena = vec![garbage; arena_bytes];
-    let mut memory = Memory::new(&mut arena);
-    let expected = Expected { board, space_bytes: memory.space_bytes() };
+    let image = tilewright_image::plan_image(plan, model).map_err(|e| e.to_string())?;
+    let store = |space| {
+        let mut bytes = Vec::new();
+        if tilewright_image::stores(plan).any(|there| there == space) {
+            let store = StoreImage::new(plan, model, &image, space).map_err(|e| e.to_string())?;
+            store.write(&mut |piece| bytes.extend_from_slice(piece)).map_err(|e| e.to_string())?;
+            assert_eq!(bytes.len() as u64, store.bytes());
+        }
+        Ok::<_, String>(bytes)
+    };
+    let (flash, mut card) = (store(Space::ExternalFlash)?, store(Space::Card)?);
+    let aligned = AlignedBytes::copy_of(&image);
+    let filled = |space| vec![garbage; plan.space(space).0 as usize];
+    let (mut arena, mut ram) = (filled(Space::Arena), filled(Space::ExternalRam));
+    let mut memory = Memory::new(&mut arena).with_external(&mut ram, &flash);
+    let mut space_bytes = memory.space_bytes();
+    space_bytes[Space::Card as usize] = card.len() as u64;
+    let expected = Expected { board: &plan.board, space_bytes };
     let image = PlanImage::read(aligned.bytes(), &expected).map_err(|e| e.to_string())?;
-    let entry = image.entries().first().ok_or("no program")?;
+    for (space, bytes) in [(Space::ExternalFlash, &flash), (Space::Card, &card)] {
+        if !bytes.is_empty() {
+            let header = StoreHeader::read(bytes, &image, space).map_err(|e| e.to_string())?;
+            header.verify(bytes).map_err(|e| e.to_string())?;
+        }
+    }
+    let mut engines = SoftwareEngines::new(image, &mut card, pace);
+    let mut main = None;
+    for (index, entry) in image.entries().iter().enumerate() {
+        if entry.kind == 0 {
+            main = main.or(Some(index));
+        } else {
+            run_with(&image, index, &mut memory, &mut engines, &mut ())
+                .map_err(|e| e.to_string())?;
+        }
+    }
+    let main = main.ok_or("no program")?;
+    let entry = &image.entries()[main];
     for (io, data) in image.entry_inputs(entry).iter().zip(inputs) {
         let view = image.view(io.view).ok_or("no view")?;
         let bytes = memory.bytes_mut(view).map_err(|e| e.to_string())?;
@@ -46,7 +78,7 @@ pub fn run(
             *byte = value.cast_unsigned();
         }
     }
-    run_program(&image, 0, &mut memory, &mut ()).map_err(|e| e.to_string())?;
+    run_with(&image, main, &mut memory, &mut engines, &mut ()).map_err(|e| e.to_string())?;
     image
         .entry_outputs(entry)
         .iter()

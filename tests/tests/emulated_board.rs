@@ -24,7 +24,12 @@ fn random_models_are_bit_equal_layer_by_layer() {
 fn bit_equal(model: &Model, board: &Board) {
     let inputs = random_inputs(model, 1);
     for strategy in Strategy::ALL {
-        if tilewright_planner::obstacle(model, strategy).is_some() {
+        if tilewright_planner::obstacle(model, board, strategy).is_some() {
+            continue;
+        }
+        let options = tilewright_planner::Options::default();
+        let planned = tilewright_planner::plan(model, board, strategy, &options).unwrap();
+        if tilewright_planner::unserved(&planned.plan, board).is_some() {
             continue;
         }
         let what = format!("{}, {strategy}, {}", model.name, board.id);

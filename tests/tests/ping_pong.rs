@@ -89,7 +89,7 @@ fn a_network_that_branches_is_no_chain_and_is_told_where() {
     let Err(PlanError::NotAChain(obstacle)) = error else { panic!("{error:?}") };
     assert!(model.nodes.iter().any(|node| node.name == obstacle.operator), "{obstacle:?}");
     assert!(obstacle.to_string().contains(&obstacle.operator), "{obstacle}");
-    let why = tilewright_planner::obstacle(&model, Strategy::PingPong);
+    let why = tilewright_planner::unsuited(&model, Strategy::PingPong);
     assert_eq!(why, Some(obstacle.to_string()));
 }
 

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_board::Board;
 use tilewright_model::{Model, int8};
 use tilewright_plan::image::PlanImage;
-use tilewright_plan::{ConstantRole, Instruction, Kernel, Plan, RowOrder, Space};
+use tilewright_plan::{ConstantRole, Instruction, Kernel, Plan, RowOrder};
 use tilewright_planner::{Options, Strategy};
+use tilewright_runtime::Pace;
 use tilewright_tests::host;
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
 
@@ -27,7 +28,9 @@ fn planned(model: &Model, strategy: Strategy) -> Plan {
 
 /// The strategies that can plan a model.
 fn strategies(model: &Model) -> impl Iterator<Item = Strategy> {
-    let able = |strategy: &Strategy| tilewright_planner::obstacle(model, *strategy).is_none();
+    let board = board();
+    let able =
+        move |strategy: &Strategy| tilewright_planner::obstacle(model, &board, *strategy).is_none();
     Strategy::ALL.into_iter().filter(able)
 }
 
@@ -47,11 +50,10 @@ fn every_strategy_gives_the_bytes_of_the_reference() {
                 .unwrap_or_else(|e| panic!("{name}, {strategy}: {e}"));
             let image = tilewright_image::plan_image(&plan, &model).unwrap();
             assert_eq!(image.len() as u64, plan.image_bytes().0, "{name}");
-            let arena = plan.space(Space::Arena).0 as usize;
-            for garbage in [0x00, 0xa5] {
-                let found = host::run(&image, &board().id, arena, &inputs, garbage)
+            for (garbage, pace) in [(0x00, Pace::Early), (0xa5, Pace::Late)] {
+                let found = host::run(&plan, &model, &inputs, (garbage, pace))
                     .unwrap_or_else(|e| panic!("{name}, {strategy}: {e}"));
-                assert_eq!(found, expected, "{name}, {strategy}, arena of {garbage:#x}");
+                assert_eq!(found, expected, "{name}, {strategy}, memory of {garbage:#x}");
             }
         }
     }
@@ -116,9 +118,7 @@ fn a_plan_with_one_number_changed_is_caught_or_still_right() {
         }
         let expected = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
         let expected: Vec<Vec<i8>> = expected.iter().map(host::bytes).collect();
-        let image = tilewright_image::plan_image(&plan, &model).unwrap();
-        let arena = plan.space(Space::Arena).0 as usize;
-        let found = host::run(&image, &board().id, arena, &inputs, 0xa5)
+        let found = host::run(&plan, &model, &inputs, (0xa5, Pace::Late))
             .unwrap_or_else(|e| panic!("model {seed}: {e}"));
         assert_eq!(found, expected, "model {seed}: a wrong plan passed the check");
     }

@@ -7,6 +7,7 @@ use tilewright_check::{CheckError, check};
 use tilewright_model::{Data, Model, int8};
 use tilewright_plan::{Instruction, Plan, Role, RowOrder, Space};
 use tilewright_planner::{Options, Strategy};
+use tilewright_runtime::Pace;
 use tilewright_tests::host;
 use tilewright_tests::random_model::{random_inputs, random_layer, random_model};
 
@@ -25,9 +26,7 @@ fn expected(model: &Model, inputs: &[Data]) -> Vec<Vec<i8>> {
 }
 
 fn run(plan: &Plan, model: &Model, inputs: &[Data]) -> Result<Vec<Vec<i8>>, String> {
-    let image = tilewright_image::plan_image(plan, model).unwrap();
-    let arena = plan.space(Space::Arena).0 as usize;
-    host::run(&image, &board().id, arena, inputs, 0xa5)
+    host::run(plan, model, inputs, (0xa5, Pace::Late))
 }
 
 /// The only step's order, and the places of its input and output in the view table.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tilewright_board::Board;
 use tilewright_image::{FirmwareImage, input_frame};
+use tilewright_plan::Space;
 use tilewright_server::pipeline::{Package, bytes_of, checked_plan, plan_file};
 use tilewright_server::{Dist, Problem, hexadecimal, sha256};
 
@@ -30,13 +31,17 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
         .map_err(|error| Problem::ours(format!("{error}."), "input frame"))?;
 
     let stem = load::stem(&options.on.quantised.file)?;
-    let written = [
+    let mut written = vec![
         (format!("{stem}.elf"), "firmware and plan, for debuggers", firmware.elf.as_slice()),
         (format!("{stem}.bin"), "the same as flash contents", &firmware.bin),
         (format!("{stem}.hex"), "the same as Intel HEX", hex.as_bytes()),
         (format!("{stem}.plan"), "the plan image alone", plan.bytes()),
         ("input.bin".to_owned(), "a sample input as the console takes it", &frame),
     ];
+    if !plan.external_flash().is_empty() {
+        let what = "what external flash holds, from its first byte on";
+        written.push((format!("{stem}.flash"), what, plan.external_flash()));
+    }
     files::make_folder(&options.output)?;
     for (name, _, bytes) in &written {
         files::write(&options.output.join(name), bytes)?;
@@ -79,6 +84,15 @@ fn readme(
         firmware.plan_address,
         number(plan.len() as u64),
     ));
+    if let Some((name, _, bytes)) = written.iter().find(|(name, ..)| name.ends_with(".flash")) {
+        let flash = board.external(Space::ExternalFlash);
+        let address = flash.and_then(|flash| flash.address).unwrap_or(0);
+        text.push_str(&format!(
+            "  {name}    {address:#010x}, {} bytes: write it with STM32CubeProgrammer and the \
+             board's external loader\n",
+            number(bytes.len() as u64),
+        ));
+    }
     text.push_str("\nFiles, with their SHA-256\n");
     for (name, what, bytes) in written {
         let sum = hexadecimal(&sha256(bytes));

@@ -31,7 +31,7 @@ pub fn verify(options: &Verify) -> Result<Said, Problem> {
     let mut emulated = Emulated::new(&options.on, options.input.as_deref())?;
     let mut all = Vec::new();
     for strategy in Strategy::ALL {
-        all.push(match obstacle(&emulated.prepared.model, strategy) {
+        all.push(match obstacle(&emulated.prepared.model, &emulated.board, strategy) {
             None => with(&mut emulated, strategy)?,
             Some(why) => without(&emulated, strategy, why),
         });

@@ -147,6 +147,9 @@ pub struct Firmware {
     /// External spaces that the firmware sets up, so that plans may use them.
     #[serde(default)]
     pub serves: Vec<Space>,
+    /// Lanes of transfer engines that the firmware drives, so that programs may have them.
+    #[serde(default)]
+    pub drives: Vec<LaneKind>,
     /// Serial port that the console is wired to, by its name in the manual.
     pub console: String,
     /// Baud rate of the console.
@@ -278,15 +281,42 @@ impl Board {
     /// firmware leaves.
     #[must_use]
     pub fn space_bytes(&self) -> [u64; 6] {
+        let mut bytes = self.tier_bytes();
+        for space in [Space::ExternalRam, Space::ExternalFlash, Space::Card] {
+            if !self.serves(space) {
+                bytes[space as usize] = 0;
+            }
+        }
+        bytes
+    }
+
+    /// Bytes that the board has in each space, by the space's number, whether or not its firmware
+    /// sets up external ones: what plans that are only simulated can use.
+    #[must_use]
+    pub fn tier_bytes(&self) -> [u64; 6] {
         let mut bytes = [0; 6];
         bytes[Space::Arena as usize] = self.arena().0;
         bytes[Space::Weights as usize] = self.plan_bytes().0;
         bytes[Space::Constants as usize] = self.plan_bytes().0;
         for space in [Space::ExternalRam, Space::ExternalFlash, Space::Card] {
-            if self.firmware.as_ref().is_none_or(|firmware| firmware.serves.contains(&space)) {
-                bytes[space as usize] = self.external(space).map_or(0, |memory| memory.bytes.0);
-            }
+            bytes[space as usize] = self.external(space).map_or(0, |memory| memory.bytes.0);
         }
         bytes
+    }
+
+    /// Whether programs can have a lane of this kind: of engines, whether the board has one and the
+    /// firmware, if there is one, drives it.
+    #[must_use]
+    pub fn drives(&self, lane: LaneKind) -> bool {
+        let driven = self.firmware.as_ref().is_none_or(|firmware| firmware.drives.contains(&lane));
+        lane == LaneKind::Core || (driven && self.engine(lane).is_some())
+    }
+
+    /// Whether programs can use a space: of external ones, whether the firmware, if there is one,
+    /// sets it up.
+    #[must_use]
+    pub fn serves(&self, space: Space) -> bool {
+        let internal = matches!(space, Space::Arena | Space::Weights | Space::Constants);
+        internal || self.firmware.as_ref().is_none_or(|firmware| firmware.serves.contains(&space))
     }
 }

@@ -1,6 +1,6 @@
 //! Constant blocks: whole, disjoint, and those that the steps use.
 
-use crate::contents::Contents;
+use crate::contents::{Contents, Held};
 use crate::node::Meaning;
 use crate::{CheckError, shapes};
 use tilewright_model::{Model, integer};
@@ -61,8 +61,8 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
     Ok(())
 }
 
-/// Checks that a step's weights or constants are its node's: those of channels from its first
-/// channel on, tables whole.
+/// Checks that the bytes that a step takes as its weights or constants are its node's: those of
+/// channels from its first channel on, tables whole.
 ///
 /// # Errors
 /// Says what is wrong.
@@ -71,7 +71,7 @@ pub fn check_use(
     node: u32,
     op: u32,
     (role, kernel): (Role, Kernel),
-    view: &View,
+    (view, contents): (&View, &Contents),
     meaning: &Meaning,
 ) -> Result<(), String> {
     let (wanted, per_channel) = match (role, kernel) {
@@ -84,14 +84,14 @@ pub fn check_use(
     let block = plan
         .constants
         .iter()
-        .find(|c| c.node == node && c.op == op && c.role == wanted)
+        .position(|c| c.node == node && c.op == op && c.role == wanted)
         .ok_or("the node's weights or constants are not in the plan")?;
     let (start, bytes) = match per_channel {
         Some(each) => (meaning.channel_start * each, meaning.channels * each),
-        None => (0, block.bytes.0),
+        None => (0, plan.constants[block].bytes.0),
     };
-    let found = (view.space(), u64::from(view.offset), view.elements());
-    if found != (Some(block.space), block.offset + start, bytes) {
+    let whole = view.elements() == bytes;
+    if !whole || !contents.holds(u64::from(view.offset), bytes, Held::Block(block), start) {
         return Err("uses other weights or constants than its node's".to_owned());
     }
     Ok(())
@@ -115,16 +115,18 @@ pub fn gather(plan: &Plan, node: u32, op: u32, view: &View) -> Result<Gather, St
         .ok_or_else(|| "the parameters of the gather are not its node's".to_owned())
 }
 
-/// What the blocks of constant operands hold.
-pub fn operands(plan: &Plan, model: &Model, space: Space) -> Contents {
+/// What a memory holds before anything runs: constant operands as the tensors that they are, all
+/// other blocks as themselves.
+pub fn stored(plan: &Plan, model: &Model, space: Space) -> Contents {
     let mut contents = Contents::default();
-    for block in plan.constants.iter().filter(|block| block.space == space) {
+    for (index, block) in plan.constants.iter().enumerate().filter(|(_, b)| b.space == space) {
         let node = model.nodes.get(block.node as usize);
-        if let (ConstantRole::Operand { input }, Some(node)) = (block.role, node)
-            && let Some(id) = node.inputs.get(usize::from(input))
-        {
-            contents.write(block.offset, block.bytes.0, *id, 0);
-        }
+        let operand = match (block.role, node) {
+            (ConstantRole::Operand { input }, Some(node)) => node.inputs.get(usize::from(input)),
+            _ => None,
+        };
+        let held = operand.map_or(Held::Block(index), |id| Held::Tensor(*id));
+        contents.write(block.offset, block.bytes.0, held, 0);
     }
     contents
 }

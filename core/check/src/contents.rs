@@ -1,4 +1,5 @@
-//! What every byte of a memory holds: intervals of consecutive elements of a tensor.
+//! What every byte of a memory holds: intervals of consecutive elements of a tensor, or of bytes of
+//! a constant block.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +7,20 @@ use crate::parts::Place;
 use tilewright_model::TensorId;
 use tilewright_plan::{Tile, View};
 
-/// What a run of bytes holds: elements of a tensor, in their row-major order, from `element` on.
+/// What bytes are of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Elements of a tensor, in their row-major order.
+    Tensor(TensorId),
+    /// Bytes of one of the plan's constant blocks.
+    Block(usize),
+}
+
+/// What a run of bytes holds, from `element` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     bytes: u64,
-    tensor: TensorId,
+    held: Held,
     element: u64,
 }
 
@@ -21,11 +31,8 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Bytes from `address` on now hold elements of `tensor` from `element` on.
-    pub fn write(&mut self, address: u64, bytes: u64, tensor: TensorId, element: u64) {
-        if bytes == 0 {
-            return;
-        }
+    /// Bytes from `address` on hold nothing that is known.
+    pub fn forget(&mut self, address: u64, bytes: u64) {
         let end = address + bytes;
         self.split(address);
         self.split(end);
@@ -33,11 +40,19 @@ impl Contents {
         for start in covered {
             self.runs.remove(&start);
         }
-        let mut run = Run { bytes, tensor, element };
+    }
+
+    /// Bytes from `address` on now hold those of `held` from `element` on.
+    pub fn write(&mut self, address: u64, bytes: u64, held: Held, element: u64) {
+        if bytes == 0 {
+            return;
+        }
+        self.forget(address, bytes);
+        let mut run = Run { bytes, held, element };
         let mut start = address;
         if let Some((before, previous)) = self.runs.range(..address).next_back()
             && before + previous.bytes == address
-            && previous.tensor == tensor
+            && previous.held == held
             && previous.element + previous.bytes == element
         {
             start = *before;
@@ -57,18 +72,28 @@ impl Contents {
         }
     }
 
-    /// Whether the bytes from `address` on hold elements of `tensor` from `element` on.
-    pub fn holds(
-        &self,
-        mut address: u64,
-        mut bytes: u64,
-        tensor: TensorId,
-        mut element: u64,
-    ) -> bool {
+    /// What the bytes from `address` on hold, as a memory of their own.
+    pub fn cut(&mut self, address: u64, bytes: u64) -> Self {
+        self.split(address);
+        self.split(address + bytes);
+        let inside = self.runs.range(address..address + bytes);
+        Self { runs: inside.map(|(start, run)| (start - address, *run)).collect() }
+    }
+
+    /// Bytes from `address` on now hold what those of `other` from `first` on do.
+    pub fn paste(&mut self, address: u64, other: &mut Self, first: u64, bytes: u64) {
+        self.forget(address, bytes);
+        for (start, run) in other.cut(first, bytes).runs {
+            self.write(address + start, run.bytes, run.held, run.element);
+        }
+    }
+
+    /// Whether the bytes from `address` on hold those of `held` from `element` on.
+    pub fn holds(&self, mut address: u64, mut bytes: u64, held: Held, mut element: u64) -> bool {
         while bytes > 0 {
             let Some((start, run)) = self.runs.range(..=address).next_back() else { return false };
             let inside = address - start;
-            if inside >= run.bytes || run.tensor != tensor || run.element + inside != element {
+            if inside >= run.bytes || run.held != held || run.element + inside != element {
                 return false;
             }
             let step = (run.bytes - inside).min(bytes);
@@ -89,7 +114,7 @@ impl Contents {
         for_each_run(view, shape, start, [0; 2], size(view), |address, bytes, element| {
             place.pieces(element, bytes, |before, bytes, element| {
                 let address = address + before;
-                if self.holds(address, bytes, place.root, element) {
+                if self.holds(address, bytes, Held::Tensor(place.root), element) {
                     return Ok(());
                 }
                 Err(format!("reads bytes at offset {address} that do not hold its operand"))
@@ -118,7 +143,7 @@ impl Contents {
         let size = [u64::from(tile.output_size[0]), u64::from(tile.output_size[1])];
         for_each_run(view, shape, origin, [y, x], size, |address, bytes, element| {
             place.pieces(element, bytes, |before, bytes, element| {
-                self.write(address + before, bytes, place.root, element);
+                self.write(address + before, bytes, Held::Tensor(place.root), element);
                 Ok(())
             })
         })
@@ -176,8 +201,8 @@ mod tests {
     use super::*;
     use tilewright_plan::Space;
 
-    const A: TensorId = TensorId(0);
-    const B: TensorId = TensorId(1);
+    const A: Held = Held::Tensor(TensorId(0));
+    const B: Held = Held::Block(0);
 
     #[test]
     fn overwritten_bytes_no_longer_hold_their_tensor() {
@@ -199,12 +224,25 @@ mod tests {
     }
 
     #[test]
+    fn copied_bytes_hold_what_their_source_held() {
+        let (mut from, mut to) = (Contents::default(), Contents::default());
+        from.write(0, 30, A, 0);
+        from.write(40, 10, B, 5);
+        to.write(0, 100, B, 0);
+        let mut taken = from.cut(20, 25);
+        to.paste(50, &mut taken, 0, 25);
+        assert!(to.holds(50, 10, A, 20) && to.holds(70, 5, B, 5));
+        assert!(!to.holds(60, 1, B, 60), "nothing is known of what was between");
+        assert!(to.holds(0, 50, B, 0) && to.holds(75, 25, B, 75));
+    }
+
+    #[test]
     fn two_channel_parts_make_a_whole() {
         let mut contents = Contents::default();
         let shape = [2, 2, 4];
         let part = |offset: u32| View { offset, c: 2, ..View::whole(Space::Arena, 0, 2, 2, 4) };
         let tile = Tile { output_size: [2, 2], channels: 2, ..Tile::default() };
-        let place = Place::alone(A);
+        let place = Place::alone(TensorId(0));
         contents.write_view(&part(0), &tile, shape, &place, [0, 0, 0]).unwrap();
         let whole = View::whole(Space::Arena, 0, 2, 2, 4);
         assert!(contents.read(&whole, shape, &place).is_err());

@@ -19,8 +19,8 @@ pub struct Meaning {
     pub channel_start: u64,
     /// Output channels of the step.
     pub channels: u64,
-    /// Whether the step makes a part of its output from a whole input: concat.
-    pub is_part: bool,
+    /// First row, column and channel of its operand's part in the output, if it is a concat's.
+    pub part: Option<[u64; 3]>,
 }
 
 /// The kernel that a node asks for; nothing if there is none.
@@ -69,8 +69,13 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
     let kernel = op.kernel().ok_or("unknown kernel")?;
     let expected = self::kernel(&node.op).ok_or("the node has no kernel")?;
     same("kernel", kernel, expected)?;
+    let mut part = None;
     let places: Vec<usize> = match &node.op {
-        ModelOp::Concat { axis } => vec![concat_operand(model, node, *axis, tile)?],
+        ModelOp::Concat { axis } => {
+            let (operand, start) = concat_operand(model, node, *axis, tile)?;
+            part = Some(start);
+            vec![operand]
+        }
         _ => {
             (0..kernel.roles().iter().filter(|role| matches!(role, Role::Input)).count()).collect()
         }
@@ -111,7 +116,7 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
         weights_per_channel,
         channel_start: u64::from(tile.channel_start),
         channels: u64::from(tile.channels),
-        is_part: matches!(node.op, ModelOp::Concat { .. }),
+        part,
     })
 }
 
@@ -168,7 +173,12 @@ pub fn check_boxes(
         let (first, size) = place(view);
         match kernel {
             Kernel::Pad | Kernel::ResizeNearest => whole(view, *id)?,
-            Kernel::Requantise if meaning.is_part => whole(view, *id)?,
+            // A step of a concat pairs the elements of its operand and of that part of the output.
+            Kernel::Requantise if meaning.part.is_some() => {
+                let start = meaning.part.unwrap_or_default().map(|at| at as i64);
+                let meant = [out_first[0] - start[0], out_first[1] - start[1], 0];
+                same("first element of the input box", first, meant)?;
+            }
             // Elementwise kernels pair the first elements of their boxes.
             Kernel::Requantise
             | Kernel::Lut
@@ -239,7 +249,8 @@ pub fn check_io(io: &Io, model: &Model, id: TensorId) -> Result<(), String> {
     Ok(())
 }
 
-/// The place of the operand of a concat whose place in the output is the tile.
+/// The operand of a concat in whose part of the output the tile lies, some of its rows, and the
+/// first row, column and channel of that part.
 ///
 /// # Errors
 /// If there is none.
@@ -248,7 +259,7 @@ pub fn concat_operand(
     node: &Node,
     axis: usize,
     tile: &Tile,
-) -> Result<usize, String> {
+) -> Result<(usize, [u64; 3]), String> {
     let output = node.outputs.first().ok_or("no output")?;
     let along = dimension(model, *output, axis).ok_or("concat along the batch")?;
     let place = [
@@ -264,8 +275,9 @@ pub fn concat_operand(
             u64::from(tile.output_size[1]),
             u64::from(tile.channels),
         ];
-        if start == place && size == tile_size {
-            return Ok(index);
+        let rows = place[0] >= start[0] && place[0] + tile_size[0] <= start[0] + size[0];
+        if rows && start[1..] == place[1..] && size[1..] == tile_size[1..] {
+            return Ok((index, start));
         }
         start[along] += size[along];
     }

@@ -96,6 +96,7 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
                 let copied: Vec<usize> = tiles
                     .iter()
                     .filter_map(|tile| node::concat_operand(model, node, *axis, tile).ok())
+                    .map(|(operand, _)| operand)
                     .collect();
                 for (index, (input, (start, size))) in node.inputs.iter().zip(boxes).enumerate() {
                     if copied.contains(&index) {

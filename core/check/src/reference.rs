@@ -63,7 +63,7 @@ pub struct Mismatch {
 }
 
 /// Where each layer's output lies right after its last step. A layer without steps has none: what
-/// it would make others have made.
+/// it would make others have made; nor has one whose output engines move to its place afterwards.
 #[must_use]
 pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
     let program = plan.programs.iter().find(|program| !program.boot);
@@ -76,8 +76,19 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
             *slot = Some(number);
         }
     }
+    let mut moved = vec![false; plan.layers.len()];
+    let engines = program.iter().flat_map(|program| program.lanes.iter().skip(1));
+    for step in engines.flat_map(|lane| &lane.steps) {
+        if let Instruction::Copy { destination, .. } = step.instruction {
+            let to = plan.spans.get(destination as usize).and_then(|span| span.space());
+            if let Some(moved) = moved.get_mut(usize::from(step.layer)) {
+                *moved |= to != Some(Space::Arena);
+            }
+        }
+    }
     (0u32..)
         .zip(plan.layers.iter().zip(last))
+        .filter(|(number, _)| !moved[*number as usize])
         .filter_map(|(number, (layer, step))| {
             let index = *layer.writes.first()?;
             let tensor = plan.tensors.get(index as usize)?;

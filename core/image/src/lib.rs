@@ -2,12 +2,15 @@
 //!
 //! [`plan_image`] turns a plan and its model into the bytes that firmware reads in place.
 //! [`FirmwareImage`] joins them with the firmware of a board: the very bytes that the emulator
-//! runs and that are downloaded. [`input_frame`] is what a host sends to the board's console.
+//! runs and that are downloaded. [`StoreImage`] is what lies in external flash or on a card beside
+//! it. [`input_frame`] is what a host sends to the board's console.
 
 mod console;
 mod firmware;
 mod plan;
+mod store;
 
 pub use console::{FrameTooLong, input_frame};
 pub use firmware::{FirmwareError, FirmwareImage};
 pub use plan::{ImageBuildError, plan_image};
+pub use store::{StoreImage, stores};

@@ -1,5 +1,6 @@
 //! Plan + model → plan image.
 
+use crate::store;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 use tilewright_kernels::pack::{self, Weights};
@@ -72,6 +73,11 @@ pub fn plan_image(plan: &Plan, model: &Model) -> Result<Vec<u8>, ImageBuildError
         image.extend_from_slice(bytes);
         image.resize(image.len().next_multiple_of(ALIGNMENT), 0);
     }
+    for space in store::stores(plan) {
+        id.update((space as u32).to_le_bytes());
+        id.update(store::weight_bytes(plan, space).to_le_bytes());
+        store::for_each_piece(plan, model, space, &mut |piece| id.update(piece))?;
+    }
     let mut header = Header {
         magic: MAGIC,
         version: VERSION,
@@ -93,7 +99,7 @@ pub fn plan_image(plan: &Plan, model: &Model) -> Result<Vec<u8>, ImageBuildError
     Ok(image)
 }
 
-fn board_id(id: &str) -> Result<[u8; 24], ImageBuildError> {
+pub(crate) fn board_id(id: &str) -> Result<[u8; 24], ImageBuildError> {
     let mut padded = [0u8; 24];
     match padded.get_mut(..id.len()) {
         Some(start) => start.copy_from_slice(id.as_bytes()),
@@ -106,29 +112,44 @@ fn board_id(id: &str) -> Result<[u8; 24], ImageBuildError> {
 fn block_bytes(plan: &Plan, model: &Model, space: Space) -> Result<Vec<u8>, ImageBuildError> {
     let mut bytes = vec![0u8; plan.space(space).0 as usize];
     for (index, block) in plan.constants.iter().enumerate().filter(|(_, c)| c.space == space) {
-        let wrong = |reason| ImageBuildError::Constant { index, reason };
-        let node = model.nodes.get(block.node as usize).ok_or_else(|| wrong("unknown node"))?;
-        let packed = match block.role {
-            ConstantRole::Weights => weights(model, node).ok_or_else(|| wrong("no weights"))?,
-            ConstantRole::Channels => channels(model, node)?,
-            ConstantRole::Operand { input } => {
-                operand(model, node, input).ok_or_else(|| wrong("no constant operand"))?
-            }
-            ConstantRole::Table => {
-                let table = integer::table(model, node)?;
-                pack::table(|value| table[usize::from(value.cast_unsigned())]).to_vec()
-            }
-            ConstantRole::Nearest => nearest(model, node)?,
-            ConstantRole::Factors => pack::factors(&integer::local_response(model, node)?.factors),
-            ConstantRole::Gather(gather) => gather.as_bytes().to_vec(),
-        };
-        let place = range(block)
-            .filter(|range| range.len() == packed.len())
-            .and_then(|range| bytes.get_mut(range))
-            .ok_or_else(|| wrong("its length or place differs from what its node needs"))?;
-        place.copy_from_slice(&packed);
+        let place = range(block).and_then(|range| bytes.get_mut(range)).ok_or({
+            let reason = "it lies outside of its section";
+            ImageBuildError::Constant { index, reason }
+        })?;
+        place.copy_from_slice(&packed(model, index, block)?);
     }
     Ok(bytes)
+}
+
+/// The bytes of constant block `index`.
+///
+/// # Errors
+/// If the block does not belong to the model.
+pub(crate) fn packed(
+    model: &Model,
+    index: usize,
+    block: &Constant,
+) -> Result<Vec<u8>, ImageBuildError> {
+    let wrong = |reason| ImageBuildError::Constant { index, reason };
+    let node = model.nodes.get(block.node as usize).ok_or_else(|| wrong("unknown node"))?;
+    let packed = match block.role {
+        ConstantRole::Weights => weights(model, node).ok_or_else(|| wrong("no weights"))?,
+        ConstantRole::Channels => channels(model, node)?,
+        ConstantRole::Operand { input } => {
+            operand(model, node, input).ok_or_else(|| wrong("no constant operand"))?
+        }
+        ConstantRole::Table => {
+            let table = integer::table(model, node)?;
+            pack::table(|value| table[usize::from(value.cast_unsigned())]).to_vec()
+        }
+        ConstantRole::Nearest => nearest(model, node)?,
+        ConstantRole::Factors => pack::factors(&integer::local_response(model, node)?.factors),
+        ConstantRole::Gather(gather) => gather.as_bytes().to_vec(),
+    };
+    if packed.len() as u64 != block.bytes.0 {
+        return Err(wrong("its length differs from what its node needs"));
+    }
+    Ok(packed)
 }
 
 fn range(block: &Constant) -> Option<std::ops::Range<usize>> {

@@ -3,12 +3,16 @@
 #[cfg(feature = "alloc")]
 mod aligned;
 mod reader;
+mod store;
 #[cfg(feature = "alloc")]
 mod tables;
 
 #[cfg(feature = "alloc")]
 pub use aligned::AlignedBytes;
 pub use reader::{Expected, ImageError, PlanImage};
+pub use store::{
+    STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, StoreError, StoreHeader,
+};
 #[cfg(feature = "alloc")]
 pub use tables::{Tables, TooMany};
 
@@ -114,7 +118,7 @@ pub struct Header {
     pub space_bytes: [u32; 6],
     /// Board id, padded with zeros.
     pub board: [u8; 24],
-    /// SHA-256 over all sections in order: the plan id.
+    /// SHA-256 over all sections in order, those of stores behind: the plan id.
     pub plan_id: [u8; 32],
     /// CRC-32 of header and section table, this field taken as zero.
     pub header_crc: u32,
@@ -123,7 +127,7 @@ pub struct Header {
 }
 
 /// An entry of the section table.
-#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub struct SectionRecord {
     /// A [`Section`]'s number.

@@ -30,10 +30,10 @@ pub fn sequence(tile: &Tile, order: RowOrder) -> impl Iterator<Item = u16> {
     })
 }
 
-/// One output row of a step.
+/// One output row of a step, or several that follow each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The row, and of the input what it sees.
+    /// The rows, and of the input what they see.
     pub tile: Tile,
     views: [View; MOST_OPERANDS],
     count: usize,
@@ -44,9 +44,17 @@ impl Row {
     /// not make single rows, or `y` is none of the tile's.
     #[must_use]
     pub fn of(op: &Op, tile: &Tile, operands: &[View], y: u16) -> Option<Self> {
+        Self::several(op, tile, operands, y..y.checked_add(1)?)
+    }
+
+    /// Output rows `made` (coordinates of the layer's output, at least one) of a step, as one step;
+    /// nothing if its kernel does not make single rows, or some are none of the tile's.
+    #[must_use]
+    pub fn several(op: &Op, tile: &Tile, operands: &[View], made: Range<u16>) -> Option<Self> {
+        let (y, count) = (made.start, made.end.checked_sub(made.start).filter(|count| *count > 0)?);
         let kernel = op.kernel().filter(|kernel| kernel.makes_rows())?;
         let last = tile.output_start[0].checked_add(tile.output_size[0])?;
-        if y < tile.output_start[0] || y >= last || operands.len() > MOST_OPERANDS {
+        if y < tile.output_start[0] || made.end > last || operands.len() > MOST_OPERANDS {
             return None;
         }
         let roles = kernel.roles();
@@ -54,15 +62,18 @@ impl Row {
         let output = operands.get(output)?;
         let mut row = Self { tile: *tile, views: [View::default(); 4], count: operands.len() };
         row.tile.output_start[0] = y;
-        row.tile.output_size[0] = 1;
-        let seen = seen(kernel, op, tile, y);
+        row.tile.output_size[0] = count;
+        // What rows see moves one way, as they do.
+        let seen = seen(kernel, op, tile, y)
+            .zip(seen(kernel, op, tile, made.end - 1))
+            .map(|(first, last)| first.start..last.end.max(first.end));
         if let Some(seen) = &seen {
             row.tile.valid_start[0] = u16::try_from(seen.start).ok()?;
             row.tile.valid_size[0] = u16::try_from(seen.len()).ok()?;
         }
         for ((slot, view), role) in row.views.iter_mut().zip(operands).zip(roles) {
             *slot = match (role, &seen) {
-                (Role::Output, _) => part(view, i32::from(y), 1)?,
+                (Role::Output, _) => part(view, i32::from(y), i32::from(count))?,
                 (Role::Input, Some(seen)) => {
                     part(view, seen.start, i32::try_from(seen.len()).ok()?)?
                 }
@@ -70,7 +81,7 @@ impl Row {
                 (Role::Input, None) if view.h == 1 => *view,
                 (Role::Input, None) => {
                     let below = i32::from(y) - i32::from(output.y0);
-                    part(view, i32::from(view.y0) + below, 1)?
+                    part(view, i32::from(view.y0) + below, i32::from(count))?
                 }
                 (Role::Weights | Role::Constants, _) => *view,
             };
@@ -100,7 +111,7 @@ impl Row {
         })
     }
 
-    /// The row's operands, in the order of the kernel's roles.
+    /// The rows' operands, in the order of the kernel's roles.
     #[must_use]
     pub fn operands(&self) -> &[View] {
         self.views.get(..self.count).unwrap_or(&[])
@@ -201,6 +212,26 @@ mod tests {
     }
 
     proptest! {
+        /// What the domain lets through whole, it lets through in any tiles of rows.
+        #[test]
+        fn rows_together_see_what_they_see_alone((op, tile, operands) in any_step(), cut in 0u16..9) {
+            prop_assume!(domain::check_compute(&op, &tile, &operands).is_ok());
+            let cut = cut.min(tile.output_size[0]);
+            for made in [0..cut, cut..tile.output_size[0]].into_iter().filter(|r| !r.is_empty()) {
+                let rows = Row::several(&op, &tile, &operands, made.clone()).unwrap();
+                prop_assert_eq!(domain::check_compute(&op, &rows.tile, rows.operands()), Ok(()));
+                let seen = |row: &Row| {
+                    let start = row.tile.valid_start[0];
+                    start..start + row.tile.valid_size[0]
+                };
+                let all = seen(&rows);
+                for y in made {
+                    let row = seen(&Row::of(&op, &tile, &operands, y).unwrap());
+                    prop_assert!(all.start <= row.start && row.end <= all.end);
+                }
+            }
+        }
+
         /// What the domain lets through whole, it lets through row by row.
         #[test]
         fn rows_of_a_step_are_steps((op, tile, operands) in any_step()) {

@@ -4,6 +4,7 @@
 //! hand, but for those of others' kernels, which boards may name and whose features are in
 //! [`nominal`]. The build script reads them and embeds them encoded.
 
+mod access;
 mod features;
 mod file;
 mod nominal;
@@ -57,6 +58,22 @@ impl Costs {
                 cycles: sum.cycles + row.cycles,
             },
         )
+    }
+
+    /// What a compute step costs on a board: also what the core waits for operands that lie outside
+    /// of the chip.
+    #[must_use]
+    pub fn step_on(
+        &self,
+        board: &Board,
+        op: &Op,
+        tile: &Tile,
+        operands: &[View],
+        order: RowOrder,
+    ) -> Cost {
+        let cost = self.step(op, tile, operands, order);
+        let waits = access::waits(self, board, op, tile, operands, cost.cycles);
+        Cost { cycles: cost.cycles + waits, ..cost }
     }
 
     fn at_once(&self, op: &Op, tile: &Tile, operands: &[View]) -> Cost {

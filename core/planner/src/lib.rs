@@ -24,11 +24,12 @@ use thiserror::Error;
 use tilewright_board::{Board, Card};
 use tilewright_model::Model;
 use tilewright_model::integer::IntegerError;
-use tilewright_plan::{Bytes, Plan};
+use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 use tilewright_report::{MemoryMap, PlanReport, Timeline};
 
 pub use planning::{Planning, Progress};
 pub use strategy::Strategy;
+pub use strategy::overlay::{Outputs, Overlaid};
 pub use strategy::ping_pong::NotAChain;
 
 /// Choices that the user makes beside board and strategy.
@@ -113,6 +114,14 @@ pub enum PlanError {
     /// The strategy is for chains of layers only.
     #[error(transparent)]
     NotAChain(#[from] NotAChain),
+    /// The board lacks a memory or an engine that the strategy needs.
+    #[error("strategy '{strategy}' has no plan: {reason}")]
+    Board {
+        /// The strategy.
+        strategy: Strategy,
+        /// What is missing.
+        reason: String,
+    },
     /// The strategy's name is unknown.
     #[error("no strategy '{name}'; known strategies: {known}")]
     UnknownStrategy {
@@ -139,15 +148,51 @@ pub fn plan(
     planning.finish(model, board)
 }
 
+/// Why `strategy` cannot plan `model` on `board`; nothing if it can.
+#[must_use]
+pub fn obstacle(model: &Model, board: &Board, strategy: Strategy) -> Option<String> {
+    strategy.lacks(board).or_else(|| unsuited(model, strategy))
+}
+
 /// Why `strategy` cannot plan `model`, whatever the board; nothing if it can.
 #[must_use]
-pub fn obstacle(model: &Model, strategy: Strategy) -> Option<String> {
+pub fn unsuited(model: &Model, strategy: Strategy) -> Option<String> {
     match strategy {
-        Strategy::Resident | Strategy::Reordered | Strategy::Auto => None,
         Strategy::PingPong => {
             strategy::ping_pong::obstacle(model).map(|obstacle| obstacle.to_string())
         }
+        Strategy::Resident
+        | Strategy::Reordered
+        | Strategy::External
+        | Strategy::Overlay
+        | Strategy::OverlayStaged
+        | Strategy::Auto => None,
     }
+}
+
+/// What the firmware of `board` lacks to run `plan`, so that it is planned and simulated only;
+/// nothing if it lacks nothing, or if there is no firmware.
+#[must_use]
+pub fn unserved(plan: &Plan, board: &Board) -> Option<String> {
+    let names = [
+        (Space::ExternalRam, "external RAM"),
+        (Space::ExternalFlash, "external flash"),
+        (Space::Card, "a card"),
+    ];
+    let is_missing = |space: Space| plan.space(space).0 > 0 && !board.serves(space);
+    let spaces = names.iter().filter(|(space, _)| is_missing(*space)).map(|(_, name)| *name);
+    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    let is_idle = |kind: LaneKind| {
+        let mut lanes = lanes.clone().filter(|lane| !lane.steps.is_empty());
+        !board.drives(kind) && lanes.any(|lane| lane.kind == kind)
+    };
+    let engines = [(LaneKind::Dma, "DMA"), (LaneKind::Card, "the card's controller")];
+    let engines = engines.iter().filter(|(kind, _)| is_idle(*kind)).map(|(_, name)| *name);
+    let missing: Vec<&str> = spaces.chain(engines).collect();
+    (!missing.is_empty()).then(|| {
+        let (id, missing) = (&board.id, missing.join(" and "));
+        format!("the firmware of board '{id}' does not use {missing} yet")
+    })
 }
 
 impl From<order::GraphError> for PlanError {

@@ -10,7 +10,7 @@ mod program;
 
 pub use fuse::fuse_pools;
 pub use layer::{Layer, layers, tensors};
-pub use program::{order_rows, program};
+pub use program::{Stored, order_rows, program};
 
 use crate::PlanError;
 use crate::share::Parts;
@@ -60,8 +60,22 @@ pub fn draft(
     parts: &Parts,
     tensors: Vec<PlannedTensor>,
 ) -> Result<Plan, PlanError> {
+    draft_stored(model, layers, parts, tensors, Stored::IMAGE)
+}
+
+/// As [`draft`], with weights elsewhere.
+///
+/// # Errors
+/// Names the first node that no kernel runs as it is.
+pub fn draft_stored(
+    model: &Model,
+    layers: &[Layer],
+    parts: &Parts,
+    tensors: Vec<PlannedTensor>,
+    stored: Stored,
+) -> Result<Plan, PlanError> {
     let mut plan = blank(model, tensors);
-    program(model, layers, parts, &mut plan)?;
+    program(model, layers, parts, stored, &mut plan)?;
     Ok(plan)
 }
 

@@ -2,6 +2,7 @@
 //! can show progress, answer others in between, and give up.
 
 use crate::costs::Costs;
+use crate::strategy::overlay::Overlaid;
 use crate::strategy::{self, Search};
 use crate::{Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
@@ -22,6 +23,7 @@ pub struct Progress {
 pub struct Planning {
     strategy: Strategy,
     options: Options,
+    overlaid: Option<Overlaid>,
     search: Box<dyn Search>,
 }
 
@@ -35,9 +37,18 @@ impl Planning {
             Strategy::Resident => Box::new(strategy::resident::Placing::default()),
             Strategy::Reordered => Box::new(strategy::reordered::Reordering::new(model)?),
             Strategy::PingPong => Box::new(strategy::ping_pong::Placing::new(model)?),
+            Strategy::External | Strategy::Overlay | Strategy::OverlayStaged => {
+                Box::new(strategy::external::Placing::new(model)?)
+            }
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
         };
-        Ok(Self { strategy, options: options.clone(), search })
+        Ok(Self { strategy, options: options.clone(), overlaid: None, search })
+    }
+
+    /// The same with other things overlaid than the strategy's own.
+    #[must_use]
+    pub fn overlaying(self, overlaid: Overlaid) -> Self {
+        Self { overlaid: Some(overlaid), ..self }
     }
 
     /// Works for about `units` on `model`, with which planning began; whether it is done. One is
@@ -64,8 +75,8 @@ impl Planning {
         let costs = Costs::on(board);
         let stages = self.search.stages();
         let (found, bound) = self.search.finish(model)?;
-        let plan = strategy::plan_of(model, board, self.strategy, found)?;
-        let options = &self.options;
+        let (strategy, options) = (self.strategy, &self.options);
+        let plan = strategy::plan_of(model, board, strategy, self.overlaid, options, found)?;
         let (card, frames) = (options.card_in(board), options.frames.get());
         let timeline = simulate::predict(&plan, board, &costs, card.as_ref(), frames);
         let memory = MemoryMap::of(&plan);

@@ -1,15 +1,21 @@
 //! Whether a plan fits, and what the bytes are if not.
 
+use tilewright_board::Board;
 use tilewright_plan::{Bytes, Plan, Space};
-use tilewright_report::{DoesNotFit, FLASH, MemoryMap, Part, PartRole, Ranges, SRAM, TensorUse};
+use tilewright_report::{
+    DoesNotFit, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, MemoryMap, Part, PartRole, Ranges, SRAM,
+    TensorUse,
+};
 
 /// Layers whose weights are named where flash is too small.
 const NAMED_LAYERS: usize = 5;
 
-/// What does not fit, if anything: SRAM first, then flash, of which it needs and had `flash`.
+/// What does not fit, if anything: SRAM first, then flash, of which it needs and had `flash`, then
+/// external memories.
 /// Remedies are not tried here.
 pub fn does_not_fit(
     plan: &Plan,
+    board: &Board,
     sram: Bytes,
     flash: [Bytes; 2],
     memory: &MemoryMap,
@@ -23,7 +29,13 @@ pub fn does_not_fit(
         let (operator, parts) = parts_of_flash(plan, flash_needed);
         (FLASH, operator, flash_needed, flash_had, parts)
     } else {
-        return None;
+        let tiers = [(Space::ExternalRam, EXTERNAL_RAM), (Space::ExternalFlash, EXTERNAL_FLASH)];
+        let had = board.tier_bytes();
+        let lacks = |(space, _): &(Space, _)| plan.space(*space).0 > had[*space as usize];
+        let (space, name) = tiers.into_iter().find(lacks)?;
+        let needed = plan.space(space);
+        let all = Part { name: String::new(), role: PartRole::Rest, bytes: needed };
+        (name, String::new(), needed, Bytes(had[space as usize]), vec![all])
     };
     Some(DoesNotFit {
         memory: memory.to_owned(),

@@ -8,7 +8,7 @@ use crate::costs::Costs;
 use crate::remedies;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Instruction, Micros, Plan, Space};
+use tilewright_plan::{Bytes, InputResidency, Instruction, Kernel, Micros, Plan, Role, Space};
 use tilewright_report::{Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline};
 
 /// The report of a plan. `bound` is what no plan of this strategy goes below; nothing: the plan's
@@ -50,7 +50,8 @@ pub fn report(
     let latency = timeline.end().since(Default::default()).at(clock);
     let runnable = plan.layers.iter().all(|layer| layer.work.no_kernel().is_none());
     let time = |micros: Micros| runnable.then_some(micros);
-    let does_not_fit = remedies::does_not_fit(plan, sram, [flash, board.plan_bytes()], memory);
+    let does_not_fit =
+        remedies::does_not_fit(plan, board, sram, [flash, board.plan_bytes()], memory);
     PlanReport {
         model: plan.model.clone(),
         board: plan.board.clone(),
@@ -82,10 +83,12 @@ pub fn report(
         transfer_us: time(busy(SliceKind::Copy)),
         stall_us: time(busy(SliceKind::Stall)),
         bound_us: time(busy(SliceKind::Compute)),
-        read_bytes: moved(plan, timeline, |from, _| from != Space::Arena),
-        written_bytes: moved(plan, timeline, |_, to| to != Space::Arena),
+        read_bytes: moved(plan, timeline, |from, _| from != Space::Arena)
+            + direct(plan, |role| role != Role::Output),
+        written_bytes: moved(plan, timeline, |_, to| to != Space::Arena)
+            + direct(plan, |role| role == Role::Output),
         energy_uj: None,
-        layers: layers(plan, model, costs),
+        layers: layers(plan, model, board, costs),
         kinds: kinds(),
     }
 }
@@ -103,7 +106,26 @@ fn moved(plan: &Plan, timeline: &Timeline, chosen: impl Fn(Space, Space) -> bool
     Bytes(copies.filter(|slice| is_chosen(slice) == Some(true)).map(|slice| slice.bytes).sum())
 }
 
-fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
+/// Bytes of the operands outside of the chip whose role is `chosen` and that the core reads or writes
+/// there, each once a step.
+fn direct(plan: &Plan, chosen: impl Fn(Role) -> bool) -> Bytes {
+    let program = plan.programs.iter().find(|program| !program.boot);
+    let core = program.and_then(|program| program.lanes.first());
+    let operands = core.iter().flat_map(|lane| &lane.steps).filter_map(|step| {
+        let Instruction::Compute { op, first_view, .. } = step.instruction else { return None };
+        plan.operands(op, first_view)
+    });
+    let bytes = operands.flat_map(|(op, views)| {
+        let roles = op.kernel().map_or(&[][..], Kernel::roles);
+        roles.iter().zip(views).filter(|(role, view)| {
+            let outside = matches!(view.space(), Some(Space::ExternalRam | Space::ExternalFlash));
+            outside && chosen(**role)
+        })
+    });
+    bytes.map(|(_, view)| Bytes(view.elements())).sum()
+}
+
+fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Costs) -> Vec<LayerRow> {
     let mut rows: Vec<LayerRow> = plan
         .layers
         .iter()
@@ -144,7 +166,7 @@ fn layers(plan: &Plan, model: &Model, costs: &Costs) -> Vec<LayerRow> {
         let tile = plan.tiles.get(tile as usize);
         let row = rows.get_mut(usize::from(step.layer));
         if let (Some((op, views)), Some(tile), Some(row)) = (operands, tile, row) {
-            let cost = costs.step(op, tile, views, order);
+            let cost = costs.step_on(board, op, tile, views, order);
             row.instructions += cost.instructions;
             row.cycles += cost.cycles.0;
         }

@@ -38,7 +38,12 @@ pub fn predict(
         Instruction::Compute { op, tile, first_view, order } => {
             let tile = plan.tiles.get(tile as usize).copied().unwrap_or_default();
             let operands = plan.operands(op, first_view);
-            (operands.map_or(Cost::default(), |(op, views)| costs.step(op, &tile, views, order)), 0)
+            (
+                operands.map_or(Cost::default(), |(op, views)| {
+                    costs.step_on(board, op, &tile, views, order)
+                }),
+                0,
+            )
         }
         Instruction::Copy { source, destination, .. } => {
             let [source, destination] = [source, destination].map(|at| plan.spans.get(at as usize));

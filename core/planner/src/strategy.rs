@@ -1,6 +1,8 @@
 //! The strategies.
 
 pub mod auto;
+pub mod external;
+pub mod overlay;
 pub mod ping_pong;
 pub mod reordered;
 pub mod resident;
@@ -9,10 +11,10 @@ pub mod sharing;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::PlanError;
 use crate::lower;
 use crate::planning::Progress;
 use crate::share::Arranged;
+use crate::{Options, PlanError};
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -32,13 +34,27 @@ pub enum Strategy {
     Reordered,
     /// Two buffers by turns, pools computed with their convolutions; for chains of layers.
     PingPong,
+    /// Activations in external RAM, weights in external flash, read and written there.
+    External,
+    /// As `external`, with tiles of what the core reads brought to SRAM before.
+    Overlay,
+    /// As `overlay`, with outputs made in SRAM and moved from there.
+    OverlayStaged,
     /// The best of all, with layers in rows whose output overlaps their input.
     Auto,
 }
 
 impl Strategy {
     /// All strategies.
-    pub const ALL: [Self; 4] = [Self::Resident, Self::Reordered, Self::PingPong, Self::Auto];
+    pub const ALL: [Self; 7] = [
+        Self::Resident,
+        Self::Reordered,
+        Self::PingPong,
+        Self::External,
+        Self::Overlay,
+        Self::OverlayStaged,
+        Self::Auto,
+    ];
 
     /// The name that the command line and reports use.
     #[must_use]
@@ -47,7 +63,22 @@ impl Strategy {
             Self::Resident => "resident",
             Self::Reordered => "reordered",
             Self::PingPong => "ping-pong",
+            Self::External => "external",
+            Self::Overlay => "overlay",
+            Self::OverlayStaged => "overlay-staged",
             Self::Auto => "auto",
+        }
+    }
+}
+
+impl Strategy {
+    /// What a board lacks that the strategy needs; nothing if it lacks nothing.
+    #[must_use]
+    pub fn lacks(self, board: &Board) -> Option<String> {
+        match self {
+            Self::Resident | Self::Reordered | Self::PingPong | Self::Auto => None,
+            Self::External => external::obstacle(board),
+            Self::Overlay | Self::OverlayStaged => overlay::obstacle(board),
         }
     }
 }
@@ -88,21 +119,41 @@ pub trait Search {
     fn finish(self: Box<Self>, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError>;
 }
 
-/// The plan of what a strategy has found.
+/// The plan of what a strategy has found; `overlaid` says what is overlaid if that is other than the
+/// strategy's own.
 ///
 /// # Errors
-/// [`PlanError`] names the node that no kernel runs as it is.
+/// [`PlanError`] names the node that no kernel runs as it is, or what the board lacks.
 pub fn plan_of(
     model: &Model,
     board: &Board,
     strategy: Strategy,
+    overlaid: Option<overlay::Overlaid>,
+    options: &Options,
     found: Candidate,
 ) -> Result<Plan, PlanError> {
-    let Arranged { tensors, parts, height } = found.arranged;
-    let mut plan = lower::draft(model, &found.layers, &parts, tensors)?;
+    if let Some(reason) = strategy.lacks(board) {
+        return Err(PlanError::Board { strategy, reason });
+    }
+    let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+    let overlay = |usual, found| {
+        let external = external::plan(model, board, found)?;
+        let overlaid = overlaid.unwrap_or(usual);
+        Ok::<_, PlanError>(overlay::overlay(external, board, budget, overlaid))
+    };
+    let mut plan = match strategy {
+        Strategy::External => external::plan(model, board, found)?,
+        Strategy::Overlay => overlay(overlay::Overlaid::THESIS, found)?,
+        Strategy::OverlayStaged => overlay(overlay::Overlaid::ALL, found)?,
+        Strategy::Resident | Strategy::Reordered | Strategy::PingPong | Strategy::Auto => {
+            let Arranged { tensors, parts, height } = found.arranged;
+            let mut plan = lower::draft(model, &found.layers, &parts, tensors)?;
+            plan.space_bytes[Space::Arena as usize] = height;
+            lower::order_rows(model, &mut plan)?;
+            plan
+        }
+    };
     plan.board = board.id.clone();
     plan.strategy = strategy.name().to_owned();
-    plan.space_bytes[Space::Arena as usize] = height;
-    lower::order_rows(model, &mut plan)?;
     Ok(plan)
 }

@@ -20,7 +20,7 @@ pub use figure::Kind;
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use plan_report::{DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage};
 pub use ranges::Ranges;
-pub use remedy::{Change, FLASH, Remedy, SRAM, changes};
+pub use remedy::{Change, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, Remedy, SRAM, changes};
 pub use run_report::{Difference, Fault, FaultKind, LayerCount, RunReport};
 pub use timeline::{Counts, Slice, SliceKind, Timeline};
 pub use trace::Trace;

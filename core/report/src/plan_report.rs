@@ -36,7 +36,8 @@ pub struct LayerRow {
 /// Why a plan does not fit, and what would help.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DoesNotFit {
-    /// The memory that is too small, as people call it: `SRAM`, `flash`.
+    /// The memory that is too small, as people call it: `SRAM`, `flash`, `external RAM`,
+    /// `external flash`.
     pub memory: String,
     /// The operator that needs most; empty if no single one does.
     pub operator: String,
@@ -156,9 +157,10 @@ pub struct PlanReport {
     pub stall_us: Option<Micros>,
     /// No schedule is faster.
     pub bound_us: Option<Micros>,
-    /// Bytes read from stores.
+    /// Bytes read from outside of the chip: those of copies, and of operands that the core reads
+    /// there, each once a step.
     pub read_bytes: Bytes,
-    /// Bytes written to stores.
+    /// Bytes written outside of the chip, likewise.
     pub written_bytes: Bytes,
     /// Energy of one inference; nothing if the board's power is not known.
     pub energy_uj: Option<f64>,

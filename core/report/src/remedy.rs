@@ -90,6 +90,10 @@ pub fn changes<'a>(
 pub const SRAM: &str = "SRAM";
 /// How people call the memory that weights lie in.
 pub const FLASH: &str = "flash";
+/// How people call the memory outside of the chip that tensors lie in.
+pub const EXTERNAL_RAM: &str = "external RAM";
+/// How people call the memory outside of the chip that weights lie in.
+pub const EXTERNAL_FLASH: &str = "external flash";
 
 impl Remedy {
     /// What `change` gives where `failed` does not fit: the report of a plan with the change.

@@ -17,7 +17,9 @@ pub(crate) use emulate::capitalised;
 pub use emulate::{Machine, PlanFile, bytes_of, run_image};
 pub use files::export;
 pub use package::Package;
-pub use planning::{cannot_run, checked_plan, does_not_fit, is_unsuited, obstacle, plan_file};
+pub use planning::{
+    cannot_run, checked_plan, does_not_fit, is_unsuited, obstacle, overlaid_plan, plan_file,
+};
 pub use prepare::{Examined, Prepared, Samples, examine, import, prepare};
 pub use remedies::{Asked, find_remedies};
 pub use reorder::rearrange;

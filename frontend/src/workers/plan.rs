@@ -1,10 +1,12 @@
 //! Planning, packaging, comparing: what the planner worker does.
 
 use tilewright_board::Board;
-use tilewright_image::plan_image;
+use tilewright_image::{plan_image, stores};
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
-use tilewright_planner::{Options, PlanError, Planned, Planning, Progress, Strategy, obstacle};
+use tilewright_planner::{
+    Options, PlanError, Planned, Planning, Progress, Strategy, unserved, unsuited,
+};
 use tilewright_report::PlacedTensor;
 
 use super::{Outcome, Sliced, Turn, hexadecimal, sha256};
@@ -97,7 +99,7 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     let Job { settings, board, planning, is_compared } = job;
     let mut planned = planning.finish(model, &board).map_err(|error| cannot(&error))?;
     let image = match (planned.report.fits, planned.report.runnable) {
-        (true, true) if is_compared => {
+        (true, true) if is_compared || !runs_alone(&planned, &board) => {
             checked(&planned, model, &board)?;
             None
         }
@@ -130,7 +132,7 @@ fn boards() -> PlanReply {
 /// The strategies that cannot plan a model, and why.
 fn obstacles(model: &Model) -> Vec<(String, String)> {
     let why = |strategy: Strategy| {
-        let why = obstacle(model, strategy)?;
+        let why = unsuited(model, strategy)?;
         Some((strategy.name().to_owned(), why))
     };
     Strategy::ALL.into_iter().filter_map(why).collect()
@@ -157,6 +159,13 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
         ),
         error => cannot(&error),
     })?;
+    if let Some(reason) = strategy.lacks(&board) {
+        return Err(Trouble::new(
+            format!("The strategy '{strategy}' needs what the board does not have"),
+            format!("{reason}."),
+            "Choose another strategy, or another board.",
+        ));
+    }
     Ok((planning, board))
 }
 
@@ -172,6 +181,12 @@ pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, B
 fn image_of(planned: &Planned, model: &Model, board: &Board) -> Result<Vec<u8>, Trouble> {
     checked(planned, model, board)?;
     plan_image(&planned.plan, model).map_err(|error| ours("plan image", &error))
+}
+
+/// Whether the plan image alone is what the board's firmware needs to run: a store image goes to
+/// external flash, which the page does not write.
+fn runs_alone(planned: &Planned, board: &Board) -> bool {
+    unserved(&planned.plan, board).is_none() && stores(&planned.plan).next().is_none()
 }
 
 fn checked(planned: &Planned, model: &Model, board: &Board) -> Result<(), Trouble> {

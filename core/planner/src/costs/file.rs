@@ -24,6 +24,10 @@ pub struct KernelCost {
 pub struct Costs {
     /// How the coefficients came to be.
     pub source: String,
+    /// Whether convolutions expand their windows to 16-bit integers in scratch memory first; it lies
+    /// where their input does.
+    #[serde(default)]
+    pub im2col: bool,
     /// By kernel name.
     pub kernels: BTreeMap<String, KernelCost>,
 }

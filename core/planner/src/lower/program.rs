@@ -13,8 +13,25 @@ use tilewright_plan::{
     PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
 };
 
-/// Blocks of weights start at multiples of this.
-const WEIGHTS_ALIGNMENT: u64 = 16;
+/// Where weights, constant operands and the constants of channels lie.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored {
+    /// Where weights and constant operands lie.
+    pub weights: Space,
+    /// Where the constants of channels lie.
+    pub channels: Space,
+    /// Bytes of that memory that hold something else, before all blocks.
+    pub reserved: u64,
+    /// What blocks of weights start at multiples of.
+    pub alignment: u64,
+}
+
+impl Stored {
+    /// In the plan image.
+    pub const IMAGE: Self =
+        Self { weights: Space::Weights, channels: Space::Constants, reserved: 0, alignment: 16 };
+}
+
 /// Other constants start at multiples of this.
 const CONSTANTS_ALIGNMENT: u64 = 4;
 
@@ -27,6 +44,7 @@ pub fn program(
     model: &Model,
     layers: &[Layer],
     parts: &Parts,
+    stored: Stored,
     plan: &mut Plan,
 ) -> Result<(), PlanError> {
     let roots = roots(model);
@@ -35,7 +53,8 @@ pub fn program(
         places[tensor.tensor as usize] = Some(index);
     }
     let places = roots.iter().map(|root| places[root.0]).collect();
-    let mut builder = Builder { model, places, parts, plan, steps: Vec::new() };
+    plan.space_bytes[stored.weights as usize] = Bytes(stored.reserved);
+    let mut builder = Builder { model, places, parts, stored, plan, steps: Vec::new() };
     for layer in layers {
         builder.layer(layer);
     }
@@ -82,6 +101,7 @@ struct Builder<'a> {
     /// For each tensor of the model, the planned tensor that holds its bytes.
     places: Vec<Option<u32>>,
     parts: &'a Parts,
+    stored: Stored,
     plan: &'a mut Plan,
     steps: Vec<Step>,
 }
@@ -114,7 +134,7 @@ impl Builder<'_> {
             }
         }
         if work.no_kernel().is_some() {
-            let weights = &mut self.plan.space_bytes[Space::Weights as usize];
+            let weights = &mut self.plan.space_bytes[self.stored.weights as usize];
             *weights = Bytes(weights.0.saturating_add(self.model.constant_bytes(node)));
         }
         self.plan.layers.push(PlannedLayer {
@@ -210,7 +230,12 @@ impl Builder<'_> {
             _ => None,
         };
         if let Some((role, bytes)) = constants {
-            let place = (Space::Constants, CONSTANTS_ALIGNMENT);
+            let place = match role {
+                ConstantRole::Channels if self.stored.channels != Space::Constants => {
+                    (self.stored.channels, self.stored.alignment)
+                }
+                _ => (Space::Constants, CONSTANTS_ALIGNMENT),
+            };
             views.push(self.block(layer, node, role, op_index, place, bytes)?);
         }
         let valid = self.input_size(kernel, input)?;
@@ -307,7 +332,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// An activation in the arena, or a constant operand's values among the weights.
+    /// An activation where it lies, or a constant operand's values among the weights.
     fn operand(
         &mut self,
         layer: &Layer,
@@ -322,17 +347,17 @@ impl Builder<'_> {
         }
         let input = u8::try_from(index).map_err(|_| unsupported(node, "more than 256 operands"))?;
         let bytes = u64::from(h) * u64::from(w) * u64::from(c);
-        let place = (Space::Weights, WEIGHTS_ALIGNMENT);
+        let space = self.stored.weights;
         let role = ConstantRole::Operand { input };
-        let block = self.block(layer, node, role, op, place, bytes)?;
-        Ok(View::whole(Space::Weights, block.offset, h as u16, w as u16, c))
+        let block = self.block(layer, node, role, op, (space, self.stored.alignment), bytes)?;
+        Ok(View::whole(space, block.offset, h as u16, w as u16, c))
     }
 
     fn weights(&mut self, layer: &Layer, node: &Node, op: u32) -> Result<View, PlanError> {
         let weights = node.inputs.get(1).ok_or_else(|| unsupported(node, "no weights"))?;
         let bytes = self.model.tensor(*weights).bytes();
         let bytes = bytes.ok_or_else(|| unsupported(node, "weights larger than 4 GiB"))? as u64;
-        let place = (Space::Weights, WEIGHTS_ALIGNMENT);
+        let place = (self.stored.weights, self.stored.alignment);
         self.block(layer, node, ConstantRole::Weights, op, place, bytes)
     }
 
@@ -410,8 +435,9 @@ impl Builder<'_> {
 
     /// An activation as a box of this size, where it lies.
     fn activation(&self, id: TensorId, [h, w, c]: [u32; 3]) -> Result<View, PlanError> {
-        let view = View::whole(Space::Arena, self.offset(id)?, h as u16, w as u16, c);
         let planned = self.planned(id).and_then(|index| self.plan.tensors.get(index as usize));
+        let space = planned.map_or(Space::Arena, |planned| planned.space);
+        let view = View::whole(space, self.offset(id)?, h as u16, w as u16, c);
         Ok(match planned.and_then(|planned| planned.pitch) {
             Some([row_pitch, column_pitch]) => View { row_pitch, column_pitch, ..view },
             None => view,
@@ -422,7 +448,9 @@ impl Builder<'_> {
     fn view(&self, id: TensorId) -> Result<View, PlanError> {
         let [h, w, c] = flat_shape(self.model, id)?;
         let bytes = self.model.tensor(id).dtype.bytes() as u32;
-        Ok(View::whole(Space::Arena, self.offset(id)?, h as u16, w as u16, c * bytes))
+        let planned = self.planned(id).and_then(|index| self.plan.tensors.get(index as usize));
+        let space = planned.map_or(Space::Arena, |planned| planned.space);
+        Ok(View::whole(space, self.offset(id)?, h as u16, w as u16, c * bytes))
     }
 
     fn io(&mut self, ids: &[TensorId], labels: &[String]) -> Result<Vec<Io>, PlanError> {

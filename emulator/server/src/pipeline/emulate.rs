@@ -3,8 +3,8 @@
 use tilewright_board::Board;
 use tilewright_image::input_frame;
 use tilewright_model::{DType, Data, Quantisation, Shape, Tensor};
-use tilewright_plan::PlanImage;
 use tilewright_plan::image::{AlignedBytes, Expected, IoRecord};
+use tilewright_plan::{PlanImage, Space};
 use tilewright_protocol::{Job, Limits, Response};
 
 use super::files;
@@ -36,6 +36,8 @@ pub struct Machine<'m> {
 #[derive(Debug)]
 pub struct PlanFile {
     bytes: AlignedBytes,
+    /// The store image of external flash; empty if there is none.
+    external_flash: Vec<u8>,
 }
 
 impl PlanFile {
@@ -57,7 +59,19 @@ impl PlanFile {
             .image_bytes();
         let whole = aligned.bytes().len() == length as usize;
         let bytes = if whole { aligned } else { AlignedBytes::copy_of(&bytes[..length as usize]) };
-        Ok(Self { bytes })
+        Ok(Self { bytes, external_flash: Vec::new() })
+    }
+
+    /// The same with its store image of external flash.
+    #[must_use]
+    pub fn with_external_flash(self, external_flash: Vec<u8>) -> Self {
+        Self { external_flash, ..self }
+    }
+
+    /// The store image of external flash; empty if there is none.
+    #[must_use]
+    pub fn external_flash(&self) -> &[u8] {
+        &self.external_flash
     }
 
     /// The bytes.
@@ -135,6 +149,14 @@ pub fn run_image(
 ) -> Result<Done, Problem> {
     progress(Progress::Stage(Stage::Packaging));
     let image = file.image(board)?;
+    if image.space_bytes(Space::ExternalFlash) > file.external_flash().len() as u64 {
+        return Err(Problem::new(
+            Blame::BadInput,
+            "The plan image's weights lie in external flash, and its store image is not there.",
+            "plan image",
+            "Run the model itself (`tilewright run`), which makes both.",
+        ));
+    }
     let views = inputs(&image).iter().filter_map(|io| image.view(io.view));
     let needed: u64 = views.map(|view| view.elements()).sum();
     if payload.len() as u64 != needed {
@@ -156,7 +178,7 @@ pub fn run_image(
     let job = Job {
         board: board.id.clone(),
         elf,
-        external_flash: Vec::new(),
+        external_flash: file.external_flash().to_vec(),
         frames: vec![frame],
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
         watches: watches.watches.clone(),

@@ -1,8 +1,10 @@
 //! Int8 model → plan, proved valid → plan image.
 
 use tilewright_board::Board;
+use tilewright_image::StoreImage;
 use tilewright_model::Model;
-use tilewright_planner::{NotAChain, Options, PlanError, Planned, Planning, Strategy};
+use tilewright_plan::Space;
+use tilewright_planner::{NotAChain, Options, Overlaid, PlanError, Planned, Planning, Strategy};
 use tilewright_report::PlanReport;
 
 use super::emulate::{PlanFile, capitalised};
@@ -29,7 +31,34 @@ pub fn checked_plan(
 ) -> Result<Planned, Problem> {
     cancel.check()?;
     progress(Progress::Stage(Stage::Planning));
-    let mut planning = Planning::new(model, strategy, options).map_err(no_plan)?;
+    let planning = Planning::new(model, strategy, options).map_err(no_plan)?;
+    finished(planning, model, board, progress, cancel)
+}
+
+/// As [`checked_plan`] with `overlay`, but with other things overlaid than its own.
+///
+/// # Errors
+/// As [`checked_plan`].
+pub fn overlaid_plan(
+    model: &Model,
+    board: &Board,
+    options: &Options,
+    overlaid: Overlaid,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Planned, Problem> {
+    cancel.check()?;
+    let planning = Planning::new(model, Strategy::Overlay, options).map_err(no_plan)?;
+    finished(planning.overlaying(overlaid), model, board, progress, cancel)
+}
+
+fn finished(
+    mut planning: Planning,
+    model: &Model,
+    board: &Board,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Planned, Problem> {
     while !planning.advance(model, SLICE).map_err(no_plan)? {
         cancel.check()?;
         let tilewright_planner::Progress { arena, bound } = planning.progress();
@@ -50,10 +79,22 @@ pub fn checked_plan(
     Ok(planned)
 }
 
-/// Why `strategy` cannot plan `model`, whatever the board; nothing if it can.
+/// Why `strategy` cannot plan `model` on `board`; nothing if it can.
 #[must_use]
-pub fn obstacle(model: &Model, strategy: Strategy) -> Option<String> {
-    tilewright_planner::obstacle(model, strategy).map(|obstacle| capitalised(&obstacle))
+pub fn obstacle(model: &Model, board: &Board, strategy: Strategy) -> Option<String> {
+    tilewright_planner::obstacle(model, board, strategy).map(|obstacle| capitalised(&obstacle))
+}
+
+/// The problem of a plan that the board's firmware cannot run yet; nothing if it can.
+#[must_use]
+pub fn unserved(planned: &Planned, board: &Board) -> Option<Problem> {
+    let missing = tilewright_planner::unserved(&planned.plan, board)?;
+    Some(Problem::new(
+        Blame::BadInput,
+        capitalised(&missing),
+        format!("strategy '{}'", planned.report.strategy),
+        "Choose another strategy to run it; `tilewright plan` plans and simulates this one.",
+    ))
 }
 
 /// Whether a strategy merely does not suit the model, so that another may.
@@ -82,6 +123,12 @@ fn no_plan(error: PlanError) -> Problem {
             text,
             "the tensor arena",
             "Export the model with a smaller input.",
+        ),
+        PlanError::Board { strategy, .. } => Problem::new(
+            Blame::BadInput,
+            text,
+            format!("strategy '{strategy}'"),
+            "Choose a board that `tilewright boards` lists with the memory, or another strategy.",
         ),
         PlanError::UnknownStrategy { .. } => {
             Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
@@ -139,10 +186,19 @@ pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
 /// [`Blame::BadInput`] if operators have no kernel, [`Blame::DoesNotFit`] if it does not fit; else a
 /// plan without image is our fault.
 pub fn plan_file(planned: &Planned, model: &Model, board: &Board) -> Result<PlanFile, Problem> {
-    if let Some(problem) = cannot_run(&planned.report).or_else(|| does_not_fit(&planned.report)) {
+    let problem = cannot_run(&planned.report).or_else(|| does_not_fit(&planned.report));
+    if let Some(problem) = problem.or_else(|| unserved(planned, board)) {
         return Err(problem);
     }
     let image = tilewright_image::plan_image(&planned.plan, model)
         .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))?;
-    PlanFile::read(&image, board).map_err(|problem| Problem::ours(problem.error, problem.place))
+    let file = PlanFile::read(&image, board)
+        .map_err(|problem| Problem::ours(problem.error, problem.place))?;
+    let mut store = Vec::new();
+    if tilewright_image::stores(&planned.plan).any(|space| space == Space::ExternalFlash) {
+        StoreImage::new(&planned.plan, model, &image, Space::ExternalFlash)
+            .and_then(|made| made.write(&mut |piece| store.extend_from_slice(piece)))
+            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "store image"))?;
+    }
+    Ok(file.with_external_flash(store))
 }

@@ -1,0 +1,366 @@
+//! Follows programs step by step with what every byte of every memory holds.
+
+use std::ops::Range;
+
+use crate::contents::{Contents, Held};
+use crate::order::{self, Placed};
+use crate::parts::{self, Place};
+use crate::races::Accesses;
+use crate::{CheckError, Proof, constants, fused, moves, node, shapes, transfers};
+use tilewright_board::Board;
+use tilewright_model::{Model, NodeId, TensorId};
+use tilewright_plan::rows::{self, Row};
+use tilewright_plan::{
+    Instruction, Kernel, LaneKind, Op, Plan, PlannedLayer, Program, Role, RowOrder, Space, Span,
+    Step, Tile, View, domain,
+};
+
+/// What the memories of a board hold while programs run.
+#[derive(Clone)]
+pub struct Follow<'a> {
+    plan: &'a Plan,
+    model: &'a Model,
+    board: &'a Board,
+    /// For each tensor of the model, the one whose elements its bytes are.
+    places: Vec<Place>,
+    /// By the space's number.
+    contents: [Contents; 6],
+    /// Who touched what in the frame, by the space's number.
+    accesses: [Accesses; 6],
+    /// What boot programs have written.
+    loaded: Vec<(Space, Range<u64>)>,
+    boots: bool,
+}
+
+impl<'a> Follow<'a> {
+    /// Memories before anything runs.
+    ///
+    /// # Errors
+    /// Names the layer that claims to need no step and does.
+    pub fn new(plan: &'a Plan, model: &'a Model, board: &'a Board) -> Result<Self, CheckError> {
+        Ok(Self {
+            plan,
+            model,
+            board,
+            places: parts::places(plan, model)?,
+            contents: Space::ALL.map(|space| constants::stored(plan, model, space)),
+            accesses: Default::default(),
+            loaded: Vec::new(),
+            boots: false,
+        })
+    }
+
+    /// Runs a program for a frame, or a boot program.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn run(&mut self, program: &Program, proof: &mut Proof) -> Result<(), CheckError> {
+        let mut kinds = program.lanes.iter().map(|lane| lane.kind);
+        let alone = kinds.next() == Some(LaneKind::Core) && !kinds.any(|k| k == LaneKind::Core);
+        if !alone || program.stages != 1 {
+            return Err(CheckError::Plan(format!(
+                "program '{}' is no single-frame program with one core lane, the first",
+                program.name
+            )));
+        }
+        self.boots = program.boot;
+        self.accesses = Default::default();
+        if !program.boot {
+            self.inputs(program)?;
+        }
+        let plan = self.plan;
+        let fault = |lane: usize, number: usize, reason: String| {
+            let step = program.lanes.get(lane).and_then(|lane| lane.steps.get(number));
+            let layer = step.and_then(|step| plan.layers.get(usize::from(step.layer)));
+            CheckError::Step {
+                program: program.name.clone(),
+                lane,
+                step: number,
+                layer: layer.map(|layer| layer.name.clone()).unwrap_or_default(),
+                reason,
+            }
+        };
+        let sequence = order::sequence(program).map_err(|(lane, number)| {
+            fault(lane, number, "it waits for what can never end".to_owned())
+        })?;
+        for placed in sequence {
+            let lane = &program.lanes[placed.lane];
+            let step = &lane.steps[placed.step];
+            let bytes = match step.instruction {
+                Instruction::Compute { .. } if lane.kind == LaneKind::Core && !program.boot => {
+                    self.compute_step(step, &placed)
+                }
+                Instruction::Copy { source, destination, .. } => {
+                    self.copy(lane.kind, [source, destination], &placed)
+                }
+                Instruction::Mark(_) => Ok(0),
+                Instruction::Compute { .. } => Err("nothing computes there".to_owned()),
+            };
+            proof.bytes += bytes.map_err(|reason| fault(placed.lane, placed.step, reason))?;
+            proof.steps += 1;
+        }
+        if program.boot { Ok(()) } else { self.outputs(program) }
+    }
+
+    fn inputs(&mut self, program: &Program) -> Result<(), CheckError> {
+        if program.inputs.len() != self.model.inputs.len() {
+            return Err(CheckError::Plan("number of inputs differs from the model's".to_owned()));
+        }
+        for (io, id) in program.inputs.iter().zip(&self.model.inputs) {
+            let view = self.plan.views.get(io.view as usize).copied().unwrap_or_default();
+            let elements = shapes::bytes(self.model, *id);
+            node::check_io(io, self.model, *id).map_err(CheckError::Plan)?;
+            let space = self.whole(&view, elements).filter(|space| space.is_writable());
+            let space = space.ok_or_else(|| {
+                let name = &self.model.tensor(*id).name;
+                CheckError::Plan(format!("input '{name}' is not a whole tensor in RAM"))
+            })?;
+            let address = u64::from(view.offset);
+            self.spares(space, &touched(&view)).map_err(CheckError::Plan)?;
+            let (place, contents) = (self.places[id.0], &mut self.contents[space as usize]);
+            let written = place.pieces(0, elements, |before, bytes, element| {
+                contents.write(address + before, bytes, Held::Tensor(place.root), element);
+                Ok(())
+            });
+            written.map_err(CheckError::Plan)?;
+        }
+        Ok(())
+    }
+
+    /// The space of a view of `elements` bytes, one behind the other, all inside of it.
+    fn whole(&self, view: &View, elements: u64) -> Option<Space> {
+        let space = view.space()?;
+        let inside = domain::check_view(view, self.plan.space(space).0).is_ok();
+        (inside && view.is_contiguous() && view.elements() == elements).then_some(space)
+    }
+
+    /// Bytes that boot programs have loaded stay as they are.
+    fn spares(&self, space: Space, range: &Range<u64>) -> Result<(), String> {
+        let mut loaded = self.loaded.iter().filter(|(there, _)| *there == space);
+        if !self.boots && loaded.any(|(_, loaded)| meets(loaded, range)) {
+            return Err("overwrites what was loaded at start".to_owned());
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, kind: LaneKind, spans: [u32; 2], placed: &Placed) -> Result<u64, String> {
+        let [from, to] = spans.map(|index| self.plan.spans.get(index as usize).copied());
+        let (from, to) = from.zip(to).ok_or("unknown span")?;
+        transfers::check(self.board, kind, &from, &to)?;
+        let inside = |span: &Span| {
+            let space = span.space()?;
+            let end = u64::from(span.offset) + span.extent();
+            (end <= self.plan.space(space).0).then_some(space)
+        };
+        let outside = "a copy reaches past the end of its space";
+        let (source, target) = inside(&from).zip(inside(&to)).ok_or(outside)?;
+        for run in transfers::runs(&from) {
+            self.accesses[source as usize].read(transfers::lines(run), placed)?;
+        }
+        for run in transfers::runs(&to) {
+            self.accesses[target as usize].write(transfers::lines(run.clone()), placed)?;
+            self.spares(target, &run)?;
+            if self.boots {
+                self.loaded.push((target, run));
+            }
+        }
+        // All is read before any is written: a copy's own spans share no line, or are refused.
+        let shared = transfers::runs(&from).any(|a| {
+            let a = transfers::lines(a);
+            source == target && transfers::runs(&to).any(|b| meets(&a, &transfers::lines(b)))
+        });
+        if shared {
+            return Err("source and destination of a copy share a cache line".to_owned());
+        }
+        let mut taken = Contents::default();
+        let mut filled = 0;
+        for run in transfers::runs(&from) {
+            let bytes = run.end - run.start;
+            let mut part = self.contents[source as usize].cut(run.start, bytes);
+            taken.paste(filled, &mut part, 0, bytes);
+            filled += bytes;
+        }
+        let mut used = 0;
+        for run in transfers::runs(&to) {
+            let bytes = run.end - run.start;
+            self.contents[target as usize].paste(run.start, &mut taken, used, bytes);
+            used += bytes;
+        }
+        Ok(from.bytes())
+    }
+
+    fn compute_step(&mut self, step: &Step, placed: &Placed) -> Result<u64, String> {
+        let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
+            return Err("no compute step".to_owned());
+        };
+        let layer = self.plan.layers.get(usize::from(step.layer)).ok_or("unknown layer")?;
+        let (record, views) = self.plan.operands(op, first_view).ok_or("unknown operands")?;
+        let tile = self.plan.tiles.get(tile as usize).ok_or("unknown tile")?;
+        domain::check_op(record)?;
+        domain::check_order(record, order)?;
+        domain::check_compute(record, tile, views)?;
+        let roles = record.kernel().map_or(&[][..], Kernel::roles);
+        for (role, view) in roles.iter().zip(views) {
+            let space = view.space().ok_or("unknown space")?;
+            domain::check_view(view, self.plan.space(space).0)?;
+            let accesses = &mut self.accesses[space as usize];
+            match role {
+                Role::Output => {
+                    accesses.write(touched(view), placed)?;
+                    self.spares(space, &touched(view))?;
+                }
+                _ => accesses.read(touched(view), placed)?,
+            }
+        }
+        if order == RowOrder::Whole {
+            return self.compute(layer, op, record, tile, views);
+        }
+        let mut bytes = 0;
+        let mut made: Vec<Row> = Vec::new();
+        for y in rows::sequence(tile, order) {
+            let row = Row::of(record, tile, views, y).ok_or("a row is none of its tile's")?;
+            domain::check_compute(record, &row.tile, row.operands())?;
+            let read = self.compute(layer, op, record, &row.tile, row.operands());
+            bytes += read.map_err(|reason| overwritten(record, &made, &row).unwrap_or(reason))?;
+            made.push(row);
+        }
+        Ok(bytes)
+    }
+
+    /// Follows a step, or one row of a step in rows.
+    fn compute(
+        &mut self,
+        layer: &PlannedLayer,
+        op: u32,
+        record: &Op,
+        tile: &Tile,
+        views: &[View],
+    ) -> Result<u64, String> {
+        let (first, meaning) = match layer.nodes.as_slice() {
+            [node] => (*node, node::meaning(self.model, NodeId(*node as usize), record, tile)?),
+            [conv, pool] => {
+                let nodes = [*conv, *pool].map(|node| NodeId(node as usize));
+                (*conv, fused::meaning(self.model, nodes, record, tile)?)
+            }
+            _ => return Err("no kernel computes as many nodes".to_owned()),
+        };
+        let node = &self.model.nodes[first as usize];
+        let kernel = record.kernel().ok_or("unknown kernel")?;
+        let mut bytes = 0;
+        let mut inputs = meaning.inputs.iter();
+        let mut output = None;
+        for (role, view) in kernel.roles().iter().zip(views) {
+            let contents = &self.contents[view.space().ok_or("unknown space")? as usize];
+            match role {
+                Role::Input => {
+                    let meant = *inputs.next().ok_or("more inputs than the node has")?;
+                    let shape = shapes::seen(self.model, kernel, meant, view)?;
+                    bytes += contents.read(view, shape, &self.places[meant.0])?;
+                }
+                Role::Output => output = Some(view),
+                Role::Constants if kernel == Kernel::Gather => {
+                    let gather = constants::gather(self.plan, first, op, view)?;
+                    let input = views.first().ok_or("no input")?;
+                    domain::check_gather(&gather, tile, input)?;
+                    moves::check(self.model, node, &gather, input)?;
+                }
+                Role::Weights | Role::Constants => {
+                    let role = (*role, kernel);
+                    constants::check_use(self.plan, first, op, role, (view, contents), &meaning)?;
+                }
+            }
+        }
+        let output = output.ok_or("no output")?;
+        let target = output.space().filter(|space| space.is_writable());
+        let target = target.ok_or("an activation is written where it cannot be")?;
+        node::check_boxes(self.model, node, &meaning, kernel, views, output)?;
+        let written = touched(output);
+        let shared = domain::in_place(kernel, views);
+        for (index, (role, view)) in kernel.roles().iter().zip(views).enumerate() {
+            let apart = !meets(&touched(view), &written);
+            if *role != Role::Output && view.space == output.space && !apart {
+                if shared == Some(index) {
+                    continue;
+                }
+                return Err("output overlaps an input".to_owned());
+            }
+        }
+        let shape = match kernel {
+            Kernel::Gather | Kernel::Lut | Kernel::FullyConnected => {
+                shapes::seen(self.model, kernel, meaning.output, output)?
+            }
+            _ => node::output_shape(self.model, node, meaning.output)?,
+        };
+        let start = [
+            u64::from(tile.output_start[0]),
+            u64::from(tile.output_start[1]),
+            u64::from(tile.channel_start),
+        ];
+        let place = &self.places[meaning.output.0];
+        let contents = &mut self.contents[target as usize];
+        bytes += contents.write_view(output, tile, shape, place, start)?;
+        Ok(bytes)
+    }
+
+    fn outputs(&self, program: &Program) -> Result<(), CheckError> {
+        let fault = |id: TensorId, reason: &str| CheckError::Output {
+            tensor: self.model.tensor(id).name.clone(),
+            reason: reason.to_owned(),
+        };
+        if program.outputs.len() != self.model.outputs.len() {
+            return Err(CheckError::Plan("number of outputs differs from the model's".to_owned()));
+        }
+        for (io, id) in program.outputs.iter().zip(&self.model.outputs) {
+            let view = self.plan.views.get(io.view as usize);
+            let view = view.ok_or_else(|| fault(*id, "unknown view"))?;
+            node::check_io(io, self.model, *id).map_err(|reason| fault(*id, &reason))?;
+            let space = self
+                .whole(view, shapes::bytes(self.model, *id))
+                .filter(|space| space.is_writable())
+                .ok_or_else(|| fault(*id, "it is not a whole tensor in RAM"))?;
+            let shape = [u64::from(view.h), u64::from(view.w), u64::from(view.c)];
+            let read = self.contents[space as usize].read(view, shape, &self.places[id.0]);
+            read.map_err(|reason| fault(*id, &reason))?;
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of its space that a view can touch.
+fn touched(view: &View) -> Range<u64> {
+    u64::from(view.offset)..u64::from(view.offset) + view.extent()
+}
+
+const fn meets(a: &Range<u64>, b: &Range<u64>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+/// Why a row cannot be made, if that is because an earlier row of its step lies where it reads.
+fn overwritten(op: &Op, made: &[Row], row: &Row) -> Option<String> {
+    let roles = op.kernel()?.roles();
+    let is_input = |(role, _): &(&Role, &View)| **role == Role::Input;
+    for input in roles.iter().zip(row.operands()).filter(is_input).map(|(_, view)| view) {
+        for earlier in made {
+            let at = roles.iter().position(|role| *role == Role::Output)?;
+            let output = earlier.operands().get(at)?;
+            let lines = 0..u64::from(input.h);
+            let line = lines.into_iter().find(|line| {
+                let ring = u64::from(input.ring_rows);
+                let place = (line + u64::from(input.first_row)) % ring;
+                let start = u64::from(input.offset) + place * u64::from(input.row_pitch);
+                let pixels = (u64::from(input.w) - 1) * u64::from(input.column_pitch);
+                let bytes = start..start + pixels + u64::from(input.c);
+                input.space == output.space && meets(&bytes, &touched(output))
+            });
+            if let Some(line) = line {
+                return Some(format!(
+                    "row {} overwrites input row {} that row {} still reads",
+                    earlier.tile.output_start[0],
+                    i64::from(input.y0) + line as i64,
+                    row.tile.output_start[0]
+                ));
+            }
+        }
+    }
+    None
+}

@@ -1,0 +1,121 @@
+//! Plan + model → store images: what lies in external flash or on a card.
+
+use tilewright_model::Model;
+use tilewright_plan::image::{
+    CRC, Header, STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, SectionRecord,
+    StoreHeader,
+};
+use tilewright_plan::{Plan, Space};
+use zerocopy::{FromBytes, IntoBytes};
+
+use crate::plan::{ImageBuildError, board_id, packed};
+
+/// The spaces of a plan that have store images.
+pub fn stores(plan: &Plan) -> impl Iterator<Item = Space> + '_ {
+    let spaces = [Space::ExternalFlash, Space::Card].into_iter();
+    spaces.filter(|space| plan.constants.iter().any(|block| block.space == *space))
+}
+
+/// Bytes of a store's weights, its header left out.
+pub(crate) fn weight_bytes(plan: &Plan, space: Space) -> u64 {
+    plan.space(space).0.saturating_sub(STORE_ALIGNMENT as u64)
+}
+
+/// Calls `sink` with the weights of a store, piece by piece: blocks in the order of their places,
+/// zeros between.
+pub(crate) fn for_each_piece(
+    plan: &Plan,
+    model: &Model,
+    space: Space,
+    sink: &mut dyn FnMut(&[u8]),
+) -> Result<(), ImageBuildError> {
+    let mut blocks: Vec<_> =
+        plan.constants.iter().enumerate().filter(|(_, block)| block.space == space).collect();
+    blocks.sort_by_key(|(_, block)| block.offset);
+    let mut end = STORE_ALIGNMENT as u64;
+    let skip = |from: u64, to: u64, sink: &mut dyn FnMut(&[u8])| {
+        const ZEROS: [u8; STORE_ALIGNMENT] = [0; STORE_ALIGNMENT];
+        let mut left = to.saturating_sub(from) as usize;
+        while left > 0 {
+            let part = left.min(ZEROS.len());
+            sink(&ZEROS[..part]);
+            left -= part;
+        }
+    };
+    for (index, block) in blocks {
+        if block.offset < end || block.offset + block.bytes.0 > plan.space(space).0 {
+            let reason = "it overlaps another, the header or the end of its store";
+            return Err(ImageBuildError::Constant { index, reason });
+        }
+        skip(end, block.offset, sink);
+        sink(&packed(model, index, block)?);
+        end = block.offset + block.bytes.0;
+    }
+    skip(end, plan.space(space).0, sink);
+    Ok(())
+}
+
+/// A store image. It is made in pieces, since it may be larger than memory.
+pub struct StoreImage<'p> {
+    plan: &'p Plan,
+    model: &'p Model,
+    space: Space,
+    header: StoreHeader,
+}
+
+impl<'p> StoreImage<'p> {
+    /// The store image of a space of `plan` ([`stores`]), for the plan image that was made of it.
+    ///
+    /// # Errors
+    /// [`ImageBuildError`]; a plan that passed its check against the model has its stores.
+    pub fn new(
+        plan: &'p Plan,
+        model: &'p Model,
+        plan_image: &[u8],
+        space: Space,
+    ) -> Result<Self, ImageBuildError> {
+        let bytes = plan.space(space).0;
+        let store_bytes = u32::try_from(bytes).map_err(|_| ImageBuildError::TooLarge(bytes))?;
+        let (image, _) = Header::read_from_prefix(plan_image)
+            .map_err(|_| ImageBuildError::TooLarge(plan_image.len() as u64))?;
+        let mut crc = CRC.digest();
+        for_each_piece(plan, model, space, &mut |piece| crc.update(piece))?;
+        let weights = SectionRecord {
+            kind: STORE_WEIGHTS,
+            offset: STORE_ALIGNMENT as u32,
+            bytes: weight_bytes(plan, space) as u32,
+            crc: crc.finalize(),
+        };
+        let mut table = [SectionRecord::default(); 8];
+        table[0] = weights;
+        let mut header = StoreHeader {
+            magic: STORE_MAGIC,
+            version: STORE_VERSION,
+            sections: 1,
+            space: space as u32,
+            store_bytes,
+            board: board_id(&plan.board)?,
+            plan_id: image.plan_id,
+            table,
+            header_crc: 0,
+            reserved: [0; 77],
+        };
+        header.header_crc = header.crc();
+        Ok(Self { plan, model, space, header })
+    }
+
+    /// Its length.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.header.store_bytes as u64
+    }
+
+    /// Calls `sink` with its bytes, piece by piece.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn write(&self, sink: &mut dyn FnMut(&[u8])) -> Result<(), ImageBuildError> {
+        sink(self.header.as_bytes());
+        for_each_piece(self.plan, self.model, self.space, sink)
+    }
+}

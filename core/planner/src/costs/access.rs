@@ -1,0 +1,220 @@
+//! What the core waits for operands that lie outside of the chip.
+//!
+//! How often kernels load what of each operand follows from how the field's kernels are made
+//! (CMSIS-NN: words of four int8 values, blocks of two pixels by two channels, windows gathered once
+//! a pixel). Without a cache each load waits for its memory; with one, each line that is not there.
+//! Stores wait only as far as they take longer than the computation: they are buffered.
+
+use tilewright_board::{Access, Board, DataCache, Timing};
+use tilewright_plan::{Cycles, Kernel, Op, Role, Space, Tile, View};
+
+use super::file::Costs;
+use super::nominal::nominal;
+
+/// Bytes of a load.
+const WORD: u64 = 4;
+/// Picoseconds of a second.
+const SECOND_PS: u128 = 1_000_000_000_000;
+
+/// Loads of an operand, or of scratch memory, during a step.
+#[derive(Clone, Copy, Debug, Default)]
+struct Loads {
+    words: u64,
+    /// Bytes that are loaded at least once.
+    bytes: u64,
+    /// Bytes that are loaded between two loads of the same.
+    reuse: u64,
+    /// As `reuse` if loads of the same row are meant, which are fewer; loads of other rows come
+    /// again `rows` times.
+    row_reuse: u64,
+    rows: u64,
+}
+
+impl Loads {
+    /// Each of `bytes` once.
+    const fn once(bytes: u64) -> Self {
+        Self { words: bytes.div_ceil(WORD), bytes, reuse: 0, row_reuse: 0, rows: 1 }
+    }
+
+    /// `words` loads of a block of `bytes`, all of it again and again.
+    const fn again(words: u64, bytes: u64) -> Self {
+        Self { words, bytes, reuse: bytes, row_reuse: bytes, rows: 1 }
+    }
+
+    /// Lines that come from memory through a cache, half of which is taken to hold other things.
+    fn lines(&self, cache: &DataCache) -> u64 {
+        let (line, room) = (u64::from(cache.line_bytes.max(1)), u64::from(cache.bytes / 2));
+        let all = (self.words * WORD).div_ceil(line);
+        let least = self.bytes.div_ceil(line);
+        let found = match (self.reuse <= room, self.row_reuse <= room) {
+            (true, _) => least,
+            (false, true) => least * self.rows,
+            (false, false) => all,
+        };
+        found.min(all.max(least))
+    }
+}
+
+/// What the core waits during a step that computes for `compute` cycles if no access waits.
+pub fn waits(
+    costs: &Costs,
+    board: &Board,
+    op: &Op,
+    tile: &Tile,
+    operands: &[View],
+    compute: Cycles,
+) -> Cycles {
+    let roles = op.kernel().map_or(&[][..], Kernel::roles);
+    let outside = |view: &View| {
+        let space = view.space().filter(|s| matches!(s, Space::ExternalRam | Space::ExternalFlash));
+        board.external(space?)?.timing.as_ref()
+    };
+    if !operands.iter().any(|view| outside(view).is_some()) {
+        return Cycles(0);
+    }
+    let cache = board.core.data_cache.as_ref();
+    let (mut reads, mut writes) = (0, 0);
+    for (index, (role, view)) in roles.iter().zip(operands).enumerate() {
+        let Some(timing) = outside(view) else { continue };
+        if *role == Role::Output {
+            writes += stored(timing, cache, view);
+            continue;
+        }
+        reads += loaded(timing, cache, &loads(op, tile, operands, *role, view));
+        if index == 0 && costs.im2col && op.kernel() == Some(Kernel::Conv) {
+            reads += loaded(timing, cache, &scratch(op, tile, operands));
+        }
+    }
+    let cycles = |ps: u128| {
+        let cycles = (ps * u128::from(board.core.clock.hertz.0)).div_ceil(SECOND_PS);
+        Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
+    };
+    cycles(reads) + (cycles(writes) - compute)
+}
+
+/// Loads of an operand.
+fn loads(op: &Op, tile: &Tile, operands: &[View], role: Role, view: &View) -> Loads {
+    let [(_, macs), (_, results), _] = nominal(op, tile, operands);
+    let bytes = view.elements();
+    let pixels = results / u64::from(tile.channels).max(1);
+    let [down, across] = op.window.map(|side| u64::from(side).max(1));
+    // Windows of the input: its rows come again with each row of the window, unless they are still
+    // there.
+    let windows = |words: u64| Loads {
+        words,
+        bytes,
+        reuse: if down * across == 1 { 0 } else { down * u64::from(view.row_pitch) },
+        row_reuse: down * across * u64::from(view.c),
+        rows: down,
+    };
+    let kernel = op.kernel();
+    match (role, kernel) {
+        (Role::Weights, Some(Kernel::Depthwise)) => Loads::again(macs / WORD, bytes),
+        (Role::Weights, Some(Kernel::FullyConnected)) => Loads::once(bytes),
+        // A word of weights serves two pixels.
+        (Role::Weights, _) => Loads::again((macs / (2 * WORD)).max(bytes / WORD), bytes),
+        (Role::Constants, Some(Kernel::Depthwise)) => Loads::again(3 * results, bytes),
+        (Role::Constants, Some(Kernel::Conv | Kernel::ConvMaxPool | Kernel::TransposeConv)) => {
+            Loads::again(3 * results.div_ceil(2), bytes)
+        }
+        (Role::Constants, Some(Kernel::Lut)) => Loads::again(results, bytes),
+        (_, Some(Kernel::Depthwise)) => windows(macs / WORD),
+        (_, Some(Kernel::Conv | Kernel::ConvMaxPool | Kernel::TransposeConv)) => {
+            let gathered = macs / u64::from(tile.channels).max(1);
+            windows(gathered.max(bytes).div_ceil(WORD))
+        }
+        // A word of the input serves four channels.
+        (_, Some(Kernel::FullyConnected)) => Loads::again(macs / (4 * WORD), bytes),
+        (_, Some(Kernel::MaxPool | Kernel::AveragePool)) => {
+            windows((pixels * down * across * u64::from(view.c)).div_ceil(WORD))
+        }
+        (_, Some(Kernel::Gather)) => Loads { words: bytes, ..Loads::once(bytes) },
+        // The largest value, the sum, the results.
+        (_, Some(Kernel::Softmax | Kernel::LogSoftmax)) => {
+            Loads { words: 3 * bytes, ..Loads::again(0, bytes) }
+        }
+        _ => Loads::once(bytes),
+    }
+}
+
+/// Loads and stores of the windows of two pixels as 16-bit integers, each of which serves two
+/// channels.
+fn scratch(op: &Op, tile: &Tile, operands: &[View]) -> Loads {
+    let [(_, macs), ..] = nominal(op, tile, operands);
+    let gathered = 2 * macs / u64::from(tile.channels).max(1);
+    let pixels = tile.output_size.map(u64::from).iter().product::<u64>().max(1);
+    Loads::again((macs + gathered).div_ceil(WORD), 2 * gathered / pixels)
+}
+
+/// Picoseconds of loads.
+fn loaded(timing: &Timing, cache: Option<&DataCache>, loads: &Loads) -> u128 {
+    match cache {
+        Some(cache) => {
+            u128::from(loads.lines(cache)) * one(timing.core_read, u64::from(cache.line_bytes))
+        }
+        None => u128::from(loads.words) * one(timing.core_read, WORD),
+    }
+}
+
+/// Picoseconds of stores of a view's bytes, one by one; a cache writes whole lines.
+fn stored(timing: &Timing, cache: Option<&DataCache>, view: &View) -> u128 {
+    let Some(access) = timing.core_write else { return 0 };
+    match cache {
+        Some(cache) => {
+            let line = u64::from(cache.line_bytes.max(1));
+            u128::from(view.elements().div_ceil(line)) * one(access, line)
+        }
+        None => u128::from(view.elements()) * one(access, 1),
+    }
+}
+
+/// Picoseconds of an access of `bytes`.
+fn one(access: Access, bytes: u64) -> u128 {
+    let rate = u128::from(access.bytes_per_second.max(1));
+    u128::from(access.latency_ps) + u128::from(bytes) * SECOND_PS / rate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pointwise(space: Space) -> (Op, Tile, Vec<View>) {
+        let op = Op {
+            kernel: Kernel::Conv as u16,
+            window: [1, 1],
+            stride: [1, 1],
+            dilation: [1, 1],
+            groups: 1,
+            ..Op::default()
+        };
+        let tile =
+            Tile { output_size: [10, 10], channels: 64, valid_size: [10, 10], ..Tile::default() };
+        let views = vec![
+            View::whole(space, 0, 10, 10, 32),
+            View::whole(space, 4096, 10, 10, 64),
+            View::bytes(space, 16_384, 2048),
+            View::bytes(space, 32_768, 768),
+        ];
+        (op, tile, views)
+    }
+
+    fn waited(board: &str, space: Space) -> u64 {
+        let board = tilewright_board::find(board).unwrap();
+        let (op, tile, views) = pointwise(space);
+        let costs = Costs::on(&board);
+        waits(&costs, &board, &op, &tile, &views, Cycles(u64::MAX)).0
+    }
+
+    #[test]
+    fn each_word_waits_without_a_cache_and_each_line_with_one() {
+        let macs = 10 * 10 * 64 * 32u64;
+        // Weights, windows, scratch, constants: words of 14 cycles and a bit.
+        let words = macs / 8 + 10 * 10 * 32 / 4 + (macs + 2 * 3200) / 4 + 3 * 6400 / 2;
+        let found = waited("paper-tinyops-f469", Space::ExternalRam);
+        assert!(found > 14 * words && found < 15 * words, "{found} for {words} words");
+        let cached = waited("paper-tinyops-f746", Space::ExternalRam);
+        let bytes = 3200 + 2048 + 768 + 128;
+        assert!(cached >= 20 * bytes / 32 && cached < 100 * bytes / 32, "{cached}");
+        assert_eq!(waited("paper-tinyops-f469", Space::Arena), 0);
+    }
+}

@@ -1,0 +1,146 @@
+//! `external`: activations and weights outside of the chip; the core reads and writes them there.
+//!
+//! The configuration that Sadiq's thesis (section 4.1) compares with: every operand lies outside of
+//! the chip. A boot program copies the weights to RAM where they fit there, since serial flash
+//! answers later than SDRAM; boards without memory-mapped flash keep them in the plan image.
+
+use super::Search;
+use super::sharing::Candidate;
+use crate::PlanError;
+use crate::allocate::{self, Buffer, PLANNING_BUDGET};
+use crate::lower::{self, Stored};
+use crate::planning::Progress;
+use crate::share::{Arranged, Parts};
+use tilewright_board::{Board, Memory, MemoryKind};
+use tilewright_model::Model;
+use tilewright_plan::image::STORE_ALIGNMENT;
+use tilewright_plan::{
+    Bytes, InputResidency, Instruction, Lane, LaneKind, Plan, Program, Space, Span, Step,
+};
+
+/// What tensors and blocks of weights in external memory start at multiples of: cache lines, so
+/// that those of one hold nothing of another.
+pub const LINE: u64 = 32;
+
+/// Why the strategy has no plans for a board; nothing if it has.
+#[must_use]
+pub fn obstacle(board: &Board) -> Option<String> {
+    let ram = board.external(Space::ExternalRam).is_none();
+    ram.then(|| format!("board '{}' has no external RAM that the core can address", board.id))
+}
+
+/// The search: one step.
+pub struct Placing(Candidate);
+
+impl Placing {
+    /// Places all activations in external RAM.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the tensor that cannot be planned.
+    pub fn new(model: &Model) -> Result<Self, PlanError> {
+        let layers = lower::layers(model);
+        let mut tensors = lower::tensors(model, &layers)?;
+        let block = |tensor: &tilewright_plan::PlannedTensor| {
+            let bytes = tensor.bytes.align_up(LINE);
+            Buffer::new(tensor.first.into(), tensor.end.max(tensor.first).into(), bytes)
+                .aligned(LINE)
+        };
+        let found = allocate::least(tensors.iter().map(block).collect(), PLANNING_BUDGET)?;
+        for (tensor, offset) in tensors.iter_mut().zip(found.solution.offsets) {
+            tensor.space = Space::ExternalRam;
+            tensor.offset = offset;
+        }
+        let height = found.solution.height;
+        Ok(Self(Candidate { layers, arranged: Arranged { tensors, parts: Parts::none(), height } }))
+    }
+}
+
+impl Search for Placing {
+    fn advance(&mut self, _: &Model, _: u64) -> Result<bool, PlanError> {
+        Ok(true)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress::default()
+    }
+
+    fn finish(self: Box<Self>, _: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
+        Ok((self.0, Some(Bytes(0))))
+    }
+}
+
+/// The plan of tensors that lie in external RAM: whole layers, which the core computes there.
+///
+/// # Errors
+/// [`PlanError`] names the node that no kernel runs as it is.
+pub fn plan(model: &Model, board: &Board, found: Candidate) -> Result<Plan, PlanError> {
+    let Candidate { layers, arranged: Arranged { tensors, parts, height } } = found;
+    let stored = match board.external(Space::ExternalFlash) {
+        Some(_) => Stored {
+            weights: Space::ExternalFlash,
+            channels: Space::ExternalFlash,
+            reserved: STORE_ALIGNMENT as u64,
+            alignment: LINE,
+        },
+        None => Stored { alignment: LINE, ..Stored::IMAGE },
+    };
+    let mut plan = lower::draft_stored(model, &layers, &parts, tensors, stored)?;
+    plan.input = InputResidency::External;
+    plan.space_bytes[Space::ExternalRam as usize] = height.align_up(LINE);
+    let flash = &mut plan.space_bytes[Space::ExternalFlash as usize];
+    let is_stored = plan.constants.iter().any(|block| block.space == Space::ExternalFlash);
+    *flash = if is_stored { flash.align_up(LINE) } else { Bytes(0) };
+    if is_stored {
+        load(&mut plan, board);
+    }
+    Ok(plan)
+}
+
+/// Lets a boot program copy the weights from flash to RAM, from where the core reads them sooner; if
+/// they fit there beside the activations, and the firmware drives DMA.
+fn load(plan: &mut Plan, board: &Board) {
+    let is_flash = |memory: &&Memory| memory.kind == MemoryKind::QspiFlash;
+    let flash = board.external(Space::ExternalFlash).filter(is_flash);
+    let engine = board.engine(LaneKind::Dma).filter(|_| board.drives(LaneKind::Dma));
+    let (Some(_), Some(engine)) = (flash, engine) else { return };
+    let first = plan.space(Space::ExternalRam).0;
+    let header = STORE_ALIGNMENT as u64;
+    let bytes = plan.space(Space::ExternalFlash).0 - header;
+    let largest = engine.largest_bytes.0 / LINE * LINE;
+    if first + bytes > board.tier_bytes()[Space::ExternalRam as usize] || largest == 0 {
+        return;
+    }
+    for view in plan.views.iter_mut().filter(|v| v.space == Space::ExternalFlash as u8) {
+        view.space = Space::ExternalRam as u8;
+        view.offset = (u64::from(view.offset) - header + first) as u32;
+    }
+    let mut steps = Vec::new();
+    let mut done = 0;
+    while done < bytes {
+        let length = (bytes - done).min(largest);
+        let span = |space: Space, offset: u64| Span {
+            offset: offset as u32,
+            rows: 1,
+            row_bytes: length as u32,
+            pitch: length as u32,
+            space: space as u8,
+            reserved: [0; 3],
+        };
+        let source = plan.spans.len() as u32;
+        plan.spans.push(span(Space::ExternalFlash, header + done));
+        plan.spans.push(span(Space::ExternalRam, first + done));
+        let instruction = Instruction::Copy { source, destination: source + 1, sum: None };
+        steps.push(Step { after: [None; 3], stage: 0, layer: 0, instruction });
+        done += length;
+    }
+    plan.space_bytes[Space::ExternalRam as usize] = Bytes(first + bytes);
+    let core = Lane { kind: LaneKind::Core, steps: Vec::new() };
+    plan.programs.push(Program {
+        name: "load".to_owned(),
+        boot: true,
+        stages: 1,
+        lanes: vec![core, Lane { kind: LaneKind::Dma, steps }],
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+    });
+}

@@ -1,0 +1,221 @@
+//! How operators are cut into tiles: the thesis' algorithm 3.
+
+use std::ops::Range;
+
+use super::{Outputs, Overlaid};
+use crate::strategy::external::LINE;
+use tilewright_plan::rows::Row;
+use tilewright_plan::{Instruction, Kernel, Op, Plan, Role, RowOrder, Space, Step, Tile, View};
+
+/// A step of the plan that is overlaid: whole operands in external memory.
+pub struct Operator<'p> {
+    /// The step.
+    pub step: &'p Step,
+    /// Index of its op.
+    pub op: u32,
+    record: &'p Op,
+    kernel: Kernel,
+    tile: &'p Tile,
+    /// Its operands.
+    pub views: &'p [View],
+}
+
+/// A part of an operator's work: a tile with the operands that it needs, where they lie.
+#[derive(Clone, Debug)]
+pub struct Tiny {
+    /// The tile.
+    pub tile: Tile,
+    /// Its operands.
+    pub views: Vec<View>,
+}
+
+impl<'p> Operator<'p> {
+    /// The operators of a plan's program, in order.
+    pub fn of(plan: &'p Plan) -> Vec<Self> {
+        let program = plan.programs.iter().find(|program| !program.boot);
+        let core = program.and_then(|program| program.lanes.first());
+        let steps = core.map_or(&[][..], |lane| &lane.steps);
+        let operator = |step: &'p Step| {
+            let Instruction::Compute { op, tile, first_view, order: RowOrder::Whole } =
+                step.instruction
+            else {
+                return None;
+            };
+            let (record, views) = plan.operands(op, first_view)?;
+            let (kernel, tile) = (record.kernel()?, plan.tiles.get(tile as usize)?);
+            Some(Self { step, op, record, kernel, tile, views })
+        };
+        steps.iter().filter_map(operator).collect()
+    }
+
+    /// The roles of its operands.
+    pub fn roles(&self) -> &'static [Role] {
+        self.kernel.roles()
+    }
+
+    /// Inputs that are fetched: those outside of the chip.
+    pub fn inputs(&self) -> impl Iterator<Item = usize> {
+        self.operands(Role::Input)
+    }
+
+    /// The operands of a role that lie outside of the chip.
+    pub fn operands(&self, wanted: Role) -> impl Iterator<Item = usize> {
+        let roles = self.roles().iter().zip(self.views).enumerate();
+        let is_wanted = move |(_, (role, view)): &(usize, (&Role, &View))| {
+            let outside = [Space::ExternalRam, Space::ExternalFlash];
+            **role == wanted && view.space().is_some_and(|space| outside.contains(&space))
+        };
+        roles.filter(is_wanted).map(|(index, _)| index)
+    }
+
+    /// Bytes of its operands of a role that lie outside of the chip, whole lines each.
+    pub fn bytes(&self, role: Role) -> u64 {
+        self.operands(role).map(|index| self.views[index].extent().next_multiple_of(LINE)).sum()
+    }
+
+    /// The largest factor that it can be cut by.
+    fn most(&self) -> u16 {
+        if self.kernel.makes_rows() { self.tile.output_size[0].max(1) } else { 1 }
+    }
+
+    /// Its tiles when it is cut by `factor`: as many rows of the output each, or one more in the
+    /// first (section 4.2.5.2).
+    pub fn tiles(&self, factor: u16) -> Vec<Tiny> {
+        let factor = factor.clamp(1, self.most());
+        let rows = self.tile.output_size[0];
+        if factor == 1 {
+            return vec![Tiny { tile: *self.tile, views: self.views.to_vec() }];
+        }
+        let mut start = self.tile.output_start[0];
+        (0..factor)
+            .filter_map(|index| {
+                let end = start + rows / factor + u16::from(index < rows % factor);
+                let made = Row::several(self.record, self.tile, self.views, start..end)?;
+                start = end;
+                Some(Tiny { tile: made.tile, views: made.operands().to_vec() })
+            })
+            .collect()
+    }
+
+    /// Bytes of the largest tile of an input, and of the output if that is staged.
+    fn sizes(&self, factor: u16, alignment: u64, outputs: Outputs) -> [u64; 2] {
+        let mut largest = [0; 2];
+        for tiny in self.tiles(factor) {
+            for input in self.inputs() {
+                let bytes = fetched(&tiny.views[input], alignment);
+                largest[0] = largest[0].max((bytes.end - bytes.start).next_multiple_of(LINE));
+            }
+            if outputs == Outputs::Staged && self.can_stage(&tiny, alignment) {
+                let output = self.operands(Role::Output).map(|index| tiny.views[index].extent());
+                largest[1] = largest[1].max(output.sum::<u64>().next_multiple_of(LINE));
+            }
+        }
+        largest
+    }
+
+    /// Whether DMA can move a tile of the output: its bytes follow each other, and start where the
+    /// engine can start.
+    pub fn can_stage(&self, tiny: &Tiny, alignment: u64) -> bool {
+        self.operands(Role::Output).all(|index| {
+            let (part, whole) = (&tiny.views[index], &self.views[index]);
+            let ends = u64::from(part.offset) + part.extent();
+            let is_last = ends == u64::from(whole.offset) + whole.extent();
+            part.is_contiguous()
+                && whole.is_contiguous()
+                && u64::from(part.offset).is_multiple_of(alignment)
+                && (is_last || ends.is_multiple_of(alignment))
+        })
+    }
+}
+
+/// The bytes that are fetched for an operand: from where the engine can start to where it can end.
+pub fn fetched(view: &View, alignment: u64) -> Range<u64> {
+    let start = u64::from(view.offset);
+    start / alignment * alignment..(start + view.extent()).next_multiple_of(alignment)
+}
+
+/// How the operators are cut.
+#[derive(Clone, Debug)]
+pub struct Partition {
+    /// Bytes of a buffer for tiles of inputs.
+    pub tiny: u64,
+    /// Bytes of a buffer for tiles of outputs; 0: the core writes them where they belong.
+    pub output: u64,
+    /// Bytes of the buffers for biases and quantisation parameters.
+    pub parameters: u64,
+    /// Of each operator the factor that it is cut by; nothing if its inputs stay where they are.
+    pub factors: Vec<Option<u16>>,
+}
+
+/// Sizes of an operator's tiles for every factor, computed when they are first asked for.
+struct Sizes<'o, 'p> {
+    operator: &'o Operator<'p>,
+    known: Vec<[u64; 2]>,
+}
+
+impl Sizes<'_, '_> {
+    fn at(&mut self, factor: u16, alignment: u64, outputs: Outputs) -> [u64; 2] {
+        let factor = factor.clamp(1, self.operator.most());
+        while self.known.len() < usize::from(factor) {
+            let next = self.known.len() as u16 + 1;
+            self.known.push(self.operator.sizes(next, alignment, outputs));
+        }
+        self.known[usize::from(factor) - 1]
+    }
+}
+
+/// Algorithm 3: the smallest factor by which all operators can be cut so that their tiles fit
+/// `budget` bytes, then for each the smallest with which it fits the buffers.
+pub fn partition(
+    operators: &[Operator<'_>],
+    budget: u64,
+    alignment: u64,
+    overlaid: Overlaid,
+) -> Partition {
+    let outputs = overlaid.outputs;
+    let parameters = operators.iter().map(|o| o.bytes(Role::Constants)).max().unwrap_or(0);
+    let parameters = if overlaid.parameters && parameters <= budget { parameters } else { 0 };
+    let mut sizes: Vec<Sizes<'_, '_>> =
+        operators.iter().map(|operator| Sizes { operator, known: Vec::new() }).collect();
+    let mut taken: Vec<bool> = operators
+        .iter()
+        .map(|operator| overlaid.inputs && operator.inputs().next().is_some())
+        .collect();
+    let most = operators.iter().map(Operator::most).max().unwrap_or(1);
+    let [tiny, output] = loop {
+        let found = (1..=most).find_map(|factor| {
+            let mut largest = [0; 2];
+            for (sizes, _) in sizes.iter_mut().zip(&taken).filter(|(_, taken)| **taken) {
+                let bytes = sizes.at(factor, alignment, outputs);
+                largest = [largest[0].max(bytes[0]), largest[1].max(bytes[1])];
+            }
+            let total = 4 * largest[0] + 2 * largest[1] + parameters;
+            (total <= budget).then_some(largest)
+        });
+        if let Some(found) = found {
+            break found;
+        }
+        // The operator whose least tile is largest stays outside.
+        let least = |sizes: &mut Sizes<'_, '_>| {
+            let [input, output] = sizes.at(u16::MAX, alignment, outputs);
+            2 * input + output
+        };
+        let candidates = sizes.iter_mut().enumerate().filter(|(index, _)| taken[*index]);
+        let largest = candidates.map(|(index, sizes)| (least(sizes), index)).max();
+        match largest {
+            Some((_, index)) => taken[index] = false,
+            None => break [0; 2],
+        }
+    };
+    // Staged outputs are moved while the next tile is made: with one tile nothing overlaps.
+    let first = if outputs == Outputs::Staged { 2 } else { 1 };
+    let factors = sizes.iter_mut().zip(taken).map(|(sizes, taken)| {
+        let fits = |factor: &u16| {
+            let bytes = sizes.at(*factor, alignment, outputs);
+            bytes[0] <= tiny && bytes[1] <= output
+        };
+        taken.then(|| (first..=most.max(first)).find(fits)).flatten()
+    });
+    let factors = factors.collect();
+    Partition { tiny, output, parameters, factors }
+}

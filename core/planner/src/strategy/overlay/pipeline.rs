@@ -1,0 +1,252 @@
+//! The steps of core and DMA: the thesis' algorithm 4.
+
+use super::buffers::Buffers;
+use super::hazards::{Hazards, Lane};
+use super::partition::{Operator, Partition, Tiny, fetched};
+use crate::strategy::external::LINE;
+use tilewright_plan::{
+    After, Bytes, Instruction, Lane as PlanLane, LaneKind, Plan, Role, RowOrder, Space, Span, Step,
+    View,
+};
+
+/// The plan under way.
+pub struct Pipeline {
+    plan: Plan,
+    /// The views of the plan that is overlaid.
+    given: Vec<View>,
+    /// Where the program's outputs lie in external RAM.
+    given_outputs: Vec<(u64, u64)>,
+    buffers: Buffers,
+    alignment: u64,
+    /// Most bytes of a copy.
+    largest: u64,
+    hazards: Hazards,
+    core: Vec<Step>,
+    dma: Vec<Step>,
+}
+
+/// A tile that the core will compute, with its operands where they will be then.
+struct Fetched {
+    tiny: Tiny,
+    op: u32,
+    layer: u16,
+    roles: &'static [Role],
+    /// Copy of the output to its place: source and destination.
+    store: Option<[Span; 2]>,
+}
+
+impl Pipeline {
+    /// An empty pipeline for the tensors and tables of a plan whose operands lie in external memory.
+    pub fn new(external: &Plan, buffers: Buffers, alignment: u64, largest: u64) -> Self {
+        let mut plan = external.clone();
+        plan.tiles.clear();
+        let given = std::mem::take(&mut plan.views);
+        plan.space_bytes[Space::Arena as usize] = Bytes(buffers.bytes());
+        let largest = (largest / LINE * LINE).max(LINE);
+        let (core, dma) = (Vec::new(), Vec::new());
+        let programs = plan.programs.iter().filter(|program| !program.boot);
+        let outputs = programs.flat_map(|program| &program.outputs);
+        let views = outputs.filter_map(|io| given.get(io.view as usize));
+        let given_outputs = views
+            .map(|view| (u64::from(view.offset), u64::from(view.offset) + view.extent()))
+            .collect();
+        let hazards = Hazards::default();
+        Self { plan, given, given_outputs, buffers, alignment, largest, hazards, core, dma }
+    }
+
+    /// Fetches and computes all tiles, each fetched while the one before is computed.
+    pub fn plan(mut self, operators: &[Operator<'_>], partition: &Partition) -> Plan {
+        let mut before: Option<Fetched> = None;
+        let mut odd = false;
+        for (operator, factor) in operators.iter().zip(&partition.factors) {
+            let mut constants: Option<Vec<(usize, View)>> = None;
+            for tiny in operator.tiles(factor.unwrap_or(1)) {
+                // As if all steps ran one after the other: lanes overlap where nothing forbids it.
+                let store = before.take().and_then(|fetched| self.compute(fetched));
+                let store = match store {
+                    // What is stored may be what is fetched.
+                    Some((spans, layer)) if meets(&spans[1], operator, &tiny) => {
+                        self.copy(spans, layer);
+                        None
+                    }
+                    store => store,
+                };
+                let mut fetched = self.inputs(operator, tiny, factor.is_some(), odd);
+                let held = constants.get_or_insert_with(|| self.constants(operator));
+                for (index, view) in held.iter() {
+                    fetched.tiny.views[*index] = *view;
+                }
+                if let Some((spans, layer)) = store {
+                    self.copy(spans, layer);
+                }
+                if partition.output > 0 && factor.is_some() {
+                    self.stage(operator, &mut fetched, odd);
+                }
+                before = Some(fetched);
+                odd = !odd;
+            }
+        }
+        if let Some((spans, layer)) = before.and_then(|fetched| self.compute(fetched)) {
+            self.copy(spans, layer);
+        }
+        self.finish()
+    }
+
+    /// Fetches a tile's inputs, if they are to be fetched.
+    fn inputs(
+        &mut self,
+        operator: &Operator<'_>,
+        mut tiny: Tiny,
+        fetches: bool,
+        odd: bool,
+    ) -> Fetched {
+        let layer = operator.step.layer;
+        let inputs: Vec<usize> = operator.inputs().filter(|_| fetches).collect();
+        for (nth, index) in inputs.into_iter().enumerate() {
+            let place = self.buffers.input(nth > 0, odd).start;
+            tiny.views[index] = self.fetch(&tiny.views[index], place, layer);
+        }
+        Fetched { tiny, op: operator.op, layer, roles: operator.roles(), store: None }
+    }
+
+    /// Fetches an operator's filter, biases and quantisation parameters where they fit; gives them
+    /// with their places among the operands.
+    fn constants(&mut self, operator: &Operator<'_>) -> Vec<(usize, View)> {
+        let layer = operator.step.layer;
+        let mut held = Vec::new();
+        // The second input of an operator lies where filters would.
+        let has_room = operator.inputs().nth(1).is_none();
+        for index in operator.operands(Role::Weights).filter(|_| has_room) {
+            let view = operator.views[index];
+            if let Some(place) = self.buffers.filter(view.extent().next_multiple_of(LINE)) {
+                held.push((index, self.fetch(&view, place, layer)));
+            }
+        }
+        for index in operator.operands(Role::Constants) {
+            let view = operator.views[index];
+            if let Some(place) = self.buffers.parameters(view.extent().next_multiple_of(LINE)) {
+                held.push((index, self.fetch(&view, place, layer)));
+            }
+        }
+        held
+    }
+
+    /// Lets a tile's output be made in a buffer.
+    fn stage(&self, operator: &Operator<'_>, fetched: &mut Fetched, odd: bool) {
+        let buffer = self.buffers.output(odd);
+        let fits = |view: &View| view.extent().next_multiple_of(LINE) <= buffer.end - buffer.start;
+        let outputs: Vec<usize> = operator.operands(Role::Output).collect();
+        let [index] = outputs.as_slice() else { return };
+        let view = fetched.tiny.views[*index];
+        // What the program gives is complete when the core is done.
+        let start = u64::from(view.offset);
+        if self
+            .given_outputs
+            .iter()
+            .any(|(first, end)| start < *end && *first < start + view.extent())
+        {
+            return;
+        }
+        if !operator.can_stage(&fetched.tiny, self.alignment) || !fits(&view) {
+            return;
+        }
+        let bytes = view.extent().next_multiple_of(self.alignment);
+        let spans = [(Space::Arena, buffer.start), (Space::ExternalRam, view.offset.into())];
+        fetched.store = Some(spans.map(|(space, offset)| span(space, offset, bytes)));
+        fetched.tiny.views[*index] =
+            View { space: Space::Arena as u8, offset: buffer.start as u32, ..view };
+    }
+
+    /// Copies the bytes of a view to a place in the arena; gives the view there.
+    fn fetch(&mut self, view: &View, place: u64, layer: u16) -> View {
+        let Some(space) = view.space() else { return *view };
+        let bytes = fetched(view, self.alignment);
+        let length = bytes.end - bytes.start;
+        let inside = u64::from(view.offset) - bytes.start;
+        let spans = [span(space, bytes.start, length), span(Space::Arena, place, length)];
+        self.copy(spans, layer);
+        View { space: Space::Arena as u8, offset: (place + inside) as u32, ..*view }
+    }
+
+    /// Adds copies of contiguous spans to the DMA lane.
+    fn copy(&mut self, [from, to]: [Span; 2], layer: u16) {
+        let total = from.bytes();
+        let mut done = 0;
+        while done < total {
+            let length = (total - done).min(self.largest);
+            let step = (Lane::Dma, self.dma.len() as u32);
+            let mut waits = None;
+            let spans = [(from, false), (to, true)].map(|(whole, writes)| {
+                let (space, start) = (whole.space(), u64::from(whole.offset) + done);
+                let space = space.unwrap_or(Space::Arena);
+                waits = waits.max(self.hazards.access(step, space, start..start + length, writes));
+                self.plan.spans.push(span(space, start, length));
+                (self.plan.spans.len() - 1) as u32
+            });
+            let [source, destination] = spans;
+            let instruction = Instruction::Copy { source, destination, sum: None };
+            self.dma.push(after(0, waits, layer, instruction));
+            done += length;
+        }
+    }
+
+    /// Adds a compute step; gives the copy of its output, if there is one, and its layer.
+    fn compute(&mut self, fetched: Fetched) -> Option<([Span; 2], u16)> {
+        let Fetched { tiny, op, layer, roles, store } = fetched;
+        let step = (Lane::Core, self.core.len() as u32);
+        let mut waits = None;
+        for (role, view) in roles.iter().zip(&tiny.views) {
+            let start = u64::from(view.offset);
+            let range = start..start + view.extent();
+            if let Some(space) = view.space() {
+                let writes = *role == Role::Output;
+                waits = waits.max(self.hazards.access(step, space, range, writes));
+            }
+        }
+        let tile = self.plan.tiles.len() as u32;
+        let first_view = self.plan.views.len() as u32;
+        self.plan.tiles.push(tiny.tile);
+        self.plan.views.extend(tiny.views);
+        let instruction = Instruction::Compute { op, tile, first_view, order: RowOrder::Whole };
+        self.core.push(after(1, waits, layer, instruction));
+        store.map(|spans| (spans, layer))
+    }
+
+    fn finish(mut self) -> Plan {
+        let plan = &mut self.plan;
+        for program in plan.programs.iter_mut().filter(|program| !program.boot) {
+            for io in program.inputs.iter_mut().chain(&mut program.outputs) {
+                let view = self.given.get(io.view as usize).copied().unwrap_or_default();
+                io.view = plan.views.len() as u32;
+                plan.views.push(view);
+            }
+            program.lanes = vec![
+                PlanLane { kind: LaneKind::Core, steps: std::mem::take(&mut self.core) },
+                PlanLane { kind: LaneKind::Dma, steps: std::mem::take(&mut self.dma) },
+            ];
+        }
+        self.plan
+    }
+}
+
+fn after(lane: u8, waits: Option<u32>, layer: u16, instruction: Instruction) -> Step {
+    let after = waits.map(|step| After { lane, step, periods: 0 });
+    Step { after: [after, None, None], stage: 0, layer, instruction }
+}
+
+fn span(space: Space, offset: u64, bytes: u64) -> Span {
+    let (offset, row_bytes) = (offset as u32, bytes as u32);
+    Span { offset, rows: 1, row_bytes, pitch: row_bytes, space: space as u8, reserved: [0; 3] }
+}
+
+/// Whether a copy writes what a tile of an operator will read.
+fn meets(written: &Span, operator: &Operator<'_>, tiny: &Tiny) -> bool {
+    let (start, end) = (u64::from(written.offset), u64::from(written.offset) + written.extent());
+    let (start, end) = (start / LINE * LINE, end.next_multiple_of(LINE));
+    operator.inputs().any(|index| {
+        let view = &tiny.views[index];
+        let first = u64::from(view.offset) / LINE * LINE;
+        let last = (u64::from(view.offset) + view.extent()).next_multiple_of(LINE);
+        view.space == written.space && first < end && start < last
+    })
+}

@@ -1,0 +1,236 @@
+//! Strategies with external memory on random models, boards and budgets: each plan is proved, its
+//! simulation ends, and its image, run by the firmware's runtime on the host with transfers as early
+//! and as late as they can be, gives the bytes of the reference interpreter.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use fastrand::Rng;
+use tilewright_board::Board;
+use tilewright_check::{CheckError, check};
+use tilewright_model::{Model, int8};
+use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
+use tilewright_planner::{Options, Planned, Strategy};
+use tilewright_report::SliceKind;
+use tilewright_runtime::Pace;
+use tilewright_tests::host;
+use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
+
+const MODELS: u64 = 150;
+const BOARDS: [&str; 3] = ["stm32f746g-disco", "paper-tinyops-f469", "paper-tinyops-l552"];
+const STRATEGIES: [Strategy; 3] = [Strategy::External, Strategy::Overlay, Strategy::OverlayStaged];
+
+fn board(number: u64) -> Board {
+    tilewright_board::find(BOARDS[number as usize % BOARDS.len()]).unwrap()
+}
+
+fn model(seed: u64) -> Model {
+    if seed.is_multiple_of(3) { random_chain(seed) } else { random_model(seed) }
+}
+
+/// A budget: none, or so small that operators must be cut or left outside.
+fn options(rng: &mut Rng) -> Options {
+    let sram = match rng.u8(..4) {
+        0 => None,
+        1 => Some(Bytes(rng.u64(..256))),
+        2 => Some(Bytes(rng.u64(..2048))),
+        _ => Some(Bytes(rng.u64(..16_384))),
+    };
+    Options { sram, ..Options::default() }
+}
+
+fn planned(model: &Model, board: &Board, strategy: Strategy, options: &Options) -> Planned {
+    tilewright_planner::plan(model, board, strategy, options)
+        .unwrap_or_else(|e| panic!("{}, {strategy}: {e}", model.name))
+}
+
+fn reference(model: &Model, seed: u64) -> Vec<Vec<i8>> {
+    let outputs = int8::run(model, &random_inputs(model, seed), &mut |_, _| {}).unwrap();
+    outputs.iter().map(host::bytes).collect()
+}
+
+fn runs(plan: &Plan, model: &Model, seed: u64) -> [Result<Vec<Vec<i8>>, String>; 2] {
+    let inputs = random_inputs(model, seed);
+    [(0x00, Pace::Early), (0xa5, Pace::Late)].map(|how| host::run(plan, model, &inputs, how))
+}
+
+fn copies(plan: &Plan) -> usize {
+    let programs = plan.programs.iter().filter(|program| !program.boot);
+    let steps = programs.flat_map(|program| &program.lanes).flat_map(|lane| &lane.steps);
+    steps.filter(|step| matches!(step.instruction, Instruction::Copy { .. })).count()
+}
+
+#[test]
+fn plans_are_proved_and_give_the_bytes_of_the_reference() {
+    let mut rng = Rng::with_seed(5);
+    let (mut cut, mut stored) = (0, 0);
+    for seed in 0..MODELS {
+        let (model, board, options) = (model(seed), board(seed), options(&mut rng));
+        let expected = reference(&model, seed);
+        for strategy in STRATEGIES {
+            let what = format!("{}, {}, {strategy}, {:?}", model.name, board.id, options.sram);
+            let Planned { plan, timeline, report, .. } =
+                planned(&model, &board, strategy, &options);
+            check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert!(report.fits, "{what}: {:?}", report.does_not_fit);
+            assert!(report.peak_sram_bytes <= report.sram_limit_bytes, "{what}");
+            for found in runs(&plan, &model, seed) {
+                assert_eq!(found.as_ref(), Ok(&expected), "{what}");
+            }
+            let core = &plan.programs[0].lanes[0];
+            let computed = timeline.slices.iter().filter(|s| s.kind == SliceKind::Compute);
+            assert_eq!(computed.count(), core.steps.len(), "{what}: the simulation ends early");
+            let moved = timeline.slices.iter().filter(|s| s.kind == SliceKind::Copy).count();
+            assert_eq!(moved, copies(&plan), "{what}");
+            cut += usize::from(core.steps.len() > plan.layers.len() * 2);
+            let outside = |step: &tilewright_plan::Step| {
+                let Instruction::Copy { destination, .. } = step.instruction else { return false };
+                plan.spans[destination as usize].space() == Some(Space::ExternalRam)
+            };
+            let dma = plan.programs[0].lanes.iter().filter(|lane| lane.kind == LaneKind::Dma);
+            stored += usize::from(dma.flat_map(|lane| &lane.steps).any(outside));
+        }
+    }
+    assert!(cut > 10 && stored > MODELS as usize / 4, "{cut}, {stored}");
+}
+
+#[test]
+fn without_a_budget_all_operands_come_to_sram() {
+    for seed in 0..40 {
+        let (model, board) = (model(seed), board(seed));
+        let plan = planned(&model, &board, Strategy::Overlay, &Options::default()).plan;
+        let cut = plan.programs[0].lanes[0].steps.len();
+        let whole = planned(&model, &board, Strategy::External, &Options::default()).plan;
+        assert_eq!(cut, whole.programs[0].lanes[0].steps.len(), "{}", model.name);
+        assert!(copies(&plan) >= cut, "{}", model.name);
+        assert_eq!(copies(&whole), 0);
+    }
+}
+
+/// Changes something about transfers; nothing if there is nothing of the kind drawn.
+fn mutate(plan: &mut Plan, rng: &mut Rng) -> Option<&'static str> {
+    let lanes = &mut plan.programs[0].lanes;
+    let count = lanes.len();
+    let lane = &mut lanes[rng.usize(..count)].steps;
+    if lane.len() < 2 {
+        return None;
+    }
+    let at = rng.usize(..lane.len() - 1);
+    match rng.u8(..6) {
+        0 => {
+            lane[at].after[0].take()?;
+            Some("a wait dropped")
+        }
+        1 => {
+            let after = lane[at].after[0].as_mut()?;
+            after.step = after.step.checked_sub(1)?;
+            Some("a wait for an earlier step")
+        }
+        2 => {
+            lane.swap(at, at + 1);
+            Some("two steps swapped")
+        }
+        kind => {
+            let spans = plan.spans.len();
+            let span = (spans > 0).then(|| &mut plan.spans[rng.usize(..spans)])?;
+            let delta = 4 * rng.u32(1..8);
+            match kind {
+                3 => span.offset += delta,
+                4 => span.offset = span.offset.checked_sub(delta)?,
+                _ => span.row_bytes = span.row_bytes.checked_sub(4)?,
+            }
+            Some("a span moved")
+        }
+    }
+}
+
+#[test]
+fn a_change_of_transfers_is_caught_or_harmless() {
+    let mut rng = Rng::with_seed(9);
+    let mut tried = std::collections::BTreeMap::new();
+    for seed in 0..1500 {
+        let (model, board, options) = (model(seed % MODELS), board(seed), options(&mut rng));
+        let strategy = STRATEGIES[1 + seed as usize % 2];
+        let mut plan = planned(&model, &board, strategy, &options).plan;
+        let Some(what) = mutate(&mut plan, &mut rng) else { continue };
+        let (all, caught) = tried.entry(what).or_insert((0u32, 0u32));
+        *all += 1;
+        if check(&plan, &model, &board).is_err() {
+            *caught += 1;
+            continue;
+        }
+        let expected = reference(&model, seed);
+        for found in runs(&plan, &model, seed) {
+            assert_eq!(found, Ok(expected.clone()), "model {seed}: {what}, and nobody saw");
+        }
+    }
+    for (what, (all, caught)) in &tried {
+        assert!(*all > 50 && *caught * 10 > *all * 6, "{what}: {caught} of {all} were caught");
+    }
+    assert_eq!(tried.len(), 4);
+}
+
+#[test]
+fn a_dropped_wait_and_a_circle_are_named() {
+    let model = random_chain(3);
+    let board = board(1);
+    let options = Options { sram: Some(Bytes(2048)), ..Options::default() };
+    let plan = planned(&model, &board, Strategy::Overlay, &options).plan;
+    let first = plan.programs[0].lanes[0].steps.iter().position(|step| step.after[0].is_some());
+    let mut wrong = plan.clone();
+    wrong.programs[0].lanes[0].steps[first.unwrap()].after[0] = None;
+    let error = check(&wrong, &model, &board).unwrap_err();
+    let CheckError::Step { reason, .. } = &error else { panic!("{error}") };
+    assert!(reason.contains("may be") || reason.contains("do not hold"), "{error}");
+    let mut circle = plan;
+    let last = circle.programs[0].lanes[1].steps.len() as u32 - 1;
+    let after = tilewright_plan::After { lane: 1, step: last, periods: 0 };
+    circle.programs[0].lanes[0].steps[0].after[0] = Some(after);
+    let error = check(&circle, &model, &board).unwrap_err();
+    assert!(error.to_string().contains("never end"), "{error}");
+}
+
+#[test]
+fn boards_without_the_memory_say_so() {
+    let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    for strategy in STRATEGIES {
+        let error = tilewright_planner::plan(&model(1), &board, strategy, &Options::default());
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("nucleo-f767zi") && text.contains("external RAM"), "{text}");
+    }
+}
+
+#[test]
+fn a_store_of_another_plan_is_refused() {
+    use tilewright_image::{StoreImage, plan_image, stores};
+    use tilewright_plan::image::{AlignedBytes, Expected, PlanImage, StoreError, StoreHeader};
+    let board = board(1);
+    let options = Options::default();
+    let model = (0..).map(model).find(|m| {
+        let plan = planned(m, &board, Strategy::Overlay, &options).plan;
+        stores(&plan).next().is_some()
+    });
+    let model = model.unwrap();
+    let plans = [Strategy::External, Strategy::Overlay]
+        .map(|strategy| planned(&model, &board, strategy, &options).plan);
+    let images = plans.each_ref().map(|plan| plan_image(plan, &model).unwrap());
+    let space = Space::ExternalFlash;
+    let mut bytes = Vec::new();
+    let store = StoreImage::new(&plans[1], &model, &images[1], space).unwrap();
+    store.write(&mut |piece| bytes.extend_from_slice(piece)).unwrap();
+    assert_eq!(bytes.len() as u64, store.bytes());
+    let aligned = images.each_ref().map(|image| AlignedBytes::copy_of(image));
+    let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+    let [other, own] =
+        aligned.each_ref().map(|image| PlanImage::read(image.bytes(), &expected).unwrap());
+    let header = StoreHeader::read(&bytes, &own, space).unwrap();
+    assert_eq!(header.verify(&bytes), Ok(()));
+    assert_eq!(StoreHeader::read(&bytes, &other, space).unwrap_err(), StoreError::OtherPlan);
+    let error = StoreHeader::read(&bytes, &own, Space::Card).unwrap_err();
+    assert_eq!(error, StoreError::OtherSpace);
+    let mut rng = Rng::with_seed(3);
+    for _ in 0..300 {
+        let mut wrong = bytes.clone();
+        wrong[rng.usize(..bytes.len())] ^= 1 << rng.u8(..8);
+        let read = StoreHeader::read(&wrong, &own, space);
+        assert!(read.and_then(|header| header.verify(&wrong)).is_err());
+    }
+}
