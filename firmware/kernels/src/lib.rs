@@ -28,6 +28,7 @@ pub mod pack;
 pub mod portable;
 pub mod requantise;
 pub mod select;
+pub mod words;
 
 pub use channels::{Channel, Channels};
 pub use error::KernelError;

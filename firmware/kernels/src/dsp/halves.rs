@@ -48,6 +48,12 @@ instruction! {
     pair(first >> 16, second >> 16)
 }
 
+instruction! {
+    /// `SADD16`: the sums of the words' low halves and of their high ones, each wrapping.
+    add_halves(a: u32, b: u32) -> u32, lateout "sadd16 {result}, {a}, {b}";
+    pair(a.wrapping_add(b), (a >> 16).wrapping_add(b >> 16))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +79,8 @@ mod tests {
             let (x, y) = (join(a[0], a[1]), join(b[0], b[1]));
             prop_assert_eq!(low_halves(x, y), join(a[0], b[0]));
             prop_assert_eq!(high_halves(x, y), join(a[1], b[1]));
+            let sums = join(a[0].wrapping_add(b[0]), a[1].wrapping_add(b[1]));
+            prop_assert_eq!(add_halves(x, y), sums);
         }
     }
 }

@@ -5,7 +5,7 @@ mod arg_max;
 mod average_pool;
 mod conv;
 mod conv_max_pool;
-mod depthwise;
+pub(crate) mod depthwise;
 mod dot;
 mod extremum;
 mod fixed;

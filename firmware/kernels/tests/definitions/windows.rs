@@ -53,7 +53,7 @@ impl Case {
     }
 }
 
-fn output(numbers: &mut Numbers) -> Output {
+pub fn output(numbers: &mut Numbers) -> Output {
     let (a, b) = (numbers.byte(), numbers.byte());
     if numbers.below(2) == 0 {
         Output { zero: numbers.byte(), ..Output::FULL }
@@ -62,7 +62,7 @@ fn output(numbers: &mut Numbers) -> Output {
     }
 }
 
-fn channel_constants(numbers: &mut Numbers, count: usize) -> Vec<Channel> {
+pub fn channel_constants(numbers: &mut Numbers, count: usize) -> Vec<Channel> {
     let channel = |_| Channel {
         bias: match numbers.below(6) {
             0 => i32::MAX,
@@ -78,14 +78,14 @@ fn channel_constants(numbers: &mut Numbers, count: usize) -> Vec<Channel> {
 }
 
 /// What is computed of a channel range: weights and constants packed for it.
-type Part<'p> = dyn Fn(std::ops::Range<usize>) -> (Vec<u8>, Vec<u8>) + 'p;
+pub type Part<'p> = dyn Fn(std::ops::Range<usize>) -> (Vec<u8>, Vec<u8>) + 'p;
 
-type Run =
+pub type Run =
     fn(&Conv, &Tile, &Source<'_>, &mut Target<'_>, &[u8], Channels<'_>) -> Result<(), KernelError>;
 
 /// Runs a convolution in tiles, contiguous and not, and compares each with the whole.
 #[allow(clippy::too_many_arguments)]
-fn check_tiles(
+pub fn check_tiles(
     numbers: &mut Numbers,
     run: Run,
     op: &Conv,
