@@ -60,6 +60,7 @@ pub fn check(
 }
 
 /// Convolves a range of the tile's output channels; the operands have passed [`check`].
+#[inline(never)]
 pub fn some_channels(
     op: &Conv,
     tile: &Tile,

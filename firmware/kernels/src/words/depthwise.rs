@@ -88,14 +88,14 @@ impl Layer<'_, '_> {
         let rows_each = share(rows, Strip::most_rows(kind), 1);
         let columns_each = share(columns, Strip::most_columns(kind), 4);
         let [top, left] = self.tile.output_start;
-        let mut filters = [Filter::NONE; CHANNELS];
+        let (mut planes, mut filters) = (Planes::new(), [Filter::NONE; CHANNELS]);
         for row in (0..rows).step_by(rows_each) {
             for column in (0..columns).step_by(columns_each) {
                 let part = Part {
                     first: [top.wrapping_add(row as i32), left.wrapping_add(column as i32)],
                     size: [rows_each.min(rows - row), columns_each.min(columns - column)],
                 };
-                self.part(kind, &part, end, &mut filters, output)?;
+                self.part(kind, &part, end, (&mut planes, &mut filters), output)?;
             }
         }
         Ok(())
@@ -108,11 +108,10 @@ impl Layer<'_, '_> {
         kind: Kind,
         part: &Part,
         end: usize,
-        filters: &mut [Filter; CHANNELS],
+        (planes, filters): (&mut Planes, &mut [Filter; CHANNELS]),
         output: &mut Target<'_>,
     ) -> Result<(), KernelError> {
-        let zero = self.op.input_zero;
-        let mut planes = Planes::of(zero);
+        planes.fill(self.op.input_zero);
         let (rows, columns) = (self.seen(kind, part, 0), self.seen(kind, part, 1));
         let pitch = [output.layout.row_pitch, output.layout.column_pitch];
         for first in (0..end).step_by(CHANNELS) {
@@ -122,7 +121,7 @@ impl Layer<'_, '_> {
                 continue;
             };
             if !columns.is_empty() {
-                self.expand(first, [&rows, &columns], &mut planes)?;
+                self.expand(first, [&rows, &columns], planes)?;
             }
             let mut done = 0;
             while done < part.size[0] {

@@ -145,6 +145,7 @@ fn run(
 }
 
 #[cfg(armv7e_m)]
+#[expect(unsafe_code, reason = "loops whose values fill the registers")]
 mod loops;
 #[cfg(armv7e_m)]
 use loops::{five, five_strided, seven, seven_strided, three, three_strided};

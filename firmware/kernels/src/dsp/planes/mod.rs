@@ -29,7 +29,7 @@ const ROW_WORDS: usize = CHANNELS * CHANNEL_WORDS;
 pub const COLUMNS: usize = 2 * CHANNEL_WORDS;
 
 /// Rows.
-pub const ROWS: usize = 28;
+pub const ROWS: usize = 20;
 
 const WORDS: usize = ROWS * ROW_WORDS;
 
@@ -40,11 +40,22 @@ pub struct Planes {
 }
 
 impl Planes {
-    /// Planes of one value: the input's zero point, which stands for padding.
+    /// Planes of zeros.
     #[must_use]
     #[inline(always)]
-    pub const fn of(value: i8) -> Self {
-        let half = value as i16 as u16 as u32;
-        Self { words: [half << 16 | half; WORDS] }
+    pub const fn new() -> Self {
+        Self { words: [0; WORDS] }
+    }
+
+    /// Makes all pixels the same: the input's zero point, which stands for padding.
+    pub fn fill(&mut self, value: i8) {
+        let half = u32::from(i16::from(value) as u16);
+        self.words.fill(half << 16 | half);
+    }
+}
+
+impl Default for Planes {
+    fn default() -> Self {
+        Self::new()
     }
 }

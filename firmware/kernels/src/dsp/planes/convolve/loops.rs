@@ -30,7 +30,6 @@ macro_rules! rows {
         ///
         /// # Safety
         /// What the run says lies in memory that may be read and written.
-        #[expect(unsafe_code, reason = "loops whose values fill the registers")]
         #[unsafe(naked)]
         pub(super) unsafe extern "C" fn $name(run: *const Run) {
             core::arch::naked_asm!(
