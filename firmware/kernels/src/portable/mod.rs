@@ -2,7 +2,7 @@
 
 mod add;
 mod arg_max;
-mod average_pool;
+pub(crate) mod average_pool;
 mod conv;
 mod conv_max_pool;
 pub(crate) mod depthwise;
@@ -22,7 +22,7 @@ mod pairs;
 mod prelu;
 mod requantise;
 mod resize;
-mod runs;
+pub(crate) mod runs;
 mod softmax;
 mod transpose_conv;
 

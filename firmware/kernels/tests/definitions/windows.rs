@@ -6,7 +6,7 @@ use crate::support::{Numbers, Tensor, definition};
 use proptest::prelude::*;
 use tilewright_kernels::{
     AveragePool, Channel, Channels, Conv, Counted, KernelError, Multiplier, Output, Pool, Source,
-    Target, Tile, Window, average_pool, conv, depthwise, max_pool, pack,
+    Target, Tile, Window, average_pool, conv, depthwise, max_pool, pack, words,
 };
 
 #[derive(Clone, Debug)]
@@ -190,8 +190,20 @@ proptest! {
         // Padding counts to some place at or behind the input's end.
         let end = [0, 1].map(|axis| (case.input[axis] + numbers.below(3)) as i32);
         let padded = average(Some(Counted { end, zero: numbers.byte() }));
-        let runs: [(&PoolRun<'_>, Tensor); 3] = [
+        let runs: [(&PoolRun<'_>, Tensor); 6] = [
             (&|tile, from, to| max_pool(&op, tile, from, to), definition::max_pool(&op, &x, size)),
+            (
+                &|tile, from, to| words::max_pool(&op, tile, from, to),
+                definition::max_pool(&op, &x, size),
+            ),
+            (
+                &|tile, from, to| words::average_pool(&plain, tile, from, to),
+                definition::average_pool(&plain, &x, size),
+            ),
+            (
+                &|tile, from, to| words::average_pool(&padded, tile, from, to),
+                definition::average_pool(&padded, &x, size),
+            ),
             (
                 &|tile, from, to| average_pool(&plain, tile, from, to),
                 definition::average_pool(&plain, &x, size),
