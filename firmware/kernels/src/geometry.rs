@@ -135,7 +135,11 @@ impl<'a> Source<'a> {
     /// The bytes from a pixel on (tensor coordinates), with `columns` pixels of its row in the box;
     /// and how many rows follow each other there, its own too.
     #[inline]
-    pub(crate) fn run(&self, at: [i32; 2], columns: usize) -> Result<(&'a [u8], usize), KernelError> {
+    pub(crate) fn run(
+        &self,
+        at: [i32; 2],
+        columns: usize,
+    ) -> Result<(&'a [u8], usize), KernelError> {
         let run = self.layout.run(at, columns);
         let run = run.and_then(|(start, rows)| Some((self.bytes.get(start..)?, rows)));
         run.ok_or(KernelError::OutOfBounds)

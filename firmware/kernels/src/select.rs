@@ -4,10 +4,9 @@
 pub use crate::portable::{
     Add, AveragePool, Axis, Bilinear, Conv, ConvMaxPool, Counted, FullyConnected,
     GATHER_DIMENSIONS, Gather, LocalResponse, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu,
-    Requantise, Softmax, Stride, Table, TransposeConv, arg_max, conv,
-    conv_max_pool, fully_connected, gather, local_response, log_softmax, lut,
-    maximum, minimum, mul, pad, prelu, requantise, resize_bilinear, resize_nearest, softmax,
-    transpose_conv,
+    Requantise, Softmax, Stride, Table, TransposeConv, arg_max, conv, conv_max_pool,
+    fully_connected, gather, local_response, log_softmax, lut, maximum, minimum, mul, pad, prelu,
+    requantise, resize_bilinear, resize_nearest, softmax, transpose_conv,
 };
 
 #[cfg(not(armv7e_m))]

@@ -77,7 +77,8 @@ pub fn some_channels(
         for x in tile.outputs(1) {
             let columns = op.window.taps(1, x, tile);
             let start = layout.column(x);
-            let pixel = line.get_mut(start.wrapping_add(range.start)..start.wrapping_add(range.end));
+            let pixel =
+                line.get_mut(start.wrapping_add(range.start)..start.wrapping_add(range.end));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
             let seen = Seen { op, input, weights, outputs: tile.channels, rows, columns };
             for (block, bytes) in pixel.chunks_mut(BLOCK).enumerate() {

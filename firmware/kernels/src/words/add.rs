@@ -103,8 +103,7 @@ impl<'o, 'a> Order<'o, 'a> {
         if elements < MANY {
             self.each(tile, output, |byte| self.scaled(byte, &factor))
         } else {
-            let table: [i32; 256] =
-                core::array::from_fn(|byte| self.scaled(byte as u8, &factor));
+            let table: [i32; 256] = core::array::from_fn(|byte| self.scaled(byte as u8, &factor));
             self.each(tile, output, |byte| table[usize::from(byte)])
         }
     }

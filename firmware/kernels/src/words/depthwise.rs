@@ -78,12 +78,7 @@ impl Layer<'_, '_> {
     }
 
     /// Computes the channels before `end`, a multiple of four.
-    fn strips(
-        &self,
-        kind: Kind,
-        end: usize,
-        output: &mut Target<'_>,
-    ) -> Result<(), KernelError> {
+    fn strips(&self, kind: Kind, end: usize, output: &mut Target<'_>) -> Result<(), KernelError> {
         let [rows, columns] = self.tile.output_size;
         let rows_each = share(rows, Strip::most_rows(kind), 1);
         let columns_each = share(columns, Strip::most_columns(kind), 4);

@@ -65,60 +65,61 @@ struct Pass<'a> {
 impl<'a> Pass<'a> {
     #[inline(always)]
     fn take(&mut self, tap: &'a [u8], pixel: &mut [u8]) {
-        if self.count == PASS {
+        if self.count == PASS - usize::from(self.started) {
             self.finish(pixel);
         }
-        if let Some(place) = self.taps.get_mut(self.count) {
-            *place = tap;
+        // Where taps are missing in the end, the first one stands for them.
+        match self.count {
+            0 => self.taps = [tap; PASS],
+            1 => self.taps[1] = tap,
+            2 => self.taps[2] = tap,
+            _ => self.taps[3] = tap,
         }
         self.count += 1;
     }
 
-    /// Makes the pixel the largest of itself and the taps.
-    #[inline(never)]
+    /// Makes the pixel the largest of the taps, and of itself once it was started.
+    #[inline(always)]
     fn finish(&mut self, pixel: &mut [u8]) {
         let [a, b, c, d] = self.taps;
-        match (self.started, self.count) {
-            (false, 4..) => keep(pixel, [b, c, d], Some(a)),
-            (false, 3) => keep(pixel, [b, c], Some(a)),
-            (false, 2) => keep(pixel, [b], Some(a)),
-            (false, _) => keep(pixel, [], Some(a)),
-            (true, 4..) => keep(pixel, [a, b, c, d], None),
-            (true, 3) => keep(pixel, [a, b, c], None),
-            (true, 2) => keep(pixel, [a, b], None),
-            (true, _) => keep(pixel, [a], None),
+        if self.started {
+            larger(pixel, [a, b, c]);
+        } else {
+            largest(pixel, [a, b, c, d]);
         }
         self.count = 0;
         self.started = true;
     }
 }
 
-/// Makes each byte the largest of the taps' and `start`'s, its own if there is none. All are as long
-/// as the pixel.
-#[inline(always)]
-fn keep<const N: usize>(pixel: &mut [u8], taps: [&[u8]; N], start: Option<&[u8]>) {
+/// Makes each byte the largest of four; all are as long as the pixel.
+#[inline(never)]
+fn largest(pixel: &mut [u8], taps: [&[u8]; 4]) {
     let (words, rest) = pixel.as_chunks_mut();
-    let whole = words.len();
-    let taps = taps.map(|tap| tap.as_chunks());
-    let start = start.map(<[u8]>::as_chunks);
-    for at in 0..whole {
-        let Some(place) = words.get_mut(at) else { return };
-        let mut largest = match start {
-            Some((words, _)) => words.get(at).map_or(0, word),
-            None => word(place),
-        };
-        for (words, _) in &taps {
-            largest = larger_bytes(largest, words.get(at).map_or(largest, word));
-        }
-        store_word(place, largest);
+    let [(a, a_rest), (b, b_rest), (c, c_rest), (d, d_rest)] = taps.map(<[u8]>::as_chunks);
+    for ((((to, a), b), c), d) in words.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+        let (a, c) = (larger_bytes(word(a), word(b)), larger_bytes(word(c), word(d)));
+        store_word(to, larger_bytes(a, c));
     }
-    for (at, byte) in rest.iter_mut().enumerate() {
-        let own = *byte;
-        let mut largest = start.map_or(own, |(_, rest)| rest.get(at).copied().unwrap_or(own)) as i8;
-        for (_, rest) in &taps {
-            largest = largest.max(rest.get(at).map_or(largest, |byte| *byte as i8));
-        }
-        *byte = largest as u8;
+    let others = b_rest.iter().zip(c_rest).zip(d_rest);
+    for ((to, a), ((b, c), d)) in rest.iter_mut().zip(a_rest).zip(others) {
+        let [a, b, c, d] = [*a, *b, *c, *d].map(|byte| byte as i8);
+        *to = a.max(b).max(c).max(d) as u8;
+    }
+}
+
+/// Makes each byte the largest of itself and three others; all are as long as the pixel.
+#[inline(never)]
+fn larger(pixel: &mut [u8], taps: [&[u8]; 3]) {
+    let (words, rest) = pixel.as_chunks_mut();
+    let [(a, a_rest), (b, b_rest), (c, c_rest)] = taps.map(<[u8]>::as_chunks);
+    for (((to, a), b), c) in words.iter_mut().zip(a).zip(b).zip(c) {
+        let (a, c) = (larger_bytes(word(to), word(a)), larger_bytes(word(b), word(c)));
+        store_word(to, larger_bytes(a, c));
+    }
+    for ((to, a), (b, c)) in rest.iter_mut().zip(a_rest).zip(b_rest.iter().zip(c_rest)) {
+        let [own, a, b, c] = [*to, *a, *b, *c].map(|byte| byte as i8);
+        *to = own.max(a).max(b).max(c) as u8;
     }
 }
 

@@ -5,8 +5,8 @@ use crate::support::tiles::{areas, tile_of};
 use crate::support::{Numbers, Tensor, definition};
 use proptest::prelude::*;
 use tilewright_kernels::{
-    Add, KernelError, Layout, Mul, Multiplier, Output, Prelu, Source, Target, Tile, add, maximum, minimum, mul,
-    prelu, sub, words,
+    Add, KernelError, Layout, Mul, Multiplier, Output, Prelu, Source, Target, Tile, add, maximum,
+    minimum, mul, prelu, sub, words,
 };
 
 /// A kernel run on two boxes.
