@@ -7,7 +7,7 @@ mod image;
 
 use image::{BOARD, Tables, op};
 use tilewright_image::{FirmwareImage, input_frame};
-use tilewright_plan::image::Expected;
+use tilewright_plan::image::{Expected, STORE_ALIGNMENT};
 use tilewright_plan::{Kernel, Op, PlanImage, Space, View};
 use tilewright_protocol::{Job, Limits, Watch};
 use tilewright_runner::RunOutcome;
@@ -20,6 +20,7 @@ const SIZE: u16 = 24;
 const CHANNELS: u32 = 8;
 /// Bytes of the input and of the output.
 const BYTES: u32 = SIZE as u32 * SIZE as u32 * CHANNELS;
+const FLASH_BYTES: u32 = STORE_ALIGNMENT as u32 + BYTES;
 
 /// A max pool and an addition whose second operand is constant; the spaces are those of the tensors
 /// and of the constant.
@@ -31,7 +32,8 @@ fn tables(tensors: Space, constant: Space) -> Tables {
     tables.layer("pool", pool, &[input, pooled]);
     let scalars = [1 << 30, 1, 1 << 30, 0, 1 << 30, 1, 0];
     let constant = match constant {
-        Space::ExternalFlash => at(Space::ExternalFlash, 0),
+        // A store begins with its header.
+        Space::ExternalFlash => at(Space::ExternalFlash, STORE_ALIGNMENT as u32),
         _ => {
             let bytes = tables.weights(&constant_bytes());
             at(Space::Weights, bytes.offset)
@@ -43,7 +45,7 @@ fn tables(tensors: Space, constant: Space) -> Tables {
         _ => tables.external_ram_bytes = 3 * BYTES,
     }
     tables.external_flash_bytes =
-        if constant.space() == Some(Space::ExternalFlash) { BYTES } else { 0 };
+        if constant.space() == Some(Space::ExternalFlash) { FLASH_BYTES } else { 0 };
     tables.io(input, &[]);
     tables.io(output, &[]);
     tables.program();
@@ -61,7 +63,7 @@ fn input_bytes() -> Vec<u8> {
 /// What the runtime computes on the host.
 fn expected(tables: &Tables) -> Vec<u8> {
     let (mut arena, mut ram) = (vec![0; 3 * BYTES as usize], vec![0; 3 * BYTES as usize]);
-    let flash = constant_bytes();
+    let flash = tables.store(&constant_bytes());
     arena[..BYTES as usize].copy_from_slice(&input_bytes());
     ram[..BYTES as usize].copy_from_slice(&input_bytes());
     let mut memory = Memory::new(&mut arena).with_external(&mut ram, &flash);
@@ -99,7 +101,7 @@ fn operands_in_external_memory_give_the_same_bytes_and_take_longer() {
     let expected_bytes = expected(&inside);
     assert_eq!(expected(&outside), expected_bytes);
     let internal = run(&inside, ARENA, Vec::new());
-    let external = run(&outside, EXTERNAL_RAM, constant_bytes());
+    let external = run(&outside, EXTERNAL_RAM, outside.store(&constant_bytes()));
     for outcome in [&internal, &external] {
         assert_eq!(outcome.finish.fault, None);
         assert_eq!(outcome.watched[0].as_deref(), Some(&expected_bytes[..]));

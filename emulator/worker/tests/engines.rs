@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use common::run;
 use image::{BOARD, Tables, op};
-use tilewright_plan::image::{CRC, EntryRecord};
+use tilewright_plan::image::{CRC, EntryRecord, STORE_ALIGNMENT};
 use tilewright_plan::{After, Kernel, LaneKind, Op, Space, Span, Step, View};
 use tilewright_protocol::{CopyCount, Finish, Job, Limits, Response, StepCount, Watch};
 use tilewright_report::Counts;
@@ -71,7 +71,9 @@ fn inside(place: usize) -> Span {
 
 fn outside(space: Space) -> Span {
     let (rows, row_bytes) = (ROWS.into(), ROW_BYTES);
-    Span { space: space as u8, offset: 0, rows, row_bytes, pitch: PITCH, ..Span::default() }
+    // A store begins with its header.
+    let offset = if space == Space::ExternalFlash { STORE_ALIGNMENT as u32 } else { 0 };
+    Span { space: space as u8, offset, rows, row_bytes, pitch: PITCH, ..Span::default() }
 }
 
 fn set_after(tables: &mut Tables, step: usize, after: [Option<After>; 3]) {
@@ -94,7 +96,7 @@ fn tables() -> Tables {
     tables.io(view(4), &[]);
     tables.arena_bytes = 6 * BYTES;
     tables.external_ram_bytes = u32::from(ROWS) * PITCH;
-    tables.external_flash_bytes = u32::from(ROWS) * PITCH;
+    tables.external_flash_bytes = STORE_ALIGNMENT as u32 + u32::from(ROWS) * PITCH;
     tables.program();
     set_after(&mut tables, 0, after(1, 0));
     set_after(&mut tables, 4, after(1, 2));
@@ -115,6 +117,10 @@ struct Ran {
 }
 
 fn run_tables(tables: &Tables) -> Ran {
+    run_with_store(tables, tables.store(&flash_bytes()))
+}
+
+fn run_with_store(tables: &Tables, external_flash: Vec<u8>) -> Ran {
     let mut frame = b"TWIN".to_vec();
     frame.extend(BYTES.to_le_bytes());
     frame.extend(input_bytes());
@@ -123,7 +129,7 @@ fn run_tables(tables: &Tables) -> Ran {
     let job = Job {
         board: BOARD.into(),
         elf: Vec::new(),
-        external_flash: flash_bytes(),
+        external_flash,
         frames: vec![frame],
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch { step: 4, address, rows: 1, row_bytes: BYTES, pitch: BYTES }],
@@ -241,4 +247,18 @@ fn a_boot_program_runs_once_and_is_counted_apart() {
     let (load, boot) = (ran.finish.load.cycles(), ran.finish.boot.cycles());
     assert!(load.0 > u64::from(BYTES) / 16 * 80 && load < boot, "{load} {boot}");
     assert_eq!(run_tables(&self::tables()).finish.load, Counts::default());
+}
+
+#[test]
+fn a_store_of_another_plan_is_refused() {
+    let tables = tables();
+    let mut other = tables.store(&flash_bytes());
+    other[64] ^= 1;
+    for (store, what) in [
+        (Vec::new(), "no store image: it does not start with TWST; in external flash"),
+        (other, "store image: header checksum differs"),
+    ] {
+        let message = run_with_store(&tables, store).finish.fault.unwrap().message;
+        assert!(message.contains(what), "{message}");
+    }
 }

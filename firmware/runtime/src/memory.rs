@@ -6,6 +6,7 @@ use core::ops::Range;
 use core::ptr::NonNull;
 use core::slice;
 
+use tilewright_plan::image::{StoreError, StoreHeader};
 use tilewright_plan::{PlanImage, Space, View};
 
 /// Why an operand cannot be had.
@@ -136,6 +137,19 @@ impl<'m> Memory<'m> {
         bytes[Space::ExternalRam as usize] = self.external_ram.bytes as u64;
         bytes[Space::ExternalFlash as usize] = self.external_flash.len() as u64;
         bytes
+    }
+
+    /// Holds external flash, if a program uses it, against the plan image: its store image must be the
+    /// one that was made with it. What the store holds is not looked at.
+    ///
+    /// # Errors
+    /// [`StoreError`] says in what it differs.
+    pub fn check_stores(&self, image: &PlanImage<'_>) -> Result<(), StoreError> {
+        let space = Space::ExternalFlash;
+        if image.space_bytes(space) == 0 {
+            return Ok(());
+        }
+        StoreHeader::read(self.external_flash, image, space).map(drop)
     }
 
     /// The bytes from a view's offset to its extent.

@@ -2,10 +2,10 @@
 
 mod add;
 mod arg_max;
-pub(crate) mod average_pool;
+mod average_pool;
 mod conv;
 mod conv_max_pool;
-pub(crate) mod depthwise;
+mod depthwise;
 mod dot;
 mod extremum;
 mod fixed;
@@ -22,7 +22,7 @@ mod pairs;
 mod prelu;
 mod requantise;
 mod resize;
-pub(crate) mod runs;
+mod runs;
 mod softmax;
 mod transpose_conv;
 

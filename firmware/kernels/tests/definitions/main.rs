@@ -11,4 +11,3 @@ mod reductions;
 mod support;
 mod transposed;
 mod windows;
-mod words;

@@ -105,6 +105,10 @@ pub async fn serve<P: FramePort + Write>(
     }
     let arena = image.space_bytes(tilewright_plan::Space::Arena);
     port.line(format_args!("plan {id:016x} layers {} arena {arena}", image.layers().len())).await?;
+    if let Err(error) = memory.check_stores(image) {
+        port.line(format_args!("error: {error}; in external flash")).await?;
+        return Err(ConsoleError::Stopped);
+    }
     for (entry, record) in image.entries().iter().enumerate() {
         if record.kind != BOOT {
             continue;

@@ -2,7 +2,8 @@
 
 use tilewright_plan::image::{
     ALIGNMENT, CRC, EntryRecord, FIRMWARE_ABI, Header, IoRecord, LaneRecord, LayerRecord, MAGIC,
-    Section, SectionRecord, VERSION,
+    STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, Section, SectionRecord,
+    StoreHeader, VERSION,
 };
 use tilewright_plan::{
     After, Instruction, Kernel, LaneKind, Mark, Op, RowOrder, Space, Span, Step, StepRecord, Tile,
@@ -12,6 +13,9 @@ use zerocopy::IntoBytes;
 
 /// Board id of all images here.
 pub const BOARD: &str = "stm32f746g-disco";
+
+/// Plan id of all images here.
+const PLAN_ID: [u8; 32] = [7; 32];
 
 /// The tables of an image. The names of layers and tensors are made up.
 #[derive(Clone, Debug, Default)]
@@ -157,6 +161,33 @@ impl Tables {
         });
     }
 
+    /// The store image of external flash that belongs to the image: a header, then these bytes.
+    pub fn store(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut board = [0; 24];
+        board[..BOARD.len()].copy_from_slice(BOARD.as_bytes());
+        let mut table = [SectionRecord::default(); 8];
+        table[0] = SectionRecord {
+            kind: STORE_WEIGHTS,
+            offset: STORE_ALIGNMENT as u32,
+            bytes: bytes.len() as u32,
+            crc: CRC.checksum(bytes),
+        };
+        let mut header = StoreHeader {
+            magic: STORE_MAGIC,
+            version: STORE_VERSION,
+            sections: 1,
+            space: Space::ExternalFlash as u32,
+            store_bytes: (STORE_ALIGNMENT + bytes.len()) as u32,
+            board,
+            plan_id: PLAN_ID,
+            table,
+            header_crc: 0,
+            reserved: [0; 77],
+        };
+        header.header_crc = header.crc();
+        [header.as_bytes(), bytes].concat()
+    }
+
     /// The image, 32-byte aligned.
     pub fn build(&self) -> Image {
         let mut names = Vec::new();
@@ -215,7 +246,7 @@ impl Tables {
                 0,
             ],
             board,
-            plan_id: std::array::from_fn(|index| index as u8),
+            plan_id: PLAN_ID,
             header_crc: 0,
             reserved: [0; 7],
         };

@@ -3,7 +3,7 @@
 use crate::image::{BOARD, Image, Tables, op};
 use crate::lenet;
 use tilewright_kernels::{Channel, Multiplier, pack};
-use tilewright_plan::image::{Expected, LaneRecord};
+use tilewright_plan::image::{Expected, LaneRecord, StoreError};
 use tilewright_plan::{
     After, ImageError, Instruction, Kernel, LaneKind, Op, PlanImage, Space, Step, Tile, View,
 };
@@ -318,4 +318,21 @@ fn a_copy_in_the_core_lane_is_no_step() {
     let step = Step { after: [None; 3], stage: 0, layer: 0, instruction };
     tables.steps[1] = step.to_record();
     assert_eq!(run(&tables), Err(RunError::Step { step: 1, layer: 0, cause: Cause::BadStep }));
+}
+
+#[test]
+fn external_flash_must_hold_the_store_that_belongs_to_the_plan() {
+    let mut tables = copy_from_to(0, 16);
+    tables.external_flash_bytes = 516;
+    let image = tables.build();
+    let checked = |flash: &[u8]| {
+        let mut arena = [0; 64];
+        let memory = Memory::new(&mut arena).with_external(&mut [], flash);
+        memory.check_stores(&read(&image, &memory).expect("the image is valid"))
+    };
+    let mut store = tables.store(&[1, 2, 3, 4]);
+    assert_eq!(checked(&store), Ok(()));
+    assert_eq!(checked(&[0; 516]), Err(StoreError::NotAStore));
+    store[64] ^= 1;
+    assert_eq!(checked(&store), Err(StoreError::Checksum { section: None }));
 }
