@@ -79,6 +79,22 @@ impl Layout {
         Some(start..start.wrapping_add(bytes).wrapping_add(self.channels))
     }
 
+    /// Where the pixel at row `y` and column `x` (tensor coordinates) lies, if it and as many more to
+    /// its right as `columns` says are in the box; and how many rows, its own too, come one after
+    /// the other from there.
+    fn run(&self, [y, x]: [i32; 2], columns: usize) -> Option<(usize, usize)> {
+        let index = usize::try_from(y.checked_sub(self.first[0])?).ok()?;
+        let column = usize::try_from(x.checked_sub(self.first[1])?).ok()?;
+        if index >= self.rows || column.checked_add(columns)? > self.columns {
+            return None;
+        }
+        let row = self.row(y)?;
+        let ahead = index + self.ring_first;
+        let until = if ahead < self.ring_rows { self.ring_rows } else { 2 * self.ring_rows };
+        let rows = (self.rows - index).min(until - ahead);
+        Some((row.start.wrapping_add(self.column(x)), rows))
+    }
+
     /// Bytes from a row's start to column `x` (tensor coordinates).
     #[inline]
     pub(crate) const fn column(&self, x: i32) -> usize {
@@ -116,6 +132,19 @@ impl<'a> Source<'a> {
         self.layout.row(y).and_then(|range| self.bytes.get(range)).ok_or(KernelError::OutOfBounds)
     }
 
+    /// The bytes from a pixel on (tensor coordinates), with `columns` pixels of its row in the box;
+    /// and how many rows follow each other there, its own too.
+    #[inline]
+    pub(crate) fn run(
+        &self,
+        at: [i32; 2],
+        columns: usize,
+    ) -> Result<(&'a [u8], usize), KernelError> {
+        let run = self.layout.run(at, columns);
+        let run = run.and_then(|(start, rows)| Some((self.bytes.get(start..)?, rows)));
+        run.ok_or(KernelError::OutOfBounds)
+    }
+
     /// All elements in order; only for contiguous boxes.
     pub(crate) fn vector(&self) -> Result<&'a [u8], KernelError> {
         let Layout { rows, columns, channels, row_pitch, ring_first, .. } = self.layout;
@@ -151,6 +180,20 @@ impl<'a> Target<'a> {
             .row(y)
             .and_then(|range| self.bytes.get_mut(range))
             .ok_or(KernelError::OutOfBounds)
+    }
+}
+
+impl Target<'_> {
+    /// The bytes from a pixel on, as [`Source::run`].
+    #[inline]
+    pub(crate) fn run(
+        &mut self,
+        at: [i32; 2],
+        columns: usize,
+    ) -> Result<(&mut [u8], usize), KernelError> {
+        let run = self.layout.run(at, columns);
+        let run = run.and_then(|(start, rows)| Some((self.bytes.get_mut(start..)?, rows)));
+        run.ok_or(KernelError::OutOfBounds)
     }
 }
 
@@ -278,6 +321,12 @@ impl Output {
         for ((byte, sum), channel) in bytes.iter_mut().zip(sums).zip(channels.iter()) {
             *byte = self.byte(sum.wrapping_add(channel.bias), &channel.factor.prepare());
         }
+    }
+
+    /// Whether the clamp is narrower than int8.
+    #[inline]
+    pub(crate) const fn is_narrow(&self) -> bool {
+        self.min > i8::MIN || self.max < i8::MAX
     }
 
     /// A value that has its zero point already, clamped.

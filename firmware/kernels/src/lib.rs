@@ -11,7 +11,8 @@
 //!
 //! No kernel allocates or panics: what does not fit its operands is a [`KernelError`].
 //!
-//! [`portable`] holds the versions for any processor; [`select`] chooses what runs on this one.
+//! [`portable`] holds the versions for any processor, [`words`] those that take four channels at a
+//! time; [`select`] chooses what runs on this one.
 //! [`dsp`] wraps the instructions that Cortex-M4 and M7 have for them, the only `unsafe` code here.
 //! The `pack` feature adds the host's side: [`pack`] makes the bytes that kernels read.
 #![cfg_attr(not(test), no_std)]
@@ -28,6 +29,7 @@ pub mod pack;
 pub mod portable;
 pub mod requantise;
 pub mod select;
+pub mod words;
 
 pub use channels::{Channel, Channels};
 pub use error::KernelError;

@@ -56,8 +56,9 @@ pub fn RunPanel(props: &Props) -> Html {
             { controls(props) }
             if props.plan.as_ref().is_some_and(|plan| plan.image.is_none()) {
                 <p class="note" data-testid="nothing-to-run">
-                    { "There is no image to run: the plan does not fit the board, or operators have \
-                       no kernel. The overview says what is missing and what would help." }
+                    { "There is no image to run here: the plan does not fit the board, operators have \
+                       no kernel, or its weights lie in a store image, which the command line \
+                       writes and runs. The overview says what is missing and what would help." }
                 </p>
             }
             if props.calibration == Calibration::Analytic {

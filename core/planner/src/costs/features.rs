@@ -4,6 +4,7 @@
 //! turns of an inner loop, not products of one output.
 
 mod conv;
+mod depthwise;
 
 use tilewright_plan::{Kernel, Op, Tile, View};
 
@@ -15,7 +16,7 @@ const BLOCK: u64 = 4;
 /// Channels whose sums a depthwise convolution holds together.
 const DEPTHWISE_BLOCK: u64 = 32;
 /// Channels whose sums an average pool or a mean holds together.
-const SUM_BLOCK: u64 = 8;
+const SUM_BLOCK: u64 = 16;
 
 /// What a compute step has to do.
 #[must_use]
@@ -127,8 +128,12 @@ impl<'a> Step<'a> {
     }
 
     fn depthwise(&self, features: &mut Vec<Feature>) {
+        let channels = self.channels - self.in_planes(features);
+        if channels == 0 {
+            return;
+        }
         let [rows, columns] = self.taps();
-        let blocks = self.channels.div_ceil(DEPTHWISE_BLOCK);
+        let blocks = channels.div_ceil(DEPTHWISE_BLOCK);
         let taps = rows.all * columns.all;
         let inner = match self.op.groups {
             1 => ["taps", "macs"],
@@ -140,8 +145,8 @@ impl<'a> Step<'a> {
             ("blocks", self.pixels * blocks),
             ("tap_rows", rows.all * columns.positions * blocks),
             (inner[0], taps * blocks),
-            (inner[1], taps * self.channels),
-            ("elements", self.elements),
+            (inner[1], taps * channels),
+            ("elements", self.pixels * channels),
         ]);
     }
 
@@ -194,15 +199,21 @@ impl<'a> Step<'a> {
         let [rows, columns] = self.taps();
         let taps = rows.all * columns.all;
         let clamped = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
+        // Four taps in a first pass over a pixel, three in each that follows.
+        let area = self.op.window.map(u64::from).iter().product::<u64>();
+        let passes = self.pixels * area.saturating_sub(4).div_ceil(3);
+        let (words, rest) = (self.channels / 4, self.channels % 4);
         features.extend([
             ("rows", self.rows),
             ("pixels", self.pixels),
             ("tap_rows", rows.all * columns.positions),
-            ("taps", taps.saturating_sub(self.pixels)),
-            ("compared", taps.saturating_sub(self.pixels) * self.channels),
+            ("taps", taps),
+            ("first_words", self.pixels * words),
+            ("passes", passes),
+            ("words", passes * words),
+            ("single_bytes", (self.pixels + passes) * rest),
             ("clamped", if clamped { self.elements } else { 0 }),
         ]);
-        copies(features, &COPIED, self.pixels, self.channels);
     }
 
     fn average_pool(&self, features: &mut Vec<Feature>) {
@@ -219,13 +230,17 @@ impl<'a> Step<'a> {
     /// Sums of blocks of channels over pixels that stand in rows.
     fn sums(&self, features: &mut Vec<Feature>, rows: u64, pixels: u64) {
         let (blocks, rest) = (self.channels / SUM_BLOCK, self.channels % SUM_BLOCK);
-        let partial = u64::from(rest > 0);
+        // What is left is added up a word, and then a channel, at a time.
+        let (words, singles) = (rest / 4, rest % 4);
         features.extend([
-            ("blocks", self.pixels * (blocks + partial)),
-            ("block_rows", rows * (blocks + partial)),
-            ("full_taps", pixels * blocks),
-            ("partial_taps", pixels * partial),
-            ("partial_sums", pixels * rest),
+            ("blocks", self.pixels * blocks),
+            ("block_rows", rows * blocks),
+            ("block_taps", pixels * blocks),
+            ("word_blocks", self.pixels * words),
+            ("word_rows", rows * words),
+            ("word_taps", pixels * words),
+            ("single_rows", rows * singles),
+            ("single_taps", pixels * singles),
         ]);
     }
 
@@ -322,8 +337,26 @@ impl<'a> Step<'a> {
         let inputs = self.operands.get(..2).unwrap_or(&[]);
         let single = inputs.iter().any(|view| view.c == 1 && self.channels > 1);
         let runs = self.runs(is_dense(&self.output) && inputs.iter().all(fits));
-        let element = if single { "repeated" } else { "elements" };
-        features.extend([("rows", self.rows), ("runs", runs), (element, self.elements)]);
+        let sum = matches!(self.op.kernel(), Some(Kernel::Add | Kernel::Sub));
+        let same = |view: &View| {
+            [u32::from(view.h), u32::from(view.w), view.c]
+                == [u32::from(self.output.h), u32::from(self.output.w), self.output.c]
+        };
+        let element = if single {
+            "repeated"
+        } else if sum && inputs.iter().all(same) {
+            // A table pays from here on.
+            if self.elements < 1024 { "few_elements" } else { "many_elements" }
+        } else {
+            "elements"
+        };
+        let table = u64::from(element == "many_elements");
+        features.extend([
+            ("rows", self.rows),
+            ("runs", runs),
+            ("tables", table),
+            (element, self.elements),
+        ]);
     }
 
     fn arg_max(&self, features: &mut Vec<Feature>) {

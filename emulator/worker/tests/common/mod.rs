@@ -41,9 +41,14 @@ pub fn assembled(code: &[u16]) -> Firmware {
 
 /// Does a job; gives its end and its messages.
 pub fn run(firmware: Firmware, job: &Job) -> (Finish, Vec<Response>) {
+    run_on(BOARD, firmware, job)
+}
+
+/// Does a job on a board; gives its end and its messages.
+pub fn run_on(board: &str, firmware: Firmware, job: &Job) -> (Finish, Vec<Response>) {
     let messages = Rc::new(RefCell::new(Vec::new()));
     let sink = Rc::clone(&messages);
-    let board = tilewright_board::find(BOARD).unwrap();
+    let board = tilewright_board::find(board).unwrap();
     let finish =
         run_firmware(board, firmware, job, move |message| sink.borrow_mut().push(message)).unwrap();
     let messages = messages.borrow().clone();

@@ -48,6 +48,26 @@ instruction! {
     pair(first >> 16, second >> 16)
 }
 
+instruction! {
+    /// `SADD16`: the sums of the words' low halves and of their high ones, each wrapping.
+    add_halves(a: u32, b: u32) -> u32, lateout "sadd16 {result}, {a}, {b}";
+    pair(a.wrapping_add(b), (a >> 16).wrapping_add(b >> 16))
+}
+
+instruction! {
+    /// `SXTAB16`: bytes 0 and 2 of a word, with their signs, added to halves, each wrapping.
+    add_even_bytes(halves: u32, bytes: u32) -> u32,
+    lateout "sxtab16 {result}, {halves}, {bytes}", preserves_flags;
+    add_halves(halves, even_bytes(bytes))
+}
+
+instruction! {
+    /// `SXTAB16` of bytes 1 and 3.
+    add_odd_bytes(halves: u32, bytes: u32) -> u32,
+    lateout "sxtab16 {result}, {halves}, {bytes}, ror #8", preserves_flags;
+    add_halves(halves, odd_bytes(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,6 +85,8 @@ mod tests {
             let packed = u32::from_le_bytes(bytes.map(|byte| byte as u8));
             prop_assert_eq!(even_bytes(packed), word([a, c]));
             prop_assert_eq!(odd_bytes(packed), word([b, d]));
+            prop_assert_eq!(add_even_bytes(0x7fff_0001, packed), add_halves(0x7fff_0001, word([a, c])));
+            prop_assert_eq!(add_odd_bytes(0x7fff_0001, packed), add_halves(0x7fff_0001, word([b, d])));
         }
 
         #[test]
@@ -73,6 +95,8 @@ mod tests {
             let (x, y) = (join(a[0], a[1]), join(b[0], b[1]));
             prop_assert_eq!(low_halves(x, y), join(a[0], b[0]));
             prop_assert_eq!(high_halves(x, y), join(a[1], b[1]));
+            let sums = join(a[0].wrapping_add(b[0]), a[1].wrapping_add(b[1]));
+            prop_assert_eq!(add_halves(x, y), sums);
         }
     }
 }

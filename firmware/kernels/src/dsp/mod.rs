@@ -7,12 +7,15 @@
 mod bytes;
 mod halves;
 mod multiply;
+pub mod planes;
 mod requantise;
 mod saturate;
 mod word;
 
 pub use bytes::{larger_bytes, smaller_bytes};
-pub use halves::{even_bytes, high_halves, low_halves, odd_bytes};
+pub use halves::{
+    add_even_bytes, add_halves, add_odd_bytes, even_bytes, high_halves, low_halves, odd_bytes,
+};
 pub use multiply::{
     high_product_sum, product_high_high, product_high_low, product_low_high, product_low_low,
     products, products_crossed,

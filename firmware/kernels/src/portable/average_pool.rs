@@ -1,7 +1,7 @@
 //! Mean over a window: over the part that lies inside the input, or over that and padding.
 
 use crate::error::KernelError;
-use crate::geometry::{Output, Source, Target, Tile, Window};
+use crate::geometry::{Output, Source, Taps, Target, Tile, Window};
 
 /// What a pool computes. Input and output share scale and zero point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    pub(super) fn check(&self, tile: &Tile, input: &Source<'_>) -> Result<(), KernelError> {
+    pub(crate) fn check(&self, tile: &Tile, input: &Source<'_>) -> Result<(), KernelError> {
         self.window.check()?;
         if input.layout.channels == tile.channels { Ok(()) } else { Err(KernelError::Shape) }
     }
@@ -53,26 +53,15 @@ pub fn average_pool(
     input: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    let AveragePool { pool: op, counted, halves_up } = op;
-    op.check(tile, input)?;
+    let AveragePool { pool: Pool { window, output: clamp }, halves_up, .. } = op;
+    op.pool.check(tile, input)?;
     let (layout, target) = (input.layout, output.layout);
-    let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
+    let step = layout.column_pitch.wrapping_mul(window.dilation[1] as usize);
     for y in tile.outputs(0) {
-        let rows = op.window.taps(0, y, tile);
+        let rows = window.taps(0, y, tile);
         for x in tile.outputs(1) {
-            let columns = op.window.taps(1, x, tile);
-            let seen = i32::try_from(rows.count * columns.count).unwrap_or(0);
-            let (count, offset) = match counted {
-                None => (seen, 0),
-                Some(counted) => {
-                    let count = counted.taps(op, 0, y).wrapping_mul(counted.taps(op, 1, x));
-                    let padding = count.wrapping_sub(seen);
-                    (count, padding.wrapping_mul(i32::from(counted.zero)))
-                }
-            };
-            if seen == 0 || count < 1 {
-                return Err(KernelError::Shape);
-            }
+            let columns = window.taps(1, x, tile);
+            let (count, offset) = op.divisor([y, x], [&rows, &columns])?;
             let start = target.column(x);
             let pixel = output.row(y)?.get_mut(start..start.wrapping_add(tile.channels));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
@@ -87,15 +76,37 @@ pub fn average_pool(
                         add_all(&mut sums, seen.ok_or(KernelError::OutOfBounds)?);
                         start = start.wrapping_add(step);
                     }
-                    row = row.wrapping_add(op.window.dilation[0]);
+                    row = row.wrapping_add(window.dilation[0]);
                 }
                 for (byte, sum) in bytes.iter_mut().zip(sums) {
-                    *byte = op.output.clamp(mean(sum, count, *halves_up) as u8);
+                    *byte = clamp.clamp(mean(sum, count, *halves_up) as u8);
                 }
             }
         }
     }
     Ok(())
+}
+
+impl AveragePool {
+    /// By how much the sum of what an output's window sees is divided, and what padding adds to it.
+    #[inline]
+    pub(crate) fn divisor(
+        &self,
+        [y, x]: [i32; 2],
+        [rows, columns]: [&Taps; 2],
+    ) -> Result<(i32, i32), KernelError> {
+        let seen = i32::try_from(rows.count * columns.count).unwrap_or(0);
+        let (count, offset) = match &self.counted {
+            None => (seen, 0),
+            Some(counted) => {
+                let op = &self.pool;
+                let count = counted.taps(op, 0, y).wrapping_mul(counted.taps(op, 1, x));
+                let padding = count.wrapping_sub(seen);
+                (count, padding.wrapping_mul(i32::from(counted.zero)))
+            }
+        };
+        if seen == 0 || count < 1 { Err(KernelError::Shape) } else { Ok((count, offset)) }
+    }
 }
 
 impl Counted {
@@ -127,7 +138,7 @@ fn add_all(sums: &mut [i32; BLOCK], bytes: &[u8]) {
 
 /// `sum / count`, halves up or away from zero; `count` above zero.
 #[inline]
-const fn mean(sum: i32, count: i32, halves_up: bool) -> i32 {
+pub(crate) const fn mean(sum: i32, count: i32, halves_up: bool) -> i32 {
     // Of a negative sum, one less than half is added where halves go up: rounding is symmetric
     // but for the halves themselves, which an even count alone has.
     let half = match sum {

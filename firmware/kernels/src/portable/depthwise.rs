@@ -1,6 +1,7 @@
 //! Depthwise convolution with a channel multiplier; weights HWC.
 
 use core::iter::repeat_n;
+use core::ops::Range;
 
 use super::conv::Conv;
 use super::dot::Element;
@@ -27,6 +28,20 @@ pub fn depthwise(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
+    check(op, tile, input, output, weights, channels)?;
+    some_channels(op, tile, input, output, weights, channels, 0..tile.channels)
+}
+
+/// Whether the operands fit the tile.
+#[inline(never)]
+pub fn check(
+    op: &Conv,
+    tile: &Tile,
+    input: &Source<'_>,
+    output: &Target<'_>,
+    weights: &[u8],
+    channels: Channels<'_>,
+) -> Result<(), KernelError> {
     op.window.check()?;
     let outputs = tile.channels;
     if op.groups == 0
@@ -41,6 +56,20 @@ pub fn depthwise(
     if weights.len() < needed || channels.len() < outputs {
         return Err(KernelError::ConstantsTooShort);
     }
+    Ok(())
+}
+
+/// Convolves a range of the tile's output channels; the operands have passed [`check`].
+#[inline(never)]
+pub fn some_channels(
+    op: &Conv,
+    tile: &Tile,
+    input: &Source<'_>,
+    output: &mut Target<'_>,
+    weights: &[u8],
+    channels: Channels<'_>,
+    range: Range<usize>,
+) -> Result<(), KernelError> {
     let layout = output.layout;
     for y in tile.outputs(0) {
         let rows = op.window.taps(0, y, tile);
@@ -48,11 +77,12 @@ pub fn depthwise(
         for x in tile.outputs(1) {
             let columns = op.window.taps(1, x, tile);
             let start = layout.column(x);
-            let pixel = line.get_mut(start..start.wrapping_add(outputs));
+            let pixel =
+                line.get_mut(start.wrapping_add(range.start)..start.wrapping_add(range.end));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            let seen = Seen { op, input, weights, outputs, rows, columns };
+            let seen = Seen { op, input, weights, outputs: tile.channels, rows, columns };
             for (block, bytes) in pixel.chunks_mut(BLOCK).enumerate() {
-                let first = block * BLOCK;
+                let first = range.start + block * BLOCK;
                 let mut sums = [0; BLOCK];
                 let sums = sums.get_mut(..bytes.len()).unwrap_or(&mut []);
                 seen.add_taps(first, sums)?;

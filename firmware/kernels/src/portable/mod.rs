@@ -2,10 +2,10 @@
 
 mod add;
 mod arg_max;
-mod average_pool;
+pub(crate) mod average_pool;
 mod conv;
 mod conv_max_pool;
-mod depthwise;
+pub(crate) mod depthwise;
 mod dot;
 mod extremum;
 mod fixed;
@@ -22,7 +22,7 @@ mod pairs;
 mod prelu;
 mod requantise;
 mod resize;
-mod runs;
+pub(crate) mod runs;
 mod softmax;
 mod transpose_conv;
 

@@ -36,38 +36,65 @@ pub fn softmax(
 ) -> Result<(), KernelError> {
     // A box has channels; `runs` refuses a tile that has not as many.
     let channels = tile.channels.max(1);
+    let mut exponentials = [NOT_YET; DIFFERENCES];
     runs(tile, [input], output, |[input], output| {
         for (input, output) in input.chunks_exact(channels).zip(output.chunks_exact_mut(channels)) {
-            pixel(op, input, output);
+            pixel(op, &mut exponentials, input, output);
         }
     })
 }
 
-fn pixel(op: &Softmax, input: &[u8], output: &mut [u8]) {
-    let largest = input.iter().map(|byte| *byte as i8).max().unwrap_or(0);
-    // The exponential of a difference to the largest, Q0.31; nothing if it is too small to count.
-    let exponential = |byte: u8| {
-        let difference = i32::from(byte as i8) - i32::from(largest);
-        (difference >= op.smallest_difference).then(|| exp_of_negative(op.scale.apply(difference)))
-    };
-    let sum = input
-        .iter()
-        .filter_map(|byte| exponential(*byte))
-        .fold(0i32, |sum, exp| sum.wrapping_add(rounding_right_shift(exp, SUM_BITS)));
+/// Differences of two int8 values, to the larger one.
+const DIFFERENCES: usize = 256;
+
+/// An exponential that was not needed so far; they are never negative.
+const NOT_YET: i32 = -1;
+
+/// Elements of a pixel from which on the results of all differences are worth a table.
+const MANY: usize = 256;
+
+fn pixel(op: &Softmax, exponentials: &mut [i32; DIFFERENCES], input: &[u8], output: &mut [u8]) {
+    let largest = input.iter().map(|byte| *byte as i8).max().unwrap_or(0) as u8;
+    let mut sum = 0i32;
+    for byte in input {
+        // As unsigned numbers the bytes differ by as much, modulo 256.
+        let difference = largest.wrapping_sub(*byte);
+        let exponential = &mut exponentials[usize::from(difference)];
+        if *exponential == NOT_YET {
+            *exponential = of_difference(op, -i32::from(difference));
+        }
+        sum = sum.wrapping_add(rounding_right_shift(*exponential, SUM_BITS));
+    }
     let (scale, bits_over_one) = reciprocal(sum);
     let shift = bits_over_one + 31 - 8;
-    for (byte, x) in output.iter_mut().zip(input) {
-        let value = exponential(*x).map_or(i32::from(i8::MIN), |exp| {
-            let product = doubling_high_product(scale, exp);
-            // Beyond 31 bits nothing remains of a share: more than 512 equal inputs.
-            let share = match shift {
-                0..=31 => rounding_right_shift(product, shift as u32),
-                _ => 0,
-            };
-            share + i32::from(i8::MIN)
-        });
-        *byte = value.clamp(i32::from(i8::MIN), i32::from(i8::MAX)) as u8;
+    let share = |exponential: i32| {
+        let product = doubling_high_product(scale, exponential);
+        // Beyond 31 bits nothing remains of a share: more than 512 equal inputs.
+        let share = match shift {
+            0..=31 => rounding_right_shift(product, shift as u32),
+            _ => 0,
+        };
+        (share + i32::from(i8::MIN)).clamp(i32::from(i8::MIN), i32::from(i8::MAX)) as u8
+    };
+    if input.len() < MANY {
+        for (to, byte) in output.iter_mut().zip(input) {
+            *to = share(exponentials[usize::from(largest.wrapping_sub(*byte))]);
+        }
+    } else {
+        let shares = exponentials.map(share);
+        for (to, byte) in output.iter_mut().zip(input) {
+            *to = shares[usize::from(largest.wrapping_sub(*byte))];
+        }
     }
+}
+
+/// The exponential of a difference to the largest, Q0.31; 0 if it is too small to count.
+#[inline(never)]
+fn of_difference(op: &Softmax, difference: i32) -> i32 {
+    if difference < op.smallest_difference {
+        return 0;
+    }
+    exp_of_negative(op.scale.apply(difference))
 }
 
 /// The reciprocal of a sum in Q12.19: a Q0.31 number and how many bits the sum is above one.

@@ -5,8 +5,8 @@ use crate::support::tiles::{areas, tile_of};
 use crate::support::{Numbers, Tensor, definition};
 use proptest::prelude::*;
 use tilewright_kernels::{
-    Add, KernelError, Layout, Mul, Output, Prelu, Source, Target, Tile, add, maximum, minimum, mul,
-    prelu, sub,
+    Add, KernelError, Layout, Mul, Multiplier, Output, Prelu, Source, Target, Tile, add, maximum,
+    minimum, mul, prelu, sub, words,
 };
 
 /// A kernel run on two boxes.
@@ -80,9 +80,14 @@ proptest! {
         let operands = [&a, &b];
         let input_zero = [numbers.byte(), numbers.byte()];
         let output = output(numbers);
+        // Mostly the larger scale's factor is one half.
+        let mut input = [numbers.factor(0), numbers.factor(0)];
+        if let Some(larger) = input.get_mut(numbers.below(3)) {
+            *larger = Multiplier { multiplier: 1 << 30, shift: 0 };
+        }
         let op = Add {
             input_zero,
-            input: [numbers.factor(0), numbers.factor(0)],
+            input,
             sum: numbers.factor(-12),
             output,
         };
@@ -91,13 +96,15 @@ proptest! {
             i64::from(definition::scale(value as i32, op.input[input]))
         };
         let run = |tile: &Tile, a: &Source<'_>, b: &Source<'_>, to: &mut Target<'_>| add(&op, tile, a, b, to);
-        check(numbers, shape, operands, &run, &|a, b| {
-            definition::finish(part(a, 0) + part(b, 1), op.sum, &output)
-        });
+        let sum = |a, b| definition::finish(part(a, 0) + part(b, 1), op.sum, &output);
+        check(numbers, shape, operands, &run, &sum);
+        let run = |tile: &Tile, a: &Source<'_>, b: &Source<'_>, to: &mut Target<'_>| words::add(&op, tile, a, b, to);
+        check(numbers, shape, operands, &run, &sum);
         let run = |tile: &Tile, a: &Source<'_>, b: &Source<'_>, to: &mut Target<'_>| sub(&op, tile, a, b, to);
-        check(numbers, shape, operands, &run, &|a, b| {
-            definition::finish(part(a, 0) - part(b, 1), op.sum, &output)
-        });
+        let difference = |a, b| definition::finish(part(a, 0) - part(b, 1), op.sum, &output);
+        check(numbers, shape, operands, &run, &difference);
+        let run = |tile: &Tile, a: &Source<'_>, b: &Source<'_>, to: &mut Target<'_>| words::sub(&op, tile, a, b, to);
+        check(numbers, shape, operands, &run, &difference);
         let op = Mul { input_zero, product: numbers.factor(0), output };
         let run = |tile: &Tile, a: &Source<'_>, b: &Source<'_>, to: &mut Target<'_>| mul(&op, tile, a, b, to);
         let plain = |value: i8, input: usize| i64::from(value) - i64::from(input_zero[input]);
@@ -120,6 +127,38 @@ proptest! {
         });
     }
 }
+
+#[test]
+fn sums_of_many_elements_take_a_table() {
+    let numbers = &mut Numbers::new(3);
+    let shape = [9, 11, 16];
+    let (a, b) = (numbers.tensor(shape), numbers.tensor(shape));
+    for _ in 0..40 {
+        let half = Multiplier { multiplier: 1 << 30, shift: 0 };
+        let mut input = [half, numbers.factor(0)];
+        if numbers.below(2) == 0 {
+            input.reverse();
+        }
+        let output = Output { zero: numbers.byte(), ..Output::FULL };
+        let input_zero = [numbers.byte(), numbers.byte()];
+        let op = Add { input_zero, input, sum: numbers.factor(-12), output };
+        let bytes = [&a, &b].map(|x| x.data.iter().map(|byte| *byte as u8).collect::<Vec<u8>>());
+        let whole = Layout::whole(shape[0], shape[1], shape[2]);
+        let [a, b] = [0, 1].map(|index| Source::new(&bytes[index], whole).unwrap());
+        let tile = Tile::whole(&whole, &whole);
+        for (run, same) in [(words::add, add), (words::sub, sub)] as [(PairRun, PairRun); 2] {
+            let made = [run, same].map(|run| {
+                let mut made = vec![0; bytes[0].len()];
+                run(&op, &tile, &a, &b, &mut Target::new(&mut made, whole).unwrap()).unwrap();
+                made
+            });
+            assert_eq!(made[0], made[1], "{op:?}");
+        }
+    }
+}
+
+type PairRun =
+    fn(&Add, &Tile, &Source<'_>, &Source<'_>, &mut Target<'_>) -> Result<(), KernelError>;
 
 #[test]
 fn operands_that_do_not_broadcast_are_refused() {

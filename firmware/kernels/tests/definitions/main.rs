@@ -11,3 +11,4 @@ mod reductions;
 mod support;
 mod transposed;
 mod windows;
+mod words;

@@ -6,19 +6,20 @@ use crate::support::{Numbers, Tensor, definition};
 use proptest::prelude::*;
 use tilewright_kernels::{
     Axis, Layout, LocalResponse, LogSoftmax, Mean, Multiplier, Output, Source, Target, Tile,
-    arg_max, local_response, log_softmax, mean, pack,
+    arg_max, local_response, log_softmax, mean, pack, words,
 };
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn means_follow_their_definition(shape in [1usize..6, 1..6, 1..20], over: [bool; 3], seed: u64) {
+    fn means_follow_their_definition(shape in [1usize..6, 1..6, 1..40], over: [bool; 3], seed: u64) {
         let numbers = &mut Numbers::new(seed);
         let x = numbers.tensor(shape);
         let (low, high) = (numbers.byte(), numbers.byte());
         let output = Output { zero: numbers.byte(), min: low.min(high), max: low.max(high) };
         let op = Mean { over, input_zero: numbers.byte(), factor: numbers.factor(0), output };
+        let runs = [mean, words::mean];
         let all = |axis: usize, at: usize| if over[axis] { 0..shape[axis] } else { at..at + 1 };
         let size = [0, 1, 2].map(|axis| if over[axis] { 1 } else { shape[axis] });
         let expected = Tensor::from_fn(size, |oy, ox, oc| {
@@ -38,12 +39,14 @@ proptest! {
             let from = layout(numbers, &needed, false);
             let input = Placed::filled(numbers, &x, &needed, from);
             let to = layout(numbers, &area, false);
-            let mut placed = Placed::empty(numbers, to);
-            let before = placed.bytes.clone();
-            let source = Source::new(&input.bytes, from).unwrap();
-            let target = &mut Target::new(&mut placed.bytes, to).unwrap();
-            mean(&op, &tile_of(&area), &source, target).unwrap();
-            placed.check(&before, &expected, &area);
+            for run in runs {
+                let mut placed = Placed::empty(numbers, to);
+                let before = placed.bytes.clone();
+                let source = Source::new(&input.bytes, from).unwrap();
+                let target = &mut Target::new(&mut placed.bytes, to).unwrap();
+                run(&op, &tile_of(&area), &source, target).unwrap();
+                placed.check(&before, &expected, &area);
+            }
         }
     }
 

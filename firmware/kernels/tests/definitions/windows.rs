@@ -6,7 +6,7 @@ use crate::support::{Numbers, Tensor, definition};
 use proptest::prelude::*;
 use tilewright_kernels::{
     AveragePool, Channel, Channels, Conv, Counted, KernelError, Multiplier, Output, Pool, Source,
-    Target, Tile, Window, average_pool, conv, depthwise, max_pool, pack,
+    Target, Tile, Window, average_pool, conv, depthwise, max_pool, pack, words,
 };
 
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Case {
     }
 }
 
-fn output(numbers: &mut Numbers) -> Output {
+pub fn output(numbers: &mut Numbers) -> Output {
     let (a, b) = (numbers.byte(), numbers.byte());
     if numbers.below(2) == 0 {
         Output { zero: numbers.byte(), ..Output::FULL }
@@ -62,7 +62,7 @@ fn output(numbers: &mut Numbers) -> Output {
     }
 }
 
-fn channel_constants(numbers: &mut Numbers, count: usize) -> Vec<Channel> {
+pub fn channel_constants(numbers: &mut Numbers, count: usize) -> Vec<Channel> {
     let channel = |_| Channel {
         bias: match numbers.below(6) {
             0 => i32::MAX,
@@ -78,14 +78,14 @@ fn channel_constants(numbers: &mut Numbers, count: usize) -> Vec<Channel> {
 }
 
 /// What is computed of a channel range: weights and constants packed for it.
-type Part<'p> = dyn Fn(std::ops::Range<usize>) -> (Vec<u8>, Vec<u8>) + 'p;
+pub type Part<'p> = dyn Fn(std::ops::Range<usize>) -> (Vec<u8>, Vec<u8>) + 'p;
 
-type Run =
+pub type Run =
     fn(&Conv, &Tile, &Source<'_>, &mut Target<'_>, &[u8], Channels<'_>) -> Result<(), KernelError>;
 
 /// Runs a convolution in tiles, contiguous and not, and compares each with the whole.
 #[allow(clippy::too_many_arguments)]
-fn check_tiles(
+pub fn check_tiles(
     numbers: &mut Numbers,
     run: Run,
     op: &Conv,
@@ -190,8 +190,20 @@ proptest! {
         // Padding counts to some place at or behind the input's end.
         let end = [0, 1].map(|axis| (case.input[axis] + numbers.below(3)) as i32);
         let padded = average(Some(Counted { end, zero: numbers.byte() }));
-        let runs: [(&PoolRun<'_>, Tensor); 3] = [
+        let runs: [(&PoolRun<'_>, Tensor); 6] = [
             (&|tile, from, to| max_pool(&op, tile, from, to), definition::max_pool(&op, &x, size)),
+            (
+                &|tile, from, to| words::max_pool(&op, tile, from, to),
+                definition::max_pool(&op, &x, size),
+            ),
+            (
+                &|tile, from, to| words::average_pool(&plain, tile, from, to),
+                definition::average_pool(&plain, &x, size),
+            ),
+            (
+                &|tile, from, to| words::average_pool(&padded, tile, from, to),
+                definition::average_pool(&padded, &x, size),
+            ),
             (
                 &|tile, from, to| average_pool(&plain, tile, from, to),
                 definition::average_pool(&plain, &x, size),

@@ -1,0 +1,190 @@
+//! Weights of a depthwise window as the loops over planes read them.
+
+use super::CHANNELS;
+use crate::dsp::{add_halves, even_bytes, high_halves, low_halves, odd_bytes, word};
+
+/// Square windows that the loops are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// 3x3, stride 1.
+    Three,
+    /// 3x3, stride 2.
+    ThreeStrided,
+    /// 5x5, stride 1.
+    Five,
+    /// 5x5, stride 2.
+    FiveStrided,
+    /// 7x7, stride 1.
+    Seven,
+    /// 7x7, stride 2.
+    SevenStrided,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 6] = [
+        Self::Three,
+        Self::ThreeStrided,
+        Self::Five,
+        Self::FiveStrided,
+        Self::Seven,
+        Self::SevenStrided,
+    ];
+
+    /// The kind with these taps and this stride along both axes, if there is one.
+    #[must_use]
+    pub const fn of(taps: usize, stride: i32) -> Option<Self> {
+        match (taps, stride) {
+            (3, 1) => Some(Self::Three),
+            (3, 2) => Some(Self::ThreeStrided),
+            (5, 1) => Some(Self::Five),
+            (5, 2) => Some(Self::FiveStrided),
+            (7, 1) => Some(Self::Seven),
+            (7, 2) => Some(Self::SevenStrided),
+            _ => None,
+        }
+    }
+
+    /// Taps along an axis.
+    #[must_use]
+    #[inline(always)]
+    pub const fn taps(self) -> usize {
+        match self {
+            Self::Three | Self::ThreeStrided => 3,
+            Self::Five | Self::FiveStrided => 5,
+            Self::Seven | Self::SevenStrided => 7,
+        }
+    }
+
+    /// Pixels from one output to the next along an axis.
+    #[must_use]
+    #[inline(always)]
+    pub const fn stride(self) -> usize {
+        match self {
+            Self::Three | Self::Five | Self::Seven => 1,
+            Self::ThreeStrided | Self::FiveStrided | Self::SevenStrided => 2,
+        }
+    }
+
+    /// Column of the planes at which the first output's window starts: the usual padding of stride
+    /// 1 leaves the input's first pixel in a low half.
+    #[must_use]
+    #[inline(always)]
+    pub const fn lead(self) -> usize {
+        match self {
+            Self::Three | Self::Seven => 1,
+            _ => 0,
+        }
+    }
+
+    /// The taps in each word of a row of weights, low and high; a tap past the last is zero.
+    pub(super) const fn pairs(self) -> &'static [[usize; 2]] {
+        match self {
+            Self::Three | Self::ThreeStrided => &[[0, 1], [1, 2]],
+            Self::Five | Self::FiveStrided => &[[0, 1], [2, 3], [1, 2], [3, 4]],
+            Self::Seven => &[[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 6]],
+            Self::SevenStrided => &[[0, 1], [2, 3], [4, 5], [6, 7]],
+        }
+    }
+}
+
+/// Words of the longest filter.
+const LONGEST: usize = 7 * 6;
+
+/// The filter of one channel.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Filter {
+    /// Where sums start: twice the bias less zero point times weights.
+    pub(super) start: i32,
+    /// Twice the weights, row by row, the middle row last; in each [`Kind::pairs`].
+    pub(super) words: [u32; LONGEST],
+}
+
+impl Filter {
+    /// A filter of zeros.
+    pub const NONE: Self = Self { start: 0, words: [0; LONGEST] };
+
+    /// Biases must be nearer to zero: what is added to them stays far below 2^30 then.
+    pub const BIAS_LIMIT: u32 = 1 << 29;
+}
+
+/// Prepares the filters of the four channels from `first` on. `weights`: taps row by row, `pitch`
+/// channels each. `zero`: zero point of the input.
+///
+/// Nothing if there are not as many weights, or a bias is not within [`Filter::BIAS_LIMIT`].
+#[must_use]
+#[inline(never)]
+pub fn prepare(
+    filters: &mut [Filter; CHANNELS],
+    kind: Kind,
+    weights: &[u8],
+    [first, pitch]: [usize; 2],
+    zero: i32,
+    biases: [i32; CHANNELS],
+) -> Option<()> {
+    let sums = match kind.pairs() {
+        [a, b] => rows::<3, 2>(filters, [*a, *b], weights, [first, pitch])?,
+        [a, b, c, d] if kind.taps() == 5 => {
+            rows::<5, 4>(filters, [*a, *b, *c, *d], weights, [first, pitch])?
+        }
+        [a, b, c, d] => rows::<7, 4>(filters, [*a, *b, *c, *d], weights, [first, pitch])?,
+        pairs => rows::<7, 6>(filters, *pairs.first_chunk()?, weights, [first, pitch])?,
+    };
+    for ((filter, bias), sum) in filters.iter_mut().zip(biases).zip(sums) {
+        if bias.unsigned_abs() >= Filter::BIAS_LIMIT {
+            return None;
+        }
+        filter.start = 2 * bias - zero * sum;
+    }
+    Some(())
+}
+
+/// Which row of words holds a row of taps: the middle one is last.
+#[inline(always)]
+pub(super) const fn place_of(row: usize, taps: usize) -> usize {
+    let middle = taps / 2;
+    if row < middle {
+        row
+    } else if row == middle {
+        taps - 1
+    } else {
+        row - 1
+    }
+}
+
+/// Writes the words of four channels' weights; gives the sums of their doubled weights.
+#[inline(always)]
+fn rows<const TAPS: usize, const PAIRS: usize>(
+    filters: &mut [Filter; CHANNELS],
+    pairs: [[usize; 2]; PAIRS],
+    weights: &[u8],
+    [first, pitch]: [usize; 2],
+) -> Option<[i32; CHANNELS]> {
+    // Twice 49 weights stay within a half.
+    let (mut even_sum, mut odd_sum) = (0, 0);
+    let mut at = first;
+    for row in 0..TAPS {
+        // The taps' weights of channels 0 and 2, and of 1 and 3; zero behind the last tap.
+        let (mut even, mut odd) = ([0; 8], [0; 8]);
+        for tap in 0..TAPS {
+            let bytes = word(weights.get(at..)?.first_chunk()?);
+            let doubled = |halves: u32| add_halves(halves, halves);
+            even[tap] = doubled(even_bytes(bytes));
+            odd[tap] = doubled(odd_bytes(bytes));
+            even_sum = add_halves(even_sum, even[tap]);
+            odd_sum = add_halves(odd_sum, odd[tap]);
+            at += pitch;
+        }
+        for (index, [low, high]) in pairs.into_iter().enumerate() {
+            let [a, b, c, d] = filters;
+            let place = place_of(row, TAPS) * PAIRS + index;
+            a.words[place] = low_halves(even[low], even[high]);
+            b.words[place] = low_halves(odd[low], odd[high]);
+            c.words[place] = high_halves(even[low], even[high]);
+            d.words[place] = high_halves(odd[low], odd[high]);
+        }
+    }
+    let [low, high] = [|sum: u32| i32::from(sum as i16), |sum: u32| sum as i32 >> 16];
+    Some([low(even_sum), low(odd_sum), high(even_sum), high(odd_sum)])
+}

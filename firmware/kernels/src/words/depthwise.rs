@@ -1,0 +1,249 @@
+//! Depthwise convolution in planes.
+//!
+//! The output is cut into strips whose input fits planes on the stack. For each four channels of a
+//! strip, the input is expanded into planes, which hold the zero point where there is padding, and
+//! each channel is convolved on its own. Zero points are part of where the sums start.
+
+use crate::channels::Channels;
+use crate::dsp::planes::{self, CHANNELS, Filter, Kind, Pixels, Planes, Strip};
+use crate::dsp::{Fast, larger_bytes, smaller_bytes, store_word, word};
+use crate::error::KernelError;
+use crate::geometry::{Output, Source, Target, Tile};
+use crate::portable::Conv;
+use crate::portable::depthwise::{check, some_channels};
+use core::ops::Range;
+
+/// Fewer outputs of a channel are not worth the planes.
+const LEAST_OUTPUTS: usize = 4;
+
+/// Convolves each channel of a tile by itself, as [`portable::depthwise`](crate::portable::depthwise())
+/// says.
+///
+/// # Errors
+/// [`KernelError`] if the operands do not fit the tile.
+pub fn depthwise(
+    op: &Conv,
+    tile: &Tile,
+    input: &Source<'_>,
+    output: &mut Target<'_>,
+    weights: &[u8],
+    channels: Channels<'_>,
+) -> Result<(), KernelError> {
+    check(op, tile, input, output, weights, channels)?;
+    let layer = Layer { op, tile, input, weights, channels };
+    let whole = tile.channels - tile.channels % CHANNELS;
+    let fast = match layer.kind() {
+        Some(kind) if whole > 0 => {
+            layer.strips(kind, whole, output)?;
+            whole
+        }
+        _ => 0,
+    };
+    if fast < tile.channels {
+        layer.slow(fast..tile.channels, output)?;
+    }
+    Ok(())
+}
+
+/// What is computed, apart from where it goes.
+struct Layer<'l, 'a> {
+    op: &'l Conv,
+    tile: &'l Tile,
+    input: &'l Source<'a>,
+    weights: &'l [u8],
+    channels: Channels<'l>,
+}
+
+/// A part of the output: first row and column, rows and columns.
+#[derive(Clone, Copy)]
+struct Part {
+    first: [i32; 2],
+    size: [usize; 2],
+}
+
+impl Layer<'_, '_> {
+    /// The loop that computes the layer, if there is one.
+    fn kind(&self) -> Option<Kind> {
+        let Conv { window, groups, weight_zero, .. } = self.op;
+        let [rows, columns] = self.tile.output_size;
+        let square = window.size[0] == window.size[1] && window.stride[0] == window.stride[1];
+        let plain = *groups == 1 && *weight_zero == 0 && window.dilation == [1, 1] && square;
+        let enough = rows.saturating_mul(columns) >= LEAST_OUTPUTS;
+        if plain && enough { Kind::of(window.size[0], window.stride[0]) } else { None }
+    }
+
+    fn slow(&self, range: Range<usize>, output: &mut Target<'_>) -> Result<(), KernelError> {
+        let Self { op, tile, input, weights, channels } = *self;
+        some_channels(op, tile, input, output, weights, channels, range)
+    }
+
+    /// Computes the channels before `end`, a multiple of four.
+    fn strips(&self, kind: Kind, end: usize, output: &mut Target<'_>) -> Result<(), KernelError> {
+        let [rows, columns] = self.tile.output_size;
+        let rows_each = share(rows, Strip::most_rows(kind), 1);
+        let columns_each = share(columns, Strip::most_columns(kind), 4);
+        let [top, left] = self.tile.output_start;
+        let (mut planes, mut filters) = (Planes::new(), [Filter::NONE; CHANNELS]);
+        for row in (0..rows).step_by(rows_each) {
+            for column in (0..columns).step_by(columns_each) {
+                let part = Part {
+                    first: [top.wrapping_add(row as i32), left.wrapping_add(column as i32)],
+                    size: [rows_each.min(rows - row), columns_each.min(columns - column)],
+                };
+                self.part(kind, &part, end, (&mut planes, &mut filters), output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes a part of the output that fits the planes.
+    #[inline(never)]
+    fn part(
+        &self,
+        kind: Kind,
+        part: &Part,
+        end: usize,
+        (planes, filters): (&mut Planes, &mut [Filter; CHANNELS]),
+        output: &mut Target<'_>,
+    ) -> Result<(), KernelError> {
+        planes.fill(self.op.input_zero);
+        let (rows, columns) = (self.seen(kind, part, 0), self.seen(kind, part, 1));
+        let pitch = [output.layout.row_pitch, output.layout.column_pitch];
+        for first in (0..end).step_by(CHANNELS) {
+            let Some(factors) = self.prepare(kind, first, filters) else {
+                let slow = Tile { output_start: part.first, output_size: part.size, ..*self.tile };
+                Layer { tile: &slow, ..*self }.slow(first..first + CHANNELS, output)?;
+                continue;
+            };
+            if !columns.is_empty() {
+                self.expand(first, [&rows, &columns], planes)?;
+            }
+            let mut done = 0;
+            while done < part.size[0] {
+                let at = [part.first[0].wrapping_add(done as i32), part.first[1]];
+                let (bytes, run) = output.run(at, part.size[1])?;
+                let run = run.min(part.size[0] - done);
+                let strip = Strip::new(kind, done * kind.stride(), [run, part.size[1]], pitch);
+                let strip = strip.ok_or(KernelError::OutOfBounds)?;
+                for (channel, (filter, factor)) in filters.iter().zip(&factors).enumerate() {
+                    let bytes = bytes.get_mut(first + channel..).unwrap_or(&mut []);
+                    let convolved = planes.convolve(&strip, channel, filter, factor, bytes);
+                    convolved.ok_or(KernelError::OutOfBounds)?;
+                }
+                done += run;
+            }
+            if self.op.output.is_narrow() {
+                clamp(&self.op.output, part, first, output)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a part sees of the input along an axis, and where in the planes that begins.
+    fn seen(&self, kind: Kind, part: &Part, axis: usize) -> Seen {
+        let origin = part.first[axis].wrapping_mul(kind.stride() as i32);
+        let origin = origin.wrapping_sub(self.op.window.padding[axis]);
+        let size = (part.size[axis] - 1) * kind.stride() + kind.taps();
+        let start = origin.max(self.tile.valid_start[axis]);
+        let end = origin.saturating_add(size as i32).min(self.tile.valid_end[axis]);
+        let lead = if axis == 1 { kind.lead() } else { 0 };
+        let count = usize::try_from(end.saturating_sub(start)).unwrap_or(0);
+        Seen { start, count, place: lead.wrapping_add(start.wrapping_sub(origin) as usize) }
+    }
+
+    /// Writes what a part sees of four channels into the planes.
+    fn expand(
+        &self,
+        first: usize,
+        [rows, columns]: [&Seen; 2],
+        planes: &mut Planes,
+    ) -> Result<(), KernelError> {
+        let layout = &self.input.layout;
+        let mut done = 0;
+        while done < rows.count {
+            let at = [rows.start.wrapping_add(done as i32), columns.start];
+            let (bytes, run) = self.input.run(at, columns.count)?;
+            let run = run.min(rows.count - done);
+            let pixels = Pixels {
+                bytes: bytes.get(first..).unwrap_or(&[]),
+                size: [run, columns.count],
+                pitch: [layout.row_pitch, layout.column_pitch],
+                place: [rows.place + done, columns.place],
+                zero: self.op.input_zero,
+            };
+            planes.expand(&pixels).ok_or(KernelError::OutOfBounds)?;
+            done += run;
+        }
+        Ok(())
+    }
+
+    /// The filters and factors of the four channels from `first` on; nothing if they need another
+    /// way to be computed.
+    fn prepare(
+        &self,
+        kind: Kind,
+        first: usize,
+        filters: &mut [Filter; CHANNELS],
+    ) -> Option<[Fast; CHANNELS]> {
+        let mut biases = [0; CHANNELS];
+        let mut factors = [Fast { multiplier: 0, right: 1, rounding: 0 }; CHANNELS];
+        let channels = self.channels.from(first);
+        for ((bias, factor), channel) in biases.iter_mut().zip(&mut factors).zip(channels.iter()) {
+            *bias = channel.bias;
+            *factor = Fast::of(channel.factor, self.op.output.zero)?;
+        }
+        let (zero, pitch) = (i32::from(self.op.input_zero), self.tile.channels);
+        planes::prepare(filters, kind, self.weights, [first, pitch], zero, biases)?;
+        Some(factors)
+    }
+}
+
+/// Rows or columns of the input.
+struct Seen {
+    /// The first (tensor coordinates), and how many.
+    start: i32,
+    count: usize,
+    /// Row or column of the planes where the first goes.
+    place: usize,
+}
+
+impl Seen {
+    const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
+/// The size of parts, each at most `most`, multiples of `step` if there are several, that are about
+/// the same.
+fn share(size: usize, most: usize, step: usize) -> usize {
+    if size <= most {
+        return size.max(1);
+    }
+    let most = most - most % step;
+    size.div_ceil(size.div_ceil(most)).next_multiple_of(step)
+}
+
+/// Clamps four channels of a part.
+#[cold]
+fn clamp(
+    to: &Output,
+    part: &Part,
+    first: usize,
+    output: &mut Target<'_>,
+) -> Result<(), KernelError> {
+    let [least, most] = [to.min, to.max].map(|bound| u32::from_ne_bytes([bound as u8; 4]));
+    let column_pitch = output.layout.column_pitch;
+    for row in 0..part.size[0] {
+        let at = [part.first[0].wrapping_add(row as i32), part.first[1]];
+        let (bytes, _) = output.run(at, part.size[1])?;
+        let mut rest = bytes.get_mut(first..).unwrap_or(&mut []);
+        for column in 0..part.size[1] {
+            let bytes = rest.first_chunk_mut().ok_or(KernelError::OutOfBounds)?;
+            store_word(bytes, larger_bytes(smaller_bytes(word(bytes), most), least));
+            if column + 1 < part.size[1] {
+                rest = rest.get_mut(column_pitch..).unwrap_or(&mut []);
+            }
+        }
+    }
+    Ok(())
+}
