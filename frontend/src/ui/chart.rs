@@ -57,7 +57,8 @@ pub fn fitted(text: &str, width: f64) -> Option<String> {
     (room >= 4).then(|| text.chars().take(room - 1).chain(['…']).collect())
 }
 
-/// The second cue beside colour: outputs are hatched, others dotted, scratch is crossed.
+/// The second cue beside colour: outputs and waiting are hatched, others dotted, scratch is
+/// crossed.
 pub fn patterns() -> Html {
     html! {
         <svg id="patterns" class="patterns" width="0" height="0" aria-hidden="true">
@@ -71,6 +72,11 @@ pub fn patterns() -> Html {
                     <rect width="6" height="6" class="pattern-other" />
                     <circle cx="1.5" cy="1.5" r="1" class="pattern-dot" />
                     <circle cx="4.5" cy="4.5" r="1" class="pattern-dot" />
+                </pattern>
+                <pattern id="pattern-stall" width="5" height="5" patternUnits="userSpaceOnUse"
+                    patternTransform="rotate(45)">
+                    <rect width="5" height="5" class="pattern-stall" />
+                    <line x1="0" y1="0" x2="0" y2="5" class="pattern-wait" />
                 </pattern>
                 <pattern id="pattern-scratch" width="6" height="6" patternUnits="userSpaceOnUse">
                     <rect width="6" height="6" class="pattern-scratch" />
@@ -94,27 +100,19 @@ pub struct Chart<'p> {
     pub selected: Selection,
     /// Address of the arena, if the board has firmware.
     pub address: Option<u32>,
-    /// Whether single tensors can be reached.
-    pub has_tensors: bool,
     pub on: &'p Callback<Event>,
 }
 
 impl Chart<'_> {
     /// The frame around a drawing.
     pub fn around(self, drawing: Html) -> Html {
-        let Self { node, label, id, plan, selected, address, has_tensors, on } = self;
-        let keys = if has_tensors {
-            "Left and right arrow keys go from operator to operator, up and down among its tensors."
-        } else {
-            "Left and right arrow keys go from operator to operator."
-        };
+        let Self { node, label, id, plan, selected, address, on } = self;
+        let keys = "Left and right arrow keys go from operator to operator, up and down among its \
+                    tensors.";
         let (plan, on) = (Rc::clone(plan), on.clone());
         let onkeydown = Callback::from(move |event: KeyboardEvent| {
             let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
-            let step = Step::of_key(&event.key()).filter(|_| is_plain);
-            let Some(step) = step.filter(|step| has_tensors || !step.is_among_tensors()) else {
-                return;
-            };
+            let Some(step) = Step::of_key(&event.key()).filter(|_| is_plain) else { return };
             event.prevent_default();
             let to = stepped(&plan, selected, step);
             on.emit(Event::Reach(to, spoken(&plan, to, address)));

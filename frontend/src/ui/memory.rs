@@ -93,7 +93,6 @@ pub fn MemoryPanel(props: &Props) -> Html {
         plan: &props.plan,
         selected: props.selected,
         address,
-        has_tensors: true,
         on: &props.on,
     };
     html! {

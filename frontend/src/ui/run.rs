@@ -76,7 +76,7 @@ pub fn RunPanel(props: &Props) -> Html {
             { score_table(props) }
             if let Some(plan) = props.plan.clone() {
                 <div ref={drawing}>
-                    <TimelineChart {plan} run={timeline_of(props)} lit={props.lit}
+                    <TimelineChart {plan} run={run_of(props)} lit={props.lit}
                         selected={props.selected}
                         on={props.on.clone()} />
                 </div>
@@ -87,14 +87,11 @@ pub fn RunPanel(props: &Props) -> Html {
     }
 }
 
-/// What the last run did when, if it was of the present settings, so that both share the axis.
-fn timeline_of(props: &Props) -> Option<tilewright_report::Timeline> {
-    let outcome = props.run.outcome.as_ref()?;
+/// The last run, if it was of the present settings, so that both share the axis of time.
+fn run_of(props: &Props) -> Option<Rc<Outcome>> {
     let plan = props.plan.as_ref()?;
-    if outcome.plan.settings != plan.settings {
-        return None;
-    }
-    outcome.result.timeline.clone().filter(|timeline| !timeline.slices.is_empty())
+    let outcome = props.run.outcome.as_ref()?;
+    (outcome.plan.settings == plan.settings).then(|| Rc::clone(outcome))
 }
 
 fn inputs(props: &Props) -> Html {

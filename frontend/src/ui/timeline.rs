@@ -1,152 +1,202 @@
-//! A predicted and a counted run on one axis of time.
+//! The lanes of a predicted and a counted run on one axis of time, from all of it to single cycles.
+
+mod drawing;
+mod look;
+mod table;
 
 use std::rc::Rc;
 
-use tilewright_report::{SliceKind, Timeline};
+use web_sys::HtmlElement;
 use yew::prelude::*;
 
-use super::chart::{Chart, fitted, px, use_width};
+use super::chart::use_width;
+use super::icon::{Glyph, icon};
 use super::parts::legend;
 use crate::message::PlanFacts;
-use crate::state::{Event, Selection};
-use crate::view_model::figures::short_name;
+use crate::state::{Event, Outcome, Selection};
 use crate::view_model::layers::Family;
-use crate::view_model::timeline::{Bar, view};
+use crate::view_model::steps::{Step, spoken, stepped};
+use crate::view_model::timeline::{Lanes, lanes, layer_words};
+use drawing::{drawing, room_of, under};
+use look::{Look, Turn, use_wheel};
 
-const TOP: f64 = 8.0;
-const LANE: f64 = 48.0;
-const BAR: f64 = 24.0;
-const AXIS: f64 = 24.0;
-const RIGHT: f64 = 8.0;
+/// How much a key or a button changes the size, and which part of the view a key moves it by.
+const STEP: f64 = 1.6;
+const STRIDE: f64 = 0.2;
+/// Pixels that a pointer may stray and still click.
+const STRAY: f64 = 4.0;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
     pub plan: Rc<PlanFacts>,
-    pub run: Option<Timeline>,
+    /// A run of the same settings.
+    pub run: Option<Rc<Outcome>>,
     pub lit: Selection,
     /// What was chosen, whatever the pointer is over.
     pub selected: Selection,
     pub on: Callback<Event>,
 }
 
+/// A pointer that is down: where it was last, and how far it has come.
+type Drag = Option<(f64, f64)>;
+
 /// The lanes.
 #[component]
 pub fn TimelineChart(props: &Props) -> Html {
     let node = use_node_ref();
     let width = use_width(node.clone(), true);
-    let lanes = view(&props.plan, props.run.as_ref());
-    let height = TOP + LANE * lanes.lanes.len() as f64 + AXIS;
-    let room = (width - RIGHT).max(1.0);
-    let end = lanes.end_us.max(f64::MIN_POSITIVE);
-    let x = |micros: f64| micros / end * room;
-    let floor = TOP + LANE * lanes.lanes.len() as f64;
-    let used: Vec<_> = Family::ALL
-        .into_iter()
-        .filter(|f| lanes.lanes.iter().flat_map(|lane| &lane.bars).any(|bar| bar.family == *f))
-        .map(|f| (f.id(), f.title().into()))
-        .collect();
-    let ticks = lanes.ticks((width / 96.0) as usize);
-    let last_tick = ticks.len().saturating_sub(1);
-    let caption = lanes
-        .lanes
-        .iter()
-        .map(|lane| {
-            let last = lane.bars.last().map_or(0.0, |bar| bar.end_us);
-            format!("{}: {}", lane.title, crate::view_model::figures::duration(last))
-        })
-        .collect::<Vec<_>>()
-        .join("; ");
-    let lit = lanes
-        .lanes
-        .iter()
-        .flat_map(|lane| lane.bars.iter().map(move |bar| (lane, bar)))
-        .filter(|(_, bar)| props.lit.layer == Some(bar.layer))
-        .map(|(lane, bar)| format!("{} – {}", lane.title, bar.title))
-        .collect::<Vec<_>>()
-        .join("; ");
-    let drawing = html! {
-                if width > 0.0 {
-                    <svg role="img" width={px(width)} height={px(height)} aria-label={caption.clone()}
-                        onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
-                        <g class="axis">
-                            { for ticks.iter().enumerate().map(|(index, (at, text))| {
-                                let x = x(*at);
-                                // The last label must not run off the drawing.
-                                let anchor = match index {
-                                    0 => "start",
-                                    i if i == last_tick && x > room - 24.0 => "end",
-                                    _ => "middle",
-                                };
-                                html! {
-                                    <g key={index}>
-                                        <line x1={px(x)} x2={px(x)} y1="0"
-                                            y2={px(floor)} />
-                                        <text x={px(x)} y={px(floor + 16.0)}
-                                            text-anchor={anchor}>{ text }</text>
-                                    </g>
-                                }
-                            }) }
-                        </g>
-                        { for lanes.lanes.iter().enumerate().map(|(index, lane)| {
-                            let top = TOP + LANE * index as f64;
-                            html! {
-                                <g key={index}>
-                                    <text class="lane-title" x="0" y={px(top + 10.0)}>
-                                        { format!("{} (instructions {}, time modelled)", lane.title, lane.kind.word()) }
-                                    </text>
-                                    { for lane.bars.iter().enumerate().map(|(i, bar)| {
-                                        let span = [x(bar.start_us), x(bar.end_us)];
-                                        lane_bar(props, i, bar, span, top + 16.0)
-                                    }) }
-                                </g>
-                            }
-                        }) }
-                    </svg>
-                }
+    let lanes = use_memo((Rc::clone(&props.plan), props.run.clone()), |(plan, run)| {
+        let run = run.as_ref().and_then(|outcome| outcome.result.timeline.as_ref());
+        lanes(plan, run.filter(|timeline| !timeline.slices.is_empty()))
+    });
+    let look = use_reducer(Look::default);
+    let drag = use_mut_ref(|| Drag::None);
+    let pointed = use_state(|| None::<(usize, usize)>);
+    let end_us = lanes.end_us;
+    let window = look.window(end_us);
+    let room = room_of(width);
+    {
+        let (look, lanes) = (look.dispatcher(), Rc::clone(&lanes));
+        use_effect_with(props.selected.layer, move |layer| {
+            let extents =
+                layer.map(|layer| lanes.lanes.iter().filter_map(move |l| l.extent(layer)));
+            if let Some([from_us, to_us]) = extents.and_then(|mut extents| extents.next()) {
+                look.dispatch(Turn::Show { from_us, to_us, end_us });
+            }
+        });
+    }
+    use_wheel(&node, &look, end_us);
+    let words = use_memo((Rc::clone(&lanes), props.lit.layer), |(lanes, layer)| match layer {
+        Some(layer) => layer_words(lanes, *layer),
+        None => lanes.summary(),
+    });
+    let said = match *pointed {
+        Some((lane, bar)) => lanes.words(&props.plan, lane, bar),
+        None => String::clone(&words),
     };
-    let frame = Chart {
-        node,
-        label: &caption,
-        id: "timeline",
-        plan: &props.plan,
-        selected: props.selected,
-        address: None,
-        has_tensors: false,
-        on: &props.on,
+    let turn = |glyph: Glyph, title: &'static str, id: &'static str, turn: Turn| {
+        let look = look.dispatcher();
+        html! {
+            <button type="button" class="quiet icon-button" {title} aria-label={title}
+                data-testid={id} onclick={move |_| look.dispatch(turn)}>{ icon(glyph) }</button>
+        }
     };
+    let zoom = |factor: f64| Turn::Zoom { factor, share: 0.5, end_us };
+    let keys = "Left and right arrow keys go from operator to operator; plus, minus and zero change \
+                the size, with shift the arrow keys move along the time.";
     html! {
         <figure class="timeline">
-            { legend(used) }
-            { frame.around(drawing) }
-            <figcaption class="readout">{ if lit.is_empty() { caption } else { lit } }</figcaption>
+            <div class="timeline-head">
+                { legend(used(&lanes)) }
+                <div class="panel-actions">
+                    { turn(Glyph::Smaller, "Show more of the time", "timeline-smaller", zoom(1.0 / STEP)) }
+                    { turn(Glyph::Larger, "Show less of the time, larger", "timeline-larger", zoom(STEP)) }
+                    { turn(Glyph::Fit, "Show all of the time", "timeline-fit", Turn::All) }
+                </div>
+            </div>
+            <div class="chart timeline-lanes" ref={node.clone()} tabindex="0" role="application"
+                aria-roledescription="chart" aria-label={format!("{} {keys}", lanes.summary())}
+                data-testid="timeline" onkeydown={onkeydown(props, &look.dispatcher(), end_us)}
+                onpointerdown={
+                    let (drag, node) = (Rc::clone(&drag), node.clone());
+                    Callback::from(move |event: PointerEvent| {
+                        if let Some(element) = node.cast::<HtmlElement>() {
+                            // Without capture, what happens outside is lost: no harm.
+                            let _ = element.set_pointer_capture(event.pointer_id());
+                        }
+                        *drag.borrow_mut() = Some((f64::from(event.client_x()), 0.0));
+                    })
+                }
+                onpointermove={
+                    let (drag, node, look) = (Rc::clone(&drag), node.clone(), look.dispatcher());
+                    let (lanes, pointed, on) = (Rc::clone(&lanes), pointed.clone(), props.on.clone());
+                    Callback::from(move |event: PointerEvent| {
+                        let x = f64::from(event.client_x());
+                        if let Some((last, travelled)) = drag.borrow_mut().as_mut() {
+                            let by = x - *last;
+                            (*last, *travelled) = (x, *travelled + by.abs());
+                            if *travelled > STRAY {
+                                look.dispatch(Turn::Move { share: -by / room, end_us });
+                            }
+                            return;
+                        }
+                        let Some(element) = node.cast::<HtmlElement>() else { return };
+                        let place = element.get_bounding_client_rect();
+                        let at = [x - place.left(), f64::from(event.client_y()) - place.top()];
+                        let under = under(&lanes, window, room, at);
+                        if under != *pointed {
+                            let layer = |(lane, bar): (usize, usize)| {
+                                usize::from(lanes.lanes[lane].bars[bar].layer)
+                            };
+                            let selection = under.map(layer).map_or(Selection::NONE, Selection::layer);
+                            on.emit(Event::Hover(selection));
+                            pointed.set(under);
+                        }
+                    })
+                }
+                onpointerup={
+                    let (drag, on, lit) = (Rc::clone(&drag), props.on.clone(), props.lit);
+                    let is_over = pointed.is_some();
+                    Callback::from(move |_| {
+                        let has_moved = drag.take().is_none_or(|(_, travelled)| travelled > STRAY);
+                        if let (false, true, Some(layer)) = (has_moved, is_over, lit.layer) {
+                            on.emit(Event::Select(Selection::layer(layer)));
+                        }
+                    })
+                }
+                onpointercancel={
+                    let drag = Rc::clone(&drag);
+                    Callback::from(move |_| *drag.borrow_mut() = None)
+                }
+                onpointerleave={
+                    let (pointed, on) = (pointed.clone(), props.on.clone());
+                    Callback::from(move |_| {
+                        pointed.set(None);
+                        on.emit(Event::Hover(Selection::NONE));
+                    })
+                }>
+                if width > 0.0 { { drawing(&props.plan, props.lit, &lanes, window, width) } }
+            </div>
+            <figcaption class="readout" data-testid="timeline-words">{ said }</figcaption>
+            <table::Slices plan={Rc::clone(&props.plan)} {lanes} {window} />
         </figure>
     }
 }
 
-fn lane_bar(props: &Props, key: usize, bar: &Bar, [start, end]: [f64; 2], y: f64) -> Html {
-    let layer = bar.layer;
-    let width = (end - start - 0.5).max(0.75);
-    let is_lit = props.lit.layer == Some(layer);
-    let fill = match bar.kind {
-        SliceKind::Compute => format!("fill-{}", bar.family.id()),
-        SliceKind::Copy => "fill-copy".to_owned(),
-        SliceKind::Stall => "fill-stall".to_owned(),
-    };
-    let name = props.plan.report.layers.get(layer).map_or("", |row| short_name(&row.name));
-    let label = fitted(name, width - 6.0);
-    html! {
-        <g {key}
-            onmouseenter={props.on.reform(move |_| Event::Hover(Selection::layer(layer)))}
-            onclick={props.on.reform(move |_| Event::Select(Selection::layer(layer)))}>
-            <rect class={classes!("bar", fill, is_lit.then_some("bar-lit"))} x={px(start)}
-                y={px(y)} width={px(width)} height={px(BAR)}>
-                <title>{ &bar.title }</title>
-            </rect>
-            if let Some(label) = label {
-                <text class="bar-label" x={px(start + 4.0)} y={px(y + 16.0)}>
-                    { label }
-                </text>
-            }
-        </g>
-    }
+fn onkeydown(
+    props: &Props,
+    look: &UseReducerDispatcher<Look>,
+    end_us: f64,
+) -> Callback<KeyboardEvent> {
+    let (plan, selected, on) = (Rc::clone(&props.plan), props.selected, props.on.clone());
+    let look = look.clone();
+    Callback::from(move |event: KeyboardEvent| {
+        if event.ctrl_key() || event.meta_key() || event.alt_key() {
+            return;
+        }
+        let key = event.key();
+        let turn = match (key.as_str(), event.shift_key()) {
+            ("+" | "=", _) => Some(Turn::Zoom { factor: STEP, share: 0.5, end_us }),
+            ("-", _) => Some(Turn::Zoom { factor: 1.0 / STEP, share: 0.5, end_us }),
+            ("0", _) => Some(Turn::All),
+            ("ArrowLeft", true) => Some(Turn::Move { share: -STRIDE, end_us }),
+            ("ArrowRight", true) => Some(Turn::Move { share: STRIDE, end_us }),
+            _ => None,
+        };
+        if let Some(turn) = turn {
+            event.prevent_default();
+            look.dispatch(turn);
+        } else if let Some(step) = Step::of_key(&key).filter(|step| !step.is_among_tensors()) {
+            event.prevent_default();
+            let to = stepped(&plan, selected, step);
+            on.emit(Event::Reach(to, spoken(&plan, to, None)));
+        }
+    })
+}
+
+fn used(lanes: &Lanes) -> Vec<(&'static str, AttrValue)> {
+    let used = lanes.classes();
+    let families = Family::ALL.into_iter().map(|family| (family.id(), family.title().into()));
+    let all = families.chain([("stall", AttrValue::from("Waiting"))]);
+    all.zip(used).filter(|(_, is_used)| *is_used).map(|(entry, _)| entry).collect()
 }

@@ -1,66 +1,122 @@
-//! A predicted and a counted run on one axis of time.
+//! The lanes of a predicted and a counted run on one axis of time.
 
-use tilewright_plan::LaneKind;
+mod levels;
+
+use tilewright_plan::{CyclePoint, LaneKind};
 use tilewright_report::{Kind, SliceKind, Timeline};
 
 use super::figures;
 use super::layers::Family;
 use crate::message::PlanFacts;
+pub use levels::{Levels, Seen, Window};
+
+/// What a pixel of a lane can be filled with: the families of layers, in the order of
+/// [`Family::ALL`], and waiting.
+pub const CLASSES: usize = Family::ALL.len() + 1;
+/// The class of waiting.
+pub const STALL: u8 = Family::ALL.len() as u8;
 
 /// A stretch of a lane.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
-    /// Layer.
-    pub layer: usize,
-    /// Colour.
-    pub family: Family,
-    /// What happens.
-    pub kind: SliceKind,
     /// Start in microseconds.
     pub start_us: f64,
     /// End in microseconds.
     pub end_us: f64,
-    /// In words.
-    pub title: String,
+    /// Instructions of a computation, bytes of a copy.
+    pub amount: u64,
+    /// Layer.
+    pub layer: u16,
+    /// Frame; the first is 0.
+    pub frame: u32,
+    /// The lane of its timeline that a stall waits for, if that is known.
+    pub waits_for: Option<u8>,
+    /// What it is filled with: below [`CLASSES`].
+    pub class: u8,
+    /// What happens.
+    pub kind: SliceKind,
 }
 
 /// A lane.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LaneView {
+pub struct Lane {
+    /// What it is.
+    pub lane: LaneKind,
     /// Name.
     pub title: String,
     /// How its instructions came to be.
     pub kind: Kind,
+    /// Where the lanes of its timeline begin.
+    pub first: usize,
     /// Its bars, in order.
     pub bars: Vec<Bar>,
+    levels: Levels,
 }
 
 /// Lanes on one axis.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TimelineView {
+#[derive(Clone, Debug, Default)]
+pub struct Lanes {
     /// Lanes: those of the prediction, then those of the run.
-    pub lanes: Vec<LaneView>,
+    pub lanes: Vec<Lane>,
     /// End of the axis in microseconds.
     pub end_us: f64,
 }
 
+impl PartialEq for Lanes {
+    /// What is the same value is not looked through: that is asked for each drawing.
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || (self.end_us == other.end_us && self.lanes == other.lanes)
+    }
+}
+
 /// The lanes of a plan's prediction and, if there is one, of its run.
 #[must_use]
-pub fn view(plan: &PlanFacts, run: Option<&Timeline>) -> TimelineView {
-    let mut view = TimelineView::default();
+pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>) -> Lanes {
+    let families: Vec<u8> = plan.report.layers.iter().map(|row| class_of(&row.op)).collect();
+    let mut lanes = Lanes::default();
     for (timeline, word) in [(Some(&plan.timeline), "predicted"), (run, "run")] {
         let Some(timeline) = timeline else { continue };
-        for (index, lane) in timeline.lanes.iter().enumerate() {
-            view.lanes.push(LaneView {
+        let mut bars: Vec<Vec<Bar>> = timeline.lanes.iter().map(|_| Vec::new()).collect();
+        for slice in &timeline.slices {
+            let Some(lane) = bars.get_mut(usize::from(slice.lane)) else { continue };
+            let micros = |point: CyclePoint| point.since(CyclePoint(0)).at(timeline.clock_hz).0;
+            let start_us = micros(slice.start);
+            let of_layer = families.get(usize::from(slice.layer)).copied().unwrap_or(STALL - 1);
+            lane.push(Bar {
+                start_us,
+                end_us: micros(slice.end).max(start_us),
+                amount: if slice.kind == SliceKind::Compute {
+                    slice.instructions
+                } else {
+                    slice.bytes
+                },
+                layer: slice.layer,
+                frame: slice.frame,
+                waits_for: slice.waits_for,
+                class: if slice.kind == SliceKind::Stall { STALL } else { of_layer },
+                kind: slice.kind,
+            });
+        }
+        let first = lanes.lanes.len();
+        for (lane, bars) in timeline.lanes.iter().zip(bars) {
+            lanes.lanes.push(Lane {
+                lane: *lane,
                 title: format!("{}, {word}", lane_title(*lane)),
                 kind: timeline.instructions_kind,
-                bars: bars(timeline, index, plan),
+                first,
+                levels: Levels::of(&bars),
+                bars,
             });
         }
     }
-    let ends = view.lanes.iter().flat_map(|lane| &lane.bars).map(|bar| bar.end_us);
-    view.end_us = ends.fold(0.0, f64::max);
-    view
+    let ends = lanes.lanes.iter().flat_map(|lane| &lane.bars).map(|bar| bar.end_us);
+    lanes.end_us = ends.fold(0.0, f64::max);
+    lanes
+}
+
+fn class_of(kernel: &str) -> u8 {
+    let family = Family::of(kernel);
+    Family::ALL.iter().position(|known| *known == family).map_or(STALL - 1, |at| at as u8)
 }
 
 const fn lane_title(lane: LaneKind) -> &'static str {
@@ -71,44 +127,179 @@ const fn lane_title(lane: LaneKind) -> &'static str {
     }
 }
 
-fn bars(timeline: &Timeline, lane: usize, plan: &PlanFacts) -> Vec<Bar> {
-    let micros = |point: tilewright_plan::CyclePoint| {
-        point.since(tilewright_plan::CyclePoint(0)).at(timeline.clock_hz).0
-    };
-    let slices = timeline.slices.iter().filter(|slice| usize::from(slice.lane) == lane);
-    slices
-        .map(|slice| {
-            let layer = usize::from(slice.layer);
-            let row = plan.report.layers.get(layer);
-            let name = row.map_or("?", |row| figures::short_name(&row.name));
-            let (start_us, end_us) = (micros(slice.start), micros(slice.end));
-            let time = figures::duration(end_us - start_us);
-            let title = match slice.kind {
-                SliceKind::Compute => {
-                    let instructions = figures::grouped(slice.instructions);
-                    let kind = timeline.instructions_kind.word();
-                    format!("{name}: {time} modelled, {instructions} instructions {kind}")
-                }
-                SliceKind::Copy => {
-                    format!("{name}: copies {} in {time}", figures::bytes(slice.bytes))
-                }
-                SliceKind::Stall => format!("{name}: waits {time}"),
-            };
-            let family = Family::of(row.map_or("", |row| row.op.as_str()));
-            Bar { layer, family, kind: slice.kind, start_us, end_us, title }
-        })
-        .collect()
+impl Lane {
+    /// What is seen of it in `room` pixels.
+    #[must_use]
+    pub fn seen(&self, window: Window, room: f64) -> Seen {
+        self.levels.seen(&self.bars, window, room)
+    }
+
+    /// The bar at a time, or the nearest within `reach_us`.
+    #[must_use]
+    pub fn at(&self, at_us: f64, reach_us: f64) -> Option<usize> {
+        let next = self.bars.partition_point(|bar| bar.start_us <= at_us);
+        let apart = |index: &usize| {
+            let bar = &self.bars[*index];
+            (bar.start_us - at_us).max(at_us - bar.end_us).max(0.0)
+        };
+        let near = [next.checked_sub(1), (next < self.bars.len()).then_some(next)];
+        let nearest = near.into_iter().flatten().min_by(|a, b| apart(a).total_cmp(&apart(b)))?;
+        (apart(&nearest) <= reach_us).then_some(nearest)
+    }
+
+    /// Time that it works, and that it waits, in microseconds.
+    #[must_use]
+    pub fn busy_us(&self) -> [f64; 2] {
+        let mut busy = [0.0, 0.0];
+        for bar in &self.bars {
+            busy[usize::from(bar.kind == SliceKind::Stall)] += bar.end_us - bar.start_us;
+        }
+        busy
+    }
+
+    /// From the first beginning to the last end of a layer on this lane.
+    #[must_use]
+    pub fn extent(&self, layer: usize) -> Option<[f64; 2]> {
+        let of_layer = |bar: &&Bar| usize::from(bar.layer) == layer;
+        let first = self.bars.iter().find(of_layer)?;
+        let last = self.bars.iter().rev().find(of_layer)?;
+        Some([first.start_us, last.end_us])
+    }
 }
 
-impl TimelineView {
-    /// Round points on the axis, zero included, with their texts.
+impl Lanes {
+    /// Which classes there are, in order.
     #[must_use]
-    pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
-        let step = figures::axis_step(self.end_us, most, false);
+    pub fn classes(&self) -> [bool; CLASSES] {
+        let mut used = [false; CLASSES];
+        let bars = self.lanes.iter().flat_map(|lane| &lane.bars);
+        bars.for_each(|bar| used[usize::from(bar.class)] = true);
+        used
+    }
+
+    /// What a waiting bar waits for: the lane, and that of its bars with whose end the wait ends.
+    #[must_use]
+    pub fn cause(&self, lane: usize, bar: &Bar) -> Option<(usize, Option<usize>)> {
+        let by = self.lanes.get(lane)?.first + usize::from(bar.waits_for?);
+        let other = self.lanes.get(by)?;
+        let ended = other.bars.partition_point(|b| b.end_us <= bar.end_us + 1e-6).checked_sub(1);
+        let while_waiting = |at: &usize| {
+            let ended = &other.bars[*at];
+            ended.end_us > bar.start_us && ended.kind != SliceKind::Stall
+        };
+        Some((by, ended.filter(while_waiting)))
+    }
+
+    /// A bar in words.
+    #[must_use]
+    pub fn words(&self, plan: &PlanFacts, lane: usize, index: usize) -> String {
+        let Some((of, bar)) = self.lanes.get(lane).and_then(|l| Some((l, l.bars.get(index)?)))
+        else {
+            return String::new();
+        };
+        let name = match bar.frame {
+            0 => layer_name(plan, bar.layer).to_owned(),
+            frame => format!("{} of frame {}", layer_name(plan, bar.layer), frame + 1),
+        };
+        let time = figures::duration(bar.end_us - bar.start_us);
+        match bar.kind {
+            SliceKind::Compute => {
+                let instructions = figures::grouped(bar.amount);
+                format!("{name}: {time} modelled, {instructions} instructions {}", of.kind.word())
+            }
+            SliceKind::Copy => format!("{name}: copies {} in {time}", figures::bytes(bar.amount)),
+            SliceKind::Stall => match self.cause(lane, bar) {
+                Some((by, cause)) => {
+                    let by = &self.lanes[by];
+                    let cause = cause.map(|cause| {
+                        let cause = &by.bars[cause];
+                        let of = layer_name(plan, cause.layer);
+                        match cause.kind {
+                            SliceKind::Copy => format!(" ({of}, {})", figures::bytes(cause.amount)),
+                            _ => format!(" ({of})"),
+                        }
+                    });
+                    let title = lane_title(by.lane);
+                    format!("{name}: waits {time} for {title}{}", cause.unwrap_or_default())
+                }
+                None => format!("{name}: waits {time}"),
+            },
+        }
+    }
+
+    /// All lanes in a sentence.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let lane = |lane: &Lane| {
+            let [works, waits] = lane.busy_us().map(figures::duration);
+            let has_waits = lane.bars.iter().any(|bar| bar.kind == SliceKind::Stall);
+            let waits = if has_waits { format!(", waits {waits}") } else { String::new() };
+            format!("{}: works {works}{waits}", lane.title)
+        };
+        self.lanes.iter().map(lane).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// What the lanes do for a layer, in a sentence.
+#[must_use]
+pub fn layer_words(lanes: &Lanes, layer: usize) -> String {
+    let lane = |lane: &Lane| {
+        let (mut works, mut waits, mut count) = (0.0, 0.0, 0u64);
+        let (mut moved, mut instructions) = (0, 0);
+        for bar in lane.bars.iter().filter(|bar| usize::from(bar.layer) == layer) {
+            let time = bar.end_us - bar.start_us;
+            match bar.kind {
+                SliceKind::Stall => waits += time,
+                SliceKind::Compute => {
+                    (works, count, instructions) =
+                        (works + time, count + 1, instructions + bar.amount);
+                }
+                SliceKind::Copy => {
+                    (works, count, moved) = (works + time, count + 1, moved + bar.amount);
+                }
+            }
+        }
+        let mut words = format!("{}: {}", lane.title, figures::duration(works));
+        if count > 1 {
+            words += &format!(" in {} steps", figures::grouped(count));
+        }
+        if instructions > 0 {
+            let kind = lane.kind.word();
+            words += &format!(", {} instructions {kind}", figures::grouped(instructions));
+        }
+        if moved > 0 {
+            words += &format!(", {}", figures::bytes(moved));
+        }
+        if waits > 0.0 {
+            words += &format!(", waits {}", figures::duration(waits));
+        }
+        (count > 0 || waits > 0.0).then_some(words)
+    };
+    lanes.lanes.iter().filter_map(lane).collect::<Vec<_>>().join("; ")
+}
+
+/// Name of a layer of a plan.
+pub fn layer_name(plan: &PlanFacts, layer: u16) -> &str {
+    let row = plan.report.layers.get(usize::from(layer));
+    row.map_or("?", |row| figures::short_name(&row.name))
+}
+
+impl Window {
+    /// Round points in it, at most about `most`, with their texts: exact, however near they are.
+    #[must_use]
+    pub fn ticks(self, most: usize) -> Vec<(f64, String)> {
+        let step = figures::axis_step(self.length(), most, false);
+        let (unit, word) = match self.to_us {
+            to if to < 1e3 => (1.0, "µs"),
+            to if to < 1e6 => (1e3, "ms"),
+            _ => (1e6, "s"),
+        };
+        let decimals = (0..9).find(|n| 10f64.powi(-n) <= step / unit * 1.000_1).unwrap_or(9);
+        let first = (self.from_us / step).ceil();
         (0..64)
-            .map(|index| f64::from(index) * step)
-            .take_while(|value| *value <= self.end_us)
-            .map(|value| (value, figures::duration(value)))
+            .map(|index| (first + f64::from(index)) * step)
+            .take_while(|at| *at <= self.to_us)
+            .map(|at| (at, format!("{} {word}", figures::fixed(at / unit, decimals as u32))))
             .collect()
     }
 }
@@ -117,6 +308,7 @@ impl TimelineView {
 mod tests {
     use super::*;
     use crate::view_model::fixture;
+    use tilewright_report::Slice;
 
     #[test]
     fn prediction_and_run_share_the_axis() {
@@ -124,21 +316,73 @@ mod tests {
         let mut run = plan.timeline.clone();
         run.instructions_kind = Kind::Counted;
         run.slices[2].end.0 += 2_160;
-        let view = view(&plan, Some(&run));
-        assert_eq!(view.lanes.len(), 2);
-        assert_eq!(view.lanes[1].kind, Kind::Counted);
-        let last = view.lanes[1].bars.last().unwrap();
-        assert!((last.end_us - view.end_us).abs() < 1e-9);
-        assert!(view.lanes[0].bars.last().unwrap().end_us < view.end_us);
-        assert!(last.title.contains("counted"), "{}", last.title);
+        let lanes = lanes(&plan, Some(&run));
+        assert_eq!(lanes.lanes.len(), 2);
+        assert_eq!(lanes.lanes[1].kind, Kind::Counted);
+        let last = lanes.lanes[1].bars.len() - 1;
+        assert!((lanes.lanes[1].bars[last].end_us - lanes.end_us).abs() < 1e-9);
+        assert!(lanes.lanes[0].bars.last().unwrap().end_us < lanes.end_us);
+        assert!(lanes.words(&plan, 1, last).contains("counted"));
+    }
+
+    /// A core that computes layer after layer, each after a copy over DMA that takes as long and that
+    /// it waits for.
+    fn waiting() -> (PlanFacts, Lanes) {
+        let mut plan = fixture::plan();
+        plan.timeline.lanes = vec![LaneKind::Core, LaneKind::Dma];
+        let mut slices = Vec::new();
+        for compute in &plan.timeline.slices {
+            let length = compute.end.0 - compute.start.0;
+            let at = |after: u64| CyclePoint(2 * compute.start.0 + after);
+            let copied = Slice { start: at(0), end: at(length), ..*compute };
+            slices.extend([
+                Slice { lane: 1, kind: SliceKind::Copy, bytes: 512, ..copied },
+                Slice { kind: SliceKind::Stall, waits_for: Some(1), ..copied },
+                Slice { start: at(length), end: at(2 * length), ..*compute },
+            ]);
+        }
+        plan.timeline.slices = slices;
+        let lanes = lanes(&plan, None);
+        (plan, lanes)
     }
 
     #[test]
-    fn ticks_are_round_and_on_the_axis() {
-        let plan = fixture::plan();
-        let view = view(&plan, None);
-        let ticks = view.ticks(5);
+    fn a_wait_says_what_it_waited_for() {
+        let (plan, lanes) = waiting();
+        let core = &lanes.lanes[0];
+        let stalls = core.bars.iter().filter(|bar| bar.kind == SliceKind::Stall).count();
+        assert_eq!(stalls, 3);
+        let words = lanes.words(&plan, 0, 0);
+        assert!(words.contains("waits") && words.contains("for DMA (first, 512 B)"), "{words}");
+        assert!(lanes.words(&plan, 1, 1).contains("copies 512 B"));
+        let [works, waits] = core.busy_us();
+        assert!((works - waits).abs() < 1e-9, "{works} {waits}");
+        assert!(lanes.summary().contains("Core, predicted: works"), "{}", lanes.summary());
+        assert!(lanes.classes()[usize::from(STALL)]);
+    }
+
+    #[test]
+    fn bars_are_found_under_the_pointer() {
+        let (_, lanes) = waiting();
+        let lane = &lanes.lanes[0];
+        for (index, bar) in lane.bars.iter().enumerate() {
+            assert_eq!(lane.at((bar.start_us + bar.end_us) / 2.0, 0.0), Some(index));
+        }
+        let end = lane.bars.last().unwrap().end_us;
+        assert_eq!(lane.at(end + 1.0, 0.5), None);
+        assert_eq!(lane.at(end + 1.0, 2.0), Some(lane.bars.len() - 1));
+        assert_eq!(lane.extent(1), Some([lane.bars[2].start_us, lane.bars[3].end_us]));
+        assert_eq!(lane.extent(99), None);
+    }
+
+    #[test]
+    fn ticks_are_round_exact_and_in_the_window() {
+        let ticks = Window::all(30.0).ticks(5);
         assert_eq!(ticks[0].1, "0 µs");
-        assert!(ticks.len() >= 2 && ticks.iter().all(|(at, _)| *at <= view.end_us));
+        assert!(ticks.len() >= 2 && ticks.iter().all(|(at, _)| *at <= 30.0));
+        let near = Window { from_us: 1_234_567.1, to_us: 1_234_568.2 }.ticks(4);
+        assert!(near.len() >= 2, "{near:?}");
+        assert_eq!(near[0].1, "1.2345675 s");
+        assert_ne!(near[0].1, near[1].1);
     }
 }

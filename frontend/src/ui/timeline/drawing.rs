@@ -1,0 +1,180 @@
+//! The lanes as they stand: axis, titles, bars.
+
+use tilewright_report::SliceKind;
+use yew::prelude::*;
+
+use crate::message::PlanFacts;
+use crate::state::Selection;
+use crate::ui::chart::{fitted, px};
+use crate::view_model::layers::Family;
+use crate::view_model::timeline::{Bar, CLASSES, Lane, Lanes, Seen, Window, layer_name};
+
+const TOP: f64 = 8.0;
+const LANE: f64 = 48.0;
+const TITLE: f64 = 16.0;
+const BAR: f64 = 24.0;
+const AXIS: f64 = 24.0;
+const RIGHT: f64 = 8.0;
+/// Bars of so many pixels are elements of their own, with a name; narrower ones are drawn together.
+const WIDE: f64 = 12.0;
+
+/// Pixels that the axis has in a width.
+pub fn room_of(width: f64) -> f64 {
+    (width - RIGHT).max(1.0)
+}
+
+/// Lane and bar at a place of the drawing.
+pub fn under(lanes: &Lanes, window: Window, room: f64, [x, y]: [f64; 2]) -> Option<(usize, usize)> {
+    const REACH: f64 = 2.0;
+    let pixel = window.length() / room;
+    let lane = ((y - TOP) / LANE).floor();
+    let is_bar = (lane >= 0.0) && y - TOP - lane * LANE >= TITLE;
+    let lane = lane as usize;
+    let bar =
+        lanes.lanes.get(lane).filter(|_| is_bar)?.at(window.from_us + x * pixel, REACH * pixel);
+    Some((lane, bar?))
+}
+
+/// The drawing in a width of pixels.
+pub fn drawing(
+    plan: &PlanFacts,
+    lit: Selection,
+    lanes: &Lanes,
+    window: Window,
+    width: f64,
+) -> Html {
+    let room = room_of(width);
+    let floor = TOP + LANE * lanes.lanes.len() as f64;
+    let x = |at: f64| (at - window.from_us) / window.length() * room;
+    let ticks = window.ticks((width / 112.0) as usize);
+    html! {
+        <svg role="img" width={px(width)} height={px(floor + AXIS)} aria-label={lanes.summary()}>
+            <g class="axis">
+                { for ticks.iter().enumerate().map(|(index, (at, text))| {
+                    let x = x(*at);
+                    // Labels must not run off the drawing.
+                    let anchor = match x {
+                        x if x < 32.0 => "start",
+                        x if x > room - 32.0 => "end",
+                        _ => "middle",
+                    };
+                    html! {
+                        <g key={index}>
+                            <line x1={px(x)} x2={px(x)} y1="0" y2={px(floor)} />
+                            <text x={px(x)} y={px(floor + 16.0)} text-anchor={anchor}>{ text }</text>
+                        </g>
+                    }
+                }) }
+            </g>
+            { for lanes.lanes.iter().enumerate().map(|(index, lane)| {
+                let top = TOP + LANE * index as f64;
+                html! {
+                    <g key={index}>
+                        <text class="lane-title" x="0" y={px(top + 10.0)}>
+                            { format!("{} (instructions {}, time modelled)", lane.title, lane.kind.word()) }
+                        </text>
+                        { bars(plan, lit, lane, &lane.seen(window, room), [top + TITLE, room]) }
+                    </g>
+                }
+            }) }
+        </svg>
+    }
+}
+
+/// The bars of a lane: narrow ones as one path for each colour, wide ones with their names.
+fn bars(plan: &PlanFacts, lit: Selection, lane: &Lane, seen: &Seen, [y, room]: [f64; 2]) -> Html {
+    let mut paths = columns(seen, y);
+    let mut lit_path = String::new();
+    let mut wide = Vec::new();
+    for (index, [start, end]) in &seen.bars {
+        let bar = &lane.bars[*index];
+        let [start, end] = [start.max(-WIDE), end.min(room)];
+        let is_lit = lit.layer == Some(usize::from(bar.layer));
+        if end - start >= WIDE {
+            wide.push(wide_bar(plan, *index, bar, [start, end], y, is_lit));
+            continue;
+        }
+        let rectangle = rectangle([start, (end - 0.25).max(start + 0.75)], [y, y + BAR]);
+        if is_lit {
+            lit_path.push_str(&rectangle);
+        }
+        paths[usize::from(bar.class)].push_str(&rectangle);
+    }
+    html! {
+        <>
+            { for paths.into_iter().enumerate().filter(|(_, d)| !d.is_empty()).map(|(class, d)| html! {
+                <path key={class} class={format!("fill-{}", class_id(class))} {d} />
+            }) }
+            if !lit_path.is_empty() { <path class="bars-lit" d={lit_path} /> }
+            { for wide }
+        </>
+    }
+}
+
+fn class_id(class: usize) -> &'static str {
+    Family::ALL.get(class).map_or("stall", |family| family.id())
+}
+
+fn rectangle([left, right]: [f64; 2], [top, bottom]: [f64; 2]) -> String {
+    format!("M{} {}H{}V{}H{}Z", px(left), px(top), px(right), px(bottom), px(left))
+}
+
+/// What is narrower than a pixel, for each colour: columns as high as the part of their time that
+/// it takes, and never so low that they are not seen. Neighbours of the same height are one.
+fn columns(seen: &Seen, y: f64) -> [String; CLASSES] {
+    const LEAST: f32 = 2.0;
+    let mut paths: [String; CLASSES] = std::array::from_fn(|_| String::new());
+    let mut open: [Option<(usize, [f32; 2])>; CLASSES] = [None; CLASSES];
+    let close = |path: &mut String, (from, [low, high]): (usize, [f32; 2]), to: usize| {
+        let [top, bottom] = [high, low].map(|height| y + BAR - f64::from(height));
+        path.push_str(&rectangle([from as f64, to as f64], [top, bottom]));
+    };
+    for (x, column) in seen.columns.iter().enumerate() {
+        let mut low = 0.0f32;
+        for (class, share) in column.iter().enumerate() {
+            // In quarters of a pixel, so that neighbours can be equal.
+            let height = (share.min(1.0) * BAR as f32 * 4.0).round() / 4.0;
+            let height = if *share > 0.0 { height.max(LEAST) } else { 0.0 };
+            let high = (low + height).min(BAR as f32);
+            let now = (high > low).then_some([low, high]);
+            if open[class].map(|(_, place)| place) != now {
+                if let Some(done) = open[class].take() {
+                    close(&mut paths[class], done, x);
+                }
+                open[class] = now.map(|place| (x, place));
+            }
+            low = high;
+        }
+    }
+    for (path, rest) in paths.iter_mut().zip(open) {
+        if let Some(rest) = rest {
+            close(path, rest, seen.columns.len());
+        }
+    }
+    paths
+}
+
+fn wide_bar(
+    plan: &PlanFacts,
+    index: usize,
+    bar: &Bar,
+    [start, end]: [f64; 2],
+    y: f64,
+    is_lit: bool,
+) -> Html {
+    let fill = format!("fill-{}", class_id(usize::from(bar.class)));
+    // A name stands where the bar is seen.
+    let from = start.max(0.0) + 4.0;
+    let label = (bar.kind != SliceKind::Stall)
+        .then(|| fitted(layer_name(plan, bar.layer), end - from - 2.0))
+        .flatten();
+    html! {
+        <g key={index}>
+            <rect class={classes!("bar", fill, is_lit.then_some("bar-lit"))} x={px(start)}
+                y={px(y)} width={px(end - start - 0.5)} height={px(BAR)} />
+            if let Some(label) = label {
+                <text class="bar-label" x={px(from)} y={px(y + 16.0)}>{ label }</text>
+            }
+        </g>
+    }
+}
