@@ -11,6 +11,7 @@ mod order;
 mod overlay;
 mod page;
 mod reference;
+mod swapnn;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -60,6 +61,8 @@ enum Command {
     Networks,
     /// Networks from external memory, beside the tables of the TinyOps thesis
     Overlay,
+    /// Swapping to a card as published, beside what the SwapNN paper prints
+    Swapnn,
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -105,6 +108,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             }
             return Ok(());
         }
+        Command::Swapnn => return swapnn::swapnn(json),
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);

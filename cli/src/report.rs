@@ -53,7 +53,28 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
     facts.add("flash for the plan", flash, kind("flash_bytes"));
     facts.add("MACs", number(report.macs), kind("macs"));
     if let Some(latency) = report.latency_us {
-        facts.add("latency", micros(latency.0), kind("latency_us"));
+        let of_frames = match report.frames {
+            1 => String::new(),
+            frames => format!(" for {frames} frames"),
+        };
+        facts.add("latency", format!("{}{of_frames}", micros(latency.0)), kind("latency_us"));
+    }
+    if let Some(transfer) = report.transfer_us.filter(|transfer| transfer.0 > 0.0) {
+        let moved = [report.read_bytes, report.written_bytes].map(|moved| bytes(moved.0));
+        let tasks = report.io_tasks.map(|tasks| format!(", {} IO tasks", number(tasks)));
+        let tasks = tasks.unwrap_or_default();
+        let [read, written] = moved;
+        let text = format!("{}: {read} read, {written} written{tasks}", micros(transfer.0));
+        facts.add("transfers", text, kind("transfer_us"));
+        let times = [("compute", report.compute_us), ("core waits", report.stall_us)];
+        for ((name, time), key) in times.into_iter().zip(["compute_us", "stall_us"]) {
+            facts.add(name, time.map_or_else(String::new, |time| micros(time.0)), kind(key));
+        }
+        if let (Some(bound), Some(latency)) = (report.bound_us, report.latency_us) {
+            let gap = 100.0 * (latency.0 / bound.0.max(1e-9) - 1.0);
+            let text = format!("{}: {gap:.1} % below", micros(bound.0));
+            facts.add("no schedule is faster than", text, kind("bound_us"));
+        }
     }
     if let Some(peak) = planned.memory.rows.get(planned.memory.peak_row) {
         let live = format!("{} at '{}'", bytes(peak.live_bytes.0), peak.name);
@@ -85,7 +106,7 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
             number(layer.macs),
             number(layer.flash_bytes.0),
             live,
-            if report.runnable { number(layer.cycles) } else { String::new() },
+            if report.latency_us.is_some() { number(layer.cycles) } else { String::new() },
         ]);
     }
     text.push('\n');

@@ -1,4 +1,4 @@
-//! Benchmarks and calibration, both parts of the `bench` package. They emulate real firmware, so
+//! Benchmarks and calibration, both parts of the `bench` package. Most emulate real firmware, so
 //! what they run is built first.
 
 use anyhow::Result;
@@ -14,7 +14,9 @@ use crate::project::{Project, Workspace};
 pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
     let emulates_only =
         |name: &str| ["calibrate", "emulation", "kernels", "networks"].contains(&name);
-    if args.first().is_some_and(|name| emulates_only(name)) {
+    if args.first().is_some_and(|name| name == "swapnn") {
+        // It plans and simulates within the benchmark program.
+    } else if args.first().is_some_and(|name| emulates_only(name)) {
         build::build(project, Some(Part::Firmware), Selection::Product)?;
         build::build(project, Some(Part::Worker), Selection::Product)?;
     } else {

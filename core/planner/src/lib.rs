@@ -16,6 +16,7 @@ mod report;
 mod share;
 pub mod simulate;
 mod strategy;
+pub mod swap;
 pub mod tflm;
 
 use std::num::NonZeroU32;
@@ -111,6 +112,29 @@ pub enum PlanError {
     /// A graph of layers that is none, or an order that is none.
     #[error("the order of the layers: {0}")]
     Order(String),
+    /// The strategy needs a card, and the board has no place for one.
+    #[error("board '{board}' has no card")]
+    NoCard {
+        /// The board.
+        board: String,
+    },
+    /// Buffers of one size are too small, or too few.
+    #[error("{}: buffers of {} bytes are needed, four at least",
+        if layer.is_empty() { "any layer" } else { layer }, needed.0)]
+    Buffer {
+        /// The layer that needs most; empty if it is not one layer.
+        layer: String,
+        /// The least buffer.
+        needed: Bytes,
+    },
+    /// A schedule that would fill memory.
+    #[error("{tasks} tasks are too many to schedule: {most} at most")]
+    TooManyTasks {
+        /// Tasks of all frames.
+        tasks: u64,
+        /// Most tasks.
+        most: u64,
+    },
     /// The strategy is for chains of layers only.
     #[error(transparent)]
     NotAChain(#[from] NotAChain),
@@ -166,7 +190,8 @@ pub fn unsuited(model: &Model, strategy: Strategy) -> Option<String> {
         | Strategy::External
         | Strategy::Overlay
         | Strategy::OverlayStaged
-        | Strategy::Auto => None,
+        | Strategy::Auto
+        | Strategy::Swap => None,
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::costs::Costs;
 use crate::strategy::overlay::Overlaid;
 use crate::strategy::{self, Search};
-use crate::{Options, PlanError, Planned, Strategy, report, simulate};
+use crate::{Options, PlanError, Planned, Strategy, report, simulate, swap};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
@@ -40,6 +40,7 @@ impl Planning {
             Strategy::External | Strategy::Overlay | Strategy::OverlayStaged => {
                 Box::new(strategy::external::Placing::new(model)?)
             }
+            Strategy::Swap => Box::new(strategy::swap::Placing),
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
         };
         Ok(Self { strategy, options: options.clone(), overlaid: None, search })
@@ -78,6 +79,9 @@ impl Planning {
         let (strategy, options) = (self.strategy, &self.options);
         let plan = strategy::plan_of(model, board, strategy, self.overlaid, options, found)?;
         let (card, frames) = (options.card_in(board), options.frames.get());
+        if self.strategy == Strategy::Swap {
+            return swap::planned(plan, model, board, options);
+        }
         let timeline = simulate::predict(&plan, board, &costs, card.as_ref(), frames);
         let memory = MemoryMap::of(&plan);
         let mut report =

@@ -87,6 +87,9 @@ pub fn report(
             + direct(plan, |role| role != Role::Output),
         written_bytes: moved(plan, timeline, |_, to| to != Space::Arena)
             + direct(plan, |role| role == Role::Output),
+        frames: options.frames.get(),
+        io_tasks: None,
+        buffer_bytes: None,
         energy_uj: None,
         layers: layers(plan, model, board, costs),
         kinds: kinds(),
@@ -186,6 +189,9 @@ fn kinds() -> BTreeMap<String, Kind> {
         "macs",
         "read_bytes",
         "written_bytes",
+        "frames",
+        "io_tasks",
+        "buffer_bytes",
     ];
     let modelled = ["latency_us", "compute_us", "transfer_us", "stall_us", "bound_us", "energy_uj"];
     let all = [(&proved[..], Kind::Proved), (&counted, Kind::Counted), (&modelled, Kind::Modelled)];

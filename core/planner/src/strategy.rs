@@ -7,6 +7,7 @@ pub mod ping_pong;
 pub mod reordered;
 pub mod resident;
 pub mod sharing;
+pub mod swap;
 
 use std::fmt;
 use std::str::FromStr;
@@ -42,10 +43,13 @@ pub enum Strategy {
     OverlayStaged,
     /// The best of all, with layers in rows whose output overlaps their input.
     Auto,
+    /// Weights and activations on a card, in buffers of one size (SwapNN): simulated, without a
+    /// program.
+    Swap,
 }
 
 impl Strategy {
-    /// All strategies.
+    /// All strategies whose plans run.
     pub const ALL: [Self; 7] = [
         Self::Resident,
         Self::Reordered,
@@ -55,6 +59,9 @@ impl Strategy {
         Self::OverlayStaged,
         Self::Auto,
     ];
+
+    /// Those whose plans are simulated only.
+    pub const SIMULATED: [Self; 1] = [Self::Swap];
 
     /// The name that the command line and reports use.
     #[must_use]
@@ -67,6 +74,7 @@ impl Strategy {
             Self::Overlay => "overlay",
             Self::OverlayStaged => "overlay-staged",
             Self::Auto => "auto",
+            Self::Swap => "swap",
         }
     }
 }
@@ -77,6 +85,7 @@ impl Strategy {
     pub fn lacks(self, board: &Board) -> Option<String> {
         match self {
             Self::Resident | Self::Reordered | Self::PingPong | Self::Auto => None,
+            Self::Swap => board.slot.is_none().then(|| "it has no place for a card".to_owned()),
             Self::External => external::obstacle(board),
             Self::Overlay | Self::OverlayStaged => overlay::obstacle(board),
         }
@@ -93,9 +102,10 @@ impl FromStr for Strategy {
     type Err = PlanError;
 
     fn from_str(name: &str) -> Result<Self, PlanError> {
-        Self::ALL.into_iter().find(|s| s.name() == name).ok_or_else(|| PlanError::UnknownStrategy {
+        let known = || Self::ALL.into_iter().chain(Self::SIMULATED);
+        known().find(|s| s.name() == name).ok_or_else(|| PlanError::UnknownStrategy {
             name: name.to_owned(),
-            known: Self::ALL.map(Self::name).join(", "),
+            known: known().map(Self::name).collect::<Vec<_>>().join(", "),
         })
     }
 }
@@ -145,7 +155,11 @@ pub fn plan_of(
         Strategy::External => external::plan(model, board, found)?,
         Strategy::Overlay => overlay(overlay::Overlaid::THESIS, found)?,
         Strategy::OverlayStaged => overlay(overlay::Overlaid::ALL, found)?,
-        Strategy::Resident | Strategy::Reordered | Strategy::PingPong | Strategy::Auto => {
+        Strategy::Resident
+        | Strategy::Reordered
+        | Strategy::PingPong
+        | Strategy::Auto
+        | Strategy::Swap => {
             let Arranged { tensors, parts, height } = found.arranged;
             let mut plan = lower::draft(model, &found.layers, &parts, tensors)?;
             plan.space_bytes[Space::Arena as usize] = height;

@@ -125,8 +125,8 @@ pub struct PlanReport {
     pub fits: bool,
     /// Why not.
     pub does_not_fit: Option<DoesNotFit>,
-    /// Whether each layer has a kernel. If not, the plan is one of memory alone: it has no image
-    /// and no predicted times.
+    /// Whether the plan has a program, and so an image. Without one it is a plan of memory alone if a
+    /// layer has no kernel, else one that is simulated only.
     pub runnable: bool,
     /// SRAM that the plan uses for tensors and scratch.
     pub peak_sram_bytes: Bytes,
@@ -147,7 +147,7 @@ pub struct PlanReport {
     pub external_bytes: Bytes,
     /// Multiply-accumulates, recomputed ones included.
     pub macs: u64,
-    /// Predicted latency; no time is predicted of what cannot run.
+    /// Predicted latency of all frames; no time is predicted of what cannot run.
     pub latency_us: Option<Micros>,
     /// Core busy.
     pub compute_us: Option<Micros>,
@@ -162,6 +162,12 @@ pub struct PlanReport {
     pub read_bytes: Bytes,
     /// Bytes written outside of the chip, likewise.
     pub written_bytes: Bytes,
+    /// Frames that times and transfers are of, one after the other.
+    pub frames: u32,
+    /// Reads and writes of the card by tasks; nothing of strategies without them.
+    pub io_tasks: Option<u64>,
+    /// Size of the buffers for tiles, of strategies with buffers of one size.
+    pub buffer_bytes: Option<Bytes>,
     /// Energy of one inference; nothing if the board's power is not known.
     pub energy_uj: Option<f64>,
     /// Layers.

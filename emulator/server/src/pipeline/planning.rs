@@ -133,6 +133,21 @@ fn no_plan(error: PlanError) -> Problem {
         PlanError::UnknownStrategy { .. } => {
             Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
         }
+        PlanError::NoCard { .. } => Problem::new(
+            Blame::BadInput,
+            text,
+            "--board",
+            "Choose a board with a card: `tilewright boards` lists them.",
+        ),
+        PlanError::Buffer { .. } => {
+            Problem::new(Blame::TooLarge, text, "--buffer", "Give larger buffers, or more SRAM.")
+        }
+        PlanError::TooManyTasks { .. } => Problem::new(
+            Blame::TooLarge,
+            text,
+            "--buffer and --frames",
+            "Give larger buffers or fewer frames.",
+        ),
         PlanError::NotAChain(NotAChain { operator, .. }) => Problem::new(
             Blame::BadInput,
             text,
@@ -167,9 +182,19 @@ pub fn does_not_fit(report: &PlanReport) -> Option<Problem> {
     Some(Problem::new(Blame::DoesNotFit, error, place, what_to_do))
 }
 
-/// The problem of a plan with operators that no kernel computes; nothing if each has one.
+/// The problem of a plan that has no program: operators that no kernel computes, or a strategy that
+/// is simulated only; nothing if it has one.
 #[must_use]
 pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
+    let is_simulated = Strategy::SIMULATED.iter().any(|known| known.name() == report.strategy);
+    if is_simulated {
+        return Some(Problem::new(
+            Blame::BadInput,
+            format!("Plans of strategy '{}' are simulated only.", report.strategy),
+            "--strategy",
+            "Look at it with `tilewright plan`; choose another strategy to run the model.",
+        ));
+    }
     let layers = report.without_kernel()?;
     Some(Problem::new(
         Blame::BadInput,
