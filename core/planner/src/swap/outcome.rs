@@ -31,7 +31,14 @@ pub fn planned(
     };
     let swapped = match super::of_plan(&plan, model, board, options, Depthwise::True) {
         Err(NotSwapped::Error(error)) => return Err(error),
-        Err(NotSwapped::TooSmall(missing)) => Err(missing),
+        Err(NotSwapped::TooSmall(missing)) => {
+            let sram = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+            // Larger buffers help: it is not SRAM that is missing.
+            if missing.buffer.0.saturating_mul(Pools::FEWEST) <= sram.0 {
+                return Err(PlanError::Buffer { layer: missing.layer, needed: missing.buffer });
+            }
+            Err(missing)
+        }
         Ok(swapped) => Ok(swapped),
     };
     let resident = MemoryMap::of(&plan);
@@ -120,6 +127,8 @@ fn does_not_fit(report: &mut PlanReport, operator: String, buffer: Bytes) {
     let parts =
         vec![part(PartRole::Input, 1), part(PartRole::Weights, 2), part(PartRole::Output, 1)];
     report.fits = false;
+    (report.latency_us, report.compute_us) = (None, None);
+    (report.transfer_us, report.stall_us, report.bound_us) = (None, None, None);
     report.peak_sram_bytes = needed;
     report.lower_bound_bytes = needed;
     report.proved = true;
