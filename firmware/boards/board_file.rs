@@ -10,7 +10,7 @@ use tilewright_plan::Space;
 
 /// Bytes of SRAM for the stack. Statics follow behind it, so that a stack that grows too deep
 /// leaves RAM and faults instead of overwriting them.
-const STACK_BYTES: u64 = 12 * 1024;
+const STACK_BYTES: u64 = 14 * 1024;
 
 /// Writes `memory.x` and `board.rs` for a board whose code drives the port `console`.
 pub fn write(id: &str, console: &str) {

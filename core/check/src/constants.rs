@@ -26,7 +26,13 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
         };
         let output = node.outputs.first().map_or(&[][..], |id| model.tensor(*id).shape.dims());
         let expected = match block.role {
-            ConstantRole::Weights => operand(1).ok_or_else(|| wrong("its node has no weights"))?,
+            ConstantRole::Weights => {
+                let natural = operand(1).ok_or_else(|| wrong("its node has no weights"))?;
+                let op = plan.ops.get(block.op as usize).ok_or_else(|| wrong("unknown op"))?;
+                let channels = output.last().copied().unwrap_or(0).max(1) as u64;
+                let bytes = op.filters(natural / channels).all_bytes(channels);
+                bytes.ok_or_else(|| wrong("its weights are too large"))?
+            }
             ConstantRole::Channels => {
                 output.last().copied().unwrap_or(0) as u64 * CHANNEL_CONSTANT_BYTES
             }
@@ -74,22 +80,29 @@ pub fn check_use(
     (view, contents): (&View, &Contents),
     meaning: &Meaning,
 ) -> Result<(), String> {
-    let (wanted, per_channel) = match (role, kernel) {
-        (Role::Weights, _) => (ConstantRole::Weights, Some(meaning.weights_per_channel)),
+    let Meaning { channel_start, channels, .. } = *meaning;
+    let (wanted, part) = match (role, kernel) {
+        (Role::Weights, _) => {
+            let record = plan.ops.get(op as usize).ok_or("unknown op")?;
+            let filters = record.filters(meaning.weights_per_channel);
+            let start = filters.start(channel_start).ok_or("cuts a pair of filters in two")?;
+            let bytes = filters.all_bytes(channels).ok_or("its weights are too large")?;
+            (ConstantRole::Weights, Some((start, bytes)))
+        }
         (_, Kernel::Lut) => (ConstantRole::Table, None),
         (_, Kernel::ResizeNearest) => (ConstantRole::Nearest, None),
         (_, Kernel::LocalResponse) => (ConstantRole::Factors, None),
-        _ => (ConstantRole::Channels, Some(CHANNEL_CONSTANT_BYTES)),
+        _ => {
+            let each = CHANNEL_CONSTANT_BYTES;
+            (ConstantRole::Channels, Some((channel_start * each, channels * each)))
+        }
     };
     let block = plan
         .constants
         .iter()
         .position(|c| c.node == node && c.op == op && c.role == wanted)
         .ok_or("the node's weights or constants are not in the plan")?;
-    let (start, bytes) = match per_channel {
-        Some(each) => (meaning.channel_start * each, meaning.channels * each),
-        None => (0, plan.constants[block].bytes.0),
-    };
+    let (start, bytes) = part.unwrap_or((0, plan.constants[block].bytes.0));
     let whole = view.elements() == bytes;
     if !whole || !contents.holds(u64::from(view.offset), bytes, Held::Block(block), start) {
         return Err("uses other weights or constants than its node's".to_owned());

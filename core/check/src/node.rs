@@ -13,7 +13,7 @@ pub struct Meaning {
     pub inputs: Vec<TensorId>,
     /// Tensor that it writes a part of.
     pub output: TensorId,
-    /// Bytes of weights for each output channel.
+    /// Weights of each output channel.
     pub weights_per_channel: u64,
     /// First output channel of the step.
     pub channel_start: u64,

@@ -9,6 +9,7 @@ mod console;
 mod firmware;
 mod plan;
 mod store;
+mod weighted;
 
 pub use console::{FrameTooLong, input_frame};
 pub use firmware::{FirmwareError, FirmwareImage};

@@ -1,12 +1,12 @@
 //! Plan + model → plan image.
 
 use crate::store;
+use crate::weighted;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
-use tilewright_kernels::pack::{self, Weights};
-use tilewright_kernels::{Channel, Multiplier};
+use tilewright_kernels::pack;
 use tilewright_model::integer::{self, IntegerError};
-use tilewright_model::{Model, Node, Op};
+use tilewright_model::{Model, Node};
 use tilewright_plan::image::{
     ALIGNMENT, CRC, FIRMWARE_ABI, Header, MAGIC, Section, SectionRecord, Tables, TooMany, VERSION,
 };
@@ -116,7 +116,7 @@ fn block_bytes(plan: &Plan, model: &Model, space: Space) -> Result<Vec<u8>, Imag
             let reason = "it lies outside of its section";
             ImageBuildError::Constant { index, reason }
         })?;
-        place.copy_from_slice(&packed(model, index, block)?);
+        place.copy_from_slice(&packed(plan, model, index, block)?);
     }
     Ok(bytes)
 }
@@ -126,15 +126,21 @@ fn block_bytes(plan: &Plan, model: &Model, space: Space) -> Result<Vec<u8>, Imag
 /// # Errors
 /// If the block does not belong to the model.
 pub(crate) fn packed(
+    plan: &Plan,
     model: &Model,
     index: usize,
     block: &Constant,
 ) -> Result<Vec<u8>, ImageBuildError> {
     let wrong = |reason| ImageBuildError::Constant { index, reason };
     let node = model.nodes.get(block.node as usize).ok_or_else(|| wrong("unknown node"))?;
+    let op = || plan.ops.get(block.op as usize).ok_or_else(|| wrong("unknown op"));
     let packed = match block.role {
-        ConstantRole::Weights => weights(model, node).ok_or_else(|| wrong("no weights"))?,
-        ConstantRole::Channels => channels(model, node)?,
+        ConstantRole::Weights => {
+            weighted::weights(model, node, op()?).ok_or_else(|| wrong("no weights"))?
+        }
+        ConstantRole::Channels => {
+            weighted::channels(model, node, op()?)?.ok_or_else(|| wrong("no weights"))?
+        }
         ConstantRole::Operand { input } => {
             operand(model, node, input).ok_or_else(|| wrong("no constant operand"))?
         }
@@ -157,21 +163,6 @@ fn range(block: &Constant) -> Option<std::ops::Range<usize>> {
     Some(start..start.checked_add(usize::try_from(block.bytes.0).ok()?)?)
 }
 
-fn weights(model: &Model, node: &Node) -> Option<Vec<u8>> {
-    let source = model.tensor(*node.inputs.get(1)?).source.as_ref()?;
-    let data = source.values();
-    if data.len() != source.len() {
-        return None;
-    }
-    let kernel = match node.op {
-        Op::Conv { .. } | Op::TransposeConv { .. } => Weights::Conv,
-        Op::DepthwiseConv { .. } => Weights::Depthwise,
-        Op::FullyConnected { .. } => Weights::FullyConnected,
-        _ => return None,
-    };
-    Some(pack::weights(kernel, data.as_i8()?))
-}
-
 fn operand(model: &Model, node: &Node, input: u8) -> Option<Vec<u8>> {
     let data = model.tensor(*node.inputs.get(usize::from(input))?).source.as_ref()?.values();
     Some(data.as_i8()?.iter().map(|value| value.cast_unsigned()).collect())
@@ -181,15 +172,4 @@ fn nearest(model: &Model, node: &Node) -> Result<Vec<u8>, IntegerError> {
     let [rows, columns] = integer::nearest(model, node)?
         .map(|indices| indices.into_iter().map(|index| index as u16).collect::<Vec<u16>>());
     Ok(pack::nearest(&rows, &columns))
-}
-
-fn channels(model: &Model, node: &Node) -> Result<Vec<u8>, IntegerError> {
-    let channels: Vec<Channel> = integer::channels(model, node)?
-        .into_iter()
-        .map(|channel| Channel {
-            bias: channel.bias,
-            factor: Multiplier { multiplier: channel.multiplier, shift: channel.shift },
-        })
-        .collect();
-    Ok(pack::channel_constants(&channels))
 }

@@ -48,7 +48,7 @@ pub(crate) fn for_each_piece(
             return Err(ImageBuildError::Constant { index, reason });
         }
         skip(end, block.offset, sink);
-        sink(&packed(model, index, block)?);
+        sink(&packed(plan, model, index, block)?);
         end = block.offset + block.bytes.0;
     }
     skip(end, plan.space(space).0, sink);

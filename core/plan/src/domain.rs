@@ -123,17 +123,17 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
                 return Err("channels do not match the channel multiplier");
             }
             check_window(op, tile, input)?;
-            check_channels(tile, window_area(op), operands)
+            check_channels(op, tile, input, operands)
         }
         Kernel::TransposeConv => {
             check_valid(tile, input)?;
-            check_channels(tile, window_area(op) * u64::from(input.c), operands)
+            check_channels(op, tile, input, operands)
         }
         Kernel::FullyConnected => {
             if !input.is_contiguous() || output.h != 1 || output.w != 1 {
                 return Err("fully connected operands are not vectors");
             }
-            check_channels(tile, input.elements(), operands)
+            check_channels(op, tile, input, operands)
         }
         Kernel::MaxPool | Kernel::AveragePool => {
             check_same_channels(input, output)?;
@@ -261,10 +261,6 @@ pub fn check_gather(gather: &Gather, tile: &Tile, input: &View) -> Result<(), &'
 
 fn operand<'v>(roles: &[Role], operands: &'v [View], wanted: Role) -> Option<&'v View> {
     roles.iter().zip(operands).find(|(role, _)| **role == wanted).map(|(_, view)| view)
-}
-
-fn window_area(op: &Op) -> u64 {
-    u64::from(op.window[0]) * u64::from(op.window[1])
 }
 
 fn check_output(tile: &Tile, output: &View) -> Result<(), &'static str> {
@@ -423,8 +419,7 @@ fn check_conv(op: &Op, tile: &Tile, input: &View, operands: &[View]) -> Result<(
         return Err("channels are no multiple of the groups");
     }
     check_window(op, tile, input)?;
-    let per_channel = window_area(op) * u64::from(input.c / groups);
-    check_channels(tile, per_channel, operands)
+    check_channels(op, tile, input, operands)
 }
 
 /// Each window of the pool sees an output of the convolution, and the convolution's windows for
@@ -461,14 +456,20 @@ fn check_pool_behind(op: &Op, pool: &PoolBehind, tile: &Tile) -> Result<Tile, &'
 }
 
 fn check_channels(
+    op: &Op,
     tile: &Tile,
-    weights_per_channel: u64,
+    input: &View,
     operands: &[View],
 ) -> Result<(), &'static str> {
     let [_, _, weights, constants] = operands else { return Err("wrong number of operands") };
-    let channels = u64::from(tile.channels);
-    if Some(weights.elements()) != weights_per_channel.checked_mul(channels) {
+    let (channels, filters) = (u64::from(tile.channels), op.filters_for(input));
+    if Some(weights.elements()) != filters.all_bytes(channels) {
         return Err("weights have the wrong length");
+    }
+    // Kernels read weights in pairs and their constants by words.
+    let words = weights.offset.is_multiple_of(4) && constants.offset.is_multiple_of(4);
+    if filters.paired && !words {
+        return Err("weights or channel constants are no whole words");
     }
     if constants.elements() != channels * CHANNEL_CONSTANT_BYTES {
         return Err("channel constants have the wrong length");

@@ -17,6 +17,7 @@ compile_error!(
 );
 
 pub mod domain;
+pub mod filters;
 pub mod gather;
 pub mod image;
 pub mod kernel;
@@ -28,6 +29,7 @@ pub mod step;
 pub mod units;
 pub mod view;
 
+pub use filters::Filters;
 pub use gather::Gather;
 pub use image::{ImageError, PlanImage};
 pub use kernel::{Kernel, Role};

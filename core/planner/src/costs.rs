@@ -156,6 +156,8 @@ mod tests {
             dilation: [1, 1],
             padding: [2, 2],
             groups: 1,
+            // Weights with a zero point lie in their natural order.
+            input_zero: [0, 1],
             ..Op::default()
         };
         let tile =
@@ -169,5 +171,11 @@ mod tests {
         // 28 of 32 rows see all five taps, the others one or two fewer.
         assert_eq!(value("copied"), Some((28 * 5 + 2 * 3 + 2 * 4) * (28 * 5 + 2 * 3 + 2 * 4)));
         assert_eq!(value("border_parts"), Some(32 * 32 - 28 * 28));
+        let features = super::features::features(&Op { input_zero: [0; 2], ..op }, &tile, &views);
+        let value = |name| features.iter().find(|(known, _)| *known == name).map(|(_, v)| *v);
+        // In pairs, a filter of 25 values takes seven quads, and runs are no whole words.
+        assert_eq!(value("quads"), Some(32 * 32 / 4 * 3 * 7));
+        assert_eq!(value("patch_bytes"), Some((28 * 5 + 2 * 3 + 2 * 4) * (28 * 5 + 2 * 3 + 2 * 4)));
+        assert_eq!(value("block_macs"), None);
     }
 }

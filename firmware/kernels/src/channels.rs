@@ -50,6 +50,16 @@ impl<'a> Channels<'a> {
         self.0.iter().map(read)
     }
 
+    /// The channels' bytes.
+    pub(crate) const fn entries(&self) -> &'a [[u8; CHANNEL_BYTES]] {
+        self.0
+    }
+
+    /// The first `count` channels, or all.
+    pub(crate) fn first(&self, count: usize) -> Self {
+        Self(self.0.get(..count).unwrap_or(self.0))
+    }
+
     /// The channels from `start` on.
     #[must_use]
     #[inline]

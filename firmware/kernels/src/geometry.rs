@@ -195,6 +195,26 @@ impl Target<'_> {
         let run = run.and_then(|(start, rows)| Some((self.bytes.get_mut(start..)?, rows)));
         run.ok_or(KernelError::OutOfBounds)
     }
+
+    /// Where the first `channels` bytes of pixels lie, each given by row and column (tensor
+    /// coordinates), and the bytes that they lie in.
+    #[inline]
+    pub(crate) fn pixels<const N: usize>(
+        &mut self,
+        pixels: [[i32; 2]; N],
+        channels: usize,
+    ) -> Result<([usize; N], &mut [u8]), KernelError> {
+        let mut places = [0; N];
+        for (place, [y, x]) in places.iter_mut().zip(pixels) {
+            let row = self.layout.row(y).ok_or(KernelError::OutOfBounds)?;
+            let column = self.layout.column(x);
+            if column.checked_add(channels).is_none_or(|end| end > row.len()) {
+                return Err(KernelError::OutOfBounds);
+            }
+            *place = row.start.wrapping_add(column);
+        }
+        Ok((places, self.bytes))
+    }
 }
 
 /// The part of a layer to compute. Coordinates are those of the whole tensors.

@@ -11,9 +11,9 @@
 //!
 //! No kernel allocates or panics: what does not fit its operands is a [`KernelError`].
 //!
-//! [`portable`] holds the versions for any processor, [`words`] those that take four channels at a
-//! time; [`select`] chooses what runs on this one.
-//! [`dsp`] wraps the instructions that Cortex-M4 and M7 have for them, the only `unsafe` code here.
+//! [`portable`] holds kernels that read weights in their natural order, [`paired`] those for weights
+//! in pairs of channels, made of [`dsp`]'s instructions, which hold the only `unsafe` code here.
+//! [`words`] holds those that take four channels at a time; [`select`] names what runs on this processor.
 //! The `pack` feature adds the host's side: [`pack`] makes the bytes that kernels read.
 #![cfg_attr(not(test), no_std)]
 
@@ -26,6 +26,7 @@ mod error;
 mod geometry;
 #[cfg(feature = "pack")]
 pub mod pack;
+pub mod paired;
 pub mod portable;
 pub mod requantise;
 pub mod select;

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::channels::{CHANNEL_BYTES, Channel};
+use crate::paired::Entry;
 use crate::portable::Table;
 
 /// Which kernel reads packed weights.
@@ -26,6 +27,41 @@ pub fn weights(kernel: Weights, weights: &[i8]) -> Vec<u8> {
             weights.iter().map(|weight| *weight as u8).collect()
         }
     }
+}
+
+/// Packs filters, each `length` values long, in pairs of output channels: see [`crate::paired`].
+/// `bytes`: of a packed filter, as [`crate::paired::conv_bytes`] or
+/// [`crate::paired::vector_bytes`] says.
+#[must_use]
+pub fn paired_weights(weights: &[i8], length: usize, bytes: usize) -> Vec<u8> {
+    let filters: Vec<&[i8]> = weights.chunks_exact(length.max(1)).collect();
+    let mut packed = Vec::with_capacity(filters.len().next_multiple_of(2) * bytes);
+    for pair in filters.chunks(2) {
+        let value = |channel: usize, at: usize| {
+            pair.get(channel).and_then(|filter| filter.get(at)).map_or(0, |weight| *weight as u8)
+        };
+        for first in (0..bytes).step_by(4) {
+            for at in [first, first + 1] {
+                packed.extend([value(0, at), value(1, at), value(0, at + 2), value(1, at + 2)]);
+            }
+        }
+    }
+    packed
+}
+
+/// Packs channel constants for paired weights, 12 bytes a channel: see [`crate::paired`].
+/// `weights`: `length` values for each channel.
+#[must_use]
+pub fn paired_constants(
+    channels: &[Channel],
+    input_zero: i8,
+    weights: &[i8],
+    length: usize,
+) -> Vec<u8> {
+    let filters = weights.chunks_exact(length.max(1));
+    let sums = filters.map(|filter| filter.iter().map(|weight| i32::from(*weight)).sum());
+    let entries = channels.iter().zip(sums);
+    entries.flat_map(|(channel, sum)| Entry::new(*channel, input_zero, sum).0).collect()
 }
 
 /// The table that [`crate::lut`] reads, of a function of int8 values.

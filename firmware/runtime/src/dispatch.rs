@@ -8,7 +8,7 @@ use crate::memory::{AccessError, Memory};
 use tilewright_kernels::{
     self as kernels, Add, AveragePool, Axis, Bilinear, Channels, Conv, Counted, FullyConnected,
     KernelError, LocalResponse, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise,
-    Softmax, Source, Target, TransposeConv,
+    Softmax, Source, Target, TransposeConv, paired,
 };
 use tilewright_plan::{Kernel, Op, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows};
 
@@ -83,6 +83,7 @@ impl Step<'_, '_> {
 
     fn with_weights(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         let [input, output, weights, constants] = views else { return Err(Cause::BadStep) };
+        let paired = self.op.filters_for(input).paired;
         let inputs = [input, weights, constants];
         let ([bytes, weights, constants], target) = operands(memory, self.image, inputs, output)?;
         let (tile, channels) = (convert::tile(self.tile), Channels::new(constants));
@@ -95,7 +96,11 @@ impl Step<'_, '_> {
         match self.kernel {
             Kernel::FullyConnected => {
                 let op = FullyConnected { input_zero, weight_zero, output };
-                kernels::fully_connected(&op, &tile, &input, target, weights, channels)
+                let run = match paired {
+                    true => paired::fully_connected,
+                    false => kernels::fully_connected,
+                };
+                run(&op, &tile, &input, target, weights, channels)
             }
             Kernel::TransposeConv => {
                 let op = TransposeConv { window, input_zero, weight_zero, output };
@@ -106,11 +111,18 @@ impl Step<'_, '_> {
                 let op = Conv { window, groups, input_zero, weight_zero, output };
                 if let Some(pool) = PoolBehind::of(self.op) {
                     let op = convert::conv_max_pool(op, &pool);
-                    kernels::conv_max_pool(&op, &tile, &input, target, weights, channels)
-                } else if kernel == Kernel::Conv {
-                    kernels::conv(&op, &tile, &input, target, weights, channels)
+                    let run = match paired {
+                        true => paired::conv_max_pool,
+                        false => kernels::conv_max_pool,
+                    };
+                    run(&op, &tile, &input, target, weights, channels)
                 } else {
-                    kernels::depthwise(&op, &tile, &input, target, weights, channels)
+                    let run = match kernel {
+                        Kernel::Conv if paired => paired::conv,
+                        Kernel::Conv => kernels::conv,
+                        _ => kernels::depthwise,
+                    };
+                    run(&op, &tile, &input, target, weights, channels)
                 }
             }
         }

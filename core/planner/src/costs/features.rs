@@ -5,6 +5,7 @@
 
 mod conv;
 mod depthwise;
+mod paired;
 
 use tilewright_plan::{Kernel, Op, Tile, View};
 
@@ -56,8 +57,10 @@ pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
 struct Taps {
     /// Sum over all output positions.
     all: u64,
-    /// Output positions at which the whole window sees input.
+    /// Output positions at which the whole window sees input; they follow each other.
     full: u64,
+    /// Output positions before the first of those.
+    before: u64,
     /// Output positions.
     positions: u64,
 }
@@ -83,6 +86,7 @@ impl Taps {
             };
             let seen = below(end).saturating_sub(below(valid));
             taps.all += seen;
+            taps.before += u64::from(taps.full == 0 && seen < window);
             taps.full += u64::from(seen == window);
             taps.positions += 1;
         }
@@ -184,14 +188,17 @@ impl<'a> Step<'a> {
     }
 
     fn fully_connected(&self, features: &mut Vec<Feature>) {
+        if self.op.filters_for(&self.input).paired {
+            return self.paired_vector(features);
+        }
         let inputs = self.input.elements();
         let (blocks, singles) = (self.channels / BLOCK, self.channels % BLOCK);
         features.extend([
-            ("blocks", blocks),
-            ("block_macs", blocks * inputs),
-            ("singles", singles),
-            ("single_macs", singles * inputs),
-            ("elements", self.channels),
+            ("natural_blocks", blocks),
+            ("natural_block_macs", blocks * inputs),
+            ("natural_singles", singles),
+            ("natural_single_macs", singles * inputs),
+            ("natural_elements", self.channels),
         ]);
     }
 

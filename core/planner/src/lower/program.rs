@@ -214,7 +214,7 @@ impl Builder<'_> {
                 | Kernel::ConvMaxPool,
                 _,
             ) => {
-                views.push(self.weights(layer, node, op_index)?);
+                views.push(self.weights(layer, node, op_index, c)?);
                 Some((ConstantRole::Channels, u64::from(c) * CHANNEL_CONSTANT_BYTES))
             }
             (Kernel::LocalResponse, _) => {
@@ -353,10 +353,20 @@ impl Builder<'_> {
         Ok(View::whole(space, block.offset, h as u16, w as u16, c))
     }
 
-    fn weights(&mut self, layer: &Layer, node: &Node, op: u32) -> Result<View, PlanError> {
+    /// The weights of a layer with so many output channels.
+    fn weights(
+        &mut self,
+        layer: &Layer,
+        node: &Node,
+        op: u32,
+        channels: u32,
+    ) -> Result<View, PlanError> {
         let weights = node.inputs.get(1).ok_or_else(|| unsupported(node, "no weights"))?;
-        let bytes = self.model.tensor(*weights).bytes();
-        let bytes = bytes.ok_or_else(|| unsupported(node, "weights larger than 4 GiB"))? as u64;
+        let too_large = || unsupported(node, "weights larger than 4 GiB");
+        let natural = self.model.tensor(*weights).bytes().ok_or_else(too_large)? as u64;
+        let channels = u64::from(channels.max(1));
+        let filters = self.plan.ops[op as usize].filters(natural / channels);
+        let bytes = filters.all_bytes(channels).ok_or_else(too_large)?;
         let place = (self.stored.weights, self.stored.alignment);
         self.block(layer, node, ConstantRole::Weights, op, place, bytes)
     }

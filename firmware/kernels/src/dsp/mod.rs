@@ -5,14 +5,19 @@
 //! two halves, the first in the lowest bits, as they lie in memory.
 
 mod bytes;
+mod four;
 mod halves;
 mod multiply;
 pub mod planes;
 mod requantise;
 mod saturate;
+mod single;
 mod word;
 
 pub use bytes::{larger_bytes, smaller_bytes};
+pub use four::{
+    Constants, EMPTY, PIXELS, PairWeights, Quad, Sums, Word, activations, add_products, outputs,
+};
 pub use halves::{
     add_even_bytes, add_halves, add_odd_bytes, even_bytes, high_halves, low_halves, odd_bytes,
 };
@@ -22,6 +27,7 @@ pub use multiply::{
 };
 pub use requantise::Fast;
 pub use saturate::{saturate, shift_right};
+pub use single::{Eight, EightWeights, add_products_of_one};
 pub use word::{store_word, word};
 
 /// A function of one instruction: its text on Armv7E-M, what it computes elsewhere. The result's

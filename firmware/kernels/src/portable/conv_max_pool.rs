@@ -10,7 +10,7 @@ use super::dot::parts;
 use super::max_pool::keep_largest;
 use crate::channels::Channels;
 use crate::error::KernelError;
-use crate::geometry::{Source, Target, Tile, Window};
+use crate::geometry::{Layout, Source, Target, Tile, Window};
 use core::ops::Range;
 
 /// What a convolution with a max pool behind it computes.
@@ -45,13 +45,8 @@ pub fn conv_max_pool(
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
     let filters = Filters::of(&op.conv, tile, input, weights, channels)?;
-    op.pool.check()?;
-    if output.layout.channels < tile.channels || op.pool.dilation != [1, 1] {
-        return Err(KernelError::Shape);
-    }
-    let pooled = Tile { valid_start: [0; 2], valid_end: op.conv_size, ..*tile };
-    let (made_rows, made_columns) = (op.made(0, &pooled)?, op.made(1, &pooled)?);
-    start(output, tile)?;
+    let [made_rows, made_columns] = op.made_by(tile, &output.layout)?;
+    start_pool(output, tile)?;
     let layout = output.layout;
     let window = &op.conv.window;
     let mut patch = [0i16; PATCH];
@@ -103,7 +98,7 @@ pub fn conv_max_pool(
 }
 
 /// Sets the tile's outputs to the smallest value.
-fn start(output: &mut Target<'_>, tile: &Tile) -> Result<(), KernelError> {
+pub(crate) fn start_pool(output: &mut Target<'_>, tile: &Tile) -> Result<(), KernelError> {
     const SMALLEST: u8 = i8::MIN as u8;
     let layout = output.layout;
     for y in tile.outputs(0) {
@@ -118,6 +113,21 @@ fn start(output: &mut Target<'_>, tile: &Tile) -> Result<(), KernelError> {
 }
 
 impl ConvMaxPool {
+    /// Rows and columns of the convolution's output that a tile's windows see, once the pool is
+    /// known to fit the output.
+    pub(crate) fn made_by(
+        &self,
+        tile: &Tile,
+        output: &Layout,
+    ) -> Result<[Range<i32>; 2], KernelError> {
+        self.pool.check()?;
+        if output.channels < tile.channels || self.pool.dilation != [1, 1] {
+            return Err(KernelError::Shape);
+        }
+        let pooled = Tile { valid_start: [0; 2], valid_end: self.conv_size, ..*tile };
+        Ok([self.made(0, &pooled)?, self.made(1, &pooled)?])
+    }
+
     /// Rows (axis 0) or columns (axis 1) of the convolution's output from the first that a window
     /// of the tile sees to the last. `pooled` is the tile with that output as its valid box.
     fn made(&self, axis: usize, pooled: &Tile) -> Result<Range<i32>, KernelError> {
@@ -136,7 +146,7 @@ impl ConvMaxPool {
 
     /// The tile's outputs whose windows see this row or column of the convolution's output.
     #[inline]
-    fn windows(&self, axis: usize, position: i32, tile: &Tile) -> Range<i32> {
+    pub(crate) fn windows(&self, axis: usize, position: i32, tile: &Tile) -> Range<i32> {
         let stride = self.pool.stride[axis].max(1);
         let place = position.wrapping_add(self.pool.padding[axis]);
         let size = i32::try_from(self.pool.size[axis]).unwrap_or(i32::MAX);

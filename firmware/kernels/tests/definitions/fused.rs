@@ -1,12 +1,13 @@
 //! Convolution with max pooling against the two definitions, one behind the other.
 
+use crate::paired::pack_conv;
 use crate::support::place::{Placed, layout};
 use crate::support::tiles::{areas, seen};
 use crate::support::{Numbers, Tensor, definition};
 use proptest::prelude::*;
 use tilewright_kernels::{
     Channel, Channels, Conv, ConvMaxPool, KernelError, Layout, Output, Pool, Source, Target, Tile,
-    Window, conv_max_pool, pack,
+    Window, conv_max_pool, pack, paired,
 };
 
 /// Size, stride, padding and dilation of the convolution; size, stride, padding and padding behind
@@ -83,24 +84,26 @@ struct Constants {
 
 fn constants(numbers: &mut Numbers, op: &Conv, inputs: usize, outputs: usize) -> Constants {
     let filter = op.window.size[0] * op.window.size[1] * inputs;
-    let channel = |numbers: &mut Numbers| Channel {
-        bias: match numbers.below(6) {
-            0 => i32::MAX,
-            1 => i32::MIN,
-            _ => (numbers.next() >> 48) as i32 - (1 << 15),
-        },
-        factor: numbers.factor(2),
-    };
     Constants {
         weights: numbers.bytes(outputs * filter),
-        channels: (0..outputs).map(|_| channel(numbers)).collect(),
+        channels: numbers.channels(outputs),
         filter,
     }
 }
 
 /// Runs the layer in tiles, contiguous and not, and compares each with the whole.
-fn check(numbers: &mut Numbers, op: &ConvMaxPool, x: &Tensor, made: &Constants, whole: &Tensor) {
-    let channel_step = if op.conv.groups == 1 { 1 } else { whole.shape[2] };
+fn check(
+    numbers: &mut Numbers,
+    op: &ConvMaxPool,
+    x: &Tensor,
+    made: &Constants,
+    whole: &Tensor,
+    in_pairs: bool,
+) {
+    let channel_step = match op.conv.groups {
+        1 => 1 + usize::from(in_pairs),
+        _ => whole.shape[2],
+    };
     for dense in [true, false] {
         for area in areas(numbers, whole.shape, channel_step) {
             let needed = |axis: usize| {
@@ -117,14 +120,20 @@ fn check(numbers: &mut Numbers, op: &ConvMaxPool, x: &Tensor, made: &Constants, 
             };
             let of = &area[2];
             let bytes = &made.weights[of.start * made.filter..of.end * made.filter];
-            let weights = pack::weights(pack::Weights::Conv, bytes);
-            let channels = pack::channel_constants(&made.channels[of.clone()]);
+            let channels = &made.channels[of.clone()];
+            let (weights, channels) = match in_pairs {
+                true => pack_conv(bytes, channels, made.filter, op.conv.input_zero),
+                false => {
+                    (pack::weights(pack::Weights::Conv, bytes), pack::channel_constants(channels))
+                }
+            };
+            let run = if in_pairs { paired::conv_max_pool } else { conv_max_pool };
             let from = layout(numbers, &box_, dense);
             let input = Placed::filled(numbers, x, &box_, from);
             let to = layout(numbers, &area, dense);
             let mut output = Placed::empty(numbers, to);
             let before = output.bytes.clone();
-            conv_max_pool(
+            run(
                 op,
                 &tile,
                 &Source::new(&input.bytes, input.layout).unwrap(),
@@ -184,7 +193,10 @@ proptest! {
             pool: after.window,
             conv_size: case.conv_size().map(|size| size as i32),
         };
-        check(numbers, &fused, &x, &made, &whole);
+        check(numbers, &fused, &x, &made, &whole, false);
+        if groups == 1 && op.weight_zero == 0 {
+            check(numbers, &fused, &x, &made, &whole, true);
+        }
     }
 }
 

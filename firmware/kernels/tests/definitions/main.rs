@@ -6,6 +6,7 @@ mod elementwise;
 mod fused;
 mod hostile;
 mod moves;
+mod paired;
 mod recorded;
 mod reductions;
 mod support;

@@ -10,16 +10,16 @@ use tilewright_kernels::{
 };
 
 #[derive(Clone, Debug)]
-struct Case {
+pub struct Case {
     window: Window,
     input: [usize; 2],
     end_padding: [usize; 2],
     /// Channels of a group in, out, and groups.
-    channels: [usize; 3],
-    seed: u64,
+    pub channels: [usize; 3],
+    pub seed: u64,
 }
 
-fn case() -> impl Strategy<Value = Case> {
+pub fn case() -> impl Strategy<Value = Case> {
     let axis = || (1usize..6, 1i32..4, 1i32..4, 0i32..4, 1usize..12, 0usize..4);
     (axis(), axis(), [1usize..11, 1..11, 1..4], any::<u64>()).prop_filter_map(
         "the window must fit",
@@ -37,18 +37,18 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
-    fn output(&self) -> [usize; 2] {
+    pub fn output(&self) -> [usize; 2] {
         [0, 1].map(|axis| {
             definition::output_size(&self.window, axis, self.input[axis], self.end_padding[axis])
         })
     }
 
-    fn op(&self, numbers: &mut Numbers, groups: usize) -> Conv {
+    pub fn op(&self, numbers: &mut Numbers, groups: usize) -> Conv {
         let [input_zero, weight_zero] = [numbers.byte(), numbers.weight_zero()];
         Conv { window: self.window, groups, input_zero, weight_zero, output: output(numbers) }
     }
 
-    fn tensor(&self, numbers: &mut Numbers, channels: usize) -> Tensor {
+    pub fn tensor(&self, numbers: &mut Numbers, channels: usize) -> Tensor {
         numbers.tensor([self.input[0], self.input[1], channels])
     }
 }

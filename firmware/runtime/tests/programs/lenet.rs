@@ -79,12 +79,13 @@ pub fn tables() -> Tables {
         if matches!(kernel, Kernel::Conv | Kernel::FullyConnected) {
             let per_channel = per_channel(kernel, window, &from);
             let (weights, channels) = parameters(index as u32, per_channel, shape[2]);
-            let packing = match kernel {
-                Kernel::Conv => pack::Weights::Conv,
-                _ => pack::Weights::FullyConnected,
-            };
-            operands.push(tables.weights(&pack::weights(packing, &weights)));
-            operands.push(tables.constants(&pack::channel_constants(&channels)));
+            let filters = layer.filters_for(&from);
+            assert!(filters.paired);
+            let bytes = filters.bytes as usize;
+            operands.push(tables.weights(&pack::paired_weights(&weights, per_channel, bytes)));
+            let zero = zeros(index)[0];
+            let constants = pack::paired_constants(&channels, zero, &weights, per_channel);
+            operands.push(tables.constants(&constants));
         }
         if kernel == Kernel::Softmax {
             let Softmax { scale, smallest_difference } = SOFTMAX;

@@ -1,5 +1,6 @@
 //! Features of convolutions, alone and with a max pool behind them.
 
+use super::paired::{PAIRED_CHUNK, Rows};
 use super::{BLOCK, Feature, Step, Taps, is_dense};
 use tilewright_plan::{Op, PoolBehind, Tile};
 
@@ -10,7 +11,10 @@ const CHUNK: u64 = 32;
 
 impl Step<'_> {
     pub(super) fn conv(&self, features: &mut Vec<Feature>) {
-        self.conv_over(self.taps(), features);
+        match self.op.filters_for(&self.input).paired {
+            true => self.paired_conv(self.taps(), Rows::Joined, features),
+            false => self.conv_over(self.taps(), features),
+        }
     }
 
     /// Features of the convolution's results whose windows have these taps.
@@ -78,9 +82,14 @@ impl Step<'_> {
             });
             Taps::of(self.op, self.tile, axis, seen)
         });
-        self.conv_over(made, features);
+        let paired = self.op.filters_for(&self.input).paired;
+        let chunk = if paired { PAIRED_CHUNK } else { CHUNK };
+        match paired {
+            true => self.paired_conv(made, Rows::Apart, features),
+            false => self.conv_over(made, features),
+        }
         let groups = u64::from(self.op.groups.max(1));
-        let chunks = groups * (self.channels / groups).div_ceil(CHUNK);
+        let chunks = groups * (self.channels / groups).div_ceil(chunk);
         let kept = windows[0].all * windows[1].all;
         let positions = made[0].positions * made[1].positions;
         features.extend([

@@ -5,7 +5,7 @@ pub mod definition;
 pub mod place;
 pub mod tiles;
 
-use tilewright_kernels::Multiplier;
+use tilewright_kernels::{Channel, Multiplier};
 
 /// An int8 tensor, NHWC with batch 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +78,19 @@ impl Numbers {
             multiplier: (1 << 30) + (self.next() >> 35) as i32 % (1 << 30),
             shift: largest_shift - self.below(12) as i32,
         }
+    }
+
+    /// Constants of channels: all such that the fast requantisation serves, or with extremes.
+    pub fn channels(&mut self, count: usize) -> Vec<Channel> {
+        let fast = self.below(2) == 0;
+        let bias = |numbers: &mut Self| match numbers.below(6) {
+            0 if !fast => i32::MAX,
+            1 if !fast => i32::MIN,
+            0 => 1 << 27,
+            _ => (numbers.next() >> 48) as i32 - (1 << 15),
+        };
+        let shift = if fast { -1 } else { 2 };
+        (0..count).map(|_| Channel { bias: bias(self), factor: self.factor(shift) }).collect()
     }
 
     pub fn tensor(&mut self, shape: [usize; 3]) -> Tensor {

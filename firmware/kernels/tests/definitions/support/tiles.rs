@@ -5,13 +5,13 @@ use super::{Numbers, Tensor};
 use std::ops::Range;
 use tilewright_kernels::{Tile, Window};
 
-/// Cuts 0..`size` into parts whose lengths are multiples of `step`.
+/// Cuts 0..`size` into parts whose lengths, but for the last, are multiples of `step`.
 pub fn cut(numbers: &mut Numbers, size: usize, step: usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut start = 0;
     while start < size {
-        let units = (size - start) / step;
-        let end = start + (1 + numbers.below(units)) * step;
+        let units = (size - start).div_ceil(step);
+        let end = size.min(start + (1 + numbers.below(units)) * step);
         parts.push(start..end);
         start = end;
     }

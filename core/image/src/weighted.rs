@@ -1,0 +1,64 @@
+//! Weights and channel constants as their kernels read them.
+
+use std::borrow::Cow;
+
+use tilewright_kernels::pack::{self, Weights};
+use tilewright_kernels::{Channel, Multiplier};
+use tilewright_model::integer::{self, IntegerError};
+use tilewright_model::{Data, Model, Node, Op as ModelOp};
+use tilewright_plan::{Filters, Op};
+
+/// Values of a node's weights, and how its op wants them to lie; nothing if the node has none that
+/// are whole.
+fn values<'m>(model: &'m Model, node: &Node, op: &Op) -> Option<(Cow<'m, Data>, Filters)> {
+    let weights = model.tensor(*node.inputs.get(1)?);
+    let source = weights.source.as_ref()?;
+    let data = source.values();
+    if data.len() != source.len() || data.as_i8().is_none() {
+        return None;
+    }
+    let channels = match node.op {
+        ModelOp::DepthwiseConv { .. } => weights.shape.dims().last()?,
+        _ => weights.shape.dims().first()?,
+    };
+    let length = data.len() / (*channels).max(1);
+    Some((data, op.filters(length as u64)))
+}
+
+/// The weights of a node for its op; nothing if the node has none that are whole.
+pub fn weights(model: &Model, node: &Node, op: &Op) -> Option<Vec<u8>> {
+    let (data, filters) = values(model, node, op)?;
+    let kernel = match node.op {
+        ModelOp::Conv { .. } | ModelOp::TransposeConv { .. } => Weights::Conv,
+        ModelOp::DepthwiseConv { .. } => Weights::Depthwise,
+        ModelOp::FullyConnected { .. } => Weights::FullyConnected,
+        _ => return None,
+    };
+    let weights = data.as_i8()?;
+    Some(match filters.paired {
+        true => pack::paired_weights(weights, filters.length as usize, filters.bytes as usize),
+        false => pack::weights(kernel, weights),
+    })
+}
+
+/// The channel constants of a node for its op.
+///
+/// # Errors
+/// If the node's quantisation has no integer form.
+pub fn channels(model: &Model, node: &Node, op: &Op) -> Result<Option<Vec<u8>>, IntegerError> {
+    let channels: Vec<Channel> = integer::channels(model, node)?
+        .into_iter()
+        .map(|channel| Channel {
+            bias: channel.bias,
+            factor: Multiplier { multiplier: channel.multiplier, shift: channel.shift },
+        })
+        .collect();
+    let Some((data, filters)) = values(model, node, op) else { return Ok(None) };
+    if !filters.paired {
+        return Ok(Some(pack::channel_constants(&channels)));
+    }
+    let zero = i8::try_from(op.input_zero[0]).ok();
+    Ok(zero.zip(data.as_i8()).map(|(zero, weights)| {
+        pack::paired_constants(&channels, zero, weights, filters.length as usize)
+    }))
+}

@@ -1,0 +1,103 @@
+//! How the weights of convolutions and fully connected layers lie.
+
+use crate::kernel::Kernel;
+use crate::op::Op;
+use crate::view::View;
+
+/// Filters of an op with weights: one for each output channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filters {
+    /// Whether they lie in pairs of channels (FORMAT.md, "Weights in pairs"), else in their natural
+    /// order.
+    pub paired: bool,
+    /// Values of one.
+    pub length: u64,
+    /// Bytes of one.
+    pub bytes: u64,
+}
+
+impl Filters {
+    /// Longest filter in a pair: with longer ones sums could leave what the kernels requantise.
+    pub const LONGEST_PAIRED: u64 = 28 * 1024;
+
+    /// Bytes of the filters of `channels` output channels; an odd last one in pairs has zeros
+    /// beside it.
+    #[must_use]
+    pub fn all_bytes(&self, channels: u64) -> Option<u64> {
+        let channels = if self.paired { channels.checked_next_multiple_of(2)? } else { channels };
+        self.bytes.checked_mul(channels)
+    }
+
+    /// Where the filters from a channel on begin; nothing in the middle of a pair.
+    #[must_use]
+    pub fn start(&self, channel: u64) -> Option<u64> {
+        let cut = !self.paired || channel.is_multiple_of(2);
+        self.bytes.checked_mul(channel).filter(|_| cut)
+    }
+}
+
+impl Op {
+    /// The filters of an op with weights, each of `length` values.
+    #[must_use]
+    pub fn filters(&self, length: u64) -> Filters {
+        let unit = match self.kernel() {
+            Some(Kernel::Conv | Kernel::ConvMaxPool) => Some(4),
+            Some(Kernel::FullyConnected) => Some(8),
+            _ => None,
+        };
+        let fits = self.groups == 1
+            && self.input_zero[1] == 0
+            && (1..=Filters::LONGEST_PAIRED).contains(&length);
+        match unit.filter(|_| fits) {
+            Some(unit) => Filters { paired: true, length, bytes: length.next_multiple_of(unit) },
+            None => Filters { paired: false, length, bytes: length },
+        }
+    }
+
+    /// The filters of an op with weights for an input.
+    #[must_use]
+    pub fn filters_for(&self, input: &View) -> Filters {
+        let area = u64::from(self.window[0]) * u64::from(self.window[1]);
+        self.filters(match self.kernel() {
+            Some(Kernel::FullyConnected) => input.elements(),
+            Some(Kernel::Depthwise) => area,
+            Some(Kernel::Conv | Kernel::ConvMaxPool) => {
+                area * u64::from(input.c / u32::from(self.groups.max(1)))
+            }
+            _ => area * u64::from(input.c),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn op(kernel: Kernel) -> Op {
+        Op { kernel: kernel as u16, window: [3, 3], groups: 1, ..Op::default() }
+    }
+
+    #[test]
+    fn pairs_are_padded_and_cut_between_channels() {
+        let filters = op(Kernel::Conv).filters(27);
+        assert_eq!(filters, Filters { paired: true, length: 27, bytes: 28 });
+        assert_eq!([filters.all_bytes(4), filters.all_bytes(5)], [Some(112), Some(168)]);
+        assert_eq!([filters.start(2), filters.start(3)], [Some(56), None]);
+        assert_eq!(op(Kernel::FullyConnected).filters(27).bytes, 32);
+        assert_eq!(filters.all_bytes(u64::MAX), None);
+    }
+
+    #[test]
+    fn what_pairs_cannot_hold_lies_in_its_natural_order() {
+        let natural = |op: Op, length| {
+            let filters = op.filters(length);
+            assert_eq!(filters, Filters { paired: false, length, bytes: length });
+            assert_eq!([filters.all_bytes(3), filters.start(3)], [Some(3 * length); 2]);
+        };
+        natural(Op { groups: 2, ..op(Kernel::Conv) }, 27);
+        natural(Op { input_zero: [0, 1], ..op(Kernel::FullyConnected) }, 27);
+        natural(op(Kernel::Conv), Filters::LONGEST_PAIRED + 1);
+        natural(op(Kernel::Depthwise), 9);
+        natural(op(Kernel::TransposeConv), 27);
+    }
+}

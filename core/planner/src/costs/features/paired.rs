@@ -1,0 +1,183 @@
+//! Features of kernels whose weights lie in pairs of channels: four pixels are computed at once.
+
+use super::{Feature, Step, Taps, is_dense};
+
+/// Output channels whose results are kept at once for the pool behind.
+pub const PAIRED_CHUNK: u64 = 32;
+/// Values of a filter whose activations are held at once.
+const HELD: u64 = 576;
+/// The same of a fully connected layer's.
+const HELD_VECTOR: u64 = 2304;
+/// Output channels whose sums are held at once.
+const SUMS: u64 = 32;
+/// The same of a fully connected layer's.
+const VECTOR_SUMS: u64 = 64;
+/// Times that the loops over quads of values and over eights of a vector are unrolled.
+const UNROLLED: u64 = 8;
+
+/// How fours of pixels meet the ends of rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rows {
+    /// A four goes on in the next row.
+    Joined,
+    /// Each row begins a four.
+    Apart,
+}
+
+/// Fours of pixels, and those of which every pixel's whole window sees input.
+fn fours(rows: &Taps, columns: &Taps, how: Rows) -> [u64; 2] {
+    let width = columns.positions;
+    let inside = |start: u64, end: u64, all: u64| {
+        // The last pixel stands for those that are missing in the last four.
+        let end = if end == all { end.next_multiple_of(4) } else { end };
+        (end / 4).saturating_sub(start.div_ceil(4))
+    };
+    let first = columns.before;
+    let end = first + columns.full;
+    match how {
+        Rows::Apart => {
+            let of_row = inside(first, end, width);
+            [
+                rows.positions * width.div_ceil(4),
+                if columns.full > 0 { rows.full * of_row } else { 0 },
+            ]
+        }
+        Rows::Joined => {
+            let all = rows.positions * width;
+            let start = rows.before * width;
+            let whole = if columns.full == 0 {
+                0
+            } else if columns.full == width {
+                inside(start, start + rows.full * width, all)
+            } else {
+                let row = |row: u64| inside(row * width + first, row * width + end, all);
+                (rows.before..rows.before + rows.full).map(row).sum()
+            };
+            [all.div_ceil(4), whole]
+        }
+    }
+}
+
+impl Step<'_> {
+    /// Features of a convolution whose results have windows with these taps.
+    pub(super) fn paired_conv(
+        &self,
+        [rows, columns]: [Taps; 2],
+        how: Rows,
+        features: &mut Vec<Feature>,
+    ) {
+        let inputs = u64::from(self.input.c);
+        let [height, width] = self.op.window.map(u64::from);
+        let length = height * width * inputs;
+        let entries = length.div_ceil(4);
+        let pairs = self.channels.div_ceil(2);
+        let [fours, whole] = fours(&rows, &columns, how);
+        let clamped = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
+        let in_one = self.op.dilation[1] == 1 && is_dense(&self.input);
+        let held = length.div_ceil(HELD);
+        // How often activations are made: again for each block of sums if they are not all held.
+        let times = if held > 1 { self.channels.div_ceil(SUMS) } else { 1 };
+        features.extend([
+            ("fours", fours),
+            ("pairs", fours * pairs),
+            ("turns", fours * pairs * entries.div_ceil(UNROLLED)),
+            ("quads", fours * pairs * entries),
+            ("odd", fours * (self.channels % 2)),
+            ("clamped", if clamped { fours * self.channels } else { 0 }),
+        ]);
+        if held > 1 {
+            features.extend([
+                ("summed_chunks", fours * times * held),
+                ("summed_pairs", fours * pairs * held),
+                ("summed", fours * self.channels),
+            ]);
+        }
+        // Runs and values that pixels see, apart from those of whole fours.
+        let runs = rows.all * if in_one { columns.positions } else { columns.all };
+        let whole_runs = whole * height * if in_one { 1 } else { width };
+        let seen = rows.all * columns.all * inputs;
+        let single_pixels = (fours - whole) * 4;
+        let clipped = (rows.positions * columns.positions).saturating_sub(rows.full * columns.full);
+        if inputs.is_multiple_of(4) {
+            features.extend([
+                ("whole_runs", whole_runs * times),
+                ("whole_words", whole * entries * times),
+                ("single_pixels", single_pixels * times),
+                ("single_runs", runs.saturating_sub(whole_runs * 4) * times),
+                ("single_words", (seen / 4).saturating_sub(whole * entries * 4) * times),
+                ("filled_pixels", clipped * times),
+                ("filled_words", clipped * entries * times),
+            ]);
+        } else {
+            features.extend([
+                ("patches", fours * 4 * times),
+                ("patch_words", fours * 4 * entries * times),
+                ("patch_runs", runs * times),
+                ("patch_bytes", seen * times),
+                ("filled_patches", clipped * times),
+                ("filled_bytes", clipped * length * times),
+            ]);
+        }
+    }
+
+    pub(super) fn paired_vector(&self, features: &mut Vec<Feature>) {
+        let inputs = self.input.elements();
+        let eights = inputs.div_ceil(8);
+        let pairs = self.channels.div_ceil(2);
+        let chunks = inputs.div_ceil(HELD_VECTOR);
+        let blocks = self.channels.div_ceil(VECTOR_SUMS);
+        let times = if chunks > 1 { blocks } else { 1 };
+        features.extend([
+            ("expanded", eights * times),
+            ("blocks", blocks),
+            ("chunks", blocks * chunks),
+            ("pairs", pairs * chunks),
+            ("turns", pairs * eights.div_ceil(UNROLLED)),
+            ("eights", pairs * eights),
+            ("elements", self.channels),
+        ]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taps(before: u64, full: u64, positions: u64) -> Taps {
+        Taps { all: 0, full, before, positions }
+    }
+
+    /// Fours pixel by pixel.
+    fn slowly(rows: &Taps, columns: &Taps, how: Rows) -> [u64; 2] {
+        let is_full = |taps: &Taps, at: u64| (taps.before..taps.before + taps.full).contains(&at);
+        let mut pixels: Vec<Vec<bool>> = Vec::new();
+        for y in 0..rows.positions {
+            let row = (0..columns.positions).map(|x| is_full(rows, y) && is_full(columns, x));
+            match (how, pixels.last_mut()) {
+                (Rows::Joined, Some(all)) => all.extend(row),
+                _ => pixels.push(row.collect()),
+            }
+        }
+        let fours: Vec<&[bool]> = pixels.iter().flat_map(|pixels| pixels.chunks(4)).collect();
+        [fours.len() as u64, fours.iter().filter(|four| four.iter().all(|f| *f)).count() as u64]
+    }
+
+    #[test]
+    fn fours_are_counted_as_pixels_follow() {
+        for (height, width) in [(1, 1), (3, 4), (8, 8), (5, 7), (4, 13), (9, 3)] {
+            for (before, behind) in [(0, 0), (1, 1), (2, 0), (0, 1), (1, 2)] {
+                let along = |length: u64| {
+                    let full = length.saturating_sub(before + behind);
+                    taps(if full == 0 { length } else { before }, full, length)
+                };
+                for other in [along(height), taps(0, height, height)] {
+                    for how in [Rows::Joined, Rows::Apart] {
+                        let columns = along(width);
+                        let [all, whole] = slowly(&other, &columns, how);
+                        assert_eq!(fours(&other, &columns, how), [all, whole], "{height} {width}");
+                    }
+                }
+            }
+        }
+    }
+}

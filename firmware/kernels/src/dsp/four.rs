@@ -1,0 +1,392 @@
+//! Products of four pixels with two output channels at a time: eight sums stay in registers, and
+//! thirteen instructions make sixteen products.
+//!
+//! Activations lie as halves: for four values x₀..x₃ of a filter's run eight words, (x₀, x₂) of each
+//! of four pixels, then (x₁, x₃) of each. Weights lie as bytes: for two channels v and w, for four
+//! values v₀ w₀ v₂ w₂, then v₁ w₁ v₃ w₃, so that SXTB16 of a word and of the word turned by eight
+//! bits gives what SMLAD takes with either. A filter's length is padded with zeros to a multiple of
+//! four.
+
+#[cfg(armv7e_m)]
+use core::mem::MaybeUninit;
+
+#[cfg(not(armv7e_m))]
+use super::{even_bytes, high_product_sum, odd_bytes, products, saturate, shift_right};
+
+/// Pixels that are computed together.
+pub const PIXELS: usize = 4;
+
+/// A word of activations. On Armv7E-M none is set before it is written: nothing but the loops
+/// below reads it, and making a buffer of them costs nothing.
+#[cfg(armv7e_m)]
+pub type Word = MaybeUninit<u32>;
+/// A word of activations.
+#[cfg(not(armv7e_m))]
+pub type Word = u32;
+
+/// Activations of four pixels: (x₀, x₂) of each, then (x₁, x₃) of each.
+pub type Quad = [[Word; PIXELS]; 2];
+
+/// Activations of four pixels before they are written.
+#[cfg(armv7e_m)]
+pub const EMPTY: Quad = [[MaybeUninit::uninit(); PIXELS]; 2];
+/// Activations of four pixels before they are written.
+#[cfg(not(armv7e_m))]
+pub const EMPTY: Quad = [[0; PIXELS]; 2];
+
+/// A word of activations with this value.
+#[inline(always)]
+#[must_use]
+pub const fn activations(word: u32) -> Word {
+    #[cfg(armv7e_m)]
+    {
+        MaybeUninit::new(word)
+    }
+    #[cfg(not(armv7e_m))]
+    word
+}
+
+/// Weights of two channels for four values.
+pub type PairWeights = [u8; 8];
+
+/// Constants of a channel: bias, multiplier, and the right shift less one, 32 bits each,
+/// little-endian, within [`super::Fast`]'s domain.
+pub type Constants = [u8; 12];
+
+/// Sums of four pixels for a channel, then for the next.
+pub type Sums = [[i32; PIXELS]; 2];
+
+/// Adds the products of `activations` with the weights of as many pairs of channels as there are
+/// sums. Each pair's weights begin `stride` entries behind the last pair's. Gives whether there were
+/// enough weights; computes nothing if not.
+#[inline]
+#[must_use]
+pub fn add_products(
+    weights: &[PairWeights],
+    stride: usize,
+    activations: &[Quad],
+    sums: &mut [Sums],
+) -> bool {
+    let Some(last) = sums.len().checked_sub(1) else { return true };
+    let needed = last.checked_mul(stride).and_then(|skip| skip.checked_add(activations.len()));
+    if needed.is_none_or(|needed| needed > weights.len())
+        || activations.is_empty()
+        || stride < activations.len()
+    {
+        return false;
+    }
+    #[cfg(armv7e_m)]
+    {
+        let sums = sums.as_mut_ptr_range();
+        let activations = activations.as_ptr_range();
+        let skip = (stride - activations_len(&activations)) * size_of::<PairWeights>();
+        // SAFETY: for each pair `activations.len()` entries of weights are read, `stride` apart:
+        // checked above. The activations and sums are slices; the activations may be words that
+        // were never written, of which the instructions read whatever memory holds.
+        #[expect(unsafe_code, reason = "a loop whose registers are chosen by hand")]
+        unsafe {
+            arm::add_products(
+                weights.as_ptr(),
+                activations.start,
+                sums.start,
+                sums.end,
+                activations.end,
+                skip,
+            );
+        }
+    }
+    #[cfg(not(armv7e_m))]
+    for (weights, sums) in weights.chunks(stride).zip(sums) {
+        add_pair(weights, activations, sums);
+    }
+    true
+}
+
+#[cfg(armv7e_m)]
+fn activations_len(range: &core::ops::Range<*const Quad>) -> usize {
+    (range.end as usize - range.start as usize) / size_of::<Quad>()
+}
+
+/// The outputs of four pixels for two channels for each two entries of `constants`: sums of
+/// products and bias, requantised as [`super::Fast::apply`] does, `zero` added. The bytes of a
+/// pixel's channels begin at its place. Gives whether operands were long enough, and constants at an
+/// address of words where there are such; computes nothing if not.
+#[inline]
+#[must_use]
+pub fn outputs(
+    weights: &[PairWeights],
+    activations: &[Quad],
+    constants: &[[Constants; 2]],
+    zero: i8,
+    bytes: &mut [u8],
+    places: [usize; PIXELS],
+) -> bool {
+    let channels = constants.len() * 2;
+    let fits = |place: &usize| place.checked_add(channels).is_some_and(|end| end <= bytes.len());
+    let needed = constants.len().checked_mul(activations.len());
+    if needed.is_none_or(|needed| needed > weights.len())
+        || activations.is_empty()
+        || !places.iter().all(fits)
+        || !constants.as_ptr().addr().is_multiple_of(4) && cfg!(armv7e_m)
+    {
+        return false;
+    }
+    if channels == 0 {
+        return true;
+    }
+    let rounding = 2 * i32::from(zero) + 1;
+    #[cfg(armv7e_m)]
+    {
+        let activations = activations.as_ptr_range();
+        let base = bytes.as_mut_ptr();
+        let end = places.map(|place| base.wrapping_add(place + channels));
+        // SAFETY: `constants.len() · activations.len()` entries of weights are read and `channels`
+        // bytes of each place written: checked above, as is that constants are whole words. What is said of activations at
+        // `add_products` holds here as well.
+        #[expect(unsafe_code, reason = "a loop whose registers are chosen by hand")]
+        unsafe {
+            arm::outputs(
+                weights.as_ptr(),
+                activations.start,
+                constants.as_ptr(),
+                (channels as isize).wrapping_neg(),
+                activations.end,
+                rounding,
+                end[0],
+                end[1],
+                end[2],
+                end[3],
+            );
+        }
+    }
+    #[cfg(not(armv7e_m))]
+    for (pair, constants) in constants.iter().enumerate() {
+        let of_pair = weights.get(pair * activations.len()..).unwrap_or(&[]);
+        let word = |constants: &Constants, at: usize| {
+            constants.as_chunks().0.get(at).map_or(0, |word| i32::from_le_bytes(*word))
+        };
+        let mut sums = constants.map(|constants| [word(&constants, 0); PIXELS]);
+        add_pair(of_pair, activations, &mut sums);
+        for (channel, (sums, constants)) in sums.iter().zip(constants).enumerate() {
+            let (multiplier, right) = (word(constants, 1), word(constants, 2));
+            let rounding = rounding.wrapping_shl(right as u32);
+            for (sum, place) in sums.iter().zip(places) {
+                let rounding = rounding.wrapping_add(sum >> 31);
+                let high = high_product_sum(sum.wrapping_shl(1), multiplier, rounding);
+                let value = saturate(shift_right(high, right & 31) >> 1);
+                if let Some(byte) = bytes.get_mut(place + 2 * pair + channel) {
+                    *byte = value as u8;
+                }
+            }
+        }
+    }
+    true
+}
+
+#[cfg(not(armv7e_m))]
+fn add_pair(weights: &[PairWeights], activations: &[Quad], sums: &mut Sums) {
+    let [first, second] = sums;
+    for (weights, quad) in weights.iter().zip(activations) {
+        let (words, _) = weights.as_chunks();
+        for (word, pixels) in words.iter().zip(quad) {
+            let word = u32::from_le_bytes(*word);
+            let (of_first, of_second) = (even_bytes(word), odd_bytes(word));
+            for ((x, first), second) in pixels.iter().zip(&mut *first).zip(&mut *second) {
+                *first = products(of_first, *x, *first);
+                *second = products(of_second, *x, *second);
+            }
+        }
+    }
+}
+
+#[cfg(armv7e_m)]
+#[expect(unsafe_code, reason = "all registers are needed")]
+mod arm {
+    use super::{Constants, PairWeights, Quad, Sums};
+    use core::arch::naked_asm;
+
+    /// Where the unrolled loop below is entered so that it ends with the last quad: eight quads of
+    /// 104 bytes each, at label 2. From r1 and the activations' end in r12, into r12; spoils lr.
+    macro_rules! entry {
+        () => {
+            "sub r12, r12, r1
+            lsr r12, r12, #5
+            rsb r12, r12, #0
+            and r12, r12, #7
+            mov lr, #104
+            mul r12, r12, lr
+            adr.w lr, 2f
+            add r12, r12, lr
+            orr r12, r12, #1"
+        };
+    }
+
+    /// Eight quads: weights at r0, activations at r1, sums in r4 to r7 and r8 to r11.
+    macro_rules! eight_quads {
+        () => {
+            ".balign 4
+            2:
+            .rept 16
+            ldr.w r2, [r0], #4
+            ldrd r12, lr, [r1], #8
+            sxtb16 r3, r2, ror #8
+            sxtb16 r2, r2
+            smlad r4, r2, r12, r4
+            smlad r8, r3, r12, r8
+            smlad r5, r2, lr, r5
+            smlad r9, r3, lr, r9
+            ldrd r12, lr, [r1], #8
+            smlad r6, r2, r12, r6
+            smlad r10, r3, r12, r10
+            smlad r7, r2, lr, r7
+            smlad r11, r3, lr, r11
+            .endr"
+        };
+    }
+
+    /// Requantises a register: multiplier in r2, shift in r3, rounding in r12; spoils lr.
+    macro_rules! requantise {
+        ($register:literal) => {
+            concat!(
+                "add.w lr, r12, ",
+                $register,
+                ", asr #31\n",
+                "lsl.w ",
+                $register,
+                ", ",
+                $register,
+                ", #1\n",
+                "smmlar ",
+                $register,
+                ", ",
+                $register,
+                ", r2, lr\n",
+                "asr.w ",
+                $register,
+                ", ",
+                $register,
+                ", r3\n",
+                "ssat ",
+                $register,
+                ", #8, ",
+                $register,
+                ", asr #1\n",
+            )
+        };
+    }
+
+    /// See [`super::add_products`]; `skip`: bytes from a pair's last weights to the next pair's
+    /// first. There is at least one pair of channels and one quad.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn add_products(
+        weights: *const PairWeights,
+        activations: *const Quad,
+        sums: *mut Sums,
+        sums_end: *mut Sums,
+        activations_end: *const Quad,
+        skip: usize,
+    ) {
+        // On the stack: activations, sums, their end, where to enter; then what was pushed (9 words)
+        // and the arguments: the activations' end at 52, `skip` at 56.
+        naked_asm!(
+            "push {{r4-r11, lr}}
+            ldr r12, [sp, #36]",
+            entry!(),
+            "push {{r1, r2, r3, r12}}
+            1:
+            ldr r12, [sp, #4]
+            ldm r12, {{r4-r11}}
+            ldr r1, [sp, #0]
+            ldr lr, [sp, #12]
+            bx lr",
+            eight_quads!(),
+            "ldr r12, [sp, #52]
+            cmp r1, r12
+            bne.w 2b
+            ldr r12, [sp, #4]
+            stm r12!, {{r4-r11}}
+            str r12, [sp, #4]
+            ldr r2, [sp, #56]
+            add r0, r2
+            ldr r3, [sp, #8]
+            cmp r12, r3
+            bne.w 1b
+            add sp, #16
+            pop {{r4-r11, pc}}",
+        )
+    }
+
+    /// See [`super::outputs`]; `ends`: one past each pixel's last byte, `channel`: the first
+    /// channel's place from there. There is at least one pair of channels and one quad.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn outputs(
+        weights: *const PairWeights,
+        activations: *const Quad,
+        constants: *const [Constants; 2],
+        channel: isize,
+        activations_end: *const Quad,
+        rounding: i32,
+        end_0: *mut u8,
+        end_1: *mut u8,
+        end_2: *mut u8,
+        end_3: *mut u8,
+    ) {
+        // On the stack: activations, constants, channel, where to enter; then what was pushed (9
+        // words) and the arguments: the activations' end at 52, rounding at 56, ends from 60 on.
+        naked_asm!(
+            "push {{r4-r11, lr}}
+            ldr r12, [sp, #36]",
+            entry!(),
+            "push {{r1, r2, r3, r12}}
+            1:
+            ldrd r1, r12, [sp]
+            ldr r4, [r12]
+            ldr.w r8, [r12, #12]
+            ldr.w lr, [sp, #12]
+            mov r5, r4
+            mov r6, r4
+            mov r7, r4
+            mov r9, r8
+            mov r10, r8
+            mov r11, r8
+            bx lr",
+            eight_quads!(),
+            "ldr r12, [sp, #52]
+            cmp r1, r12
+            bne.w 2b
+            ldr r1, [sp, #4]
+            ldr r12, [sp, #56]
+            ldrd r2, r3, [r1, #4]
+            lsl.w r12, r12, r3",
+            requantise!("r4"),
+            requantise!("r5"),
+            requantise!("r6"),
+            requantise!("r7"),
+            "ldr r12, [sp, #56]
+            ldrd r2, r3, [r1, #16]
+            adds r1, #24
+            str r1, [sp, #4]
+            lsl.w r12, r12, r3",
+            requantise!("r8"),
+            requantise!("r9"),
+            requantise!("r10"),
+            requantise!("r11"),
+            "bfi r4, r8, #8, #8
+            bfi r5, r9, #8, #8
+            bfi r6, r10, #8, #8
+            bfi r7, r11, #8, #8
+            ldr r1, [sp, #8]
+            ldrd r2, r3, [sp, #60]
+            strh r4, [r2, r1]
+            strh r5, [r3, r1]
+            ldrd r2, r3, [sp, #68]
+            strh r6, [r2, r1]
+            strh r7, [r3, r1]
+            adds r1, #2
+            str r1, [sp, #8]
+            bne.w 1b
+            add sp, #16
+            pop {{r4-r11, pc}}",
+        )
+    }
+}

@@ -1,0 +1,111 @@
+//! Channel constants of paired weights.
+
+#[cfg(feature = "pack")]
+use crate::channels::CHANNEL_BYTES;
+use crate::channels::{Channel, Channels};
+use crate::dsp::Fast;
+use crate::geometry::Output;
+use crate::requantise::Multiplier;
+
+/// The third word of an entry whose factor needs [`Multiplier::apply`] is its shift and this.
+const EXACT: i32 = 64;
+/// Right shifts less one for which [`Fast`] serves.
+const FAST: core::ops::Range<i32> = 0..22;
+/// Largest bias, or smallest, with which sums stay within [`Fast::LIMIT`].
+#[cfg(feature = "pack")]
+const LARGEST_BIAS: u32 = 1 << 27;
+
+/// A channel's 12 bytes: bias, multiplier, and the right shift less one (0..=21) where [`Fast`]
+/// serves, else the shift (positive: left) and 64.
+#[cfg(feature = "pack")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry(pub [u8; CHANNEL_BYTES]);
+
+#[cfg(feature = "pack")]
+impl Entry {
+    /// The entry of a channel; `sum`: of its weights.
+    pub fn new(channel: Channel, input_zero: i8, sum: i32) -> Self {
+        let Channel { bias, factor } = channel;
+        let fast = Fast::of(factor, 0).filter(|_| bias.unsigned_abs() <= LARGEST_BIAS);
+        let third = match fast {
+            Some(fast) => fast.right - 1,
+            None => factor.shift.clamp(-31, 31) + EXACT,
+        };
+        let bias = bias.wrapping_sub(i32::from(input_zero).wrapping_mul(sum));
+        let mut bytes = [0; CHANNEL_BYTES];
+        let words = [bias, factor.multiplier, third];
+        for (to, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+            *to = word.to_le_bytes();
+        }
+        Self(bytes)
+    }
+}
+
+/// How a channel's sums become bytes.
+#[derive(Clone, Copy)]
+pub enum Finish {
+    /// By [`Fast`], with the output's zero point.
+    Fast(Fast),
+    /// By [`Multiplier`].
+    Exact(Multiplier),
+}
+
+/// The factor of an entry that was read as a [`Channel`].
+pub fn finish(entry: Channel, zero: i8) -> Finish {
+    let Multiplier { multiplier, shift } = entry.factor;
+    match FAST.contains(&shift) {
+        true => Finish::Fast(fast(&entry, zero)),
+        false => Finish::Exact(Multiplier { multiplier, shift: shift.wrapping_sub(EXACT) }),
+    }
+}
+
+/// The factor of an entry that [`Fast`] serves, read as a [`Channel`].
+#[inline(always)]
+pub fn fast(entry: &Channel, zero: i8) -> Fast {
+    let Multiplier { multiplier, shift } = entry.factor;
+    let rounding = (2 * i32::from(zero) + 1).wrapping_shl(shift as u32);
+    Fast { multiplier, right: shift.wrapping_add(1), rounding }
+}
+
+impl Finish {
+    /// The byte of a sum with its bias; clamped.
+    #[inline(always)]
+    pub fn byte(&self, value: i32, output: &Output) -> u8 {
+        match self {
+            Self::Fast(fast) => output.clamp(fast.apply(value) as u8),
+            Self::Exact(factor) => output.byte(value, &factor.prepare()),
+        }
+    }
+}
+
+/// Whether [`Fast`] serves for all channels.
+pub fn are_fast(channels: Channels<'_>) -> bool {
+    channels.iter().all(|channel| FAST.contains(&channel.factor.shift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(channel: Channel) -> Channel {
+        let Entry(bytes) = Entry::new(channel, -3, 7);
+        Channels::new(&bytes).get(0).unwrap()
+    }
+
+    #[test]
+    fn factors_come_back() {
+        for shift in -31..=31 {
+            let factor = Multiplier { multiplier: 1 << 30, shift };
+            for bias in [0, 1 << 27, -(1 << 27), (1 << 27) + 1, i32::MIN] {
+                let entry = read(Channel { bias, factor });
+                assert_eq!(entry.bias, bias.wrapping_add(21));
+                let fast = Fast::of(factor, 5).filter(|_| bias.unsigned_abs() <= 1 << 27);
+                match (finish(entry, 5), fast) {
+                    (Finish::Fast(read), Some(fast)) => assert_eq!(read, fast),
+                    (Finish::Exact(read), None) => assert_eq!(read, factor),
+                    _ => panic!("shift {shift}, bias {bias}"),
+                }
+            }
+        }
+    }
+}

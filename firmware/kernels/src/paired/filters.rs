@@ -1,0 +1,69 @@
+//! A tile's filters, checked.
+
+use super::constants::are_fast;
+use super::{CHUNK, LONGEST, conv_bytes};
+use crate::channels::Channels;
+use crate::dsp::{Constants, PairWeights};
+use crate::error::KernelError;
+use crate::geometry::{Source, Tile};
+use crate::portable::Conv;
+
+/// The filters of a tile's output channels, with their constants.
+#[derive(Clone, Copy)]
+pub struct Filters<'a> {
+    /// Values of a filter.
+    pub length: usize,
+    /// Entries of a pair of channels: a fourth of a filter's bytes.
+    pub entries: usize,
+    /// All weights: entries of the first pair, then of the next.
+    pub weights: &'a [PairWeights],
+    /// Constants of the channels.
+    pub channels: Channels<'a>,
+    /// Output channels.
+    pub outputs: usize,
+    /// Whether [`crate::dsp::outputs`] serves: for filters that are held whole and whose channels are
+    /// all requantised fast.
+    pub fast: bool,
+}
+
+impl<'a> Filters<'a> {
+    /// Checks that filters and constants are as many as the tile needs.
+    pub fn of(
+        op: &Conv,
+        tile: &Tile,
+        input: &Source<'_>,
+        weights: &'a [u8],
+        channels: Channels<'a>,
+    ) -> Result<Self, KernelError> {
+        op.window.check()?;
+        let outputs = tile.channels;
+        if op.groups != 1 || op.weight_zero != 0 || outputs == 0 {
+            return Err(KernelError::Shape);
+        }
+        let area = op.window.size[0].checked_mul(op.window.size[1]);
+        let length = area.and_then(|area| area.checked_mul(input.layout.channels));
+        let length = length.filter(|length| (1..=LONGEST).contains(length));
+        let length = length.ok_or(KernelError::Shape)?;
+        let entries = conv_bytes(length) / 4;
+        let weights = weights.as_chunks().0;
+        let needed = outputs.div_ceil(2).checked_mul(entries);
+        if needed.is_none_or(|needed| needed > weights.len()) || channels.len() < outputs {
+            return Err(KernelError::ConstantsTooShort);
+        }
+        let channels = channels.first(outputs);
+        let aligned = cfg!(not(armv7e_m)) || channels.entries().as_ptr().addr().is_multiple_of(4);
+        let fast = length <= CHUNK && aligned && are_fast(channels);
+        Ok(Self { length, entries, weights, channels, outputs, fast })
+    }
+
+    /// The constants of pairs of channels from `first` on, and of a channel that is left over.
+    pub fn constants(&self, first: usize) -> (&'a [[Constants; 2]], Option<[Constants; 2]>) {
+        let (pairs, rest) = self.channels.from(first).entries().as_chunks();
+        (pairs, rest.first().map(|constants| [*constants; 2]))
+    }
+
+    /// The weights of pairs of channels from channel `first` (an even one) on.
+    pub fn of_pairs(&self, first: usize) -> &'a [PairWeights] {
+        self.weights.get(first / 2 * self.entries..).unwrap_or(&[])
+    }
+}

@@ -1,0 +1,52 @@
+//! Convolutions and fully connected layers whose weights lie in pairs of output channels: made of
+//! [`crate::dsp`]'s instructions, four pixels with two channels at a time.
+//!
+//! Weights: for each two output channels and each four values of their filters (OHWI) eight bytes,
+//! as [`crate::dsp::add_products`] takes them; an odd last channel is paired with zeros. A filter's
+//! length is padded with zeros: of convolutions to a multiple of four, of fully connected layers of
+//! eight. Weights have no zero point, and there is one group.
+//!
+//! Constants: the bias has −input zero point · Σ weights added, so that values are taken as they are
+//! and padding is the zero point. [`Entry`] says how factors stand there.
+//!
+//! On the stack a kernel holds at most [`STACK`] bytes.
+
+mod clamp;
+mod constants;
+mod conv;
+mod conv_max_pool;
+mod filters;
+mod four;
+mod fully_connected;
+mod patch;
+
+#[cfg(feature = "pack")]
+pub(crate) use constants::Entry;
+pub use conv::conv;
+pub use conv_max_pool::conv_max_pool;
+pub use fully_connected::fully_connected;
+
+/// Longest filter: sums of products of bytes, with a bias within ±2^27, stay within ±2^30.
+pub const LONGEST: usize = 28 * 1024;
+
+/// Bytes of a filter of `length` values that four pixels meet.
+#[must_use]
+pub const fn conv_bytes(length: usize) -> usize {
+    length.next_multiple_of(4)
+}
+
+/// Bytes of a fully connected layer's filter of `length` values.
+#[must_use]
+pub const fn vector_bytes(length: usize) -> usize {
+    length.next_multiple_of(8)
+}
+
+/// Values of a filter whose activations are held at once, for four pixels.
+const CHUNK: usize = 576;
+
+/// Output channels whose sums are held at once.
+const BLOCK: usize = 32;
+
+/// Most bytes on the stack: activations, a patch, sums.
+pub const STACK: usize = CHUNK * 4 * 2 + CHUNK + BLOCK * 4 * 4;
+const _: () = assert!(STACK <= 8 * 1024);
