@@ -8,9 +8,9 @@ use std::{env, fs};
 use tilewright_board::MemoryKind;
 use tilewright_plan::Space;
 
-/// Bytes of SRAM for the stack. Statics follow behind it, so that a stack that grows too deep
-/// leaves RAM and faults instead of overwriting them.
-const STACK_BYTES: u64 = 14 * 1024;
+/// Bytes of the firmware's SRAM for statics. All that is before them is the stack, so that one that
+/// grows too deep leaves RAM and faults instead of overwriting them.
+const STATICS_BYTES: u64 = 1536;
 
 /// Writes `memory.x` and `board.rs` for a board whose code drives the port `console`.
 pub fn write(id: &str, console: &str) {
@@ -19,8 +19,7 @@ pub fn write(id: &str, console: &str) {
     // The code names the port's registers, pins and interrupt.
     assert_eq!(firmware.console, console, "src/uart.rs drives {console}");
     let plan_address = board.plan_address().expect("the plan lies within 32-bit addresses");
-    let statics_address = u64::from(firmware.sram_address) + STACK_BYTES;
-    let statics_bytes = firmware.sram_bytes.0 - STACK_BYTES;
+    let statics_address = u64::from(firmware.sram_address) + firmware.sram_bytes.0 - STATICS_BYTES;
 
     let memory = format!(
         "MEMORY {{\n  FLASH : ORIGIN = {:#010x}, LENGTH = {:#x}\n  RAM : ORIGIN = {:#010x}, LENGTH = {:#x}\n}}\n\
@@ -29,7 +28,7 @@ pub fn write(id: &str, console: &str) {
         firmware.flash_address,
         firmware.flash_bytes.0,
         statics_address,
-        statics_bytes,
+        STATICS_BYTES,
         firmware.sram_address,
     );
     let mut constants = format!(

@@ -81,6 +81,8 @@ impl Step<'_, '_> {
         }
     }
 
+    // Out of line, as the others: the buffers of one kind of kernels are not on the stack while another runs.
+    #[inline(never)]
     fn with_weights(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         let [input, output, weights, constants] = views else { return Err(Cause::BadStep) };
         let paired = self.op.filters_for(input).paired;
@@ -129,6 +131,7 @@ impl Step<'_, '_> {
         .map_err(Cause::Kernel)
     }
 
+    #[inline(never)]
     fn two(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         let [first, second, output] = views else { return Err(Cause::BadStep) };
         let ([a, b], target) = operands(memory, self.image, [first, second], output)?;
@@ -161,6 +164,7 @@ impl Step<'_, '_> {
         .map_err(Cause::Kernel)
     }
 
+    #[inline(never)]
     fn with_table(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         let [input, output, constants] = views else { return Err(Cause::BadStep) };
         let parameters = self.image.gather(constants);
@@ -198,6 +202,7 @@ impl Step<'_, '_> {
         .map_err(Cause::Kernel)
     }
 
+    #[inline(never)]
     fn unary(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         let [input, output] = views else { return Err(Cause::BadStep) };
         let ([bytes], target) = operands(memory, self.image, [input], output)?;
