@@ -144,6 +144,9 @@ fn finish(
     Ok(())
 }
 
+/// Takes a run of input bytes that meets a run of a filter, with the filter's offset.
+type Visit<'v> = dyn FnMut(&[u8], usize) -> Result<(), KernelError> + 'v;
+
 /// What one output pixel of one group sees of the input.
 pub(super) struct Seen<'s, 'a> {
     op: &'s Conv,
@@ -170,7 +173,7 @@ impl<'s, 'a> Seen<'s, 'a> {
 
     /// Computes output channels of the group: as many as there are bytes. `patch` is what
     /// [`Seen::copy`] made, if filters of `length` bytes are short enough for one.
-    #[inline(always)]
+    #[inline(never)]
     pub fn results(
         &self,
         patch: Option<&[i16]>,
@@ -204,7 +207,7 @@ impl<'s, 'a> Seen<'s, 'a> {
         let (zero, factor) = (i32::from(self.op.input_zero), i32::from(self.op.weight_zero));
         let mut sum = 0;
         if factor != 0 {
-            self.runs(|inputs, _| {
+            self.runs(&mut |inputs, _| {
                 sum = less_sum(inputs, zero, factor, sum);
                 Ok(())
             })?;
@@ -213,14 +216,14 @@ impl<'s, 'a> Seen<'s, 'a> {
     }
 
     /// Copies what the filters see, in their order, without zero point.
-    #[inline(always)]
+    #[inline(never)]
     pub fn copy(&self, patch: &mut [i16]) -> Result<(), KernelError> {
         let [height, width] = self.op.window.size;
         if self.rows.count < height || self.columns.count < width {
             patch.fill(0);
         }
         let zero = i16::from(self.op.input_zero);
-        self.runs(|inputs, start| {
+        self.runs(&mut |inputs, start| {
             let to = patch.get_mut(start..start.wrapping_add(inputs.len()));
             for (to, x) in to.ok_or(KernelError::Shape)?.iter_mut().zip(inputs) {
                 *to = i16::from(*x as i8) - zero;
@@ -232,7 +235,7 @@ impl<'s, 'a> Seen<'s, 'a> {
     /// Sums of products of [`BLOCK`] output channels.
     fn block(&self, filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]) -> Result<(), KernelError> {
         let zero = i32::from(self.op.input_zero);
-        self.runs(|inputs, start| {
+        self.runs(&mut |inputs, start| {
             dot_block(inputs, filters.map(|f| f.get(start..).unwrap_or(&[])), zero, sums);
             Ok(())
         })
@@ -242,7 +245,7 @@ impl<'s, 'a> Seen<'s, 'a> {
     fn single(&self, filter: &[u8], start: i32) -> Result<i32, KernelError> {
         let zero = i32::from(self.op.input_zero);
         let mut sum = start;
-        self.runs(|inputs, start| {
+        self.runs(&mut |inputs, start| {
             sum = dot(inputs, filter.get(start..).unwrap_or(&[]), zero, sum);
             Ok(())
         })?;
@@ -250,11 +253,8 @@ impl<'s, 'a> Seen<'s, 'a> {
     }
 
     /// Visits runs of input bytes that meet runs of a filter, with the filter's offset.
-    #[inline(always)]
-    fn runs(
-        &self,
-        mut visit: impl FnMut(&[u8], usize) -> Result<(), KernelError>,
-    ) -> Result<(), KernelError> {
+    #[inline(never)]
+    fn runs(&self, visit: &mut Visit<'_>) -> Result<(), KernelError> {
         let Self { op, input, rows, columns, group_inputs, first } = self;
         if columns.count == 0 {
             return Ok(());

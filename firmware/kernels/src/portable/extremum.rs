@@ -16,7 +16,7 @@ pub fn maximum(
     second: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    pairs(tile, [first, second], output, |a, b| op.clamp((a as i8).max(b as i8) as u8))
+    extremum(op, tile, [first, second], output, true)
 }
 
 /// Takes the smaller of two boxes' elements, as [`maximum`] does the larger.
@@ -30,5 +30,20 @@ pub fn minimum(
     second: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    pairs(tile, [first, second], output, |a, b| op.clamp((a as i8).min(b as i8) as u8))
+    extremum(op, tile, [first, second], output, false)
+}
+
+/// One loop for both, which are rare.
+#[inline(never)]
+fn extremum(
+    op: &Output,
+    tile: &Tile,
+    sources: [&Source<'_>; 2],
+    output: &mut Target<'_>,
+    larger: bool,
+) -> Result<(), KernelError> {
+    pairs(tile, sources, output, |a, b| {
+        let (a, b) = (a as i8, b as i8);
+        op.clamp(if (a > b) == larger { a } else { b } as u8)
+    })
 }
