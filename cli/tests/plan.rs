@@ -165,7 +165,7 @@ fn a_network_of_the_zoo_that_does_not_fit_is_offered_in_sizes_that_do() {
         let on = ["--board", "nucleo-f767zi", "--strategy", "reordered", "--json"];
         tilewright(&[&["plan", network], &on[..]].concat())
     };
-    let report = json(&plan("zoo:mobilenet-v1-w0.5-r224"), 1);
+    let report = json(&plan("zoo:mobilenet-v2-w0.35-r224"), 1);
     let remedies = report["does_not_fit"]["remedies"].as_array().unwrap();
     let smaller = |remedy: &&Value| remedy["change"]["network"].is_string();
     let smaller: Vec<&Value> = remedies.iter().filter(smaller).collect();

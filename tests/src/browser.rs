@@ -230,6 +230,15 @@ impl Browser {
         errors.map(|entry| entry["message"].to_string()).collect()
     }
 
+    /// The same, but for that of the emulator that a static host does not have.
+    ///
+    /// # Panics
+    /// If the browser does not say.
+    pub async fn complaints_of_the_page(&self) -> Vec<String> {
+        let all = self.complaints().await;
+        all.into_iter().filter(|complaint| !complaint.contains("/api/health")).collect()
+    }
+
     /// Everything that the page says.
     pub async fn text(&self) -> String {
         let body = self.client.execute("return document.body.innerText", Vec::new()).await;

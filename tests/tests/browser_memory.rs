@@ -28,12 +28,6 @@ async fn fits(browser: &Browser) -> String {
     verdict.attr("data-fits").await.unwrap().unwrap_or_default()
 }
 
-/// What the browser complains of, but for the emulator that a static host does not have.
-async fn complaints(browser: &Browser) -> Vec<String> {
-    let all = browser.complaints().await;
-    all.into_iter().filter(|complaint| !complaint.contains("/api/health")).collect()
-}
-
 /// Waits until a script gives `true`.
 async fn until(browser: &Browser, script: &str) {
     for _ in 0..600 {
@@ -84,7 +78,7 @@ async fn a_budget_that_is_too_small_says_what_fills_it_and_one_click_mends_it() 
         "return document.querySelector('[data-testid=verdict]').dataset.fits === 'false'",
     )
     .await;
-    assert_eq!(complaints(&browser).await, Vec::<String>::new());
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
 
@@ -131,7 +125,7 @@ async fn the_walk_is_played_and_stepped_with_keys_and_other_panels_follow() {
     assert_eq!(numbers[0], numbers[1], "it ends at the last: {at}");
     browser.press("walk", [Key::Left]).await;
     browser.text_when("walk-at", |text| text != at).await;
-    assert_eq!(complaints(&browser).await, Vec::<String>::new());
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
 

@@ -52,7 +52,7 @@ async fn a_network_is_chosen_by_family_and_size_and_a_reload_keeps_it() {
     assert_eq!(browser.text_when("model-macs", |text| !text.is_empty()).await, macs);
     let kinds = browser.text_when("kinds", |text| text.contains("DepthwiseConv2D")).await;
     assert!(kinds.contains("Conv2D") && kinds.contains('%'), "{kinds}");
-    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
 
@@ -120,7 +120,7 @@ async fn another_calibration_makes_another_model_and_that_is_what_runs() {
     browser.click("run").await;
     let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
     assert!(agreement.contains("Bit-equal"), "{agreement}");
-    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }
 

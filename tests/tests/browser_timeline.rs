@@ -52,6 +52,6 @@ async fn the_lanes_are_looked_at_from_near_and_far() {
     assert_ne!(near[0], all[0], "{near}");
     browser.click("timeline-fit").await;
     browser.text_when("timeline-words", |text| !text.is_empty()).await;
-    assert_eq!(browser.complaints().await, Vec::<String>::new());
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }

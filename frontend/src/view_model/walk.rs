@@ -189,12 +189,16 @@ impl PartialEq for Side {
 }
 
 /// Which two plans to set side by side, unless a person picked others: the first, as it is the
-/// simplest, and the chosen one; if that is the first, the other that needs least. Nothing if there
-/// are not two.
+/// simplest, and the chosen one; if that is the first, the other that needs least, in SRAM alone where
+/// one does. Nothing if there are not two.
 #[must_use]
 pub fn sides(planned: &[Side], chosen: &str, picked: &[Option<String>; 2]) -> Vec<Side> {
     let named = |name: &str| planned.iter().position(|side| side.strategy == name);
-    let least = (1..planned.len()).min_by_key(|index| planned[*index].plan.memory.arena_bytes);
+    // A plan whose tensors lie outside of SRAM has little to show in its arena.
+    let least = (1..planned.len()).min_by_key(|index| {
+        let plan = &planned[*index].plan;
+        (plan.report.external_bytes.0 > 0, plan.memory.arena_bytes)
+    });
     let Some(least) = least else { return Vec::new() };
     let after = named(chosen).filter(|place| *place > 0).unwrap_or(least);
     let places = [0, after].into_iter().zip(picked);

@@ -44,13 +44,24 @@ pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
         | Kernel::Minimum
         | Kernel::Prelu => step.pair(&mut features),
         Kernel::Requantise | Kernel::Lut => step.elementwise(&mut features),
-        Kernel::Softmax | Kernel::LogSoftmax | Kernel::LocalResponse => {
+        Kernel::Softmax => features.extend([
+            ("pixels", step.pixels),
+            ("elements", step.elements),
+            // Made once for each difference that comes.
+            ("exponentials", step.elements.min(DIFFERENCES)),
+            ("tables", if step.channels < DIFFERENCES { 0 } else { step.pixels }),
+        ]),
+        Kernel::LogSoftmax | Kernel::LocalResponse => {
             features.extend([("pixels", step.pixels), ("elements", step.elements)]);
         }
         Kernel::ArgMax => step.arg_max(&mut features),
     }
     features
 }
+
+/// Differences of two int8 values: a softmax keeps the exponential of each, and from as many channels
+/// on their shares.
+const DIFFERENCES: u64 = 256;
 
 /// Taps that see input, along one axis of the output.
 #[derive(Clone, Copy, Default)]

@@ -103,6 +103,10 @@ fn load(plan: &mut Plan, board: &Board) {
     let flash = board.external(Space::ExternalFlash).filter(is_flash);
     let engine = board.engine(LaneKind::Dma).filter(|_| board.drives(LaneKind::Dma));
     let (Some(_), Some(engine)) = (flash, engine) else { return };
+    // A plan of memory alone runs nothing.
+    if plan.programs.is_empty() {
+        return;
+    }
     let first = plan.space(Space::ExternalRam).0;
     let header = STORE_ALIGNMENT as u64;
     let bytes = plan.space(Space::ExternalFlash).0 - header;
