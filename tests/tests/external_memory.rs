@@ -107,14 +107,14 @@ fn operands_in_external_memory_give_the_same_bytes_and_take_longer() {
         assert_eq!(outcome.watched[0].as_deref(), Some(&expected_bytes[..]));
         assert_eq!(outcome.finish.unknown_registers, []);
     }
-    // The same instructions, but for a few with which kernels look at how operands are aligned; what is
-    // more are stalls. Each byte of the addition comes from a line
-    // that is read once: of SDRAM in 52 cycles for 32 bytes, of serial flash in 176.
+    // The kernels execute the same instructions, and the runtime two more or less to find an operand in
+    // another memory; what is more are stalls. Each byte of the addition comes from a line that is read
+    // once: of SDRAM in 52 cycles for 32 bytes, of serial flash in 176.
     let cycles = |outcome: &RunOutcome, step: usize| outcome.steps[step].cycles;
     for step in 0..2 {
         let [inside, outside] =
             [&internal, &external].map(|outcome| outcome.steps[step].instructions);
-        assert!(inside.abs_diff(outside) * 10_000 <= inside, "{inside} and {outside}");
+        assert!(inside.abs_diff(outside) <= 2 * 3, "{inside} and {outside}");
         assert!(cycles(&external, step) > cycles(&internal, step));
     }
     let lines = u64::from(BYTES / 32);

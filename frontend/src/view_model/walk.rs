@@ -310,12 +310,21 @@ mod tests {
             strategy: name.to_owned(),
             plan: Rc::new(plan.clone()),
         };
-        let all = [side("resident", &plan), side("other", &plan), side("small", &small)];
+        let mut outside = small.clone();
+        outside.memory.arena_bytes = tilewright_plan::Bytes(0);
+        outside.report.external_bytes = tilewright_plan::Bytes(1);
+        let all = [
+            side("resident", &plan),
+            side("other", &plan),
+            side("outside", &outside),
+            side("small", &small),
+        ];
         let names = |chosen: &str, picked: &[Option<String>; 2]| -> Vec<String> {
             sides(&all, chosen, picked).into_iter().map(|side| side.strategy).collect()
         };
         assert_eq!(names("other", &[None, None]), ["resident", "other"]);
         assert_eq!(names("resident", &[None, None]), ["resident", "small"]);
+        assert_eq!(names("outside", &[None, None]), ["resident", "outside"]);
         let picked = [Some("other".to_owned()), Some("gone".to_owned())];
         assert_eq!(names("small", &picked), ["other", "small"]);
         assert!(sides(&all[..1], "resident", &[None, None]).is_empty());
