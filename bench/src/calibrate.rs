@@ -25,6 +25,9 @@ struct Sample {
     cycles: u64,
 }
 
+/// Models of each kernel that are run once besides, for what the first step takes longer.
+const COLD: usize = 5;
+
 /// Writes the cost files, or compares them with those that are there. Only the cores and kernels
 /// of these names are run, if there are names; the others' costs stay as they are.
 ///
@@ -72,10 +75,20 @@ fn costs_of(
     for kernel in Kernel::ALL.into_iter().filter(chosen) {
         let models = layers::models(kernel);
         let mut samples = Vec::with_capacity(models.len());
-        for model in &models {
-            samples.extend(run(kernel, model, board).map_err(|e| format!("{}: {e}", model.name))?);
+        let mut longer = Vec::with_capacity(COLD);
+        for (index, model) in models.iter().enumerate() {
+            let named = |e: String| format!("{}: {e}", model.name);
+            let warm = run(kernel, model, board, 2).map_err(named)?;
+            if index < COLD {
+                let cold = run(kernel, model, board, 1).map_err(named)?;
+                let pairs = cold.iter().zip(&warm);
+                longer.extend(pairs.map(|(cold, warm)| cold.cycles.saturating_sub(warm.cycles)));
+            }
+            samples.extend(warm);
         }
-        let cost = fit_kernel(&samples);
+        longer.sort_unstable();
+        let first_cycles = longer.get(longer.len() / 2).copied().unwrap_or(0);
+        let cost = KernelCost { first_cycles, ..fit_kernel(&samples) };
         println!(
             "{:16} {:>5} {:>20} ‰ {:>20} ‰",
             kernel.name(),
@@ -93,8 +106,8 @@ fn costs_of(
     Ok(Costs { source, im2col: false, kernels })
 }
 
-/// Runs a model and gives what each of its compute steps took.
-fn run(kernel: Kernel, model: &Model, board: &Board) -> Result<Vec<Sample>, String> {
+/// Runs a model once or twice and gives what each of its compute steps took the last time.
+fn run(kernel: Kernel, model: &Model, board: &Board, frames: usize) -> Result<Vec<Sample>, String> {
     let mut rng = fastrand::Rng::with_seed(1);
     let inputs: Vec<Data> = model
         .inputs
@@ -109,7 +122,7 @@ fn run(kernel: Kernel, model: &Model, board: &Board) -> Result<Vec<Sample>, Stri
         Kernel::ConvMaxPool => Strategy::PingPong,
         _ => Strategy::Resident,
     };
-    let run = emulated::run(model, board, strategy, &inputs)?;
+    let run = emulated::run_frames(model, board, strategy, &inputs, frames)?;
     if let Some(fault) = run.outcome.finish.fault {
         return Err(fault.message);
     }

@@ -63,7 +63,22 @@ pub fn run(
     strategy: Strategy,
     inputs: &[Data],
 ) -> Result<Emulated, String> {
+    run_frames(model, board, strategy, inputs, 1)
+}
+
+/// The same as often as there are frames, one after the other; counts and outputs are the last one's.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_frames(
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    inputs: &[Data],
+    frames: usize,
+) -> Result<Emulated, String> {
     let (plan, mut job) = job(model, board, strategy, inputs)?;
+    job.frames = job.frames.iter().cycle().take(job.frames.len() * frames).cloned().collect();
     let place = board.firmware.as_ref().ok_or("the board has no firmware")?;
     let outputs = reference::layer_outputs(&plan);
     job.watches = outputs

@@ -3,9 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_board::Board;
+use tilewright_formats::Limits;
 use tilewright_model::Model;
+use tilewright_model::quantise::{Range, quantise_with};
 use tilewright_planner::Strategy;
 use tilewright_tests::emulated;
+use tilewright_tests::onnx_file::{Dim, one_node};
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
 
 const MODELS: u64 = 24;
@@ -42,6 +45,26 @@ fn bit_equal(model: &Model, board: &Board) {
         assert_eq!(run.outcome.steps.len(), steps, "{what}");
         let counted: u64 = run.outcome.steps.iter().map(|step| step.instructions).sum();
         assert_eq!(counted, run.outcome.finish.invoke.compute_instructions, "{what}");
+    }
+}
+
+/// The console takes more than a second to say the results of 12,288 values: what the port tells of
+/// silence meanwhile says nothing of the frame that follows.
+#[test]
+fn a_frame_may_come_seconds_after_another() {
+    let file = one_node("Relu", "relu", &[1, 3, 64, 64].map(Dim::Fixed));
+    let model = tilewright_formats::open("relu", &file, &Limits::default(), &[]).unwrap();
+    let range = Range { low: -1.0, high: 1.0 };
+    let model = quantise_with(&model, &vec![range; model.tensors.len()]).unwrap();
+    let inputs = random_inputs(&model, 7);
+    for board in emulated::boards() {
+        let run = emulated::run_frames(&model, &board, Strategy::Resident, &inputs, 2).unwrap();
+        assert_eq!(run.outcome.finish.fault, None, "{}", board.id);
+        assert_eq!(run.mismatch, None, "{}", board.id);
+        let first = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
+        let [first, second] = [first, run]
+            .map(|run| run.outcome.steps.iter().map(|step| step.instructions).collect::<Vec<_>>());
+        assert!(!first.is_empty() && first == second, "{first:?} {second:?}");
     }
 }
 

@@ -121,6 +121,9 @@ const PICTURES: [[usize; 3]; 12] = [
     [3, 20, 52],
 ];
 
+/// Numbers of classes.
+const CLASSES: [usize; 8] = [2, 4, 10, 12, 35, 100, 300, 1000];
+
 /// The models that a kernel is calibrated with.
 pub fn models(kernel: Kernel) -> Vec<Model> {
     let activation = Activation::None;
@@ -191,8 +194,8 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
         Kernel::Gather => moves(),
         Kernel::ResizeNearest => resizes(ResizeMode::Nearest),
         Kernel::ResizeBilinear => resizes(ResizeMode::Bilinear),
-        Kernel::Softmax => pictures(|_| Op::Softmax),
-        Kernel::LogSoftmax => pictures(|_| Op::LogSoftmax),
+        Kernel::Softmax => scores(&Op::Softmax),
+        Kernel::LogSoftmax => scores(&Op::LogSoftmax),
         Kernel::LocalResponse => {
             pictures(|_| Op::LocalResponseNorm { size: 5, alpha: 1e-3, beta: 0.75, bias: 1.0 })
         }
@@ -220,6 +223,12 @@ fn convs() -> Vec<Model> {
 
 fn pictures(op: impl Fn([usize; 3]) -> Op) -> Vec<Model> {
     PICTURES.iter().map(|picture| plain(*picture, &op(*picture))).collect()
+}
+
+/// Scores of as many classes as networks have, and pictures.
+fn scores(op: &Op) -> Vec<Model> {
+    let vectors = CLASSES.iter().map(|classes| plain([1, 1, *classes], op));
+    vectors.chain(pictures(|_| op.clone())).collect()
 }
 
 fn pools(op: impl Fn(Window) -> Op) -> Vec<Model> {

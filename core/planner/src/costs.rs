@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use tilewright_board::{Board, CoreKind};
 use tilewright_plan::rows::{self, Row};
-use tilewright_plan::{Cycles, Op, RowOrder, Tile, View};
+use tilewright_plan::{Cycles, Instruction, Kernel, Lane, Op, Plan, RowOrder, Step, Tile, View};
 
 pub use features::{Feature, features};
 pub use file::{Costs, KernelCost};
@@ -60,20 +60,28 @@ impl Costs {
         )
     }
 
-    /// What a compute step costs on a board: also what the core waits for operands that lie outside
-    /// of the chip.
+    /// What each step of a lane costs on a board, nothing for copies and marks: also what the core waits
+    /// for operands that lie outside of the chip, and what it loses where it meets a kernel first.
     #[must_use]
-    pub fn step_on(
-        &self,
-        board: &Board,
-        op: &Op,
-        tile: &Tile,
-        operands: &[View],
-        order: RowOrder,
-    ) -> Cost {
-        let cost = self.step(op, tile, operands, order);
-        let waits = access::waits(self, board, op, tile, operands, cost.cycles);
-        Cost { cycles: cost.cycles + waits, ..cost }
+    pub fn lane(&self, board: &Board, plan: &Plan, lane: &Lane) -> Vec<Cost> {
+        let mut met = [false; Kernel::ALL.len()];
+        let mut cost = |step: &Step| {
+            let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
+                return Cost::default();
+            };
+            let (operands, tile) = (plan.operands(op, first_view), plan.tiles.get(tile as usize));
+            let (Some((op, views)), Some(tile)) = (operands, tile) else { return Cost::default() };
+            let cost = self.step(op, tile, views, order);
+            let waits = access::waits(self, board, op, tile, views, cost.cycles);
+            let kernel = op.kernel().and_then(|kernel| {
+                let place = Kernel::ALL.iter().position(|known| *known == kernel)?;
+                let is_first = !std::mem::replace(&mut met[place], true);
+                self.kernels.get(kernel.name()).filter(|_| is_first)
+            });
+            let first = Cycles(kernel.map_or(0, |cost| cost.first_cycles));
+            Cost { cycles: cost.cycles + waits + first, ..cost }
+        };
+        lane.steps.iter().map(&mut cost).collect()
     }
 
     fn at_once(&self, op: &Op, tile: &Tile, operands: &[View]) -> Cost {
@@ -116,7 +124,7 @@ fn total(milli: &BTreeMap<String, u64>, features: &[Feature]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_plan::{Kernel, Space};
+    use tilewright_plan::Space;
 
     #[test]
     fn each_cost_file_knows_every_kernel() {

@@ -161,17 +161,12 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Costs) -> Vec<Layer
         })
         .collect();
     let core = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| p.lanes.first());
-    for step in core.flat_map(|lane| &lane.steps) {
-        let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
-            continue;
-        };
-        let operands = plan.operands(op, first_view);
-        let tile = plan.tiles.get(tile as usize);
-        let row = rows.get_mut(usize::from(step.layer));
-        if let (Some((op, views)), Some(tile), Some(row)) = (operands, tile, row) {
-            let cost = costs.step_on(board, op, tile, views, order);
-            row.instructions += cost.instructions;
-            row.cycles += cost.cycles.0;
+    for lane in core {
+        for (step, cost) in lane.steps.iter().zip(costs.lane(board, plan, lane)) {
+            if let Some(row) = rows.get_mut(usize::from(step.layer)) {
+                row.instructions += cost.instructions;
+                row.cycles += cost.cycles.0;
+            }
         }
     }
     rows

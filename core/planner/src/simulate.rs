@@ -34,30 +34,28 @@ pub fn predict(
     timeline.lanes = program.lanes.iter().map(|lane| lane.kind).collect();
     let transfers = Transfers::new(board, card);
     // A step costs the same in each period.
-    let cost = |lane: usize, step: &tilewright_plan::Step| match step.instruction {
-        Instruction::Compute { op, tile, first_view, order } => {
-            let tile = plan.tiles.get(tile as usize).copied().unwrap_or_default();
-            let operands = plan.operands(op, first_view);
-            (
-                operands.map_or(Cost::default(), |(op, views)| {
-                    costs.step_on(board, op, &tile, views, order)
-                }),
-                0,
-            )
-        }
-        Instruction::Copy { source, destination, .. } => {
-            let [source, destination] = [source, destination].map(|at| plan.spans.get(at as usize));
-            let (Some(source), Some(destination)) = (source, destination) else {
-                return (Cost::default(), 0);
-            };
-            let cycles = transfers.copy(program.lanes[lane].kind, source, destination);
-            (Cost { instructions: 0, cycles }, source.bytes())
-        }
-        Instruction::Mark(_) => (Cost::default(), 0),
-    };
-    let steps: Vec<Vec<(Cost, u64)>> = (0..)
-        .zip(&program.lanes)
-        .map(|(lane, of_lane)| of_lane.steps.iter().map(|step| cost(lane, step)).collect())
+    let steps: Vec<Vec<(Cost, u64)>> = program
+        .lanes
+        .iter()
+        .map(|lane| {
+            let computed = costs.lane(board, plan, lane);
+            lane.steps
+                .iter()
+                .zip(computed)
+                .map(|(step, cost)| match step.instruction {
+                    Instruction::Copy { source, destination, .. } => {
+                        let span = |at: u32| plan.spans.get(at as usize);
+                        let (Some(source), Some(destination)) = (span(source), span(destination))
+                        else {
+                            return (cost, 0);
+                        };
+                        let cycles = transfers.copy(lane.kind, source, destination);
+                        (Cost { instructions: 0, cycles }, source.bytes())
+                    }
+                    Instruction::Compute { .. } | Instruction::Mark(_) => (cost, 0),
+                })
+                .collect()
+        })
         .collect();
     timeline.slices = simulate(program, frames, |lane, step| steps[lane][step]);
     timeline

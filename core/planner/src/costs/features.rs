@@ -44,12 +44,16 @@ pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
         | Kernel::Minimum
         | Kernel::Prelu => step.pair(&mut features),
         Kernel::Requantise | Kernel::Lut => step.elementwise(&mut features),
+        Kernel::Softmax if step.elements <= FEW => {
+            features.extend([("few_pixels", step.pixels), ("few_elements", step.elements)]);
+        }
         Kernel::Softmax => features.extend([
+            ("tables", 1),
             ("pixels", step.pixels),
             ("elements", step.elements),
             // Made once for each difference that comes.
-            ("exponentials", step.elements.min(DIFFERENCES)),
-            ("tables", if step.channels < DIFFERENCES { 0 } else { step.pixels }),
+            ("exponentials", distinct(step.elements)),
+            ("shares", if step.channels < DIFFERENCES { 0 } else { step.pixels }),
         ]),
         Kernel::LogSoftmax | Kernel::LocalResponse => {
             features.extend([("pixels", step.pixels), ("elements", step.elements)]);
@@ -63,6 +67,9 @@ pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
 /// on their shares.
 const DIFFERENCES: u64 = 256;
 
+/// Elements up to which a softmax keeps no exponentials.
+const FEW: u64 = 64;
+
 /// Taps that see input, along one axis of the output.
 #[derive(Clone, Copy, Default)]
 struct Taps {
@@ -74,6 +81,14 @@ struct Taps {
     before: u64,
     /// Output positions.
     positions: u64,
+}
+
+/// How many differences are to be expected among `elements` that are drawn alike.
+fn distinct(elements: u64) -> u64 {
+    // In thousandths: each one leaves of those missing all but one in 256.
+    let missing = (0..elements.min(16 * DIFFERENCES))
+        .fold(DIFFERENCES * 1000, |missing, _| missing * (DIFFERENCES - 1) / DIFFERENCES);
+    DIFFERENCES - missing.div_ceil(1000).min(DIFFERENCES)
 }
 
 impl Taps {

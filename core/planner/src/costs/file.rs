@@ -12,6 +12,10 @@ pub struct KernelCost {
     pub instruction_error_permille: u64,
     /// Largest error against the calibration runs, in thousandths of the emulated cycles.
     pub cycle_error_permille: u64,
+    /// Cycles that the first step of the kernel in a run takes longer than a later one: the core has
+    /// not met its branches.
+    #[serde(default)]
+    pub first_cycles: u64,
     /// Thousandths of instructions.
     pub milli_instructions: BTreeMap<String, u64>,
     /// Thousandths of cycles.

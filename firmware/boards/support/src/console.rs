@@ -62,9 +62,10 @@ impl Queues {
         self.to_send.pop_front()
     }
 
-    /// The line was silent for too long.
+    /// The line was silent for too long, which matters within a frame only: between frames ports notice
+    /// it too.
     pub fn fall_silent(&mut self) {
-        self.silent = true;
+        self.silent |= self.watched;
     }
 
     /// Whether a byte came since the last call.

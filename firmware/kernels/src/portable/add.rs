@@ -32,7 +32,7 @@ pub fn add(
     second: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    combine(op, tile, [first, second], output, i32::wrapping_add)
+    combine(op, tile, [first, second], output, 1)
 }
 
 /// Takes the second box from the first, each of the tile's shape or broadcast to it.
@@ -46,16 +46,17 @@ pub fn sub(
     second: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    combine(op, tile, [first, second], output, i32::wrapping_sub)
+    combine(op, tile, [first, second], output, -1)
 }
 
-#[inline(always)]
+/// Adds the second box times `sign`: one copy of the loop for both.
+#[inline(never)]
 fn combine(
     op: &Add,
     tile: &Tile,
     sources: [&Source<'_>; 2],
     output: &mut Target<'_>,
-    both: impl Fn(i32, i32) -> i32,
+    sign: i32,
 ) -> Result<(), KernelError> {
     let (factors, sum) = (op.input.map(Multiplier::prepare), op.sum.prepare());
     let zeros = op.input_zero.map(i32::from);
@@ -65,6 +66,6 @@ fn combine(
     pairs(tile, sources, output, |a, b| {
         let a = scaled(a, zeros[0], &factors[0]);
         let b = scaled(b, zeros[1], &factors[1]);
-        op.output.byte(both(a, b), &sum)
+        op.output.byte(a.wrapping_add(b.wrapping_mul(sign)), &sum)
     })
 }

@@ -36,6 +36,15 @@ pub fn softmax(
 ) -> Result<(), KernelError> {
     // A box has channels; `runs` refuses a tile that has not as many.
     let channels = tile.channels.max(1);
+    if tile.outputs(0).len().saturating_mul(tile.outputs(1).len()).saturating_mul(channels) <= FEW {
+        return runs(tile, [input], output, |[input], output| {
+            for (input, output) in
+                input.chunks_exact(channels).zip(output.chunks_exact_mut(channels))
+            {
+                pixel_of_few(op, input, output);
+            }
+        });
+    }
     let mut exponentials = [NOT_YET; DIFFERENCES];
     runs(tile, [input], output, |[input], output| {
         for (input, output) in input.chunks_exact(channels).zip(output.chunks_exact_mut(channels)) {
@@ -53,8 +62,31 @@ const NOT_YET: i32 = -1;
 /// Elements of a pixel from which on the results of all differences are worth a table.
 const MANY: usize = 256;
 
+/// Elements of a tile up to which a table of exponentials costs more than it saves.
+const FEW: usize = 64;
+
+/// The largest of a pixel's values.
+#[inline(never)]
+fn largest(input: &[u8]) -> u8 {
+    input.iter().map(|byte| *byte as i8).max().unwrap_or(0) as u8
+}
+
+fn pixel_of_few(op: &Softmax, input: &[u8], output: &mut [u8]) {
+    let largest = largest(input);
+    let mut exponentials = [0; FEW];
+    let mut sum = 0i32;
+    for (exponential, byte) in exponentials.iter_mut().zip(input) {
+        *exponential = of_difference(op, -i32::from(largest.wrapping_sub(*byte)));
+        sum = sum.wrapping_add(rounding_right_shift(*exponential, SUM_BITS));
+    }
+    let shares = Shares::of(sum);
+    for (to, exponential) in output.iter_mut().zip(exponentials) {
+        *to = shares.share(exponential);
+    }
+}
+
 fn pixel(op: &Softmax, exponentials: &mut [i32; DIFFERENCES], input: &[u8], output: &mut [u8]) {
-    let largest = input.iter().map(|byte| *byte as i8).max().unwrap_or(0) as u8;
+    let largest = largest(input);
     let mut sum = 0i32;
     for byte in input {
         // As unsigned numbers the bytes differ by as much, modulo 256.
@@ -65,26 +97,41 @@ fn pixel(op: &Softmax, exponentials: &mut [i32; DIFFERENCES], input: &[u8], outp
         }
         sum = sum.wrapping_add(rounding_right_shift(*exponential, SUM_BITS));
     }
-    let (scale, bits_over_one) = reciprocal(sum);
-    let shift = bits_over_one + 31 - 8;
-    let share = |exponential: i32| {
-        let product = doubling_high_product(scale, exponential);
-        // Beyond 31 bits nothing remains of a share: more than 512 equal inputs.
-        let share = match shift {
-            0..=31 => rounding_right_shift(product, shift as u32),
-            _ => 0,
-        };
-        (share + i32::from(i8::MIN)).clamp(i32::from(i8::MIN), i32::from(i8::MAX)) as u8
-    };
+    let shares = Shares::of(sum);
     if input.len() < MANY {
         for (to, byte) in output.iter_mut().zip(input) {
-            *to = share(exponentials[usize::from(largest.wrapping_sub(*byte))]);
+            *to = shares.share(exponentials[usize::from(largest.wrapping_sub(*byte))]);
         }
     } else {
-        let shares = exponentials.map(share);
+        let shares = exponentials.map(|exponential| shares.share(exponential));
         for (to, byte) in output.iter_mut().zip(input) {
             *to = shares[usize::from(largest.wrapping_sub(*byte))];
         }
+    }
+}
+
+/// Makes results of exponentials: one over their sum, as a Q0.31 number and a shift.
+struct Shares {
+    scale: i32,
+    shift: i32,
+}
+
+impl Shares {
+    #[inline(never)]
+    fn of(sum: i32) -> Self {
+        let (scale, bits_over_one) = reciprocal(sum);
+        Self { scale, shift: bits_over_one + 31 - 8 }
+    }
+
+    #[inline(never)]
+    fn share(&self, exponential: i32) -> u8 {
+        let product = doubling_high_product(self.scale, exponential);
+        // Beyond 31 bits nothing remains of a share: more than 512 equal inputs.
+        let share = match self.shift {
+            0..=31 => rounding_right_shift(product, self.shift as u32),
+            _ => 0,
+        };
+        (share + i32::from(i8::MIN)).clamp(i32::from(i8::MIN), i32::from(i8::MAX)) as u8
     }
 }
 

@@ -69,6 +69,7 @@ struct Order<'o, 'a> {
 }
 
 impl<'o, 'a> Order<'o, 'a> {
+    #[inline(never)]
     fn of(
         op: &'o Add,
         [first, second]: [&'o Source<'a>; 2],
