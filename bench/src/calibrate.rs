@@ -6,6 +6,7 @@ pub mod layers;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use tilewright_board::{Board, CoreKind};
 use tilewright_model::{Data, Model};
@@ -47,9 +48,9 @@ pub fn calibrate(check: bool, cores: &[String], names: &[String]) -> Result<(), 
     for (core, board) in BOARDS.into_iter().filter(|(core, _)| chosen(*core)) {
         println!("{}", core.id());
         let board = tilewright_board::find(board).map_err(|e| e.to_string())?;
-        let kept = if names.is_empty() { BTreeMap::new() } else { Costs::of(core).kernels };
-        let text = render(&costs_of(&board, names, kept)?)?;
         let path = emulated::project().join("costs").join(core.id()).with_extension("toml");
+        let kept = if names.is_empty() { BTreeMap::new() } else { kept(&path)? };
+        let text = render(&costs_of(&board, names, kept)?)?;
         let name = format!("costs/{}.toml", core.id());
         if check {
             let known = fs::read_to_string(&path).map_err(|e| format!("{name}: {e}"))?;
@@ -184,6 +185,13 @@ fn fit_kernel(samples: &[Sample]) -> KernelCost {
         cost.cycle_error_permille = cost.cycle_error_permille.max(cycles);
     }
     cost
+}
+
+/// The costs that a file holds: not those that were compiled in, which may be older.
+fn kept(path: &Path) -> Result<BTreeMap<String, KernelCost>, String> {
+    let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let costs: Costs = toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+    Ok(costs.kernels)
 }
 
 fn render(costs: &Costs) -> Result<String, String> {

@@ -9,7 +9,7 @@ mod features;
 mod file;
 mod nominal;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_board::{Board, CoreKind};
 use tilewright_plan::rows::{self, Row};
@@ -61,10 +61,11 @@ impl Costs {
     }
 
     /// What each step of a lane costs on a board, nothing for copies and marks: also what the core waits
-    /// for operands that lie outside of the chip, and what it loses where it meets a kernel first.
+    /// for operands that lie outside of the chip, and what it loses where it meets a kernel first: less if it
+    /// met one with operands of the same roles before, since the runtime's way to them is the same.
     #[must_use]
     pub fn lane(&self, board: &Board, plan: &Plan, lane: &Lane) -> Vec<Cost> {
-        let mut met = [false; Kernel::ALL.len()];
+        let mut met = BTreeSet::new();
         let mut cost = |step: &Step| {
             let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
                 return Cost::default();
@@ -73,15 +74,23 @@ impl Costs {
             let (Some((op, views)), Some(tile)) = (operands, tile) else { return Cost::default() };
             let cost = self.step(op, tile, views, order);
             let waits = access::waits(self, board, op, tile, views, cost.cycles);
-            let kernel = op.kernel().and_then(|kernel| {
-                let place = Kernel::ALL.iter().position(|known| *known == kernel)?;
-                let is_first = !std::mem::replace(&mut met[place], true);
-                self.kernels.get(kernel.name()).filter(|_| is_first)
-            });
-            let first = Cycles(kernel.map_or(0, |cost| cost.first_cycles));
+            let first = Cycles(op.kernel().map_or(0, |kernel| self.first_cycles(kernel, &mut met)));
             Cost { cycles: cost.cycles + waits + first, ..cost }
         };
         lane.steps.iter().map(&mut cost).collect()
+    }
+
+    /// What the core loses where it meets a kernel, after those that it met.
+    fn first_cycles(&self, kernel: Kernel, met: &mut BTreeSet<Kernel>) -> u64 {
+        let first =
+            |kernel: Kernel| self.kernels.get(kernel.name()).map_or(0, |cost| cost.first_cycles);
+        let alike = |other: &Kernel| other.roles() == kernel.roles();
+        let way_is_known = met.iter().any(alike);
+        if !met.insert(kernel) {
+            return 0;
+        }
+        let way = Kernel::ALL.into_iter().filter(alike).map(first).min().unwrap_or(0);
+        first(kernel) - if way_is_known { way } else { 0 }
     }
 
     fn at_once(&self, op: &Op, tile: &Tile, operands: &[View]) -> Cost {

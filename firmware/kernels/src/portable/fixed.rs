@@ -11,23 +11,21 @@ pub const DIFFERENCE_BITS: u32 = 5;
 const POWERS: [i32; 7] =
     [1_672_461_947, 1_302_514_674, 790_015_084, 290_630_308, 39_332_535, 720_401, 242];
 
-/// e^a for a ≤ 0 in Q5.26, as Q0.31.
+/// e^a for a ≤ 0 in Q5.26, as Q0.31. Products that do not count are computed as well: what it takes
+/// does not depend on a.
 pub fn exp_of_negative(a: i32) -> i32 {
     const FRACTION_BITS: u32 = 31 - DIFFERENCE_BITS;
     const QUARTER: i32 = 1 << (FRACTION_BITS - 2);
-    if a == 0 {
-        return i32::MAX;
-    }
     // a = rest − remainder, with rest in [−1/4, 0) and remainder a multiple of 1/4.
     let rest = (a & (QUARTER - 1)) - QUARTER;
     let remainder = rest.wrapping_sub(a);
     let mut result = exp_near_zero(saturating_left_shift(rest, DIFFERENCE_BITS));
     for (bit, power) in POWERS.into_iter().enumerate() {
-        if remainder & (QUARTER << bit) != 0 {
-            result = doubling_high_product(result, power);
-        }
+        let product = doubling_high_product(result, power);
+        let counts = remainder & (QUARTER << bit) != 0;
+        result = if counts { product } else { result };
     }
-    result
+    if a == 0 { i32::MAX } else { result }
 }
 
 /// e^a for a in [−1/4, 0) in Q0.31: the Taylor polynomial of degree four around −1/8.

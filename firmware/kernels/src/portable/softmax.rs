@@ -138,10 +138,8 @@ impl Shares {
 /// The exponential of a difference to the largest, Q0.31; 0 if it is too small to count.
 #[inline(never)]
 fn of_difference(op: &Softmax, difference: i32) -> i32 {
-    if difference < op.smallest_difference {
-        return 0;
-    }
-    exp_of_negative(op.scale.apply(difference))
+    let exponential = exp_of_negative(op.scale.apply(difference.max(op.smallest_difference)));
+    if difference < op.smallest_difference { 0 } else { exponential }
 }
 
 /// The reciprocal of a sum in Q12.19: a Q0.31 number and how many bits the sum is above one.
