@@ -205,8 +205,12 @@ impl Target<'_> {
         channels: usize,
     ) -> Result<([usize; N], &mut [u8]), KernelError> {
         let mut places = [0; N];
+        let (mut last, mut row) = (None, 0..0);
         for (place, [y, x]) in places.iter_mut().zip(pixels) {
-            let row = self.layout.row(y).ok_or(KernelError::OutOfBounds)?;
+            if last != Some(y) {
+                row = self.layout.row(y).ok_or(KernelError::OutOfBounds)?;
+                last = Some(y);
+            }
             let column = self.layout.column(x);
             if column.checked_add(channels).is_none_or(|end| end > row.len()) {
                 return Err(KernelError::OutOfBounds);

@@ -21,6 +21,7 @@
 extern crate alloc;
 
 mod channels;
+mod clamp;
 pub mod dsp;
 mod error;
 mod geometry;

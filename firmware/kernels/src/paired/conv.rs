@@ -1,9 +1,9 @@
 //! Convolution with paired weights.
 
+use super::BLOCK;
 use super::filters::Filters;
 use super::four::{Places, compute, compute_fast};
-use super::patch::{Activations, Input, in_words};
-use super::{BLOCK, CHUNK};
+use super::patch::{Activations, Input};
 use crate::channels::Channels;
 use crate::dsp::PIXELS;
 use crate::error::KernelError;
@@ -28,41 +28,17 @@ pub fn conv(
     if output.layout.channels < filters.outputs {
         return Err(KernelError::Shape);
     }
-    let in_words = in_words(input);
-    let input = &Input { op, tile, source: input };
-    match in_words {
-        true => convolve(input, output, &filters, &mut []),
-        false => patched(input, output, &filters),
-    }
-}
-
-/// With a patch, of which only those pay for making it that need one.
-#[inline(never)]
-fn patched(
-    input: &Input<'_, '_>,
-    output: &mut Target<'_>,
-    filters: &Filters<'_>,
-) -> Result<(), KernelError> {
-    convolve(input, output, filters, &mut [0; CHUNK])
-}
-
-#[inline(never)]
-fn convolve(
-    input: &Input<'_, '_>,
-    output: &mut Target<'_>,
-    filters: &Filters<'_>,
-    patch: &mut [u8],
-) -> Result<(), KernelError> {
-    let mut activations = Activations::new(patch);
+    let input = &Input::new(op, tile, input);
+    let mut activations = Activations::new();
     let outputs = filters.outputs;
-    each_four(input.tile, |pixels| {
-        let seen = pixels.map(|pixel| input.seen(pixel));
+    each_four(tile, |pixels| {
+        let seen = input.seen(pixels);
         let (places, bytes) = output.pixels(pixels, outputs)?;
         if filters.fast {
             let activations = activations.load(input, &seen, 0..filters.length)?;
             return compute_fast(
                 input,
-                filters,
+                &filters,
                 activations,
                 [0, outputs],
                 Places { bytes, places },
@@ -71,7 +47,7 @@ fn convolve(
         for first in (0..outputs).step_by(BLOCK) {
             let places = places.map(|place| place.wrapping_add(first));
             let part = [first, (outputs - first).min(BLOCK)];
-            compute(input, filters, &mut activations, &seen, part, Places { bytes, places })?;
+            compute(input, &filters, &mut activations, &seen, part, Places { bytes, places })?;
         }
         Ok(())
     })

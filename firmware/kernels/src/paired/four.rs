@@ -1,10 +1,10 @@
 //! Output channels of four pixels.
 
-use super::clamp::clamp;
 use super::constants::finish;
 use super::filters::Filters;
 use super::patch::{Activations, Input, Seen};
 use super::{BLOCK, CHUNK};
+use crate::clamp::clamp;
 use crate::dsp::{PIXELS, Quad, Sums, add_products, outputs};
 use crate::error::KernelError;
 
@@ -56,8 +56,8 @@ pub fn compute_fast(
 pub fn compute(
     input: &Input<'_, '_>,
     filters: &Filters<'_>,
-    activations: &mut Activations<'_>,
-    seen: &[Seen; PIXELS],
+    activations: &mut Activations,
+    seen: &[Seen<'_>; PIXELS],
     [first, count]: [usize; 2],
     to: Places<'_>,
 ) -> Result<(), KernelError> {

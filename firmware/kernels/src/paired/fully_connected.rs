@@ -1,9 +1,9 @@
 //! Fully connected with paired weights.
 
-use super::clamp::clamp;
 use super::constants::{are_fast, fast, finish};
 use super::{LONGEST, vector_bytes};
 use crate::channels::Channels;
+use crate::clamp::clamp;
 use crate::dsp::{EMPTY, Eight, activations, add_products_of_one, even_bytes, odd_bytes, word};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};

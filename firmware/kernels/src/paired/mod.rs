@@ -11,7 +11,6 @@
 //!
 //! On the stack a kernel holds at most [`STACK`] bytes.
 
-mod clamp;
 mod constants;
 mod conv;
 mod conv_max_pool;
@@ -45,7 +44,7 @@ pub const fn vector_bytes(length: usize) -> usize {
 const CHUNK: usize = 576;
 
 /// Output channels whose sums are held at once.
-const BLOCK: usize = 32;
+const BLOCK: usize = crate::portable::BLOCK;
 
 /// Most bytes on the stack: activations, a patch, sums.
 pub const STACK: usize = CHUNK * 4 * 2 + CHUNK + BLOCK * 4 * 4;

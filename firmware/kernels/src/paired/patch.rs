@@ -8,30 +8,10 @@ use crate::portable::Conv;
 use core::ops::Range;
 
 /// Activations of four pixels for up to [`CHUNK`] values of a filter.
-pub struct Activations<'p> {
+pub struct Activations {
     quads: [Quad; CHUNK / 4],
-    /// Where runs of input are no whole words: [`CHUNK`] bytes, to which they are copied behind each
-    /// other first. Else nothing.
-    patch: &'p mut [u8],
-}
-
-/// Whether the input is read in runs of whole words.
-pub const fn in_words(input: &Source<'_>) -> bool {
-    input.layout.channels.is_multiple_of(4)
-}
-
-/// What an output pixel sees.
-#[derive(Clone, Copy)]
-pub struct Seen {
-    pub rows: Taps,
-    pub columns: Taps,
-}
-
-impl Seen {
-    #[inline]
-    fn is_whole(&self, op: &Conv) -> bool {
-        [self.rows.count, self.columns.count] == op.window.size
-    }
+    /// What one pixel sees, where that has padding or is no whole words.
+    patch: [u8; CHUNK],
 }
 
 /// The input of a layer's tile.
@@ -40,100 +20,176 @@ pub struct Input<'s, 'a> {
     pub op: &'s Conv,
     pub tile: &'s Tile,
     pub source: &'s Source<'a>,
+    /// Whether a row of a window is one run of bytes.
+    in_one: bool,
+    /// Rows and columns from a window's first to its last.
+    ahead: [usize; 2],
 }
 
-impl<'a> Input<'_, 'a> {
-    /// What the output pixel at (y, x) sees.
-    #[inline(never)]
-    pub fn seen(&self, [y, x]: [i32; 2]) -> Seen {
-        let window = &self.op.window;
-        Seen { rows: window.taps(0, y, self.tile), columns: window.taps(1, x, self.tile) }
+/// What an output pixel sees.
+#[derive(Clone, Copy)]
+pub enum Seen<'a> {
+    /// A whole window: the bytes from its first value on.
+    Whole(&'a [u8]),
+    /// The taps that see input, down and across; or a window whose rows wrap.
+    Part([Taps; 2]),
+}
+
+impl<'s, 'a> Input<'s, 'a> {
+    pub fn new(op: &'s Conv, tile: &'s Tile, source: &'s Source<'a>) -> Self {
+        let window = &op.window;
+        let in_one = window.dilation[1] == 1 && source.layout.is_dense();
+        let ahead = [0, 1].map(|axis| {
+            window.size[axis].wrapping_sub(1).wrapping_mul(window.dilation[axis] as usize)
+        });
+        Self { op, tile, source, in_one, ahead }
     }
 
-    /// Visits the runs of input that meet values `range` of the filter, each with its place in the
-    /// range.
+    /// What four output pixels see, each given by row and column.
     #[inline(always)]
-    fn runs<const N: usize>(
+    pub fn seen(&self, pixels: [[i32; 2]; PIXELS]) -> [Seen<'a>; PIXELS] {
+        let [first, .., last] = pixels;
+        let columns = PIXELS as i32 - 1;
+        if first[0] == last[0]
+            && last[1].wrapping_sub(first[1]) == columns
+            && let Some(bytes) = self.whole(first, columns)
+        {
+            let layout = &self.source.layout;
+            let step = layout.column_pitch.wrapping_mul(self.op.window.stride[1] as usize);
+            return core::array::from_fn(|pixel| {
+                Seen::Whole(bytes.get(step.wrapping_mul(pixel)..).unwrap_or(&[]))
+            });
+        }
+        pixels.map(|pixel| self.seen_by(pixel))
+    }
+
+    #[inline(never)]
+    fn seen_by(&self, at: [i32; 2]) -> Seen<'a> {
+        let window = &self.op.window;
+        match self.whole(at, 0) {
+            Some(bytes) => Seen::Whole(bytes),
+            None => {
+                Seen::Part([window.taps(0, at[0], self.tile), window.taps(1, at[1], self.tile)])
+            }
+        }
+    }
+
+    /// The bytes from the first on that the output pixel at (y, x) sees, if that one and `behind`
+    /// more in its row have no padding and rows do not wrap.
+    #[inline(never)]
+    fn whole(&self, at: [i32; 2], behind: i32) -> Option<&'a [u8]> {
+        let (window, tile, [rows, columns]) = (&self.op.window, self.tile, self.ahead);
+        let origin = |axis: usize| {
+            at[axis].wrapping_mul(window.stride[axis]).wrapping_sub(window.padding[axis])
+        };
+        let [y, x] = [origin(0), origin(1)];
+        let columns = columns.wrapping_add(window.stride[1].wrapping_mul(behind) as usize);
+        let inside = |axis: usize, origin: i32, ahead: usize| {
+            let last = tile.valid_end[axis].saturating_sub(ahead as i32);
+            origin >= tile.valid_start[axis] && origin < last
+        };
+        if !inside(0, y, rows) || !inside(1, x, columns) {
+            return None;
+        }
+        let (bytes, run) = self.source.run([y, x], columns.wrapping_add(1)).ok()?;
+        (rows < run).then_some(bytes)
+    }
+
+    /// Visits the runs of a whole window that meet values `range` of the filter: each one's place in
+    /// the range, its distance from the window's first value, and its length.
+    #[inline(never)]
+    fn runs(
         &self,
         range: &Range<usize>,
-        seen: [&Seen; N],
-        mut visit: impl FnMut(usize, [&'a [u8]; N]) -> Result<(), KernelError>,
+        visit: &mut dyn FnMut(usize, usize, usize) -> Result<(), KernelError>,
+    ) -> Result<(), KernelError> {
+        let (window, layout) = (&self.op.window, &self.source.layout);
+        let (runs, length) = match self.in_one {
+            true => (1, window.size[1] * layout.channels),
+            false => (window.size[1], layout.channels),
+        };
+        let pitch = |axis: usize, pitch: usize| pitch.wrapping_mul(window.dilation[axis] as usize);
+        let (down, across) = (pitch(0, layout.row_pitch), pitch(1, layout.column_pitch));
+        let (mut first, mut row) = (0, 0usize);
+        for _ in 0..window.size[0] {
+            let mut at = row;
+            for _ in 0..runs {
+                if let Some((skip, place, count)) = met(first, length, range) {
+                    visit(place, at.wrapping_add(skip), count)?;
+                }
+                first += length;
+                at = at.wrapping_add(across);
+            }
+            row = row.wrapping_add(down);
+        }
+        Ok(())
+    }
+
+    /// Copies a whole window whose rows are runs.
+    #[inline(never)]
+    fn copy_rows(&self, bytes: &[u8], patch: &mut [u8]) -> Result<(), KernelError> {
+        let (window, layout) = (&self.op.window, &self.source.layout);
+        let down = layout.row_pitch.wrapping_mul(window.dilation[0] as usize);
+        let length = window.size[1] * layout.channels;
+        let mut from = 0usize;
+        for to in patch.chunks_exact_mut(length.max(1)).take(window.size[0]) {
+            let run = bytes.get(from..from.wrapping_add(length)).ok_or(KernelError::OutOfBounds)?;
+            copy_words(to, run);
+            from = from.wrapping_add(down);
+        }
+        Ok(())
+    }
+
+    /// Copies what taps see of values `range` of the filter; the rest is padding.
+    #[inline(never)]
+    fn copy_part(
+        &self,
+        [rows, columns]: &[Taps; 2],
+        range: &Range<usize>,
+        patch: &mut [u8],
     ) -> Result<(), KernelError> {
         let (op, layout) = (self.op, &self.source.layout);
-        let Some(Seen { rows, columns }) = seen.first().copied().copied() else { return Ok(()) };
         let inputs = layout.channels;
-        let row_values = op.window.size[1] * inputs;
-        let in_one = op.window.dilation[1] == 1 && layout.is_dense();
-        let (runs, length, step) = match in_one {
-            true => (1, columns.count * inputs, 0),
-            false => {
-                let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
-                (columns.count, inputs, step)
-            }
+        patch.fill(op.input_zero as u8);
+        let across = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
+        let (runs, length) = match self.in_one {
+            true => (columns.count.min(1), columns.count * inputs),
+            false => (columns.count, inputs),
         };
-        if columns.count == 0 {
-            return Ok(());
-        }
-        if in_one && *range == (0..op.window.size[0] * row_values) {
-            // Rows whole, as most filters are.
-            let mut starts = [0; N];
-            let mut y = [0; N];
-            for ((start, y), seen) in starts.iter_mut().zip(&mut y).zip(seen) {
-                *start = layout.column(seen.columns.position);
-                *y = seen.rows.position;
-            }
-            let mut first = rows.first * row_values + columns.first * inputs;
-            for _ in 0..rows.count {
-                let mut runs: [&[u8]; N] = [&[]; N];
-                for ((run, y), start) in runs.iter_mut().zip(&mut y).zip(&starts) {
-                    let found = self.source.row(*y)?.get(*start..start.wrapping_add(length));
-                    *run = found.ok_or(KernelError::OutOfBounds)?;
-                    *y = y.wrapping_add(op.window.dilation[0]);
-                }
-                visit(first, runs)?;
-                first += row_values;
-            }
-            return Ok(());
-        }
-        let mut down = 0i32;
+        let mut y = rows.position;
         for tap in rows.first..rows.first + rows.count {
-            let mut first = tap * row_values + columns.first * inputs;
-            if first >= range.end {
-                break;
-            }
-            let mut lines: [&[u8]; N] = [&[]; N];
-            for (line, seen) in lines.iter_mut().zip(seen) {
-                let y = seen.rows.position.wrapping_add(down);
-                *line = self.source.row(y)?;
-            }
-            down = down.wrapping_add(op.window.dilation[0]);
-            let mut along = 0usize;
+            let line = self.source.row(y)?;
+            let mut at = layout.column(columns.position);
+            let mut first = (tap * op.window.size[1] + columns.first) * inputs;
             for _ in 0..runs {
-                // The part of first..first + length that lies in the range.
-                let skip = range.start.saturating_sub(first);
-                let end = (first + length).min(range.end);
-                if let Some(count) = end.checked_sub(first + skip).filter(|count| *count > 0) {
-                    let mut bytes: [&[u8]; N] = [&[]; N];
-                    for ((bytes, line), seen) in bytes.iter_mut().zip(lines).zip(seen) {
-                        let start = layout.column(seen.columns.position).wrapping_add(along);
-                        let start = start.wrapping_add(skip);
-                        let run = line.get(start..start.wrapping_add(count));
-                        *bytes = run.ok_or(KernelError::OutOfBounds)?;
-                    }
-                    visit(first + skip - range.start, bytes)?;
+                if let Some((skip, place, count)) = met(first, length, range) {
+                    let from = at.wrapping_add(skip);
+                    let run = line.get(from..from.wrapping_add(count));
+                    copy(patch, place, run.ok_or(KernelError::OutOfBounds)?)?;
                 }
                 first += inputs;
-                along = along.wrapping_add(step);
+                at = at.wrapping_add(across);
             }
+            y = y.wrapping_add(op.window.dilation[0]);
         }
         Ok(())
     }
 }
 
-impl<'p> Activations<'p> {
+/// The part of a run of `length` values from `first` on that lies in a range: how many are left out
+/// before it, its place in the range, and how many it has.
+#[inline(always)]
+fn met(first: usize, length: usize, range: &Range<usize>) -> Option<(usize, usize, usize)> {
+    let skip = range.start.saturating_sub(first);
+    let end = (first + length).min(range.end);
+    let count = end.checked_sub(first + skip).filter(|count| *count > 0)?;
+    Some((skip, first + skip - range.start, count))
+}
+
+impl Activations {
     #[inline(always)]
-    pub const fn new(patch: &'p mut [u8]) -> Self {
-        Self { quads: [EMPTY; CHUNK / 4], patch }
+    pub const fn new() -> Self {
+        Self { quads: [EMPTY; CHUNK / 4], patch: [0; CHUNK] }
     }
 
     /// What was loaded of the first `length` values.
@@ -147,42 +203,44 @@ impl<'p> Activations<'p> {
     pub fn load(
         &mut self,
         input: &Input<'_, '_>,
-        seen: &[Seen; PIXELS],
+        seen: &[Seen<'_>; PIXELS],
         range: Range<usize>,
     ) -> Result<&[Quad], KernelError> {
         let count = range.len().div_ceil(4);
         let quads = self.quads.get_mut(..count).ok_or(KernelError::Shape)?;
-        if self.patch.is_empty() && seen.iter().all(|seen| seen.is_whole(input.op)) {
-            let [a, b, c, d] = seen;
-            input.runs(&range, [a, b, c, d], |first, runs| {
-                let quads = quads.get_mut(first / 4..).ok_or(KernelError::Shape)?;
-                expand_four(runs, quads);
+        let patch = self.patch.get_mut(..count * 4).ok_or(KernelError::Shape)?;
+        let in_words = input.source.layout.channels.is_multiple_of(4);
+        if in_words && let [Seen::Whole(a), Seen::Whole(b), Seen::Whole(c), Seen::Whole(d)] = *seen
+        {
+            input.runs(&range, &mut |place, from, count| {
+                let runs = [a, b, c, d]
+                    .map(|bytes| bytes.get(from..from.wrapping_add(count)).unwrap_or(&[]));
+                if runs.iter().any(|run| run.len() != count) {
+                    return Err(KernelError::OutOfBounds);
+                }
+                expand_four(runs, quads.get_mut(place / 4..).unwrap_or(&mut []));
                 Ok(())
             })?;
             return Ok(quads);
         }
+        let filter = input.op.window.size[0] * input.op.window.size[1];
+        let rows_whole = input.in_one && range == (0..filter * input.source.layout.channels);
         for (pixel, seen) in seen.iter().enumerate() {
-            let whole = seen.is_whole(input.op);
-            let zero = input.op.input_zero as u8;
-            if self.patch.is_empty() {
-                if !whole {
-                    fill(zero, quads, pixel);
-                }
-                input.runs(&range, [seen], |first, [run]| {
-                    let quads = quads.get_mut(first / 4..).ok_or(KernelError::Shape)?;
-                    expand(run, quads, pixel);
-                    Ok(())
-                })?;
-            } else {
-                let patch = self.patch.get_mut(..count * 4).ok_or(KernelError::Shape)?;
-                if !whole {
-                    patch.fill(zero);
-                }
-                input.runs(&range, [seen], |first, [run]| {
-                    let to = patch.get_mut(first..first.wrapping_add(run.len()));
-                    copy(to.ok_or(KernelError::Shape)?, run);
-                    Ok(())
-                })?;
+            match seen {
+                Seen::Whole(bytes) if rows_whole && !in_words => input.copy_rows(bytes, patch)?,
+                Seen::Whole(bytes) => input.runs(&range, &mut |place, from, count| {
+                    let run = bytes.get(from..from.wrapping_add(count));
+                    let run = run.ok_or(KernelError::OutOfBounds)?;
+                    if in_words {
+                        expand(run, quads.get_mut(place / 4..).unwrap_or(&mut []), pixel);
+                        Ok(())
+                    } else {
+                        copy(patch, place, run)
+                    }
+                })?,
+                Seen::Part(taps) => input.copy_part(taps, &range, patch)?,
+            }
+            if !in_words || matches!(seen, Seen::Part(_)) {
                 expand(patch, quads, pixel);
             }
         }
@@ -190,9 +248,17 @@ impl<'p> Activations<'p> {
     }
 }
 
-/// Copies a short run by words, of which the last may lie over the one before.
+/// Copies a run to its place.
+#[inline(never)]
+fn copy(patch: &mut [u8], place: usize, from: &[u8]) -> Result<(), KernelError> {
+    let to = patch.get_mut(place..place.wrapping_add(from.len())).ok_or(KernelError::Shape)?;
+    copy_words(to, from);
+    Ok(())
+}
+
+/// Copies as many bytes as both have, by words, of which the last may lie over the one before.
 #[inline(always)]
-fn copy(to: &mut [u8], from: &[u8]) {
+fn copy_words(to: &mut [u8], from: &[u8]) {
     if let (Some(to_last), Some(last)) = (to.last_chunk_mut::<4>(), from.last_chunk::<4>()) {
         store_word(to_last, word(last));
         for (to, from) in to.as_chunks_mut().0.iter_mut().zip(from.as_chunks().0) {
@@ -205,35 +271,13 @@ fn copy(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Gives a pixel the same byte everywhere.
-fn fill(byte: u8, quads: &mut [Quad], pixel: usize) {
-    let value = activations(even_bytes(u32::from_le_bytes([byte; 4])));
-    for [even, odd] in quads {
-        for halves in [even, odd] {
-            if let Some(to) = halves.get_mut(pixel) {
-                *to = value;
-            }
-        }
-    }
-}
-
 /// Gives a pixel the values of a run of whole words.
-#[inline(always)]
-fn expand(run: &[u8], quads: &mut [Quad], pixel: usize) {
-    match pixel {
-        0 => expand_one::<0>(run, quads),
-        1 => expand_one::<1>(run, quads),
-        2 => expand_one::<2>(run, quads),
-        _ => expand_one::<3>(run, quads),
-    }
-}
-
 #[inline(never)]
-fn expand_one<const PIXEL: usize>(run: &[u8], quads: &mut [Quad]) {
+fn expand(run: &[u8], quads: &mut [Quad], pixel: usize) {
     for (bytes, [even, odd]) in run.as_chunks().0.iter().zip(quads) {
         let word = word(bytes);
-        even[PIXEL] = activations(even_bytes(word));
-        odd[PIXEL] = activations(odd_bytes(word));
+        even[pixel % PIXELS] = activations(even_bytes(word));
+        odd[pixel % PIXELS] = activations(odd_bytes(word));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sum and difference of two tensors.
 
-use super::pairs::pairs;
+use super::runs::each_pair;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
 use crate::requantise::{Factor, Multiplier};
@@ -51,7 +51,7 @@ pub fn sub(
 
 /// Adds the second box times `sign`: one copy of the loop for both.
 #[inline(never)]
-fn combine(
+pub(crate) fn combine(
     op: &Add,
     tile: &Tile,
     sources: [&Source<'_>; 2],
@@ -63,7 +63,7 @@ fn combine(
     let scaled = |byte: u8, zero: i32, factor: &Factor| {
         factor.apply((i32::from(byte as i8) - zero) << LEFT_SHIFT)
     };
-    pairs(tile, sources, output, |a, b| {
+    each_pair(tile, sources, output, |a, b| {
         let a = scaled(a, zeros[0], &factors[0]);
         let b = scaled(b, zeros[1], &factors[1]);
         op.output.byte(a.wrapping_add(b.wrapping_mul(sign)), &sum)

@@ -31,6 +31,12 @@ pub fn arg_max(
     if results.checked_mul(4) != Some(tile.channels) || to.channels != tile.channels {
         return Err(KernelError::Shape);
     }
+    // Values that are compared, and rows or bytes from one to the next.
+    let (count, down, across) = match axis {
+        Axis::Rows => (from.rows, 1, 0),
+        Axis::Columns => (from.columns, 0, from.column_pitch),
+        Axis::Channels => (from.channels, 0, 1),
+    };
     for y in tile.outputs(0) {
         let first_row = if axis == Axis::Rows { from.first[0] } else { y };
         let line = output.row(y)?;
@@ -39,43 +45,25 @@ pub fn arg_max(
             let start = to.column(x);
             let pixel = line.get_mut(start..start.wrapping_add(tile.channels));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            for (channel, index) in pixel.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-                let start = column.wrapping_add(channel);
-                let found = match axis {
-                    Axis::Rows => first_largest((0..from.rows).map(|row| {
-                        let line = input.row(first_row.wrapping_add(row as i32)).ok()?;
-                        line.get(start).copied()
-                    })),
-                    Axis::Columns => {
-                        let line = input.row(first_row)?;
-                        first_largest((0..from.columns).map(|column| {
-                            let distance = column.wrapping_mul(from.column_pitch);
-                            line.get(start.wrapping_add(distance)).copied()
-                        }))
+            for (channel, result) in pixel.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                let (mut at, mut row) = (column.wrapping_add(channel), first_row);
+                let mut line = input.row(row)?;
+                let mut largest = None;
+                for index in 0..count {
+                    if down > 0 && index > 0 {
+                        row = row.wrapping_add(down);
+                        line = input.row(row)?;
                     }
-                    Axis::Channels => {
-                        let line = input.row(first_row)?;
-                        let bytes = line.get(column..column.wrapping_add(from.channels));
-                        let bytes = bytes.ok_or(KernelError::OutOfBounds)?;
-                        first_largest(bytes.iter().map(|byte| Some(*byte)))
+                    let value = *line.get(at).ok_or(KernelError::OutOfBounds)? as i8;
+                    if largest.is_none_or(|(_, known)| value > known) {
+                        largest = Some((index as i32, value));
                     }
-                };
-                *index = found.ok_or(KernelError::OutOfBounds)?.to_le_bytes();
+                    at = at.wrapping_add(across);
+                }
+                let (index, _) = largest.ok_or(KernelError::OutOfBounds)?;
+                *result = index.to_le_bytes();
             }
         }
     }
     Ok(())
-}
-
-/// Index of the first largest value; nothing if one is missing or there are none.
-#[inline(always)]
-fn first_largest(values: impl Iterator<Item = Option<u8>>) -> Option<i32> {
-    let mut largest = None;
-    for (index, value) in (0i32..).zip(values) {
-        let value = value? as i8;
-        if largest.is_none_or(|(_, known)| value > known) {
-            largest = Some((index, value));
-        }
-    }
-    largest.map(|(index, _)| index)
 }

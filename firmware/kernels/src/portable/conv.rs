@@ -45,8 +45,7 @@ pub fn conv(
         return Err(KernelError::Shape);
     }
     let layout = output.layout;
-    let mut patch = [0i16; PATCH];
-    let mut patch = patch.get_mut(..filters.length);
+    let mut patch = [0; PATCH];
     for y in tile.outputs(0) {
         let rows = op.window.taps(0, y, tile);
         let line = output.row(y)?;
@@ -55,19 +54,7 @@ pub fn conv(
             let start = layout.column(x);
             let pixel = line.get_mut(start..start.wrapping_add(outputs));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            let groups = pixel.chunks_exact_mut(filters.outputs.max(1)).zip(parts(
-                filters.bytes,
-                filters.outputs,
-                filters.length,
-            ));
-            for (group, (pixel, bytes)) in groups.enumerate() {
-                let seen = Seen::new(op, input, [rows, columns], &filters, group);
-                let channels = channels.from(group * filters.outputs);
-                if let Some(patch) = &mut patch {
-                    seen.copy(patch)?;
-                }
-                seen.results(patch.as_deref(), bytes, filters.length, channels, pixel)?;
-            }
+            filters.results(op, input, [rows, columns], 0, pixel, &mut patch)?;
         }
     }
     Ok(())
@@ -82,17 +69,19 @@ pub(super) struct Filters<'a> {
     /// Input and output channels of a group.
     pub inputs: usize,
     pub outputs: usize,
+    /// Constants of all output channels.
+    pub channels: Channels<'a>,
 }
 
 impl<'a> Filters<'a> {
     /// Checks that filters and constants are as many as the tile needs.
-    #[inline(always)]
+    #[inline(never)]
     pub fn of(
         op: &Conv,
         tile: &Tile,
         input: &Source<'_>,
         weights: &'a [u8],
-        channels: Channels<'_>,
+        channels: Channels<'a>,
     ) -> Result<Self, KernelError> {
         op.window.check()?;
         let (inputs, outputs) = (input.layout.channels, tile.channels);
@@ -111,7 +100,39 @@ impl<'a> Filters<'a> {
         if length == 0 || channels.len() < outputs {
             return Err(KernelError::ConstantsTooShort);
         }
-        Ok(Self { bytes, length, inputs: group_inputs, outputs: outputs / op.groups })
+        Ok(Self { bytes, length, inputs: group_inputs, outputs: outputs / op.groups, channels })
+    }
+
+    /// Computes the output channels from `first` on of a pixel whose window's taps are given: as many
+    /// as there are bytes.
+    #[inline(never)]
+    pub fn results(
+        &self,
+        op: &Conv,
+        input: &Source<'_>,
+        taps: [Taps; 2],
+        first: usize,
+        bytes: &mut [u8],
+        patch: &mut [i16; PATCH],
+    ) -> Result<(), KernelError> {
+        let mut patch = patch.get_mut(..self.length);
+        let (mut channel, mut rest) = (first, bytes);
+        while !rest.is_empty() {
+            // The outputs of one group.
+            let group = channel / self.outputs.max(1);
+            let count = ((group + 1) * self.outputs - channel).clamp(1, rest.len());
+            let (bytes, behind) = rest.split_at_mut_checked(count).unwrap_or_default();
+            let seen = Seen::new(op, input, taps, self, group);
+            if let Some(patch) = &mut patch {
+                seen.copy(patch)?;
+            }
+            let filters = self.bytes.get(channel * self.length..).unwrap_or(&[]);
+            let channels = self.channels.from(channel);
+            seen.results(patch.as_deref(), filters, self.length, channels, bytes)?;
+            channel += count;
+            rest = behind;
+        }
+        Ok(())
     }
 }
 
@@ -148,7 +169,7 @@ fn finish(
 type Visit<'v> = dyn FnMut(&[u8], usize) -> Result<(), KernelError> + 'v;
 
 /// What one output pixel of one group sees of the input.
-pub(super) struct Seen<'s, 'a> {
+struct Seen<'s, 'a> {
     op: &'s Conv,
     input: &'s Source<'a>,
     rows: Taps,
@@ -160,7 +181,7 @@ pub(super) struct Seen<'s, 'a> {
 
 impl<'s, 'a> Seen<'s, 'a> {
     #[inline(always)]
-    pub fn new(
+    fn new(
         op: &'s Conv,
         input: &'s Source<'a>,
         [rows, columns]: [Taps; 2],
@@ -174,7 +195,7 @@ impl<'s, 'a> Seen<'s, 'a> {
     /// Computes output channels of the group: as many as there are bytes. `patch` is what
     /// [`Seen::copy`] made, if filters of `length` bytes are short enough for one.
     #[inline(never)]
-    pub fn results(
+    fn results(
         &self,
         patch: Option<&[i16]>,
         filters: &[u8],
@@ -217,7 +238,7 @@ impl<'s, 'a> Seen<'s, 'a> {
 
     /// Copies what the filters see, in their order, without zero point.
     #[inline(never)]
-    pub fn copy(&self, patch: &mut [i16]) -> Result<(), KernelError> {
+    fn copy(&self, patch: &mut [i16]) -> Result<(), KernelError> {
         let [height, width] = self.op.window.size;
         if self.rows.count < height || self.columns.count < width {
             patch.fill(0);

@@ -5,8 +5,7 @@
 //! that it lies in. So windows may overlap, which the paper leaves open, without a line buffer; and
 //! maxima start at the smallest value, not at the paper's zero, so that they need no rectifier.
 
-use super::conv::{Conv, Filters, PATCH, Seen};
-use super::dot::parts;
+use super::conv::{Conv, Filters, PATCH};
 use super::max_pool::keep_largest;
 use crate::channels::Channels;
 use crate::error::KernelError;
@@ -26,7 +25,13 @@ pub struct ConvMaxPool {
 }
 
 /// Output channels whose results are kept at once, on the stack.
-const CHUNK: usize = 32;
+pub(crate) const BLOCK: usize = 32;
+
+/// Columns of the convolution's output that are computed together.
+pub(crate) const COLUMNS: usize = 4;
+
+/// Results of [`COLUMNS`] columns, [`BLOCK`] channels each.
+pub(crate) type Results = [u8; COLUMNS * BLOCK];
 
 /// Convolves what the tile's windows see, and takes the largest value that each window sees.
 ///
@@ -45,60 +50,26 @@ pub fn conv_max_pool(
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
     let filters = Filters::of(&op.conv, tile, input, weights, channels)?;
-    let [made_rows, made_columns] = op.made_by(tile, &output.layout)?;
-    start_pool(output, tile)?;
-    let layout = output.layout;
     let window = &op.conv.window;
-    let mut patch = [0i16; PATCH];
-    let mut patch = patch.get_mut(..filters.length);
-    let mut results = [0u8; CHUNK];
-    for y in made_rows {
-        let over = op.windows(0, y, tile);
-        if over.is_empty() {
-            continue;
-        }
+    let mut patch = [0; PATCH];
+    op.keep(tile, output, &mut |y, columns, channels, results| {
         let rows = window.taps(0, y, tile);
-        for x in made_columns.clone() {
-            let beside = op.windows(1, x, tile);
-            if beside.is_empty() {
-                continue;
-            }
-            let columns = window.taps(1, x, tile);
-            for (group, group_filters) in
-                parts(filters.bytes, filters.outputs, filters.length).enumerate()
-            {
-                let seen = Seen::new(&op.conv, input, [rows, columns], &filters, group);
-                if let Some(patch) = &mut patch {
-                    seen.copy(patch)?;
-                }
-                let mut first = group * filters.outputs;
-                let mut left = filters.outputs;
-                let mut rest = group_filters;
-                while left > 0 {
-                    let count = left.min(CHUNK);
-                    let results = results.get_mut(..count).unwrap_or(&mut []);
-                    let from = channels.from(first);
-                    seen.results(patch.as_deref(), rest, filters.length, from, results)?;
-                    for window_row in over.clone() {
-                        let line = output.row(window_row)?;
-                        for window_column in beside.clone() {
-                            let start = layout.column(window_column).wrapping_add(first);
-                            let largest = line.get_mut(start..start.wrapping_add(count));
-                            keep_largest(largest.ok_or(KernelError::OutOfBounds)?, results);
-                        }
-                    }
-                    first += count;
-                    left -= count;
-                    rest = rest.get(count * filters.length..).unwrap_or(&[]);
-                }
-            }
+        for (results, x) in results.chunks_mut(BLOCK).zip(columns) {
+            let results = results.get_mut(..channels.len()).unwrap_or(&mut []);
+            let taps = [rows, window.taps(1, x, tile)];
+            filters.results(&op.conv, input, taps, channels.start, results, &mut patch)?;
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
+/// Computes results of the convolution: of a row, of [`COLUMNS`] columns, of some channels, at most
+/// [`BLOCK`] from a multiple of it on. A row's columns may repeat.
+pub(crate) type Convolve<'c> =
+    dyn FnMut(i32, [i32; COLUMNS], Range<usize>, &mut Results) -> Result<(), KernelError> + 'c;
+
 /// Sets the tile's outputs to the smallest value.
-pub(crate) fn start_pool(output: &mut Target<'_>, tile: &Tile) -> Result<(), KernelError> {
+fn start_pool(output: &mut Target<'_>, tile: &Tile) -> Result<(), KernelError> {
     const SMALLEST: u8 = i8::MIN as u8;
     let layout = output.layout;
     for y in tile.outputs(0) {
@@ -113,13 +84,50 @@ pub(crate) fn start_pool(output: &mut Target<'_>, tile: &Tile) -> Result<(), Ker
 }
 
 impl ConvMaxPool {
-    /// Rows and columns of the convolution's output that a tile's windows see, once the pool is
-    /// known to fit the output.
-    pub(crate) fn made_by(
+    /// Makes each of the tile's outputs the largest of the results that its window sees.
+    #[inline(never)]
+    pub(crate) fn keep(
         &self,
         tile: &Tile,
-        output: &Layout,
-    ) -> Result<[Range<i32>; 2], KernelError> {
+        output: &mut Target<'_>,
+        convolve: &mut Convolve<'_>,
+    ) -> Result<(), KernelError> {
+        let [made_rows, made_columns] = self.made_by(tile, &output.layout)?;
+        start_pool(output, tile)?;
+        let layout = output.layout;
+        let mut results = [0; COLUMNS * BLOCK];
+        for y in made_rows {
+            let over = self.windows(0, y, tile);
+            if over.is_empty() {
+                continue;
+            }
+            for first_x in made_columns.clone().step_by(COLUMNS) {
+                // The last column stands for those that are missing in the last four.
+                let columns: [i32; COLUMNS] =
+                    core::array::from_fn(|i| (first_x + i as i32).min(made_columns.end - 1));
+                for first in (0..tile.channels).step_by(BLOCK) {
+                    let count = (tile.channels - first).min(BLOCK);
+                    convolve(y, columns, first..first + count, &mut results)?;
+                    for (results, x) in results.chunks(BLOCK).zip(columns) {
+                        let results = results.get(..count).unwrap_or(&[]);
+                        for window_row in over.clone() {
+                            let line = output.row(window_row)?;
+                            for window_column in self.windows(1, x, tile) {
+                                let start = layout.column(window_column).wrapping_add(first);
+                                let largest = line.get_mut(start..start.wrapping_add(count));
+                                keep_largest(largest.ok_or(KernelError::OutOfBounds)?, results);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows and columns of the convolution's output that a tile's windows see, once the pool is
+    /// known to fit the output.
+    fn made_by(&self, tile: &Tile, output: &Layout) -> Result<[Range<i32>; 2], KernelError> {
         self.pool.check()?;
         if output.channels < tile.channels || self.pool.dilation != [1, 1] {
             return Err(KernelError::Shape);
@@ -146,7 +154,7 @@ impl ConvMaxPool {
 
     /// The tile's outputs whose windows see this row or column of the convolution's output.
     #[inline]
-    pub(crate) fn windows(&self, axis: usize, position: i32, tile: &Tile) -> Range<i32> {
+    fn windows(&self, axis: usize, position: i32, tile: &Tile) -> Range<i32> {
         let stride = self.pool.stride[axis].max(1);
         let place = position.wrapping_add(self.pool.padding[axis]);
         let size = i32::try_from(self.pool.size[axis]).unwrap_or(i32::MAX);

@@ -1,6 +1,5 @@
 //! Depthwise convolution with a channel multiplier; weights HWC.
 
-use core::iter::repeat_n;
 use core::ops::Range;
 
 use super::conv::Conv;
@@ -135,10 +134,14 @@ impl Seen<'_, '_> {
                     add_differences(sums, pixel, weights, [zero, weight_zero]);
                 } else {
                     let skipped = first - first_input * multiplier;
-                    let repeated = pixel.iter().flat_map(|x| repeat_n(x, multiplier));
-                    for ((sum, x), w) in sums.iter_mut().zip(repeated.skip(skipped)).zip(weights) {
-                        let weight = w.value() - weight_zero;
-                        *sum = sum.wrapping_add((x.value() - zero).wrapping_mul(weight));
+                    let (mut at, mut left) = (0, multiplier - skipped);
+                    for (sum, w) in sums.iter_mut().zip(weights) {
+                        let x = pixel.get(at).map_or(0, |x| x.value() - zero);
+                        *sum = sum.wrapping_add(x.wrapping_mul(w.value() - weight_zero));
+                        left -= 1;
+                        if left == 0 {
+                            (at, left) = (at + 1, multiplier);
+                        }
                     }
                 }
                 start = start.wrapping_add(step);

@@ -1,6 +1,6 @@
 //! The larger or smaller of two values. Inputs and output share scale and zero point.
 
-use super::pairs::pairs;
+use super::runs::each_pair;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
 
@@ -42,7 +42,7 @@ fn extremum(
     output: &mut Target<'_>,
     larger: bool,
 ) -> Result<(), KernelError> {
-    pairs(tile, sources, output, |a, b| {
+    each_pair(tile, sources, output, |a, b| {
         let (a, b) = (a as i8, b as i8);
         op.clamp(if (a > b) == larger { a } else { b } as u8)
     })

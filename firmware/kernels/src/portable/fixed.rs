@@ -2,6 +2,7 @@
 //! which the reference int8 softmax and log-softmax are defined. A Qm.n number is an integer over
 //! 2^n; m + n = 31.
 
+use crate::dsp::high_product_sum;
 use crate::requantise::{doubling_high_product, rounding_right_shift, saturating_left_shift};
 
 /// Integer bits of a difference from the largest input, after scaling: Q5.26.
@@ -21,7 +22,11 @@ pub fn exp_of_negative(a: i32) -> i32 {
     let remainder = rest.wrapping_sub(a);
     let mut result = exp_near_zero(saturating_left_shift(rest, DIFFERENCE_BITS));
     for (bit, power) in POWERS.into_iter().enumerate() {
-        let product = doubling_high_product(result, power);
+        // Of the first two the double does not fit.
+        let product = match bit {
+            0 | 1 => doubling_high_product(result, power),
+            _ => high_product_sum(result, 2 * power, 0),
+        };
         let counts = remainder & (QUARTER << bit) != 0;
         result = if counts { product } else { result };
     }
@@ -35,13 +40,19 @@ fn exp_near_zero(a: i32) -> i32 {
     /// 1/3 in Q0.31.
     const THIRD: i32 = 715_827_883;
     let x = a.wrapping_add(1 << 28);
-    let x2 = doubling_high_product(x, x);
-    let x3 = doubling_high_product(x2, x);
-    let x4 = doubling_high_product(x2, x2);
+    let x2 = small_product(x, x);
+    let x3 = small_product(x2, x);
+    let x4 = small_product(x2, x2);
     let quarter = rounding_right_shift(x4, 2);
-    let cubic = doubling_high_product(quarter.wrapping_add(x3), THIRD);
+    let cubic = small_product(quarter.wrapping_add(x3), THIRD);
     let tail = rounding_right_shift(cubic.wrapping_add(x2), 1);
-    MIDDLE.wrapping_add(doubling_high_product(MIDDLE, x.wrapping_add(tail)))
+    MIDDLE.wrapping_add(small_product(x.wrapping_add(tail), MIDDLE))
+}
+
+/// [`doubling_high_product`] where the first factor is within ±2^30: it has room to be doubled.
+#[inline(always)]
+fn small_product(a: i32, b: i32) -> i32 {
+    high_product_sum(a.wrapping_shl(1), b, 0)
 }
 
 /// 1 / (1 + a) for a in [0, 1) in Q0.31, by Newton–Raphson on half the denominator.

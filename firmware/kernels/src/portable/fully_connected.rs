@@ -1,9 +1,9 @@
 //! Fully connected; weights OI.
 
-use super::dot::{BLOCK, dot, dot_block, less_sum, parts, split_filters};
+use super::conv::{Conv, conv};
 use crate::channels::Channels;
 use crate::error::KernelError;
-use crate::geometry::{Output, Source, Target, Tile};
+use crate::geometry::{Layout, Output, Source, Target, Tile, Window};
 
 /// What a fully connected layer computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,36 +31,14 @@ pub fn fully_connected(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
+    // A convolution of one pixel with as many channels as there are inputs.
     let inputs = input.vector()?;
-    let outputs = tile.channels;
-    let length = outputs.checked_mul(inputs.len());
-    let filters = length.and_then(|length| weights.get(..length));
-    let filters = filters.ok_or(KernelError::ConstantsTooShort)?;
-    if inputs.is_empty() || channels.len() < outputs {
-        return Err(KernelError::ConstantsTooShort);
-    }
     let [y, x] = tile.output_start;
-    let start = output.layout.column(x);
-    let bytes = output.row(y)?.get_mut(start..start.wrapping_add(outputs));
-    let bytes = bytes.ok_or(KernelError::OutOfBounds)?;
-
-    let zero = i32::from(op.input_zero);
-    let start = match i32::from(op.weight_zero) {
-        0 => 0,
-        factor => less_sum(inputs, zero, factor, 0),
-    };
-    let (blocks, rest) = bytes.as_chunks_mut::<BLOCK>();
-    let done = blocks.len() * BLOCK;
-    let block_filters = parts(filters, BLOCK, inputs.len());
-    for (index, (bytes, filters)) in blocks.iter_mut().zip(block_filters).enumerate() {
-        let mut sums = [start; BLOCK];
-        dot_block(inputs, split_filters(filters, inputs.len()), zero, &mut sums);
-        op.output.write(&sums, channels.from(index * BLOCK), bytes);
-    }
-    let rows = parts(filters, 1, inputs.len()).skip(done);
-    for (offset, (byte, weights)) in rest.iter_mut().zip(rows).enumerate() {
-        let sum = dot(inputs, weights, zero, start);
-        op.output.write(&[sum], channels.from(done + offset), core::slice::from_mut(byte));
-    }
-    Ok(())
+    let layout = Layout { first: [y, x], ..Layout::whole(1, 1, inputs.len()) };
+    let valid_end = [y.saturating_add(1), x.saturating_add(1)];
+    let tile = Tile { output_size: [1, 1], valid_start: [y, x], valid_end, ..*tile };
+    let window = Window { size: [1, 1], stride: [1, 1], dilation: [1, 1], padding: [0, 0] };
+    let FullyConnected { input_zero, weight_zero, output: to } = *op;
+    let op = Conv { window, groups: 1, input_zero, weight_zero, output: to };
+    conv(&op, &tile, &Source::new(inputs, layout)?, output, weights, channels)
 }

@@ -43,7 +43,7 @@ pub fn local_response(
     }
     // A box has channels; `runs` refuses a tile that has not as many.
     let channels = tile.channels.max(1);
-    runs(tile, [input], output, |[input], output| {
+    runs(tile, input, output, |input, output| {
         for (input, output) in input.chunks_exact(channels).zip(output.chunks_exact_mut(channels)) {
             pixel(op, input, output);
         }

@@ -18,7 +18,7 @@ pub fn lut(
     input: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    runs(tile, [input], output, |[input], output| {
+    runs(tile, input, output, |input, output| {
         for (byte, x) in output.iter_mut().zip(input) {
             *byte = table[usize::from(*x)];
         }

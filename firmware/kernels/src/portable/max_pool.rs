@@ -59,7 +59,7 @@ pub fn max_pool(
 
 /// Makes each of the bytes the larger of itself and the other.
 #[inline(never)]
-pub(crate) fn keep_largest(largest: &mut [u8], bytes: &[u8]) {
+pub(super) fn keep_largest(largest: &mut [u8], bytes: &[u8]) {
     for (largest, byte) in largest.iter_mut().zip(bytes) {
         *largest = (*largest as i8).max(*byte as i8) as u8;
     }

@@ -1,6 +1,6 @@
 //! Product of two tensors.
 
-use super::pairs::pairs;
+use super::runs::each_pair;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
 use crate::requantise::Multiplier;
@@ -29,7 +29,7 @@ pub fn mul(
 ) -> Result<(), KernelError> {
     let factor = op.product.prepare();
     let [a_zero, b_zero] = op.input_zero.map(i32::from);
-    pairs(tile, [first, second], output, |a, b| {
+    each_pair(tile, [first, second], output, |a, b| {
         let product = (i32::from(a as i8) - a_zero) * (i32::from(b as i8) - b_zero);
         op.output.byte(product, &factor)
     })

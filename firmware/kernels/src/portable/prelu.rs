@@ -1,6 +1,6 @@
 //! A slope of its own for the negative values of each channel, or of each element.
 
-use super::pairs::pairs;
+use super::runs::each_pair;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
 use crate::requantise::Multiplier;
@@ -32,7 +32,7 @@ pub fn prelu(
 ) -> Result<(), KernelError> {
     let (positive, negative) = (op.positive.prepare(), op.negative.prepare());
     let [zero, slope_zero] = op.input_zero.map(i32::from);
-    pairs(tile, [input, slopes], output, |x, slope| {
+    each_pair(tile, [input, slopes], output, |x, slope| {
         let x = i32::from(x as i8) - zero;
         if x >= 0 {
             op.output.byte(x, &positive)

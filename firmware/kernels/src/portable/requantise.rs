@@ -1,6 +1,7 @@
 //! Copies with a change of scale and a clamp.
 
-use super::runs::runs;
+use super::runs::{copy, runs};
+use crate::clamp::clamp;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
 use crate::requantise::Multiplier;
@@ -30,11 +31,10 @@ pub fn requantise(
     let same_scale = op.factor == Multiplier::ONE && op.input_zero == op.output.zero;
     let factor = op.factor.prepare();
     let zero = i32::from(op.input_zero);
-    runs(tile, [input], output, |[input], output| {
+    runs(tile, input, output, |input, output| {
         if same_scale {
-            for (byte, x) in output.iter_mut().zip(input) {
-                *byte = op.output.clamp(*x);
-            }
+            copy(output, input);
+            clamp(&op.output, output);
         } else {
             for (byte, x) in output.iter_mut().zip(input) {
                 *byte = op.output.byte(i32::from(*x as i8) - zero, &factor);

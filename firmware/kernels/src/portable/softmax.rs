@@ -7,6 +7,7 @@
 
 use super::fixed::{exp_of_negative, reciprocal_of_one_plus};
 use super::runs::runs;
+use crate::dsp::{larger_bytes, word};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 use crate::requantise::{Multiplier, doubling_high_product, rounding_right_shift};
@@ -37,7 +38,7 @@ pub fn softmax(
     // A box has channels; `runs` refuses a tile that has not as many.
     let channels = tile.channels.max(1);
     if tile.outputs(0).len().saturating_mul(tile.outputs(1).len()).saturating_mul(channels) <= FEW {
-        return runs(tile, [input], output, |[input], output| {
+        return runs(tile, input, output, |input, output| {
             for (input, output) in
                 input.chunks_exact(channels).zip(output.chunks_exact_mut(channels))
             {
@@ -46,7 +47,7 @@ pub fn softmax(
         });
     }
     let mut exponentials = [NOT_YET; DIFFERENCES];
-    runs(tile, [input], output, |[input], output| {
+    runs(tile, input, output, |input, output| {
         for (input, output) in input.chunks_exact(channels).zip(output.chunks_exact_mut(channels)) {
             pixel(op, &mut exponentials, input, output);
         }
@@ -68,7 +69,12 @@ const FEW: usize = 64;
 /// The largest of a pixel's values.
 #[inline(never)]
 fn largest(input: &[u8]) -> u8 {
-    input.iter().map(|byte| *byte as i8).max().unwrap_or(0) as u8
+    const SMALLEST: u8 = i8::MIN as u8;
+    let (words, rest) = input.as_chunks();
+    let least = u32::from_le_bytes([SMALLEST; 4]);
+    let four = words.iter().fold(least, |largest, bytes| larger_bytes(largest, word(bytes)));
+    let bytes = rest.iter().copied().chain(four.to_le_bytes());
+    bytes.fold(SMALLEST, |largest, byte| if byte as i8 > largest as i8 { byte } else { largest })
 }
 
 fn pixel_of_few(op: &Softmax, input: &[u8], output: &mut [u8]) {
@@ -87,26 +93,46 @@ fn pixel_of_few(op: &Softmax, input: &[u8], output: &mut [u8]) {
 
 fn pixel(op: &Softmax, exponentials: &mut [i32; DIFFERENCES], input: &[u8], output: &mut [u8]) {
     let largest = largest(input);
-    let mut sum = 0i32;
-    for byte in input {
-        // As unsigned numbers the bytes differ by as much, modulo 256.
-        let difference = largest.wrapping_sub(*byte);
+    let mut exponential = |difference: u8| {
         let exponential = &mut exponentials[usize::from(difference)];
         if *exponential == NOT_YET {
             *exponential = of_difference(op, -i32::from(difference));
         }
-        sum = sum.wrapping_add(rounding_right_shift(*exponential, SUM_BITS));
+        *exponential
+    };
+    // As unsigned numbers the bytes differ by as much, modulo 256.
+    if input.len() < MANY {
+        let mut sum = 0i32;
+        for byte in input {
+            let part = rounding_right_shift(exponential(largest.wrapping_sub(*byte)), SUM_BITS);
+            sum = sum.wrapping_add(part);
+        }
+        let shares = Shares::of(sum);
+        for (to, byte) in output.iter_mut().zip(input) {
+            *to = shares.share(exponential(largest.wrapping_sub(*byte)));
+        }
+        return;
+    }
+    let mut counts = [0i32; DIFFERENCES];
+    for byte in input {
+        counts[usize::from(largest.wrapping_sub(*byte))] += 1;
+    }
+    let mut sum = 0i32;
+    for (difference, count) in counts.iter().enumerate() {
+        if *count > 0 {
+            let part = rounding_right_shift(exponential(difference as u8), SUM_BITS);
+            sum = sum.wrapping_add(part.wrapping_mul(*count));
+        }
     }
     let shares = Shares::of(sum);
-    if input.len() < MANY {
-        for (to, byte) in output.iter_mut().zip(input) {
-            *to = shares.share(exponentials[usize::from(largest.wrapping_sub(*byte))]);
+    // Counts make room for results.
+    for (difference, count) in counts.iter_mut().enumerate() {
+        if *count > 0 {
+            *count = i32::from(shares.share(exponential(difference as u8)));
         }
-    } else {
-        let shares = exponentials.map(|exponential| shares.share(exponential));
-        for (to, byte) in output.iter_mut().zip(input) {
-            *to = shares[usize::from(largest.wrapping_sub(*byte))];
-        }
+    }
+    for (to, byte) in output.iter_mut().zip(input) {
+        *to = counts[usize::from(largest.wrapping_sub(*byte))] as u8;
     }
 }
 

@@ -1,6 +1,7 @@
 //! Mean over a window, sixteen channels at a time.
 
-use super::sums::{Area, BLOCK, add_up};
+use super::sums::{Area, outputs_of_sums};
+use crate::clamp::clamp;
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 use crate::portable::AveragePool;
@@ -19,30 +20,21 @@ pub fn average_pool(
 ) -> Result<(), KernelError> {
     op.pool.check(tile, input)?;
     let window = &op.pool.window;
-    let target = output.layout;
-    for y in tile.outputs(0) {
-        let rows = window.taps(0, y, tile);
-        let line = output.row(y)?;
-        for x in tile.outputs(1) {
-            let columns = window.taps(1, x, tile);
-            let (count, offset) = op.divisor([y, x], [&rows, &columns])?;
-            let area = Area {
-                first: [rows.position, columns.position],
-                size: [rows.count, columns.count],
-                step: window.dilation,
-            };
-            let start = target.column(x);
-            let pixel = line.get_mut(start..start.wrapping_add(tile.channels));
-            let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            for (block, bytes) in pixel.chunks_mut(BLOCK).enumerate() {
-                let mut sums = [offset; BLOCK];
-                let sums = sums.get_mut(..bytes.len()).unwrap_or(&mut []);
-                add_up(input, &area, block * BLOCK, sums)?;
-                for (byte, sum) in bytes.iter_mut().zip(sums) {
-                    *byte = op.pool.output.clamp(mean(*sum, count, op.halves_up) as u8);
-                }
-            }
+    let area = |[y, x]: [i32; 2]| {
+        let (rows, columns) = (window.taps(0, y, tile), window.taps(1, x, tile));
+        let (count, offset) = op.divisor([y, x], [&rows, &columns])?;
+        let area = Area {
+            first: [rows.position, columns.position],
+            size: [rows.count, columns.count],
+            step: window.dilation,
+        };
+        Ok((area, [count, offset]))
+    };
+    let finish = |[count, offset]: [i32; 2], sums: &[i32], bytes: &mut [u8]| {
+        for (byte, sum) in bytes.iter_mut().zip(sums) {
+            *byte = mean(sum.wrapping_add(offset), count, op.halves_up) as u8;
         }
-    }
-    Ok(())
+        clamp(&op.pool.output, bytes);
+    };
+    outputs_of_sums(tile, input, output, false, &area, &finish)
 }

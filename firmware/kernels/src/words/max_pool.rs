@@ -1,12 +1,10 @@
 //! Maximum over a window, four bytes at a time and up to four taps in one pass over a pixel.
 
-use crate::dsp::{larger_bytes, smaller_bytes, store_word, word};
+use crate::clamp::clamp;
+use crate::dsp::keep_largest;
 use crate::error::KernelError;
-use crate::geometry::{Output, Source, Target, Tile};
+use crate::geometry::{Source, Target, Tile};
 use crate::portable::Pool;
-
-/// Taps that are looked at in one pass.
-const PASS: usize = 4;
 
 /// Takes the largest value that each window sees; a window that sees no input is refused.
 ///
@@ -19,118 +17,85 @@ pub fn max_pool(
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
     op.check(tile, input)?;
-    let (layout, target) = (input.layout, output.layout);
-    let channels = layout.channels;
-    let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
+    let (layout, target, window) = (input.layout, output.layout, &op.window);
+    let pitch = |axis: usize, pitch: usize| pitch.wrapping_mul(window.dilation[axis] as usize);
+    let (down, across) = (pitch(0, layout.row_pitch), pitch(1, layout.column_pitch));
     for y in tile.outputs(0) {
-        let rows = op.window.taps(0, y, tile);
+        let rows = window.taps(0, y, tile);
+        if rows.count == 0 {
+            return Err(KernelError::Shape);
+        }
         let to = output.row(y)?;
-        for x in tile.outputs(1) {
-            let columns = op.window.taps(1, x, tile);
-            if rows.count == 0 || columns.count == 0 {
-                return Err(KernelError::Shape);
-            }
-            let start = target.column(x);
-            let pixel = to.get_mut(start..start.wrapping_add(channels));
-            let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            let mut pass = Pass { taps: [&[]; PASS], count: 0, started: false };
-            let mut row = rows.position;
-            for _ in 0..rows.count {
-                let line = input.row(row)?;
-                let mut start = layout.column(columns.position);
-                for _ in 0..columns.count {
-                    let seen = line.get(start..start.wrapping_add(channels));
-                    pass.take(seen.ok_or(KernelError::OutOfBounds)?, pixel);
-                    start = start.wrapping_add(step);
+        let mut done = 0;
+        while done < rows.count {
+            // Rows that follow each other in memory.
+            let row = rows.position.wrapping_add(window.dilation[0].wrapping_mul(done as i32));
+            let (bytes, run) = input.run([row, layout.first[1]], layout.columns)?;
+            let count = run.div_ceil(window.dilation[0].max(1) as usize).min(rows.count - done);
+            for x in tile.outputs(1) {
+                let columns = window.taps(1, x, tile);
+                let start = target.column(x);
+                let pixel = to.get_mut(start..start.wrapping_add(layout.channels));
+                let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
+                let mut pass = Pass { places: [0; TAPS], count: 0, own: done > 0 };
+                let mut row = layout.column(columns.position);
+                for _ in 0..count {
+                    let mut place = row;
+                    for _ in 0..columns.count {
+                        pass.take(place, bytes, pixel)?;
+                        place = place.wrapping_add(across);
+                    }
+                    row = row.wrapping_add(down);
                 }
-                row = row.wrapping_add(op.window.dilation[0]);
+                pass.finish(bytes, pixel)?;
             }
-            pass.finish(pixel);
-            if op.output.is_narrow() {
-                clamp(&op.output, pixel);
+            done += count;
+        }
+        if op.output.is_narrow() {
+            for x in tile.outputs(1) {
+                let start = target.column(x);
+                let pixel = to.get_mut(start..start.wrapping_add(layout.channels));
+                clamp(&op.output, pixel.unwrap_or(&mut []));
             }
         }
     }
     Ok(())
 }
 
+/// Taps that are looked at in one pass.
+const TAPS: usize = 4;
+
 /// Taps that were seen but not looked at yet.
-struct Pass<'a> {
-    taps: [&'a [u8]; PASS],
+struct Pass {
+    places: [usize; TAPS],
     count: usize,
-    /// Whether the pixel holds the largest of others already.
-    started: bool,
+    /// Whether the pixel holds the largest of others already: it takes the first tap's place.
+    own: bool,
 }
 
-impl<'a> Pass<'a> {
+impl Pass {
     #[inline(always)]
-    fn take(&mut self, tap: &'a [u8], pixel: &mut [u8]) {
-        if self.count == PASS - usize::from(self.started) {
-            self.finish(pixel);
+    fn take(&mut self, place: usize, bytes: &[u8], pixel: &mut [u8]) -> Result<(), KernelError> {
+        if self.count == 0 {
+            // Where taps are missing in the end, the first one stands for them.
+            self.places = [place; TAPS];
+            self.count = usize::from(self.own);
         }
-        // Where taps are missing in the end, the first one stands for them.
-        match self.count {
-            0 => self.taps = [tap; PASS],
-            1 => self.taps[1] = tap,
-            2 => self.taps[2] = tap,
-            _ => self.taps[3] = tap,
+        if let Some(to) = self.places.get_mut(self.count) {
+            *to = place;
         }
         self.count += 1;
+        if self.count == TAPS { self.finish(bytes, pixel) } else { Ok(()) }
     }
 
     /// Makes the pixel the largest of the taps, and of itself once it was started.
-    #[inline(always)]
-    fn finish(&mut self, pixel: &mut [u8]) {
-        let [a, b, c, d] = self.taps;
-        if self.started {
-            larger(pixel, [a, b, c]);
-        } else {
-            largest(pixel, [a, b, c, d]);
+    #[inline(never)]
+    fn finish(&mut self, bytes: &[u8], pixel: &mut [u8]) -> Result<(), KernelError> {
+        if self.count == 0 {
+            return if self.own { Ok(()) } else { Err(KernelError::Shape) };
         }
-        self.count = 0;
-        self.started = true;
-    }
-}
-
-/// Makes each byte the largest of four; all are as long as the pixel.
-#[inline(never)]
-fn largest(pixel: &mut [u8], taps: [&[u8]; 4]) {
-    let (words, rest) = pixel.as_chunks_mut();
-    let [(a, a_rest), (b, b_rest), (c, c_rest), (d, d_rest)] = taps.map(<[u8]>::as_chunks);
-    for ((((to, a), b), c), d) in words.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-        let (a, c) = (larger_bytes(word(a), word(b)), larger_bytes(word(c), word(d)));
-        store_word(to, larger_bytes(a, c));
-    }
-    let others = b_rest.iter().zip(c_rest).zip(d_rest);
-    for ((to, a), ((b, c), d)) in rest.iter_mut().zip(a_rest).zip(others) {
-        let [a, b, c, d] = [*a, *b, *c, *d].map(|byte| byte as i8);
-        *to = a.max(b).max(c).max(d) as u8;
-    }
-}
-
-/// Makes each byte the largest of itself and three others; all are as long as the pixel.
-#[inline(never)]
-fn larger(pixel: &mut [u8], taps: [&[u8]; 3]) {
-    let (words, rest) = pixel.as_chunks_mut();
-    let [(a, a_rest), (b, b_rest), (c, c_rest)] = taps.map(<[u8]>::as_chunks);
-    for (((to, a), b), c) in words.iter_mut().zip(a).zip(b).zip(c) {
-        let (a, c) = (larger_bytes(word(to), word(a)), larger_bytes(word(b), word(c)));
-        store_word(to, larger_bytes(a, c));
-    }
-    for ((to, a), (b, c)) in rest.iter_mut().zip(a_rest).zip(b_rest.iter().zip(c_rest)) {
-        let [own, a, b, c] = [*to, *a, *b, *c].map(|byte| byte as i8);
-        *to = own.max(a).max(b).max(c) as u8;
-    }
-}
-
-/// Clamps the bytes of a pixel.
-pub(super) fn clamp(to: &Output, pixel: &mut [u8]) {
-    let [least, most] = [to.min, to.max].map(|bound| u32::from_ne_bytes([bound as u8; 4]));
-    let (words, rest) = pixel.as_chunks_mut();
-    for bytes in words {
-        store_word(bytes, larger_bytes(smaller_bytes(word(bytes), most), least));
-    }
-    for byte in rest {
-        *byte = to.clamp(*byte);
+        let fits = keep_largest(pixel, bytes, self.places, self.own);
+        (self.count, self.own) = (0, true);
+        if fits { Ok(()) } else { Err(KernelError::OutOfBounds) }
     }
 }
