@@ -11,6 +11,7 @@ mod order;
 mod overlay;
 mod page;
 mod reference;
+mod stream;
 mod swapnn;
 
 use std::path::PathBuf;
@@ -63,6 +64,8 @@ enum Command {
     Overlay,
     /// Swapping to a card as published, beside what the SwapNN paper prints
     Swapnn,
+    /// Our schedule for a card, beside its lower bounds
+    Stream,
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -109,6 +112,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             return Ok(());
         }
         Command::Swapnn => return swapnn::swapnn(json),
+        Command::Stream => return stream::streams(json),
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);

@@ -16,6 +16,7 @@ mod report;
 mod share;
 pub mod simulate;
 mod strategy;
+pub mod stream;
 pub mod swap;
 pub mod tflm;
 
@@ -191,7 +192,8 @@ pub fn unsuited(model: &Model, strategy: Strategy) -> Option<String> {
         | Strategy::Overlay
         | Strategy::OverlayStaged
         | Strategy::Auto
-        | Strategy::Swap => None,
+        | Strategy::Swap
+        | Strategy::Stream => None,
     }
 }
 

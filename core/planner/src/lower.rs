@@ -8,7 +8,7 @@ mod layer;
 mod op;
 mod program;
 
-pub use fuse::fuse_pools;
+pub use fuse::{fuse_pools, fuse_pools_where};
 pub use layer::{Layer, layers, tensors};
 pub use program::{Stored, order_rows, program};
 

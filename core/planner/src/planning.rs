@@ -4,10 +4,10 @@
 use crate::costs::Costs;
 use crate::strategy::overlay::Overlaid;
 use crate::strategy::{self, Search};
-use crate::{Options, PlanError, Planned, Strategy, report, simulate, swap};
+use crate::{Options, PlanError, Planned, Strategy, report, simulate, stream, swap};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::Bytes;
+use tilewright_plan::{Bytes, Plan};
 use tilewright_report::MemoryMap;
 
 /// How far planning is.
@@ -40,7 +40,7 @@ impl Planning {
             Strategy::External | Strategy::Overlay | Strategy::OverlayStaged => {
                 Box::new(strategy::external::Placing::new(model)?)
             }
-            Strategy::Swap => Box::new(strategy::swap::Placing),
+            Strategy::Swap | Strategy::Stream => Box::new(strategy::swap::Placing),
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
         };
         Ok(Self { strategy, options: options.clone(), overlaid: None, search })
@@ -73,20 +73,37 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if there is none.
     pub fn finish(self, model: &Model, board: &Board) -> Result<Planned, PlanError> {
-        let costs = Costs::on(board);
         let stages = self.search.stages();
         let (found, bound) = self.search.finish(model)?;
         let (strategy, options) = (self.strategy, &self.options);
         let plan = strategy::plan_of(model, board, strategy, self.overlaid, options, found)?;
-        let (card, frames) = (options.card_in(board), options.frames.get());
-        if self.strategy == Strategy::Swap {
-            return swap::planned(plan, model, board, options);
+        match strategy {
+            Strategy::Swap => return swap::planned(plan, model, board, options),
+            Strategy::Stream => return stream::planned(model, board, strategy, options),
+            _ => {}
         }
-        let timeline = simulate::predict(&plan, board, &costs, card.as_ref(), frames);
-        let memory = MemoryMap::of(&plan);
-        let mut report =
-            report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
-        report.stages = stages;
-        Ok(Planned { plan, memory, timeline, report })
+        let mut planned = described(plan, model, board, options, bound);
+        planned.report.stages = stages;
+        if strategy == Strategy::Auto && !planned.report.fits {
+            return strategy::beyond::best(planned, model, board, options);
+        }
+        Ok(planned)
     }
+}
+
+/// A plan with its predicted run, its memory map and its report; `bound` is what no plan of the
+/// strategy goes below, if that is known.
+pub fn described(
+    plan: Plan,
+    model: &Model,
+    board: &Board,
+    options: &Options,
+    bound: Option<Bytes>,
+) -> Planned {
+    let costs = Costs::on(board);
+    let (card, frames) = (options.card_in(board), options.frames.get());
+    let timeline = simulate::predict(&plan, board, &costs, card.as_ref(), frames);
+    let memory = MemoryMap::of(&plan);
+    let report = report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
+    Planned { plan, memory, timeline, report }
 }

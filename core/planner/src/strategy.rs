@@ -1,6 +1,7 @@
 //! The strategies.
 
 pub mod auto;
+pub mod beyond;
 pub mod external;
 pub mod overlay;
 pub mod ping_pong;
@@ -41,11 +42,14 @@ pub enum Strategy {
     Overlay,
     /// As `overlay`, with outputs made in SRAM and moved from there.
     OverlayStaged,
-    /// The best of all, with layers in rows whose output overlaps their input.
+    /// The best of all: in SRAM, with layers in rows whose output overlaps their input; else from
+    /// external memory; else streamed from a card.
     Auto,
     /// Weights and activations on a card, in buffers of one size (SwapNN): simulated, without a
     /// program.
     Swap,
+    /// Weights streamed from a card, activations kept in SRAM: simulated, without a program.
+    Stream,
 }
 
 impl Strategy {
@@ -61,7 +65,7 @@ impl Strategy {
     ];
 
     /// Those whose plans are simulated only.
-    pub const SIMULATED: [Self; 1] = [Self::Swap];
+    pub const SIMULATED: [Self; 2] = [Self::Swap, Self::Stream];
 
     /// The name that the command line and reports use.
     #[must_use]
@@ -75,6 +79,7 @@ impl Strategy {
             Self::OverlayStaged => "overlay-staged",
             Self::Auto => "auto",
             Self::Swap => "swap",
+            Self::Stream => "stream",
         }
     }
 }
@@ -85,7 +90,9 @@ impl Strategy {
     pub fn lacks(self, board: &Board) -> Option<String> {
         match self {
             Self::Resident | Self::Reordered | Self::PingPong | Self::Auto => None,
-            Self::Swap => board.slot.is_none().then(|| "it has no place for a card".to_owned()),
+            Self::Swap | Self::Stream => {
+                board.slot.is_none().then(|| "it has no place for a card".to_owned())
+            }
             Self::External => external::obstacle(board),
             Self::Overlay | Self::OverlayStaged => overlay::obstacle(board),
         }
@@ -159,7 +166,8 @@ pub fn plan_of(
         | Strategy::Reordered
         | Strategy::PingPong
         | Strategy::Auto
-        | Strategy::Swap => {
+        | Strategy::Swap
+        | Strategy::Stream => {
             let Arranged { tensors, parts, height } = found.arranged;
             let mut plan = lower::draft(model, &found.layers, &parts, tensors)?;
             plan.space_bytes[Space::Arena as usize] = height;

@@ -15,9 +15,9 @@
 //! last. Layers that turn elements into elements are computed with the layer
 //! before them, and biases and multipliers stay in flash, as the paper moves neither.
 
-mod bound;
+pub(crate) mod bound;
 mod graph;
-mod layers;
+pub(crate) mod layers;
 mod outcome;
 mod schedule;
 mod tiles;
@@ -162,7 +162,11 @@ pub(crate) fn of_plan(
     let graph = Graph::of(&layers, &tilings, &pools);
     let transfers = Transfers::new(board, Some(&card));
     let run = schedule::schedule(&graph, &pools, &transfers, frames);
-    let bound = bound::bound(&layers, board, &card, sram, frames);
+    let of_layers: Vec<[u64; 2]> = layers.iter().map(|l| [l.weights, l.cycles]).collect();
+    let input = layers.iter().flat_map(|layer| &layer.operands);
+    let input = input.filter(|operand| operand.producer.is_none());
+    let input = input.map(|o| o.shape.map(u64::from).iter().product::<u64>()).sum();
+    let bound = bound::bound(&of_layers, input, board, &card, sram, frames);
     Ok(Swapped {
         pools,
         frames,

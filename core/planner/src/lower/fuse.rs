@@ -7,7 +7,17 @@ use tilewright_plan::{Kernel, Work};
 /// Makes one layer of each convolution and the max pool behind it, where nothing else needs what
 /// lies between; it stands where the convolution stood.
 #[must_use]
-pub fn fuse_pools(model: &Model, mut layers: Vec<Layer>) -> Vec<Layer> {
+pub fn fuse_pools(model: &Model, layers: Vec<Layer>) -> Vec<Layer> {
+    fuse_pools_where(model, layers, |_| true)
+}
+
+/// As [`fuse_pools`], of pools with such windows only.
+#[must_use]
+pub fn fuse_pools_where(
+    model: &Model,
+    mut layers: Vec<Layer>,
+    is_wanted: impl Fn(&Window) -> bool,
+) -> Vec<Layer> {
     let roots = roots(model);
     let mut readers = vec![0usize; model.tensors.len()];
     for id in model.nodes.iter().flat_map(|node| &node.inputs).chain(&model.outputs) {
@@ -32,7 +42,9 @@ pub fn fuse_pools(model: &Model, mut layers: Vec<Layer>) -> Vec<Layer> {
         let Some(conv) = maker[between.0] else { continue };
         let (pool, writes) = (layer.node, layer.writes.clone());
         let nodes = [layers[conv].node, pool].map(|id| &model.nodes[id.0]);
-        if roots[between.0] == *between && are_one(model, nodes, *between) {
+        let Op::MaxPool { window, .. } = &nodes[1].op else { continue };
+        let is_whole = roots[between.0] == *between;
+        if is_wanted(window) && is_whole && are_one(model, nodes, *between) {
             layers[conv].work = Work::Kernel(Kernel::ConvMaxPool);
             layers[conv].pool = Some(pool);
             layers[conv].writes = writes;

@@ -72,6 +72,19 @@ impl<'b> Transfers<'b> {
         Cycles(set_up) + cycles(ps, self.board.core.clock.hertz)
     }
 
+    /// What it takes to go on with an open command by `bytes` more.
+    #[must_use]
+    pub fn more(&self, bytes: u64, direction: Direction) -> Cycles {
+        let Some(card) = self.card else { return self.command(bytes, direction) };
+        let fixed = match direction {
+            Direction::Read => card.read.fixed_ns,
+            Direction::Write => card.write.fixed_ns,
+        };
+        let fixed = cycles(u128::from(fixed) * 1000, self.board.core.clock.hertz);
+        // `-` stops at zero.
+        self.command(bytes, direction) - fixed
+    }
+
     /// The memory that a space lies in.
     fn memory(&self, space: Option<Space>) -> Option<&Memory> {
         let first = |kind| self.board.memory.iter().find(|memory| memory.kind == kind);

@@ -25,7 +25,7 @@
 //! [`external`]: super::external
 
 mod buffers;
-mod hazards;
+pub mod hazards;
 mod partition;
 mod pipeline;
 

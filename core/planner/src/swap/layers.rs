@@ -2,7 +2,7 @@
 
 use crate::costs::Costs;
 use tilewright_model::Model;
-use tilewright_plan::{Instruction, Kernel, Op, Plan, Work};
+use tilewright_plan::{Instruction, Kernel, Op, Plan, PoolBehind, Work};
 
 /// How many bytes the weights of a depthwise convolution are counted as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct Window {
     pub size: [u32; 2],
     /// Stride.
     pub stride: [u32; 2],
+    /// Padding above and left.
+    pub padding: [u32; 2],
 }
 
 /// A layer, with those that are computed with it.
@@ -61,6 +63,8 @@ pub struct SwapLayer {
     pub weights: u64,
     /// Cycles of all of it.
     pub cycles: u64,
+    /// Whether the model gives its output.
+    pub is_given: bool,
 }
 
 /// The layers of a lowered plan.
@@ -100,11 +104,16 @@ pub fn layers(plan: &Plan, model: &Model, costs: &Costs, depthwise: Depthwise) -
                 way: way(&layer.work, op),
                 weights: layer.nodes.iter().map(|node| weights(model, *node, depthwise)).sum(),
                 cycles,
+                is_given: false,
             });
         }
         for tensor in &layer.writes {
             made_by[*tensor as usize] = Some(index);
         }
+    }
+    let outputs = plan.programs.iter().flat_map(|program| &program.outputs);
+    for index in outputs.filter_map(|io| made_by[io.tensor as usize]) {
+        layers[index].is_given = true;
     }
     layers
 }
@@ -144,17 +153,28 @@ const fn is_elementwise(work: &Work) -> bool {
 
 fn way(work: &Work, op: Option<&Op>) -> Way {
     let (Work::Kernel(kernel), Some(op)) = (work, op) else { return Way::Runs };
-    let point = Window { size: [1; 2], stride: [1; 2] };
+    let point = Window { size: [1; 2], stride: [1; 2], padding: [0; 2] };
+    let pool = PoolBehind::of(op);
     match kernel {
-        Kernel::Conv | Kernel::Depthwise | Kernel::MaxPool | Kernel::AveragePool => {
-            let axis = |axis: usize| {
+        Kernel::Conv
+        | Kernel::Depthwise
+        | Kernel::MaxPool
+        | Kernel::AveragePool
+        | Kernel::ConvMaxPool => {
+            // Of a pool behind it the windows' windows.
+            let [mut size, mut stride, mut padding] = [[0; 2]; 3];
+            for axis in 0..2 {
                 let dilation = u32::from(op.dilation[axis]).max(1);
-                (u32::from(op.window[axis]).max(1) - 1) * dilation + 1
-            };
-            Way::Squares(Window {
-                size: [axis(0), axis(1)],
-                stride: op.stride.map(|stride| u32::from(stride).max(1)),
-            })
+                size[axis] = (u32::from(op.window[axis]).max(1) - 1) * dilation + 1;
+                stride[axis] = u32::from(op.stride[axis]).max(1);
+                padding[axis] = u32::from(op.padding[axis]);
+                if let Some(pool) = &pool {
+                    size[axis] += (u32::from(pool.window[axis]).max(1) - 1) * stride[axis];
+                    padding[axis] += u32::from(pool.padding[axis]) * stride[axis];
+                    stride[axis] *= u32::from(pool.stride[axis]).max(1);
+                }
+            }
+            Way::Squares(Window { size, stride, padding })
         }
         Kernel::Add
         | Kernel::Sub
@@ -172,8 +192,7 @@ fn way(work: &Work, op: Option<&Op>) -> Way {
         | Kernel::Gather
         | Kernel::TransposeConv
         | Kernel::ResizeNearest
-        | Kernel::ResizeBilinear
-        | Kernel::ConvMaxPool => Way::Runs,
+        | Kernel::ResizeBilinear => Way::Runs,
     }
 }
 

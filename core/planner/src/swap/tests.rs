@@ -27,6 +27,7 @@ impl Chain {
             way,
             weights,
             cycles,
+            is_given: false,
         });
         self.1 = output;
         self
@@ -36,9 +37,9 @@ impl Chain {
         let [height, width, _] = self.1;
         let side = |input: u32| (input + 2 * padding - size) / stride + 1;
         let output = [side(height), side(width), channels];
-        let (size, stride) = ([size; 2], [stride; 2]);
+        let (size, stride, padding) = ([size; 2], [stride; 2], [padding; 2]);
         let macs = u64::from(output[0]) * u64::from(output[1]) * weights.max(1);
-        self.push(output, Way::Squares(Window { size, stride }), weights, macs)
+        self.push(output, Way::Squares(Window { size, stride, padding }), weights, macs)
     }
 
     fn conv(self, channels: u32) -> Self {
@@ -172,7 +173,9 @@ proptest! {
         prop_assert!(done.first_frame <= done.end);
         let board = tilewright_board::find("paper-swapnn-8m").unwrap();
         let card = tilewright_board::find_card("paper-swapnn").unwrap();
-        let least = bound::bound(&chain.0, &board, &card, pools.bytes(), frames);
+        let layers: Vec<[u64; 2]> = chain.0.iter().map(|l| [l.weights, l.cycles]).collect();
+        let input = u64::from(3 * side * side);
+        let least = bound::bound(&layers, input, &board, &card, pools.bytes(), frames);
         prop_assert!(least.0 <= done.end, "{} > {}", least.0, done.end);
     }
 }

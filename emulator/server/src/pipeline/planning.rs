@@ -186,16 +186,17 @@ pub fn does_not_fit(report: &PlanReport) -> Option<Problem> {
 /// is simulated only; nothing if it has one.
 #[must_use]
 pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
-    let is_simulated = Strategy::SIMULATED.iter().any(|known| known.name() == report.strategy);
-    if is_simulated {
+    let layers = report.without_kernel();
+    // Swapped to a card, or streamed from it.
+    if layers.is_none() && !report.runnable && report.io_tasks.is_some() {
         return Some(Problem::new(
             Blame::BadInput,
-            format!("Plans of strategy '{}' are simulated only.", report.strategy),
+            format!("This plan of strategy '{}' is simulated only.", report.strategy),
             "--strategy",
             "Look at it with `tilewright plan`; choose another strategy to run the model.",
         ));
     }
-    let layers = report.without_kernel()?;
+    let layers = layers?;
     Some(Problem::new(
         Blame::BadInput,
         format!("The model cannot run: no kernel computes {layers}."),

@@ -1,0 +1,264 @@
+//! Networks streamed from a card: our own schedule, in contrast to the published one ([`crate::swap`]).
+//!
+//! Weights come from the card in the order of their use, as far ahead as SRAM has room, across the
+//! borders of layers and frames. Layers are taken in groups (`groups`): a layer on its own with input
+//! and output in SRAM reads its weights once; several layers go through their rows together, strip by
+//! strip, so that of the activations between them a few rows are in SRAM; their weights stay there, or
+//! come again for each strip. Which groups, strips and weights is chosen by dynamic programming
+//! (`choose`), for the least time, then the fewest bytes written and read. Activations leave for the
+//! card only between groups where SRAM cannot hold them. The last fully connected layers may take
+//! several frames at once, with weights read once for all.
+//!
+//! Each buffer has a place for as long as its steps need it (`place`); the order of both lanes
+//! is fixed while planning, from the durations as they are predicted (`emit`). A step waits only for
+//! steps that were planned before it, so that no durations whatever lead to a deadlock.
+//!
+//! The card's data lie in the order of their reads. A read that goes on where the one before ended
+//! belongs to the same open command; all others pay for a command of their own. Kernels are taken to
+//! cost for a part of a layer its part of the layer's cycles.
+
+mod batch;
+mod choose;
+mod emit;
+mod groups;
+mod network;
+mod outcome;
+mod place;
+
+use crate::costs::Costs;
+use crate::simulate::Transfers;
+use crate::swap::bound;
+use crate::swap::layers::{self, SwapLayer};
+use crate::{Options, PlanError, lower, share};
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::{Bytes, Cycles, LaneKind, Plan, Program};
+use tilewright_report::Slice;
+
+pub(crate) use outcome::planned;
+
+use batch::Batch;
+use emit::{Emitted, Emitter};
+use groups::Border;
+use network::Network;
+
+/// Most steps of both lanes that are scheduled: more would fill memory.
+const MOST_STEPS: u64 = 2_000_000;
+/// Most frames that the last layers take at once.
+const MOST_TOGETHER: u32 = 32;
+/// Most schedules that are made of those that seem cheapest.
+const TRIED: usize = 3;
+/// Sizes that parts of weights are cut to, the largest that fit; bytes.
+const PARTS: [u64; 2] = [32 << 10, 8 << 10];
+
+/// A schedule of all frames.
+#[derive(Clone, Debug)]
+pub struct Streamed {
+    /// The steps: lane 0 is the core's, lane 1 the card's. Their operands are those of no table.
+    pub program: Program,
+    /// What core and card do, and when.
+    pub slices: Vec<Slice>,
+    /// Bytes of SRAM that are used.
+    pub peak: Bytes,
+    /// Commands of the card.
+    pub commands: u64,
+    /// Bytes that all frames read.
+    pub read: Bytes,
+    /// Bytes that all frames write.
+    pub written: Bytes,
+    /// What the core computes for all frames.
+    pub compute: Cycles,
+    /// When all frames are complete.
+    pub end: Cycles,
+    /// No schedule of these frames on this board ends earlier.
+    pub bound: Cycles,
+    /// No schedule of this kind needs less SRAM.
+    pub least: Bytes,
+    /// Frames that the last layers take at once.
+    pub together: u32,
+    /// Bytes on the card: weights, inputs, activations.
+    pub card: Bytes,
+    /// Which bytes of SRAM are in use when.
+    pub uses: Vec<Use>,
+    /// Each read's step of the card's lane, with the first step of the core's lane that needs it.
+    pub arrivals: Vec<[u32; 2]>,
+}
+
+/// A place in SRAM that is used between two steps of the core's lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use {
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+    /// The step of the core's lane before which the place is free for it.
+    pub from: u32,
+    /// The last step of the core's lane that needs it.
+    pub last: u32,
+    /// The step of the card's lane that fills it, if it is filled at once.
+    pub load: Option<u32>,
+}
+
+/// Why a model is not streamed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NotStreamed {
+    /// SRAM is too small for a layer: its name, and a size below which it is for certain.
+    TooSmall(String, Bytes),
+    /// Nothing to do with memory.
+    Error(PlanError),
+}
+
+/// The plan that is streamed: max pools whose windows do not overlap are computed with their
+/// convolutions.
+///
+/// # Errors
+/// Names the node that no kernel runs as it is.
+pub(crate) fn lowered(model: &Model) -> Result<Plan, PlanError> {
+    let apart = |window: &tilewright_model::Window| {
+        window.size.iter().zip(&window.stride).all(|(size, stride)| size <= stride)
+    };
+    let layers = lower::fuse_pools_where(model, lower::layers(model), apart);
+    let tensors = lower::tensors(model, &layers)?;
+    lower::draft(model, &layers, &share::Parts::none(), tensors)
+}
+
+/// Streams `model` from the card in the slot of `board`.
+///
+/// # Errors
+/// [`PlanError`] if the board has no card, a node has no kernel, the steps are too many, or SRAM is
+/// too small for a layer.
+pub fn stream(model: &Model, board: &Board, options: &Options) -> Result<Streamed, PlanError> {
+    of_plan(&lowered(model)?, model, board, options).map_err(|error| match error {
+        NotStreamed::Error(error) => error,
+        NotStreamed::TooSmall(layer, needed) => PlanError::Buffer { layer, needed },
+    })
+}
+
+/// Streams the model of a lowered plan.
+pub(crate) fn of_plan(
+    lowered: &Plan,
+    model: &Model,
+    board: &Board,
+    options: &Options,
+) -> Result<Streamed, NotStreamed> {
+    let layers = layers::layers(lowered, model, &Costs::on(board), layers::Depthwise::True);
+    of_layers(layers, board, options)
+}
+
+/// Streams these layers.
+fn of_layers(
+    layers: Vec<SwapLayer>,
+    board: &Board,
+    options: &Options,
+) -> Result<Streamed, NotStreamed> {
+    let no_card = || NotStreamed::Error(PlanError::NoCard { board: board.id.clone() });
+    let card = options.card_in(board).ok_or_else(no_card)?;
+    let sram = options.sram.map_or(board.arena(), |sram| sram.min(board.arena())).0;
+    let network = Network::new(layers);
+    let transfers = Transfers::new(board, Some(&card));
+    let largest = board.engine(LaneKind::Card).map_or(u64::MAX, |engine| engine.largest_bytes.0);
+    network.least(sram).map_err(|(layer, bytes)| NotStreamed::TooSmall(layer, Bytes(bytes)))?;
+    let frames = options.frames.get();
+    let emitter = Emitter { sram, transfers: &transfers, largest, frames };
+    let costs: Vec<[u64; 2]> = network.layers.iter().map(|l| [l.weights, l.cycles]).collect();
+    let bound = bound::bound(&costs, network.input(), board, &card, Bytes(sram), frames);
+    let best = best(&network, &emitter, bound.0)?;
+    let slices = emit::simulated(&best, frames);
+    let end = slices.iter().map(|slice| slice.end.0).max().unwrap_or(0);
+    let compute: u64 = network.layers.iter().map(|layer| layer.cycles).sum();
+    Ok(Streamed {
+        slices,
+        peak: Bytes(best.peak),
+        commands: best.commands,
+        read: Bytes(best.read),
+        written: Bytes(best.written),
+        compute: Cycles(compute.saturating_mul(frames.into())),
+        end: Cycles(end),
+        bound,
+        least: Bytes(network.largest().1),
+        together: best.together,
+        card: Bytes(best.card),
+        uses: best.uses,
+        arrivals: best.arrivals,
+        program: best.program,
+    })
+}
+
+/// A schedule that is above the bound by less than one part in this is good enough: others are not
+/// tried.
+const NEAR: u64 = 200;
+
+/// Frames whose last layers are made together, the groups for them, and what all frames cost.
+struct Choice {
+    together: u32,
+    groups: [Vec<groups::Group>; 2],
+    price: choose::Price,
+}
+
+/// The schedule that ends first; of those near `bound` the first that is found, where those with the
+/// least predicted price are tried first.
+fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted, NotStreamed> {
+    let frames = emitter.frames;
+    let counts = (1..=frames.min(MOST_TOGETHER)).filter(|count| frames.is_multiple_of(*count));
+    let counts: Vec<u32> = match network.tail() {
+        Some(_) => counts.collect(),
+        None => vec![1],
+    };
+    let tail = network.tail().unwrap_or(network.layers.len());
+    let mut best: Option<Emitted> = None;
+    let mut too_many = None;
+    for part in PARTS {
+        // Buffers that lie badly leave no room for weights: then less is kept in SRAM.
+        for room in (4..=8).rev().map(|eighths| emitter.sram / 8 * eighths) {
+            let mut choices: Vec<Choice> = Vec::new();
+            let waits = [Border::Sram, Border::Card];
+            let all = counts.iter().flat_map(|together| waits.map(|waits| (*together, waits)));
+            for (together, waits) in all.filter(|way| *way != (1, Border::Card)) {
+                let end = (tail, waits);
+                let chosen = choose::choose(network, emitter, [room, part], together, end);
+                let Some((groups, price)) = chosen else { continue };
+                let batches = u64::from(frames / together);
+                let price = price.map(|part| part.saturating_mul(batches));
+                choices.push(Choice { together, groups, price });
+            }
+            // What is about as fast may write, and then wait, less.
+            let grain = bound / NEAR + 1;
+            choices.sort_by_key(|choice| {
+                let [time, written, _] = choice.price;
+                (time / grain, written, choice.together)
+            });
+            for choice in choices.into_iter().take(TRIED) {
+                let [front, back] = &choice.groups;
+                let sizes = [choice.together, frames];
+                let batch = Batch::new(network, [front, back], sizes, part);
+                let steps = batch.steps().saturating_mul(u64::from(frames / choice.together));
+                if steps > MOST_STEPS {
+                    too_many = Some(PlanError::TooManyTasks { tasks: steps, most: MOST_STEPS });
+                    continue;
+                }
+                let Some(emitted) = emitter.emit(&batch, choice.together) else { continue };
+                let key = |made: &Emitted| (made.end, made.written, made.read);
+                if best.as_ref().is_none_or(|best| key(&emitted) < key(best)) {
+                    best = Some(emitted);
+                }
+                if best.as_ref().is_some_and(|best| best.end <= bound + bound / NEAR) {
+                    break;
+                }
+            }
+            if best.is_some() {
+                break;
+            }
+        }
+        if best.as_ref().is_some_and(|best| best.end <= bound + 4 * (bound / NEAR)) {
+            break;
+        }
+    }
+    let too_small = || {
+        let (name, bytes) = network.largest();
+        NotStreamed::TooSmall(name, Bytes(bytes.max(emitter.sram + 1)))
+    };
+    best.ok_or_else(|| too_many.map_or_else(too_small, NotStreamed::Error))
+}
+
+#[cfg(test)]
+mod tests;
