@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use tilewright_model::quantise::RangeRule;
 use tilewright_plan::Bytes;
 use tilewright_planner::Strategy;
+use tilewright_server::Mode;
 
 /// Most frames that are simulated: timelines of more would fill memory.
 const MOST_FRAMES: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -189,6 +190,10 @@ pub struct Run {
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
+    /// `full`, or `sampled`: of compute steps that run alike only the first is executed, for counts
+    /// and a timeline without outputs
+    #[arg(long, value_name = "MODE", default_value = "full")]
+    pub mode: Mode,
     #[command(flatten)]
     pub json: Json,
 }

@@ -5,7 +5,7 @@ use tilewright_board::Board;
 use tilewright_planner::Planned;
 use tilewright_report::{Fault, Kind, PlanReport};
 use tilewright_server::pipeline::{Prepared, cannot_run, does_not_fit};
-use tilewright_server::{Done, OutputValues, Problem, RunResult};
+use tilewright_server::{Done, Mode, OutputValues, Problem, RunResult};
 
 use crate::memory;
 use crate::port::Port;
@@ -168,6 +168,10 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board) -> String {
     );
     let mut facts = Facts::default();
     facts.add("verified", verified(result), None);
+    if result.mode == Mode::Sampled {
+        let passed = format!("{} steps passed as long as one like them took", number(result.passed_steps));
+        facts.add("sampled", passed, None);
+    }
     if let (Some(class), Some(output)) = (result.top1, result.outputs.first()) {
         let label = result.top1_label.as_ref().map(|label| format!(" '{label}'"));
         let label = label.unwrap_or_default();
@@ -305,7 +309,8 @@ pub fn run_json(report: &PlanReport, prepared: &Prepared, done: &Done) -> Result
     let details: Vec<Port> = details.collect();
     let own = json!({
         "samples": prepared.samples,
-        "mode": "full",
+        "mode": result.mode,
+        "passed_steps": result.passed_steps,
         "engine": result.engine,
         "plan_id": result.plan_id,
         "verified": result.verified,

@@ -11,7 +11,7 @@ use tilewright_image::{FirmwareImage, StoreImage, input_frame, plan_image, store
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Plan, Space};
 use tilewright_planner::{Options, Strategy};
-use tilewright_protocol::{Job, Limits, Watch};
+use tilewright_protocol::{Job, Limits, Mode, Watch};
 use tilewright_runner::{RunOutcome, Runner, WorkerLimits};
 
 /// What a run on the emulated board left.
@@ -141,6 +141,7 @@ pub fn job(
         elf: firmware.elf,
         external_flash,
         frames: vec![input_frame(&payload).map_err(|e| text(&e))?],
+        mode: Mode::Full,
         limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
         watches: Vec::new(),
     };

@@ -9,7 +9,7 @@ use image::{BOARD, Tables, op};
 use tilewright_image::{FirmwareImage, input_frame};
 use tilewright_plan::image::{Expected, STORE_ALIGNMENT};
 use tilewright_plan::{Kernel, Op, PlanImage, Space, View};
-use tilewright_protocol::{Job, Limits, Watch};
+use tilewright_protocol::{Job, Limits, Mode, Watch};
 use tilewright_runner::RunOutcome;
 use tilewright_runtime::{Memory, run_program};
 use tilewright_tests::emulated;
@@ -88,6 +88,7 @@ fn run(tables: &Tables, base: u32, external_flash: Vec<u8>) -> RunOutcome {
         elf,
         external_flash,
         frames: vec![input_frame(&input_bytes()).unwrap()],
+        mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch { step, address, rows: 1, row_bytes: BYTES, pitch: BYTES }],
     };

@@ -8,7 +8,7 @@ use tilewright_planner::{Planned, Strategy};
 use tilewright_server::pipeline::{
     Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
 };
-use tilewright_server::{Blame, Cancel, Config, Dist, Done, Execute, Problem, Workers};
+use tilewright_server::{Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, Workers};
 
 use super::json;
 use crate::args::{OnBoard, Run};
@@ -27,6 +27,7 @@ pub struct Emulated {
     workers: Workers,
     cancel: Cancel,
     teller: Teller,
+    mode: Mode,
 }
 
 /// A plan, and what the emulated board did with it; nothing if the plan does not fit.
@@ -43,7 +44,7 @@ impl Emulated {
     ///
     /// # Errors
     /// If something is missing, cannot be read, or does not suit.
-    pub fn new(on: &OnBoard, input: Option<&Path>) -> Result<Self, Problem> {
+    pub fn new(on: &OnBoard, input: Option<&Path>, mode: Mode) -> Result<Self, Problem> {
         let cancel = load::cancelled_by_ctrl_c()?;
         let board = load::board(&on.board)?;
         let dist = Dist::find()?;
@@ -54,7 +55,7 @@ impl Emulated {
         let prepared = load::prepared(&on.quantised, &mut |p| teller.tell(&p), &cancel)?;
         let inputs = load::input(&prepared, input)?;
         let options = load::options(on, &board)?;
-        Ok(Self { board, prepared, inputs, options, dist, workers, cancel, teller })
+        Ok(Self { board, prepared, inputs, options, dist, workers, cancel, teller, mode })
     }
 
     /// Plans with `strategy` and runs the plan, if it fits.
@@ -62,7 +63,7 @@ impl Emulated {
     /// # Errors
     /// Whatever keeps the run from a result; a fault or a difference is a result.
     pub fn run(&mut self, strategy: Strategy) -> Result<Ran, Problem> {
-        let Self { board, prepared, inputs, options, dist, workers, cancel, teller } = self;
+        let Self { board, prepared, inputs, options, dist, workers, cancel, teller, mode } = self;
         let mut tell = |p| teller.tell(&p);
         let model = &prepared.model;
         let planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
@@ -79,6 +80,7 @@ impl Emulated {
             worker: limits.worker,
             instructions: limits.instructions,
             console_bytes: limits.console_bytes,
+            mode: *mode,
         };
         let done = run_plan(&machine, board, model, &planned, inputs, &mut tell, cancel)?;
         teller.clear();
@@ -88,7 +90,7 @@ impl Emulated {
 
 /// Runs a model on the emulated board.
 pub fn run(options: &Run) -> Result<Said, Problem> {
-    let mut emulated = Emulated::new(&options.on, options.input.as_deref())?;
+    let mut emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
     let Ran { planned, done } = emulated.run(options.strategy)?;
     let Some(done) = done else {
         if options.json.json {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use tilewright_planner::Strategy;
 use tilewright_report::Difference;
 use tilewright_server::pipeline::obstacle;
-use tilewright_server::{Blame, Problem};
+use tilewright_server::{Blame, Mode, Problem};
 
 use super::json;
 use super::run::{Emulated, Ran};
@@ -28,7 +28,7 @@ struct Verified {
 
 /// Runs a model with every strategy; each must be bit-equal to the reference, layer by layer.
 pub fn verify(options: &Verify) -> Result<Said, Problem> {
-    let mut emulated = Emulated::new(&options.on, options.input.as_deref())?;
+    let mut emulated = Emulated::new(&options.on, options.input.as_deref(), Mode::Full)?;
     let mut all = Vec::new();
     for strategy in Strategy::ALL {
         all.push(match obstacle(&emulated.prepared.model, &emulated.board, strategy) {

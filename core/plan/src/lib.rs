@@ -21,6 +21,7 @@ pub mod filters;
 pub mod gather;
 pub mod image;
 pub mod kernel;
+pub mod likeness;
 pub mod op;
 #[cfg(feature = "alloc")]
 pub mod plan;
@@ -33,6 +34,7 @@ pub use filters::Filters;
 pub use gather::Gather;
 pub use image::{ImageError, PlanImage};
 pub use kernel::{Kernel, Role};
+pub use likeness::Likeness;
 pub use op::{Op, PoolBehind};
 #[cfg(feature = "alloc")]
 pub use plan::{

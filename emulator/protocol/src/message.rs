@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,6 +13,42 @@ pub struct Limits {
     pub instructions: u64,
     /// Bytes of console output.
     pub console_bytes: u64,
+}
+
+/// How much of the steps is executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// All of every step.
+    #[default]
+    Full,
+    /// Of compute steps that run alike the first: the others pass in the time that it took, with as
+    /// many instructions, and what they should compute is missing.
+    Sampled,
+}
+
+/// A mode that there is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownMode;
+
+impl std::fmt::Display for UnknownMode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("modes are `full` and `sampled`")
+    }
+}
+
+impl std::error::Error for UnknownMode {}
+
+impl std::str::FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMode> {
+        match name {
+            "full" => Ok(Self::Full),
+            "sampled" => Ok(Self::Sampled),
+            _ => Err(UnknownMode),
+        }
+    }
 }
 
 /// A place to read when a step of the core lane has ended: `rows` runs of `row_bytes` from
@@ -43,6 +79,8 @@ pub struct Job {
     /// Bytes that the host sends to the board's console, one list for each frame, each when the
     /// firmware waits for it.
     pub frames: Vec<Vec<u8>>,
+    /// How much of the steps is executed.
+    pub mode: Mode,
     /// Bounds.
     pub limits: Limits,
     /// Places to read after steps, of the last frame.
@@ -108,6 +146,8 @@ pub struct Finish {
     pub load: Counts,
     /// Counts of the last invoke.
     pub invoke: Counts,
+    /// Compute steps of all invokes that were passed over, since one like them had run.
+    pub passed_steps: u64,
     /// Register accesses that no device answered: address and count.
     pub unknown_registers: Vec<(u32, u64)>,
     /// Wall-clock nanoseconds that emulation took, for benchmarks.

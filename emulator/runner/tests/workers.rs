@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use tilewright_protocol::{
-    Finish, Job, Limits, Request, Response, StepCount, VERSION, Watch, read_frame, write_frame,
+    Finish, Job, Limits, Mode, Request, Response, StepCount, VERSION, Watch, read_frame, write_frame,
 };
 use tilewright_report::Counts;
 use tilewright_runner::{RunOutcome, Runner, RunnerError, WorkerLimits};
@@ -112,6 +112,7 @@ fn finish() -> Finish {
         load: Counts::default(),
         invoke: Counts { compute_instructions: 4, ..Counts::default() },
         unknown_registers: vec![(0x4000_0000, 2)],
+        passed_steps: 0,
         wall_ns: 1,
     }
 }
@@ -123,6 +124,7 @@ fn job() -> Job {
         elf: vec![1, 2, 3, 4],
         external_flash: Vec::new(),
         frames: Vec::new(),
+        mode: Mode::Full,
         limits: Limits { instructions: 1, console_bytes: 100 },
         watches: vec![watch, watch],
     }

@@ -24,6 +24,7 @@ pub use execute::{Cancel, Execute, RunOutcome, WorkerLimits};
 pub use http::{Origins, Shared, description, router};
 pub use problem::{Blame, Problem};
 pub use progress::{Progress, Stage};
+pub use tilewright_protocol::Mode;
 pub use result::{LayerBytes, OutputValues, RunResult, hexadecimal, sha256};
 pub use runs::{Admission, Done, Phase, Run, RunProgress, Runs, Work};
 pub use serve::{Served, serve};

@@ -5,7 +5,7 @@ use tilewright_board::Board;
 use tilewright_model::{DType, Model};
 use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{After, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage, Step};
-use tilewright_protocol::CopyCount;
+use tilewright_protocol::{CopyCount, Mode};
 use tilewright_report::{
     Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, Timeline,
 };
@@ -46,6 +46,12 @@ pub struct RunResult {
     /// Whether every layer is bit-equal to the reference interpreter; null if that was not
     /// compared (a plan image alone holds no reference).
     pub verified: Option<bool>,
+    /// Whether each step was executed, or of those that run alike the first: then there are no
+    /// outputs.
+    #[schema(value_type = String)]
+    pub mode: Mode,
+    /// Compute steps that were not executed, since one like them had been.
+    pub passed_steps: u64,
     /// First difference from the reference.
     #[schema(value_type = Option<schema::Difference>)]
     pub difference: Option<Difference>,
@@ -127,10 +133,14 @@ pub struct LayerBytes {
 pub fn result_of(
     image: &PlanImage<'_>,
     board: &Board,
+    mode: Mode,
     watches: &Watches,
     outcome: &RunOutcome,
 ) -> RunResult {
-    let outputs = outputs(image, watches, outcome);
+    let outputs = match mode {
+        Mode::Full => outputs(image, watches, outcome),
+        Mode::Sampled => Vec::new(),
+    };
     let top1 = outputs.first().and_then(|output| largest(&output.values));
     let top1_label =
         top1.and_then(|class| outputs.first()?.labels.get(class)).filter(|l| !l.is_empty());
@@ -140,6 +150,8 @@ pub fn result_of(
         engine: outcome.engine.clone(),
         plan_id: hexadecimal(image.plan_id()),
         verified: None,
+        mode,
+        passed_steps: outcome.finish.passed_steps,
         difference: None,
         fault: outcome.finish.fault.clone(),
         instructions: invoke.instructions(),

@@ -14,7 +14,7 @@ use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::Counts;
 use tilewright_server::pipeline::{Machine, checked_plan, run_plan};
 use tilewright_server::{
-    Blame, Cancel, Config, Dist, Done, Execute, Problem, RunOutcome, Stage, WorkerLimits,
+    Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, RunOutcome, Stage, WorkerLimits,
 };
 
 /// Gives each watch the bytes that its step should have left.
@@ -43,6 +43,7 @@ impl Execute for Parrot {
                 load: Counts::default(),
                 invoke: Counts::default(),
                 unknown_registers: vec![],
+                passed_steps: 0,
                 wall_ns: 0,
             },
             copies: Vec::new(),
@@ -94,6 +95,7 @@ fn walk(
     std::fs::write(folder.path().join(format!("firmware/{BOARD}.elf")), fixture::elf()).unwrap();
     let config = Config::default();
     let machine = Machine {
+        mode: Mode::Full,
         executor: &Parrot { by_step },
         dist: &Dist::at(folder.path()),
         worker: WorkerLimits { wall, ..config.worker },

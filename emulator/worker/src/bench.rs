@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use tilewright_protocol::{Job, Limits};
+use tilewright_protocol::{Job, Limits, Mode};
 use unicorn_engine::{Arch, ArmCpuModel, Mode as CpuMode, Prot, Unicorn};
 
 use crate::elf::Firmware;
@@ -47,6 +47,7 @@ fn run_hooked() -> Result<(u64, u64), JobError> {
         elf: Vec::new(),
         external_flash: Vec::new(),
         frames: Vec::new(),
+        mode: Mode::Full,
         limits: Limits { instructions: u64::MAX, console_bytes: 0 },
         watches: Vec::new(),
     };

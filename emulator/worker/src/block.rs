@@ -8,6 +8,7 @@ use crate::fault::status;
 use crate::machine::Machine;
 use crate::marks;
 use crate::registers::{self, Engine};
+use crate::sampling;
 
 /// Largest block: Unicorn ends blocks at pages, and after far fewer instructions than this.
 const MAX_BLOCK: u32 = 4096;
@@ -49,9 +50,12 @@ fn carefully(uc: &mut Engine<'_>, address: u32, size: u32) {
         marks::returned(machine, address);
     }
     if cost.flags.any(machine.attention) {
-        attend(uc, address, cost.flags);
+        let goes_elsewhere = attend(uc, address, cost.flags);
         if uc.get_data().end.is_some() {
             let _ = uc.emu_stop();
+            return;
+        }
+        if goes_elsewhere {
             return;
         }
     }
@@ -79,7 +83,10 @@ fn cost(uc: &mut Engine<'_>, address: u32, size: u32) -> (Option<usize>, BlockCo
     let bytes = uc.mem_read_as_vec(u64::from(address), size.min(MAX_BLOCK) as usize);
     let mut cost = block_cost(core, &bytes.unwrap_or_default());
     let machine = uc.get_data_mut();
-    if machine.firmware.mark == Some(address) {
+    let sampling = machine.sampling.as_ref();
+    let is_sampled = machine.firmware.compute == Some(address)
+        || sampling.is_some_and(|sampling| sampling.is_return(address));
+    if machine.firmware.mark == Some(address) || (sampling.is_some() && is_sampled) {
         cost.flags = cost.flags.with(Flags::MARKED);
     }
     let index = machine.table.index(address);
@@ -91,10 +98,19 @@ fn cost(uc: &mut Engine<'_>, address: u32, size: u32) -> (Option<usize>, BlockCo
     (index, cost)
 }
 
-fn attend(uc: &mut Engine<'_>, address: u32, flags: Flags) {
+/// Does what a block's flags ask for before it runs; whether the core goes on elsewhere.
+fn attend(uc: &mut Engine<'_>, address: u32, flags: Flags) -> bool {
     if flags.any(Flags::MARKED) {
-        marks::marked(uc);
-        uc.get_data_mut().deadline = 0;
+        if uc.get_data().firmware.mark == Some(address) {
+            marks::marked(uc);
+            uc.get_data_mut().deadline = 0;
+        } else if uc.get_data().firmware.compute == Some(address) {
+            if sampling::enters(uc, address) {
+                return true;
+            }
+        } else {
+            sampling::returns(uc.get_data_mut());
+        }
     }
     let machine = uc.get_data_mut();
     if flags.any(Flags::SENDS_EVENT) {
@@ -103,6 +119,7 @@ fn attend(uc: &mut Engine<'_>, address: u32, flags: Flags) {
     if flags.any(Flags::FLOAT) && machine.attention.any(Flags::FLOAT) {
         float(machine, address);
     }
+    false
 }
 
 /// Unicorn's floating-point unit is always on; the hardware's is not.

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// Name of the function that firmware calls to say how far it is.
 const MARK: &str = "tilewright_mark";
+const COMPUTE: &str = "tilewright_compute";
 
 /// Why a file is no firmware.
 #[derive(Debug, Error)]
@@ -28,6 +29,8 @@ pub struct Firmware {
     pub functions: Vec<(u32, u32, String)>,
     /// Address of `tilewright_mark`.
     pub mark: Option<u32>,
+    /// Address of `tilewright_compute`.
+    pub compute: Option<u32>,
 }
 
 impl Firmware {
@@ -56,8 +59,10 @@ impl Firmware {
             let Ok(name) = symbol.name() else { continue };
             // Bit 0 says that the function is Thumb code.
             let start = symbol.address() as u32 & !1;
-            if name == MARK {
-                firmware.mark = Some(start);
+            match name {
+                MARK => firmware.mark = Some(start),
+                COMPUTE => firmware.compute = Some(start),
+                _ => {}
             }
             // Mapping symbols ($t, $d) name no function.
             if !name.is_empty() && !name.starts_with('$') {

@@ -121,6 +121,7 @@ pub fn run_firmware(
         boot,
         load: machine.marks.load,
         invoke,
+        passed_steps: machine.sampling.as_ref().map_or(0, |sampling| sampling.passed),
         unknown_registers: machine.bus.unknown(),
         wall_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
     })

@@ -22,6 +22,7 @@ mod marks;
 mod memory;
 mod plan;
 mod registers;
+mod sampling;
 mod sleep;
 mod table;
 

@@ -16,7 +16,8 @@ use crate::elf::Firmware;
 use crate::external::{self, External};
 use crate::marks::Marks;
 use crate::memory::Memories;
-use crate::plan;
+use crate::plan::Steps;
+use crate::sampling::Sampling;
 use crate::table::Table;
 
 /// Blocks that a report names.
@@ -64,6 +65,7 @@ pub struct Machine {
     pub table: Table,
     pub account: Account,
     pub marks: Marks,
+    pub sampling: Option<Sampling>,
     console: Console,
     frames: VecDeque<Vec<u8>>,
     frame_count: usize,
@@ -110,7 +112,8 @@ impl Machine {
             .and_then(|memory| Some((memory.address?, memory.bytes.0 as u32)))
             .unwrap_or((0, 0));
         let table = Table::new(start, bytes, tilewright_cores::branches(core));
-        let marks = Marks::new(plan::step_layers(&board, &firmware), job.watches.clone());
+        let Steps { layers, kinds } = Steps::of(&board, &firmware);
+        let marks = Marks::new(layers, job.watches.clone());
         Ok(Self {
             core,
             bus,
@@ -123,6 +126,7 @@ impl Machine {
             table,
             account: Account::default(),
             marks,
+            sampling: Sampling::new(job.mode, kinds),
             console: Console::default(),
             frames: job.frames.iter().cloned().collect(),
             frame_count: job.frames.len(),

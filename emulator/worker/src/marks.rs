@@ -75,6 +75,11 @@ impl Marks {
         self.announced.or(self.running.map(|running| running.step))
     }
 
+    /// The step whose kernel runs.
+    pub fn running_step(&self) -> Option<u32> {
+        self.running.map(|running| running.step)
+    }
+
     /// The layer of a step of a lane.
     pub fn layer(&self, lane: u8, step: u32) -> Option<u16> {
         self.layers.get(usize::from(lane))?.get(step as usize).copied()

@@ -1,32 +1,69 @@
-//! The plan image in the ELF, as far as reports need it: the layer of each step.
+//! The plan image in the ELF, as far as reports and sampled runs need it.
+
+use std::collections::BTreeMap;
 
 use tilewright_board::Board;
-use tilewright_plan::PlanImage;
-use tilewright_plan::image::{ALIGNMENT, Expected};
+use tilewright_plan::image::{ALIGNMENT, Expected, LaneRecord};
+use tilewright_plan::{Instruction, Likeness, PlanImage, Step};
 
 use crate::elf::Firmware;
 
-/// Layers of the steps of each lane of the first program, the core's first; empty if there is no valid plan, which
-/// is for the firmware to say.
-pub fn step_layers(board: &Board, firmware: &Firmware) -> Vec<Vec<u16>> {
-    let Some(bytes) = board.plan_address().and_then(|address| firmware.bytes_at(address)) else {
-        return Vec::new();
+/// The steps of the first program; none if there is no valid plan, which is for the firmware to say.
+#[derive(Debug, Default)]
+pub struct Steps {
+    /// The layer of each step of each lane, the core's first.
+    pub layers: Vec<Vec<u16>>,
+    /// For each step of the core, the number of its kind: steps of one kind run alike. Nothing for
+    /// steps that compute nothing.
+    pub kinds: Vec<Option<u32>>,
+}
+
+impl Steps {
+    /// Of the plan that the firmware holds for a board.
+    pub fn of(board: &Board, firmware: &Firmware) -> Self {
+        let Some(bytes) = board.plan_address().and_then(|address| firmware.bytes_at(address))
+        else {
+            return Self::default();
+        };
+        // The image is read in place, so it must be aligned here as it is on the board.
+        let mut copy = vec![0u8; bytes.len() + ALIGNMENT];
+        let start = copy.as_ptr().align_offset(ALIGNMENT);
+        let Some(aligned) = copy.get_mut(start..start.saturating_add(bytes.len())) else {
+            return Self::default();
+        };
+        aligned.copy_from_slice(bytes);
+        let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+        let Ok(image) = PlanImage::read(aligned, &expected) else {
+            return Self::default();
+        };
+        let program = image.entries().iter().find(|entry| entry.kind == 0);
+        let lanes = program.map_or(&[][..], |entry| image.entry_lanes(entry));
+        let layers =
+            |lane: &LaneRecord| image.lane_steps(lane).iter().map(|step| step.layer).collect();
+        Self {
+            layers: lanes.iter().map(layers).collect(),
+            kinds: lanes.first().map_or_else(Vec::new, |core| kinds(&image, core)),
+        }
+    }
+}
+
+fn kinds(image: &PlanImage<'_>, core: &LaneRecord) -> Vec<Option<u32>> {
+    let mut known = BTreeMap::new();
+    let likeness = |step: &Step| {
+        let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
+            return None;
+        };
+        let op = image.op(op)?;
+        let operands = image.operands(op, first_view)?;
+        Likeness::of(op, image.tile(tile)?, operands, order)
     };
-    // The image is read in place, so it must be aligned here as it is on the board.
-    let mut copy = vec![0u8; bytes.len() + ALIGNMENT];
-    let start = copy.as_ptr().align_offset(ALIGNMENT);
-    let Some(aligned) = copy.get_mut(start..start.saturating_add(bytes.len())) else {
-        return Vec::new();
-    };
-    aligned.copy_from_slice(bytes);
-    let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
-    let Ok(image) = PlanImage::read(aligned, &expected) else {
-        return Vec::new();
-    };
-    let program = image.entries().iter().find(|entry| entry.kind == 0);
-    program
-        .into_iter()
-        .flat_map(|entry| image.entry_lanes(entry))
-        .map(|lane| image.lane_steps(lane).iter().map(|step| step.layer).collect())
+    image
+        .lane_steps(core)
+        .iter()
+        .map(|record| {
+            let likeness = likeness(&Step::from_record(record)?)?;
+            let next = known.len() as u32;
+            Some(*known.entry(likeness).or_insert(next))
+        })
         .collect()
 }

@@ -12,7 +12,7 @@ use common::run;
 use image::{BOARD, Tables, op};
 use tilewright_plan::image::{CRC, EntryRecord, STORE_ALIGNMENT};
 use tilewright_plan::{After, Kernel, LaneKind, Op, Space, Span, Step, View};
-use tilewright_protocol::{CopyCount, Finish, Job, Limits, Response, StepCount, Watch};
+use tilewright_protocol::{CopyCount, Finish, Job, Limits, Mode, Response, StepCount, Watch};
 use tilewright_report::Counts;
 use tilewright_worker::Firmware;
 
@@ -131,6 +131,7 @@ fn run_with_store(tables: &Tables, external_flash: Vec<u8>) -> Ran {
         elf: Vec::new(),
         external_flash,
         frames: vec![frame],
+        mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch { step: 4, address, rows: 1, row_bytes: BYTES, pitch: BYTES }],
     };

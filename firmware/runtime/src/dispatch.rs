@@ -21,6 +21,40 @@ pub fn compute(
     first_view: u32,
     order: RowOrder,
 ) -> Result<(), Cause> {
+    let mut call = Call { image, memory, op, tile, first_view, order, result: Ok(()) };
+    tilewright_compute(&mut call);
+    call.result
+}
+
+/// A compute step under way.
+struct Call<'c, 'm, 'i> {
+    image: &'c PlanImage<'i>,
+    memory: &'c mut Memory<'m>,
+    op: u32,
+    tile: u32,
+    first_view: u32,
+    order: RowOrder,
+    result: Result<(), Cause>,
+}
+
+/// All of a compute step, and nothing else, happens below this function. Its symbol stays in the
+/// firmware, so that a debugger or an emulator can step over it.
+#[expect(unsafe_code, reason = "the symbol's name is a contract; no other function has it")]
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn tilewright_compute(call: &mut Call<'_, '_, '_>) {
+    let Call { image, memory, op, tile, first_view, order, .. } = call;
+    call.result = run(image, memory, *op, *tile, *first_view, *order);
+}
+
+fn run(
+    image: &PlanImage<'_>,
+    memory: &mut Memory<'_>,
+    op: u32,
+    tile: u32,
+    first_view: u32,
+    order: RowOrder,
+) -> Result<(), Cause> {
     let op = image.op(op).ok_or(Cause::BadStep)?;
     let tile = image.tile(tile).ok_or(Cause::BadStep)?;
     let views = image.operands(op, first_view).ok_or(Cause::BadStep)?;

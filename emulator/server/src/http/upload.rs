@@ -11,6 +11,7 @@ use axum::{Json, http::header};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use tilewright_model::quantise::{RangeRule, UnknownRule};
+use tilewright_protocol::{Mode, UnknownMode};
 use utoipa::ToSchema;
 
 use super::Shared;
@@ -74,6 +75,9 @@ pub struct UploadParts {
     dim: Option<String>,
     /// `layers`: keep the outputs of all layers.
     watch: Option<String>,
+    /// `full` (as usual), or `sampled`: of compute steps that run alike the first is executed, so that
+    /// there are counts and a timeline, but no outputs.
+    mode: Option<String>,
 }
 
 /// What was uploaded.
@@ -99,6 +103,8 @@ pub struct Upload {
     pub dims: Vec<(String, usize)>,
     /// Whether the outputs of all layers are kept.
     pub layers: bool,
+    /// How much of the steps is executed.
+    pub mode: Mode,
 }
 
 /// Start a run
@@ -280,10 +286,17 @@ async fn read_parts(
                 upload.layers = true;
                 continue;
             }
+            "mode" => {
+                let text = bytes(part, "mode", 16, admission).await?;
+                let text = String::from_utf8_lossy(&text).into_owned();
+                let wrong = |error: UnknownMode| malformed(&format!("`mode`: {error}."));
+                upload.mode = text.parse().map_err(wrong)?;
+                continue;
+            }
             other => {
                 return Err(malformed(&format!(
                     "There is a part '{other}'; known are image, model, data, zoo, samples, \
-                     calibration, input, dim, watch."
+                     calibration, input, dim, watch, mode."
                 )));
             }
         };

@@ -7,6 +7,7 @@ use tilewright_formats::ModelFile;
 use tilewright_model::Store;
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_planner::{Options, Strategy};
+use tilewright_protocol::Mode;
 
 use super::Shared;
 use super::upload::Upload;
@@ -41,9 +42,9 @@ fn of_image(shared: &Shared, board: Board, image: &[u8], upload: &Upload) -> Res
         )
     })?;
     let payload = file.payload(&board, "input", input)?;
-    let (shared, layers) = (shared.clone(), upload.layers);
+    let (shared, layers, mode) = (shared.clone(), upload.layers, upload.mode);
     Ok(Box::new(move |progress, cancel| {
-        let machine = machine(&shared);
+        let machine = machine(&shared, mode);
         pipeline::run_image(&machine, &board, &file, &payload, layers, progress, cancel)
     }))
 }
@@ -102,7 +103,7 @@ fn of_model(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, P
         let (strategy, options) = (Strategy::Resident, Options::default());
         let planned =
             pipeline::checked_plan(&prepared.model, &board, strategy, &options, progress, cancel)?;
-        let machine = machine(&shared);
+        let machine = machine(&shared, upload.mode);
         let mut done = pipeline::run_plan(
             &machine,
             &board,
@@ -145,7 +146,7 @@ fn no_samples() -> Problem {
     )
 }
 
-fn machine(shared: &Shared) -> Machine<'_> {
+fn machine(shared: &Shared, mode: Mode) -> Machine<'_> {
     let config = shared.config();
     Machine {
         executor: shared.executor().as_ref(),
@@ -153,5 +154,6 @@ fn machine(shared: &Shared) -> Machine<'_> {
         worker: config.worker,
         instructions: config.instructions,
         console_bytes: config.console_bytes,
+        mode,
     }
 }

@@ -5,7 +5,7 @@ use tilewright_image::input_frame;
 use tilewright_model::{DType, Data, Quantisation, Shape, Tensor};
 use tilewright_plan::image::{AlignedBytes, Expected, IoRecord};
 use tilewright_plan::{PlanImage, Space};
-use tilewright_protocol::{Job, Limits, Response};
+use tilewright_protocol::{Job, Limits, Mode, Response};
 
 use super::files;
 use super::package::Package;
@@ -30,6 +30,9 @@ pub struct Machine<'m> {
     pub instructions: u64,
     /// Bytes of console output.
     pub console_bytes: u64,
+    /// Whether each step is executed, or of those that run alike the first. Then nothing is computed
+    /// whole: there are counts and a timeline, but no outputs.
+    pub mode: Mode,
 }
 
 /// A plan image that has been validated for a board.
@@ -168,7 +171,11 @@ pub fn run_image(
              input's size.",
         ));
     }
-    let watches = Watches::of(&image, board, with_layers)?;
+    let with_layers = with_layers && machine.mode == Mode::Full;
+    let watches = match machine.mode {
+        Mode::Full => Watches::of(&image, board, with_layers)?,
+        Mode::Sampled => Watches::default(),
+    };
     let package = Package::new(machine.dist, board, file)?;
     let elf = package.image()?.elf;
     cancel.check()?;
@@ -180,6 +187,7 @@ pub fn run_image(
         elf,
         external_flash: file.external_flash().to_vec(),
         frames: vec![frame],
+        mode: machine.mode,
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
         watches: watches.watches.clone(),
     };
@@ -201,7 +209,7 @@ pub fn run_image(
         | Response::Finished(_) => {}
     };
     let outcome = machine.executor.execute(job, &machine.worker, &mut on_event, cancel)?;
-    let result = result_of(&image, board, &watches, &outcome);
+    let result = result_of(&image, board, machine.mode, &watches, &outcome);
     let layers = with_layers.then(|| layer_bytes(&watches, &outcome));
     Ok(Done { result, layers, package })
 }

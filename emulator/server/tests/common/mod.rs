@@ -119,6 +119,7 @@ impl Execute for Puppet {
                 load: Counts::default(),
                 invoke,
                 unknown_registers: vec![],
+                passed_steps: 0,
                 wall_ns: 1,
             },
             steps,
