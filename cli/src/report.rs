@@ -169,7 +169,8 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board) -> String {
     let mut facts = Facts::default();
     facts.add("verified", verified(result), None);
     if result.mode == Mode::Sampled {
-        let passed = format!("{} steps passed as long as one like them took", number(result.passed_steps));
+        let passed =
+            format!("{} steps passed as long as one like them took", number(result.passed_steps));
         facts.add("sampled", passed, None);
     }
     if let (Some(class), Some(output)) = (result.top1, result.outputs.first()) {

@@ -65,6 +65,22 @@ fn a_run_counts_every_layer() {
 }
 
 #[test]
+fn a_sampled_run_counts_what_a_full_one_counts() {
+    let model = ["run", "zoo:ds-cnn", BOARD[0], BOARD[1], "--strategy", "external", "--json"];
+    let full = json(&model, 0);
+    let sampled = json(&[&model[..], &["--mode", "sampled"]].concat(), 0);
+    assert_eq!((&full["mode"], &sampled["mode"]), (&"full".into(), &"sampled".into()));
+    assert_eq!((&full["verified"], &sampled["verified"]), (&true.into(), &serde_json::Value::Null));
+    assert_eq!(sampled["outputs"].as_array().unwrap().len(), 0);
+    assert!(full["passed_steps"] == 0 && sampled["passed_steps"].as_u64().unwrap() > 0);
+    let convolutions = |report: &serde_json::Value| -> Vec<serde_json::Value> {
+        let layers = report["layers"].as_array().unwrap().iter();
+        layers.filter(|layer| layer["op"] == "conv").map(|l| l["instructions"].clone()).collect()
+    };
+    assert_eq!(convolutions(&full), convolutions(&sampled));
+}
+
+#[test]
 fn the_arena_is_the_two_largest_neighbours_and_proved_least() {
     let report = json(&["plan", "models/lenet5.onnx", BOARD[0], BOARD[1], "--json"], 0);
     // The first pool's input and output.

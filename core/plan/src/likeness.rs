@@ -31,6 +31,8 @@ pub struct Likeness {
 struct Lie {
     space: u8,
     in_line: u32,
+    /// Whether it lies at the output's offset: the search for what is done in place looks further.
+    at_output: bool,
     pitches: [u32; 2],
     size: [u32; 3],
     ring: [u16; 2],
@@ -62,23 +64,26 @@ impl Likeness {
         if operands.len() > MOST_OPERANDS {
             return None;
         }
+        let output = kernel.roles().iter().position(|role| *role == Role::Output)?;
+        let output = operands.get(output)?.offset;
         for ((lie, view), role) in this.operands.iter_mut().zip(operands).zip(kernel.roles()) {
             let from = match role {
                 Role::Output if moves => tile.output_start,
                 Role::Input if moves => tile.valid_start,
                 _ => [0; 2],
             };
-            *lie = Lie::of(view, from);
+            *lie = Lie::of(view, from, output);
         }
         Some(this)
     }
 }
 
 impl Lie {
-    fn of(view: &View, from: [u16; 2]) -> Self {
+    fn of(view: &View, from: [u16; 2], output: u32) -> Self {
         Self {
             space: view.space,
             in_line: view.offset % LINE,
+            at_output: view.offset == output,
             pitches: [view.row_pitch, view.column_pitch],
             size: [u32::from(view.h), u32::from(view.w), view.c],
             ring: [view.ring_rows, view.first_row],

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use tilewright_protocol::{
-    Finish, Job, Limits, Mode, Request, Response, StepCount, VERSION, Watch, read_frame, write_frame,
+    Finish, Job, Limits, Mode, Request, Response, StepCount, VERSION, Watch, read_frame,
+    write_frame,
 };
 use tilewright_report::Counts;
 use tilewright_runner::{RunOutcome, Runner, RunnerError, WorkerLimits};

@@ -30,6 +30,7 @@ async fn malformed_uploads_are_refused_with_the_reason_and_start_nothing() {
     bad(&server, &[("image", &image), ("image", &image)], "twice").await;
     bad(&server, &[("picture", b"x")], "'picture'").await;
     bad(&server, &[("image", &image), ("watch", b"everything")], "`watch`").await;
+    bad(&server, &[("image", &image), ("mode", b"half")], "`mode`").await;
     bad(&server, &[("image", &image)], "holds no input").await;
     bad(&server, &[("image", &image), ("input", &finish[1..])], "raw int8 of 32 bytes").await;
     bad(&server, &[("model", b"x"), ("dim", b"batch")], "NAME=SIZE").await;
