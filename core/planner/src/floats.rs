@@ -4,7 +4,7 @@ use crate::{Options, Planned, remedies};
 use tilewright_board::Board;
 use tilewright_model::{DType, Model};
 use tilewright_plan::{Bytes, Space};
-use tilewright_report::MemoryMap;
+use tilewright_report::{MemoryMap, Traffic};
 
 /// Bytes of a float.
 const FLOAT: u64 = 4;
@@ -29,6 +29,8 @@ impl Planned {
         plan.space_bytes[Space::Arena as usize].0 *= FLOAT;
         self.memory = MemoryMap::of(plan);
         self.timeline.slices.clear();
+        self.occupancy.clear();
+        self.traffic = Traffic::default();
         let report = &mut self.report;
         report.runnable = false;
         report.elements = "float32".to_owned();

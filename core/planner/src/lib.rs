@@ -27,7 +27,7 @@ use tilewright_board::{Board, Card};
 use tilewright_model::Model;
 use tilewright_model::integer::IntegerError;
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
-use tilewright_report::{MemoryMap, PlanReport, Timeline};
+use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic};
 
 pub use planning::{Planning, Progress};
 pub use strategy::Strategy;
@@ -72,6 +72,10 @@ pub struct Planned {
     pub memory: MemoryMap,
     /// The predicted run.
     pub timeline: Timeline,
+    /// What of SRAM is held during it.
+    pub occupancy: Occupancy,
+    /// What its layers move.
+    pub traffic: Traffic,
     /// The figures.
     pub report: PlanReport,
 }

@@ -105,5 +105,7 @@ pub fn described(
     let timeline = simulate::predict(&plan, board, &costs, card.as_ref(), frames);
     let memory = MemoryMap::of(&plan);
     let report = report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
-    Planned { plan, memory, timeline, report }
+    let occupancy = simulate::occupancy(&plan, &timeline);
+    let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
+    Planned { plan, memory, timeline, occupancy, traffic, report }
 }

@@ -1,6 +1,8 @@
 //! Event simulation of a step program: when each step of each lane runs.
 
 mod lanes;
+mod occupancy;
+mod traffic;
 mod transfer;
 
 use crate::costs::{Cost, Costs};
@@ -9,6 +11,8 @@ use tilewright_plan::{Instruction, Plan};
 use tilewright_report::{Kind, Timeline};
 
 pub use lanes::simulate;
+pub use occupancy::occupancy;
+pub use traffic::traffic;
 pub use transfer::{Direction, Transfers};
 
 /// Predicted timeline of the plan's first program that is not a boot program, over `frames` frames,

@@ -28,7 +28,7 @@ use crate::{Options, PlanError};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Cycles, Plan};
-use tilewright_report::Slice;
+use tilewright_report::{Occupancy, Slice};
 
 pub use layers::Depthwise;
 pub(crate) use outcome::planned;
@@ -101,6 +101,8 @@ pub struct Swapped {
     pub bound: Cycles,
     /// What core (lane 0) and card (lane 1) do.
     pub slices: Vec<Slice>,
+    /// Which buffers are taken meanwhile.
+    pub occupancy: Occupancy,
 }
 
 /// Why a model is not swapped.
@@ -180,6 +182,7 @@ pub(crate) fn of_plan(
         end: Cycles(run.end),
         bound,
         slices: run.slices,
+        occupancy: run.occupancy,
     })
 }
 

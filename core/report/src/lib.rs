@@ -7,6 +7,7 @@ mod figure;
 #[cfg(test)]
 mod fixture;
 mod memory_map;
+mod occupancy;
 pub mod picture;
 mod plan_report;
 mod ranges;
@@ -14,13 +15,16 @@ mod remedy;
 mod run_report;
 mod timeline;
 mod trace;
+mod traffic;
 
 pub use compare::{Compared, Value, compare};
 pub use figure::Kind;
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
+pub use occupancy::{Held, Occupancy, Occupied};
 pub use plan_report::{DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage};
 pub use ranges::Ranges;
 pub use remedy::{Change, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, Remedy, SRAM, changes};
 pub use run_report::{Difference, Fault, FaultKind, LayerCount, RunReport};
 pub use timeline::{Counts, Slice, SliceKind, Timeline};
 pub use trace::Trace;
+pub use traffic::{Tier, Traffic, Way};

@@ -3,12 +3,12 @@
 use super::network::BLOCK;
 use super::{NotStreamed, Streamed};
 use crate::costs::Costs;
-use crate::{Options, PlanError, Planned, Strategy, report};
+use crate::{Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, ConstantRole, Cycles, InputResidency, LaneKind, Plan, Space};
 use tilewright_report::{
-    DoesNotFit, FLASH, Kind, MemoryMap, Part, PartRole, PlanReport, SRAM, SliceKind, Timeline,
+    DoesNotFit, FLASH, Kind, MemoryMap, Occupancy, Part, PartRole, PlanReport, SRAM, SliceKind, Timeline,
 };
 
 /// The plan with all that is said of it. It has no program: parts of layers by rows and filters at
@@ -65,7 +65,11 @@ pub fn planned(
         }
     }
     let memory = MemoryMap::of(&plan);
-    Ok(Planned { plan, memory, timeline, report })
+    let (card, frames) = (options.card_in(board), options.frames.get());
+    let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
+    // What of SRAM is held when is not told by the stream.
+    let occupancy = Occupancy::default();
+    Ok(Planned { plan, memory, timeline, occupancy, traffic, report })
 }
 
 /// Lets no tensor have a place of its own in SRAM, where rows of it come and go, and takes away what

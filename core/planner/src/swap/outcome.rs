@@ -2,12 +2,12 @@
 
 use super::{NotSwapped, Pools, Swapped, layers::Depthwise};
 use crate::costs::Costs;
-use crate::{Options, PlanError, Planned, report};
+use crate::{Options, PlanError, Planned, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, LaneKind, Plan, Space};
 use tilewright_report::{
-    DoesNotFit, Kind, MemoryMap, Part, PartRole, PlanReport, SRAM, SliceKind, Timeline,
+    DoesNotFit, Kind, MemoryMap, Occupancy, Part, PartRole, PlanReport, SRAM, SliceKind, Timeline,
 };
 
 /// What tensors on the card begin at: a block.
@@ -53,9 +53,11 @@ pub fn planned(
     for layer in &mut report.layers {
         layer.flash_bytes = Bytes(0);
     }
+    let mut occupancy = Occupancy::default();
     match swapped {
         Ok(mut swapped) => {
             timeline.slices = std::mem::take(&mut swapped.slices);
+            occupancy = std::mem::take(&mut swapped.occupancy);
             plan.space_bytes[Space::Arena as usize] = swapped.pools.bytes();
             let is_timed = report.layers.iter().all(|layer| layer.no_kernel.is_none());
             tell(&mut report, &swapped, &timeline, is_timed);
@@ -67,7 +69,9 @@ pub fn planned(
         }
     }
     let memory = MemoryMap::of(&plan);
-    Ok(Planned { plan, memory, timeline, report })
+    let (card, frames) = (options.card_in(board), options.frames.get());
+    let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
+    Ok(Planned { plan, memory, timeline, occupancy, traffic, report })
 }
 
 /// Lays all tensors on the card, one after the other, and takes away what images are made of.

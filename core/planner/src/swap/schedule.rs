@@ -13,7 +13,7 @@ use super::Pools;
 use super::graph::{Graph, Tile};
 use crate::simulate::{Direction, Transfers};
 use tilewright_plan::CyclePoint;
-use tilewright_report::{Slice, SliceKind};
+use tilewright_report::{Occupancy, Slice, SliceKind};
 
 /// What came of it.
 pub struct Run {
@@ -28,6 +28,8 @@ pub struct Run {
     pub end: u64,
     /// What core (lane 0) and card (lane 1) do.
     pub slices: Vec<Slice>,
+    /// Which buffers are taken meanwhile.
+    pub occupancy: Occupancy,
 }
 
 const CORE: usize = 0;
@@ -71,6 +73,7 @@ struct Running {
 
 struct Scheduler<'a> {
     graph: &'a Graph,
+    pools: &'a Pools,
     transfers: &'a Transfers<'a>,
     frames: u32,
     states: Vec<State>,
@@ -103,6 +106,7 @@ pub fn schedule(graph: &Graph, pools: &Pools, transfers: &Transfers<'_>, frames:
     let repeat = frames as usize;
     let mut scheduler = Scheduler {
         graph,
+        pools,
         transfers,
         frames,
         states: of_frame.repeat(repeat),
@@ -127,6 +131,7 @@ pub fn schedule(graph: &Graph, pools: &Pools, transfers: &Transfers<'_>, frames:
             first_frame: 0,
             end: 0,
             slices: Vec::new(),
+            occupancy: Occupancy::default(),
         },
     };
     for frame in 0..frames {
@@ -148,6 +153,7 @@ impl Scheduler<'_> {
             if running[CORE].is_none() {
                 running[CORE] = self.schedule_compute(now);
             }
+            self.note(now);
             // Of two that end at once the card's goes first.
             let first = [CARD, CORE]
                 .into_iter()
@@ -288,6 +294,14 @@ impl Scheduler<'_> {
                 }
             }
         }
+    }
+
+    /// Notes which buffers are taken.
+    fn note(&mut self, now: u64) {
+        let Pools { buffer, inputs, weights, outputs } = *self.pools;
+        let taken = [inputs - self.inputs, weights - self.weights, outputs - self.outputs];
+        let bytes = taken.map(|count| u64::from(count) * buffer.0);
+        self.run.occupancy.note(CyclePoint(now), bytes);
     }
 
     /// Makes the next compute task of a tile ready if its weights are there.

@@ -1,0 +1,270 @@
+//! What of the arena is held over time: bytes from the start of the step that writes them to the end
+//! of the last that reads them, before they are written again.
+
+use std::collections::BTreeMap;
+
+use tilewright_plan::{CyclePoint, Instruction, Kernel, Plan, Program, Role, Space, Step};
+use tilewright_report::{Held, Occupancy, Slice, SliceKind, Timeline};
+
+/// What of SRAM is held while the plan's first program that is not a boot program runs as a timeline
+/// says. What nothing in the program writes, such as the input, is held from its frame's beginning;
+/// what nothing reads, such as the output, to its frame's end.
+#[must_use]
+pub fn occupancy(plan: &Plan, timeline: &Timeline) -> Occupancy {
+    let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
+        return Occupancy::default();
+    };
+    let mut slices: Vec<&Slice> =
+        timeline.slices.iter().filter(|slice| slice.kind != SliceKind::Stall).collect();
+    slices.sort_by_key(|slice| (slice.start, slice.end));
+    let mut arena = Arena::new(&slices);
+    for slice in slices {
+        let Some(step) = step_of(program, slice) else { continue };
+        for (bytes, access) in touched(plan, step) {
+            match access {
+                Access::Read(held) => arena.read(bytes, slice, held),
+                Access::Write => arena.write(bytes, slice),
+            }
+        }
+    }
+    arena.finish()
+}
+
+fn step_of<'p>(program: &'p Program, slice: &Slice) -> Option<&'p Step> {
+    program.lanes.get(usize::from(slice.lane))?.steps.get(slice.step as usize)
+}
+
+#[derive(Clone, Copy)]
+enum Access {
+    Read(Held),
+    Write,
+}
+
+/// Half-open.
+type Bytes = [u64; 2];
+
+/// The bytes of the arena that a step reads and writes, reads first.
+fn touched(plan: &Plan, step: &Step) -> Vec<(Bytes, Access)> {
+    let arena = |space: Option<Space>, offset: u32, extent: u64, access| {
+        let bytes = [u64::from(offset), u64::from(offset) + extent];
+        (space == Some(Space::Arena) && extent > 0).then_some((bytes, access))
+    };
+    let mut touched: Vec<_> = match step.instruction {
+        Instruction::Copy { source, destination, .. } => {
+            let ends = [(source, Access::Read(Held::Results)), (destination, Access::Write)];
+            let span = |(at, access): (u32, Access)| {
+                let span = plan.spans.get(at as usize)?;
+                arena(span.space(), span.offset, span.extent(), access)
+            };
+            ends.into_iter().filter_map(span).collect()
+        }
+        Instruction::Compute { op, first_view, .. } => {
+            let Some((op, views)) = plan.operands(op, first_view) else { return Vec::new() };
+            let roles = op.kernel().map_or(&[][..], Kernel::roles);
+            let operand = |(role, view): (&Role, &tilewright_plan::View)| {
+                let access = match role {
+                    Role::Input => Access::Read(Held::Inputs),
+                    Role::Weights | Role::Constants => Access::Read(Held::Weights),
+                    Role::Output => Access::Write,
+                };
+                arena(view.space(), view.offset, view.extent(), access)
+            };
+            roles.iter().zip(views).filter_map(operand).collect()
+        }
+        Instruction::Mark(_) => Vec::new(),
+    };
+    touched.sort_by_key(|(_, access)| matches!(access, Access::Write));
+    touched
+}
+
+/// Bytes that one value holds.
+#[derive(Clone, Copy)]
+struct Segment {
+    end: u64,
+    since: CyclePoint,
+    /// When the last step that touched it has ended.
+    until: CyclePoint,
+    frame: u32,
+    layer: u16,
+    /// What it was read as.
+    held: Option<Held>,
+}
+
+struct Arena {
+    /// By their first byte; they do not overlap.
+    segments: BTreeMap<u64, Segment>,
+    /// When each frame begins and ends.
+    frames: Vec<[CyclePoint; 2]>,
+    /// When, what for, bytes, and whether they are taken or given back.
+    changes: Vec<(CyclePoint, Held, u64, bool)>,
+}
+
+impl Arena {
+    fn new(slices: &[&Slice]) -> Self {
+        let mut frames: Vec<[CyclePoint; 2]> = Vec::new();
+        for slice in slices {
+            let frame = slice.frame as usize;
+            if frames.len() <= frame {
+                frames.resize(frame + 1, [CyclePoint(u64::MAX), CyclePoint(0)]);
+            }
+            let [begin, end] = &mut frames[frame];
+            (*begin, *end) = ((*begin).min(slice.start), (*end).max(slice.end));
+        }
+        Self { segments: BTreeMap::new(), frames, changes: Vec::new() }
+    }
+
+    /// Takes out what lies in `bytes`, cut at its borders.
+    fn take(&mut self, [first, end]: Bytes) -> Vec<(u64, Segment)> {
+        for border in [first, end] {
+            let before = self.segments.range_mut(..border).next_back();
+            if let Some((_, segment)) = before.filter(|(_, segment)| segment.end > border) {
+                let right = *segment;
+                segment.end = border;
+                self.segments.insert(border, right);
+            }
+        }
+        let inside: Vec<u64> = self.segments.range(first..end).map(|(at, _)| *at).collect();
+        let taken = |at: u64| self.segments.remove(&at).map(|segment| (at, segment));
+        inside.into_iter().filter_map(taken).collect()
+    }
+
+    fn read(&mut self, bytes: Bytes, slice: &Slice, held: Held) {
+        let mut next = bytes[0];
+        let mut gaps = Vec::new();
+        for (at, mut segment) in self.take(bytes) {
+            gaps.push([next, at]);
+            next = segment.end;
+            // The host has written another frame's value meanwhile.
+            if segment.frame < slice.frame {
+                gaps.push([at, segment.end]);
+                self.close(at, segment, self.begin(slice));
+                continue;
+            }
+            segment.until = segment.until.max(slice.end);
+            // What is read both ways is an input.
+            segment.held = Some(segment.held.map_or(held, |known| known.min(held)));
+            self.segments.insert(at, segment);
+        }
+        gaps.push([next, bytes[1]]);
+        let (since, until) = (self.begin(slice), slice.end);
+        let (frame, layer, held) = (slice.frame, slice.layer, Some(held));
+        for [at, end] in gaps.into_iter().filter(|[at, end]| at < end) {
+            self.segments.insert(at, Segment { end, since, until, frame, layer, held });
+        }
+    }
+
+    fn write(&mut self, bytes: Bytes, slice: &Slice) {
+        let mut since = slice.start;
+        for (at, segment) in self.take(bytes) {
+            // Parts of one value whose extents overlap.
+            let is_same = segment.held.is_none()
+                && (segment.frame, segment.layer) == (slice.frame, slice.layer);
+            if is_same {
+                since = since.min(segment.since);
+            }
+            self.close(at, segment, if is_same { since } else { slice.start });
+        }
+        let (frame, layer) = (slice.frame, slice.layer);
+        let segment = Segment { end: bytes[1], since, until: slice.end, frame, layer, held: None };
+        self.segments.insert(bytes[0], segment);
+    }
+
+    fn begin(&self, slice: &Slice) -> CyclePoint {
+        self.frames.get(slice.frame as usize).map_or(slice.start, |[begin, _]| *begin)
+    }
+
+    /// Ends a value, at the latest when the next takes its place.
+    fn close(&mut self, at: u64, segment: Segment, next: CyclePoint) {
+        let end = match (segment.held, self.frames.get(segment.frame as usize)) {
+            (None, Some([_, end])) => segment.until.max(*end),
+            _ => segment.until,
+        };
+        let (end, bytes) = (end.min(next), segment.end - at);
+        if end > segment.since {
+            let held = segment.held.unwrap_or(Held::Results);
+            self.changes.push((segment.since, held, bytes, true));
+            self.changes.push((end, held, bytes, false));
+        }
+    }
+
+    fn finish(mut self) -> Occupancy {
+        for (at, segment) in std::mem::take(&mut self.segments) {
+            self.close(at, segment, CyclePoint(u64::MAX));
+        }
+        // What is given back at a time goes before what is taken.
+        self.changes.sort_by_key(|(at, _, _, is_taken)| (*at, *is_taken));
+        let mut occupancy = Occupancy::default();
+        let mut bytes = [0u64; Held::ALL.len()];
+        for (at, held, count, is_taken) in self.changes {
+            let of = &mut bytes[held as usize];
+            *of = if is_taken { *of + count } else { of.saturating_sub(count) };
+            occupancy.note(at, bytes);
+        }
+        occupancy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn slice(start: u64, end: u64, frame: u32, layer: u16) -> Slice {
+        Slice {
+            lane: 0,
+            kind: SliceKind::Compute,
+            waits_for: None,
+            layer,
+            step: 0,
+            frame,
+            start: CyclePoint(start),
+            end: CyclePoint(end),
+            instructions: 0,
+            bytes: 0,
+        }
+    }
+
+    fn seen(arena: Arena) -> Vec<(u64, [u64; 3])> {
+        arena.finish().changes().iter().map(|change| (change.at.0, change.bytes)).collect()
+    }
+
+    #[test]
+    fn a_value_is_held_from_its_write_to_its_last_read() {
+        let (load, compute, next) = (slice(0, 10, 0, 0), slice(12, 20, 0, 0), slice(20, 30, 0, 1));
+        let mut arena = Arena::new(&[&load, &compute, &next]);
+        arena.write([0, 100], &load);
+        arena.read([0, 100], &compute, Held::Weights);
+        arena.read([200, 240], &compute, Held::Inputs);
+        arena.write([300, 350], &compute);
+        arena.read([300, 350], &next, Held::Inputs);
+        arena.write([0, 60], &next);
+        assert_eq!(
+            seen(arena),
+            // The input is there from the beginning, the output stays to the end.
+            [(0, [40, 100, 0]), (12, [90, 100, 0]), (20, [50, 0, 60]), (30, [0, 0, 0])]
+        );
+    }
+
+    #[test]
+    fn what_overlaps_in_place_counts_once_and_parts_of_a_value_join() {
+        let (first, second, third) = (slice(0, 10, 0, 0), slice(10, 20, 0, 0), slice(20, 30, 0, 1));
+        let mut arena = Arena::new(&[&first, &second, &third]);
+        // Two writes of one layer with interleaved channels.
+        arena.write([0, 64], &first);
+        arena.write([1, 65], &second);
+        arena.read([0, 65], &third, Held::Inputs);
+        arena.write([0, 65], &third);
+        assert_eq!(seen(arena), [(0, [65, 0, 0]), (20, [0, 0, 65]), (30, [0, 0, 0])]);
+    }
+
+    #[test]
+    fn each_frame_has_an_input_of_its_own() {
+        let (first, second) = (slice(0, 10, 0, 0), slice(15, 25, 1, 0));
+        let mut arena = Arena::new(&[&first, &second]);
+        arena.read([0, 8], &first, Held::Inputs);
+        arena.read([0, 8], &second, Held::Inputs);
+        assert_eq!(
+            seen(arena),
+            [(0, [8, 0, 0]), (10, [0, 0, 0]), (15, [8, 0, 0]), (25, [0, 0, 0])]
+        );
+    }
+}
