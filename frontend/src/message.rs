@@ -6,17 +6,20 @@
 
 mod graph;
 mod quantise;
+mod settings;
 mod summary;
 mod zoo;
 
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
-    Counts, Difference, Fault, LayerCount, MemoryMap, PlacedTensor, PlanReport, Timeline,
+    Counts, Difference, Fault, LayerCount, MemoryMap, Occupancy, PlacedTensor, PlanReport,
+    Timeline, Traffic,
 };
 
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
+pub use settings::{PlanSettings, ScheduleFile};
 pub use summary::{KindFacts, SummaryFacts};
 pub use zoo::{ZooEntry, ZooPublication, ZooSize, ZooSpan};
 
@@ -102,6 +105,9 @@ pub enum ImportRequest {
         /// Name of the model: part of the files' names.
         model: String,
     },
+    /// Makes a file of a schedule. Buffers: report, memory map, predicted timeline, what is held
+    /// meanwhile, and the timeline of a run if there is one.
+    Schedule(ScheduleFile),
     /// Puts the operators of a TensorFlow Lite file in the order that needs the smallest arena, and
     /// its tensors at offsets. Buffers: the file.
     Reorder {
@@ -147,6 +153,8 @@ pub enum ImportReply {
     Judged(Box<RunResult>, Option<Comparison>),
     /// Buffers: one for each file.
     Packaged(Package),
+    /// Buffers: the file.
+    Schedule(FileFacts),
     /// Buffers: the file.
     Reordered(Reordered),
 }
@@ -280,17 +288,6 @@ pub enum PlanRequest {
     Compare(PlanSettings),
 }
 
-/// Choices that make a plan.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanSettings {
-    /// Board id.
-    pub board: String,
-    /// Strategy.
-    pub strategy: String,
-    /// Largest tensor arena; the board's if nothing is given.
-    pub sram_bytes: Option<u64>,
-}
-
 /// What the planner answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PlanReply {
@@ -300,6 +297,8 @@ pub enum PlanReply {
         boards: Vec<Board>,
         /// Names of strategies.
         strategies: Vec<String>,
+        /// Those of them whose plans are simulated only.
+        simulated: Vec<String>,
     },
     /// The model is taken.
     Loaded {
@@ -325,22 +324,55 @@ pub struct PlanFacts {
     pub nodes: Vec<Vec<u32>>,
     /// The predicted run.
     pub timeline: Timeline,
+    /// What of SRAM is held during it.
+    pub occupancy: Occupancy,
+    /// What its layers move.
+    pub traffic: Traffic,
     /// How the outputs stand for real numbers.
     pub outputs: Vec<OutputFacts>,
     /// The image, if the plan fits.
     pub image: Option<ImageFacts>,
 }
 
+impl PlanFacts {
+    /// Why there is no image of a plan that fits, for people; nothing if there is one, or if the plan
+    /// does not fit.
+    #[must_use]
+    pub fn why_no_image(&self) -> Option<&'static str> {
+        if self.image.is_some() || !self.report.fits {
+            return None;
+        }
+        Some(if self.report.without_kernel().is_some() {
+            "some operators have no kernel. The overview names them."
+        } else if !self.report.runnable {
+            "plans of this strategy are simulated only. Another strategy runs."
+        } else if !self.settings.is_of_the_board() {
+            "the plan is made for another clock or card than the board has."
+        } else if self.report.external_bytes.0 > 0 {
+            "its weights lie in a store image, which the command line writes and runs."
+        } else {
+            "the board's firmware does not run it yet."
+        })
+    }
+}
+
 impl PartialEq for PlanFacts {
     /// What is the same value is not looked through: that is asked for each drawing, and timelines
     /// can be long.
     fn eq(&self, other: &Self) -> bool {
-        let Self { settings, report, memory, tensors, nodes, timeline, outputs, image } = self;
+        let Self { settings, report, memory, tensors, nodes, .. } = self;
+        let Self { timeline, occupancy, traffic, outputs, image, .. } = self;
         std::ptr::eq(self, other)
-            || (settings, report, memory, tensors)
-                == (&other.settings, &other.report, &other.memory, &other.tensors)
-                && (nodes, timeline, outputs, image)
-                    == (&other.nodes, &other.timeline, &other.outputs, &other.image)
+            || (settings, report, memory, tensors, nodes)
+                == (&other.settings, &other.report, &other.memory, &other.tensors, &other.nodes)
+                && (timeline, occupancy, traffic, outputs, image)
+                    == (
+                        &other.timeline,
+                        &other.occupancy,
+                        &other.traffic,
+                        &other.outputs,
+                        &other.image,
+                    )
     }
 }
 

@@ -17,7 +17,7 @@ const DRAWN: &str = "
 async fn the_lanes_are_looked_at_from_near_and_far() {
     let browser = Browser::start(1440, 900, false).await;
     let site = static_host::serve(dist().join("page"), "p");
-    browser.open(&format!("{site}#model=fashion-mobilenet&view=run")).await;
+    browser.open(&format!("{site}#model=fashion-mobilenet&view=schedule")).await;
     browser.find("timeline").await;
     browser.text_when("timeline-words", |text| text.contains("Core, predicted: works")).await;
     let all = browser.script(DRAWN, Vec::new()).await;
@@ -34,7 +34,7 @@ async fn the_lanes_are_looked_at_from_near_and_far() {
     assert!(words.contains("instructions"), "{words}");
     let lit = "return document.querySelectorAll('[data-testid=timeline] .bar-lit, [data-testid=timeline] .bars-lit').length";
     assert_eq!(browser.script(lit, Vec::new()).await, json!(1));
-    let open = "document.querySelector('[data-testid=panel-run] figure details').open = true";
+    let open = "document.querySelector('[data-testid=panel-schedule] figure details').open = true";
     browser.script(open, Vec::new()).await;
     let table = browser.text_when("timeline-table", |text| text.contains("Core")).await;
     assert!(table.contains("modelled"), "{table}");

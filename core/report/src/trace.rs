@@ -68,10 +68,11 @@ impl Trace {
     pub fn add(&mut self, report: &PlanReport, memory: &MemoryMap, timeline: &Timeline) {
         let pid = self.trace_events.iter().map(|event| event.pid).max().unwrap_or(0) + 1;
         let title = format!(
-            "{} on {}, strategy {} (time {})",
+            "{} on {}, strategy {} (instructions {}, time {})",
             report.model,
             report.board,
             report.strategy,
+            timeline.instructions_kind.word(),
             timeline.cycles_kind.word()
         );
         self.trace_events.push(named("process_name", title, pid, 0));

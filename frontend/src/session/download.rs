@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
-use wasm_bindgen::JsValue;
-use web_sys::{Blob, BlobPropertyBag, Url};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
 
 /// A file that can be downloaded.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,4 +50,19 @@ impl ObjectUrl {
 pub fn download(name: &str, bytes: &Uint8Array) -> Option<Download> {
     let address = ObjectUrl::new(bytes, "application/octet-stream").ok()?;
     Some(Download { name: name.to_owned(), address: Rc::new(address) })
+}
+
+/// Saves what lies at an address as a file.
+pub fn save(name: &str, address: ObjectUrl) {
+    let anchor = web_sys::window()
+        .and_then(|window| window.document())
+        .and_then(|document| document.create_element("a").ok())
+        .and_then(|anchor| anchor.dyn_into::<HtmlAnchorElement>().ok());
+    if let Some(anchor) = anchor {
+        anchor.set_href(&address.0);
+        anchor.set_download(name);
+        anchor.click();
+    }
+    // The browser reads the bytes after this turn; the address lives a minute.
+    gloo::timers::callback::Timeout::new(60_000, move || drop(address)).forget();
 }

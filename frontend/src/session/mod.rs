@@ -19,13 +19,14 @@ use wasm_bindgen_futures::spawn_local;
 use yew::Callback;
 
 use crate::message::{
-    Calibrating, ImportReply, ImportRequest, ModelSource, PlanReply, PlanRequest, Reply, Trouble,
+    Calibrating, ImportReply, ImportRequest, ModelSource, PlanFacts, PlanReply, PlanRequest, Reply,
+    Trouble,
 };
 use crate::state::{
     Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State, Stored,
 };
 use download::download;
-pub use download::{Download, ObjectUrl};
+pub use download::{Download, ObjectUrl, save};
 use link::{Answer, Link};
 pub use remember::{read_fragment, read_keeping, read_theme};
 use remember::{remember_keeping, use_theme, write_fragment};
@@ -52,6 +53,7 @@ pub struct Before {
     reference: Option<Rc<crate::message::ReferenceFacts>>,
     package: Option<Rc<crate::message::Package>>,
     reordered: Option<Rc<crate::message::Reordered>>,
+    schedule_file: Option<Rc<crate::message::FileFacts>>,
 }
 
 impl Before {
@@ -63,6 +65,7 @@ impl Before {
             reference: state.input.reference.clone(),
             package: state.package.clone(),
             reordered: state.reordered.clone(),
+            schedule_file: state.schedule_file.clone(),
         }
     }
 }
@@ -231,6 +234,11 @@ impl Session {
             let bytes = buffers.pop();
             self.reordered_download =
                 bytes.and_then(|bytes| download(&reordered.file.name, &bytes));
+        } else if !same(before.schedule_file.as_ref(), state.schedule_file.as_ref())
+            && let (Some(file), Some(bytes)) = (&state.schedule_file, buffers.pop())
+            && let Ok(address) = ObjectUrl::new(&bytes, "application/octet-stream")
+        {
+            save(&file.name, address);
         }
         if state.reordered.is_none() {
             self.reordered_download = None;
@@ -306,6 +314,14 @@ impl Session {
                 let copy = bytes.slice(0, bytes.length());
                 let body = ImportRequest::Reorder { name: file.name };
                 self.importer.ask(request, &body, &[copy]);
+            }
+            Effect::SaveSchedule { request, file, plan, run } => {
+                let run = run.as_ref().and_then(|run| run.result.timeline.as_ref());
+                let PlanFacts { report, memory, timeline, occupancy, .. } = &*plan;
+                let facts = (report, memory, timeline, occupancy, run);
+                let Ok(bytes) = postcard::to_stdvec(&facts) else { return };
+                let bytes = Uint8Array::from(bytes.as_slice());
+                self.importer.ask(request, &ImportRequest::Schedule(file), &[bytes]);
             }
             Effect::Judge(request, settings) => {
                 let mut buffers = std::mem::take(&mut self.run_result);

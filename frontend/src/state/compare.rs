@@ -97,7 +97,11 @@ impl State {
         let changes = changes(
             &plan.report,
             plan.settings.sram_bytes.is_some(),
-            self.strategies.iter().map(String::as_str),
+            // Nor does a plan that cannot run.
+            self.strategies
+                .iter()
+                .filter(|name| !self.simulated.contains(name))
+                .map(String::as_str),
             boards.map(|board| board.id.as_str()),
         );
         let settings = |change: &Change| {
@@ -105,7 +109,7 @@ impl State {
             match change {
                 Change::WholeArena => PlanSettings { sram_bytes: None, ..now },
                 Change::Strategy(name) => PlanSettings { strategy: name.clone(), ..now },
-                Change::Board(id) => PlanSettings { board: id.clone(), sram_bytes: None, ..now },
+                Change::Board(id) => now.on_board(id),
                 // No change of settings makes another network of this one.
                 Change::Network(_) => now,
             }

@@ -21,8 +21,8 @@ use std::rc::Rc;
 use tilewright_board::Board;
 
 use crate::message::{
-    GraphFacts, ImportReply, Package, PlanFacts, PlanReply, PlanSettings, ReferenceFacts,
-    Reordered, Trouble,
+    FileFacts, GraphFacts, ImportReply, Package, PlanFacts, PlanReply, PlanSettings,
+    ReferenceFacts, Reordered, ScheduleFile, Trouble,
 };
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
@@ -45,6 +45,8 @@ pub struct State {
     pub boards: Rc<Vec<Board>>,
     /// Strategies that there are.
     pub strategies: Rc<Vec<String>>,
+    /// Strategies whose plans are simulated only.
+    pub simulated: Rc<Vec<String>>,
     /// Strategies that cannot plan the open model, and why.
     pub obstacles: Rc<Vec<(String, String)>>,
     /// Choices with their past.
@@ -97,6 +99,8 @@ pub struct State {
     pub package: Option<Rc<Package>>,
     /// The model's file in another order, once that was asked for.
     pub reordered: Option<Rc<Reordered>>,
+    /// The file that was made last of a schedule.
+    pub schedule_file: Option<Rc<FileFacts>>,
     /// What was last said aloud.
     pub said: String,
     /// Number of the last request.
@@ -199,6 +203,8 @@ pub enum Event {
     Package,
     /// Put the model's file in the order that needs the smallest arena.
     Reorder,
+    /// Make and save a file of the schedule.
+    SaveSchedule(ScheduleFile),
     /// A trouble was read.
     Dismiss(Place),
     /// The importer answers.
@@ -257,6 +263,17 @@ pub enum Effect {
     },
     /// Have the model's file put in another order.
     Reorder(u32, OwnFile),
+    /// Have a file made of a plan's schedule, and of a run's beside it.
+    SaveSchedule {
+        /// Number of the request.
+        request: u32,
+        /// Which file.
+        file: ScheduleFile,
+        /// The plan.
+        plan: Rc<PlanFacts>,
+        /// The run.
+        run: Option<Rc<Outcome>>,
+    },
     /// Fetch a sample and have it prepared as input.
     PrepareSample(u32, &'static str),
     /// Have a dropped file prepared as input.
@@ -336,7 +353,10 @@ impl State {
                 if self.settings.set(settings, dragging) {
                     self.replan(effects);
                 } else {
-                    // The end of a drag changes nothing else.
+                    // The end of a drag changes nothing, but what waited for it begins.
+                    if self.package.is_none() && self.task(Job::Package).is_none() {
+                        self.start_package(effects);
+                    }
                     self.compare_next(effects);
                 }
             }
@@ -379,6 +399,7 @@ impl State {
             Event::Stop(doer) => self.stop(doer, effects),
             Event::Package => self.start_package(effects),
             Event::Reorder => self.start_reorder(effects),
+            Event::SaveSchedule(file) => self.save_schedule(file, effects),
             Event::Dismiss(place) => self.clear(place),
             Event::Imported(request, reply) => self.imported(request, reply, effects),
             Event::Planned(request, reply) => self.planned(request, reply, effects),

@@ -285,6 +285,11 @@ impl State {
             (Job::Package, Ok(ImportReply::Packaged(package))) => {
                 self.package = Some(Rc::new(package));
             }
+            (Job::Schedule, Ok(ImportReply::Schedule(file))) => {
+                self.said = format!("{} is saved", file.name);
+                self.took_ms = None;
+                self.schedule_file = Some(Rc::new(file));
+            }
             (Job::Reorder, Ok(ImportReply::Reordered(reordered))) => {
                 self.said = format!("{} is ready", reordered.file.name);
                 self.took_ms = Some(took);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Effect, Job, Origin, OwnFile, Place, State};
-use crate::message::{PlanReply, Trouble};
+use crate::message::{PlanReply, ScheduleFile, Trouble};
 
 impl State {
     /// Plans with the present settings, if there is a model; an older request is forgotten.
@@ -27,6 +27,16 @@ impl State {
         let request = self.begin(Job::Package, "Putting the firmware together");
         let (board, model) = (plan.settings.board.clone(), plan.report.model.clone());
         effects.push(Effect::Package { request, board, model });
+    }
+
+    /// Makes a file of the shown schedule, with the last run's beside it if it was of the same
+    /// settings.
+    pub(super) fn save_schedule(&mut self, file: ScheduleFile, effects: &mut Vec<Effect>) {
+        let Some(plan) = self.plan.clone() else { return };
+        self.clear(Place::Schedule);
+        let run = self.run.outcome.clone().filter(|run| run.plan.settings == plan.settings);
+        let request = self.begin(Job::Schedule, "Making the file");
+        effects.push(Effect::SaveSchedule { request, file, plan, run });
     }
 
     /// The open model's file, if it is one whose operators can be put in another order.
@@ -53,8 +63,9 @@ impl State {
         reply: Result<PlanReply, Trouble>,
         effects: &mut Vec<Effect>,
     ) {
-        if let Ok(PlanReply::Boards { boards, strategies }) = reply {
+        if let Ok(PlanReply::Boards { boards, strategies, simulated }) = reply {
             self.boards = Rc::new(boards);
+            self.simulated = Rc::new(simulated);
             self.strategies = Rc::new(strategies);
             return self.complete_settings(effects);
         }
@@ -83,7 +94,10 @@ impl State {
                 }
                 self.is_plan_of_before = false;
                 self.plan = Some(Rc::new(*facts));
-                self.start_package(effects);
+                // Plans that a drag passes are not put together.
+                if !self.settings.is_dragging() {
+                    self.start_package(effects);
+                }
             }
             Ok(_) => {}
             Err(trouble) => self.fail(Place::Plan, trouble),

@@ -16,6 +16,8 @@ pub enum View {
     Compare,
     /// Two plans, operator by operator.
     Walk,
+    /// What happens when.
+    Schedule,
     /// The table of operators.
     Layers,
     /// How the model became int8, and what that costs.
@@ -28,11 +30,12 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::All,
         Self::Overview,
         Self::Graph,
         Self::Memory,
+        Self::Schedule,
         Self::Layers,
         Self::Quantisation,
         Self::Run,
@@ -49,6 +52,7 @@ impl View {
             Self::Overview => "overview",
             Self::Graph => "graph",
             Self::Memory => "memory",
+            Self::Schedule => "schedule",
             Self::Compare => "compare",
             Self::Walk => "steps",
             Self::Layers => "layers",
@@ -66,6 +70,7 @@ impl View {
             Self::Overview => "Overview",
             Self::Graph => "Graph",
             Self::Memory => "Memory",
+            Self::Schedule => "Schedule",
             Self::Compare => "Compare",
             Self::Walk => "Step by step",
             Self::Layers => "Layers",

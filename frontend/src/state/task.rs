@@ -34,6 +34,8 @@ pub enum Job {
     Compare,
     /// The files for the board are put together.
     Package,
+    /// A file of the schedule is made.
+    Schedule,
     /// The model's file is put in another order.
     Reorder,
     /// The emulated board runs.
@@ -54,6 +56,7 @@ impl Job {
             | Self::ZooSize
             | Self::Input
             | Self::Package
+            | Self::Schedule
             | Self::Reorder
             | Self::Judge => Doer::Importer,
             Self::Plan | Self::Compare => Doer::Planner,
@@ -70,6 +73,7 @@ impl Job {
             Self::Examine => Place::Quantisation,
             Self::Zoo | Self::ZooSize => Place::Zoo,
             Self::Plan | Self::Compare => Place::Plan,
+            Self::Schedule => Place::Schedule,
             Self::Package | Self::Reorder => Place::Firmware,
             Self::Input | Self::Run | Self::Judge => Place::Run,
         }
@@ -100,6 +104,8 @@ pub enum Place {
     Zoo,
     /// Planning.
     Plan,
+    /// Making a file of the schedule.
+    Schedule,
     /// Choosing an input, or running.
     Run,
     /// Packaging.

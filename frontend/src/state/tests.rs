@@ -34,7 +34,7 @@ pub(super) fn started(link: &str) -> (State, Vec<Effect>) {
     let mut effects = state.update(Event::Started(Fragment::parse(link), Theme::System, false));
     let boards = vec![fixture::board()];
     let strategies = vec!["resident".to_owned()];
-    let reply = PlanReply::Boards { boards, strategies };
+    let reply = PlanReply::Boards { boards, strategies, simulated: Vec::new() };
     effects.extend(state.update(Event::Planned(asked(&effects), Ok(reply))));
     (state, effects)
 }
@@ -59,6 +59,7 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         | Effect::ListZoo(request)
         | Effect::SizeZoo(request, _)
         | Effect::Reorder(request, _)
+        | Effect::SaveSchedule { request, .. }
         | Effect::ReadStored(request) => Some(*request),
         _ => None,
     };
@@ -467,4 +468,34 @@ fn strategies_that_cannot_plan_the_model_are_known_until_another_is_opened() {
     let effects = state.update(Event::OpenExample(&catalogue::EXAMPLES[1]));
     state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts()))));
     assert!(state.obstacles.is_empty());
+}
+
+#[test]
+fn plans_that_a_drag_passes_are_not_put_together() {
+    let mut state = ready();
+    let settings = PlanSettings { clock_hz: Some(80_000_000), ..fixture::settings() };
+    let asked = plans(&state.update(Event::Settings(settings.clone(), true)));
+    let plan = PlanFacts { settings: settings.clone(), ..fixture::plan() };
+    let reply = Ok(PlanReply::Planned(Box::new(plan)));
+    let is_packaging =
+        |effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Package { .. }));
+    assert!(!is_packaging(&state.update(Event::Planned(asked[0], reply))));
+    assert!(is_packaging(&state.update(Event::Settings(settings, false))), "the drag has ended");
+}
+
+#[test]
+fn a_schedule_is_saved_with_the_plan_that_is_shown() {
+    let mut state = ready();
+    let effects = state.update(Event::SaveSchedule(ScheduleFile::Csv));
+    let is_of_plan = |effect: &Effect| match effect {
+        Effect::SaveSchedule { plan, run, .. } => {
+            Some(plan) == state.plan.as_ref() && run.is_none()
+        }
+        _ => false,
+    };
+    assert!(effects.iter().any(is_of_plan));
+    let name = "small-schedule.csv".to_owned();
+    let file = FileFacts { name, bytes: 1, sha256: String::new() };
+    state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Schedule(file))));
+    assert!(state.said.contains("small-schedule.csv") && state.schedule_file.is_some());
 }

@@ -22,6 +22,7 @@ use super::overview::OverviewPanel;
 use super::parts::trouble_box;
 use super::quantisation::QuantisationPanel;
 use super::run::RunPanel;
+use super::schedule::SchedulePanel;
 use super::status::{StatusLine, now_ms};
 use super::walk::WalkPanel;
 use super::zoo::ZooDialog;
@@ -205,11 +206,11 @@ impl App {
         let is_stale = state.is_plan_stale();
         let (lit, selected) = (state.lit(), state.selected);
         let on = self.on.clone();
-        let counts = state.run.outcome.as_ref().and_then(|outcome| {
-            let plan = state.plan.as_ref()?;
-            (outcome.plan.settings == plan.settings && !outcome.result.layers.is_empty())
-                .then(|| Rc::new(outcome.result.layers.clone()))
+        let run = state.run.outcome.clone().filter(|outcome| {
+            state.plan.as_ref().is_some_and(|plan| outcome.plan.settings == plan.settings)
         });
+        let layers = run.as_ref().map(|outcome| &outcome.result.layers);
+        let counts = layers.filter(|layers| !layers.is_empty()).cloned().map(Rc::new);
         html! {
             <div class="panels">
                 if shows(View::Overview) {
@@ -228,6 +229,13 @@ impl App {
                     if shows(View::Memory) {
                         <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit} {selected}
                             {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
+                    }
+                    if shows(View::Schedule) {
+                        <SchedulePanel plan={Rc::clone(plan)} {run} boards={Rc::clone(&state.boards)}
+                            settings={state.settings.now().clone()}
+                            trouble={state.trouble(Place::Schedule).cloned()}
+                            is_saving={state.task(Job::Schedule).is_some()} {lit} {selected}
+                            {is_stale} on={on.clone()} is_maximised={view == View::Schedule} />
                     }
                     if shows(View::Layers) {
                         <LayersPanel plan={Rc::clone(plan)} {counts} sort={state.sort} {lit} {is_stale}
@@ -249,7 +257,7 @@ impl App {
                         calibration={model.facts.calibration} plan={state.plan.clone()}
                         server={state.server.clone()} input={state.input.clone()}
                         picture={self.session.picture()} run={state.run.clone()}
-                        can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit} {selected}
+                        can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit}
                         {is_stale} is_maximised={view == View::Run} on={on.clone()}
                         on_input={self.on_input.clone()} />
                 }

@@ -39,11 +39,8 @@ pub fn FirmwarePanel(props: &Props) -> Html {
     let body = match &props.plan.image {
         None => html! {
             <p class="waiting" data-testid="no-image">
-                { if props.plan.report.fits {
-                    "There is no image: some operators have no kernel. The overview names them."
-                } else {
-                    "There is no image: the plan does not fit. The overview says what would help."
-                } }
+                { format!("There is no image: {}", props.plan.why_no_image().unwrap_or(
+                    "the plan does not fit. The overview says what would help.")) }
             </p>
         },
         Some(image) => html! { <>{ files(props, image) }{ board.map(|b| where_to(props, b)) }</> },

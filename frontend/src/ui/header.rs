@@ -144,9 +144,7 @@ fn model_picker(props: &Props) -> Html {
 fn board_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
     let on_choose = Callback::from(move |board: String| {
-        // Another board has another arena: a budget in bytes would mean something else.
-        let settings = PlanSettings { board, sram_bytes: None, ..settings.clone() };
-        on.emit(Event::Settings(settings, false));
+        on.emit(Event::Settings(settings.on_board(&board), false));
     });
     let option = |board: &Board| (board.id.clone().into(), board.name.clone().into());
     let options: Vec<_> = props.boards.iter().map(option).collect();

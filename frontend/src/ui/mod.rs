@@ -19,6 +19,8 @@ mod parts;
 mod quantisation;
 mod run;
 mod save;
+mod schedule;
+mod slider;
 mod status;
 mod timeline;
 mod walk;

@@ -8,8 +8,6 @@ use yew::prelude::*;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::{kind_tag, trouble_box};
-use super::save::save_buttons;
-use super::timeline::TimelineChart;
 use crate::message::{Calibration, PlanFacts, Trouble};
 use crate::session::ObjectUrl;
 use crate::state::{
@@ -30,8 +28,6 @@ pub struct Props {
     pub can_run: bool,
     pub trouble: Option<Trouble>,
     pub lit: Selection,
-    /// What was chosen, whatever the pointer is over.
-    pub selected: Selection,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -43,22 +39,19 @@ pub struct Props {
 #[component]
 pub fn RunPanel(props: &Props) -> Html {
     let outcome = props.run.outcome.as_ref();
-    let drawing = use_node_ref();
-    let name = props.plan.as_ref().map_or("run", |plan| plan.report.model.as_str());
-    let actions = save_buttons(&drawing, &format!("{name}-timeline"), "timeline", &props.on);
     html! {
-        <Panel view={View::Run} is_maximised={props.is_maximised} on={props.on.clone()} {actions}>
+        <Panel view={View::Run} is_maximised={props.is_maximised} on={props.on.clone()}>
             if let Some(trouble) = &props.trouble {
                 { trouble_box(trouble, Place::Run,
                     outcome.map_or("", |_| "Below is the last run that ended."), &props.on) }
             }
             { inputs(props) }
             { controls(props) }
-            if props.plan.as_ref().is_some_and(|plan| plan.image.is_none()) {
+            if let Some(plan) = props.plan.as_ref().filter(|plan| plan.image.is_none()) {
                 <p class="note" data-testid="nothing-to-run">
-                    { "There is no image to run here: the plan does not fit the board, operators have \
-                       no kernel, or its weights lie in a store image, which the command line \
-                       writes and runs. The overview says what is missing and what would help." }
+                    { format!("There is no image to run: {}", plan.why_no_image().unwrap_or(
+                        "the plan does not fit the board. The overview says what is missing and \
+                         what would help.")) }
                 </p>
             }
             if props.calibration == Calibration::Analytic {
@@ -74,24 +67,10 @@ pub fn RunPanel(props: &Props) -> Html {
                 </p>
             }
             { score_table(props) }
-            if let Some(plan) = props.plan.clone() {
-                <div ref={drawing}>
-                    <TimelineChart {plan} run={run_of(props)} lit={props.lit}
-                        selected={props.selected}
-                        on={props.on.clone()} />
-                </div>
-            }
             if let Some(outcome) = outcome { { results(outcome, props) } }
             { console(props) }
         </Panel>
     }
-}
-
-/// The last run, if it was of the present settings, so that both share the axis of time.
-fn run_of(props: &Props) -> Option<Rc<Outcome>> {
-    let plan = props.plan.as_ref()?;
-    let outcome = props.run.outcome.as_ref()?;
-    (outcome.plan.settings == plan.settings).then(|| Rc::clone(outcome))
 }
 
 fn inputs(props: &Props) -> Html {
@@ -318,6 +297,13 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
             </p>
             if is_old {
                 <p class="muted detail">{ "This run was of older settings." }</p>
+            } else if result.timeline.is_some() {
+                <p class="detail">
+                    <button type="button" class="quiet" data-testid="to-schedule"
+                        onclick={props.on.reform(|_| Event::Show(View::Schedule))}>
+                        { "See it on the axis of the predicted schedule" }
+                    </button>
+                </p>
             }
             <dl class="facts">
                 { fact("Instructions", &figures::grouped(result.instructions), Kind::Counted,

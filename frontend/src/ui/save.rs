@@ -5,13 +5,13 @@ use wasm_bindgen::closure::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
-    Blob, CanvasRenderingContext2d, Document, Element, HtmlAnchorElement, HtmlCanvasElement,
-    HtmlImageElement, Window, XmlSerializer,
+    Blob, CanvasRenderingContext2d, Document, Element, HtmlCanvasElement, HtmlImageElement, Window,
+    XmlSerializer,
 };
 use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
-use crate::session::ObjectUrl;
+use crate::session::{ObjectUrl, save};
 use crate::state::Event;
 
 /// Properties that a saved drawing needs, since it has no style sheet.
@@ -192,18 +192,4 @@ fn save_blob(name: &str, blob: &Blob) {
     if let Ok(address) = ObjectUrl::of(blob) {
         save(name, address);
     }
-}
-
-fn save(name: &str, address: ObjectUrl) {
-    let anchor = web_sys::window()
-        .and_then(|window| window.document())
-        .and_then(|document| document.create_element("a").ok())
-        .and_then(|anchor| anchor.dyn_into::<HtmlAnchorElement>().ok());
-    if let Some(anchor) = anchor {
-        anchor.set_href(&address.0);
-        anchor.set_download(name);
-        anchor.click();
-    }
-    // The browser reads the bytes after this turn; the address lives a minute.
-    gloo::timers::callback::Timeout::new(60_000, move || drop(address)).forget();
 }

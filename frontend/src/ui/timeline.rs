@@ -1,6 +1,7 @@
 //! The lanes of a predicted and a counted run on one axis of time, from all of it to single cycles.
 
 mod drawing;
+mod held;
 mod look;
 mod table;
 
@@ -14,10 +15,11 @@ use super::icon::{Glyph, icon};
 use super::parts::legend;
 use crate::message::PlanFacts;
 use crate::state::{Event, Outcome, Selection};
+use crate::view_model::figures;
 use crate::view_model::layers::Family;
 use crate::view_model::steps::{Step, spoken, stepped};
-use crate::view_model::timeline::{Lanes, lanes, layer_words};
-use drawing::{drawing, room_of, under};
+use crate::view_model::timeline::{CLASSES, Lanes, STALL, family_of, lanes, layer_words};
+use drawing::{drawing, held_at, room_of, under};
 use look::{Look, Turn, use_wheel};
 
 /// How much a key or a button changes the size, and which part of the view a key moves it by.
@@ -52,6 +54,7 @@ pub fn TimelineChart(props: &Props) -> Html {
     let look = use_reducer(Look::default);
     let drag = use_mut_ref(|| Drag::None);
     let pointed = use_state(|| None::<(usize, usize)>);
+    let held = use_state(|| None::<f64>);
     let end_us = lanes.end_us;
     let window = look.window(end_us);
     let room = room_of(width);
@@ -68,11 +71,14 @@ pub fn TimelineChart(props: &Props) -> Html {
     use_wheel(&node, &look, end_us);
     let words = use_memo((Rc::clone(&lanes), props.lit.layer), |(lanes, layer)| match layer {
         Some(layer) => layer_words(lanes, *layer),
-        None => lanes.summary(),
+        None => lanes.summary.clone(),
     });
-    let said = match *pointed {
-        Some((lane, bar)) => lanes.words(&props.plan, lane, bar),
-        None => String::clone(&words),
+    let said = match (*pointed, *held) {
+        (Some((lane, bar)), _) => lanes.words(&props.plan, lane, bar),
+        (None, Some(at)) => {
+            format!("SRAM at {}: {}", figures::duration(at), lanes.held.words(at))
+        }
+        (None, None) => String::clone(&words),
     };
     let turn = |glyph: Glyph, title: &'static str, id: &'static str, turn: Turn| {
         let look = look.dispatcher();
@@ -95,7 +101,7 @@ pub fn TimelineChart(props: &Props) -> Html {
                 </div>
             </div>
             <div class="chart timeline-lanes" ref={node.clone()} tabindex="0" role="application"
-                aria-roledescription="chart" aria-label={format!("{} {keys}", lanes.summary())}
+                aria-roledescription="chart" aria-label={format!("{} {keys}", lanes.summary)}
                 data-testid="timeline" onkeydown={onkeydown(props, &look.dispatcher(), end_us)}
                 onpointerdown={
                     let (drag, node) = (Rc::clone(&drag), node.clone());
@@ -110,6 +116,7 @@ pub fn TimelineChart(props: &Props) -> Html {
                 onpointermove={
                     let (drag, node, look) = (Rc::clone(&drag), node.clone(), look.dispatcher());
                     let (lanes, pointed, on) = (Rc::clone(&lanes), pointed.clone(), props.on.clone());
+                    let held = held.clone();
                     Callback::from(move |event: PointerEvent| {
                         let x = f64::from(event.client_x());
                         if let Some((last, travelled)) = drag.borrow_mut().as_mut() {
@@ -123,6 +130,10 @@ pub fn TimelineChart(props: &Props) -> Html {
                         let Some(element) = node.cast::<HtmlElement>() else { return };
                         let place = element.get_bounding_client_rect();
                         let at = [x - place.left(), f64::from(event.client_y()) - place.top()];
+                        let at_us = held_at(&lanes, window, room, at);
+                        if at_us != *held {
+                            held.set(at_us);
+                        }
                         let under = under(&lanes, window, room, at);
                         if under != *pointed {
                             let layer = |(lane, bar): (usize, usize)| {
@@ -149,9 +160,10 @@ pub fn TimelineChart(props: &Props) -> Html {
                     Callback::from(move |_| *drag.borrow_mut() = None)
                 }
                 onpointerleave={
-                    let (pointed, on) = (pointed.clone(), props.on.clone());
+                    let (pointed, held, on) = (pointed.clone(), held.clone(), props.on.clone());
                     Callback::from(move |_| {
                         pointed.set(None);
+                        held.set(None);
                         on.emit(Event::Hover(Selection::NONE));
                     })
                 }>
@@ -196,7 +208,16 @@ fn onkeydown(
 
 fn used(lanes: &Lanes) -> Vec<(&'static str, AttrValue)> {
     let used = lanes.classes();
-    let families = Family::ALL.into_iter().map(|family| (family.id(), family.title().into()));
-    let all = families.chain([("stall", AttrValue::from("Waiting"))]);
-    all.zip(used).filter(|(_, is_used)| *is_used).map(|(entry, _)| entry).collect()
+    let is_used = |family: &Family| {
+        let of_family = |class: usize| family_of(class).is_some_and(|(known, _)| known == *family);
+        (0..CLASSES).any(|class| used[class] && of_family(class))
+    };
+    let families = Family::ALL.into_iter().filter(is_used);
+    let mut entries: Vec<(&'static str, AttrValue)> =
+        families.map(|family| (family.id(), family.title().into())).collect();
+    entries.extend(used[usize::from(STALL)].then_some(("stall", "waiting".into())));
+    if !lanes.held.is_empty() {
+        entries.extend(held::legend());
+    }
+    entries
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Hertz, LaneKind, Micros, Space};
 use tilewright_report::{
-    Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, PlacedTensor, PlanReport, Slice, SliceKind,
-    TensorUse, Timeline,
+    Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, Occupancy, PlacedTensor, PlanReport, Slice,
+    SliceKind, TensorUse, Tier, Timeline, Traffic, Way,
 };
 
 use super::layers::Family;
@@ -27,7 +27,7 @@ pub fn settings() -> PlanSettings {
     PlanSettings {
         board: "stm32f746g-disco".to_owned(),
         strategy: "resident".to_owned(),
-        sram_bytes: None,
+        ..PlanSettings::default()
     }
 }
 
@@ -146,9 +146,33 @@ pub fn plan() -> PlanFacts {
             lanes: vec![LaneKind::Core],
             slices,
         },
+        occupancy: occupancy(),
+        traffic: traffic(),
         outputs: vec![OutputFacts { scale: 1.0 / 256.0, zero: -128, labels: Vec::new() }],
         image: Some(ImageFacts { bytes: 1_024, sha256: "00".repeat(32), plan_id: "11".repeat(32) }),
     }
+}
+
+fn occupancy() -> Occupancy {
+    let mut occupancy = Occupancy::default();
+    for (at, bytes) in [(0, [48, 0, 0]), (2_160, [42, 0, 0]), (4_320, [10, 0, 10]), (6_480, [0; 3])]
+    {
+        occupancy.note(CyclePoint(at), bytes);
+    }
+    occupancy
+}
+
+/// Weights in flash, read there by the core.
+fn traffic() -> Traffic {
+    let flash = Tier {
+        space: Space::Weights,
+        way: Way::Direct,
+        bytes_per_second: Some(100_000_000),
+        bytes: vec![44, 440, 0],
+        cycles: vec![Cycles(0); 3],
+    };
+    let (compute, stalls) = (vec![Cycles(2_160); 3], vec![Cycles(0); 3]);
+    Traffic { tiers: vec![flash], compute, stalls, frames: 1 }
 }
 
 /// The graph of the plan, with a join and an operator that nothing computes between its layers.

@@ -20,6 +20,10 @@ pub struct Fragment {
     pub is_random: bool,
 }
 
+/// Most frames that a schedule is made of, and most hertz and bytes a second.
+pub const MOST_FRAMES: u32 = 64;
+const MOST_RATE: u64 = 2_000_000_000;
+
 /// The word for made-up samples.
 const RANDOM: &str = "random";
 
@@ -43,6 +47,10 @@ impl Fragment {
                 "board" => fragment.settings.board = value,
                 "strategy" => fragment.settings.strategy = value,
                 "sram" => fragment.settings.sram_bytes = value.parse().ok(),
+                "buffer" => fragment.settings.buffer_bytes = value.parse().ok(),
+                "frames" => fragment.settings.frames = within(&value, MOST_FRAMES.into()),
+                "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
+                "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
                 "calibration" => fragment.calibration = value,
                 "samples" => fragment.is_random = value == RANDOM,
                 "view" => fragment.view = View::from_id(&value).unwrap_or_default(),
@@ -64,7 +72,12 @@ impl Fragment {
         push("model", self.model.as_deref().unwrap_or_default());
         push("board", &self.settings.board);
         push("strategy", &self.settings.strategy);
-        push("sram", &self.settings.sram_bytes.map(|b| b.to_string()).unwrap_or_default());
+        let text = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+        push("sram", &text(self.settings.sram_bytes));
+        push("buffer", &text(self.settings.buffer_bytes));
+        push("frames", &text(self.settings.frames.map(u64::from)));
+        push("clock", &text(self.settings.clock_hz));
+        push("card", &text(self.settings.card_bytes_per_second));
         push("calibration", &self.calibration);
         push("samples", if self.is_random { RANDOM } else { "" });
         if self.view != View::default() {
@@ -72,6 +85,12 @@ impl Fragment {
         }
         pairs.join("&")
     }
+}
+
+/// A number from 1 to `most`.
+fn within<T: TryFrom<u64>>(text: &str, most: u64) -> Option<T> {
+    let value: u64 = text.parse().ok()?;
+    T::try_from(value).ok().filter(|_| (1..=most).contains(&value))
 }
 
 fn encode(value: &str) -> String {
@@ -118,6 +137,10 @@ mod tests {
                 board: "stm32f746g-disco".to_owned(),
                 strategy: "resident".to_owned(),
                 sram_bytes: Some(65_536),
+                buffer_bytes: Some(16_384),
+                frames: Some(10),
+                clock_hz: Some(80_000_000),
+                card_bytes_per_second: Some(5_000_000),
             },
             view: View::Memory,
             calibration: "percentile=99.9".to_owned(),
@@ -130,9 +153,12 @@ mod tests {
 
     #[test]
     fn nonsense_is_ignored() {
-        let fragment = Fragment::parse("#model=&sram=lots&view=moon&%%%=%zz&board=%C3%A4%2");
+        let fragment = Fragment::parse(
+            "#model=&sram=lots&frames=9999&clock=0&view=moon&%%%=%zz&board=%C3%A4%2",
+        );
         assert_eq!(fragment.model, None);
         assert_eq!(fragment.settings.sram_bytes, None);
+        assert_eq!((fragment.settings.frames, fragment.settings.clock_hz), (None, None));
         assert_eq!(fragment.view, View::All);
         assert_eq!(fragment.settings.board, "ä%2");
     }

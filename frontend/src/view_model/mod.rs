@@ -14,6 +14,7 @@ pub mod overview;
 pub mod quantisation;
 pub mod remedies;
 pub mod run;
+pub mod schedule;
 pub mod steps;
 pub mod timeline;
 pub mod walk;

@@ -137,9 +137,11 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             title: "Latency",
             id: "latency",
             value: figures::duration(latency.0),
-            detail: slowest.map_or_else(String::new, |layer| {
-                format!("most in {}", figures::short_name(&layer.name))
-            }),
+            detail: match (report.frames, slowest) {
+                (2.., _) => format!("of {} frames", report.frames),
+                (_, Some(layer)) => format!("most in {}", figures::short_name(&layer.name)),
+                (_, None) => String::new(),
+            },
             kind: kind("latency_us"),
         });
         facts.push(Fact {

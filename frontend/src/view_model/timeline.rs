@@ -1,5 +1,6 @@
 //! The lanes of a predicted and a counted run on one axis of time.
 
+mod held;
 mod levels;
 
 use tilewright_plan::{CyclePoint, LaneKind};
@@ -8,13 +9,20 @@ use tilewright_report::{Kind, SliceKind, Timeline};
 use super::figures;
 use super::layers::Family;
 use crate::message::PlanFacts;
+pub use held::HeldBytes;
 pub use levels::{Levels, Seen, Window};
 
 /// What a pixel of a lane can be filled with: the families of layers, in the order of
-/// [`Family::ALL`], and waiting.
-pub const CLASSES: usize = Family::ALL.len() + 1;
+/// [`Family::ALL`], each in the shade of even and of odd layers, and waiting.
+pub const CLASSES: usize = 2 * Family::ALL.len() + 1;
 /// The class of waiting.
-pub const STALL: u8 = Family::ALL.len() as u8;
+pub const STALL: u8 = 2 * Family::ALL.len() as u8;
+
+/// The family of a class, and whether it is the shade of odd layers; nothing for waiting.
+#[must_use]
+pub fn family_of(class: usize) -> Option<(Family, bool)> {
+    Family::ALL.get(class / 2).map(|family| (*family, class % 2 == 1))
+}
 
 /// A stretch of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,6 +68,12 @@ pub struct Lanes {
     pub lanes: Vec<Lane>,
     /// End of the axis in microseconds.
     pub end_us: f64,
+    /// From when to when each frame of the prediction is worked on; empty if there is but one.
+    pub frames: Vec<[f64; 2]>,
+    /// What of SRAM the prediction holds.
+    pub held: HeldBytes,
+    /// All lanes in a sentence.
+    pub summary: String,
 }
 
 impl PartialEq for Lanes {
@@ -72,8 +86,10 @@ impl PartialEq for Lanes {
 /// The lanes of a plan's prediction and, if there is one, of its run.
 #[must_use]
 pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>) -> Lanes {
-    let families: Vec<u8> = plan.report.layers.iter().map(|row| class_of(&row.op)).collect();
-    let mut lanes = Lanes::default();
+    let rows = plan.report.layers.iter().enumerate();
+    let families: Vec<u8> = rows.map(|(layer, row)| class_of(&row.op, layer)).collect();
+    let held = HeldBytes::of(&plan.occupancy, plan.timeline.clock_hz);
+    let mut lanes = Lanes { held, frames: frames(&plan.timeline), ..Lanes::default() };
     for (timeline, word) in [(Some(&plan.timeline), "predicted"), (run, "run")] {
         let Some(timeline) = timeline else { continue };
         let mut bars: Vec<Vec<Bar>> = timeline.lanes.iter().map(|_| Vec::new()).collect();
@@ -111,12 +127,32 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>) -> Lanes {
     }
     let ends = lanes.lanes.iter().flat_map(|lane| &lane.bars).map(|bar| bar.end_us);
     lanes.end_us = ends.fold(0.0, f64::max);
+    lanes.summary = lanes.summed();
     lanes
 }
 
-fn class_of(kernel: &str) -> u8 {
+fn class_of(kernel: &str, layer: usize) -> u8 {
     let family = Family::of(kernel);
-    Family::ALL.iter().position(|known| *known == family).map_or(STALL - 1, |at| at as u8)
+    let place = Family::ALL.iter().position(|known| *known == family);
+    place.map_or(STALL - 1, |at| (2 * at + layer % 2) as u8)
+}
+
+/// From when to when each frame is worked on, if there are several.
+fn frames(timeline: &Timeline) -> Vec<[f64; 2]> {
+    let mut frames: Vec<[CyclePoint; 2]> = Vec::new();
+    for slice in timeline.slices.iter().filter(|slice| slice.kind != SliceKind::Stall) {
+        let frame = slice.frame as usize;
+        if frames.len() <= frame {
+            frames.resize(frame + 1, [slice.start, slice.end]);
+        }
+        let [from, to] = &mut frames[frame];
+        (*from, *to) = ((*from).min(slice.start), (*to).max(slice.end));
+    }
+    let micros = |point: CyclePoint| point.since(CyclePoint(0)).at(timeline.clock_hz).0;
+    if frames.len() < 2 {
+        return Vec::new();
+    }
+    frames.into_iter().map(|frame| frame.map(micros)).collect()
 }
 
 const fn lane_title(lane: LaneKind) -> &'static str {
@@ -155,6 +191,20 @@ impl Lane {
             busy[usize::from(bar.kind == SliceKind::Stall)] += bar.end_us - bar.start_us;
         }
         busy
+    }
+
+    /// Time that it waits, by the lane of its timeline that it waits for, if that is known.
+    #[must_use]
+    pub fn waits(&self) -> Vec<(Option<u8>, f64)> {
+        let mut waits: Vec<(Option<u8>, f64)> = Vec::new();
+        for bar in self.bars.iter().filter(|bar| bar.kind == SliceKind::Stall) {
+            let time = bar.end_us - bar.start_us;
+            match waits.iter_mut().find(|(by, _)| *by == bar.waits_for) {
+                Some((_, sum)) => *sum += time,
+                None => waits.push((bar.waits_for, time)),
+            }
+        }
+        waits
     }
 
     /// From the first beginning to the last end of a layer on this lane.
@@ -227,16 +277,43 @@ impl Lanes {
         }
     }
 
-    /// All lanes in a sentence.
-    #[must_use]
-    pub fn summary(&self) -> String {
+    fn summed(&self) -> String {
         let lane = |lane: &Lane| {
-            let [works, waits] = lane.busy_us().map(figures::duration);
-            let has_waits = lane.bars.iter().any(|bar| bar.kind == SliceKind::Stall);
-            let waits = if has_waits { format!(", waits {waits}") } else { String::new() };
-            format!("{}: works {works}{waits}", lane.title)
+            let [works, _] = lane.busy_us().map(figures::duration);
+            let mut words = format!("{}: works {works}", lane.title);
+            for (by, waits) in lane.waits() {
+                words += &format!(", waits {}", figures::duration(waits));
+                if let Some(by) = by.and_then(|by| self.lanes.get(lane.first + usize::from(by))) {
+                    words += &format!(" for {}", lane_title(by.lane));
+                }
+            }
+            words
         };
         self.lanes.iter().map(lane).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Whether nothing happens at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lanes.iter().all(|lane| lane.bars.is_empty())
+    }
+
+    /// How frames overlap, in a sentence; empty of one frame.
+    #[must_use]
+    pub fn frames_words(&self) -> String {
+        let Some([_, first]) = self.frames.first() else { return String::new() };
+        let end = self.frames.iter().fold(0.0f64, |end, [_, to]| end.max(*to));
+        let count = self.frames.len();
+        // Of all places where a frame begins, that where most others are under way.
+        let at_once =
+            |at: f64| self.frames.iter().filter(|[from, to]| *from <= at && at < *to).count();
+        let most = self.frames.iter().map(|[from, _]| at_once(*from)).max().unwrap_or(1);
+        let each = (end - first) / (count - 1) as f64;
+        format!(
+            "{count} frames: the first after {}, then one every {}; {most} under way at once at most",
+            figures::duration(*first),
+            figures::duration(each),
+        )
     }
 }
 
@@ -357,8 +434,28 @@ mod tests {
         assert!(lanes.words(&plan, 1, 1).contains("copies 512 B"));
         let [works, waits] = core.busy_us();
         assert!((works - waits).abs() < 1e-9, "{works} {waits}");
-        assert!(lanes.summary().contains("Core, predicted: works"), "{}", lanes.summary());
+        assert!(lanes.summary.contains("Core, predicted: works"), "{}", lanes.summary);
+        assert!(lanes.summary.contains("for DMA"), "{}", lanes.summary);
         assert!(lanes.classes()[usize::from(STALL)]);
+    }
+
+    #[test]
+    fn neighbouring_layers_differ_and_frames_are_told_apart() {
+        let (mut plan, one) = waiting();
+        assert!(one.frames.is_empty() && one.frames_words().is_empty());
+        let core = &one.lanes[0];
+        let shade = |layer: u16| core.bars.iter().find(|b| b.layer == layer && b.class != STALL);
+        assert_ne!(shade(0).unwrap().class % 2, shade(1).unwrap().class % 2);
+        let later = plan.timeline.slices.clone();
+        plan.timeline.slices.extend(later.into_iter().map(|slice| {
+            let later = |at: CyclePoint| CyclePoint(at.0 + 4_320);
+            Slice { frame: 1, start: later(slice.start), end: later(slice.end), ..slice }
+        }));
+        let two = lanes(&plan, None);
+        assert_eq!(two.frames.len(), 2);
+        assert!(two.frames[1][0] < two.frames[0][1], "they overlap");
+        let words = two.frames_words();
+        assert!(words.contains("2 frames") && words.contains("2 under way"), "{words}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::judge::judge;
 use super::open::{capitalised, noise};
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
-use super::{Outcome, graph, open, sha256, zoo};
+use super::{Outcome, graph, open, schedule, sha256, zoo};
 use crate::message::{FileFacts, ImportReply, ImportRequest, Package, ReferenceFacts, Trouble};
 
 /// The importer between requests.
@@ -71,6 +71,7 @@ impl Importer {
             ImportRequest::Package { board, model } => {
                 package(&board, &model, buffer(0), buffer(1))
             }
+            ImportRequest::Schedule(file) => schedule::file(file, buffer(0)),
             ImportRequest::Reorder { name } => reorder(&name, buffer(0)),
         }
     }

@@ -11,6 +11,8 @@ pub mod open;
 pub mod plan;
 #[cfg(feature = "importer")]
 mod reorder;
+#[cfg(feature = "importer")]
+mod schedule;
 mod serve;
 #[cfg(feature = "importer")]
 pub mod zoo;

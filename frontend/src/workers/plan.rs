@@ -1,9 +1,11 @@
 //! Planning, packaging, comparing: what the planner worker does.
 
+use std::num::NonZeroU32;
+
 use tilewright_board::Board;
 use tilewright_image::{plan_image, stores};
 use tilewright_model::Model;
-use tilewright_plan::Bytes;
+use tilewright_plan::{Bytes, Hertz};
 use tilewright_planner::{
     Options, PlanError, Planned, Planning, Progress, Strategy, unserved, unsuited,
 };
@@ -66,7 +68,7 @@ impl Sliced for Planner {
             }
             Err(error) => {
                 self.job = None;
-                Some(Turn::Done(Err(cannot(&error))))
+                Some(Turn::Done(Err(no_plan(&error))))
             }
         }
     }
@@ -82,7 +84,8 @@ impl Planner {
             }
             Err(trouble) => return Turn::Done(Err(trouble)),
         }
-        self.go_on().unwrap_or_else(|| Turn::Done(Err(no_model())))
+        // Work begins after the messages that wait: of many wishes only the newest is planned.
+        Turn::Working("Planning: begins".to_owned())
     }
 }
 
@@ -97,9 +100,11 @@ fn progress(planning: &Planning) -> String {
 
 fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     let Job { settings, board, planning, is_compared } = job;
-    let mut planned = planning.finish(model, &board).map_err(|error| cannot(&error))?;
+    let mut planned = planning.finish(model, &board).map_err(|error| no_plan(&error))?;
+    // The firmware sets the board's own clock.
+    let is_imagined = !settings.is_of_the_board();
     let image = match (planned.report.fits, planned.report.runnable) {
-        (true, true) if is_compared || !runs_alone(&planned, &board) => {
+        (true, true) if is_compared || is_imagined || !runs_alone(&planned, &board) => {
             checked(&planned, model, &board)?;
             None
         }
@@ -113,6 +118,7 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     };
     if is_compared {
         planned.timeline.slices.clear();
+        planned.occupancy.clear();
     }
     let facts = facts(settings, planned, image.as_deref())?;
     Ok((PlanReply::Planned(Box::new(facts)), image.into_iter().collect()))
@@ -125,8 +131,10 @@ pub(super) fn load(buffers: &[Vec<u8>]) -> Result<Model, Trouble> {
 }
 
 fn boards() -> PlanReply {
-    let strategies = Strategy::ALL.iter().map(|strategy| strategy.name().to_owned()).collect();
-    PlanReply::Boards { boards: tilewright_board::all(), strategies }
+    let names = |all: &[Strategy]| all.iter().map(|s| s.name().to_owned()).collect::<Vec<_>>();
+    let simulated = names(&Strategy::SIMULATED);
+    let strategies = [names(&Strategy::ALL), simulated.clone()].concat();
+    PlanReply::Boards { boards: tilewright_board::all(), strategies, simulated }
 }
 
 /// The strategies that cannot plan a model, and why.
@@ -146,11 +154,30 @@ fn cannot(error: &dyn std::fmt::Display) -> Trouble {
     )
 }
 
+/// Why what was begun comes to no plan.
+fn no_plan(error: &PlanError) -> Trouble {
+    let trouble = cannot(error);
+    let remedy = match error {
+        PlanError::Buffer { .. } => "Choose larger buffers, or more SRAM.",
+        PlanError::TooManyTasks { .. } => "Choose larger buffers, or fewer frames.",
+        _ => return trouble,
+    };
+    Trouble::new("There is no schedule with these buffers", trouble.detail, remedy)
+}
+
 /// Begins the plan that settings ask for; and its board.
 fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Trouble> {
-    let board = tilewright_board::find(&settings.board).map_err(|error| cannot(&error))?;
+    let mut board = tilewright_board::find(&settings.board).map_err(|error| cannot(&error))?;
+    if let Some(clock) = settings.clock_hz {
+        board.core.clock.hertz = Hertz(clock.max(1));
+    }
     let strategy = settings.strategy.parse::<Strategy>().map_err(|error| cannot(&error))?;
-    let options = Options { sram: settings.sram_bytes.map(Bytes), ..Options::default() };
+    let options = Options {
+        sram: settings.sram_bytes.map(Bytes),
+        buffer: settings.buffer_bytes.map(Bytes),
+        frames: NonZeroU32::new(settings.frames()).unwrap_or(NonZeroU32::MIN),
+        card: settings.card(&board),
+    };
     let planning = Planning::new(model, strategy, &options).map_err(|error| match error {
         PlanError::NotAChain(_) => Trouble::new(
             format!("The strategy '{strategy}' is for chains of layers"),
@@ -203,7 +230,7 @@ fn facts(
     planned: Planned,
     image: Option<&[u8]>,
 ) -> Result<PlanFacts, Trouble> {
-    let Planned { plan, memory, timeline, report } = planned;
+    let Planned { plan, memory, timeline, occupancy, traffic, report } = planned;
     let image = image.map(image_facts).transpose()?;
     let program = plan.programs.iter().find(|program| !program.boot);
     let outputs = program.iter().flat_map(|program| &program.outputs);
@@ -214,6 +241,8 @@ fn facts(
         tensors: PlacedTensor::of(&plan),
         nodes: plan.layers.iter().map(|layer| layer.nodes.clone()).collect(),
         timeline,
+        occupancy,
+        traffic,
         outputs: outputs
             .map(|output| OutputFacts {
                 scale: output.scale,

@@ -6,7 +6,7 @@ use super::plan::Planner;
 use super::{Outcome, Sliced, Turn};
 use crate::message::{
     Calibrating, Calibration, ImportReply, ImportRequest, ModelSource, NodeRole, PlanFacts,
-    PlanReply, PlanRequest, PlanSettings,
+    PlanReply, PlanRequest, PlanSettings, ScheduleFile,
 };
 use crate::view_model::catalogue::{EXAMPLES, Example};
 
@@ -32,6 +32,7 @@ fn settings(sram_bytes: Option<u64>) -> PlanSettings {
         board: "stm32f746g-disco".to_owned(),
         strategy: "resident".to_owned(),
         sram_bytes,
+        ..PlanSettings::default()
     }
 }
 
@@ -104,6 +105,57 @@ fn a_newer_plan_takes_the_place_of_one_under_way() {
     let PlanReply::Planned(facts) = reply else { panic!("{reply:?}") };
     assert_eq!(facts.settings.strategy, "resident");
     assert!(planner.go_on().is_none(), "nothing is left of the older");
+}
+
+#[test]
+fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
+    let mut importer = Importer::default();
+    let model = opened(&mut importer, &EXAMPLES[1]);
+    let swap = PlanSettings {
+        strategy: "swap".to_owned(),
+        sram_bytes: Some(65_536),
+        frames: Some(3),
+        ..settings(None)
+    };
+    let (slow, images) = planned(model.clone(), swap.clone());
+    assert!(images.is_empty() && slow.why_no_image().unwrap().contains("simulated"));
+    assert!(slow.occupancy.peak() > 0 && slow.occupancy.peak() <= 65_536);
+    assert_eq!(slow.timeline.slices.iter().map(|slice| slice.frame).max(), Some(2));
+    let card = PlanSettings { card_bytes_per_second: Some(20_000_000), ..swap.clone() };
+    let (fast, _) = planned(model.clone(), card);
+    assert!(fast.report.transfer_us < slow.report.transfer_us);
+    let small = PlanSettings { buffer_bytes: Some(4_096), ..swap };
+    let (small, _) = planned(model.clone(), small);
+    assert!(small.report.io_tasks > slow.report.io_tasks);
+    // Another clock changes the time, and there is no image for it.
+    let half = PlanSettings { clock_hz: Some(108_000_000), ..settings(None) };
+    let (half, images) = planned(model.clone(), half);
+    assert!(half.image.is_none() && images.is_empty());
+    let (whole, _) = planned(model, settings(None));
+    assert!(half.report.latency_us > whole.report.latency_us);
+    for file in ScheduleFile::ALL {
+        let PlanFacts { report, memory, timeline, occupancy, .. } = &slow;
+        let bytes = postcard::to_stdvec(&(report, memory, timeline, occupancy, Some(timeline)));
+        let request = ImportRequest::Schedule(file);
+        let (reply, buffers) = importer.answer(request, vec![bytes.unwrap()], &|_| {}).unwrap();
+        let ImportReply::Schedule(facts) = reply else { panic!("{reply:?}") };
+        assert!(facts.name.ends_with(file.ending()), "{}", facts.name);
+        let text = String::from_utf8(buffers[0].clone()).unwrap();
+        match file {
+            ScheduleFile::Csv => {
+                assert_eq!(text.lines().count(), 1 + 2 * timeline.slices.len());
+            }
+            ScheduleFile::Perfetto => {
+                assert!(text.contains("traceEvents") && text.contains("card"))
+            }
+            ScheduleFile::Json => assert!(text.contains("\"occupancy\"")),
+        }
+    }
+    assert!(
+        importer
+            .answer(ImportRequest::Schedule(ScheduleFile::Csv), vec![vec![1]], &|_| {})
+            .is_err()
+    );
 }
 
 #[test]

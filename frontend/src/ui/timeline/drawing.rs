@@ -1,19 +1,22 @@
-//! The lanes as they stand: axis, titles, bars.
+//! The lanes as they stand: axis, frames, titles, bars, and what of SRAM is held below.
 
 use tilewright_report::SliceKind;
 use yew::prelude::*;
 
+use super::held;
 use crate::message::PlanFacts;
 use crate::state::Selection;
 use crate::ui::chart::{fitted, px};
-use crate::view_model::layers::Family;
-use crate::view_model::timeline::{Bar, CLASSES, Lane, Lanes, Seen, Window, layer_name};
+use crate::view_model::timeline::{Bar, CLASSES, Lane, Lanes, Seen, Window, family_of, layer_name};
 
 const TOP: f64 = 8.0;
 const LANE: f64 = 48.0;
 const TITLE: f64 = 16.0;
 const BAR: f64 = 24.0;
 const AXIS: f64 = 24.0;
+/// Height of a frame's line, and how many lines there are at most: frames take them by turns.
+const FRAME: f64 = 8.0;
+const FRAME_LINES: usize = 8;
 const RIGHT: f64 = 8.0;
 /// Bars of so many pixels are elements of their own, with a name; narrower ones are drawn together.
 const WIDE: f64 = 12.0;
@@ -23,12 +26,27 @@ pub fn room_of(width: f64) -> f64 {
     (width - RIGHT).max(1.0)
 }
 
+/// Where lanes begin, and where they end.
+fn floors(lanes: &Lanes) -> [f64; 2] {
+    let lines = lanes.frames.len().min(FRAME_LINES);
+    let frames = if lines == 0 { 0.0 } else { TITLE + FRAME * lines as f64 + FRAME };
+    [TOP + frames, TOP + frames + LANE * lanes.lanes.len() as f64]
+}
+
+/// The time at a place where it is seen what of SRAM is held.
+pub fn held_at(lanes: &Lanes, window: Window, room: f64, [x, y]: [f64; 2]) -> Option<f64> {
+    let [_, floor] = floors(lanes);
+    let is_there = !lanes.held.is_empty() && (floor..floor + held::HEIGHT).contains(&y);
+    is_there.then(|| window.from_us + x * window.length() / room)
+}
+
 /// Lane and bar at a place of the drawing.
 pub fn under(lanes: &Lanes, window: Window, room: f64, [x, y]: [f64; 2]) -> Option<(usize, usize)> {
     const REACH: f64 = 2.0;
     let pixel = window.length() / room;
-    let lane = ((y - TOP) / LANE).floor();
-    let is_bar = (lane >= 0.0) && y - TOP - lane * LANE >= TITLE;
+    let [top, _] = floors(lanes);
+    let lane = ((y - top) / LANE).floor();
+    let is_bar = (lane >= 0.0) && y - top - lane * LANE >= TITLE;
     let lane = lane as usize;
     let bar =
         lanes.lanes.get(lane).filter(|_| is_bar)?.at(window.from_us + x * pixel, REACH * pixel);
@@ -44,11 +62,13 @@ pub fn drawing(
     width: f64,
 ) -> Html {
     let room = room_of(width);
-    let floor = TOP + LANE * lanes.lanes.len() as f64;
+    let [lanes_top, lanes_floor] = floors(lanes);
+    let has_held = !lanes.held.is_empty();
+    let floor = lanes_floor + if has_held { held::HEIGHT } else { 0.0 };
     let x = |at: f64| (at - window.from_us) / window.length() * room;
     let ticks = window.ticks((width / 112.0) as usize);
     html! {
-        <svg role="img" width={px(width)} height={px(floor + AXIS)} aria-label={lanes.summary()}>
+        <svg role="img" width={px(width)} height={px(floor + AXIS)} aria-label={lanes.summary.clone()}>
             <g class="axis">
                 { for ticks.iter().enumerate().map(|(index, (at, text))| {
                     let x = x(*at);
@@ -66,8 +86,9 @@ pub fn drawing(
                     }
                 }) }
             </g>
+            { frames(lanes, window, room) }
             { for lanes.lanes.iter().enumerate().map(|(index, lane)| {
-                let top = TOP + LANE * index as f64;
+                let top = lanes_top + LANE * index as f64;
                 html! {
                     <g key={index}>
                         <text class="lane-title" x="0" y={px(top + 10.0)}>
@@ -77,7 +98,29 @@ pub fn drawing(
                     </g>
                 }
             }) }
+            if has_held { { held::drawing(plan, &lanes.held, window, room, lanes_floor) } }
         </svg>
+    }
+}
+
+/// A line for each frame, from where it begins to where it ends.
+fn frames(lanes: &Lanes, window: Window, room: f64) -> Html {
+    if lanes.frames.is_empty() {
+        return html! {};
+    }
+    let x = |at: f64| ((at - window.from_us) / window.length() * room).clamp(0.0, room);
+    html! {
+        <g data-testid="frames">
+            <text class="lane-title" x="0" y={px(TOP + 10.0)}>{ lanes.frames_words() }</text>
+            { for lanes.frames.iter().enumerate().map(|(frame, [from, to])| {
+                let (left, right) = (x(*from), x(*to));
+                let y = TOP + TITLE + FRAME * (frame % FRAME_LINES) as f64;
+                html! {
+                    <rect key={frame} class={classes!("frame-line", (frame % 2 == 1).then_some("odd"))}
+                        x={px(left)} y={px(y)} width={px((right - left).max(0.0))} height={px(FRAME - 2.0)} />
+                }
+            }) }
+        </g>
     }
 }
 
@@ -103,7 +146,7 @@ fn bars(plan: &PlanFacts, lit: Selection, lane: &Lane, seen: &Seen, [y, room]: [
     html! {
         <>
             { for paths.into_iter().enumerate().filter(|(_, d)| !d.is_empty()).map(|(class, d)| html! {
-                <path key={class} class={format!("fill-{}", class_id(class))} {d} />
+                <path key={class} class={fill(class)} {d} />
             }) }
             if !lit_path.is_empty() { <path class="bars-lit" d={lit_path} /> }
             { for wide }
@@ -111,11 +154,16 @@ fn bars(plan: &PlanFacts, lit: Selection, lane: &Lane, seen: &Seen, [y, room]: [
     }
 }
 
-fn class_id(class: usize) -> &'static str {
-    Family::ALL.get(class).map_or("stall", |family| family.id())
+fn fill(class: usize) -> Classes {
+    match family_of(class) {
+        Some((family, is_odd)) => {
+            classes!(format!("fill-{}", family.id()), is_odd.then_some("odd"))
+        }
+        None => classes!("fill-stall"),
+    }
 }
 
-fn rectangle([left, right]: [f64; 2], [top, bottom]: [f64; 2]) -> String {
+pub fn rectangle([left, right]: [f64; 2], [top, bottom]: [f64; 2]) -> String {
     format!("M{} {}H{}V{}H{}Z", px(left), px(top), px(right), px(bottom), px(left))
 }
 
@@ -162,18 +210,17 @@ fn wide_bar(
     y: f64,
     is_lit: bool,
 ) -> Html {
-    let fill = format!("fill-{}", class_id(usize::from(bar.class)));
     // A name stands where the bar is seen.
     let from = start.max(0.0) + 4.0;
-    let label = (bar.kind != SliceKind::Stall)
-        .then(|| fitted(layer_name(plan, bar.layer), end - from - 2.0))
-        .flatten();
+    let is_stall = bar.kind == SliceKind::Stall;
+    let text = if is_stall { "waits" } else { layer_name(plan, bar.layer) };
+    let label = fitted(text, end - from - 2.0).filter(|label| !is_stall || label == text);
     html! {
         <g key={index}>
-            <rect class={classes!("bar", fill, is_lit.then_some("bar-lit"))} x={px(start)}
+            <rect class={classes!("bar", fill(usize::from(bar.class)), is_lit.then_some("bar-lit"))} x={px(start)}
                 y={px(y)} width={px(end - start - 0.5)} height={px(BAR)} />
             if let Some(label) = label {
-                <text class="bar-label" x={px(from)} y={px(y + 16.0)}>{ label }</text>
+                <text class={if is_stall { "stall-label" } else { "bar-label" }} x={px(from)} y={px(y + 16.0)}>{ label }</text>
             }
         </g>
     }

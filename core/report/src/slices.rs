@@ -1,0 +1,78 @@
+//! Timelines as a table: a row for each stretch of a lane.
+
+use std::fmt::Write;
+
+use crate::plan_report::PlanReport;
+use crate::timeline::{SliceKind, Timeline};
+use tilewright_plan::{CyclePoint, LaneKind};
+
+/// Timelines of one plan as CSV, each with a word that says what it is. Times are in microseconds.
+#[must_use]
+pub fn slices_csv<'t>(
+    report: &PlanReport,
+    timelines: impl IntoIterator<Item = (&'t str, &'t Timeline)>,
+) -> String {
+    let mut text = String::from(
+        "timeline,lane,kind,frame,layer,name,step,start_us,end_us,instructions,bytes,waits_for\n",
+    );
+    for (word, timeline) in timelines {
+        let micros = |point: CyclePoint| point.since(CyclePoint(0)).at(timeline.clock_hz).0;
+        let lane = |at: u8| {
+            let kind = timeline.lanes.get(usize::from(at)).copied();
+            let name = kind.map_or("", lane_word);
+            format!("{name} {at}")
+        };
+        for slice in &timeline.slices {
+            let kind = match slice.kind {
+                SliceKind::Compute => "compute",
+                SliceKind::Copy => "copy",
+                SliceKind::Stall => "stall",
+            };
+            let name = report.layers.get(usize::from(slice.layer)).map_or("", |row| &row.name);
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{word},{},{kind},{},{},\"{}\",{},{:.3},{:.3},{},{},{}",
+                lane(slice.lane),
+                slice.frame,
+                slice.layer,
+                name.replace('"', "\"\""),
+                slice.step,
+                micros(slice.start),
+                micros(slice.end),
+                slice.instructions,
+                slice.bytes,
+                slice.waits_for.map(lane).unwrap_or_default(),
+            );
+        }
+    }
+    text
+}
+
+const fn lane_word(kind: LaneKind) -> &'static str {
+    match kind {
+        LaneKind::Core => "core",
+        LaneKind::Dma => "dma",
+        LaneKind::Card => "card",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+    use crate::memory_map::MemoryMap;
+
+    #[test]
+    fn each_slice_has_a_row() {
+        let memory = MemoryMap::of(&fixture::plan());
+        let (report, timeline) = (fixture::report(&memory), fixture::timeline());
+        let text = slices_csv(&report, [("predicted", &timeline), ("run", &timeline)]);
+        assert_eq!(text.lines().count(), 1 + 2 * timeline.slices.len());
+        let first = text.lines().nth(1).unwrap();
+        assert!(
+            first.starts_with("predicted,core 0,compute,0,0,\"first\",0,0.000,10.000,"),
+            "{first}"
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! What happens when: the simulated schedule of the plan, with the last run beside it.
+
+use std::rc::Rc;
+
+use tilewright_board::Board;
+use yew::prelude::*;
+
+use super::icon::{Glyph, icon};
+use super::panel::Panel;
+use super::parts::{kind_tag, trouble_box};
+use super::save::save_buttons;
+use super::slider::Slider;
+use super::timeline::TimelineChart;
+use crate::message::{PlanFacts, PlanSettings, ScheduleFile, Trouble};
+use crate::state::{Event, Outcome, Place, Selection, View};
+use crate::view_model::figures;
+use crate::view_model::schedule::{MOST_FRAMES, facts, movable, nothing};
+
+#[derive(PartialEq, Properties)]
+pub struct Props {
+    pub plan: Rc<PlanFacts>,
+    /// The last run, if it was of the present settings.
+    pub run: Option<Rc<Outcome>>,
+    pub boards: Rc<Vec<Board>>,
+    /// The present choices; the plan may be of older ones.
+    pub settings: PlanSettings,
+    pub trouble: Option<Trouble>,
+    /// Whether a file is being made.
+    pub is_saving: bool,
+    pub lit: Selection,
+    /// What was chosen, whatever the pointer is over.
+    pub selected: Selection,
+    pub is_stale: bool,
+    pub is_maximised: bool,
+    pub on: Callback<Event>,
+}
+
+/// The panel.
+#[component]
+pub fn SchedulePanel(props: &Props) -> Html {
+    let drawing = use_node_ref();
+    let plan = &props.plan;
+    let name = format!("{}-{}-schedule", plan.report.model, plan.report.strategy);
+    let nothing = nothing(plan);
+    let actions = html! {
+        if nothing.is_none() {
+            { save_buttons(&drawing, &name, "timeline", &props.on) }
+            { for ScheduleFile::ALL.into_iter().map(|file| html! {
+                <button type="button" class="quiet" disabled={props.is_saving}
+                    data-testid={format!("save-schedule-{}", file.title().to_lowercase())}
+                    title={format!("Save the schedule as {}", file.title())}
+                    onclick={props.on.reform(move |_| Event::SaveSchedule(file))}>
+                    { icon(Glyph::Save) }{ file.title() }
+                </button>
+            }) }
+        }
+    };
+    let board = props.boards.iter().find(|board| board.id == props.settings.board);
+    html! {
+        <Panel view={View::Schedule} is_maximised={props.is_maximised} on={props.on.clone()}
+            is_stale={props.is_stale} {actions}>
+            if let Some(trouble) = &props.trouble {
+                { trouble_box(trouble, Place::Schedule, "", &props.on) }
+            }
+            if let Some(board) = board { { sliders(props, board) } }
+            if let Some(nothing) = nothing {
+                <p class="waiting" data-testid="no-schedule">{ nothing }</p>
+            } else {
+                if let Some(note) = note(plan) {
+                    <p class="note" data-testid="schedule-note">{ note }</p>
+                }
+                <dl class="facts">
+                    { for facts(plan).iter().map(|fact| html! {
+                        <div key={fact.id} class="fact" data-testid={format!("schedule-{}", fact.id)}>
+                            <dt>{ fact.title }</dt>
+                            <dd>
+                                <span class="figure">{ &fact.value }</span>
+                                { kind_tag(fact.kind) }
+                                <span class="muted detail">{ &fact.detail }</span>
+                            </dd>
+                        </div>
+                    }) }
+                </dl>
+                <div ref={drawing}>
+                    <TimelineChart plan={Rc::clone(plan)} run={props.run.clone()} lit={props.lit}
+                        selected={props.selected} on={props.on.clone()} />
+                </div>
+            }
+        </Panel>
+    }
+}
+
+/// What the times are not those of.
+fn note(plan: &PlanFacts) -> Option<&'static str> {
+    if !plan.settings.is_of_the_board() {
+        return Some(
+            "What if: with another clock kernels take the cycles that they take on the board, \
+             memories their times. There is no image for such a board.",
+        );
+    }
+    let is_simulated = !plan.report.runnable && plan.report.without_kernel().is_none();
+    is_simulated.then_some("Plans of this strategy are simulated only: there is no image of them.")
+}
+
+fn sliders(props: &Props, board: &Board) -> Html {
+    let settings = &props.settings;
+    let change = |set: fn(&mut PlanSettings, Option<u64>)| {
+        let (on, settings) = (props.on.clone(), settings.clone());
+        move |value: Option<u64>, is_dragging: bool| {
+            let mut settings = settings.clone();
+            set(&mut settings, value);
+            on.emit(Event::Settings(settings, is_dragging));
+        }
+    };
+    // The value, and back to the board's own.
+    let both = |set: fn(&mut PlanSettings, Option<u64>)| {
+        let (value, none) = (change(set), change(set));
+        let on = Callback::from(move |(new, drags): (u64, bool)| value(Some(new), drags));
+        (on, Callback::from(move |()| none(None, false)))
+    };
+    let movable = movable(settings, board);
+    let (clock, clock_range) = movable.clock;
+    let (on_clock, no_clock) = both(|settings, clock| settings.clock_hz = clock);
+    let (on_frames, no_frames) = both(|settings, frames| {
+        settings.frames = frames.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 1);
+    });
+    let (on_buffer, no_buffer) = both(|settings, bytes| settings.buffer_bytes = bytes);
+    let (on_card, no_card) = both(|settings, rate| settings.card_bytes_per_second = rate);
+    let frames = u64::from(settings.frames());
+    html! {
+        <fieldset class="sliders" data-testid="sliders">
+            <legend class="visually-hidden">{ "What the schedule is made with" }</legend>
+            <Slider id="clock" title="Clock" unit="MHz" of={1_000_000} value={clock}
+                range={clock_range} step={1_000_000} text={figures::hertz(clock)}
+                is_changed={settings.clock_hz.is_some()} on={on_clock} on_reset={no_clock} />
+            <Slider id="frames" title="Frames" unit="one after the other" value={frames}
+                range={(1, u64::from(MOST_FRAMES))} step={1} text={if frames == 1 { "one alone" } else { "" }}
+                is_changed={settings.frames.is_some()} on={on_frames} on_reset={no_frames} />
+            if let Some((bytes, sizes)) = movable.buffer {
+                <Slider id="buffer" title="Buffer size" unit="bytes" value={bytes} range={sizes}
+                    step={256} text={figures::binary(bytes)}
+                    is_changed={settings.buffer_bytes.is_some()} on={on_buffer} on_reset={no_buffer} />
+            }
+            if let Some((rate, rates)) = movable.card {
+                <Slider id="card" title="Card reads" unit="MB/s" of={1_000_000} value={rate}
+                    range={rates} step={250_000}
+                    text={"after the fixed time of each command"}
+                    is_changed={settings.card_bytes_per_second.is_some()} on={on_card}
+                    on_reset={no_card} />
+            }
+        </fieldset>
+    }
+}

@@ -1,0 +1,158 @@
+//! What a schedule is made with, and its figures.
+
+use tilewright_board::Board;
+use tilewright_report::Kind;
+
+use super::figures;
+use super::overview::Fact;
+use crate::message::{PlanFacts, PlanSettings};
+
+pub use super::fragment::MOST_FRAMES;
+
+/// Least and most of what can be moved.
+pub type Range = (u64, u64);
+
+/// What can be moved of a schedule, for a strategy on a board.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Movable {
+    /// Clock in hertz, and its range.
+    pub clock: (u64, Range),
+    /// Bytes of a buffer, of strategies with buffers of one size.
+    pub buffer: Option<(u64, Range)>,
+    /// Bytes a second that the card reads at, of strategies that use it.
+    pub card: Option<(u64, Range)>,
+}
+
+/// The strategy with buffers of one size on a card.
+const SWAP: &str = "swap";
+/// Buffers that `swap` has at least: the largest is a quarter of SRAM.
+const FEWEST_BUFFERS: u64 = 4;
+
+/// What can be moved with these settings.
+#[must_use]
+pub fn movable(settings: &PlanSettings, board: &Board) -> Movable {
+    let own = board.core.clock.hertz.0;
+    let clock = (settings.clock_hz.unwrap_or(own), (8_000_000, own.max(480_000_000)));
+    let swaps = settings.strategy == SWAP;
+    let sram = settings.sram_bytes.map_or(board.arena().0, |sram| sram.min(board.arena().0));
+    let largest = (sram / FEWEST_BUFFERS).max(1);
+    let buffer = settings.buffer_bytes.unwrap_or(largest).min(largest);
+    let card = settings.card(board).filter(|_| swaps).map(|card| {
+        let most = board.slot.as_ref().map_or(u64::MAX, |slot| slot.bytes_per_second);
+        let most = most.min(100_000_000).max(1_000_000);
+        (card.read.bytes_per_second.min(most), (250_000, most))
+    });
+    Movable { clock, buffer: swaps.then_some((buffer, (1_024.min(largest), largest))), card }
+}
+
+/// The figures of a schedule.
+#[must_use]
+pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
+    let report = &plan.report;
+    let kind = |key: &str| report.kinds.get(key).copied().unwrap_or(Kind::Modelled);
+    let frames = report.frames.max(1);
+    let mut facts = Vec::new();
+    let Some(latency) = report.latency_us else { return facts };
+    let all = if frames > 1 { format!("of {frames} frames") } else { String::new() };
+    facts.push(Fact {
+        title: "Time",
+        id: "time",
+        value: figures::duration(latency.0),
+        detail: match report.bound_us {
+            Some(bound) if bound.0 < latency.0 => {
+                format!("{all} none below {}", figures::duration(bound.0)).trim().to_owned()
+            }
+            _ => all.clone(),
+        },
+        kind: kind("latency_us"),
+    });
+    if frames > 1 {
+        let rate = f64::from(frames) / latency.0 * 1e6;
+        facts.push(Fact {
+            title: "Frames a second",
+            id: "rate",
+            value: figures::fixed(rate, if rate < 10.0 { 2 } else { 1 }),
+            detail: "fill and drain included".to_owned(),
+            kind: kind("latency_us"),
+        });
+    }
+    let share = |micros: f64| format!("{} of the time", figures::percent(micros, latency.0));
+    let times = [
+        ("The core computes", "compute", report.compute_us, "compute_us"),
+        ("Engines copy", "transfer", report.transfer_us, "transfer_us"),
+        ("The core waits", "stall", report.stall_us, "stall_us"),
+    ];
+    for (title, id, time, key) in times {
+        let Some(time) = time else { continue };
+        let (value, detail) = (figures::duration(time.0), share(time.0));
+        facts.push(Fact { title, id, value, detail, kind: kind(key) });
+    }
+    let moved = [
+        ("Read from outside", "read", report.read_bytes.0, "read_bytes"),
+        ("Written outside", "written", report.written_bytes.0, "written_bytes"),
+    ];
+    for (title, id, bytes, key) in moved {
+        let (value, detail) = (figures::binary(bytes), figures::bytes(bytes));
+        facts.push(Fact { title, id, value, detail, kind: kind(key) });
+    }
+    if let (Some(tasks), Some(buffer)) = (report.io_tasks, report.buffer_bytes) {
+        facts.push(Fact {
+            title: "Tasks of the card",
+            id: "tasks",
+            value: figures::grouped(tasks),
+            detail: format!("with buffers of {}", figures::bytes(buffer.0)),
+            kind: kind("io_tasks"),
+        });
+    }
+    facts
+}
+
+/// Why there is nothing to see; nothing if there is.
+#[must_use]
+pub fn nothing(plan: &PlanFacts) -> Option<String> {
+    if !plan.timeline.slices.is_empty() {
+        return None;
+    }
+    Some(match plan.report.without_kernel() {
+        Some(layers) => format!("There is no schedule: no kernel computes {layers}."),
+        None => "There is no schedule: the plan does not fit. The overview says what would help."
+            .to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view_model::fixture;
+
+    #[test]
+    fn buffers_and_card_move_only_where_they_are_used() {
+        let (board, settings) = (fixture::board(), fixture::settings());
+        let resident = movable(&settings, &board);
+        assert_eq!((resident.buffer, resident.card), (None, None));
+        assert_eq!(resident.clock.0, board.core.clock.hertz.0);
+        let swap = PlanSettings {
+            strategy: "swap".to_owned(),
+            sram_bytes: Some(65_536),
+            buffer_bytes: Some(1 << 30),
+            ..settings
+        };
+        let swap = movable(&swap, &board);
+        assert_eq!(swap.buffer, Some((16_384, (1_024, 16_384))));
+        let (rate, (least, most)) = swap.card.unwrap();
+        assert!(least <= rate && rate <= most && most <= 24_000_000);
+    }
+
+    #[test]
+    fn figures_say_of_how_many_frames_they_are() {
+        let mut plan = fixture::plan();
+        let ids = |plan: &PlanFacts| facts(plan).iter().map(|fact| fact.id).collect::<Vec<_>>();
+        assert!(!ids(&plan).contains(&"rate"));
+        plan.report.frames = 10;
+        assert!(ids(&plan).contains(&"rate"));
+        assert!(facts(&plan)[0].detail.contains("10 frames"));
+        assert_eq!(nothing(&plan), None);
+        plan.timeline.slices.clear();
+        assert!(nothing(&plan).unwrap().contains("does not fit"));
+    }
+}
