@@ -10,6 +10,7 @@ mod networks;
 mod order;
 mod overlay;
 mod page;
+mod page_models;
 mod reference;
 mod stream;
 mod swapnn;
@@ -33,7 +34,7 @@ struct Arguments {
 enum Command {
     /// All benchmarks
     All,
-    /// Sizes of the page's downloads; from a click to a plan in the browser
+    /// Sizes of the page's downloads; opening, importing, planning and drawing in the browser
     Page,
     /// Emulated instructions a second, beside bare Unicorn
     Emulation,
@@ -117,6 +118,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
             measured.extend(page::graph()?);
+            measured.extend(page_models::figures()?);
         }
         Command::Emulation => measured.extend(emulation::speed()?),
         Command::Server => measured.extend(emulation::idle_server()?),
@@ -126,6 +128,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
             measured.extend(page::graph()?);
+            measured.extend(page_models::figures()?);
             measured.extend(emulation::speed()?);
             measured.extend(emulation::idle_server()?);
         }

@@ -98,12 +98,15 @@ pub enum ImportRequest {
     /// reference. Buffers: the status (JSON); the layers, as the server gives them, or nothing;
     /// the input.
     Judge(PlanSettings),
-    /// Puts firmware and a plan together. Buffers: the plan image; the firmware's ELF file.
+    /// Puts firmware and a plan together. Buffers: the plan image; the firmware's ELF file; an input,
+    /// if there is one.
     Package {
-        /// Board id.
-        board: String,
+        /// What made the plan.
+        settings: PlanSettings,
         /// Name of the model: part of the files' names.
         model: String,
+        /// Whether weights lie in stores: then the plan is made anew, for their images.
+        has_stores: bool,
     },
     /// Makes a file of a schedule. Buffers: report, memory map, predicted timeline, what is held
     /// meanwhile, and the timeline of a run if there is one.
@@ -348,11 +351,15 @@ impl PlanFacts {
             "plans of this strategy are simulated only. Another strategy runs."
         } else if !self.settings.is_of_the_board() {
             "the plan is made for another clock or card than the board has."
-        } else if self.report.external_bytes.0 > 0 {
-            "its weights lie in a store image, which the command line writes and runs."
         } else {
             "the board's firmware does not run it yet."
         })
+    }
+
+    /// Whether it has an image alone, without stores: what the emulator behind the page takes.
+    #[must_use]
+    pub fn runs_alone(&self) -> bool {
+        self.image.as_ref().is_some_and(|image| image.store_bytes == 0)
     }
 }
 
@@ -396,6 +403,8 @@ pub struct ImageFacts {
     pub sha256: String,
     /// Plan id, in hexadecimal digits.
     pub plan_id: String,
+    /// Bytes of the store images that go with it.
+    pub store_bytes: u64,
 }
 
 /// Files to bring onto a board.

@@ -217,10 +217,14 @@ async fn charts_are_saved_as_pictures_in_the_colours_of_the_theme() {
         browser.open(&site).await;
         browser.click("example-lenet5").await;
         browser.find("verdict").await;
-        for what in ["memory", "timeline"] {
+        for (what, name) in [
+            ("memory", "lenet5-memory.png"),
+            ("timeline", "lenet5-resident-schedule.png"),
+            ("roofline", "lenet5-roofline.png"),
+        ] {
             let button = format!("save-{what}-png");
             let saved = browser.saved_picture(&button).await;
-            assert_eq!(saved["name"], json!(format!("lenet5-{what}.png")), "{saved}");
+            assert_eq!(saved["name"], json!(name), "{saved}");
             assert_eq!(saved["start"], json!(*b"PNG"), "{saved}");
             assert_eq!(saved["corner"], ground, "{saved}");
             assert!(saved["width"].as_u64().unwrap() > 600, "twice the size on screen: {saved}");

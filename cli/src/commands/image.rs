@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use tilewright_board::Board;
-use tilewright_image::{FirmwareImage, input_frame};
+use tilewright_image::{INPUT, ImageFile, how_to_place, image_files, input_frame};
 use tilewright_plan::Space;
 use tilewright_server::pipeline::{Package, bytes_of, checked_plan, plan_file};
-use tilewright_server::{Dist, Problem, hexadecimal, sha256};
+use tilewright_server::{Dist, Problem};
 
 use crate::args::Image;
 use crate::text::{Side, Table, number};
@@ -31,78 +30,28 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
         .map_err(|error| Problem::ours(format!("{error}."), "input frame"))?;
 
     let stem = load::stem(&options.on.quantised.file)?;
-    let mut written = vec![
-        (format!("{stem}.elf"), "firmware and plan, for debuggers", firmware.elf.as_slice()),
-        (format!("{stem}.bin"), "the same as flash contents", &firmware.bin),
-        (format!("{stem}.hex"), "the same as Intel HEX", hex.as_bytes()),
-        (format!("{stem}.plan"), "the plan image alone", plan.bytes()),
-        ("input.bin".to_owned(), "a sample input as the console takes it", &frame),
-    ];
+    let mut stores = Vec::new();
     if !plan.external_flash().is_empty() {
-        let what = "what external flash holds, from its first byte on";
-        written.push((format!("{stem}.flash"), what, plan.external_flash()));
+        stores.push((Space::ExternalFlash, plan.external_flash().to_vec()));
     }
+    let mut written = image_files(&stem, &firmware, &hex, plan.bytes(), &stores);
+    let (name, what) = (INPUT.to_owned(), "a sample input as the console takes it");
+    written.push(ImageFile { name, what, bytes: &frame, store: None });
     files::make_folder(&options.output)?;
-    for (name, _, bytes) in &written {
-        files::write(&options.output.join(name), bytes)?;
+    for file in &written {
+        files::write(&options.output.join(&file.name), file.bytes)?;
     }
-    let readme = readme(&stem, &board, &firmware, plan.bytes(), &written);
+    let readme = how_to_place(&stem, &board, &firmware, plan.bytes().len() as u64, &written);
     files::write(&options.output.join("README.txt"), readme.as_bytes())?;
     Ok(Said::well(said(&options.output, &written)))
 }
 
-type Written<'w> = (String, &'static str, &'w [u8]);
-
-fn said(folder: &Path, written: &[Written<'_>]) -> String {
+fn said(folder: &Path, written: &[ImageFile<'_>]) -> String {
     let mut table =
         Table::new(&[("file", Side::Left), ("bytes", Side::Right), ("what", Side::Left)]);
-    for (name, what, bytes) in written {
+    for ImageFile { name, what, bytes, .. } in written {
         table.row([name.clone(), number(bytes.len() as u64), (*what).to_owned()]);
     }
     table.row(["README.txt".to_owned(), String::new(), "how to flash it".to_owned()]);
     format!("{}\n{}", folder.display(), table.print())
-}
-
-/// The text that goes with an image.
-fn readme(
-    stem: &str,
-    board: &Board,
-    firmware: &FirmwareImage,
-    plan: &[u8],
-    written: &[Written<'_>],
-) -> String {
-    let mut text = format!("{stem} on {}\n\nHow to flash\n", board.name);
-    let (how, baud) = board
-        .firmware
-        .as_ref()
-        .map_or(("", 0), |firmware| (firmware.how_to_flash.as_str(), firmware.console_baud));
-    text.push_str(&format!("  {how}\n\nAddresses\n"));
-    text.push_str(&format!(
-        "  firmware    {:#010x}, {} bytes\n  plan image  {:#010x}, {} bytes\n",
-        firmware.address,
-        number(u64::from(firmware.firmware_bytes)),
-        firmware.plan_address,
-        number(plan.len() as u64),
-    ));
-    if let Some((name, _, bytes)) = written.iter().find(|(name, ..)| name.ends_with(".flash")) {
-        let flash = board.external(Space::ExternalFlash);
-        let address = flash.and_then(|flash| flash.address).unwrap_or(0);
-        text.push_str(&format!(
-            "  {name}    {address:#010x}, {} bytes: write it with STM32CubeProgrammer and the \
-             board's external loader\n",
-            number(bytes.len() as u64),
-        ));
-    }
-    text.push_str("\nFiles, with their SHA-256\n");
-    for (name, what, bytes) in written {
-        let sum = hexadecimal(&sha256(bytes));
-        let size = number(bytes.len() as u64);
-        text.push_str(&format!("  {name}: {what}, {size} bytes\n    {sum}\n"));
-    }
-    text.push_str(&format!(
-        "\nTry it\n  At reset the board writes to its console ({baud} baud) what it is and \
-         `ready`. Send\n  input.bin; it answers with the cycles of each layer, the outputs and \
-         `done`.\n"
-    ));
-    text
 }

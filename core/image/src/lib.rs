@@ -7,11 +7,13 @@
 
 mod console;
 mod firmware;
+mod placing;
 mod plan;
 mod store;
 mod weighted;
 
 pub use console::{FrameTooLong, input_frame};
 pub use firmware::{FirmwareError, FirmwareImage};
+pub use placing::{INPUT, ImageFile, how_to_place, image_files};
 pub use plan::{ImageBuildError, plan_image};
 pub use store::{StoreImage, stores};

@@ -304,9 +304,9 @@ impl Session {
                 self.ask_planner(request, &PlanRequest::Compare(settings), &[]);
             }
             Effect::DrawGraph(request) => self.ask_importer(request, &ImportRequest::Graph, &[]),
-            Effect::Package { request, board, model } => {
-                let path = format!("firmware/{board}.elf");
-                let body = ImportRequest::Package { board, model };
+            Effect::Package { request, settings, model, has_stores } => {
+                let path = format!("firmware/{}.elf", settings.board);
+                let body = ImportRequest::Package { settings, model, has_stores };
                 self.fetch_for(request, vec![path], Vec::new(), body, link);
             }
             Effect::Reorder(request, file) => {
@@ -468,6 +468,7 @@ impl Session {
                 let image = self.image.as_ref()?;
                 let mut buffers = vec![image.slice(0, image.length())];
                 buffers.extend(firmware);
+                buffers.extend(self.input.as_ref().map(|input| input.slice(0, input.length())));
                 self.ask_importer(request, &body, &buffers);
             }
             (_, Ok(buffers)) => self.ask_importer(request, &body, &buffers),

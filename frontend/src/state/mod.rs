@@ -256,10 +256,12 @@ pub enum Effect {
     Package {
         /// Number of the request.
         request: u32,
-        /// Board id.
-        board: String,
+        /// What made the plan.
+        settings: PlanSettings,
         /// Name of the model.
         model: String,
+        /// Whether weights lie in stores.
+        has_stores: bool,
     },
     /// Have the model's file put in another order.
     Reorder(u32, OwnFile),
@@ -355,7 +357,7 @@ impl State {
                 } else {
                     // The end of a drag changes nothing, but what waited for it begins.
                     if self.package.is_none() && self.task(Job::Package).is_none() {
-                        self.start_package(effects);
+                        self.package_at_once(effects);
                     }
                     self.compare_next(effects);
                 }

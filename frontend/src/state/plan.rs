@@ -18,6 +18,13 @@ impl State {
         effects.push(Effect::Plan(request, self.settings.now().clone()));
     }
 
+    /// Puts the files together unless that takes long: store images are made when somebody asks.
+    pub(super) fn package_at_once(&mut self, effects: &mut Vec<Effect>) {
+        if self.plan.as_ref().is_some_and(|plan| plan.runs_alone()) {
+            self.start_package(effects);
+        }
+    }
+
     pub(super) fn start_package(&mut self, effects: &mut Vec<Effect>) {
         let Some(plan) = self.plan.clone() else { return };
         if plan.image.is_none() || self.is_plan_stale() {
@@ -25,8 +32,9 @@ impl State {
         }
         self.clear(Place::Firmware);
         let request = self.begin(Job::Package, "Putting the firmware together");
-        let (board, model) = (plan.settings.board.clone(), plan.report.model.clone());
-        effects.push(Effect::Package { request, board, model });
+        let (settings, model) = (plan.settings.clone(), plan.report.model.clone());
+        let has_stores = !plan.runs_alone();
+        effects.push(Effect::Package { request, settings, model, has_stores });
     }
 
     /// Makes a file of the shown schedule, with the last run's beside it if it was of the same
@@ -96,7 +104,7 @@ impl State {
                 self.plan = Some(Rc::new(*facts));
                 // Plans that a drag passes are not put together.
                 if !self.settings.is_dragging() {
-                    self.start_package(effects);
+                    self.package_at_once(effects);
                 }
             }
             Ok(_) => {}

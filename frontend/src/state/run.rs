@@ -181,7 +181,7 @@ impl State {
         matches!(self.server, Server::Present { missing: None, .. })
             && !self.run.phase.is_under_way()
             && !self.is_plan_stale()
-            && self.plan.as_ref().is_some_and(|plan| plan.image.is_some())
+            && self.plan.as_ref().is_some_and(|plan| plan.runs_alone())
             && self.input.reference.is_some()
     }
 

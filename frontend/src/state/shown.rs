@@ -18,6 +18,8 @@ pub enum View {
     Walk,
     /// What happens when.
     Schedule,
+    /// What bounds each operator.
+    Roofline,
     /// The table of operators.
     Layers,
     /// How the model became int8, and what that costs.
@@ -30,12 +32,13 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::All,
         Self::Overview,
         Self::Graph,
         Self::Memory,
         Self::Schedule,
+        Self::Roofline,
         Self::Layers,
         Self::Quantisation,
         Self::Run,
@@ -53,6 +56,7 @@ impl View {
             Self::Graph => "graph",
             Self::Memory => "memory",
             Self::Schedule => "schedule",
+            Self::Roofline => "roofline",
             Self::Compare => "compare",
             Self::Walk => "steps",
             Self::Layers => "layers",
@@ -71,6 +75,7 @@ impl View {
             Self::Graph => "Graph",
             Self::Memory => "Memory",
             Self::Schedule => "Schedule",
+            Self::Roofline => "Roofline",
             Self::Compare => "Compare",
             Self::Walk => "Step by step",
             Self::Layers => "Layers",

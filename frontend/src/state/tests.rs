@@ -163,8 +163,10 @@ fn a_plan_that_fits_is_packaged() {
     let effects = state.update(Event::Imported(request_of(&effects), opened));
     let planned = Ok(PlanReply::Planned(Box::new(fixture::plan())));
     let effects = state.update(Event::Planned(plans(&effects)[0], planned));
-    let Effect::Package { request, board, .. } = &effects[0] else { panic!("{effects:?}") };
-    assert_eq!(board, BOARD);
+    let Effect::Package { request, settings, has_stores, .. } = &effects[0] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((settings.board.as_str(), *has_stores), (BOARD, false));
     let trouble = Trouble::new("No firmware", "", "");
     state.update(Event::NotFetched(*request, trouble));
     assert!(state.trouble(Place::Firmware).is_some());
@@ -498,4 +500,20 @@ fn a_schedule_is_saved_with_the_plan_that_is_shown() {
     let file = FileFacts { name, bytes: 1, sha256: String::new() };
     state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Schedule(file))));
     assert!(state.said.contains("small-schedule.csv") && state.schedule_file.is_some());
+}
+
+#[test]
+fn store_images_are_made_when_somebody_asks() {
+    let mut state = ready();
+    let settings = PlanSettings { strategy: "overlay".to_owned(), ..fixture::settings() };
+    let asked = plans(&state.update(Event::Settings(settings.clone(), false)));
+    let mut plan = PlanFacts { settings, ..fixture::plan() };
+    plan.image.as_mut().unwrap().store_bytes = 4_096;
+    let effects =
+        state.update(Event::Planned(asked[0], Ok(PlanReply::Planned(Box::new(plan)))));
+    let packages = |effects: &[Effect]| {
+        effects.iter().any(|effect| matches!(effect, Effect::Package { has_stores: true, .. }))
+    };
+    assert!(!packages(&effects) && !state.can_run());
+    assert!(packages(&state.update(Event::Package)));
 }

@@ -21,6 +21,7 @@ use super::memory::MemoryPanel;
 use super::overview::OverviewPanel;
 use super::parts::trouble_box;
 use super::quantisation::QuantisationPanel;
+use super::roofline::RooflinePanel;
 use super::run::RunPanel;
 use super::schedule::SchedulePanel;
 use super::status::{StatusLine, now_ms};
@@ -236,6 +237,10 @@ impl App {
                             trouble={state.trouble(Place::Schedule).cloned()}
                             is_saving={state.task(Job::Schedule).is_some()} {lit} {selected}
                             {is_stale} on={on.clone()} is_maximised={view == View::Schedule} />
+                    }
+                    if shows(View::Roofline) {
+                        <RooflinePanel plan={Rc::clone(plan)} counts={counts.clone()} {lit} {selected}
+                            {is_stale} on={on.clone()} is_maximised={view == View::Roofline} />
                     }
                     if shows(View::Layers) {
                         <LayersPanel plan={Rc::clone(plan)} {counts} sort={state.sort} {lit} {is_stale}

@@ -68,9 +68,23 @@ fn files(props: &Props, image: &ImageFacts) -> Html {
     let rows = package
         .zip(props.downloads.iter())
         .map(|(file, download)| row(download, file.bytes, &file.sha256));
+    let waits_to_be_asked =
+        image.store_bytes > 0 && props.package.is_none() && !props.is_busy && !props.is_stale;
     let alone = props.image.as_ref().map(|download| row(download, image.bytes, &image.sha256));
     html! {
         <>
+            if image.store_bytes > 0 {
+                <p>
+                    { format!("Weights of {} lie in a store image outside of the chip.",
+                        figures::bytes(image.store_bytes)) }
+                </p>
+            }
+            if waits_to_be_asked {
+                <button type="button" class="button primary" data-testid="package"
+                    onclick={props.on.reform(|_| Event::Package)}>
+                    { "Make firmware and store images" }
+                </button>
+            }
             if props.is_busy && props.package.is_none() {
                 <p class="waiting">{ "Putting firmware and plan together…" }</p>
             }

@@ -17,6 +17,7 @@ mod overview;
 mod panel;
 mod parts;
 mod quantisation;
+mod roofline;
 mod run;
 mod save;
 mod schedule;

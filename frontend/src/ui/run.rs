@@ -47,11 +47,17 @@ pub fn RunPanel(props: &Props) -> Html {
             }
             { inputs(props) }
             { controls(props) }
-            if let Some(plan) = props.plan.as_ref().filter(|plan| plan.image.is_none()) {
+            if let Some(plan) = props.plan.as_ref().filter(|plan| !plan.runs_alone()) {
                 <p class="note" data-testid="nothing-to-run">
-                    { format!("There is no image to run: {}", plan.why_no_image().unwrap_or(
-                        "the plan does not fit the board. The overview says what is missing and \
-                         what would help.")) }
+                    { match (&plan.image, plan.why_no_image()) {
+                        (Some(_), _) => "Its weights lie in a store image beside the plan image. The \
+                                         firmware view makes both; the command line runs them."
+                            .to_owned(),
+                        (None, Some(why)) => format!("There is no image to run: {why}"),
+                        (None, None) => "There is no image to run: the plan does not fit the board. \
+                                         The overview says what is missing and what would help."
+                            .to_owned(),
+                    } }
                 </p>
             }
             if props.calibration == Calibration::Analytic {

@@ -55,6 +55,10 @@ pub fn stretches(plan: &PlanFacts, board: &Board) -> Vec<Stretch> {
 #[must_use]
 pub fn purpose(name: &str) -> &'static str {
     match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "zip" => "everything below in one archive, with the plan image and how to place it all",
+        "flash" => "what external flash holds, from its first byte on",
+        "card" => "what the card holds, from its first block on",
+        "txt" => "addresses, checksums, how to flash and try it",
         "elf" => "firmware and plan with symbols, for probe-rs or a debugger",
         "bin" => "raw bytes from the first flash address on; copy it to the board's drive",
         "hex" => "Intel HEX, for STM32CubeProgrammer and most other tools",
@@ -111,7 +115,7 @@ mod tests {
 
     #[test]
     fn each_file_says_what_it_is_for() {
-        for ending in ["elf", "bin", "hex", "twpi", "tflite"] {
+        for ending in ["zip", "elf", "bin", "hex", "flash", "card", "txt", "twpi", "tflite"] {
             assert!(!purpose(&format!("lenet5.{ending}")).is_empty());
         }
     }

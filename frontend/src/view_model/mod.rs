@@ -13,6 +13,7 @@ pub mod memory;
 pub mod overview;
 pub mod quantisation;
 pub mod remedies;
+pub mod roofline;
 pub mod run;
 pub mod schedule;
 pub mod steps;

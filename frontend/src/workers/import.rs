@@ -1,15 +1,14 @@
 //! Importing, quantising, preparing inputs, packaging, judging runs: what the importer worker does.
 
 use tilewright_formats::input;
-use tilewright_image::FirmwareImage;
 use tilewright_model::{Data, Model, int8};
 
 use super::judge::judge;
 use super::open::{capitalised, noise};
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
-use super::{Outcome, graph, open, schedule, sha256, zoo};
-use crate::message::{FileFacts, ImportReply, ImportRequest, Package, ReferenceFacts, Trouble};
+use super::{Outcome, graph, open, package, schedule, zoo};
+use crate::message::{ImportReply, ImportRequest, ReferenceFacts, Trouble};
 
 /// The importer between requests.
 #[derive(Default)]
@@ -68,8 +67,9 @@ impl Importer {
                     judge(model, &settings, buffer(0), buffer(1), buffer(2))?;
                 Ok((ImportReply::Judged(Box::new(result), comparison), Vec::new()))
             }
-            ImportRequest::Package { board, model } => {
-                package(&board, &model, buffer(0), buffer(1))
+            ImportRequest::Package { settings, model, has_stores } => {
+                let stored = if has_stores { Some(self.model()?) } else { None };
+                package::package(&settings, &model, stored, [buffer(0), buffer(1), buffer(2)])
             }
             ImportRequest::Schedule(file) => schedule::file(file, buffer(0)),
             ImportRequest::Reorder { name } => reorder(&name, buffer(0)),
@@ -109,31 +109,6 @@ fn reference(model: &Model, name: String, inputs: Vec<Data>) -> Outcome<ImportRe
     })?;
     let outputs = outputs.iter().map(|data| data.as_i8().unwrap_or_default().to_vec()).collect();
     Ok((ImportReply::Input(ReferenceFacts { name, outputs }), vec![payload]))
-}
-
-fn package(board: &str, model: &str, image: &[u8], firmware: &[u8]) -> Outcome<ImportReply> {
-    let board = tilewright_board::find(board).map_err(|error| ours("board", &error))?;
-    let cannot = |error: tilewright_image::FirmwareError| {
-        Trouble::new(
-            "Firmware and plan could not be put together",
-            format!("{error}."),
-            "Build the firmware again with `cargo xtask build`; the plan image alone is good.",
-        )
-    };
-    let whole = FirmwareImage::new(firmware, image, &board).map_err(cannot)?;
-    let hex = whole.hex().map_err(cannot)?.into_bytes();
-    let stem = format!("{}-{}", file_stem(model), board.id);
-    let named = [("elf", whole.elf), ("bin", whole.bin), ("hex", hex)];
-    let files = named
-        .iter()
-        .map(|(ending, bytes)| FileFacts {
-            name: format!("{stem}.{ending}"),
-            bytes: bytes.len() as u64,
-            sha256: sha256(bytes),
-        })
-        .collect();
-    let buffers = named.into_iter().map(|(_, bytes)| bytes).collect();
-    Ok((ImportReply::Packaged(Package { files }), buffers))
 }
 
 /// A model's name as part of a file's.

@@ -8,6 +8,8 @@ pub mod import;
 pub mod judge;
 #[cfg(feature = "importer")]
 pub mod open;
+#[cfg(feature = "importer")]
+mod package;
 pub mod plan;
 #[cfg(feature = "importer")]
 mod reorder;

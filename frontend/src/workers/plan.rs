@@ -104,7 +104,7 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     // The firmware sets the board's own clock.
     let is_imagined = !settings.is_of_the_board();
     let image = match (planned.report.fits, planned.report.runnable) {
-        (true, true) if is_compared || is_imagined || !runs_alone(&planned, &board) => {
+        (true, true) if is_compared || is_imagined || unserved(&planned.plan, &board).is_some() => {
             checked(&planned, model, &board)?;
             None
         }
@@ -210,12 +210,6 @@ fn image_of(planned: &Planned, model: &Model, board: &Board) -> Result<Vec<u8>, 
     plan_image(&planned.plan, model).map_err(|error| ours("plan image", &error))
 }
 
-/// Whether the plan image alone is what the board's firmware needs to run: a store image goes to
-/// external flash, which the page does not write.
-fn runs_alone(planned: &Planned, board: &Board) -> bool {
-    unserved(&planned.plan, board).is_none() && stores(&planned.plan).next().is_none()
-}
-
 fn checked(planned: &Planned, model: &Model, board: &Board) -> Result<(), Trouble> {
     let proof = tilewright_check::check(&planned.plan, model, board);
     proof.map(drop).map_err(|error| found_wrong(&error))
@@ -231,7 +225,8 @@ fn facts(
     image: Option<&[u8]>,
 ) -> Result<PlanFacts, Trouble> {
     let Planned { plan, memory, timeline, occupancy, traffic, report } = planned;
-    let image = image.map(image_facts).transpose()?;
+    let store_bytes = stores(&plan).map(|space| plan.space(space).0).sum();
+    let image = image.map(|image| image_facts(image, store_bytes)).transpose()?;
     let program = plan.programs.iter().find(|program| !program.boot);
     let outputs = program.iter().flat_map(|program| &program.outputs);
     Ok(PlanFacts {
@@ -254,11 +249,12 @@ fn facts(
     })
 }
 
-fn image_facts(bytes: &[u8]) -> Result<ImageFacts, Trouble> {
+fn image_facts(bytes: &[u8], store_bytes: u64) -> Result<ImageFacts, Trouble> {
     // The header's place of the plan id is part of the format.
     let at = std::mem::offset_of!(tilewright_plan::image::Header, plan_id);
     let id = bytes.get(at..at + 32).ok_or_else(|| ours("plan image", &"it is too short"))?;
-    Ok(ImageFacts { bytes: bytes.len() as u64, sha256: sha256(bytes), plan_id: hexadecimal(id) })
+    let (sha256, plan_id) = (sha256(bytes), hexadecimal(id));
+    Ok(ImageFacts { bytes: bytes.len() as u64, sha256, plan_id, store_bytes })
 }
 
 pub(super) fn no_model() -> Trouble {

@@ -1,0 +1,159 @@
+//! The text that goes with an image: what the files are and where they go.
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+use tilewright_board::Board;
+use tilewright_plan::Space;
+
+use crate::FirmwareImage;
+
+/// A file of an image.
+#[derive(Clone, Debug)]
+pub struct ImageFile<'f> {
+    /// Its name.
+    pub name: String,
+    /// What it is, in words.
+    pub what: &'static str,
+    /// What it holds.
+    pub bytes: &'f [u8],
+    /// The space whose store image it is; nothing if it is none.
+    pub store: Option<Space>,
+}
+
+/// The files of a firmware image named `stem`, in all forms, with its plan image and its stores.
+#[must_use]
+pub fn image_files<'f>(
+    stem: &str,
+    firmware: &'f FirmwareImage,
+    hex: &'f str,
+    plan: &'f [u8],
+    stores: &'f [(Space, Vec<u8>)],
+) -> Vec<ImageFile<'f>> {
+    let file = |ending: &str, what, bytes| ImageFile {
+        name: format!("{stem}.{ending}"),
+        what,
+        bytes,
+        store: None,
+    };
+    let mut files = vec![
+        file("elf", "firmware and plan, for debuggers", firmware.elf.as_slice()),
+        file("bin", "the same as flash contents", &firmware.bin),
+        file("hex", "the same as Intel HEX", hex.as_bytes()),
+        file("plan", "the plan image alone", plan),
+    ];
+    for (space, bytes) in stores {
+        let (ending, what) = match space {
+            Space::Card => ("card", "what the card holds, from its first block on"),
+            _ => ("flash", "what external flash holds, from its first byte on"),
+        };
+        files.push(ImageFile { store: Some(*space), ..file(ending, what, bytes) });
+    }
+    files
+}
+
+/// How to bring an image onto its board: addresses, files with their SHA-256, and how to try it with
+/// the file `input.bin` if that is among them.
+#[must_use]
+pub fn how_to_place(
+    stem: &str,
+    board: &Board,
+    firmware: &FirmwareImage,
+    plan_bytes: u64,
+    files: &[ImageFile<'_>],
+) -> String {
+    let mut text = format!("{stem} on {}\n\nHow to flash\n", board.name);
+    let (how, baud) = board
+        .firmware
+        .as_ref()
+        .map_or(("", 0), |firmware| (firmware.how_to_flash.as_str(), firmware.console_baud));
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "  {how}\n\nAddresses\n  firmware    {:#010x}, {} bytes\n  plan image  {:#010x}, {} bytes\n",
+        firmware.address,
+        grouped(u64::from(firmware.firmware_bytes)),
+        firmware.plan_address,
+        grouped(plan_bytes),
+    );
+    for file in files {
+        let Some(space) = file.store else { continue };
+        let (name, bytes) = (&file.name, grouped(file.bytes.len() as u64));
+        let _ = match space {
+            Space::Card => writeln!(
+                text,
+                "  {name}    block 0 of the card, {bytes} bytes: write it raw, without a file \
+                 system, from the first block on"
+            ),
+            _ => {
+                let address = board.external(space).and_then(|flash| flash.address).unwrap_or(0);
+                writeln!(
+                    text,
+                    "  {name}    {address:#010x}, {bytes} bytes: write it with STM32CubeProgrammer \
+                     and the board's external loader"
+                )
+            }
+        };
+    }
+    text.push_str("\nFiles, with their SHA-256\n");
+    for ImageFile { name, what, bytes, .. } in files {
+        let _ = write!(text, "  {name}: {what}, {} bytes\n    ", grouped(bytes.len() as u64));
+        for byte in Sha256::digest(bytes) {
+            let _ = write!(text, "{byte:02x}");
+        }
+        text.push('\n');
+    }
+    if files.iter().any(|file| file.name == INPUT) {
+        let _ = write!(
+            text,
+            "\nTry it\n  At reset the board writes to its console ({baud} baud) what it is and \
+             `ready`. Send\n  {INPUT}; it answers with the cycles of each layer, the outputs and \
+             `done`.\n"
+        );
+    }
+    text
+}
+
+/// Name of the file with a sample input, as the console takes it.
+pub const INPUT: &str = "input.bin";
+
+/// Digits in groups of three.
+fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_is_named_with_its_place_and_sum() {
+        let board = tilewright_board::find("stm32f746g-disco").unwrap();
+        let firmware = FirmwareImage {
+            elf: vec![1],
+            bin: vec![2, 3],
+            address: 0x0800_0000,
+            plan_address: 0x0804_0000,
+            firmware_bytes: 12_345,
+        };
+        let stores = [(Space::ExternalFlash, vec![0; 2048])];
+        let files = image_files("net", &firmware, ":00", &[9; 1024], &stores);
+        let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(names, ["net.elf", "net.bin", "net.hex", "net.plan", "net.flash"]);
+        let text = how_to_place("net", &board, &firmware, 1024, &files);
+        assert!(text.contains("firmware    0x08000000, 12,345 bytes"), "{text}");
+        assert!(text.contains("net.flash    0x90000000, 2,048 bytes"), "{text}");
+        // The SHA-256 of 2048 zeros, as `sha256sum` gives it.
+        let sum = "e5a00aa9991ac8a5ee3109844d84a55583bd20572ad3ffcd42792f3c36b183ad";
+        assert!(text.contains(sum), "{text}");
+        assert!(!text.contains("Try it"), "there is no input");
+    }
+}

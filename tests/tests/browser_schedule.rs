@@ -1,0 +1,164 @@
+//! The schedule from the plan alone, what bounds its layers, and the files of plans with stores.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use fantoccini::key::Key;
+use serde_json::{Value, json};
+use tilewright_image::{StoreImage, plan_image};
+use tilewright_plan::Space;
+use tilewright_planner::{Options, Strategy};
+use tilewright_tests::browser::Browser;
+use tilewright_tests::emulated::dist;
+use tilewright_tests::static_host;
+
+const WIDE: (u32, u32) = (1440, 900);
+const NARROW: (u32, u32) = (390, 844);
+const BOARD: &str = "stm32f746g-disco";
+
+async fn page((width, height): (u32, u32), dark: bool, settings: &str) -> Browser {
+    let site = static_host::serve(dist().join("page"), "p");
+    let browser = Browser::start(width, height, dark).await;
+    browser.open(&format!("{site}#{settings}")).await;
+    browser
+}
+
+async fn until(browser: &Browser, script: &str) {
+    for _ in 0..600 {
+        if browser.script(script, Vec::new()).await == json!(true) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("never: {script}\n{}", browser.text().await);
+}
+
+/// Drags a slider through twenty places to a value and lets it go.
+const DRAG: &str = "
+    const [id, to] = arguments;
+    const slider = document.querySelector(`[data-testid=slide-${id}]`);
+    const from = Number(slider.value);
+    for (let step = 1; step <= 20; step++) {
+        slider.value = String(from + (to - from) * step / 20);
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+    }
+    slider.dispatchEvent(new Event('change', { bubbles: true }));";
+
+/// Clicks a button that saves a text; gives its name and what it holds.
+const SAVED: &str = "
+    const done = arguments[arguments.length - 1];
+    HTMLAnchorElement.prototype.click = function () {
+        const name = this.download;
+        fetch(this.href).then((file) => file.text()).then((text) => done([name, text]));
+    };
+    document.querySelector(`[data-testid='${arguments[0]}']`).click();";
+
+async fn saved(browser: &Browser, id: &str) -> (String, String) {
+    browser.find(id).await;
+    let saved = browser.later(SAVED, vec![json!(id)]).await;
+    (saved[0].as_str().unwrap().to_owned(), saved[1].as_str().unwrap().to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_schedule_follows_its_sliders_and_is_saved_without_a_run() {
+    let browser = page(WIDE, false, "model=lenet5&view=schedule").await;
+    let before = browser.text_when("schedule-time", |text| text.contains("ms")).await;
+    browser.script(DRAG, vec![json!("clock"), json!(54)]).await;
+    let after = browser.text_when("schedule-time", |text| *text != before).await;
+    until(&browser, "return location.hash.includes('clock=54000000')").await;
+    let note = browser.text_when("schedule-note", |text| !text.is_empty()).await;
+    assert!(note.contains("What if"), "{note}");
+    browser.click("reset-clock").await;
+    browser.text_when("schedule-time", |text| *text == before).await;
+    assert_ne!(before, after);
+    // One step back leads to the clock of the drag's end.
+    browser.click("undo").await;
+    browser.text_when("schedule-time", |text| *text == after).await;
+    browser.click("undo").await;
+    browser.text_when("schedule-time", |text| *text == before).await;
+    let (name, trace) = saved(&browser, "save-schedule-perfetto").await;
+    assert_eq!(name, "lenet5-stm32f746g-disco-resident-schedule.perfetto.json");
+    let trace: Value = serde_json::from_str(&trace).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    assert!(events.iter().any(|event| event["ph"] == "X" && event["dur"].as_f64() > Some(0.0)));
+    let (_, table) = saved(&browser, "save-schedule-csv").await;
+    assert!(table.lines().count() > 5 && table.contains("predicted,core 0,compute"), "{table}");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn frames_overlap_on_a_card_and_buffers_are_seen() {
+    let link = "model=lenet5&strategy=swap&frames=4&sram=65536&view=schedule";
+    let browser = page(WIDE, true, link).await;
+    let frames = browser.text_when("frames", |text| text.contains("4 frames")).await;
+    assert!(frames.contains("under way at once"), "{frames}");
+    let held = browser.text_when("held", |text| text.contains("SRAM held")).await;
+    assert!(held.contains("of 64.0 KiB"), "{held}");
+    let words = browser.text_when("timeline-words", |text| text.contains("Card")).await;
+    assert!(words.contains("for Card"), "the core waits for it: {words}");
+    let tasks = browser.text_when("schedule-tasks", |text| !text.is_empty()).await;
+    browser.script(DRAG, vec![json!("buffer"), json!(4096)]).await;
+    browser.text_when("schedule-tasks", |text| *text != tasks).await;
+    browser.text_when("schedule-note", |text| text.contains("simulated only")).await;
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_bounds_each_layer_is_drawn_and_reached_by_keys() {
+    for (size, dark) in [(WIDE, false), (NARROW, true)] {
+        let browser = page(size, dark, "model=lenet5&strategy=overlay&view=roofline").await;
+        let words = browser.text_when("roofline-words", |text| text.contains("bound")).await;
+        assert!(words.contains("compute-bound") && words.contains("MAC/s"), "{words}");
+        browser.press("roofline", [Key::Home]).await;
+        let words = browser.text_when("roofline-words", |text| text.contains("products")).await;
+        assert!(words.contains("instructions a product (modelled)"), "{words}");
+        assert!(words.contains("-bound: computing"), "{words}");
+        let lit = "return document.querySelectorAll('[data-testid=roofline] .bar-lit').length";
+        assert_eq!(browser.script(lit, Vec::new()).await, json!(1));
+        let row = "return document.querySelectorAll('[data-testid=roofline-table] tr.lit').length";
+        assert_eq!(browser.script(row, Vec::new()).await, json!(1));
+        let fits = "return document.documentElement.scrollWidth <= window.innerWidth";
+        assert_eq!(browser.script(fits, Vec::new()).await, json!(true));
+        assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+        browser.end().await;
+    }
+}
+
+/// The bytes behind a link.
+const FETCHED: &str = "
+    const done = arguments[arguments.length - 1];
+    const link = document.querySelector(`[data-testid='${arguments[0]}']`);
+    fetch(link.href).then((file) => file.arrayBuffer())
+        .then((bytes) => done([...new Uint8Array(bytes)]));";
+
+async fn fetched(browser: &Browser, id: &str) -> Vec<u8> {
+    browser.find(id).await;
+    let bytes = browser.later(FETCHED, vec![json!(id)]).await;
+    bytes.as_array().unwrap().iter().map(|byte| byte.as_u64().unwrap() as u8).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_with_a_store_is_downloaded_with_its_image_and_how_to_place_it() {
+    let link = format!("model=zoo:ds-cnn&board={BOARD}&strategy=overlay&view=firmware");
+    let browser = page(WIDE, false, &link).await;
+    browser.click("package").await;
+    let store = fetched(&browser, "download-flash").await;
+    let board = tilewright_board::find(BOARD).unwrap();
+    let model = tilewright_zoo::network("ds-cnn").unwrap().int8().unwrap();
+    let options = Options::default();
+    let planned = tilewright_planner::plan(&model, &board, Strategy::Overlay, &options).unwrap();
+    let image = plan_image(&planned.plan, &model).unwrap();
+    let mut expected = Vec::new();
+    StoreImage::new(&planned.plan, &model, &image, Space::ExternalFlash)
+        .and_then(|store| store.write(&mut |piece| expected.extend_from_slice(piece)))
+        .unwrap();
+    assert!(store == expected, "{} and {} bytes", store.len(), expected.len());
+    let text = String::from_utf8(fetched(&browser, "download-txt").await).unwrap();
+    assert!(text.contains("0x90000000") && text.contains(".flash"), "{text}");
+    let archive = fetched(&browser, "download-zip").await;
+    assert_eq!(archive[..4], *b"PK\x03\x04");
+    let has = |part: &[u8]| archive.windows(part.len()).any(|window| window == part);
+    assert!(has(&store) && has(&image) && has(text.as_bytes()), "stored as they are");
+    assert!(has(b"ds-cnn-stm32f746g-disco.elf"));
+    browser.end().await;
+}
