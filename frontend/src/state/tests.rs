@@ -509,8 +509,7 @@ fn store_images_are_made_when_somebody_asks() {
     let asked = plans(&state.update(Event::Settings(settings.clone(), false)));
     let mut plan = PlanFacts { settings, ..fixture::plan() };
     plan.image.as_mut().unwrap().store_bytes = 4_096;
-    let effects =
-        state.update(Event::Planned(asked[0], Ok(PlanReply::Planned(Box::new(plan)))));
+    let effects = state.update(Event::Planned(asked[0], Ok(PlanReply::Planned(Box::new(plan)))));
     let packages = |effects: &[Effect]| {
         effects.iter().any(|effect| matches!(effect, Effect::Package { has_stores: true, .. }))
     };

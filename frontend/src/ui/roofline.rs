@@ -257,7 +257,8 @@ fn roofs(view: &Roofline, tier: usize, plane: &Plane) -> Html {
                         <line x1={px(plane.x(from))} y1={px(plane.y(from * rate))}
                             x2={px(plane.x(to))} y2={px(plane.y(to * rate))} />
                         if is_chosen {
-                            <text x={px(plane.x(from) + 10.0)} y={px((plane.y(from * rate)).min(plane.floor) - 8.0)}>
+                            <text x={px((plane.x(from) + plane.x(to)) / 2.0 + 10.0)}
+                                y={px((plane.y(from * rate) + plane.y(to * rate)) / 2.0 + 14.0)}>
                                 { bytes_per_second(rate) }
                             </text>
                         }
@@ -352,7 +353,13 @@ fn table_row(props: &Props, point: &Point) -> Html {
             <td class="number">{ or_dash(point.instructions) }</td>
             <td class="number">{ or_dash(point.cycles) }</td>
             <td class="number">{ figures::duration(point.compute_us) }</td>
-            <td class="number">{ figures::duration(point.transfer_us) }</td>
+            <td class="number">
+                if point.is_transfer_unknown() {
+                    <span class="muted" title="The memory's rate is not known">{ "in computing" }</span>
+                } else {
+                    { figures::duration(point.transfer_us) }
+                }
+            </td>
             <td>{ point.bound.words() }</td>
         </tr>
     }

@@ -62,6 +62,12 @@ pub struct Point {
 }
 
 impl Point {
+    /// Whether it moves bytes whose time is not known apart from that of computing.
+    #[must_use]
+    pub fn is_transfer_unknown(&self) -> bool {
+        self.transfer_us <= 0.0 && self.bytes.iter().any(|bytes| *bytes > 0)
+    }
+
     /// Products for each byte of a tier; nothing if it moves nothing there.
     #[must_use]
     pub fn intensity(&self, tier: usize) -> Option<f64> {
@@ -289,12 +295,14 @@ impl Roofline {
             words += &format!(", {} cycles (modelled)", ratio(cycles));
         }
         if point.bound != Bound::Neither {
-            words += &format!(
-                "; {}-bound: computing {}, transfers {}",
-                point.bound.words(),
-                figures::duration(point.compute_us),
-                figures::duration(point.transfer_us),
-            );
+            let (compute, bound) = (figures::duration(point.compute_us), point.bound.words());
+            words += &match point.is_transfer_unknown() {
+                true => format!("; {bound}-bound: computing {compute}, reads of flash included"),
+                false => format!(
+                    "; {bound}-bound: computing {compute}, transfers {}",
+                    figures::duration(point.transfer_us)
+                ),
+            };
         }
         words
     }

@@ -60,9 +60,14 @@ pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
         value: figures::duration(latency.0),
         detail: match report.bound_us {
             Some(bound) if bound.0 < latency.0 => {
-                format!("{all} none below {}", figures::duration(bound.0)).trim().to_owned()
+                let bound = figures::duration(bound.0);
+                if all.is_empty() {
+                    format!("none below {bound}")
+                } else {
+                    format!("{all}; none below {bound}")
+                }
             }
-            _ => all.clone(),
+            _ => all,
         },
         kind: kind("latency_us"),
     });

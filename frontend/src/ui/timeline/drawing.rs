@@ -1,5 +1,6 @@
 //! The lanes as they stand: axis, frames, titles, bars, and what of SRAM is held below.
 
+use tilewright_plan::LaneKind;
 use tilewright_report::SliceKind;
 use yew::prelude::*;
 
@@ -92,7 +93,11 @@ pub fn drawing(
                 html! {
                     <g key={index}>
                         <text class="lane-title" x="0" y={px(top + 10.0)}>
-                            { format!("{} (instructions {}, time modelled)", lane.title, lane.kind.word()) }
+                            { match lane.lane {
+                                LaneKind::Core => format!("{} (instructions {}, time modelled)",
+                                    lane.title, lane.kind.word()),
+                                _ => format!("{} (bytes counted, time modelled)", lane.title),
+                            } }
                         </text>
                         { bars(plan, lit, lane, &lane.seen(window, room), [top + TITLE, room]) }
                     </g>
