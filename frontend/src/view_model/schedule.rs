@@ -39,7 +39,7 @@ pub fn movable(settings: &PlanSettings, board: &Board) -> Movable {
     let buffer = settings.buffer_bytes.unwrap_or(largest).min(largest);
     let card = settings.card(board).filter(|_| swaps).map(|card| {
         let most = board.slot.as_ref().map_or(u64::MAX, |slot| slot.bytes_per_second);
-        let most = most.min(100_000_000).max(1_000_000);
+        let most = most.clamp(1_000_000, 100_000_000);
         (card.read.bytes_per_second.min(most), (250_000, most))
     });
     Movable { clock, buffer: swaps.then_some((buffer, (1_024.min(largest), largest))), card }
