@@ -348,7 +348,7 @@ impl PlanFacts {
         Some(if self.report.without_kernel().is_some() {
             "some operators have no kernel. The overview names them."
         } else if !self.report.runnable {
-            "plans of this strategy are simulated only. Another strategy runs."
+            "this plan is simulated only. Another strategy may give one that runs."
         } else if !self.settings.is_of_the_board() {
             "the plan is made for another clock or card than the board has."
         } else {

@@ -307,7 +307,7 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
                 <p class="detail">
                     <button type="button" class="quiet" data-testid="to-schedule"
                         onclick={props.on.reform(|_| Event::Show(View::Schedule))}>
-                        { "See it on the axis of the predicted schedule" }
+                        { "Show it in the schedule" }
                     </button>
                 </p>
             }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use tilewright_board::Board;
+use tilewright_plan::LaneKind;
 use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
@@ -99,7 +100,7 @@ fn note(plan: &PlanFacts) -> Option<&'static str> {
         );
     }
     let is_simulated = !plan.report.runnable && plan.report.without_kernel().is_none();
-    is_simulated.then_some("Plans of this strategy are simulated only: there is no image of them.")
+    is_simulated.then_some("This plan is simulated only: there is no image of it.")
 }
 
 fn sliders(props: &Props, board: &Board) -> Html {
@@ -118,7 +119,8 @@ fn sliders(props: &Props, board: &Board) -> Html {
         let on = Callback::from(move |(new, drags): (u64, bool)| value(Some(new), drags));
         (on, Callback::from(move |()| none(None, false)))
     };
-    let movable = movable(settings, board);
+    let uses_card = props.plan.timeline.lanes.contains(&LaneKind::Card);
+    let movable = movable(settings, board, uses_card);
     let (clock, clock_range) = movable.clock;
     let (on_clock, no_clock) = both(|settings, clock| settings.clock_hz = clock);
     let (on_frames, no_frames) = both(|settings, frames| {

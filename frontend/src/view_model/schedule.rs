@@ -28,16 +28,16 @@ const SWAP: &str = "swap";
 /// Buffers that `swap` has at least: the largest is a quarter of SRAM.
 const FEWEST_BUFFERS: u64 = 4;
 
-/// What can be moved with these settings.
+/// What can be moved with these settings; `uses_card`: whether the shown plan does.
 #[must_use]
-pub fn movable(settings: &PlanSettings, board: &Board) -> Movable {
+pub fn movable(settings: &PlanSettings, board: &Board, uses_card: bool) -> Movable {
     let own = board.core.clock.hertz.0;
     let clock = (settings.clock_hz.unwrap_or(own), (8_000_000, own.max(480_000_000)));
     let swaps = settings.strategy == SWAP;
     let sram = settings.sram_bytes.map_or(board.arena().0, |sram| sram.min(board.arena().0));
     let largest = (sram / FEWEST_BUFFERS).max(1);
     let buffer = settings.buffer_bytes.unwrap_or(largest).min(largest);
-    let card = settings.card(board).filter(|_| swaps).map(|card| {
+    let card = settings.card(board).filter(|_| swaps || uses_card).map(|card| {
         let most = board.slot.as_ref().map_or(u64::MAX, |slot| slot.bytes_per_second);
         let most = most.clamp(1_000_000, 100_000_000);
         (card.read.bytes_per_second.min(most), (250_000, most))
@@ -100,12 +100,13 @@ pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
         let (value, detail) = (figures::binary(bytes), figures::bytes(bytes));
         facts.push(Fact { title, id, value, detail, kind: kind(key) });
     }
-    if let (Some(tasks), Some(buffer)) = (report.io_tasks, report.buffer_bytes) {
+    if let Some(tasks) = report.io_tasks {
+        let buffer = report.buffer_bytes.map(|bytes| figures::bytes(bytes.0));
         facts.push(Fact {
             title: "Tasks of the card",
             id: "tasks",
             value: figures::grouped(tasks),
-            detail: format!("with buffers of {}", figures::bytes(buffer.0)),
+            detail: buffer.map(|bytes| format!("with buffers of {bytes}")).unwrap_or_default(),
             kind: kind("io_tasks"),
         });
     }
@@ -133,7 +134,7 @@ mod tests {
     #[test]
     fn buffers_and_card_move_only_where_they_are_used() {
         let (board, settings) = (fixture::board(), fixture::settings());
-        let resident = movable(&settings, &board);
+        let resident = movable(&settings, &board, false);
         assert_eq!((resident.buffer, resident.card), (None, None));
         assert_eq!(resident.clock.0, board.core.clock.hertz.0);
         let swap = PlanSettings {
@@ -142,7 +143,7 @@ mod tests {
             buffer_bytes: Some(1 << 30),
             ..settings
         };
-        let swap = movable(&swap, &board);
+        let swap = movable(&swap, &board, false);
         assert_eq!(swap.buffer, Some((16_384, (1_024, 16_384))));
         let (rate, (least, most)) = swap.card.unwrap();
         assert!(least <= rate && rate <= most && most <= 24_000_000);

@@ -8,7 +8,8 @@ use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, ConstantRole, Cycles, InputResidency, LaneKind, Plan, Space};
 use tilewright_report::{
-    DoesNotFit, FLASH, Kind, MemoryMap, Occupancy, Part, PartRole, PlanReport, SRAM, SliceKind, Timeline,
+    DoesNotFit, FLASH, Kind, MemoryMap, Occupancy, Part, PartRole, PlanReport, SRAM, SliceKind,
+    Timeline,
 };
 
 /// The plan with all that is said of it. It has no program: parts of layers by rows and filters at
