@@ -20,6 +20,16 @@ pub enum Data {
 }
 
 impl Data {
+    /// No values of a type.
+    #[must_use]
+    pub const fn none(dtype: DType) -> Self {
+        match dtype {
+            DType::F32 => Self::F32(Vec::new()),
+            DType::I8 => Self::I8(Vec::new()),
+            DType::I32 => Self::I32(Vec::new()),
+        }
+    }
+
     /// Element type.
     #[must_use]
     pub const fn dtype(&self) -> DType {

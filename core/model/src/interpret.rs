@@ -143,7 +143,12 @@ pub(crate) fn execute(
         }
         let operands: Vec<&Data> =
             node.inputs.iter().map(|id| values(model, &slots, *id)).collect::<Result<_, _>>()?;
-        let result = compute(NodeId(index), node, &operands, &stop)?;
+        // A tensor without values may have any number of rows and columns, which nobody is to walk.
+        let output = node.outputs.first().map(|id| model.tensor(*id));
+        let result = match output.filter(|output| output.shape.elements() == Some(0)) {
+            Some(output) => Data::none(output.dtype),
+            None => compute(NodeId(index), node, &operands, &stop)?,
+        };
         if stop() {
             return Err(RunError::Stopped);
         }
