@@ -125,12 +125,28 @@ impl<'s, 'a> Input<'s, 'a> {
         Ok(())
     }
 
-    /// Copies a whole window whose rows are runs.
+    /// Copies what a pixel sees of values `range` of the filter.
     #[inline(never)]
-    fn copy_rows(&self, bytes: &[u8], patch: &mut [u8]) -> Result<(), KernelError> {
+    fn copy(
+        &self,
+        seen: &Seen<'_>,
+        range: &Range<usize>,
+        patch: &mut [u8],
+    ) -> Result<(), KernelError> {
         let (window, layout) = (&self.op.window, &self.source.layout);
-        let down = layout.row_pitch.wrapping_mul(window.dilation[0] as usize);
+        let bytes = match seen {
+            Seen::Whole(bytes) => *bytes,
+            Seen::Part(taps) => return self.copy_part(taps, range, patch),
+        };
         let length = window.size[1] * layout.channels;
+        if !self.in_one || range.len() != window.size[0] * length {
+            return self.runs(range, &mut |place, from, count| {
+                let run = bytes.get(from..from.wrapping_add(count));
+                copy(patch, place, run.ok_or(KernelError::OutOfBounds)?)
+            });
+        }
+        // Whole rows, as most filters have.
+        let down = layout.row_pitch.wrapping_mul(window.dilation[0] as usize);
         let mut from = 0usize;
         for to in patch.chunks_exact_mut(length.max(1)).take(window.size[0]) {
             let run = bytes.get(from..from.wrapping_add(length)).ok_or(KernelError::OutOfBounds)?;
@@ -208,7 +224,6 @@ impl Activations {
     ) -> Result<&[Quad], KernelError> {
         let count = range.len().div_ceil(4);
         let quads = self.quads.get_mut(..count).ok_or(KernelError::Shape)?;
-        let patch = self.patch.get_mut(..count * 4).ok_or(KernelError::Shape)?;
         let in_words = input.source.layout.channels.is_multiple_of(4);
         if in_words && let [Seen::Whole(a), Seen::Whole(b), Seen::Whole(c), Seen::Whole(d)] = *seen
         {
@@ -223,25 +238,30 @@ impl Activations {
             })?;
             return Ok(quads);
         }
-        let filter = input.op.window.size[0] * input.op.window.size[1];
-        let rows_whole = input.in_one && range == (0..filter * input.source.layout.channels);
+        if count * 4 * PIXELS <= CHUNK {
+            // Short filters: each pixel has a patch, and all are expanded together.
+            for (seen, patch) in seen.iter().zip(self.patch.chunks_exact_mut(count * 4)) {
+                input.copy(seen, &range, patch)?;
+            }
+            let mut patches = self.patch.chunks_exact(count * 4);
+            expand_four(core::array::from_fn(|_| patches.next().unwrap_or(&[])), quads);
+            return Ok(quads);
+        }
+        let patch = self.patch.get_mut(..count * 4).ok_or(KernelError::Shape)?;
         for (pixel, seen) in seen.iter().enumerate() {
             match seen {
-                Seen::Whole(bytes) if rows_whole && !in_words => input.copy_rows(bytes, patch)?,
-                Seen::Whole(bytes) => input.runs(&range, &mut |place, from, count| {
-                    let run = bytes.get(from..from.wrapping_add(count));
-                    let run = run.ok_or(KernelError::OutOfBounds)?;
-                    if in_words {
-                        expand(run, quads.get_mut(place / 4..).unwrap_or(&mut []), pixel);
+                Seen::Whole(bytes) if in_words => {
+                    input.runs(&range, &mut |place, from, count| {
+                        let run = bytes.get(from..from.wrapping_add(count));
+                        let quads = quads.get_mut(place / 4..).unwrap_or(&mut []);
+                        expand(run.ok_or(KernelError::OutOfBounds)?, quads, pixel);
                         Ok(())
-                    } else {
-                        copy(patch, place, run)
-                    }
-                })?,
-                Seen::Part(taps) => input.copy_part(taps, &range, patch)?,
-            }
-            if !in_words || matches!(seen, Seen::Part(_)) {
-                expand(patch, quads, pixel);
+                    })?
+                }
+                _ => {
+                    input.copy(seen, &range, patch)?;
+                    expand(patch, quads, pixel);
+                }
             }
         }
         Ok(quads)
