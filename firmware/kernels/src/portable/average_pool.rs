@@ -78,8 +78,9 @@ pub fn average_pool(
                     }
                     row = row.wrapping_add(window.dilation[0]);
                 }
+                let divisor = Divisor::new(count, *halves_up);
                 for (byte, sum) in bytes.iter_mut().zip(sums) {
-                    *byte = clamp.clamp(mean(sum, count, *halves_up) as u8);
+                    *byte = clamp.clamp(divisor.mean(sum) as u8);
                 }
             }
         }
@@ -136,15 +137,30 @@ fn add_all(sums: &mut [i32; BLOCK], bytes: &[u8]) {
     }
 }
 
-/// `sum / count`, halves up or away from zero; `count` above zero.
-#[inline]
-pub(crate) const fn mean(sum: i32, count: i32, halves_up: bool) -> i32 {
-    // Of a negative sum, one less than half is added where halves go up: rounding is symmetric
-    // but for the halves themselves, which an even count alone has.
-    let half = match sum {
-        1.. => count / 2,
-        _ if halves_up => -((count - 1) / 2),
-        _ => -(count / 2),
-    };
-    sum.wrapping_add(half).wrapping_div(if count > 0 { count } else { 1 })
+/// Takes means of sums over as many elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Divisor {
+    count: i32,
+    /// What is added to sums above zero, and to others.
+    halves: [i32; 2],
+}
+
+impl Divisor {
+    /// `count` is above zero. Halves are rounded up or away from zero.
+    #[inline(always)]
+    pub const fn new(count: i32, halves_up: bool) -> Self {
+        let count = if count > 0 { count } else { 1 };
+        // Of a negative sum, one less than half is added where halves go up: rounding is symmetric
+        // but for the halves themselves, which an even count alone has.
+        let half = if halves_up { (count - 1) / 2 } else { count / 2 };
+        Self { count, halves: [count / 2, -half] }
+    }
+
+    /// `sum` divided by the count.
+    #[inline(always)]
+    pub const fn mean(&self, sum: i32) -> i32 {
+        let [positive, other] = self.halves;
+        let half = if sum > 0 { positive } else { other };
+        sum.wrapping_add(half).wrapping_div(self.count)
+    }
 }

@@ -5,7 +5,7 @@ use crate::clamp::clamp;
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 use crate::portable::AveragePool;
-use crate::portable::average_pool::mean;
+use crate::portable::average_pool::Divisor;
 
 /// Takes the mean of what each window sees, rounded to nearest; a window that sees no
 /// input is refused.
@@ -31,8 +31,9 @@ pub fn average_pool(
         Ok((area, [count, offset]))
     };
     let finish = |[count, offset]: [i32; 2], sums: &[i32], bytes: &mut [u8]| {
+        let divisor = Divisor::new(count, op.halves_up);
         for (byte, sum) in bytes.iter_mut().zip(sums) {
-            *byte = mean(sum.wrapping_add(offset), count, op.halves_up) as u8;
+            *byte = divisor.mean(sum.wrapping_add(offset)) as u8;
         }
         clamp(&op.pool.output, bytes);
     };
