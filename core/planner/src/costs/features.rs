@@ -18,6 +18,8 @@ const BLOCK: u64 = 4;
 const DEPTHWISE_BLOCK: u64 = 32;
 /// Channels whose sums an average pool or a mean holds together.
 const SUM_BLOCK: u64 = 16;
+/// Elements that a byte stands for at once where it is broadcast.
+const REPEATED: u64 = 64;
 
 /// What a compute step has to do.
 #[must_use]
@@ -47,14 +49,17 @@ pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
         Kernel::Softmax if step.elements <= FEW => {
             features.extend([("few_pixels", step.pixels), ("few_elements", step.elements)]);
         }
-        Kernel::Softmax => features.extend([
-            ("tables", 1),
-            ("pixels", step.pixels),
-            ("elements", step.elements),
-            // Made once for each difference that comes.
-            ("exponentials", distinct(step.elements)),
-            ("shares", if step.channels < DIFFERENCES { 0 } else { step.pixels }),
-        ]),
+        Kernel::Softmax => {
+            let many = step.channels >= DIFFERENCES;
+            features.extend([
+                ("tables", 1),
+                (if many { "counted_pixels" } else { "pixels" }, step.pixels),
+                (if many { "counted_elements" } else { "elements" }, step.elements),
+                // Made once for each difference that comes.
+                ("exponentials", distinct(step.elements)),
+                ("shares", if many { step.pixels * distinct(step.channels) } else { 0 }),
+            ]);
+        }
         Kernel::LogSoftmax | Kernel::LocalResponse => {
             features.extend([("pixels", step.pixels), ("elements", step.elements)]);
         }
@@ -64,7 +69,7 @@ pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
 }
 
 /// Differences of two int8 values: a softmax keeps the exponential of each, and from as many channels
-/// on their shares.
+/// on counts them first.
 const DIFFERENCES: u64 = 256;
 
 /// Elements up to which a softmax keeps no exponentials.
@@ -95,6 +100,20 @@ impl Taps {
     fn along(op: &Op, tile: &Tile, axis: usize) -> Self {
         let start = i64::from(tile.output_start[axis]);
         Self::of(op, tile, axis, start..start + i64::from(tile.output_size[axis]))
+    }
+
+    /// How many taps see input, each with as many outputs along an axis.
+    fn seen(op: &Op, tile: &Tile, axis: usize) -> Vec<(u64, u64)> {
+        let start = i64::from(tile.output_start[axis]);
+        let mut counts: Vec<(u64, u64)> = Vec::new();
+        for output in start..start + i64::from(tile.output_size[axis]) {
+            let Self { all, .. } = Self::of(op, tile, axis, core::iter::once(output));
+            match counts.last_mut() {
+                Some((seen, outputs)) if *seen == all => *outputs += 1,
+                _ => counts.push((all, 1)),
+            }
+        }
+        counts
     }
 
     /// Taps at these outputs; the tile says what of the input exists.
@@ -231,49 +250,65 @@ impl<'a> Step<'a> {
     fn max_pool(&self, features: &mut Vec<Feature>) {
         let [rows, columns] = self.taps();
         let taps = rows.all * columns.all;
-        let clamped = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
-        // Four taps in a first pass over a pixel, three in each that follows.
-        let area = self.op.window.map(u64::from).iter().product::<u64>();
-        let passes = self.pixels * area.saturating_sub(4).div_ceil(3);
+        let clamped = if self.is_clamped() { self.pixels } else { 0 };
+        // Four taps in a first pass over a pixel, three in each that follows; windows of one axis
+        // see as many taps as each other but for those at the ends.
+        let [of_rows, of_columns] = [0, 1].map(|axis| Taps::seen(self.op, self.tile, axis));
+        let passes = of_rows.iter().flat_map(|(down, rows)| {
+            of_columns.iter().map(move |(across, columns)| {
+                rows * columns * (1 + (down * across).saturating_sub(4).div_ceil(3))
+            })
+        });
+        let passes: u64 = passes.sum();
         let (words, rest) = (self.channels / 4, self.channels % 4);
         features.extend([
             ("rows", self.rows),
             ("pixels", self.pixels),
             ("tap_rows", rows.all * columns.positions),
             ("taps", taps),
-            ("first_words", self.pixels * words),
             ("passes", passes),
             ("words", passes * words),
-            ("single_bytes", (self.pixels + passes) * rest),
-            ("clamped", if clamped { self.elements } else { 0 }),
+            // A last part of a word is made with what lies before it.
+            ("odd_words", if words > 0 && rest > 0 { passes } else { 0 }),
+            ("single_bytes", if words > 0 { 0 } else { passes * rest }),
+            ("clamped_pixels", clamped),
+            ("clamped_words", clamped * words),
+            ("clamped_bytes", clamped * rest),
         ]);
     }
 
     fn average_pool(&self, features: &mut Vec<Feature>) {
         let [rows, columns] = self.taps();
-        let tap_rows = rows.all * columns.positions;
-        features.extend([
-            ("rows", self.rows),
-            ("pixels", self.pixels),
-            ("elements", self.elements),
-        ]);
-        self.sums(features, tap_rows, rows.all * columns.all);
+        features.extend([("rows", self.rows), ("pixels", self.pixels)]);
+        let whole_rows = columns.all == columns.positions * u64::from(self.input.w);
+        let even = whole_rows && self.op.dilation[0] == 1 && self.has_even_rows();
+        let runs = if even { self.pixels } else { rows.all * columns.positions };
+        let (whole, rest) = match self.channels {
+            // A short last block is made as long as the others.
+            SUM_BLOCK.. => (self.channels.div_ceil(SUM_BLOCK), 0),
+            few => (0, few),
+        };
+        self.sums(features, [whole, rest], runs, rows.all * columns.all);
+        features.push(("few_elements", self.pixels * rest));
     }
 
-    /// Sums of blocks of channels over pixels that stand in rows.
-    fn sums(&self, features: &mut Vec<Feature>, rows: u64, pixels: u64) {
-        let (blocks, rest) = (self.channels / SUM_BLOCK, self.channels % SUM_BLOCK);
-        // What is left is added up a word, and then a channel, at a time.
-        let (words, singles) = (rest / 4, rest % 4);
+    /// Whether the input's rows follow each other without gap.
+    fn has_even_rows(&self) -> bool {
+        u64::from(self.input.row_pitch)
+            == u64::from(self.input.w) * u64::from(self.input.column_pitch)
+    }
+
+    /// Sums of whole blocks of channels, and of some more channels, over pixels that stand in runs.
+    fn sums(&self, features: &mut Vec<Feature>, [whole, rest]: [u64; 2], runs: u64, pixels: u64) {
+        let few = u64::from(rest > 0);
         features.extend([
-            ("blocks", self.pixels * blocks),
-            ("block_rows", rows * blocks),
-            ("block_taps", pixels * blocks),
-            ("word_blocks", self.pixels * words),
-            ("word_rows", rows * words),
-            ("word_taps", pixels * words),
-            ("single_rows", rows * singles),
-            ("single_taps", pixels * singles),
+            ("blocks", self.pixels * whole),
+            ("block_runs", runs * whole),
+            ("block_taps", pixels * whole),
+            ("few_blocks", self.pixels * few),
+            ("few_runs", runs * few),
+            ("few_taps", pixels * few),
+            ("few_sums", pixels * rest),
         ]);
     }
 
@@ -281,20 +316,22 @@ impl<'a> Step<'a> {
         let [over_rows, over_columns, over_channels] = self.op.over();
         let rows = if over_rows { u64::from(self.input.h) } else { 1 };
         let columns = if over_columns { u64::from(self.input.w) } else { 1 };
-        features.extend([
-            ("rows", self.rows),
-            ("pixels", self.pixels),
-            ("elements", self.elements),
-        ]);
-        let (rows, pixels) = (self.pixels * rows, self.pixels * rows * columns);
+        features.extend([("rows", self.rows), ("pixels", self.pixels)]);
+        let even = columns == u64::from(self.input.w) && self.has_even_rows();
+        let runs = if even { self.pixels } else { self.pixels * rows };
+        let channels = u64::from(self.input.c);
+        let (whole, rest) = match channels {
+            SUM_BLOCK.. if !over_channels => (channels.div_ceil(SUM_BLOCK), 0),
+            channels => (channels / SUM_BLOCK, channels % SUM_BLOCK),
+        };
+        self.sums(features, [whole, rest], runs, self.pixels * rows * columns);
         if over_channels {
-            features.extend([
-                ("summed_rows", rows),
-                ("summed_pixels", pixels),
-                ("summed", pixels * u64::from(self.input.c)),
-            ]);
+            features.push(("totals", self.pixels * channels));
         } else {
-            self.sums(features, rows, pixels);
+            features.extend([
+                ("block_elements", self.pixels * whole * SUM_BLOCK),
+                ("few_elements", self.pixels * rest),
+            ]);
         }
     }
 
@@ -356,40 +393,46 @@ impl<'a> Step<'a> {
             && self.op.scalars[..2] == [1 << 30, 1]
             && self.op.input_zero[0] == self.op.output_zero;
         let runs = self.runs(is_dense(&self.input) && is_dense(&self.output));
-        let element = if same_scale { "copied" } else { "elements" };
-        features.extend([("rows", self.rows), ("runs", runs), (element, self.elements)]);
+        features.extend([("rows", self.rows), ("runs", runs)]);
+        if same_scale {
+            copies(features, &COPIED, runs, self.elements / runs.max(1));
+            if self.is_clamped() {
+                features.extend([("clamped_runs", runs), ("clamped", self.elements)]);
+            }
+        } else {
+            features.push(("elements", self.elements));
+        }
+    }
+
+    fn is_clamped(&self) -> bool {
+        (self.op.clamp_min, self.op.clamp_max) != (-128, 127)
     }
 
     fn pair(&self, features: &mut Vec<Feature>) {
+        let single = |view: &View| view.w == 1 && view.c == 1;
         let fits = |view: &View| {
             let along = is_dense(view)
                 && view.c == self.tile.channels
-                && view.w == self.tile.output_size[1];
-            along || (view.w == 1 && view.c == 1)
+                && view.w >= self.tile.output_size[1];
+            along || single(view)
         };
         let inputs = self.operands.get(..2).unwrap_or(&[]);
-        let single = inputs.iter().any(|view| view.c == 1 && self.channels > 1);
-        let runs = self.runs(is_dense(&self.output) && inputs.iter().all(fits));
+        let dense = is_dense(&self.output) && inputs.iter().all(fits);
+        let runs = self.runs(dense);
+        let repeats = inputs.iter().any(|view| view.c == 1 && (!dense || single(view)));
         let sum = matches!(self.op.kernel(), Some(Kernel::Add | Kernel::Sub));
-        let same = |view: &View| {
-            [u32::from(view.h), u32::from(view.w), view.c]
-                == [u32::from(self.output.h), u32::from(self.output.w), self.output.c]
-        };
-        let element = if single {
-            "repeated"
-        } else if sum && inputs.iter().all(same) {
-            // A table pays from here on.
-            if self.elements < 1024 { "few_elements" } else { "many_elements" }
-        } else {
-            "elements"
-        };
-        let table = u64::from(element == "many_elements");
+        // A table pays from here on.
+        let table = sum && self.elements >= 256;
         features.extend([
             ("rows", self.rows),
             ("runs", runs),
-            ("tables", table),
-            (element, self.elements),
+            ("tables", u64::from(table)),
+            (if sum && !table { "few_elements" } else { "elements" }, self.elements),
         ]);
+        if repeats {
+            let parts = (self.elements / runs.max(1)).div_ceil(REPEATED);
+            features.extend([("repeated_runs", runs), ("repeated_parts", runs * parts)]);
+        }
     }
 
     fn arg_max(&self, features: &mut Vec<Feature>) {
