@@ -184,7 +184,7 @@ pub struct Overlay {
 pub struct Run {
     #[command(flatten)]
     pub on: OnBoard,
-    /// Strategy
+    /// Strategy; of `swap`, which is simulated only, its form in rows: `swap-rows`
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
@@ -213,7 +213,7 @@ pub struct Verify {
 pub struct Image {
     #[command(flatten)]
     pub on: OnBoard,
-    /// Strategy
+    /// Strategy; of `swap`, which is simulated only, its form in rows: `swap-rows`
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
     /// Folder to write to; made if it is missing

@@ -66,6 +66,17 @@ pub fn write(id: &str, console: &str) {
         .expect("a string takes whatever is written");
     }
 
+    if let Some(card) =
+        board.external(Space::Card).filter(|_| firmware.serves.contains(&Space::Card))
+    {
+        writeln!(
+            constants,
+            "/// Bytes of a card that plans may use.\npub const CARD_BYTES: u64 = {:#x};",
+            card.bytes.0
+        )
+        .expect("a string takes whatever is written");
+    }
+
     let coupled = board.memory.iter().find(|memory| memory.kind == MemoryKind::Dtcm);
     if let (Some(_), Some(memory)) = (&board.core.data_cache, coupled) {
         let start = memory.address.expect("the core addresses it");

@@ -11,7 +11,7 @@ use tilewright_image::{FirmwareImage, StoreImage, input_frame, plan_image, store
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Plan, Space};
 use tilewright_planner::{Options, Strategy};
-use tilewright_protocol::{Job, Limits, Mode, Watch};
+use tilewright_protocol::{CardJob, Job, Limits, Mode, Watch};
 use tilewright_runner::{RunOutcome, Runner, WorkerLimits};
 
 /// What a run on the emulated board left.
@@ -119,8 +119,9 @@ pub fn job(
     inputs: &[Data],
 ) -> Result<(Plan, Job), String> {
     let text = |e: &dyn std::fmt::Display| e.to_string();
-    let planned = tilewright_planner::plan(model, board, strategy, &Options::default())
-        .map_err(|e| text(&e))?;
+    let options = Options::default();
+    let planned =
+        tilewright_planner::plan(model, board, strategy, &options).map_err(|e| text(&e))?;
     let plan = planned.plan;
     tilewright_check::check(&plan, model, board).map_err(|e| text(&e))?;
     let image = plan_image(&plan, model).map_err(|e| text(&e))?;
@@ -130,16 +131,28 @@ pub fn job(
         .filter_map(Data::as_i8)
         .flat_map(|values| values.iter().map(|value| value.cast_unsigned()))
         .collect();
-    let mut external_flash = Vec::new();
-    if stores(&plan).any(|space| space == Space::ExternalFlash) {
-        StoreImage::new(&plan, model, &image, Space::ExternalFlash)
-            .and_then(|store| store.write(&mut |piece| external_flash.extend_from_slice(piece)))
-            .map_err(|e| text(&e))?;
-    }
+    let store = |space| {
+        let mut bytes = Vec::new();
+        if stores(&plan).any(|there| there == space) {
+            StoreImage::new(&plan, model, &image, space)
+                .and_then(|store| store.write(&mut |piece| bytes.extend_from_slice(piece)))
+                .map_err(|e| text(&e))?;
+        }
+        Ok::<_, String>(bytes)
+    };
+    let (external_flash, card) = (store(Space::ExternalFlash)?, store(Space::Card)?);
+    let class = options.card_in(board).filter(|_| !card.is_empty());
+    let card = class.map(|class| CardJob {
+        class: class.id,
+        image: card,
+        bytes: class.bytes.0,
+        faults: Vec::new(),
+    });
     let job = Job {
         board: board.id.clone(),
         elf: firmware.elf,
         external_flash,
+        card,
         frames: vec![input_frame(&payload).map_err(|e| text(&e))?],
         mode: Mode::Full,
         limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },

@@ -46,7 +46,7 @@ pub fn run(
     let (mut arena, mut ram) = (filled(Space::Arena), filled(Space::ExternalRam));
     let mut memory = Memory::new(&mut arena).with_external(&mut ram, &flash);
     let mut space_bytes = memory.space_bytes();
-    space_bytes[Space::Card as usize] = card.len() as u64;
+    space_bytes[Space::Card as usize] = plan.space(Space::Card).0;
     let expected = Expected { board: &plan.board, space_bytes };
     let image = PlanImage::read(aligned.bytes(), &expected).map_err(|e| e.to_string())?;
     for (space, bytes) in [(Space::ExternalFlash, &flash), (Space::Card, &card)] {
@@ -55,6 +55,7 @@ pub fn run(
             header.verify(bytes).map_err(|e| e.to_string())?;
         }
     }
+    card.resize(plan.space(Space::Card).0 as usize, garbage);
     let mut engines = SoftwareEngines::new(image, &mut card, pace);
     let mut main = None;
     for (index, entry) in image.entries().iter().enumerate() {

@@ -87,6 +87,7 @@ fn run(tables: &Tables, base: u32, external_flash: Vec<u8>) -> RunOutcome {
         board: BOARD.to_owned(),
         elf,
         external_flash,
+        card: None,
         frames: vec![input_frame(&input_bytes()).unwrap()],
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },

@@ -20,8 +20,8 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let dist = Dist::find()?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
     let choices = load::options(&options.on, &board)?;
-    let planned =
-        checked_plan(&prepared.model, &board, options.strategy, &choices, &mut tell, &cancel)?;
+    let strategy = options.strategy.with_program();
+    let planned = checked_plan(&prepared.model, &board, strategy, &choices, &mut tell, &cancel)?;
     let plan = plan_file(&planned, &prepared.model, &board)?;
     let firmware = Package::new(&dist, &board, &plan)?.image()?;
     drop(teller);
@@ -33,6 +33,9 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let mut stores = Vec::new();
     if !plan.external_flash().is_empty() {
         stores.push((Space::ExternalFlash, plan.external_flash().to_vec()));
+    }
+    if !plan.card().is_empty() {
+        stores.push((Space::Card, plan.card().to_vec()));
     }
     let mut written = image_files(&stem, &firmware, &hex, plan.bytes(), &stores);
     let (name, what) = (INPUT.to_owned(), "a sample input as the console takes it");

@@ -75,6 +75,7 @@ impl Emulated {
         }
         let limits = Config::default();
         let machine = Machine {
+            card: options.card.as_ref(),
             executor: workers,
             dist,
             worker: limits.worker,
@@ -91,7 +92,7 @@ impl Emulated {
 /// Runs a model on the emulated board.
 pub fn run(options: &Run) -> Result<Said, Problem> {
     let mut emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
-    let Ran { planned, done } = emulated.run(options.strategy)?;
+    let Ran { planned, done } = emulated.run(options.strategy.with_program())?;
     let Some(done) = done else {
         if options.json.json {
             let text = json(&report::plan_json(&planned, &emulated.prepared)?)?;

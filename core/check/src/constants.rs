@@ -1,9 +1,12 @@
 //! Constant blocks: whole, disjoint, and those that the steps use.
 
+use std::ops::Range;
+
 use crate::contents::{Contents, Held};
 use crate::node::Meaning;
 use crate::{CheckError, shapes};
 use tilewright_model::{Model, integer};
+use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{ConstantRole, Gather, Kernel, Plan, Role, Space, View};
 
@@ -126,6 +129,16 @@ pub fn gather(plan: &Plan, node: u32, op: u32, view: &View) -> Result<Gather, St
             _ => None,
         })
         .ok_or_else(|| "the parameters of the gather are not its node's".to_owned())
+}
+
+/// What of a card no program may write: the store's header and its blocks.
+pub fn on_card(plan: &Plan) -> Vec<(Space, Range<u64>)> {
+    let blocks = plan.constants.iter().filter(|block| block.space == Space::Card);
+    let ranges = blocks.map(|block| block.offset..block.offset + block.bytes.0);
+    std::iter::once(0..STORE_ALIGNMENT as u64)
+        .chain(ranges)
+        .map(|range| (Space::Card, range))
+        .collect()
 }
 
 /// What a memory holds before anything runs: constant operands as the tensors that they are, all

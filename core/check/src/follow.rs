@@ -27,7 +27,8 @@ pub struct Follow<'a> {
     contents: [Contents; 6],
     /// Who touched what in the frame, by the space's number.
     accesses: [Accesses; 6],
-    /// What boot programs have written.
+    /// What stays as it is from frame to frame: what boot programs have written, and what the store on
+    /// a card holds.
     loaded: Vec<(Space, Range<u64>)>,
     boots: bool,
 }
@@ -45,7 +46,7 @@ impl<'a> Follow<'a> {
             places: parts::places(plan, model)?,
             contents: Space::ALL.map(|space| constants::stored(plan, model, space)),
             accesses: Default::default(),
-            loaded: Vec::new(),
+            loaded: constants::on_card(plan),
             boots: false,
         })
     }
@@ -137,8 +138,8 @@ impl<'a> Follow<'a> {
     /// Bytes that boot programs have loaded stay as they are.
     fn spares(&self, space: Space, range: &Range<u64>) -> Result<(), String> {
         let mut loaded = self.loaded.iter().filter(|(there, _)| *there == space);
-        if !self.boots && loaded.any(|(_, loaded)| meets(loaded, range)) {
-            return Err("overwrites what was loaded at start".to_owned());
+        if (!self.boots || space == Space::Card) && loaded.any(|(_, loaded)| meets(loaded, range)) {
+            return Err("overwrites what every frame needs".to_owned());
         }
         Ok(())
     }

@@ -13,12 +13,19 @@ use crate::plan::{ImageBuildError, board_id, packed};
 /// The spaces of a plan that have store images.
 pub fn stores(plan: &Plan) -> impl Iterator<Item = Space> + '_ {
     let spaces = [Space::ExternalFlash, Space::Card].into_iter();
-    spaces.filter(|space| plan.constants.iter().any(|block| block.space == *space))
+    spaces.filter(|space| plan.space(*space).0 > 0)
 }
 
 /// Bytes of a store's weights, its header left out.
 pub(crate) fn weight_bytes(plan: &Plan, space: Space) -> u64 {
-    plan.space(space).0.saturating_sub(STORE_ALIGNMENT as u64)
+    let header = STORE_ALIGNMENT as u64;
+    if space != Space::Card {
+        return plan.space(space).0.saturating_sub(header);
+    }
+    // Activations follow, which programs write.
+    let blocks = plan.constants.iter().filter(|block| block.space == space);
+    let end = blocks.map(|block| block.offset.saturating_add(block.bytes.0)).max().unwrap_or(0);
+    end.checked_next_multiple_of(header).unwrap_or(end).saturating_sub(header)
 }
 
 /// Calls `sink` with the weights of a store, piece by piece: blocks in the order of their places,
@@ -51,7 +58,7 @@ pub(crate) fn for_each_piece(
         sink(&packed(plan, model, index, block)?);
         end = block.offset + block.bytes.0;
     }
-    skip(end, plan.space(space).0, sink);
+    skip(end, STORE_ALIGNMENT as u64 + weight_bytes(plan, space), sink);
     Ok(())
 }
 
@@ -107,7 +114,8 @@ impl<'p> StoreImage<'p> {
     /// Its length.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
-        self.header.store_bytes as u64
+        let weights = &self.header.table[0];
+        weights.offset as u64 + weights.bytes as u64
     }
 
     /// Calls `sink` with its bytes, piece by piece.

@@ -197,7 +197,8 @@ pub fn unsuited(model: &Model, strategy: Strategy) -> Option<String> {
         | Strategy::OverlayStaged
         | Strategy::Auto
         | Strategy::Swap
-        | Strategy::Stream => None,
+        | Strategy::Stream
+        | Strategy::SwapRows => None,
     }
 }
 

@@ -40,7 +40,9 @@ impl Planning {
             Strategy::External | Strategy::Overlay | Strategy::OverlayStaged => {
                 Box::new(strategy::external::Placing::new(model)?)
             }
-            Strategy::Swap | Strategy::Stream => Box::new(strategy::swap::Placing),
+            Strategy::Swap | Strategy::SwapRows | Strategy::Stream => {
+                Box::new(strategy::swap::Placing)
+            }
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
         };
         Ok(Self { strategy, options: options.clone(), overlaid: None, search })

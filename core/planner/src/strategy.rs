@@ -9,6 +9,7 @@ pub mod reordered;
 pub mod resident;
 pub mod sharing;
 pub mod swap;
+pub mod swap_rows;
 
 use std::fmt;
 use std::str::FromStr;
@@ -42,6 +43,8 @@ pub enum Strategy {
     Overlay,
     /// As `overlay`, with outputs made in SRAM and moved from there.
     OverlayStaged,
+    /// Weights and activations on a card, in buffers of one size, by tiles of rows.
+    SwapRows,
     /// The best of all: in SRAM, with layers in rows whose output overlaps their input; else from
     /// external memory; else streamed from a card.
     Auto,
@@ -54,13 +57,14 @@ pub enum Strategy {
 
 impl Strategy {
     /// All strategies whose plans run.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Resident,
         Self::Reordered,
         Self::PingPong,
         Self::External,
         Self::Overlay,
         Self::OverlayStaged,
+        Self::SwapRows,
         Self::Auto,
     ];
 
@@ -77,6 +81,7 @@ impl Strategy {
             Self::External => "external",
             Self::Overlay => "overlay",
             Self::OverlayStaged => "overlay-staged",
+            Self::SwapRows => "swap-rows",
             Self::Auto => "auto",
             Self::Swap => "swap",
             Self::Stream => "stream",
@@ -85,6 +90,16 @@ impl Strategy {
 }
 
 impl Strategy {
+    /// The strategy whose plans run when this one is to be run: itself, unless it is simulated only and
+    /// another makes a program of what it does.
+    #[must_use]
+    pub const fn with_program(self) -> Self {
+        match self {
+            Self::Swap => Self::SwapRows,
+            other => other,
+        }
+    }
+
     /// What a board lacks that the strategy needs; nothing if it lacks nothing.
     #[must_use]
     pub fn lacks(self, board: &Board) -> Option<String> {
@@ -93,6 +108,7 @@ impl Strategy {
             Self::Swap | Self::Stream => {
                 board.slot.is_none().then(|| "it has no place for a card".to_owned())
             }
+            Self::SwapRows => swap_rows::obstacle(board),
             Self::External => external::obstacle(board),
             Self::Overlay | Self::OverlayStaged => overlay::obstacle(board),
         }
@@ -162,6 +178,7 @@ pub fn plan_of(
         Strategy::External => external::plan(model, board, found)?,
         Strategy::Overlay => overlay(overlay::Overlaid::THESIS, found)?,
         Strategy::OverlayStaged => overlay(overlay::Overlaid::ALL, found)?,
+        Strategy::SwapRows => swap_rows::plan(model, board, options, found)?,
         Strategy::Resident
         | Strategy::Reordered
         | Strategy::PingPong

@@ -6,10 +6,11 @@ use thiserror::Error;
 use tilewright_board::{Board, MemoryKind};
 
 use crate::access::{AccessError, Device, Moment, Size, Time, Write, earlier};
+use crate::card::SdCard;
 use crate::chip::{self, Model, Peripheral};
 use crate::clocks::{Clocks, Rcc};
 use crate::core_registers::CoreRegisters;
-use crate::dma::{Dma, DmaEvent};
+use crate::dma::{Dma, DmaEvent, Paced};
 use crate::exti::Exti;
 use crate::fmc::Fmc;
 use crate::gpio::Gpio;
@@ -18,6 +19,7 @@ use crate::mpu::Attributes;
 use crate::nvic::{Masks, Nvic};
 use crate::plain::Plain;
 use crate::quadspi::QuadSpi;
+use crate::sdmmc::{self, CardEvent, Sdmmc};
 use crate::timer::Timer;
 use crate::usart::Usart;
 
@@ -39,6 +41,7 @@ enum Slot {
     Dma(Box<Dma>),
     Fmc(Fmc),
     QuadSpi(Box<QuadSpi>),
+    Sdmmc(Box<Sdmmc>),
     Plain(Plain),
     Unmodelled,
 }
@@ -55,6 +58,7 @@ impl Slot {
             Model::Dma(second) => Self::Dma(Box::new(Dma::new(second))),
             Model::Fmc => Self::Fmc(Fmc::default()),
             Model::QuadSpi => Self::QuadSpi(Box::default()),
+            Model::Sdmmc => Self::Sdmmc(Box::default()),
             Model::Plain(end, rules) => Self::Plain(Plain::new(end, rules)),
             Model::Unmodelled => Self::Unmodelled,
         }
@@ -70,6 +74,7 @@ impl Slot {
             Self::Dma(device) => Some(device.as_mut()),
             Self::Fmc(device) => Some(device),
             Self::QuadSpi(device) => Some(device.as_mut()),
+            Self::Sdmmc(device) => Some(device.as_mut()),
             Self::Plain(device) => Some(device),
             Self::Unmodelled => None,
         }
@@ -80,6 +85,7 @@ impl Slot {
             Self::Usart(device) => Some(device.as_mut()),
             Self::Timer(device) => Some(device.as_mut()),
             Self::Dma(device) => Some(device.as_mut()),
+            Self::Sdmmc(device) => Some(device.as_mut()),
             _ => None,
         }
     }
@@ -92,6 +98,9 @@ const EXTI_INTERRUPTS: &[(u32, u32)] =
 /// Interrupts of the streams of DMA1 and DMA2 (RM0385, table 46).
 const DMA_INTERRUPTS: [[u32; 8]; 2] =
     [[11, 12, 13, 14, 15, 16, 17, 47], [56, 57, 58, 59, 60, 68, 69, 70]];
+
+/// Streams of DMA2 that SDMMC1 can use, with their channels (RM0385, table 28).
+const CARD_STREAMS: &[(usize, u32)] = &[(3, 4), (6, 4)];
 
 /// The devices of a microcontroller.
 #[derive(Clone, Debug)]
@@ -253,7 +262,7 @@ impl Bus {
     fn wake(&mut self, index: usize) {
         let acts = matches!(
             self.slots[index],
-            Slot::Usart(_) | Slot::Timer(_) | Slot::Exti(_) | Slot::Dma(_)
+            Slot::Usart(_) | Slot::Timer(_) | Slot::Exti(_) | Slot::Dma(_) | Slot::Sdmmc(_)
         );
         if acts && !self.awake.contains(&index) {
             self.awake.push(index);
@@ -266,6 +275,7 @@ impl Bus {
             let high = match slot {
                 Slot::Usart(device) => device.lines()[0],
                 Slot::Timer(device) => device.lines()[0],
+                Slot::Sdmmc(device) => device.lines()[0],
                 Slot::Exti(exti) => {
                     for (lines, interrupt) in EXTI_INTERRUPTS {
                         self.core.nvic.set_line(*interrupt, exti.pending() & lines != 0);
@@ -295,6 +305,7 @@ impl Bus {
                 Slot::Usart(device) => device.next_event(self.clocks),
                 Slot::Timer(device) => device.next_event(self.clocks),
                 Slot::Dma(device) => device.next_event(self.clocks),
+                Slot::Sdmmc(device) => device.next_event(self.clocks),
                 _ => None,
             };
             earlier(first, next)
@@ -312,6 +323,9 @@ impl Bus {
         let index = self.find(word)?;
         match self.slots.get(index)? {
             Slot::Usart(device) => device.poll_until(word - self.table[index].first),
+            Slot::Sdmmc(device) if word - self.table[index].first == sdmmc::STA => {
+                device.next_event(self.clocks)
+            }
             _ => None,
         }
     }
@@ -428,6 +442,54 @@ impl Bus {
     pub fn dma_takes(&mut self, stream: usize, until: Option<Time>) {
         if let Some(device) = self.second_dma() {
             device.takes(stream, until);
+        }
+        self.update_lines();
+    }
+
+    fn card_slot(&mut self) -> Option<(usize, &mut Sdmmc)> {
+        self.slots.iter_mut().enumerate().find_map(|(index, slot)| match slot {
+            Slot::Sdmmc(device) => Some((index, device.as_mut())),
+            _ => None,
+        })
+    }
+
+    /// Puts a card into the slot; false if the microcontroller has no controller for one.
+    pub fn insert_card(&mut self, card: SdCard) -> bool {
+        match self.card_slot() {
+            Some((_, device)) => {
+                device.insert(card);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// What the data path of the card's controller did since the last call.
+    pub fn take_card(&mut self) -> Vec<CardEvent> {
+        self.card_slot().map(|(_, device)| device.take_events()).unwrap_or_default()
+    }
+
+    /// The stream of DMA2 that serves the card's controller for so many bytes; nothing if none is
+    /// set up for it.
+    pub fn card_stream(&mut self, write: bool, bytes: u32) -> Option<Paced> {
+        let (index, _) = self.card_slot()?;
+        let fifo = self.table[index].first + sdmmc::FIFO;
+        self.second_dma()?.paced(fifo, CARD_STREAMS, write, bytes)
+    }
+
+    /// A stream that the card's controller paces has moved so many bytes; nothing: memory did not
+    /// answer it.
+    pub fn card_moved(&mut self, stream: usize, bytes: Option<u32>) {
+        if let Some(device) = self.second_dma() {
+            device.paced_ends(stream, bytes);
+        }
+        self.update_lines();
+    }
+
+    /// Nobody serves the FIFO of the transfer that began.
+    pub fn card_starves(&mut self) {
+        if let Some((_, device)) = self.card_slot() {
+            device.starves();
         }
         self.update_lines();
     }

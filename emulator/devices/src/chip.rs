@@ -24,6 +24,8 @@ pub enum Model {
     Fmc,
     /// Serial flash controller.
     QuadSpi,
+    /// Card controller.
+    Sdmmc,
     /// Registers that keep what is written, which is all that firmware can tell.
     Plain(u32, &'static [(u32, Rule)]),
     /// Not modelled: keeps what is written, and each access is recorded.

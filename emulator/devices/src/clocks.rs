@@ -10,6 +10,7 @@ use crate::chip::Chip;
 const HSI_HZ: u64 = 16_000_000;
 
 const CR: u32 = 0x00;
+const PLLCFGR: u32 = 0x04;
 const CFGR: u32 = 0x08;
 const CIR: u32 = 0x0c;
 const BDCR: u32 = 0x70;
@@ -34,6 +35,8 @@ pub struct Clocks {
     /// The core's clock divides the system clock by this.
     ahb_divider: u64,
     apb_divider: [u64; 2],
+    /// The PLL's output for USB and cards; 0 if it gives none.
+    pll48_hz: u64,
     dckcfgr2: u32,
 }
 
@@ -49,6 +52,26 @@ impl Clocks {
             // HSI; LSE too slow to matter.
             _ => ticks.saturating_mul(self.core_hz) / HSI_HZ,
         }
+    }
+
+    /// The clock of SDMMC1: the PLL's output for it, or the system clock (RCC_DCKCFGR2.SDMMC1SEL);
+    /// 0 if it has none.
+    pub const fn card_hz(&self) -> u64 {
+        match self.dckcfgr2 >> 28 & 1 {
+            0 => self.pll48_hz,
+            _ => self.core_hz * self.ahb_divider,
+        }
+    }
+
+    /// Core cycles of `ticks` of a clock.
+    pub fn cycles_of(&self, ticks: u64, hz: u64) -> u64 {
+        let cycles = u128::from(ticks) * u128::from(self.core_hz) / u128::from(hz.max(1));
+        u64::try_from(cycles).unwrap_or(u64::MAX)
+    }
+
+    /// Core cycles of so many nanoseconds.
+    pub fn core_cycles_of_ns(&self, nanoseconds: u64) -> u64 {
+        self.cycles_of(nanoseconds, 1_000_000_000)
     }
 
     /// Core cycles of so many microseconds, at the clock that firmware sets the core to.
@@ -98,14 +121,22 @@ impl Rcc {
             let field = configuration >> shift & 7;
             if field & 4 == 0 { 1 } else { 2 << (field & 3) }
         };
+        // 2, 4, 8, 16, then 64 to 512.
+        let ahb_divider = match ahb {
+            0..=7 => 1,
+            8..=11 => 2 << (ahb & 3),
+            _ => 64 << (ahb & 3),
+        };
+        // The core's clock tells the oscillator's: the system clock is the PLL's output P.
+        let pll = self.get(PLLCFGR);
+        let system = self.core_hz * ahb_divider;
+        let by_pll = configuration & 3 == 2 && self.get(CR) >> 24 & 1 != 0;
+        let oscillator = system * ((u64::from(pll >> 16 & 3) + 1) * 2);
+        let pll48_hz = oscillator.checked_div(u64::from(pll >> 24 & 15)).filter(|_| by_pll);
         Clocks {
             core_hz: self.core_hz,
-            // 2, 4, 8, 16, then 64 to 512.
-            ahb_divider: match ahb {
-                0..=7 => 1,
-                8..=11 => 2 << (ahb & 3),
-                _ => 64 << (ahb & 3),
-            },
+            ahb_divider,
+            pll48_hz: pll48_hz.unwrap_or(0),
             apb_divider: [apb(10), apb(13)],
             dckcfgr2: self.get(DCKCFGR2),
         }

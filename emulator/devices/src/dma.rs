@@ -1,6 +1,6 @@
-//! A DMA controller of the F4 and F7 series (RM0385, 8): streams from memory to memory. Streams that
-//! a peripheral paces do nothing until one does. The bytes are moved by whoever holds the memories,
-//! who is told of [`DmaEvent`]s and says how long a transfer takes.
+//! A DMA controller of the F4 and F7 series (RM0385, 8): streams from memory to memory, and those that
+//! a peripheral paces and ends. The bytes are moved by whoever holds the memories, who is told of
+//! [`DmaEvent`]s and says how long a transfer takes.
 
 use crate::access::{Device, Moment, Time, Write, earlier};
 
@@ -26,6 +26,15 @@ pub struct Move {
     pub bytes: u32,
     /// How many are read at a time, and written at a time.
     pub burst: [u32; 2],
+}
+
+/// A stream that a peripheral paces and ends (8.3.15, peripheral flow controller).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paced {
+    /// Stream of the controller.
+    pub stream: usize,
+    /// The address in memory.
+    pub memory: u32,
 }
 
 /// What a stream does.
@@ -80,6 +89,48 @@ impl Dma {
             (Some(_), Some((_, end))) => *end = until,
             (None, Some(_)) => self.fail(stream, TRANSFER_ERROR),
             (_, None) => {}
+        }
+    }
+
+    /// The stream that serves the register at an address for one of these streams and channels,
+    /// by words, as its peripheral says; nothing if none is set up so for as many bytes.
+    pub fn paced(
+        &self,
+        register: u32,
+        by: &[(usize, u32)],
+        to_peripheral: bool,
+        bytes: u32,
+    ) -> Option<Paced> {
+        by.iter().find_map(|(index, channel)| {
+            let [control, _, peripheral, memory, _, fifo] = self.streams.get(*index)?.registers;
+            let direction = control >> 6 & 3;
+            // Words on both sides, the memory's address counts up, the peripheral's does not; the
+            // FIFO, whose threshold holds a burst.
+            let by_words = control >> 11 & 15 == 10 && control >> 9 & 3 == 2;
+            let serves = control & ENABLE != 0
+                && self.second
+                && control >> 25 & 7 == *channel
+                && control & 1 << 5 != 0
+                && direction == u32::from(to_peripheral)
+                && by_words
+                && fifo & 7 == 7
+                && peripheral == register
+                && memory.is_multiple_of(16)
+                && bytes / 4 <= u32::from(u16::MAX);
+            serves.then_some(Paced { stream: *index, memory })
+        })
+    }
+
+    /// A peripheral has moved its bytes with a stream, or memory did not answer.
+    pub fn paced_ends(&mut self, stream: usize, moved: Option<u32>) {
+        match moved {
+            Some(bytes) => {
+                let Some(ended) = self.streams.get_mut(stream) else { return };
+                ended.registers[0] &= !ENABLE;
+                ended.registers[1] = u32::from(u16::MAX).saturating_sub(bytes / 4);
+                self.flags[stream] |= COMPLETE;
+            }
+            None => self.fail(stream, TRANSFER_ERROR),
         }
     }
 

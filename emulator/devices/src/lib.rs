@@ -8,6 +8,7 @@
 
 mod access;
 mod bus;
+mod card;
 mod chip;
 mod clocks;
 mod core_registers;
@@ -22,6 +23,7 @@ mod nvic;
 mod plain;
 mod quadspi;
 mod scb;
+mod sdmmc;
 mod stm32f469;
 mod stm32f746;
 mod systick;
@@ -30,7 +32,9 @@ mod usart;
 
 pub use access::{AccessError, Size, Time};
 pub use bus::{Bus, NoDevices};
-pub use dma::{DmaEvent, Move};
+pub use card::{CardFault, CardTrouble, SdCard};
+pub use dma::{DmaEvent, Move, Paced};
 pub use maintenance::{Line, Maintenance, Operation};
 pub use mpu::{Attributes, Caching};
 pub use nvic::{Masks, Nvic};
+pub use sdmmc::{CardBytes, CardEvent, CardMove};

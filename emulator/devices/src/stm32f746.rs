@@ -81,7 +81,7 @@ const PERIPHERALS: &[Peripheral] = &[
     usart("USART1", 0x4001_1000, (APB2, 4), 37, Model::Usart(1)),
     usart("USART6", 0x4001_1400, (APB2, 5), 71, Model::Usart(6)),
     small("ADC1 - ADC3", 0x4001_2000, (APB2, 8)),
-    small("SDMMC1", 0x4001_2c00, (APB2, 11)),
+    p("SDMMC1", 0x4001_2c00, Some((APB2, 11)), Some(49), Model::Sdmmc),
     small("SPI1", 0x4001_3000, (APB2, 12)),
     small("SPI4", 0x4001_3400, (APB2, 13)),
     p("SYSCFG", 0x4001_3800, Some((APB2, 14)), None, SYSCFG),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,53 @@ pub struct Watch {
     pub pitch: u32,
 }
 
+/// What goes wrong with a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CardProblem {
+    /// The card is gone from here on.
+    Removed,
+    /// A block arrives with a wrong checksum.
+    Checksum,
+    /// A read gets no data; a write is not acknowledged.
+    Silent,
+    /// After a write the card stays busy for so many nanoseconds more.
+    Busy {
+        /// How many.
+        ns: u64,
+    },
+    /// A bit of the card turns over before the transfer, and nobody notices.
+    Flip {
+        /// Its byte, counted from the card's first.
+        byte: u64,
+        /// Its place in the byte, from the least.
+        bit: u8,
+    },
+}
+
+/// A transfer of the card with which something goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardFault {
+    /// Its number since reset: reads and writes of sectors from 0 on, tries included.
+    pub transfer: u64,
+    /// How many transfers later it goes wrong again; 0: never. Bits turn over once.
+    pub every: u64,
+    /// What goes wrong.
+    pub problem: CardProblem,
+}
+
+/// The card in the board's slot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardJob {
+    /// Id of its class.
+    pub class: String,
+    /// What it holds from its first byte on; zeros follow.
+    pub image: Vec<u8>,
+    /// Its size.
+    pub bytes: u64,
+    /// What goes wrong.
+    pub faults: Vec<CardFault>,
+}
+
 /// What a worker is to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
@@ -76,6 +123,8 @@ pub struct Job {
     pub elf: Vec<u8>,
     /// What external flash holds, from its first byte on; zeros follow.
     pub external_flash: Vec<u8>,
+    /// The card; nothing: the slot is empty.
+    pub card: Option<CardJob>,
     /// Bytes that the host sends to the board's console, one list for each frame, each when the
     /// firmware waits for it.
     pub frames: Vec<Vec<u8>>,

@@ -124,6 +124,7 @@ fn job() -> Job {
         board: "any".into(),
         elf: vec![1, 2, 3, 4],
         external_flash: Vec::new(),
+        card: None,
         frames: Vec::new(),
         mode: Mode::Full,
         limits: Limits { instructions: 1, console_bytes: 100 },

@@ -96,6 +96,7 @@ fn walk(
     let config = Config::default();
     let machine = Machine {
         mode: Mode::Full,
+        card: None,
         executor: &Parrot { by_step },
         dist: &Dist::at(folder.path()),
         worker: WorkerLimits { wall, ..config.worker },

@@ -46,6 +46,7 @@ fn run_hooked() -> Result<(u64, u64), JobError> {
         board: BOARD.to_owned(),
         elf: Vec::new(),
         external_flash: Vec::new(),
+        card: None,
         frames: Vec::new(),
         mode: Mode::Full,
         limits: Limits { instructions: u64::MAX, console_bytes: 0 },

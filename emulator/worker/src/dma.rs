@@ -12,7 +12,7 @@ use tilewright_report::FaultKind;
 use crate::machine::Machine;
 
 /// What a destination holds while it is written.
-const POISON: u8 = 0xa5;
+pub const POISON: u8 = 0xa5;
 
 /// A transfer under way.
 #[derive(Debug)]
@@ -69,22 +69,28 @@ fn begin(machine: &mut Machine, this: Move) {
     }
     let mut bytes = vec![0; this.bytes as usize];
     let reaches = |address| machine.external.iter().all(|e| e.reaches(address, this.bytes));
-    let written = memory_at(&machine.board, this.destination).map(|memory| memory.kind);
     let answers = reaches(this.source)
-        && reaches(this.destination)
         && machine.memories.read(this.source, &mut bytes)
-        && machine.memories.holds(this.destination, bytes.len())
-        && !matches!(written, None | Some(MemoryKind::Flash | MemoryKind::QspiFlash));
+        && can_write(machine, this.destination, this.bytes);
     if !answers {
         machine.bus.dma_takes(this.stream, None);
         return;
     }
-    check_lines(machine, &this);
+    let sides = [(this.source, false), (this.destination, true)];
+    check_lines(machine, &sides, this.bytes, this.stream);
     machine.memories.write(this.destination, &vec![POISON; bytes.len()]);
     let end = machine.account.cycles.saturating_add(cycles(&machine.board, &this));
     machine.bus.dma_takes(this.stream, Some(Time(end)));
     machine.transfers.moving.push(Moving { this, bytes, end });
     share(machine);
+}
+
+/// Whether an engine can write bytes there.
+pub fn can_write(machine: &Machine, address: u32, bytes: u32) -> bool {
+    let written = memory_at(&machine.board, address).map(|memory| memory.kind);
+    machine.external.iter().all(|external| external.reaches(address, bytes))
+        && machine.memories.holds(address, bytes as usize)
+        && !matches!(written, None | Some(MemoryKind::Flash | MemoryKind::QspiFlash))
 }
 
 fn end(machine: &mut Machine, this: Move) {
@@ -149,17 +155,17 @@ pub fn settle(machine: &mut Machine) {
 }
 
 /// Ends the run if lines that the core may hold were not cleaned before DMA reads them, or not
-/// invalidated before it writes them.
-fn check_lines(machine: &mut Machine, this: &Move) {
+/// invalidated before it writes them: bytes from each address on, and whether it writes them.
+pub fn check_lines(machine: &mut Machine, sides: &[(u32, bool)], bytes: u32, stream: usize) {
     let Some(cache) = machine.data_cache.as_ref().filter(|_| machine.data_cache_on) else { return };
     let line = cache.line_bytes();
-    for (start, writes) in [(this.source, false), (this.destination, true)] {
+    for &(start, writes) in sides {
         let is_cached = memory_at(&machine.board, start)
             .is_some_and(|memory| matches!(memory.kind, MemoryKind::Sram | MemoryKind::Sdram));
         if !is_cached {
             continue;
         }
-        let end = u64::from(start) + u64::from(this.bytes);
+        let end = u64::from(start) + u64::from(bytes);
         let mut address = start & !(line - 1);
         while u64::from(address) < end {
             let maintained = machine.transfers.lines.get(&address).copied().unwrap_or_default();
@@ -168,7 +174,7 @@ fn check_lines(machine: &mut Machine, this: &Move) {
                 address = next;
                 continue;
             }
-            let (stream, what) = (this.stream, if writes { "invalidated" } else { "cleaned" });
+            let what = if writes { "invalidated" } else { "cleaned" };
             let message = format!(
                 "the line of the data cache at 0x{address:08x} was not {what} before DMA2 stream \
                  {stream} began"
@@ -180,9 +186,9 @@ fn check_lines(machine: &mut Machine, this: &Move) {
     // The next transfer of these lines needs its own maintenance; pieces share lines at their ends.
     let inner = |start: u32| {
         let first = start.next_multiple_of(line);
-        first..(start.saturating_add(this.bytes) & !(line - 1)).max(first)
+        first..(start.saturating_add(bytes) & !(line - 1)).max(first)
     };
-    for range in [inner(this.source), inner(this.destination)] {
+    for range in sides.iter().map(|(start, _)| inner(*start)) {
         let used: Vec<u32> = machine.transfers.lines.range(range).map(|(line, _)| *line).collect();
         for line in used {
             machine.transfers.lines.remove(&line);

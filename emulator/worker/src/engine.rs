@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use thiserror::Error;
-use tilewright_board::{Board, BoardError, CoreKind, MemoryKind};
+use tilewright_board::{Board, BoardError, CardError, CoreKind, MemoryKind};
 use tilewright_devices::{NoDevices, Size};
 use tilewright_plan::Space;
 use tilewright_protocol::{Finish, Job, Response};
@@ -14,6 +14,7 @@ use unicorn_engine::{
 };
 
 use crate::block;
+use crate::card::{self, Card};
 use crate::dma;
 use crate::elf::{ElfError, Firmware};
 use crate::exception;
@@ -47,6 +48,9 @@ pub enum JobError {
     /// The board cannot be emulated.
     #[error(transparent)]
     Devices(#[from] NoDevices),
+    /// The card's class is unknown.
+    #[error(transparent)]
+    Card(#[from] CardError),
     /// The file is no firmware.
     #[error(transparent)]
     Elf(#[from] ElfError),
@@ -99,7 +103,10 @@ pub fn run_firmware(
     sink: impl FnMut(Response) + 'static,
 ) -> Result<Finish, JobError> {
     let start = Instant::now();
-    let machine = Machine::new(board, firmware, job, Box::new(sink))?;
+    let mut machine = Machine::new(board, firmware, job, Box::new(sink))?;
+    if let Some(card) = &job.card {
+        machine.card = Card::insert(card, &mut machine.bus)?;
+    }
     let mut uc = set_up(machine, &job.external_flash)?;
     let reset = reset(&mut uc)?;
     let end = execute(&mut uc, reset);
@@ -281,6 +288,7 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
         }
         external::maintain(machine);
         dma::serve(machine);
+        card::serve(machine);
     };
     uc.mmio_map(u64::from(start), u64::from(bytes), Some(read), Some(write))?;
     Ok(())

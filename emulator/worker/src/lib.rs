@@ -9,6 +9,7 @@
 mod account;
 mod bench;
 mod block;
+mod card;
 mod console;
 mod dma;
 mod elf;

@@ -10,6 +10,7 @@ use tilewright_protocol::{Job, Response};
 use tilewright_report::FaultKind;
 
 use crate::account::{Account, Bucket};
+use crate::card::{self, Card};
 use crate::console::{Console, Said};
 use crate::dma::{self, Transfers};
 use crate::elf::Firmware;
@@ -58,6 +59,7 @@ pub struct Machine {
     pub memories: Memories,
     pub external: Vec<External>,
     pub transfers: Transfers,
+    pub card: Card,
     pub data_cache: Option<DataCache>,
     pub data_cache_on: bool,
     /// A register was written since external memories were looked at last.
@@ -112,14 +114,15 @@ impl Machine {
             .and_then(|memory| Some((memory.address?, memory.bytes.0 as u32)))
             .unwrap_or((0, 0));
         let table = Table::new(start, bytes, tilewright_cores::branches(core));
-        let Steps { layers, kinds } = Steps::of(&board, &firmware);
-        let marks = Marks::new(layers, job.watches.clone());
+        let Steps { lanes, kinds } = Steps::of(&board, &firmware);
+        let marks = Marks::new(lanes, job.watches.clone());
         Ok(Self {
             core,
             bus,
             memories: Memories::default(),
             external: external::memories(&board),
             transfers: Transfers::default(),
+            card: Card::default(),
             data_cache: external::data_cache(&board),
             data_cache_on: false,
             registers_changed: true,
@@ -250,6 +253,7 @@ impl Machine {
         dma::settle(self);
         self.bus.advance(self.now());
         dma::serve(self);
+        card::serve(self);
     }
 
     /// Lets devices catch up, and hears what they said.

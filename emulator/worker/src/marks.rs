@@ -1,5 +1,8 @@
 //! What the firmware says through `tilewright_mark`: invokes and steps.
 
+use std::collections::BTreeMap;
+
+use tilewright_plan::LaneKind;
 use tilewright_protocol::{CopyCount, Response, StepCount, Watch};
 use tilewright_report::Counts;
 use unicorn_engine::RegisterARM;
@@ -29,10 +32,18 @@ struct Running {
     counts: Counts,
 }
 
-/// A copy under way: its lane and step, when it began and what had been moved by then.
+/// A lane of the first program.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// What runs it.
+    pub kind: LaneKind,
+    /// The layer of each step.
+    pub layers: Vec<u16>,
+}
+
+/// A copy under way: its step, when it began and what its engine had moved by then.
 #[derive(Clone, Copy, Debug)]
 struct Copying {
-    lane: u8,
     step: u32,
     start: u64,
     moved: u64,
@@ -41,7 +52,7 @@ struct Copying {
 /// What was marked so far.
 #[derive(Debug, Default)]
 pub struct Marks {
-    layers: Vec<Vec<u16>>,
+    lanes: Vec<Lane>,
     watches: Vec<Watch>,
     /// Counts when the last invoke began, and the virtual time.
     began: Option<(Counts, u64)>,
@@ -51,7 +62,8 @@ pub struct Marks {
     /// itself is not counted as part of it.
     returns_to: u32,
     running: Option<Running>,
-    copying: Option<Copying>,
+    /// By lane.
+    copying: BTreeMap<u8, Copying>,
     /// Counts when a boot program began, and of all that ended.
     loading: Option<Counts>,
     pub load: Counts,
@@ -60,9 +72,9 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// With the layers of each lane's steps, and the places to read.
-    pub fn new(layers: Vec<Vec<u16>>, watches: Vec<Watch>) -> Self {
-        Self { layers, watches, ..Self::default() }
+    /// With the program's lanes, and the places to read.
+    pub fn new(lanes: Vec<Lane>, watches: Vec<Watch>) -> Self {
+        Self { lanes, watches, ..Self::default() }
     }
 
     /// Whether a kernel runs.
@@ -82,7 +94,7 @@ impl Marks {
 
     /// The layer of a step of a lane.
     pub fn layer(&self, lane: u8, step: u32) -> Option<u16> {
-        self.layers.get(usize::from(lane))?.get(step as usize).copied()
+        self.lanes.get(usize::from(lane))?.layers.get(step as usize).copied()
     }
 
     /// Whether the return from a mark is to be watched for.
@@ -127,8 +139,8 @@ pub fn marked(uc: &mut Engine<'_>) {
         STEP_ENDS => step_ends(uc, value),
         COPY_BEGINS => {
             let (lane, step) = ((value >> 24) as u8, value & 0x00ff_ffff);
-            let (start, moved) = (machine.account.cycles, machine.transfers.moved);
-            machine.marks.copying = Some(Copying { lane, step, start, moved });
+            let (start, moved) = (machine.account.cycles, moved(machine, lane));
+            machine.marks.copying.insert(lane, Copying { step, start, moved });
         }
         COPY_ENDS => copy_ends(machine, value),
         BOOT_BEGINS => machine.marks.loading = Some(machine.account.counts()),
@@ -194,11 +206,12 @@ fn step_ends(uc: &mut Engine<'_>, step: u32) {
 
 /// An engine's copy is complete.
 fn copy_ends(machine: &mut Machine, value: u32) {
-    let Some(copying) = machine.marks.copying.take() else { return };
-    let Copying { lane, step, start, moved } = copying;
+    let lane = (value >> 24) as u8;
+    let Some(copying) = machine.marks.copying.remove(&lane) else { return };
+    let Copying { step, start, moved: before } = copying;
     // Copies of a boot program come before any invoke.
     let Some((_, origin)) = machine.marks.began else { return };
-    if value != u32::from(lane) << 24 | step || start < origin || !machine.in_last_frame() {
+    if value & 0x00ff_ffff != step || start < origin || !machine.in_last_frame() {
         return;
     }
     machine.say(Response::Copy(CopyCount {
@@ -207,8 +220,16 @@ fn copy_ends(machine: &mut Machine, value: u32) {
         layer: machine.marks.layer(lane, step).unwrap_or(0),
         start: start - origin,
         end: machine.account.cycles - origin,
-        bytes: machine.transfers.moved - moved,
+        bytes: moved(machine, lane) - before,
     }));
+}
+
+/// Bytes that the engine of a lane has moved since reset.
+fn moved(machine: &Machine, lane: u8) -> u64 {
+    match machine.marks.lanes.get(usize::from(lane)).map(|lane| lane.kind) {
+        Some(LaneKind::Card) => machine.card.moved,
+        _ => machine.transfers.moved,
+    }
 }
 
 /// The bytes of a watched place; those that cannot be read are missing at the end.

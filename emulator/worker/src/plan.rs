@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use tilewright_board::Board;
 use tilewright_plan::image::{ALIGNMENT, Expected, LaneRecord};
-use tilewright_plan::{Instruction, Likeness, PlanImage, Step};
+use tilewright_plan::{Instruction, LaneKind, Likeness, PlanImage, Step};
 
 use crate::elf::Firmware;
+use crate::marks::Lane;
 
 /// The steps of the first program; none if there is no valid plan, which is for the firmware to say.
 #[derive(Debug, Default)]
 pub struct Steps {
-    /// The layer of each step of each lane, the core's first.
-    pub layers: Vec<Vec<u16>>,
+    /// Its lanes, the core's first.
+    pub lanes: Vec<Lane>,
     /// For each step of the core, the number of its kind: steps of one kind run alike. Nothing for
     /// steps that compute nothing.
     pub kinds: Vec<Option<u32>>,
@@ -38,10 +39,12 @@ impl Steps {
         };
         let program = image.entries().iter().find(|entry| entry.kind == 0);
         let lanes = program.map_or(&[][..], |entry| image.entry_lanes(entry));
-        let layers =
-            |lane: &LaneRecord| image.lane_steps(lane).iter().map(|step| step.layer).collect();
+        let lane = |lane: &LaneRecord| Lane {
+            kind: LaneKind::from_number(lane.kind).unwrap_or(LaneKind::Core),
+            layers: image.lane_steps(lane).iter().map(|step| step.layer).collect(),
+        };
         Self {
-            layers: lanes.iter().map(layers).collect(),
+            lanes: lanes.iter().map(lane).collect(),
             kinds: lanes.first().map_or_else(Vec::new, |core| kinds(&image, core)),
         }
     }

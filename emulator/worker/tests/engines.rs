@@ -130,6 +130,7 @@ fn run_with_store(tables: &Tables, external_flash: Vec<u8>) -> Ran {
         board: BOARD.into(),
         elf: Vec::new(),
         external_flash,
+        card: None,
         frames: vec![frame],
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },

@@ -68,11 +68,25 @@ impl RunError {
     /// The name of the layer that failed; empty if none is known.
     #[must_use]
     pub fn layer_name<'i>(&self, image: &PlanImage<'i>) -> &'i str {
+        let layer = match self {
+            Self::Lane { cause, .. } => cause.layer(),
+            Self::Step { cause: Cause::Lane(cause), layer, .. } => cause.layer().or(Some(*layer)),
+            Self::Step { layer, .. } => Some(*layer),
+            _ => None,
+        };
+        let layer = layer.and_then(|layer| image.layers().get(usize::from(layer)));
+        layer.map_or("", |layer| image.name(layer.name))
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub const fn advice(&self) -> &'static str {
         match self {
-            Self::Step { layer, .. } => {
-                image.layers().get(usize::from(*layer)).map_or("", |layer| image.name(layer.name))
+            Self::Lane { cause: LaneError::Card { .. }, .. }
+            | Self::Step { cause: Cause::Lane(LaneError::Card { .. }), .. } => {
+                "look at the card's contacts, write its image again, or take another card"
             }
-            _ => "",
+            _ => "flash a plan image that was made for this firmware",
         }
     }
 }

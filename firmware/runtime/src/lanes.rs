@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::card::CardError;
 use crate::memory::Memory;
 use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{After, LaneKind, PlanImage};
@@ -18,6 +19,32 @@ pub enum LaneError {
         /// The step, in the engine's lane.
         step: u32,
     },
+    /// A card's lane failed for good at a step.
+    Card {
+        /// The step, in the card's lane.
+        step: u32,
+        /// Its layer.
+        layer: u16,
+        /// The first sector of what was read or written.
+        sector: u32,
+        /// How often it was tried.
+        tries: u8,
+        /// Why it failed the last time.
+        cause: CardError,
+    },
+    /// A card cannot be used at all.
+    NoCard(CardError),
+}
+
+impl LaneError {
+    /// The layer of the copy that failed, if it is known.
+    #[must_use]
+    pub const fn layer(&self) -> Option<u16> {
+        match self {
+            Self::Card { layer, .. } => Some(*layer),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for LaneError {
@@ -26,6 +53,12 @@ impl fmt::Display for LaneError {
             Self::NoEngine(kind) => write!(f, "this firmware drives no {kind:?} engine"),
             Self::Deadlock => f.write_str("it waits for a step that cannot be complete"),
             Self::Failed { step } => write!(f, "the transfer of step {step} failed"),
+            Self::Card { step, layer, sector, tries, cause } => write!(
+                f,
+                "card: copy {step}, for layer {layer}, failed {tries} times at sector {sector}: \
+                 {cause}"
+            ),
+            Self::NoCard(cause) => write!(f, "card: {cause}"),
         }
     }
 }
@@ -33,6 +66,15 @@ impl fmt::Display for LaneError {
 /// Runs the lanes of transfer engines beside the core's: engines chain from interrupts, the core
 /// lane asks when it must wait. No slice of `memory` exists while a method runs.
 pub trait LaneDriver {
+    /// Makes engines ready for an image, before anything runs: a card that it uses is there and holds
+    /// what belongs to it.
+    ///
+    /// # Errors
+    /// [`LaneError::NoCard`] says what about the card.
+    fn open(&mut self, _image: &PlanImage<'_>, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        Ok(())
+    }
+
     /// Starts a lane for one frame; `lane` is its number in the program.
     ///
     /// # Errors

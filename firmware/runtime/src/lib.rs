@@ -8,6 +8,7 @@
 //! The `console` feature adds what a board says and hears on its serial port.
 #![cfg_attr(not(test), no_std)]
 
+pub mod card;
 #[cfg(feature = "console")]
 pub mod console;
 mod convert;
@@ -25,7 +26,7 @@ pub use error::{Cause, RunError};
 pub use lanes::{LaneDriver, LaneError, NoEngines};
 pub use memory::{AccessError, Memory};
 pub use observe::Observer;
-pub use pieces::{Piece, Pieces, Width};
+pub use pieces::{Piece, Pieces, Run, Runs, Width};
 pub use program::{run_program, run_with};
 pub use schedule::{Schedule, Transfer};
 pub use software::{Pace, SoftwareEngines};

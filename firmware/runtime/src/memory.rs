@@ -111,13 +111,16 @@ pub struct Memory<'m> {
     arena: Region<'m>,
     external_ram: Region<'m>,
     external_flash: &'m [u8],
+    /// Bytes of a card that an engine reaches.
+    card_bytes: u64,
 }
 
 impl<'m> Memory<'m> {
     /// A board with a tensor arena alone.
     #[must_use]
     pub fn new(arena: &'m mut [u8]) -> Self {
-        Self { arena: Region::new(arena), external_ram: Region::new(&mut []), external_flash: &[] }
+        let external_ram = Region::new(&mut []);
+        Self { arena: Region::new(arena), external_ram, external_flash: &[], card_bytes: 0 }
     }
 
     /// Adds external RAM and flash that the core can address.
@@ -125,6 +128,13 @@ impl<'m> Memory<'m> {
     pub fn with_external(mut self, ram: &'m mut [u8], flash: &'m [u8]) -> Self {
         self.external_ram = Region::new(ram);
         self.external_flash = flash;
+        self
+    }
+
+    /// Adds a card of at most so many bytes, which an engine reaches.
+    #[must_use]
+    pub const fn with_card(mut self, bytes: u64) -> Self {
+        self.card_bytes = bytes;
         self
     }
 
@@ -136,6 +146,7 @@ impl<'m> Memory<'m> {
         bytes[Space::Arena as usize] = self.arena.bytes as u64;
         bytes[Space::ExternalRam as usize] = self.external_ram.bytes as u64;
         bytes[Space::ExternalFlash as usize] = self.external_flash.len() as u64;
+        bytes[Space::Card as usize] = self.card_bytes;
         bytes
     }
 
@@ -232,7 +243,7 @@ impl<'m> Memory<'m> {
             }
         }
         // The other writable region is only read.
-        let Self { arena, external_ram, external_flash } = self;
+        let Self { arena, external_ram, external_flash, .. } = self;
         let (region, other) =
             if space == Space::Arena { (arena, &*external_ram) } else { (external_ram, &*arena) };
         let (shared, output) = region

@@ -55,6 +55,17 @@ impl Piece {
     }
 }
 
+/// A part of a copy that has no gap on either side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Address of the first byte that is read.
+    pub source: u32,
+    /// Address of the first byte that is written.
+    pub destination: u32,
+    /// Bytes, at least 1.
+    pub bytes: u32,
+}
+
 /// The pieces of a copy that are left, in the order of its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Pieces {
@@ -97,18 +108,50 @@ impl Pieces {
         let [source, destination] = [source, destination].map(|(base, span)| Side::of(base, span));
         Self { source, destination, done: 0, total }
     }
+
+    /// Where the next byte is read and written, and how many follow it without a gap.
+    fn run(&self) -> Option<(u32, u32, u32)> {
+        if self.done >= self.total {
+            return None;
+        }
+        let (source, there) = self.source.place(self.done)?;
+        let (destination, here) = self.destination.place(self.done)?;
+        Some((source, destination, u32::try_from(there.min(here)).unwrap_or(u32::MAX)))
+    }
+}
+
+/// The runs of a copy that are left, in the order of its bytes, none longer than an engine moves at a
+/// time.
+#[derive(Clone, Copy, Debug)]
+pub struct Runs {
+    left: Pieces,
+    largest: u32,
+}
+
+impl Runs {
+    /// Of a copy as [`Pieces::new`] takes it.
+    #[must_use]
+    pub fn new(source: (u32, &Span), destination: (u32, &Span), largest: u32) -> Self {
+        Self { left: Pieces::new(source, destination), largest: largest.max(1) }
+    }
+}
+
+impl Iterator for Runs {
+    type Item = Run;
+
+    fn next(&mut self) -> Option<Run> {
+        let (source, destination, bytes) = self.left.run()?;
+        let bytes = bytes.min(self.largest);
+        self.left.done += u64::from(bytes);
+        Some(Run { source, destination, bytes })
+    }
 }
 
 impl Iterator for Pieces {
     type Item = Piece;
 
     fn next(&mut self) -> Option<Piece> {
-        if self.done >= self.total {
-            return None;
-        }
-        let (source, there) = self.source.place(self.done)?;
-        let (destination, here) = self.destination.place(self.done)?;
-        let run = u32::try_from(there.min(here)).unwrap_or(u32::MAX);
+        let (source, destination, run) = self.run()?;
         let (width, items) = items(source, destination, run);
         self.done += u64::from(width.bytes()) * u64::from(items);
         Some(Piece { source, destination, width, items })
@@ -178,6 +221,17 @@ mod tests {
             }
             assert!(to == expected, "{source:?} {destination:?}");
         }
+    }
+
+    #[test]
+    fn runs_end_where_either_side_has_a_gap() {
+        let (card, memory) = (span(1024, 1, 1024, 1024), span(32, 2, 512, 640));
+        let runs: Vec<Run> = Runs::new((0, &card), (1000, &memory), 4096).collect();
+        let run = |source, destination, bytes| Run { source, destination, bytes };
+        assert_eq!(runs, [run(1024, 1032, 512), run(1536, 1672, 512)]);
+        let whole = span(0, 1, 1536, 1536);
+        let runs: Vec<Run> = Runs::new((0, &whole), (0, &whole), 1024).collect();
+        assert_eq!(runs, [run(0, 0, 1024), run(1024, 1024, 512)]);
     }
 
     #[test]

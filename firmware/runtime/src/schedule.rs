@@ -12,6 +12,8 @@ use crate::lanes::LaneError;
 pub struct Transfer {
     /// Its step in the lane.
     pub step: u32,
+    /// The step's layer.
+    pub layer: u16,
     /// Where bytes come from.
     pub source: Span,
     /// Where they go; as many bytes.
@@ -78,7 +80,8 @@ impl<'i> Schedule<'i> {
                         Some(index) => Some(self.image.sum(index).ok_or(failed)?),
                         None => None,
                     };
-                    return Ok(Some(Transfer { step: number, source, destination, sum }));
+                    let layer = step.layer;
+                    return Ok(Some(Transfer { step: number, layer, source, destination, sum }));
                 }
             }
         }

@@ -304,7 +304,7 @@ impl Line<'_> {
         let number = self.lanes[1].len() as u32;
         let mut waits = free;
         for range in ranges {
-            let step = (Lane::Dma, number);
+            let step = (Lane::Engine, number);
             waits = waits.max(self.hazards.access(step, Space::Arena, range.clone(), writes));
         }
         let ready = waits.map_or(0, |step: u32| self.ends[0][step as usize]);

@@ -149,6 +149,7 @@ fn no_samples() -> Problem {
 fn machine(shared: &Shared, mode: Mode) -> Machine<'_> {
     let config = shared.config();
     Machine {
+        card: None,
         executor: shared.executor().as_ref(),
         dist: shared.dist(),
         worker: config.worker,

@@ -1,11 +1,11 @@
 //! Plan image → packaged firmware → emulated run → result.
 
-use tilewright_board::Board;
+use tilewright_board::{Board, Card};
 use tilewright_image::input_frame;
 use tilewright_model::{DType, Data, Quantisation, Shape, Tensor};
 use tilewright_plan::image::{AlignedBytes, Expected, IoRecord};
 use tilewright_plan::{PlanImage, Space};
-use tilewright_protocol::{Job, Limits, Mode, Response};
+use tilewright_protocol::{CardJob, Job, Limits, Mode, Response};
 
 use super::files;
 use super::package::Package;
@@ -33,6 +33,8 @@ pub struct Machine<'m> {
     /// Whether each step is executed, or of those that run alike the first. Then nothing is computed
     /// whole: there are counts and a timeline, but no outputs.
     pub mode: Mode,
+    /// The class of the card in the board's slot; nothing: the one that goes with the board.
+    pub card: Option<&'m Card>,
 }
 
 /// A plan image that has been validated for a board.
@@ -41,6 +43,8 @@ pub struct PlanFile {
     bytes: AlignedBytes,
     /// The store image of external flash; empty if there is none.
     external_flash: Vec<u8>,
+    /// The store image of a card; empty if there is none.
+    card: Vec<u8>,
 }
 
 impl PlanFile {
@@ -62,13 +66,19 @@ impl PlanFile {
             .image_bytes();
         let whole = aligned.bytes().len() == length as usize;
         let bytes = if whole { aligned } else { AlignedBytes::copy_of(&bytes[..length as usize]) };
-        Ok(Self { bytes, external_flash: Vec::new() })
+        Ok(Self { bytes, external_flash: Vec::new(), card: Vec::new() })
     }
 
-    /// The same with its store image of external flash.
+    /// The same with its store images of external flash and of a card.
     #[must_use]
-    pub fn with_external_flash(self, external_flash: Vec<u8>) -> Self {
-        Self { external_flash, ..self }
+    pub fn with_stores(self, external_flash: Vec<u8>, card: Vec<u8>) -> Self {
+        Self { external_flash, card, ..self }
+    }
+
+    /// The store image of a card; empty if there is none.
+    #[must_use]
+    pub fn card(&self) -> &[u8] {
+        &self.card
     }
 
     /// The store image of external flash; empty if there is none.
@@ -152,10 +162,12 @@ pub fn run_image(
 ) -> Result<Done, Problem> {
     progress(Progress::Stage(Stage::Packaging));
     let image = file.image(board)?;
-    if image.space_bytes(Space::ExternalFlash) > file.external_flash().len() as u64 {
+    let lacks = |space, store: &[u8]| image.space_bytes(space) > 0 && store.is_empty();
+    if lacks(Space::ExternalFlash, file.external_flash()) || lacks(Space::Card, file.card()) {
         return Err(Problem::new(
             Blame::BadInput,
-            "The plan image's weights lie in external flash, and its store image is not there.",
+            "The plan image's weights lie in external flash or on a card, and its store image is not \
+             there.",
             "plan image",
             "Run the model itself (`tilewright run`), which makes both.",
         ));
@@ -186,6 +198,7 @@ pub fn run_image(
         board: board.id.clone(),
         elf,
         external_flash: file.external_flash().to_vec(),
+        card: card(machine, board, file),
         frames: vec![frame],
         mode: machine.mode,
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
@@ -212,6 +225,21 @@ pub fn run_image(
     let result = result_of(&image, board, machine.mode, &watches, &outcome);
     let layers = with_layers.then(|| layer_bytes(&watches, &outcome));
     Ok(Done { result, layers, package })
+}
+
+/// The card that an image runs with; nothing if it uses none.
+fn card(machine: &Machine<'_>, board: &Board, file: &PlanFile) -> Option<CardJob> {
+    if file.card().is_empty() {
+        return None;
+    }
+    let slot = board.slot.as_ref()?;
+    let class = machine.card.cloned().or_else(|| tilewright_board::find_card(&slot.card).ok())?;
+    Some(CardJob {
+        class: class.id,
+        image: file.card().to_vec(),
+        bytes: class.bytes.0,
+        faults: Vec::new(),
+    })
 }
 
 const SMALLER: &str = "Give a smaller input.";

@@ -193,7 +193,7 @@ pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
             Blame::BadInput,
             format!("This plan of strategy '{}' is simulated only.", report.strategy),
             "--strategy",
-            "Look at it with `tilewright plan`; choose another strategy to run the model.",
+            "Look at it with `tilewright plan`; 'swap-rows' runs: the same pools, tiles of rows.",
         ));
     }
     let layers = layers?;
@@ -220,11 +220,14 @@ pub fn plan_file(planned: &Planned, model: &Model, board: &Board) -> Result<Plan
         .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))?;
     let file = PlanFile::read(&image, board)
         .map_err(|problem| Problem::ours(problem.error, problem.place))?;
-    let mut store = Vec::new();
-    if tilewright_image::stores(&planned.plan).any(|space| space == Space::ExternalFlash) {
-        StoreImage::new(&planned.plan, model, &image, Space::ExternalFlash)
-            .and_then(|made| made.write(&mut |piece| store.extend_from_slice(piece)))
-            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "store image"))?;
-    }
-    Ok(file.with_external_flash(store))
+    let store = |space| {
+        let mut store = Vec::new();
+        if tilewright_image::stores(&planned.plan).any(|there| there == space) {
+            StoreImage::new(&planned.plan, model, &image, space)
+                .and_then(|made| made.write(&mut |piece| store.extend_from_slice(piece)))
+                .map_err(|error| Problem::ours(capitalised(&error.to_string()), "store image"))?;
+        }
+        Ok(store)
+    };
+    Ok(file.with_stores(store(Space::ExternalFlash)?, store(Space::Card)?))
 }

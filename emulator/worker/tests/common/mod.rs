@@ -18,6 +18,7 @@ pub fn job() -> Job {
         board: BOARD.into(),
         elf: Vec::new(),
         external_flash: Vec::new(),
+        card: None,
         frames: Vec::new(),
         mode: Mode::Full,
         limits: Limits { instructions: 10_000_000, console_bytes: 1000 },

@@ -4,7 +4,8 @@
 use crate::board;
 use embassy_stm32::Config;
 use embassy_stm32::rcc::{
-    APBPrescaler, Hse, HseMode, LsConfig, Pll, PllMul, PllPDiv, PllPreDiv, PllSource, Sysclk,
+    APBPrescaler, Hse, HseMode, LsConfig, Pll, PllMul, PllPDiv, PllPreDiv, PllQDiv, PllSource,
+    Sysclk,
 };
 use embassy_stm32::time::Hertz;
 
@@ -23,7 +24,8 @@ pub fn config() -> Config {
         prediv: PllPreDiv::DIV25,
         mul: PllMul::MUL432,
         divp: Some(PllPDiv::DIV2),
-        divq: None,
+        // 48 MHz for the card's controller.
+        divq: Some(PllQDiv::DIV9),
         divr: None,
     });
     rcc.sys = Sysclk::PLL1_P;

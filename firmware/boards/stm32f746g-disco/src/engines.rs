@@ -1,5 +1,5 @@
-//! The lanes of transfer engines: DMA2 runs the DMA lane, one step behind the other from its
-//! interrupt, while the core computes. The core sleeps when it has to wait.
+//! The lanes of transfer engines: DMA2 and the card's controller run theirs, one step behind the other
+//! from their interrupts, while the core computes. The core sleeps when it has to wait.
 
 use core::cell::RefCell;
 
@@ -15,6 +15,7 @@ use tilewright_runtime::{LaneDriver, LaneError, Memory, Pieces, Schedule, Transf
 
 use crate::board;
 use crate::cache::{self, Maintenance};
+use crate::card_lane::CardLane;
 use crate::dma::{self, Ended};
 
 /// How often a transfer is tried.
@@ -35,6 +36,8 @@ struct State {
     /// The lane that DMA runs.
     lane: Option<u8>,
     running: Option<Running>,
+    /// The card, once it was opened.
+    card: Option<CardLane>,
     failed: Option<LaneError>,
 }
 
@@ -61,6 +64,16 @@ fn DMA2_STREAM0() {
     });
 }
 
+#[interrupt]
+fn SDMMC1() {
+    let _ = with_state(|state| {
+        if let Err(error) = state.card_interrupted() {
+            state.failed = Some(error);
+        }
+        Ok(())
+    });
+}
+
 impl State {
     /// Addresses of a transfer's spaces.
     fn bases(&self, transfer: &Transfer) -> Option<[u32; 2]> {
@@ -68,12 +81,31 @@ impl State {
         Some([base(&transfer.source)?, base(&transfer.destination)?])
     }
 
-    /// Begins the next transfer, if there is none under way and one may be made.
+    /// Begins the next transfer of each lane that has none under way and may make one.
     fn go_on(&mut self) -> Result<(), LaneError> {
+        self.card_goes_on()?;
         let (None, Some(lane)) = (&self.running, self.lane) else { return Ok(()) };
         let Some(transfer) = self.schedule.next(lane)? else { return Ok(()) };
         marks::copy(MarkKind::CopyBegin, lane, transfer.step);
         self.begin(transfer, 1)
+    }
+
+    fn card_goes_on(&mut self) -> Result<(), LaneError> {
+        let Some(card) = self.card.as_mut().filter(|card| !card.is_busy()) else { return Ok(()) };
+        let Some(lane) = card.lane else { return Ok(()) };
+        let Some(copy) = self.schedule.next(lane)? else { return Ok(()) };
+        let base = memory_of(&self.bases, &copy).ok_or(LaneError::Failed { step: copy.step })?;
+        marks::copy(MarkKind::CopyBegin, lane, copy.step);
+        card.begin(&mut self.scb, copy, base)
+    }
+
+    fn card_interrupted(&mut self) -> Result<(), LaneError> {
+        let Some(card) = &mut self.card else { return Ok(()) };
+        let Some(copy) = card.interrupted(&mut self.scb, &self.bases)? else { return Ok(()) };
+        let Some(lane) = card.lane else { return Ok(()) };
+        marks::copy(MarkKind::CopyEnd, lane, copy.step);
+        self.schedule.completed(lane);
+        self.go_on()
     }
 
     fn begin(&mut self, transfer: Transfer, attempt: u8) -> Result<(), LaneError> {
@@ -134,8 +166,15 @@ impl State {
     }
 }
 
+/// Where the memory begins that a copy to or from the card uses.
+pub fn memory_of(bases: &[Option<u32>; 6], copy: &Transfer) -> Option<u32> {
+    let spaces = [copy.source.space()?, copy.destination.space()?];
+    let memory = spaces.into_iter().find(|space| *space != Space::Card)?;
+    *bases.get(memory as usize)?
+}
+
 /// CRC-32 of a span's bytes, of a space that begins at `base`.
-fn checksum(base: u32, span: &Span) -> u32 {
+pub fn checksum(base: u32, span: &Span) -> u32 {
     let mut digest = CRC.digest();
     for row in 0..span.rows {
         let first = (base + span.offset + row * span.pitch) as *const u8;
@@ -165,6 +204,7 @@ impl Engines {
             bases,
             lane: None,
             running: None,
+            card: None,
             failed: None,
         };
         critical_section::with(|section| *STATE.borrow_ref_mut(section) = Some(state));
@@ -173,6 +213,17 @@ impl Engines {
 }
 
 impl LaneDriver for Engines {
+    fn open(&mut self, image: &PlanImage<'_>, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        if image.space_bytes(Space::Card) == 0 {
+            return Ok(());
+        }
+        let card = CardLane::open(image).map_err(LaneError::NoCard)?;
+        with_state(|state| {
+            state.card = Some(card);
+            Ok(())
+        })
+    }
+
     fn start(
         &mut self,
         _image: &PlanImage<'_>,
@@ -184,11 +235,19 @@ impl LaneDriver for Engines {
         with_state(|state| {
             if lane == 1 {
                 state.lane = None;
+                if let Some(card) = &mut state.card {
+                    card.lane = None;
+                }
             }
-            if kind != LaneKind::Dma || state.lane.is_some() {
-                return Err(LaneError::NoEngine(kind));
+            let engine = match (kind, &mut state.card) {
+                (LaneKind::Dma, _) => Some(&mut state.lane),
+                (LaneKind::Card, Some(card)) => Some(&mut card.lane),
+                _ => None,
+            };
+            match engine {
+                Some(engine) if engine.is_none() => *engine = Some(lane),
+                _ => return Err(LaneError::NoEngine(kind)),
             }
-            state.lane = Some(lane);
             state.schedule.start(lane, record)?;
             state.go_on()
         })
@@ -200,7 +259,8 @@ impl LaneDriver for Engines {
                 if state.schedule.is_complete(after) {
                     return Ok(true);
                 }
-                if state.running.is_none() {
+                let carries = state.card.as_ref().is_some_and(CardLane::is_busy);
+                if state.running.is_none() && !carries {
                     return Err(LaneError::Deadlock);
                 }
                 // Interrupts are off, so that none is missed; one that is pending ends the sleep.

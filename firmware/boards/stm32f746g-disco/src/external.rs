@@ -8,7 +8,7 @@ use embassy_stm32::usart::ConfigError;
 
 use crate::memory::{self, Memories};
 use crate::uart::{self, Usart};
-use crate::{protection, sdram, serial_flash};
+use crate::{protection, sdmmc, sdram, serial_flash};
 use tilewright_board_support::console::Console;
 
 /// Sets everything up that lies outside of the microcontroller; gives the console and the memories.
@@ -34,6 +34,10 @@ pub fn set_up(
     let flash = Qspi::new_blocking_bank1(
         p.QUADSPI, p.PD11, p.PD12, p.PE2, p.PD13, p.PB2, p.PB6, serial_flash::config(),
     );
+    // Clock, command, data (UM1907, table 6).
+    sdmmc::power_up([
+        p.PC12.into(), p.PD2.into(), p.PC8.into(), p.PC9.into(), p.PC10.into(), p.PC11.into(),
+    ]);
     let flash_answers = serial_flash::start(flash);
     protection::start(&mut core.MPU);
     let ram_answers = memory::ram_answers();

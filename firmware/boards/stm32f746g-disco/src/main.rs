@@ -4,12 +4,15 @@
 #![no_main]
 
 mod cache;
+mod card;
+mod card_lane;
 mod clocks;
 mod dma;
 mod engines;
 mod external;
 mod memory;
 mod protection;
+mod sdmmc;
 mod sdram;
 mod serial_flash;
 mod uart;
@@ -61,7 +64,8 @@ async fn run(
 ) -> Result<(), ConsoleError<PortError>> {
     console::greet(port, board::BOARD).await?;
     let Memories { plan, arena, external_ram, external_flash } = memories;
-    let mut memory = Memory::new(arena).with_external(external_ram, external_flash);
+    let memory = Memory::new(arena).with_external(external_ram, external_flash);
+    let mut memory = memory.with_card(board::CARD_BYTES);
     let expected = Expected { board: board::BOARD, space_bytes: memory.space_bytes() };
     let ended = match PlanImage::read(plan, &expected) {
         Ok(image) => {

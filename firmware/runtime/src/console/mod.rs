@@ -109,6 +109,11 @@ pub async fn serve<P: FramePort + Write>(
         port.line(format_args!("error: {error}; in external flash")).await?;
         return Err(ConsoleError::Stopped);
     }
+    if let Err(error) = engines.open(image, memory) {
+        port.text(format_args!("error: {error}; put a card in that holds the image ")).await?;
+        port.line(format_args!("which was made with this plan image")).await?;
+        return Err(ConsoleError::Stopped);
+    }
     for (entry, record) in image.entries().iter().enumerate() {
         if record.kind != BOOT {
             continue;
@@ -171,6 +176,6 @@ async fn stop<P: Write, T>(
         port.name(layer).await?;
         port.text(format_args!(")")).await?;
     }
-    port.line(format_args!("; flash a plan image that was made for this firmware")).await?;
+    port.line(format_args!("; {}", error.advice())).await?;
     Err(ConsoleError::Stopped)
 }

@@ -1,4 +1,4 @@
-//! What a step must wait for: the last accesses to each byte by the core and by DMA.
+//! What a step must wait for: the last accesses to each byte by the core and by an engine.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,8 +11,8 @@ use tilewright_plan::Space;
 pub enum Lane {
     /// The core.
     Core = 0,
-    /// The DMA engine.
-    Dma = 1,
+    /// DMA, or the card's controller.
+    Engine = 1,
 }
 
 /// The last steps of each lane that read and wrote a run of bytes.
@@ -45,7 +45,7 @@ impl Hazards {
         }
         let range = match lane {
             Lane::Core => range,
-            Lane::Dma => range.start / LINE * LINE..range.end.next_multiple_of(LINE),
+            Lane::Engine => range.start / LINE * LINE..range.end.next_multiple_of(LINE),
         };
         let runs = &mut self.spaces[space as usize];
         cut(runs, range.start);
@@ -97,12 +97,12 @@ mod tests {
     fn a_step_waits_for_what_it_would_disturb_and_no_more() {
         let mut hazards = Hazards::default();
         let arena = Space::Arena;
-        assert_eq!(hazards.access((Lane::Dma, 0), arena, 0..64, true), None);
+        assert_eq!(hazards.access((Lane::Engine, 0), arena, 0..64, true), None);
         assert_eq!(hazards.access((Lane::Core, 0), arena, 10..20, false), Some(0));
         assert_eq!(hazards.access((Lane::Core, 1), arena, 64..80, true), None);
-        assert_eq!(hazards.access((Lane::Dma, 1), arena, 0..20, false), None);
-        assert_eq!(hazards.access((Lane::Dma, 2), arena, 32..40, true), None);
-        assert_eq!(hazards.access((Lane::Dma, 3), arena, 0..5, true), Some(0), "whole lines");
+        assert_eq!(hazards.access((Lane::Engine, 1), arena, 0..20, false), None);
+        assert_eq!(hazards.access((Lane::Engine, 2), arena, 32..40, true), None);
+        assert_eq!(hazards.access((Lane::Engine, 3), arena, 0..5, true), Some(0), "whole lines");
         assert_eq!(hazards.access((Lane::Core, 2), arena, 0..80, false), Some(3));
         assert_eq!(hazards.access((Lane::Core, 3), Space::ExternalRam, 0..80, true), None);
     }

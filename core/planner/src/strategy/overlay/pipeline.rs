@@ -174,7 +174,7 @@ impl Pipeline {
         let mut done = 0;
         while done < total {
             let length = (total - done).min(self.largest);
-            let step = (Lane::Dma, self.dma.len() as u32);
+            let step = (Lane::Engine, self.dma.len() as u32);
             let mut waits = None;
             let spans = [(from, false), (to, true)].map(|(whole, writes)| {
                 let (space, start) = (whole.space(), u64::from(whole.offset) + done);

@@ -1,0 +1,209 @@
+//! The card's controller as a driver sees it: answers, data, flags and their times.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use tilewright_devices::{
+    Bus, CardBytes, CardEvent, CardFault, CardMove, CardTrouble, Paced, SdCard, Size, Time,
+};
+
+const RCC: u32 = 0x4002_3800;
+const SDMMC: u32 = 0x4001_2c00;
+const DMA2: u32 = 0x4002_6400;
+const STA: u32 = 0x34;
+const BYTES: u64 = 32_000_000_000;
+/// 1 ms and 10 MB/s, of reads and of writes.
+const CURVE: (u64, u64) = (1_000_000, 10_000_000);
+const CTIMEOUT: u32 = 1 << 2;
+const CMDREND: u32 = 1 << 6;
+const DATAEND: u32 = 1 << 8;
+const DBCKEND: u32 = 1 << 10;
+
+struct Board {
+    bus: Bus,
+    now: Time,
+}
+
+impl Board {
+    /// The core at 216 MHz, the controller at 48 MHz, with this card.
+    fn new(card: Option<SdCard>) -> Self {
+        let board = tilewright_board::find("stm32f746g-disco").unwrap();
+        let mut this = Self { bus: Bus::new(&board).unwrap(), now: Time(0) };
+        if let Some(card) = card {
+            assert!(this.bus.insert_card(card));
+        }
+        // VCO 432 MHz, P 2, Q 9; the PLL is on and the system clock.
+        this.write(RCC + 0x04, 9 << 24 | 432 << 6 | 25);
+        this.write(RCC, 1 << 24);
+        this.write(RCC + 0x08, 2);
+        this.write(RCC + 0x30, 1 << 22);
+        this.write(RCC + 0x44, 1 << 11);
+        this.write(SDMMC, 3);
+        this
+    }
+
+    fn read(&mut self, address: u32) -> u32 {
+        self.bus.read(address, Size::Word, self.now, 0).unwrap()
+    }
+
+    fn write(&mut self, address: u32, value: u32) {
+        self.bus.write(address, Size::Word, value, self.now).unwrap();
+    }
+
+    /// Lets time pass until something happens; gives the flags.
+    fn flags(&mut self) -> u32 {
+        self.now = self.bus.next_event().unwrap();
+        self.bus.advance(self.now);
+        let flags = self.read(SDMMC + STA) & 0x5ff;
+        self.write(SDMMC + 0x38, flags);
+        flags
+    }
+
+    fn send(&mut self, index: u32, argument: u32, answer: u32) {
+        self.write(SDMMC + 0x08, argument);
+        self.write(SDMMC + 0x0c, 1 << 10 | answer << 6 | index);
+    }
+
+    fn command(&mut self, index: u32, argument: u32) -> (u32, u32) {
+        self.send(index, argument, 1);
+        (self.flags(), self.read(SDMMC + 0x14))
+    }
+
+    /// As far as a card goes before its first transfer.
+    fn identified(card: SdCard) -> Self {
+        let mut board = Self::new(Some(card));
+        board.write(SDMMC + 0x04, 1 << 8 | 118);
+        board.send(0, 0, 0);
+        assert_eq!(board.flags(), 1 << 7);
+        assert_eq!(board.command(8, 0x1aa), (CMDREND, 0x1aa));
+        let powered = (0..10).any(|_| {
+            board.command(55, 0);
+            let (flags, operating) = board.command(41, 0x40ff_8000);
+            assert_eq!(flags, 1, "an answer without a checksum");
+            operating >> 30 == 3
+        });
+        assert!(powered);
+        board.send(2, 0, 3);
+        assert_eq!(board.flags(), CMDREND);
+        let address = board.command(3, 0).1 >> 16 << 16;
+        board.send(9, address, 3);
+        assert_eq!(board.flags(), CMDREND);
+        let size = (board.read(SDMMC + 0x18) & 0x3f) << 16 | board.read(SDMMC + 0x1c) >> 16;
+        assert_eq!((u64::from(size) + 1) * 524_288, BYTES / 524_288 * 524_288);
+        assert_eq!(board.command(7, address).0, CMDREND);
+        board.command(55, address);
+        assert_eq!(board.command(6, 2).0, CMDREND);
+        board.write(SDMMC + 0x04, 1 << 11 | 1 << 8);
+        board
+    }
+
+    fn stream(&mut self, write: bool) {
+        self.write(DMA2 + 0x10 + 3 * 0x18 + 8, SDMMC + 0x80);
+        self.write(DMA2 + 0x10 + 3 * 0x18 + 12, 0x2000_8000);
+        self.write(DMA2 + 0x10 + 3 * 0x18 + 20, 7);
+        let direction = u32::from(write) << 6;
+        let bursts = 1 << 23 | 1 << 21;
+        let control = 4 << 25 | bursts | 2 << 13 | 2 << 11 | 1 << 10 | direction | 1 << 5 | 1;
+        self.write(DMA2 + 0x10 + 3 * 0x18, control);
+    }
+
+    fn data(&mut self, write: bool, bytes: u32) {
+        self.write(SDMMC + 0x24, 12_000_000);
+        self.write(SDMMC + 0x28, bytes);
+        self.write(SDMMC + 0x2c, 9 << 4 | 1 << 3 | u32::from(!write) << 1 | 1);
+    }
+}
+
+fn card(faults: &[CardFault]) -> SdCard {
+    SdCard::new(BYTES, CURVE, CURVE, faults.to_vec())
+}
+
+fn milliseconds(cycles: u64) -> f64 {
+    cycles as f64 / 216e3
+}
+
+#[test]
+fn an_empty_slot_and_a_clock_too_fast_are_silent() {
+    let mut empty = Board::new(None);
+    empty.write(SDMMC + 0x04, 1 << 8 | 118);
+    assert_eq!(empty.command(8, 0x1aa).0, CTIMEOUT);
+    let mut fast = Board::new(Some(card(&[])));
+    fast.write(SDMMC + 0x04, 1 << 10 | 1 << 8);
+    assert_eq!(fast.command(8, 0x1aa).0, CTIMEOUT, "48 MHz before the switch to high speed");
+}
+
+#[test]
+fn sectors_are_read_after_the_cards_time() {
+    let mut board = Board::identified(card(&[]));
+    board.stream(false);
+    board.data(false, 2 * 512);
+    assert_eq!(board.command(23, 2).0, CMDREND);
+    assert_eq!(board.command(18, 7).0, CMDREND);
+    let this = CardMove { write: false, what: CardBytes::Sectors(7, 0), bytes: 1024 };
+    assert_eq!(board.bus.take_card(), [CardEvent::Begins(this.clone())]);
+    let paced = Paced { stream: 3, memory: 0x2000_8000 };
+    assert_eq!(board.bus.card_stream(false, 1024), Some(paced));
+    assert_eq!(board.bus.card_stream(true, 1024), None, "the stream goes the other way");
+    let began = board.now;
+    assert_eq!(board.flags(), DATAEND | DBCKEND);
+    assert_eq!(board.bus.take_card(), [CardEvent::Ends(this)]);
+    let passed = milliseconds(board.now.since(began));
+    assert!((1.1..1.104).contains(&passed), "1 ms and 1024 bytes at 10 MB/s: {passed}");
+}
+
+#[test]
+fn a_write_ends_when_the_card_is_no_longer_busy() {
+    let mut board = Board::identified(card(&[]));
+    board.stream(true);
+    assert_eq!(board.command(24, 9).0, CMDREND);
+    assert_eq!(board.bus.take_card(), []);
+    board.data(true, 512);
+    let began = board.now;
+    assert_eq!(board.flags(), DATAEND | DBCKEND);
+    let passed = milliseconds(board.now.since(began));
+    assert!((1.05..1.054).contains(&passed), "512 bytes at 10 MB/s and 1 ms: {passed}");
+    assert_eq!(board.command(13, 0x1234 << 16), (CMDREND, 4 << 9 | 1 << 8));
+}
+
+#[test]
+fn each_trouble_has_its_flag() {
+    let hit = |trouble, write: bool, after: u32| {
+        let fault = CardFault { transfer: 0, every: 0, trouble };
+        let mut board = Board::identified(card(&[fault]));
+        board.stream(write);
+        if !write {
+            board.data(false, 512);
+        }
+        let answer = board.command(if write { 24 } else { 17 }, 1).0;
+        if answer != CMDREND {
+            return answer;
+        }
+        if write {
+            board.data(true, 512);
+        }
+        assert_eq!(board.flags(), after);
+        answer
+    };
+    assert_eq!(hit(CardTrouble::Removed, false, 0), CTIMEOUT);
+    hit(CardTrouble::Checksum, false, 1 << 1);
+    hit(CardTrouble::Silent, false, 1 << 3);
+    hit(CardTrouble::Busy(u64::MAX), true, 1 << 3);
+}
+
+#[test]
+fn a_fifo_that_nobody_serves_runs_over() {
+    let mut board = Board::identified(card(&[]));
+    board.write(SDMMC + 0x24, 12_000_000);
+    board.write(SDMMC + 0x28, 512);
+    board.write(SDMMC + 0x2c, 9 << 4 | 1 << 1 | 1);
+    board.send(17, 0, 1);
+    assert_eq!(board.flags(), CMDREND | 1 << 5);
+}
+
+#[test]
+fn what_lies_behind_the_card_is_refused() {
+    let mut board = Board::identified(card(&[]));
+    let sectors = (BYTES / 512) as u32;
+    assert_eq!(board.command(17, sectors - 1).0, CMDREND);
+    let mut board = Board::identified(card(&[]));
+    let (flags, status) = board.command(17, sectors);
+    assert_eq!((flags, status >> 31), (CMDREND, 1));
+}

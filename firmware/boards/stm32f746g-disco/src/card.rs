@@ -1,0 +1,234 @@
+//! The SD card in the slot: identification, and transfers that go on by themselves from interrupts
+//! (SD Physical Layer Simplified Specification 6.00, 4.2 and 4.3). Cards of high capacity alone.
+
+use cortex_m::asm;
+use tilewright_runtime::card::{CardError, CardState, SECTOR, card_state, sectors};
+
+use crate::board;
+use crate::sdmmc::{self, Answer, Speed48};
+
+/// CMD8: 2.7 to 3.6 V, and a pattern that comes back.
+const INTERFACE: u32 = 0x1aa;
+/// ACMD41: high capacity, 2.7 to 3.6 V; in the answer: powered up, of high capacity.
+const OPERATING: u32 = 0x40ff_8000;
+const POWERED_UP: u32 = 1 << 31;
+const HIGH_CAPACITY: u32 = 1 << 30;
+/// How often a card is asked whether it is powered up, every 10 ms.
+const POWER_UP_TRIES: u32 = 100;
+/// CMD6: sets function 1, high speed, of group 1; the answer's length and the byte that says so.
+const HIGH_SPEED: u32 = 0x80ff_fff1;
+const SWITCH_BYTES: u32 = 64;
+const SWITCHED: usize = 16;
+/// Blocks of two to the power of these.
+const SWITCH_BLOCK: u8 = 6;
+const SECTOR_BLOCK: u8 = 9;
+/// How often a card is asked whether it has written what it got: some 4 µs each.
+const BUSY_TRIES: u32 = 125_000;
+
+/// What a transfer waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The answer to CMD23.
+    Count,
+    /// The answer to the command of the transfer.
+    Command,
+    /// The data.
+    Data,
+    /// The answer to CMD13, so many times.
+    Status(u32),
+}
+
+/// Sectors between card and memory.
+#[derive(Clone, Copy)]
+pub struct Transfer {
+    /// Whether they go to the card.
+    pub write: bool,
+    /// The first.
+    pub sector: u32,
+    /// Address in memory.
+    pub memory: u32,
+    /// How many.
+    pub count: u32,
+}
+
+impl Transfer {
+    const fn command(&self) -> u8 {
+        17 + 7 * self.write as u8 + (self.count > 1) as u8
+    }
+}
+
+/// A card that is ready for transfers.
+pub struct Card {
+    /// Its relative address, as commands have it.
+    address: u32,
+    /// Its size.
+    pub sectors: u32,
+    /// Most sectors of a transfer.
+    pub most: u32,
+    current: Option<(Transfer, Phase)>,
+}
+
+fn milliseconds(count: u32) {
+    asm::delay(board::CLOCK_HERTZ / 1000 * count);
+}
+
+impl Card {
+    /// Identifies the card in the slot and switches it to four lines and its highest speed;
+    /// `scratch` is memory for a sector that nothing uses yet.
+    pub fn identify(scratch: u32) -> Result<Self, CardError> {
+        sdmmc::listen(false);
+        sdmmc::set_clock(Speed48::Identification, false);
+        milliseconds(2);
+        sdmmc::command(0, 0, Answer::None)?;
+        if sdmmc::command(8, INTERFACE, Answer::Short)? != INTERFACE {
+            return Err(CardError::Unsuited);
+        }
+        let mut operating = 0;
+        for _ in 0..POWER_UP_TRIES {
+            sdmmc::command(55, 0, Answer::Short)?;
+            operating = sdmmc::command(41, OPERATING, Answer::Unchecked)?;
+            if operating & POWERED_UP != 0 {
+                break;
+            }
+            milliseconds(10);
+        }
+        if operating & (POWERED_UP | HIGH_CAPACITY) != POWERED_UP | HIGH_CAPACITY {
+            return Err(CardError::Unsuited);
+        }
+        sdmmc::command(2, 0, Answer::Long)?;
+        let address = sdmmc::command(3, 0, Answer::Short)? & 0xffff_0000;
+        sdmmc::command(9, address, Answer::Long)?;
+        let sectors = sectors(sdmmc::long_answer()).ok_or(CardError::Unsuited)?;
+        sdmmc::command(7, address, Answer::Short)?;
+        sdmmc::set_clock(Speed48::Default, false);
+        sdmmc::command(55, address, Answer::Short)?;
+        sdmmc::command(6, 2, Answer::Short)?;
+        sdmmc::set_clock(Speed48::Default, true);
+        sdmmc::command(16, SECTOR, Answer::Short)?;
+
+        sdmmc::begin_stream(false, scratch);
+        sdmmc::begin_data(false, SWITCH_BYTES, SWITCH_BLOCK);
+        sdmmc::command(6, HIGH_SPEED, Answer::Short)?;
+        sdmmc::finish_data()?;
+        // SAFETY: the caller says that this memory is there and that nothing uses it; DMA is done.
+        #[expect(unsafe_code, reason = "memory that DMA has written")]
+        let switched = unsafe { (scratch as *const u8).add(SWITCHED).read_volatile() };
+        if switched & 15 == 1 {
+            sdmmc::set_clock(Speed48::High, true);
+        }
+        // Cards that do not know CMD23 make sectors one by one.
+        let counts = sdmmc::command(23, 1, Answer::Short).is_ok();
+        let most = if counts { sdmmc::LARGEST / SECTOR } else { 1 };
+        Ok(Self { address, sectors, most, current: None })
+    }
+
+    /// Reads a sector and waits for it.
+    pub fn read(&mut self, sector: u32, memory: u32) -> Result<(), CardError> {
+        sdmmc::begin_stream(false, memory);
+        sdmmc::begin_data(false, SECTOR, SECTOR_BLOCK);
+        sdmmc::command(17, sector, Answer::Short)?;
+        sdmmc::finish_data()
+    }
+
+    /// Begins a transfer; interrupts say how it goes on.
+    pub fn begin(&mut self, transfer: Transfer) {
+        sdmmc::take_flags();
+        sdmmc::listen(true);
+        if transfer.count > 1 {
+            self.current = Some((transfer, Phase::Count));
+            sdmmc::send(23, transfer.count, Answer::Short);
+        } else {
+            self.start(transfer);
+        }
+    }
+
+    fn start(&mut self, transfer: Transfer) {
+        let Transfer { write, sector, memory, count } = transfer;
+        self.current = Some((transfer, Phase::Command));
+        sdmmc::begin_stream(write, memory);
+        // What is read may come at once; what is written is to follow the answer.
+        if !write {
+            sdmmc::begin_data(write, count * SECTOR, SECTOR_BLOCK);
+        }
+        sdmmc::send(transfer.command(), sector, Answer::Short);
+    }
+
+    /// Goes on with the transfer after an interrupt; whether it is complete.
+    pub fn interrupted(&mut self) -> Result<bool, CardError> {
+        let flags = sdmmc::take_flags();
+        let Some((transfer, phase)) = self.current else { return Ok(false) };
+        let command = match phase {
+            Phase::Count => 23,
+            Phase::Command | Phase::Data => transfer.command(),
+            Phase::Status(_) => 13,
+        };
+        sdmmc::check_command(command, flags)?;
+        match phase {
+            Phase::Count if flags.cmdrend() => {
+                card_state(command, sdmmc::answer())?;
+                self.start(transfer);
+            }
+            Phase::Command if flags.cmdrend() => {
+                card_state(command, sdmmc::answer())?;
+                if transfer.write {
+                    sdmmc::begin_data(true, transfer.count * SECTOR, SECTOR_BLOCK);
+                }
+                self.current = Some((transfer, Phase::Data));
+                // Both may have come at once.
+                return self.data(transfer, sdmmc::data_ended(flags)?);
+            }
+            Phase::Command | Phase::Data => {
+                return self.data(transfer, sdmmc::data_ended(flags)?);
+            }
+            Phase::Status(asked) if flags.cmdrend() => {
+                match card_state(command, sdmmc::answer())? {
+                    CardState::Ready => {
+                        self.current = None;
+                        return Ok(true);
+                    }
+                    CardState::Writing if asked < BUSY_TRIES => self.ask(transfer, asked + 1),
+                    CardState::Writing | CardState::Other => return Err(CardError::Busy),
+                }
+            }
+            Phase::Count | Phase::Status(_) => {}
+        }
+        Ok(false)
+    }
+
+    fn data(&mut self, transfer: Transfer, ended: bool) -> Result<bool, CardError> {
+        if !ended {
+            return Ok(false);
+        }
+        sdmmc::end_stream()?;
+        if transfer.write {
+            self.ask(transfer, 0);
+            return Ok(false);
+        }
+        self.current = None;
+        Ok(true)
+    }
+
+    fn ask(&mut self, transfer: Transfer, asked: u32) {
+        self.current = Some((transfer, Phase::Status(asked)));
+        sdmmc::send(13, self.address, Answer::Short);
+    }
+
+    /// Gives a transfer up and brings the card back to where the next can begin.
+    pub fn recover(&mut self) -> Result<(), CardError> {
+        self.current = None;
+        sdmmc::listen(false);
+        sdmmc::stop();
+        for _ in 0..BUSY_TRIES {
+            // A card that waits for a transfer knows no end of one, and does not answer.
+            let status = sdmmc::command(13, self.address, Answer::Short)?;
+            match status >> 9 & 15 {
+                4 if status & 1 << 8 != 0 => return Ok(()),
+                4 | 7 => {}
+                _ => {
+                    let _ = sdmmc::command(12, 0, Answer::Short);
+                }
+            }
+        }
+        Err(CardError::Busy)
+    }
+}

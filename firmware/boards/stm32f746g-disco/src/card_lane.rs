@@ -1,0 +1,170 @@
+//! The lane of the card: copies as transfers of whole sectors, each tried a few times.
+
+use cortex_m::peripheral::SCB;
+use tilewright_plan::image::StoreHeader;
+use tilewright_plan::{PlanImage, Space};
+use tilewright_runtime::card::{CardError, SECTOR};
+use tilewright_runtime::{LaneError, Run, Runs, Transfer};
+
+use crate::board;
+use crate::cache::{self, Maintenance};
+use crate::card::{self, Card};
+use crate::engines::{checksum, memory_of};
+use crate::sdmmc;
+
+/// How often a transfer is tried.
+const TRIES: u8 = 4;
+/// What memory addresses are multiples of: bursts of four words.
+const BURST: u32 = 16;
+
+/// A copy under way.
+struct Carrying {
+    copy: Transfer,
+    write: bool,
+    runs: Runs,
+    run: Run,
+    tries: u8,
+    /// How often the whole copy was made.
+    made: u8,
+}
+
+/// The card and the copy that it makes.
+pub struct CardLane {
+    card: Card,
+    /// The program's lane.
+    pub lane: Option<u8>,
+    carrying: Option<Carrying>,
+}
+
+impl CardLane {
+    /// Identifies the card and holds it against an image that uses it.
+    pub fn open(image: &PlanImage<'_>) -> Result<Self, CardError> {
+        let scratch = board::ARENA_ADDRESS as u32;
+        let mut card = Card::identify(scratch)?;
+        let needed = image.space_bytes(Space::Card).div_ceil(SECTOR.into());
+        let needed = u32::try_from(needed).unwrap_or(u32::MAX);
+        if card.sectors < needed {
+            return Err(CardError::TooSmall { needed, had: card.sectors });
+        }
+        for tries in 1.. {
+            match card.read(0, scratch) {
+                Ok(()) => break,
+                Err(error) if tries >= TRIES => return Err(error),
+                Err(_) => card.recover()?,
+            }
+        }
+        // SAFETY: DMA has written the first sector to the arena, which nothing uses yet.
+        #[expect(unsafe_code, reason = "memory that DMA has written")]
+        let header = unsafe { core::slice::from_raw_parts(scratch as *const u8, SECTOR as usize) };
+        StoreHeader::read(header, image, Space::Card).map_err(CardError::Store)?;
+        sdmmc::unmask();
+        Ok(Self { card, lane: None, carrying: None })
+    }
+
+    /// Whether it makes a copy.
+    pub const fn is_busy(&self) -> bool {
+        self.carrying.is_some()
+    }
+
+    /// Begins a copy between the card and memory, whose space begins at `base`.
+    pub fn begin(&mut self, scb: &mut SCB, copy: Transfer, base: u32) -> Result<(), LaneError> {
+        let write = copy.destination.space() == Some(Space::Card);
+        self.make(scb, copy, base, write, 1)
+    }
+
+    fn make(
+        &mut self,
+        scb: &mut SCB,
+        copy: Transfer,
+        base: u32,
+        write: bool,
+        made: u8,
+    ) -> Result<(), LaneError> {
+        let (from, to) = if write { (base, 0) } else { (0, base) };
+        maintain(scb, &copy, base);
+        let largest = self.card.most * SECTOR;
+        let mut runs = Runs::new((from, &copy.source), (to, &copy.destination), largest);
+        let Some(run) = runs.next() else { return Ok(()) };
+        self.carrying = Some(Carrying { copy, write, runs, run, tries: 1, made });
+        self.start()
+    }
+
+    /// Begins the transfer of the run that is due.
+    fn start(&mut self) -> Result<(), LaneError> {
+        let Some(carrying) = &self.carrying else { return Ok(()) };
+        let Run { source, destination, bytes } = carrying.run;
+        let write = carrying.write;
+        let (memory, place) = if write { (source, destination) } else { (destination, source) };
+        if !(place | bytes).is_multiple_of(SECTOR) || !memory.is_multiple_of(BURST) {
+            return Err(carrying.failed(CardError::Transfer));
+        }
+        let (sector, count) = (place / SECTOR, bytes / SECTOR);
+        self.card.begin(card::Transfer { write, sector, memory, count });
+        Ok(())
+    }
+
+    /// Goes on after the controller's interrupt; gives the copy once it is complete.
+    pub fn interrupted(
+        &mut self,
+        scb: &mut SCB,
+        bases: &[Option<u32>; 6],
+    ) -> Result<Option<Transfer>, LaneError> {
+        let result = self.card.interrupted();
+        let Some(carrying) = &mut self.carrying else { return Ok(None) };
+        let (copy, write, made) = (carrying.copy, carrying.write, carrying.made);
+        let base = memory_of(bases, &copy).ok_or(LaneError::Failed { step: copy.step })?;
+        match result {
+            Ok(false) => return Ok(None),
+            Ok(true) => {}
+            Err(cause) => {
+                if carrying.tries >= TRIES {
+                    return Err(carrying.failed(cause));
+                }
+                carrying.tries += 1;
+                if let Err(cause) = self.card.recover() {
+                    return Err(carrying.failed(cause));
+                }
+                maintain(scb, &copy, base);
+                return self.start().map(|()| None);
+            }
+        }
+        if let Some(run) = carrying.runs.next() {
+            (carrying.run, carrying.tries) = (run, 1);
+            return self.start().map(|()| None);
+        }
+        if !write {
+            cache::maintain(scb, base, &copy.destination, Maintenance::Invalidate);
+            let holds = |sum| sum == checksum(base, &copy.destination);
+            if !copy.sum.is_none_or(holds) {
+                if made >= TRIES {
+                    return Err(Carrying { tries: made, ..*carrying }.failed(CardError::Content));
+                }
+                return self.make(scb, copy, base, write, made + 1).map(|()| None);
+            }
+        }
+        self.carrying = None;
+        Ok(Some(copy))
+    }
+}
+
+/// Makes the cache's lines such that the controller may move a copy.
+fn maintain(scb: &mut SCB, copy: &Transfer, base: u32) {
+    if copy.destination.space() == Some(Space::Card) {
+        cache::maintain(scb, base, &copy.source, Maintenance::Clean);
+    } else {
+        cache::maintain(scb, base, &copy.destination, Maintenance::CleanAndInvalidate);
+    }
+}
+
+impl Carrying {
+    const fn failed(&self, cause: CardError) -> LaneError {
+        let place = if self.write { self.run.destination } else { self.run.source };
+        LaneError::Card {
+            step: self.copy.step,
+            layer: self.copy.layer,
+            sector: place / SECTOR,
+            tries: self.tries,
+            cause,
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! SDMMC1 and the stream of DMA2 that serves it: registers alone (RM0385, 35 and 8). All waits are
+//! bounded.
+
+use cortex_m::asm;
+use embassy_stm32::Peri;
+use embassy_stm32::gpio::{AfType, AnyPin, Flex, OutputType, Pull, Speed};
+use embassy_stm32::interrupt::{InterruptExt, typelevel};
+use embassy_stm32::pac::dma::vals::{Burst, Dir, Dmdis, Fth, Pfctrl, Pl, Size};
+use embassy_stm32::pac::sdmmc::regs::{Dctrl, Icr, Maskr, Star};
+use embassy_stm32::pac::{DMA2, RCC, SDMMC1};
+use tilewright_runtime::card::CardError;
+
+/// Most bytes of a transfer: the stream counts 65,535 words (8.3.15), in whole sectors.
+pub const LARGEST: u32 = 511 * 512;
+
+/// SDMMC1's stream and channel (table 28).
+const STREAM: usize = 3;
+const CHANNEL: u8 = 4;
+/// Alternate function of all pins of SDMMC1 (DS10916, table 12).
+const FUNCTION: u8 = 12;
+/// Flags that ICR clears, and those that end a command or a transfer.
+const FLAGS: u32 = 0x0040_05ff;
+const ENDS: u32 = 0x0000_017f;
+/// Reads of a register that end every wait: some milliseconds.
+const PATIENCE: u32 = 100_000;
+/// Clocks that data may take to come, and a card to be busy: half a second at 48 MHz.
+const DATA_PATIENCE: u32 = 24_000_000;
+
+/// The card's clock, from the 48 MHz of the controller.
+#[derive(Clone, Copy)]
+pub enum Speed48 {
+    /// 400 kHz, for identification.
+    Identification,
+    /// 24 MHz.
+    Default,
+    /// 48 MHz.
+    High,
+}
+
+/// What answers a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Nothing.
+    None,
+    /// 48 bits.
+    Short,
+    /// 48 bits without a checksum.
+    Unchecked,
+    /// 136 bits.
+    Long,
+}
+
+/// Gives the controller its clock and its pins.
+pub fn power_up(pins: [Peri<'static, AnyPin>; 6]) {
+    for pin in pins {
+        let mut pin = Flex::new(pin);
+        let kind = AfType::output_pull(OutputType::PushPull, Speed::VeryHigh, Pull::Up);
+        pin.set_as_af_unchecked(FUNCTION, kind);
+        // It keeps its function.
+        core::mem::forget(pin);
+    }
+    critical_section::with(|_| RCC.apb2enr().modify(|clocks| clocks.set_sdmmc1en(true)));
+    asm::dsb();
+    SDMMC1.power().write(|power| power.set_pwrctrl(3));
+}
+
+/// Lets the controller's interrupt through.
+pub fn unmask() {
+    // SAFETY: the handler is complete, and no critical section relies on this mask.
+    #[expect(unsafe_code, reason = "unmasking an interrupt can break critical sections")]
+    unsafe {
+        <typelevel::SDMMC1 as typelevel::Interrupt>::IRQ.enable();
+    }
+}
+
+/// Sets the card's clock, and the lines that carry data.
+pub fn set_clock(speed: Speed48, four_lines: bool) {
+    SDMMC1.clkcr().write(|control| {
+        match speed {
+            Speed48::Identification => control.set_clkdiv(118),
+            Speed48::Default => {}
+            Speed48::High => control.set_bypass(true),
+        }
+        control.set_widbus(u8::from(four_lines));
+        control.set_clken(true);
+    });
+}
+
+/// Whether what ends commands and transfers raises the interrupt.
+pub fn listen(on: bool) {
+    SDMMC1.maskr().write_value(Maskr(if on { ENDS } else { 0 }));
+}
+
+/// Takes the flags.
+pub fn take_flags() -> Star {
+    let flags = SDMMC1.star().read();
+    SDMMC1.icr().write_value(Icr(flags.0 & FLAGS));
+    flags
+}
+
+/// Sends a command.
+pub fn send(command: u8, argument: u32, answer: Answer) {
+    SDMMC1.argr().write(|register| register.set_cmdarg(argument));
+    SDMMC1.cmdr().write(|register| {
+        register.set_cmdindex(command);
+        register.set_waitresp(match answer {
+            Answer::None => 0,
+            Answer::Short | Answer::Unchecked => 1,
+            Answer::Long => 3,
+        });
+        register.set_cpsmen(true);
+    });
+}
+
+/// The first word of the last answer.
+pub fn answer() -> u32 {
+    SDMMC1.respr(0).read().cardstatus()
+}
+
+/// All of a long answer.
+pub fn long_answer() -> [u32; 4] {
+    core::array::from_fn(|word| SDMMC1.respr(word).read().cardstatus())
+}
+
+/// Why a command failed, if it did.
+pub fn check_command(command: u8, flags: Star) -> Result<(), CardError> {
+    if flags.ctimeout() {
+        return Err(CardError::Silent { command });
+    }
+    if flags.ccrcfail() {
+        return Err(CardError::Answer { command });
+    }
+    Ok(())
+}
+
+/// Sends a command and waits for its answer; gives the first word.
+pub fn command(command: u8, argument: u32, answer: Answer) -> Result<u32, CardError> {
+    take_flags();
+    send(command, argument, answer);
+    for _ in 0..PATIENCE {
+        let flags = SDMMC1.star().read();
+        if answer == Answer::Unchecked && flags.ccrcfail() {
+            return Ok(self::answer());
+        }
+        check_command(command, flags)?;
+        if flags.cmdrend() || flags.cmdsent() {
+            return Ok(self::answer());
+        }
+    }
+    Err(CardError::Silent { command })
+}
+
+/// Lets the stream serve the controller.
+pub fn begin_stream(write: bool, memory: u32) {
+    // What the core wrote is to be in memory.
+    asm::dsb();
+    take_stream_error();
+    let stream = DMA2.st(STREAM);
+    stream.par().write_value(SDMMC1.fifor().as_ptr() as u32);
+    stream.m0ar().write_value(memory);
+    stream.fcr().write(|fifo| {
+        fifo.set_dmdis(Dmdis::DISABLED);
+        fifo.set_fth(Fth::FULL);
+    });
+    stream.cr().write(|control| {
+        control.set_chsel(CHANNEL);
+        control.set_pfctrl(Pfctrl::PERIPHERAL);
+        control.set_dir(if write { Dir::MEMORY_TO_PERIPHERAL } else { Dir::PERIPHERAL_TO_MEMORY });
+        control.set_minc(true);
+        control.set_psize(Size::BITS32);
+        control.set_msize(Size::BITS32);
+        control.set_pburst(Burst::INCR4);
+        control.set_mburst(Burst::INCR4);
+        control.set_pl(Pl::VERY_HIGH);
+        control.set_en(true);
+    });
+}
+
+/// Whether the stream met an error; forgets it.
+fn take_stream_error() -> bool {
+    let failed = DMA2.isr(0).read().teif(STREAM);
+    DMA2.ifcr(0).write(|clear| {
+        clear.set_tcif(STREAM, true);
+        clear.set_htif(STREAM, true);
+        clear.set_teif(STREAM, true);
+        clear.set_feif(STREAM, true);
+        clear.set_dmeif(STREAM, true);
+    });
+    failed
+}
+
+/// Lets data come or go: `bytes` in blocks of two to the power of `block`.
+pub fn begin_data(write: bool, bytes: u32, block: u8) {
+    SDMMC1.dtimer().write(|timer| timer.set_datatime(DATA_PATIENCE));
+    SDMMC1.dlenr().write(|length| length.set_datalength(bytes));
+    SDMMC1.dctrl().write(|control| {
+        control.set_dtdir(!write);
+        control.set_dblocksize(block);
+        control.set_dmaen(true);
+        control.set_dten(true);
+    });
+}
+
+/// Why a transfer failed, if it did; whether it is over.
+pub fn data_ended(flags: Star) -> Result<bool, CardError> {
+    if flags.dcrcfail() {
+        return Err(CardError::Checksum);
+    }
+    if flags.dtimeout() {
+        return Err(CardError::NoData);
+    }
+    if flags.rxoverr() || flags.txunderr() {
+        return Err(CardError::Memory);
+    }
+    Ok(flags.dataend())
+}
+
+/// Waits until the stream has moved the last bytes.
+pub fn end_stream() -> Result<(), CardError> {
+    let ended = (0..PATIENCE).any(|_| !DMA2.st(STREAM).cr().read().en());
+    SDMMC1.dctrl().write_value(Dctrl(0));
+    if ended && !take_stream_error() { Ok(()) } else { Err(CardError::Memory) }
+}
+
+/// Gives a transfer up.
+pub fn stop() {
+    SDMMC1.dctrl().write_value(Dctrl(0));
+    DMA2.st(STREAM).cr().modify(|control| control.set_en(false));
+    let _ = (0..PATIENCE).any(|_| !DMA2.st(STREAM).cr().read().en());
+    take_stream_error();
+    take_flags();
+}
+
+/// Waits for a transfer that was begun; for those before interrupts are used.
+pub fn finish_data() -> Result<(), CardError> {
+    for _ in 0..DATA_PATIENCE {
+        if data_ended(SDMMC1.star().read())? {
+            return end_stream();
+        }
+    }
+    Err(CardError::NoData)
+}

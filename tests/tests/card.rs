@@ -1,0 +1,151 @@
+//! Programs that swap to a card, on the emulated board: the firmware's own driver, with a card that
+//! works and with one that fails in every way.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use tilewright_board::Board;
+use tilewright_model::{Model, int8};
+use tilewright_plan::Plan;
+use tilewright_planner::{Options, Strategy, plan};
+use tilewright_protocol::{CardFault, CardJob, CardProblem, Job};
+use tilewright_runner::RunOutcome;
+use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
+use tilewright_tests::{emulated, host};
+
+const SEED: u64 = 9;
+
+fn board() -> Board {
+    tilewright_board::find("stm32f746g-disco").unwrap()
+}
+
+/// A job, and what the console must say of its outputs.
+fn job(model: &Model, seed: u64) -> (Job, Vec<String>) {
+    let (_, job, expected) = planned(model, seed);
+    (job, expected)
+}
+
+/// The same with the plan.
+fn planned(model: &Model, seed: u64) -> (Plan, Job, Vec<String>) {
+    let inputs = random_inputs(model, seed);
+    let (plan, job) = emulated::job(model, &board(), Strategy::SwapRows, &inputs).unwrap();
+    let outputs = int8::run(model, &inputs, &mut |_, _| {}).unwrap();
+    let line = |(index, output)| {
+        let digits: String = host::bytes(output).iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("output {index} {digits}")
+    };
+    (plan, job, outputs.iter().enumerate().map(line).collect())
+}
+
+fn run(model: &Model, faults: &[CardFault]) -> (RunOutcome, Vec<String>) {
+    let (mut job, expected) = job(model, SEED);
+    job.card.as_mut().unwrap().faults = faults.to_vec();
+    (emulated::run_job(job).unwrap(), expected)
+}
+
+fn console(outcome: &RunOutcome) -> String {
+    String::from_utf8_lossy(&outcome.console).into_owned()
+}
+
+fn says_all(outcome: &RunOutcome, expected: &[String]) -> bool {
+    let console = console(outcome);
+    expected.iter().all(|line| console.lines().any(|said| said.trim_end() == line))
+}
+
+#[test]
+fn what_is_swapped_gives_the_bytes_of_the_reference() {
+    let zoo = |name| tilewright_zoo::network(name).unwrap().int8().unwrap();
+    let models = [random_chain(SEED), random_model(4), zoo("lenet5"), zoo("resnet8")];
+    for (model, seed) in models.into_iter().zip(SEED..) {
+        let (plan, job, expected) = planned(&model, seed);
+        let outcome = emulated::run_job(job).unwrap();
+        assert_eq!(outcome.finish.fault, None, "{}: {}", model.name, console(&outcome));
+        assert!(says_all(&outcome, &expected), "{}: {}", model.name, console(&outcome));
+        let steps = plan.programs[0].lanes[1].steps.len();
+        assert_eq!(outcome.copies.len(), steps, "{}", model.name);
+        assert_eq!(outcome.finish.unknown_registers, [], "{}", model.name);
+    }
+}
+
+/// The run with a fault, which the firmware must have told of.
+fn told(fault: CardFault) -> String {
+    let (outcome, expected) = run(&random_chain(SEED), &[fault]);
+    let message = outcome.finish.fault.as_ref().map(|fault| fault.message.clone());
+    assert!(!says_all(&outcome, &expected), "an answer in spite of {fault:?}");
+    message.unwrap_or_else(|| panic!("nothing was said of {fault:?}: {}", console(&outcome)))
+}
+
+#[test]
+fn what_passes_is_tried_again() {
+    for problem in [CardProblem::Checksum, CardProblem::Silent] {
+        let faults = [CardFault { transfer: 1, every: 3, problem }];
+        let (outcome, expected) = run(&random_chain(SEED), &faults);
+        assert_eq!(outcome.finish.fault, None, "{problem:?}: {}", console(&outcome));
+        assert!(says_all(&outcome, &expected), "{problem:?}: {}", console(&outcome));
+    }
+}
+
+#[test]
+fn what_stays_is_told_with_step_layer_and_sector() {
+    for problem in [CardProblem::Removed, CardProblem::Checksum, CardProblem::Silent] {
+        let told = told(CardFault { transfer: 2, every: 1, problem });
+        for word in ["copy", "for layer", "at sector"] {
+            assert!(told.contains(word), "{problem:?}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_card_that_stays_busy_is_given_up() {
+    let told =
+        told(CardFault { transfer: 1, every: 1, problem: CardProblem::Busy { ns: u64::MAX } });
+    assert!(told.contains("copy") && told.contains("at sector"), "{told}");
+    // Less than half a second is no fault.
+    let slow = CardFault { transfer: 1, every: 2, problem: CardProblem::Busy { ns: 300_000_000 } };
+    let (outcome, expected) = run(&random_chain(SEED), &[slow]);
+    assert_eq!(outcome.finish.fault, None, "{}", console(&outcome));
+    assert!(says_all(&outcome, &expected), "{}", console(&outcome));
+}
+
+#[test]
+fn a_card_too_small_is_told() {
+    let model = tilewright_zoo::network("mobilenet-v1-w0.25-r128").unwrap().int8().unwrap();
+    let (mut job, _) = job(&model, SEED);
+    // The least that a card of high capacity can say of itself.
+    job.card.as_mut().unwrap().bytes = 512 * 1024;
+    let outcome = emulated::run_job(job).unwrap();
+    let told = outcome.finish.fault.unwrap().message;
+    assert!(told.contains("it has 1024 sectors, the plan uses"), "{told}");
+}
+
+#[test]
+fn an_empty_slot_and_another_image_are_told_before_anything_runs() {
+    let model = random_chain(SEED);
+    let (mut job, _) = job(&model, SEED);
+    let card = job.card.take().unwrap();
+    let said = |card: Option<CardJob>| {
+        let outcome = emulated::run_job(Job { card, ..job.clone() }).unwrap();
+        assert!(!console(&outcome).contains("ready"));
+        outcome.finish.fault.unwrap().message
+    };
+    let told = said(None);
+    assert!(told.contains("no answer to CMD8"), "{told}");
+    let mut other = card.clone();
+    other.image[40] ^= 1;
+    let told = said(Some(other));
+    assert!(told.contains("header checksum differs"), "{told}");
+    let told = said(Some(CardJob { image: Vec::new(), ..card.clone() }));
+    assert!(told.contains("no store image"), "{told}");
+}
+
+#[test]
+fn predicted_times_are_those_of_the_emulated_board() {
+    for name in ["lenet5", "resnet8"] {
+        let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
+        let options = Options::default();
+        let planned = plan(&model, &board(), Strategy::SwapRows, &options).unwrap();
+        let predicted = planned.timeline.end().0;
+        let (job, _) = job(&model, SEED);
+        let emulated = emulated::run_job(job).unwrap().finish.invoke.cycles().0;
+        let error = predicted.abs_diff(emulated);
+        assert!(error * 20 <= emulated, "{name}: {predicted} predicted, {emulated} emulated");
+    }
+}

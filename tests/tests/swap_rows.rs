@@ -1,0 +1,113 @@
+//! `swap-rows` on random models, boards and budgets: each plan is proved, its simulation ends, and its
+//! image, run by the firmware's runtime on the host with transfers as early and as late as they can
+//! be, gives the bytes of the reference interpreter.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use fastrand::Rng;
+use tilewright_board::Board;
+use tilewright_check::{CheckError, check};
+use tilewright_model::{Model, int8};
+use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
+use tilewright_planner::{Options, PlanError, Strategy, plan};
+use tilewright_report::SliceKind;
+use tilewright_runtime::Pace;
+use tilewright_tests::host;
+use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
+
+const MODELS: u64 = 150;
+const BOARDS: [&str; 3] = ["stm32f746g-disco", "nucleo-f767zi", "paper-swapnn-512k"];
+
+fn model(seed: u64) -> Model {
+    if seed.is_multiple_of(3) { random_chain(seed) } else { random_model(seed) }
+}
+
+/// SRAM and buffers, of any size or so small that layers must be cut, or do not fit.
+fn options(rng: &mut Rng) -> Options {
+    let sram = (rng.u8(..4) > 0).then(|| Bytes(rng.u64(2048..6144)));
+    let buffer = (rng.u8(..3) > 0).then(|| Bytes(rng.u64(..1024)));
+    Options { sram, buffer, ..Options::default() }
+}
+
+fn copies(plan: &Plan, to: Space) -> usize {
+    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    let steps = lanes.filter(|lane| lane.kind == LaneKind::Card).flat_map(|lane| &lane.steps);
+    steps
+        .filter(|step| {
+            let Instruction::Copy { destination, .. } = step.instruction else { return false };
+            plan.spans[destination as usize].space() == Some(to)
+        })
+        .count()
+}
+
+/// The plan with all of SRAM.
+fn planned_whole(model: &Model, board: &Board) -> Plan {
+    plan(model, board, Strategy::SwapRows, &Options::default()).unwrap().plan
+}
+
+#[test]
+fn plans_are_proved_and_give_the_bytes_of_the_reference() {
+    let mut rng = Rng::with_seed(11);
+    let (mut cut, mut stored, mut too_small) = (0, 0, 0);
+    for seed in 0..MODELS {
+        let model = model(seed);
+        let board = tilewright_board::find(BOARDS[seed as usize % BOARDS.len()]).unwrap();
+        let options = options(&mut rng);
+        let what = format!("{}, {}, {options:?}", model.name, board.id);
+        let planned = match plan(&model, &board, Strategy::SwapRows, &options) {
+            Err(PlanError::Buffer { needed, .. }) => {
+                assert!(options.buffer.is_some_and(|buffer| buffer < needed), "{what}");
+                // The least buffer with which each layer can be cut.
+                let options = Options { buffer: Some(needed), ..Options::default() };
+                plan(&model, &board, Strategy::SwapRows, &options)
+            }
+            planned => planned,
+        };
+        let planned = planned.unwrap_or_else(|e| panic!("{what}: {e}"));
+        let (plan, report) = (planned.plan, planned.report);
+        check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+        if !report.fits {
+            let missing = report.does_not_fit.unwrap();
+            assert!(missing.needed_bytes > missing.available_bytes, "{what}");
+            too_small += 1;
+            continue;
+        }
+        assert!(report.peak_sram_bytes <= report.sram_limit_bytes, "{what}");
+        let inputs = random_inputs(&model, seed);
+        let outputs = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
+        let expected: Vec<Vec<i8>> = outputs.iter().map(host::bytes).collect();
+        for how in [(0x00, Pace::Early), (0xa5, Pace::Late)] {
+            let found = host::run(&plan, &model, &inputs, how);
+            assert_eq!(found.as_ref(), Ok(&expected), "{what}");
+        }
+        let steps = |lane: usize| plan.programs[0].lanes[lane].steps.len();
+        let slices = |kind| planned.timeline.slices.iter().filter(|s| s.kind == kind).count();
+        assert_eq!(slices(SliceKind::Compute), steps(0), "{what}: the simulation ends early");
+        assert_eq!(slices(SliceKind::Copy), steps(1), "{what}: the simulation ends early");
+        let whole = planned_whole(&model, &board);
+        cut += usize::from(steps(0) > whole.programs[0].lanes[0].steps.len());
+        stored += usize::from(copies(&plan, Space::Card) > 0);
+    }
+    assert!(cut > 4 && stored > MODELS as usize / 4, "{cut}, {stored}, {too_small}");
+}
+
+#[test]
+fn what_the_store_holds_is_never_written() {
+    let model = random_chain(9);
+    let board = tilewright_board::find(BOARDS[0]).unwrap();
+    let plan = plan(&model, &board, Strategy::SwapRows, &Options::default()).unwrap().plan;
+    for offset in [0, 512] {
+        let mut wrong = plan.clone();
+        let lanes = &wrong.programs[0].lanes;
+        let store = lanes[1].steps.iter().find_map(|step| {
+            let Instruction::Copy { destination, .. } = step.instruction else { return None };
+            let span = wrong.spans[destination as usize];
+            (span.space() == Some(Space::Card)).then_some(destination)
+        });
+        wrong.spans[store.unwrap() as usize].offset = offset;
+        let error = check(&wrong, &model, &board).unwrap_err();
+        assert!(
+            matches!(&error, CheckError::Step { reason, .. } if reason.contains("every frame")),
+            "{error}"
+        );
+    }
+}
