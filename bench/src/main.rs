@@ -1,6 +1,7 @@
 //! Benchmarks and calibration: `cargo xtask bench [NAME]` and `cargo xtask calibrate`.
 
 mod allocate;
+mod beyond;
 mod calibrate;
 mod counted;
 mod emulation;
@@ -67,6 +68,8 @@ enum Command {
     Swapnn,
     /// Our schedule for a card, beside its lower bounds
     Stream,
+    /// `auto` under half of the SRAM that `resident` needs, on boards with external memory
+    Beyond,
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -114,6 +117,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         }
         Command::Swapnn => return swapnn::swapnn(json),
         Command::Stream => return stream::streams(json),
+        Command::Beyond => return beyond::beyond(json),
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);

@@ -8,7 +8,7 @@ use tilewright_board::Board;
 use tilewright_check::{CheckError, check};
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
-use tilewright_planner::{Options, Planned, Strategy};
+use tilewright_planner::{Options, Overlaid, Planned, Planning, Strategy};
 use tilewright_report::SliceKind;
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
@@ -16,7 +16,15 @@ use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
 
 const MODELS: u64 = 150;
 const BOARDS: [&str; 3] = ["stm32f746g-disco", "paper-tinyops-f469", "paper-tinyops-l552"];
-const STRATEGIES: [Strategy; 3] = [Strategy::External, Strategy::Overlay, Strategy::OverlayStaged];
+/// Strategies, with what is overlaid if that is other than their own.
+const WAYS: [(Strategy, Option<Overlaid>); 6] = [
+    (Strategy::External, None),
+    (Strategy::Overlay, None),
+    (Strategy::OverlayStaged, None),
+    (Strategy::Overlay, Some(Overlaid::IN_PARTS)),
+    (Strategy::Overlay, Some(Overlaid::ALL_IN_PARTS)),
+    (Strategy::Auto, None),
+];
 
 fn board(number: u64) -> Board {
     tilewright_board::find(BOARDS[number as usize % BOARDS.len()]).unwrap()
@@ -42,6 +50,23 @@ fn planned(model: &Model, board: &Board, strategy: Strategy, options: &Options) 
         .unwrap_or_else(|e| panic!("{}, {strategy}: {e}", model.name))
 }
 
+fn planned_so(
+    model: &Model,
+    board: &Board,
+    (strategy, overlaid): (Strategy, Option<Overlaid>),
+    options: &Options,
+) -> Planned {
+    let Some(overlaid) = overlaid else { return planned(model, board, strategy, options) };
+    let mut planning = Planning::new(model, strategy, options).unwrap().overlaying(overlaid);
+    while !planning.advance(model, u64::MAX).unwrap() {}
+    planning.finish(model, board).unwrap_or_else(|e| panic!("{}, {overlaid:?}: {e}", model.name))
+}
+
+/// Steps that make some channels of a layer, not the first.
+fn parts(plan: &Plan) -> usize {
+    plan.tiles.iter().filter(|tile| tile.channel_start > 0).count()
+}
+
 fn reference(model: &Model, seed: u64) -> Vec<Vec<i8>> {
     let outputs = int8::run(model, &random_inputs(model, seed), &mut |_, _| {}).unwrap();
     outputs.iter().map(host::bytes).collect()
@@ -61,14 +86,13 @@ fn copies(plan: &Plan) -> usize {
 #[test]
 fn plans_are_proved_and_give_the_bytes_of_the_reference() {
     let mut rng = Rng::with_seed(5);
-    let (mut cut, mut stored) = (0, 0);
+    let (mut cut, mut stored, mut in_parts) = (0, 0, 0);
     for seed in 0..MODELS {
         let (model, board, options) = (model(seed), board(seed), options(&mut rng));
         let expected = reference(&model, seed);
-        for strategy in STRATEGIES {
-            let what = format!("{}, {}, {strategy}, {:?}", model.name, board.id, options.sram);
-            let Planned { plan, timeline, report, .. } =
-                planned(&model, &board, strategy, &options);
+        for way in WAYS {
+            let what = format!("{}, {}, {way:?}, {:?}", model.name, board.id, options.sram);
+            let Planned { plan, timeline, report, .. } = planned_so(&model, &board, way, &options);
             check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
             assert!(report.fits, "{what}: {:?}", report.does_not_fit);
             assert!(report.peak_sram_bytes <= report.sram_limit_bytes, "{what}");
@@ -80,6 +104,7 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
             assert_eq!(computed.count(), core.steps.len(), "{what}: the simulation ends early");
             let moved = timeline.slices.iter().filter(|s| s.kind == SliceKind::Copy).count();
             assert_eq!(moved, copies(&plan), "{what}");
+            in_parts += usize::from(way.1.is_some() && parts(&plan) > 0);
             cut += usize::from(core.steps.len() > plan.layers.len() * 2);
             let outside = |step: &tilewright_plan::Step| {
                 let Instruction::Copy { destination, .. } = step.instruction else { return false };
@@ -90,6 +115,7 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         }
     }
     assert!(cut > 10 && stored > MODELS as usize / 4, "{cut}, {stored}");
+    assert!(in_parts > 10, "{in_parts}");
 }
 
 #[test]
@@ -148,7 +174,7 @@ fn a_change_of_transfers_is_caught_or_harmless() {
     let mut tried = std::collections::BTreeMap::new();
     for seed in 0..1500 {
         let (model, board, options) = (model(seed % MODELS), board(seed), options(&mut rng));
-        let strategy = STRATEGIES[1 + seed as usize % 2];
+        let (strategy, _) = WAYS[1 + seed as usize % 2];
         let mut plan = planned(&model, &board, strategy, &options).plan;
         let Some(what) = mutate(&mut plan, &mut rng) else { continue };
         let (all, caught) = tried.entry(what).or_insert((0u32, 0u32));
@@ -191,8 +217,8 @@ fn a_dropped_wait_and_a_circle_are_named() {
 #[test]
 fn boards_without_the_memory_say_so() {
     let board = tilewright_board::find("nucleo-f767zi").unwrap();
-    for strategy in STRATEGIES {
-        let error = tilewright_planner::plan(&model(1), &board, strategy, &Options::default());
+    for (strategy, _) in &WAYS[..3] {
+        let error = tilewright_planner::plan(&model(1), &board, *strategy, &Options::default());
         let text = error.unwrap_err().to_string();
         assert!(text.contains("nucleo-f767zi") && text.contains("external RAM"), "{text}");
     }

@@ -14,7 +14,7 @@ use crate::project::{Project, Workspace};
 pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
     let emulates_only =
         |name: &str| ["calibrate", "emulation", "kernels", "networks"].contains(&name);
-    if args.first().is_some_and(|name| ["swapnn", "stream"].contains(&name.as_str())) {
+    if args.first().is_some_and(|name| ["swapnn", "stream", "beyond"].contains(&name.as_str())) {
         // They plan and simulate within the benchmark program.
     } else if args.first().is_some_and(|name| emulates_only(name)) {
         build::build(project, Some(Part::Firmware), Selection::Product)?;

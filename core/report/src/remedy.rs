@@ -97,9 +97,12 @@ pub const EXTERNAL_FLASH: &str = "external flash";
 
 impl Remedy {
     /// What `change` gives where `failed` does not fit: the report of a plan with the change.
-    /// Nothing if it does not help.
+    /// Nothing if it does not help, or if it takes the program from a plan that has one.
     #[must_use]
     pub fn of(change: Change, failed: &PlanReport, tried: &PlanReport) -> Option<Self> {
+        if failed.runnable && !tried.runnable {
+            return None;
+        }
         let short = &failed.does_not_fit.as_ref()?.memory;
         let memory = match &tried.does_not_fit {
             Some(reason) => &reason.memory,

@@ -8,10 +8,19 @@ use crate::planning::described;
 use crate::{Options, PlanError, Planned, stream};
 use tilewright_board::Board;
 use tilewright_model::Model;
+use tilewright_plan::Bytes;
 
-/// What may be overlaid.
-const OVERLAID: [Overlaid; 2] = [Overlaid::THESIS, Overlaid::ALL];
-
+/// What may be overlaid, and in which part of the budget, in eighths, tiles of inputs and outputs lie.
+const OVERLAID: [(Overlaid, u64); 8] = [
+    (Overlaid::THESIS, 8),
+    (Overlaid::ALL, 8),
+    (Overlaid::IN_PARTS, 8),
+    (Overlaid::IN_PARTS, 6),
+    (Overlaid::IN_PARTS, 4),
+    (Overlaid::ALL_IN_PARTS, 8),
+    (Overlaid::ALL_IN_PARTS, 6),
+    (Overlaid::ALL_IN_PARTS, 4),
+];
 /// The fastest plan that fits and runs, of those from external memory; else what is streamed from the
 /// card, if the board has one; else `inside`, which does not fit SRAM.
 ///
@@ -34,7 +43,10 @@ pub fn best(
         let (found, _) = Box::new(placing).finish(model)?;
         let external = external::plan(model, board, found)?;
         let overlaid = OVERLAID.into_iter().filter(|_| overlay::obstacle(board).is_none());
-        let overlaid = overlaid.map(|what| overlay::overlay(external.clone(), board, budget, what));
+        let overlaid = overlaid.map(|(what, eighths)| {
+            let of_tiles = Bytes(budget.0 / 8 * eighths);
+            overlay::overlay_within(external.clone(), board, [budget, of_tiles], what)
+        });
         for mut plan in std::iter::once(external.clone()).chain(overlaid) {
             plan.board.clone_from(&board.id);
             Strategy::Auto.name().clone_into(&mut plan.strategy);

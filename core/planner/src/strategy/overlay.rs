@@ -20,7 +20,8 @@
 //!   is, as the thesis' large filters do; there such networks had no plan.
 //!
 //! As in the thesis the core writes outputs to external RAM itself. With [`Outputs::Staged`] they
-//! are made in two more buffers and moved by DMA.
+//! are made in two more buffers and moved by DMA. With [`Overlaid::parts`] filters that fit no buffer
+//! come in parts, some output channels each, of which one is fetched while another is used.
 //!
 //! [`external`]: super::external
 
@@ -55,14 +56,25 @@ pub struct Overlaid {
     pub parameters: bool,
     /// How outputs come to external RAM.
     pub outputs: Outputs,
+    /// Whether filters that do not fit come in parts, some output channels each.
+    pub parts: bool,
 }
 
 impl Overlaid {
     /// All that the thesis overlays.
-    pub const THESIS: Self =
-        Self { inputs: true, filters: true, parameters: true, outputs: Outputs::Direct };
+    pub const THESIS: Self = Self {
+        inputs: true,
+        filters: true,
+        parameters: true,
+        outputs: Outputs::Direct,
+        parts: false,
+    };
     /// All.
     pub const ALL: Self = Self { outputs: Outputs::Staged, ..Self::THESIS };
+    /// As [`Self::THESIS`], with filters in parts where they do not fit.
+    pub const IN_PARTS: Self = Self { parts: true, ..Self::THESIS };
+    /// As [`Self::ALL`], with filters in parts where they do not fit.
+    pub const ALL_IN_PARTS: Self = Self { parts: true, ..Self::ALL };
 }
 
 /// Why the strategy has no plans for a board; nothing if it has.
@@ -77,11 +89,23 @@ pub fn obstacle(board: &Board) -> Option<String> {
 /// The plan `external`, with what fits `budget` bytes of SRAM overlaid.
 #[must_use]
 pub fn overlay(external: Plan, board: &Board, budget: Bytes, overlaid: Overlaid) -> Plan {
+    overlay_within(external, board, [budget; 2], overlaid)
+}
+
+/// As [`overlay`], with tiles of inputs and outputs within the second of these sizes, so that more of
+/// the first is left for filters.
+#[must_use]
+pub fn overlay_within(
+    external: Plan,
+    board: &Board,
+    [budget, of_tiles]: [Bytes; 2],
+    overlaid: Overlaid,
+) -> Plan {
     let Some(engine) = board.engine(LaneKind::Dma) else { return external };
     let operators = Operator::of(&external);
     let alignment = u64::from(engine.alignment.max(1));
-    let partition = partition::partition(&operators, budget.0, alignment, overlaid);
-    let buffers = Buffers::new(&operators, &partition, budget.0, overlaid.filters);
+    let partition = partition::partition(&operators, of_tiles.0, alignment, overlaid);
+    let buffers = Buffers::new(&operators, &partition, budget.0, overlaid);
     let steps = pipeline::Pipeline::new(&external, buffers, alignment, engine.largest_bytes.0);
     steps.plan(&operators, &partition)
 }

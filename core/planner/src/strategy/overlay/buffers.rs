@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::Overlaid;
 use super::partition::{Operator, Partition};
 use crate::strategy::external::LINE;
 use tilewright_plan::Role;
@@ -17,6 +18,7 @@ pub struct Buffers {
     parameters: u64,
     output: u64,
     has_filters: bool,
+    has_parts: bool,
     /// Which end of B2 and B3, and of B4 to B6, was used last.
     filter_at_end: bool,
     parameters_at_end: bool,
@@ -29,8 +31,9 @@ impl Buffers {
         operators: &[Operator<'_>],
         partition: &Partition,
         budget: u64,
-        has_filters: bool,
+        overlaid: Overlaid,
     ) -> Self {
+        let has_filters = overlaid.filters;
         let Partition { tiny, output, parameters, .. } = *partition;
         let rest = budget.saturating_sub(4 * tiny + 2 * output + parameters) / LINE * LINE;
         let mut this = Self {
@@ -39,11 +42,15 @@ impl Buffers {
             parameters,
             output,
             has_filters,
+            has_parts: overlaid.filters && overlaid.parts,
             filter_at_end: false,
             parameters_at_end: false,
         };
         let room = this.third + tiny;
-        let fits = |bytes: u64| if has_filters && bytes <= room { bytes } else { 0 };
+        let fits = |bytes: u64| match has_filters && (overlaid.parts || bytes <= room) {
+            true => bytes.min(room),
+            false => 0,
+        };
         let filters: Vec<u64> = operators
             .iter()
             .map(|operator| match operator.inputs().nth(1) {
@@ -79,6 +86,13 @@ impl Buffers {
         let start = 3 * self.tiny + self.third + self.parameters;
         let start = if odd { start + self.output } else { start };
         start..start + self.output
+    }
+
+    /// Bytes of a part of a filter beside which another has room, if filters of so many bytes come in
+    /// parts.
+    pub const fn part(&self, bytes: u64) -> Option<u64> {
+        let room = self.third + self.tiny;
+        if self.has_parts && bytes > room { Some(room / 2 / LINE * LINE) } else { None }
     }
 
     /// A place for the filter of an operator with one input; nothing if it does not fit.

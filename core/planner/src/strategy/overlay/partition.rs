@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{Outputs, Overlaid};
 use crate::strategy::external::LINE;
+use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
 use tilewright_plan::rows::Row;
 use tilewright_plan::{Instruction, Kernel, Op, Plan, Role, RowOrder, Space, Step, Tile, View};
 
@@ -95,6 +96,52 @@ impl<'p> Operator<'p> {
                 Some(Tiny { tile: made.tile, views: made.operands().to_vec() })
             })
             .collect()
+    }
+
+    /// The parts of a tile, some output channels each, with at most `part` bytes of filters; the tile
+    /// itself if its filters cannot be cut so.
+    pub fn parts(&self, tiny: &Tiny, part: u64) -> Vec<Tiny> {
+        let whole = || vec![tiny.clone()];
+        let is_cut = matches!(self.kernel, Kernel::Conv | Kernel::FullyConnected);
+        let roles = self.roles();
+        let input = roles.iter().position(|role| *role == Role::Input);
+        let Some(input) = input.filter(|_| is_cut && self.record.groups == 1) else {
+            return whole();
+        };
+        let filters = self.record.filters_for(&tiny.views[input]);
+        let fitting = part.checked_div(filters.bytes).unwrap_or(0);
+        // Filters lie in pairs.
+        let most = u32::try_from(fitting).unwrap_or(u32::MAX) / 2 * 2;
+        if most == 0 || most >= tiny.tile.channels {
+            return whole();
+        }
+        let cut = |start: u32| {
+            let channels = most.min(tiny.tile.channels - start);
+            let (first, bytes) =
+                (filters.start(start.into())?, filters.all_bytes(channels.into())?);
+            let mut made = tiny.clone();
+            made.tile.channel_start += start;
+            made.tile.channels = channels;
+            for (view, role) in made.views.iter_mut().zip(roles) {
+                let (from, length) = match role {
+                    Role::Output => (u64::from(start), channels),
+                    Role::Weights => (first, u32::try_from(bytes).ok()?),
+                    Role::Constants => {
+                        let each = CHANNEL_CONSTANT_BYTES as u32;
+                        (u64::from(start * each), channels * each)
+                    }
+                    Role::Input => continue,
+                };
+                let offset = u32::try_from(u64::from(view.offset) + from).ok()?;
+                *view = match role {
+                    Role::Output => View { offset, c: length, ..*view },
+                    _ => View::bytes(view.space()?, offset, length),
+                };
+            }
+            Some(made)
+        };
+        let starts = (0..tiny.tile.channels).step_by(most as usize);
+        starts.map(cut).collect::<Option<_>>().unwrap_or_else(whole)
     }
 
     /// Bytes of the largest tile of an input, and of the output if that is staged.

@@ -60,7 +60,17 @@ impl Pipeline {
         let mut odd = false;
         for (operator, factor) in operators.iter().zip(&partition.factors) {
             let mut constants: Option<Vec<(usize, View)>> = None;
+            let has_room = operator.inputs().nth(1).is_none();
+            let part = self.buffers.part(operator.bytes(Role::Weights)).filter(|_| has_room);
             for tiny in operator.tiles(factor.unwrap_or(1)) {
+                if let Some(part) = part {
+                    let parts = operator.parts(&tiny, part);
+                    if parts.len() > 1 {
+                        self.parts(operator, parts, factor.is_some(), odd, &mut before);
+                        odd = !odd;
+                        continue;
+                    }
+                }
                 // As if all steps ran one after the other: lanes overlap where nothing forbids it.
                 let store = before.take().and_then(|fetched| self.compute(fetched));
                 let store = match store {
@@ -90,6 +100,47 @@ impl Pipeline {
             self.copy(spans, layer);
         }
         self.finish()
+    }
+
+    /// Fetches a tile's inputs, and the filters of one of its parts while the one before is computed;
+    /// the core writes the output where it belongs.
+    fn parts(
+        &mut self,
+        operator: &Operator<'_>,
+        parts: Vec<Tiny>,
+        fetches: bool,
+        odd: bool,
+        before: &mut Option<Fetched>,
+    ) {
+        let mut inputs: Option<Vec<View>> = None;
+        for mut tiny in parts {
+            // What was made before may be what is fetched.
+            if let Some((spans, layer)) = before.take().and_then(|fetched| self.compute(fetched)) {
+                self.copy(spans, layer);
+            }
+            if let Some(held) = &inputs {
+                let roles = operator.roles().iter().zip(&mut tiny.views).zip(held);
+                for ((_, view), held) in roles.filter(|((role, _), _)| **role == Role::Input) {
+                    *view = *held;
+                }
+            }
+            let is_first = inputs.is_none();
+            let mut fetched = self.inputs(operator, tiny, fetches && is_first, odd);
+            inputs.get_or_insert_with(|| fetched.tiny.views.clone());
+            for index in operator.operands(Role::Weights).chain(operator.operands(Role::Constants))
+            {
+                let view = fetched.tiny.views[index];
+                let bytes = view.extent().next_multiple_of(LINE);
+                let place = match operator.roles()[index] {
+                    Role::Weights => self.buffers.filter(bytes),
+                    _ => self.buffers.parameters(bytes),
+                };
+                if let Some(place) = place {
+                    fetched.tiny.views[index] = self.fetch(&view, place, operator.step.layer);
+                }
+            }
+            *before = Some(fetched);
+        }
     }
 
     /// Fetches a tile's inputs, if they are to be fetched.
