@@ -16,6 +16,7 @@ use super::files::{Purpose, Read, read_files};
 use super::firmware::FirmwarePanel;
 use super::graph::GraphPanel;
 use super::header::Header;
+use super::later::Later;
 use super::layers::LayersPanel;
 use super::memory::MemoryPanel;
 use super::overview::OverviewPanel;
@@ -232,15 +233,19 @@ impl App {
                             {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
                     }
                     if shows(View::Schedule) {
-                        <SchedulePanel plan={Rc::clone(plan)} {run} boards={Rc::clone(&state.boards)}
-                            settings={state.settings.now().clone()}
-                            trouble={state.trouble(Place::Schedule).cloned()}
-                            is_saving={state.task(Job::Schedule).is_some()} {lit} {selected}
-                            {is_stale} on={on.clone()} is_maximised={view == View::Schedule} />
+                        <Later>
+                            <SchedulePanel plan={Rc::clone(plan)} {run} boards={Rc::clone(&state.boards)}
+                                settings={state.settings.now().clone()}
+                                trouble={state.trouble(Place::Schedule).cloned()}
+                                is_saving={state.task(Job::Schedule).is_some()} {lit} {selected}
+                                {is_stale} on={on.clone()} is_maximised={view == View::Schedule} />
+                        </Later>
                     }
                     if shows(View::Roofline) {
-                        <RooflinePanel plan={Rc::clone(plan)} counts={counts.clone()} {lit} {selected}
-                            {is_stale} on={on.clone()} is_maximised={view == View::Roofline} />
+                        <Later>
+                            <RooflinePanel plan={Rc::clone(plan)} counts={counts.clone()} {lit} {selected}
+                                {is_stale} on={on.clone()} is_maximised={view == View::Roofline} />
+                        </Later>
                     }
                     if shows(View::Layers) {
                         <LayersPanel plan={Rc::clone(plan)} {counts} sort={state.sort} {lit} {is_stale}

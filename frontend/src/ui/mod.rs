@@ -10,6 +10,7 @@ mod firmware;
 mod graph;
 mod header;
 mod icon;
+mod later;
 mod layers;
 mod live_table;
 mod memory;
