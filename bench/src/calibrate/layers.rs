@@ -52,6 +52,11 @@ const GROUPED: [([usize; 3], usize, usize, usize, usize); 7] = [
 /// Pools behind convolutions, by turns: window, stride, same padding or none.
 const POOLS: [(usize, usize, bool); 4] = [(3, 2, true), (3, 1, true), (3, 3, false), (2, 1, false)];
 
+/// Convolutions before pools whose filters are longer than what is held of the input at once: input,
+/// window, output channels.
+const LONG: [([usize; 3], usize, usize); 3] =
+    [([8, 8, 32], 5, 32), ([12, 12, 32], 5, 16), ([6, 6, 64], 5, 32)];
+
 /// Transposed convolutions: input, window, stride, output channels.
 const TRANSPOSED: [([usize; 3], usize, usize, usize); 8] = [
     ([7, 7, 16], 3, 2, 16),
@@ -131,6 +136,10 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
         Kernel::Conv => convs(),
         Kernel::ConvMaxPool => convs()
             .into_iter()
+            .chain(LONG.iter().map(|(input, size, channels)| {
+                let op = Op::Conv { window: window(*size, 1, true), groups: 1, activation };
+                weighted(*input, op, &[*channels, *size, *size, input[2]], 0)
+            }))
             .enumerate()
             .flat_map(|(index, conv)| {
                 let (size, stride, same) = POOLS[index % POOLS.len()];

@@ -75,28 +75,37 @@ pub struct Pieces {
     total: u64,
 }
 
+/// Where a side of a copy is. Rows are followed step by step: 64-bit divisions for each piece would
+/// take longer than most pieces.
 #[derive(Clone, Copy, Debug)]
 struct Side {
-    base: u32,
-    row_bytes: u64,
-    pitch: u64,
+    address: u32,
+    /// Bytes from here to the end of the row.
+    left: u32,
+    row_bytes: u32,
+    /// Bytes from the end of a row to the start of the next.
+    gap: u32,
 }
 
 impl Side {
     fn of(base: u32, span: &Span) -> Self {
-        let base = base.wrapping_add(span.offset);
-        if span.pitch == span.row_bytes || span.rows <= 1 {
-            let bytes = span.bytes();
-            return Self { base, row_bytes: bytes, pitch: bytes };
-        }
-        Self { base, row_bytes: span.row_bytes.into(), pitch: span.pitch.into() }
+        let address = base.wrapping_add(span.offset);
+        let (row_bytes, gap) = if span.pitch == span.row_bytes || span.rows <= 1 {
+            (u32::try_from(span.bytes()).unwrap_or(u32::MAX), 0)
+        } else {
+            (span.row_bytes, span.pitch.wrapping_sub(span.row_bytes))
+        };
+        Self { address, left: row_bytes, row_bytes, gap }
     }
 
-    /// Address of byte `index`, and how many follow it without a gap.
-    fn place(&self, index: u64) -> Option<(u32, u64)> {
-        let (row, column) = (index.checked_div(self.row_bytes)?, index % self.row_bytes);
-        let offset = u32::try_from(row * self.pitch + column).ok()?;
-        Some((self.base.wrapping_add(offset), self.row_bytes - column))
+    /// Goes on by some bytes, at most those that are left of the row.
+    fn advance(&mut self, bytes: u32) {
+        self.address = self.address.wrapping_add(bytes);
+        self.left = self.left.saturating_sub(bytes);
+        if self.left == 0 {
+            self.address = self.address.wrapping_add(self.gap);
+            self.left = self.row_bytes;
+        }
     }
 }
 
@@ -111,12 +120,16 @@ impl Pieces {
 
     /// Where the next byte is read and written, and how many follow it without a gap.
     fn run(&self) -> Option<(u32, u32, u32)> {
-        if self.done >= self.total {
-            return None;
-        }
-        let (source, there) = self.source.place(self.done)?;
-        let (destination, here) = self.destination.place(self.done)?;
-        Some((source, destination, u32::try_from(there.min(here)).unwrap_or(u32::MAX)))
+        let run = self.source.left.min(self.destination.left);
+        let is_left = self.done < self.total && run > 0;
+        is_left.then_some((self.source.address, self.destination.address, run))
+    }
+
+    /// Goes on by some bytes, at most those of the run.
+    fn advance(&mut self, bytes: u32) {
+        self.done += u64::from(bytes);
+        self.source.advance(bytes);
+        self.destination.advance(bytes);
     }
 }
 
@@ -142,7 +155,7 @@ impl Iterator for Runs {
     fn next(&mut self) -> Option<Run> {
         let (source, destination, bytes) = self.left.run()?;
         let bytes = bytes.min(self.largest);
-        self.left.done += u64::from(bytes);
+        self.left.advance(bytes);
         Some(Run { source, destination, bytes })
     }
 }
@@ -153,7 +166,7 @@ impl Iterator for Pieces {
     fn next(&mut self) -> Option<Piece> {
         let (source, destination, run) = self.run()?;
         let (width, items) = items(source, destination, run);
-        self.done += u64::from(width.bytes()) * u64::from(items);
+        self.advance(width.bytes() * u32::from(items));
         Some(Piece { source, destination, width, items })
     }
 }

@@ -50,13 +50,15 @@ fn fold(model: &mut Model, index: usize) -> bool {
         if value == second && !commutes {
             continue;
         }
-        let Some(values) = channel_values(model, value, constant) else { continue };
         let Some(producer) = edit::private_producer(model, value) else { continue };
         let weighted = &model.nodes[producer];
         if !edit::is_weighted(model, weighted) || weighted.op.activation() != Some(Activation::None)
         {
             continue;
         }
+        // As many values as there are channels: asked for behind weights, which a file must hold, not
+        // behind any tensor, whose channels a file only claims.
+        let Some(values) = channel_values(model, value, constant) else { continue };
         let (scale, offset) = affine(&model.nodes[index].op, &values);
         edit::scale_outputs(model, producer, &scale, &offset);
         if let Some(fused) = model.nodes[producer].op.activation_mut() {

@@ -44,9 +44,14 @@ struct State {
 static STATE: Mutex<RefCell<Option<State>>> = Mutex::new(RefCell::new(None));
 
 fn with_state<T>(run: impl FnOnce(&mut State) -> Result<T, LaneError>) -> Result<T, LaneError> {
-    critical_section::with(|section| match &mut *STATE.borrow_ref_mut(section) {
-        Some(state) => state.failed.map_or(Ok(()), Err).and_then(|()| run(state)),
-        None => Err(LaneError::Deadlock),
+    critical_section::with(|section| {
+        let mut state = STATE.borrow_ref_mut(section);
+        let Some(state) = &mut *state else { return Err(LaneError::Deadlock) };
+        // Looked at before it is copied: this runs at each wake.
+        if let Some(error) = &state.failed {
+            return Err(*error);
+        }
+        run(state)
     })
 }
 

@@ -1,6 +1,6 @@
 //! Features of convolutions, alone and with a max pool behind them.
 
-use super::paired::{PAIRED_CHUNK, Rows};
+use super::paired::Rows;
 use super::{BLOCK, Feature, Step, Taps, is_dense};
 use tilewright_plan::{Op, PoolBehind, Tile};
 
@@ -8,97 +8,131 @@ use tilewright_plan::{Op, PoolBehind, Tile};
 const PATCH: u64 = 640;
 /// Output channels whose results are kept at once for the pool behind.
 const CHUNK: u64 = 32;
+/// Columns of the convolution whose results are kept at once.
+const COLUMNS: u64 = 4;
 
 impl Step<'_> {
     pub(super) fn conv(&self, features: &mut Vec<Feature>) {
         match self.op.filters_for(&self.input).paired {
             true => self.paired_conv(self.taps(), Rows::Joined, features),
-            false => self.conv_over(self.taps(), features),
+            false => self.conv_over(self.taps(), u64::MAX, features),
         }
     }
 
-    /// Features of the convolution's results whose windows have these taps.
-    fn conv_over(&self, [rows, columns]: [Taps; 2], features: &mut Vec<Feature>) {
+    /// Features of the convolution's results whose windows have these taps, of `chunk` channels at a
+    /// time.
+    fn conv_over(&self, [rows, columns]: [Taps; 2], chunk: u64, features: &mut Vec<Feature>) {
         let pixels = rows.positions * columns.positions;
         let groups = u64::from(self.op.groups.max(1));
         let inputs = u64::from(self.input.c) / groups;
-        let outputs = self.channels / groups;
+        let outputs = (self.channels / groups).max(1);
         let window = u64::from(self.op.window[0]) * u64::from(self.op.window[1]);
         let filter = window * inputs;
         let seen = rows.all * columns.all * inputs;
         let one_run = groups == 1 && self.op.dilation[1] == 1 && is_dense(&self.input);
         let runs = rows.all * if one_run { columns.positions } else { columns.all };
-        let parts = pixels * groups;
-        let (blocks, singles) = (outputs / BLOCK, outputs % BLOCK);
+        // Runs of channels of one chunk and one group.
+        let (mut parts, mut blocks, mut singles, mut first) = (0, 0, 0, 0);
+        while first < self.channels {
+            let next = |size: u64| (first / size + 1).saturating_mul(size);
+            let end = next(chunk).min(next(outputs)).min(self.channels);
+            let count = end - first;
+            (parts, blocks, singles) = (parts + 1, blocks + count / BLOCK, singles + count % BLOCK);
+            first = end;
+        }
         features.extend([
             ("rows", rows.positions),
             ("pixels", pixels),
-            ("parts", parts),
+            ("parts", pixels * parts),
             ("elements", pixels.saturating_mul(self.channels)),
         ]);
         if filter <= PATCH {
             let border = pixels - rows.full * columns.full;
             features.extend([
-                ("copied_runs", runs * groups),
-                ("copied", seen * groups),
-                ("border_parts", border * groups),
-                ("border_bytes", border * groups * filter),
-                ("blocks", parts * blocks),
-                ("block_macs", parts * blocks * filter),
-                ("singles", parts * singles),
-                ("single_macs", parts * singles * filter),
+                ("copied_runs", runs * parts),
+                ("copied", seen * parts),
+                ("border_parts", border * parts),
+                ("border_bytes", border * parts * filter),
+                ("blocks", pixels * blocks),
+                ("block_macs", pixels * blocks * filter),
+                ("singles", pixels * singles),
+                ("single_macs", pixels * singles * filter),
             ]);
         } else {
             features.extend([
-                ("direct_block_runs", runs * groups * blocks),
-                ("direct_block_macs", seen * groups * blocks),
-                ("direct_blocks", parts * blocks),
-                ("direct_single_runs", runs * groups * singles),
-                ("direct_single_macs", seen * groups * singles),
-                ("direct_singles", parts * singles),
+                ("direct_block_runs", runs * blocks),
+                ("direct_block_macs", seen * blocks),
+                ("direct_blocks", pixels * blocks),
+                ("direct_single_runs", runs * singles),
+                ("direct_single_macs", seen * singles),
+                ("direct_singles", pixels * singles),
             ]);
         }
     }
 
-    /// The convolution's results that a window sees, each once; and the windows that each is kept
-    /// in.
+    /// The convolution's results that a window sees, each once, in fours of a row of which the last
+    /// column stands for those that are missing; and the windows that each is kept in.
     pub(super) fn conv_max_pool(&self, features: &mut Vec<Feature>) {
         let Some(pool) = PoolBehind::of(self.op) else { return };
         let PoolBehind { window, stride, padding, conv_size } = pool;
         let of_pool = Op { window, stride, padding, dilation: [1; 2], ..*self.op };
         let pooled = Tile { valid_start: [0; 2], valid_size: conv_size, ..*self.tile };
         let windows = [0, 1].map(|axis| Taps::along(&of_pool, &pooled, axis));
-        let made = [0, 1].map(|axis| {
+        let seen = [0, 1].map(|axis| {
             let start = i64::from(self.tile.output_start[axis]);
             let outputs = start..start + i64::from(self.tile.output_size[axis]);
             let size = i64::from(conv_size[axis]);
             let mut next = 0;
-            let seen = outputs.flat_map(|output| {
+            let seen = outputs.flat_map(move |output| {
                 let first = output * i64::from(stride[axis]) - i64::from(padding[axis]);
                 let end = (first + i64::from(window[axis])).min(size);
                 let new = first.max(next)..end;
                 next = end.max(next);
                 new
             });
-            Taps::of(self.op, self.tile, axis, seen)
+            seen.collect::<Vec<i64>>()
         });
+        let [rows, columns] =
+            [0, 1].map(|axis| Taps::of(self.op, self.tile, axis, seen[axis].iter().copied()));
+        let missing = columns.positions.next_multiple_of(COLUMNS) - columns.positions;
+        let last = seen[1].last().copied();
+        let again = || (0..missing).filter_map(|_| last);
+        let whole = Taps::of(self.op, self.tile, 1, seen[1].iter().copied().chain(again()));
         let paired = self.op.filters_for(&self.input).paired;
-        let chunk = if paired { PAIRED_CHUNK } else { CHUNK };
         match paired {
-            true => self.paired_conv(made, Rows::Apart, features),
-            false => self.conv_over(made, features),
+            true => self.paired_conv([rows, columns], Rows::Apart, features),
+            false => self.conv_over([rows, whole], CHUNK, features),
         }
-        let groups = u64::from(self.op.groups.max(1));
-        let chunks = groups * (self.channels / groups).div_ceil(chunk);
-        let kept = windows[0].all * windows[1].all;
-        let positions = made[0].positions * made[1].positions;
-        features.extend([
-            ("chunks", positions * chunks),
-            ("kept_rows", windows[0].all * made[1].positions * chunks),
-            ("kept", kept * chunks),
-            ("compared", kept * self.channels),
-            ("started", self.pixels),
-            ("started_bytes", self.elements),
-        ]);
+        let chunks = self.channels.div_ceil(CHUNK);
+        let start = i64::from(self.tile.output_start[1]);
+        let sees_last = |output: &i64| {
+            let first = output * i64::from(stride[1]) - i64::from(padding[1]);
+            last.is_some_and(|last| (first..first + i64::from(window[1])).contains(&last))
+        };
+        let outputs = start..start + i64::from(self.tile.output_size[1]);
+        let of_last = outputs.filter(sees_last).count() as u64;
+        let kept = windows[0].all * (windows[1].all + missing * of_last);
+        // Under names of their own for each way to convolve: what one leaves unexplained does not fall
+        // on the other.
+        let names = match paired {
+            true => ["chunks", "kept_rows", "kept", "compared", "started", "started_bytes"],
+            false => [
+                "single_chunks",
+                "single_kept_rows",
+                "single_kept",
+                "single_compared",
+                "single_started",
+                "single_started_bytes",
+            ],
+        };
+        let values = [
+            rows.positions * (whole.positions / COLUMNS) * chunks,
+            windows[0].all * whole.positions * chunks,
+            kept * chunks,
+            kept * self.channels,
+            self.pixels,
+            self.elements,
+        ];
+        features.extend(names.into_iter().zip(values));
     }
 }

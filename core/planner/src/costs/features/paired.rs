@@ -2,8 +2,6 @@
 
 use super::{Feature, Step, Taps, is_dense};
 
-/// Output channels whose results are kept at once for the pool behind.
-pub const PAIRED_CHUNK: u64 = 32;
 /// Values of a filter whose activations are held at once.
 const HELD: u64 = 576;
 /// The same of a fully connected layer's.
