@@ -18,7 +18,7 @@
 pub(crate) mod bound;
 mod graph;
 pub(crate) mod layers;
-mod outcome;
+pub(crate) mod outcome;
 mod schedule;
 mod tiles;
 

@@ -1,12 +1,12 @@
 //! From a streamed model to its plan and report.
 
-use super::network::BLOCK;
 use super::{NotStreamed, Streamed};
 use crate::costs::Costs;
+use crate::swap::outcome::empty_onto_card;
 use crate::{Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, ConstantRole, Cycles, InputResidency, LaneKind, Plan, Space};
+use tilewright_plan::{Bytes, ConstantRole, Cycles, LaneKind, Space};
 use tilewright_report::{
     DoesNotFit, FLASH, Kind, MemoryMap, Occupancy, Part, PartRole, PlanReport, SRAM, SliceKind,
     Timeline,
@@ -40,7 +40,7 @@ pub fn planned(
     // Biases, multipliers and tables stay in flash.
     let stay = plan.constants.iter().filter(|constant| constant.role != ConstantRole::Weights);
     let stay: Bytes = stay.map(|constant| constant.bytes).sum();
-    onto_card(&mut plan);
+    empty_onto_card(&mut plan);
     "external".clone_into(&mut report.input);
     report.runnable = false;
     report.flash_bytes = plan.image_bytes() + stay;
@@ -71,25 +71,6 @@ pub fn planned(
     // What of SRAM is held when is not told by the stream.
     let occupancy = Occupancy::default();
     Ok(Planned { plan, memory, timeline, occupancy, traffic, report })
-}
-
-/// Lets no tensor have a place of its own in SRAM, where rows of it come and go, and takes away what
-/// images are made of.
-fn onto_card(plan: &mut Plan) {
-    plan.input = InputResidency::External;
-    plan.ops.clear();
-    plan.tiles.clear();
-    plan.views.clear();
-    plan.spans.clear();
-    plan.constants.clear();
-    plan.programs.clear();
-    plan.space_bytes = [Bytes(0); 6];
-    let mut end = Bytes(0);
-    for tensor in &mut plan.tensors {
-        (tensor.space, tensor.offset, tensor.pitch) = (Space::Card, end.0, None);
-        end = (end + tensor.bytes).align_up(BLOCK);
-    }
-    plan.space_bytes[Space::Card as usize] = end;
 }
 
 /// The figures of all frames together.

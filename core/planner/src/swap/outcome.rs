@@ -75,7 +75,7 @@ pub fn planned(
 }
 
 /// Lays all tensors on the card, one after the other, and takes away what images are made of.
-fn empty_onto_card(plan: &mut Plan) {
+pub fn empty_onto_card(plan: &mut Plan) {
     plan.input = InputResidency::External;
     plan.ops.clear();
     plan.tiles.clear();
