@@ -45,12 +45,16 @@ impl Teller {
                     self.draw(&format!("{word}… {seen} of {of} samples"));
                 }
             }
-            Progress::Planning { arena, bound } => {
+            Progress::Planning { arena, bound, ways } => {
                 if !self.is_soon() {
                     let word = Stage::Planning.word();
-                    let arena = arena.map_or_else(String::new, |arena| format!("{arena}, "));
+                    let how_far = match (ways, arena) {
+                        (Some([tried, all]), _) => format!("beyond SRAM, {tried} of {all} ways"),
+                        (None, Some(arena)) => format!("{arena}, at least {bound}"),
+                        (None, None) => format!("at least {bound}"),
+                    };
                     let seconds = self.started.elapsed().as_secs_f64();
-                    self.draw(&format!("{word}… {arena}at least {bound}, {seconds:.1} s"));
+                    self.draw(&format!("{word}… {how_far}, {seconds:.1} s"));
                 }
             }
             Progress::Running { instructions, .. } => {

@@ -57,9 +57,9 @@ fn planned_so(
     options: &Options,
 ) -> Planned {
     let Some(overlaid) = overlaid else { return planned(model, board, strategy, options) };
-    let mut planning = Planning::new(model, strategy, options).unwrap().overlaying(overlaid);
+    let mut planning = Planning::new(model, board, strategy, options).unwrap().overlaying(overlaid);
     while !planning.advance(model, u64::MAX).unwrap() {}
-    planning.finish(model, board).unwrap_or_else(|e| panic!("{}, {overlaid:?}: {e}", model.name))
+    planning.finish(model).unwrap_or_else(|e| panic!("{}, {overlaid:?}: {e}", model.name))
 }
 
 /// Steps that make some channels of a layer, not the first.

@@ -172,9 +172,9 @@ pub fn plan(
     strategy: Strategy,
     options: &Options,
 ) -> Result<Planned, PlanError> {
-    let mut planning = Planning::new(model, strategy, options)?;
+    let mut planning = Planning::new(model, board, strategy, options)?;
     while !planning.advance(model, u64::MAX)? {}
-    planning.finish(model, board)
+    planning.finish(model)
 }
 
 /// Why `strategy` cannot plan `model` on `board`; nothing if it can.

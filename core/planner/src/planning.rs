@@ -2,6 +2,7 @@
 //! can show progress, answer others in between, and give up.
 
 use crate::costs::Costs;
+use crate::strategy::beyond::Beyond;
 use crate::strategy::overlay::Overlaid;
 use crate::strategy::{self, Search};
 use crate::{Options, PlanError, Planned, Strategy, report, simulate, stream, swap};
@@ -17,22 +18,33 @@ pub struct Progress {
     pub arena: Option<Bytes>,
     /// No arena of this strategy is smaller, as far as is known.
     pub bound: Bytes,
+    /// Of the ways to plan beyond SRAM those that were tried, and all; nothing unless they are
+    /// being tried.
+    pub ways: Option<[usize; 2]>,
 }
 
 /// Planning under way.
 pub struct Planning {
+    board: Board,
     strategy: Strategy,
     options: Options,
     overlaid: Option<Overlaid>,
     search: Box<dyn Search>,
+    /// What follows the search of `auto` where SRAM is too small.
+    beyond: Option<Beyond>,
 }
 
 impl Planning {
-    /// Begins to plan `model` with `strategy`.
+    /// Begins to plan `model` on `board` with `strategy`.
     ///
     /// # Errors
     /// [`PlanError`] if no plan exists whatever the memory.
-    pub fn new(model: &Model, strategy: Strategy, options: &Options) -> Result<Self, PlanError> {
+    pub fn new(
+        model: &Model,
+        board: &Board,
+        strategy: Strategy,
+        options: &Options,
+    ) -> Result<Self, PlanError> {
         let search: Box<dyn Search> = match strategy {
             Strategy::Resident => Box::new(strategy::resident::Placing::default()),
             Strategy::Reordered => Box::new(strategy::reordered::Reordering::new(model)?),
@@ -45,7 +57,8 @@ impl Planning {
             }
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
         };
-        Ok(Self { strategy, options: options.clone(), overlaid: None, search })
+        let (board, options) = (board.clone(), options.clone());
+        Ok(Self { board, strategy, options, overlaid: None, search, beyond: None })
     }
 
     /// The same with other things overlaid than the strategy's own.
@@ -55,40 +68,55 @@ impl Planning {
     }
 
     /// Works for about `units` on `model`, with which planning began; whether it is done. One is
-    /// some ten nanoseconds.
+    /// some ten nanoseconds. One way beyond SRAM is planned at once, whatever the units.
     ///
     /// # Errors
     /// [`PlanError`] if no plan exists whatever the memory.
     pub fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
-        self.search.advance(model, units)
+        if let Some(beyond) = &mut self.beyond {
+            return beyond.advance(model, &self.board, &self.options);
+        }
+        if !self.search.advance(model, units)? {
+            return Ok(false);
+        }
+        if self.strategy != Strategy::Auto {
+            return Ok(true);
+        }
+        let inside = self.inside(model)?;
+        Ok(self.beyond.insert(Beyond::new(inside)).is_done(&self.board))
     }
 
     /// How far it is.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        self.search.progress()
+        let ways = self.beyond.as_ref().map(|beyond| beyond.ways(&self.board));
+        Progress { ways, ..self.search.progress() }
     }
 
-    /// The plan on `board` of the model that planning began with; before planning is done the best
-    /// that has been found.
+    /// The plan of the model that planning began with; before planning is done the best that has
+    /// been found.
     ///
     /// # Errors
     /// [`PlanError`] if there is none.
-    pub fn finish(self, model: &Model, board: &Board) -> Result<Planned, PlanError> {
-        let stages = self.search.stages();
-        let (found, bound) = self.search.finish(model)?;
-        let (strategy, options) = (self.strategy, &self.options);
-        let plan = strategy::plan_of(model, board, strategy, self.overlaid, options, found)?;
+    pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
+        match self.beyond.take() {
+            Some(beyond) => Ok(beyond.best()),
+            None => self.inside(model),
+        }
+    }
+
+    /// The plan of what the search has found.
+    fn inside(&self, model: &Model) -> Result<Planned, PlanError> {
+        let Self { board, strategy, options, overlaid, search, .. } = self;
+        let (found, bound) = search.found(model)?;
+        let plan = strategy::plan_of(model, board, *strategy, *overlaid, options, found)?;
         match strategy {
             Strategy::Swap => return swap::planned(plan, model, board, options),
-            Strategy::Stream => return stream::planned(model, board, strategy, options),
+            Strategy::Stream => return stream::planned(model, board, *strategy, options),
             _ => {}
         }
         let mut planned = described(plan, model, board, options, bound);
-        planned.report.stages = stages;
-        if strategy == Strategy::Auto && !planned.report.fits {
-            return strategy::beyond::best(planned, model, board, options);
-        }
+        planned.report.stages = search.stages();
         Ok(planned)
     }
 }

@@ -149,7 +149,7 @@ pub trait Search {
     /// The best that has been found for `model`, with what no plan of this strategy goes below;
     /// nothing: the order of the layers is the only one, and no placement goes below the largest
     /// sum of bytes that live at once.
-    fn finish(self: Box<Self>, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError>;
+    fn found(&self, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError>;
 }
 
 /// The plan of what a strategy has found; `overlaid` says what is overlaid if that is other than the

@@ -59,6 +59,8 @@ pub enum Progress {
         arena: Option<Bytes>,
         /// The bound.
         bound: Bytes,
+        /// Of the ways to plan beyond SRAM those that were tried, and all; nothing before.
+        ways: Option<[usize; 2]>,
     },
     /// Executed instructions so far, and the step of the core lane if an invoke is under way.
     Running {

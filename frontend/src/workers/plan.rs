@@ -90,17 +90,20 @@ impl Planner {
 }
 
 fn progress(planning: &Planning) -> String {
-    let Progress { arena, bound } = planning.progress();
+    let Progress { arena, bound, ways } = planning.progress();
     let bound = figures::binary(bound.0);
-    match arena {
-        Some(arena) => format!("Planning: {}, none below {bound}", figures::binary(arena.0)),
-        None => format!("Planning: none below {bound}"),
+    match (ways, arena) {
+        (Some([tried, all]), _) => format!("Planning: beyond SRAM, {tried} of {all} ways"),
+        (None, Some(arena)) => {
+            format!("Planning: {}, none below {bound}", figures::binary(arena.0))
+        }
+        (None, None) => format!("Planning: none below {bound}"),
     }
 }
 
 fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     let Job { settings, board, planning, is_compared } = job;
-    let mut planned = planning.finish(model, &board).map_err(|error| no_plan(&error))?;
+    let mut planned = planning.finish(model).map_err(|error| no_plan(&error))?;
     // The firmware sets the board's own clock.
     let is_imagined = !settings.is_of_the_board();
     let image = match (planned.report.fits, planned.report.runnable) {
@@ -178,14 +181,15 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
         frames: NonZeroU32::new(settings.frames()).unwrap_or(NonZeroU32::MIN),
         card: settings.card(&board),
     };
-    let planning = Planning::new(model, strategy, &options).map_err(|error| match error {
-        PlanError::NotAChain(_) => Trouble::new(
-            format!("The strategy '{strategy}' is for chains of layers"),
-            format!("{error}."),
-            "Choose the strategy 'reordered', which plans networks with branches.",
-        ),
-        error => cannot(&error),
-    })?;
+    let planning =
+        Planning::new(model, &board, strategy, &options).map_err(|error| match error {
+            PlanError::NotAChain(_) => Trouble::new(
+                format!("The strategy '{strategy}' is for chains of layers"),
+                format!("{error}."),
+                "Choose the strategy 'reordered', which plans networks with branches.",
+            ),
+            error => cannot(&error),
+        })?;
     if let Some(reason) = strategy.lacks(&board) {
         return Err(Trouble::new(
             format!("The strategy '{strategy}' needs what the board does not have"),
@@ -201,7 +205,7 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
 pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, Board), Trouble> {
     let (mut planning, board) = start(model, settings)?;
     while !planning.advance(model, SLICE).map_err(|error| cannot(&error))? {}
-    let planned = planning.finish(model, &board).map_err(|error| cannot(&error))?;
+    let planned = planning.finish(model).map_err(|error| cannot(&error))?;
     Ok((planned, board))
 }
 

@@ -108,6 +108,26 @@ fn a_newer_plan_takes_the_place_of_one_under_way() {
 }
 
 #[test]
+fn a_newer_plan_is_heard_between_two_ways_beyond_sram() {
+    let mut importer = Importer::default();
+    let mut planner = Planner::default();
+    let model = opened(&mut importer, &EXAMPLES[0]);
+    assert!(matches!(planner.begin(PlanRequest::Load, &[model]), Turn::Done(Ok(_))));
+    let auto = PlanSettings { strategy: "auto".to_owned(), ..settings(Some(1_000)) };
+    let mut turn = planner.begin(PlanRequest::Compare(auto), &[]);
+    loop {
+        match turn {
+            Turn::Working(text) if text.contains("beyond SRAM, 3 of ") => break,
+            Turn::Working(_) => turn = planner.go_on().unwrap(),
+            Turn::Done(_) => panic!("it planned all ways in one piece"),
+        }
+    }
+    let newest = planner.begin(PlanRequest::Plan(settings(None)), &[]);
+    let (reply, _) = to_the_end(&mut planner, newest).unwrap();
+    assert!(matches!(reply, PlanReply::Planned(_)));
+}
+
+#[test]
 fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
     let mut importer = Importer::default();
     let model = opened(&mut importer, &EXAMPLES[1]);

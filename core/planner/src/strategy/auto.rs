@@ -80,15 +80,16 @@ impl Search for Combining {
             Self::Reordering(reordering) => Progress { bound: Bytes(0), ..reordering.progress() },
             Self::Fused(improving) => Progress { bound: Bytes(0), ..improving.progress() },
             Self::Apart(improving, fused) => {
-                let Progress { arena, bound } = improving.progress();
-                Progress { arena, bound: fused.map_or(bound, |fused| fused.min(bound)) }
+                let apart = improving.progress();
+                let bound = fused.map_or(apart.bound, |fused| fused.min(apart.bound));
+                Progress { bound, ..apart }
             }
         }
     }
 
-    fn finish(self: Box<Self>, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
+    fn found(&self, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
         let bound = self.progress().bound;
-        let best = match *self {
+        let best = match self {
             Self::Reordering(reordering) => reordering.best(model)?,
             Self::Fused(improving) | Self::Apart(improving, _) => improving.best().clone(),
         };

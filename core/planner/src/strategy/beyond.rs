@@ -8,7 +8,7 @@ use crate::planning::described;
 use crate::{Options, PlanError, Planned, stream};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::Bytes;
+use tilewright_plan::{Bytes, Plan};
 
 /// What may be overlaid, and in which part of the budget, in eighths, tiles of inputs and outputs lie.
 const OVERLAID: [(Overlaid, u64); 8] = [
@@ -21,45 +21,110 @@ const OVERLAID: [(Overlaid, u64); 8] = [
     (Overlaid::ALL_IN_PARTS, 6),
     (Overlaid::ALL_IN_PARTS, 4),
 ];
-/// The fastest plan that fits and runs, of those from external memory; else what is streamed from the
-/// card, if the board has one; else `inside`, which does not fit SRAM.
-///
-/// # Errors
-/// [`PlanError`] if a tensor cannot be planned.
-pub fn best(
+
+/// The search, one way after the other: all operands in external memory, what may be overlaid, and
+/// last the schedule for a card.
+pub struct Beyond {
+    /// The best in SRAM.
     inside: Planned,
-    model: &Model,
-    board: &Board,
-    options: &Options,
-) -> Result<Planned, PlanError> {
-    if !inside.report.runnable {
-        return Ok(inside);
+    /// The fastest that fits and runs.
+    best: Option<Planned>,
+    /// The plan that is overlaid.
+    external: Option<Plan>,
+    tried: usize,
+}
+
+/// A way to plan.
+enum Way {
+    External,
+    Overlaid(Overlaid, u64),
+    Streamed,
+}
+
+impl Beyond {
+    /// Begins with the best in SRAM.
+    pub const fn new(inside: Planned) -> Self {
+        Self { inside, best: None, external: None, tried: 0 }
     }
-    let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
-    let mut best: Option<Planned> = None;
-    if external::obstacle(board).is_none() {
-        let mut placing = Placing::new(model)?;
-        while !placing.advance(model, u64::MAX)? {}
-        let (found, _) = Box::new(placing).finish(model)?;
-        let external = external::plan(model, board, found)?;
-        let overlaid = OVERLAID.into_iter().filter(|_| overlay::obstacle(board).is_none());
-        let overlaid = overlaid.map(|(what, eighths)| {
-            let of_tiles = Bytes(budget.0 / 8 * eighths);
-            overlay::overlay_within(external.clone(), board, [budget, of_tiles], what)
-        });
-        for mut plan in std::iter::once(external.clone()).chain(overlaid) {
-            plan.board.clone_from(&board.id);
-            Strategy::Auto.name().clone_into(&mut plan.strategy);
-            let made = described(plan, model, board, options, None);
-            let key = |planned: &Planned| planned.timeline.end();
-            if made.report.fits && best.as_ref().is_none_or(|best| key(&made) < key(best)) {
-                best = Some(made);
+
+    /// The ways that a board allows, where there is need of them.
+    fn all(&self, board: &Board) -> Vec<Way> {
+        let mut ways = Vec::new();
+        if self.inside.report.fits || !self.inside.report.runnable {
+            return ways;
+        }
+        if external::obstacle(board).is_none() {
+            ways.push(Way::External);
+            if overlay::obstacle(board).is_none() {
+                ways.extend(OVERLAID.map(|(what, eighths)| Way::Overlaid(what, eighths)));
             }
         }
+        ways.extend(board.slot.is_some().then_some(Way::Streamed));
+        ways
     }
-    if best.is_some() || board.slot.is_none() {
-        return Ok(best.unwrap_or(inside));
+
+    /// Ways that were tried, and all.
+    pub fn ways(&self, board: &Board) -> [usize; 2] {
+        [self.tried, self.all(board).len()]
     }
-    let streamed = stream::planned(model, board, Strategy::Auto, options);
-    Ok(streamed.ok().filter(|planned| planned.report.fits).unwrap_or(inside))
+
+    /// Whether all ways were tried.
+    pub fn is_done(&self, board: &Board) -> bool {
+        self.tried >= self.all(board).len()
+    }
+
+    /// Tries the next way; whether it was the last.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a tensor cannot be planned.
+    pub fn advance(
+        &mut self,
+        model: &Model,
+        board: &Board,
+        options: &Options,
+    ) -> Result<bool, PlanError> {
+        let way = self.all(board).into_iter().nth(self.tried);
+        self.tried += 1;
+        let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+        match way {
+            None => return Ok(true),
+            Some(Way::External) => {
+                let (found, _) = Placing::new(model)?.found(model)?;
+                let external = external::plan(model, board, found)?;
+                self.external = Some(external.clone());
+                self.consider(external, model, board, options);
+            }
+            Some(Way::Overlaid(what, eighths)) => {
+                if let Some(external) = self.external.clone() {
+                    let of_tiles = Bytes(budget.0 / 8 * eighths);
+                    let plan = overlay::overlay_within(external, board, [budget, of_tiles], what);
+                    self.consider(plan, model, board, options);
+                }
+            }
+            Some(Way::Streamed) => {
+                if self.best.is_none() {
+                    let streamed = stream::planned(model, board, Strategy::Auto, options);
+                    self.best = streamed.ok().filter(|planned| planned.report.fits);
+                }
+            }
+        }
+        Ok(self.is_done(board))
+    }
+
+    /// Keeps a plan if it fits and is the fastest.
+    fn consider(&mut self, mut plan: Plan, model: &Model, board: &Board, options: &Options) {
+        plan.board.clone_from(&board.id);
+        Strategy::Auto.name().clone_into(&mut plan.strategy);
+        let made = described(plan, model, board, options, None);
+        let key = |planned: &Planned| planned.timeline.end();
+        if made.report.fits && self.best.as_ref().is_none_or(|best| key(&made) < key(best)) {
+            self.best = Some(made);
+        }
+    }
+
+    /// The fastest plan that fits and runs, of those from external memory; else what is streamed
+    /// from the card; else the best in SRAM, which may not fit.
+    pub fn best(self) -> Planned {
+        self.best.unwrap_or(self.inside)
+    }
 }

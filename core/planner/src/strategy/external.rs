@@ -64,8 +64,8 @@ impl Search for Placing {
         Progress::default()
     }
 
-    fn finish(self: Box<Self>, _: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
-        Ok((self.0, Some(Bytes(0))))
+    fn found(&self, _: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
+        Ok((self.0.clone(), Some(Bytes(0))))
     }
 }
 

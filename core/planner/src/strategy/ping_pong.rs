@@ -71,15 +71,15 @@ impl Search for Placing {
     }
 
     fn progress(&self) -> Progress {
-        Progress { arena: Some(self.found.arranged.height), bound: Bytes(0) }
+        Progress { arena: Some(self.found.arranged.height), ..Progress::default() }
     }
 
     fn stages(&self) -> Vec<Stage> {
         self.stages.clone()
     }
 
-    fn finish(self: Box<Self>, _: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
-        Ok((self.found, None))
+    fn found(&self, _: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
+        Ok((self.found.clone(), None))
     }
 }
 

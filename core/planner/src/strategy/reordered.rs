@@ -74,13 +74,13 @@ impl Search for Reordering {
         match self {
             Self::Apart(_, joint) => {
                 let arena = joint.best().map(|best| best.solution.height);
-                Progress { arena, bound: Bytes(0) }
+                Progress { arena, ..Progress::default() }
             }
             Self::Sharing(improving) => improving.progress(),
         }
     }
 
-    fn finish(self: Box<Self>, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
+    fn found(&self, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
         let bound = self.progress().bound;
         Ok((self.best(model)?, Some(bound)))
     }

@@ -35,7 +35,7 @@ impl Search for Placing {
         Progress::default()
     }
 
-    fn finish(self: Box<Self>, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
-        Ok((self.0.map_or_else(|| plan(model), Ok)?, None))
+    fn found(&self, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
+        Ok((self.0.clone().map_or_else(|| plan(model), Ok)?, None))
     }
 }

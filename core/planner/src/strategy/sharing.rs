@@ -127,7 +127,8 @@ impl Improving {
 
     /// How far it is.
     pub fn progress(&self) -> Progress {
-        Progress { arena: Some(self.best.arranged.height), bound: self.bound() }
+        let arena = Some(self.best.arranged.height);
+        Progress { arena, bound: self.bound(), ..Progress::default() }
     }
 }
 

@@ -22,7 +22,7 @@ impl Search for Placing {
         Progress::default()
     }
 
-    fn finish(self: Box<Self>, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
+    fn found(&self, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
         let layers = lower::layers(model);
         let mut tensors = lower::tensors(model, &layers)?;
         let mut height = Bytes(0);

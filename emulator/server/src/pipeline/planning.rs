@@ -31,7 +31,7 @@ pub fn checked_plan(
 ) -> Result<Planned, Problem> {
     cancel.check()?;
     progress(Progress::Stage(Stage::Planning));
-    let planning = Planning::new(model, strategy, options).map_err(no_plan)?;
+    let planning = Planning::new(model, board, strategy, options).map_err(no_plan)?;
     finished(planning, model, board, progress, cancel)
 }
 
@@ -48,7 +48,7 @@ pub fn overlaid_plan(
     cancel: &Cancel,
 ) -> Result<Planned, Problem> {
     cancel.check()?;
-    let planning = Planning::new(model, Strategy::Overlay, options).map_err(no_plan)?;
+    let planning = Planning::new(model, board, Strategy::Overlay, options).map_err(no_plan)?;
     finished(planning.overlaying(overlaid), model, board, progress, cancel)
 }
 
@@ -61,10 +61,10 @@ fn finished(
 ) -> Result<Planned, Problem> {
     while !planning.advance(model, SLICE).map_err(no_plan)? {
         cancel.check()?;
-        let tilewright_planner::Progress { arena, bound } = planning.progress();
-        progress(Progress::Planning { arena, bound });
+        let tilewright_planner::Progress { arena, bound, ways } = planning.progress();
+        progress(Progress::Planning { arena, bound, ways });
     }
-    let planned = planning.finish(model, board).map_err(no_plan)?;
+    let planned = planning.finish(model).map_err(no_plan)?;
     if planned.report.fits {
         cancel.check()?;
         progress(Progress::Stage(Stage::Checking));

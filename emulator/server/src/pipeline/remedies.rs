@@ -205,6 +205,51 @@ mod tests {
     use super::*;
 
     #[test]
+    fn ways_beyond_sram_are_told_and_can_be_cancelled() {
+        let network = zoo::network("lenet5").unwrap();
+        let prepared =
+            zoo::analytic(&network, &Bounds::default(), &mut |_| {}, &Cancel::default()).unwrap();
+        let (model, board) = (&prepared.model, tilewright_board::find("stm32f746g-disco").unwrap());
+        let sram = Some(tilewright_plan::Bytes(1_000));
+        let options = &Options { sram, ..Options::default() };
+        let small = || {
+            checked_plan(
+                model,
+                &board,
+                Strategy::Resident,
+                options,
+                &mut |_| {},
+                &Cancel::default(),
+            )
+        };
+        let asked = Asked { model, network: None, board: &board, options };
+        let (mut told, cancel) = (Vec::new(), Cancel::default());
+        let mut plan = small().unwrap();
+        let mut tell = |progress| {
+            if let Progress::Planning { ways: Some(ways), .. } = progress {
+                told.push(ways);
+            }
+        };
+        find_remedies(&asked, &mut [&mut plan], &mut tell, &cancel).unwrap();
+        let all = told[0][1];
+        assert!(all > 5 && (0..all).all(|tried| told.contains(&[tried, all])), "{told:?}");
+        // Asked for an end between two ways, it ends there.
+        let mut seen = 0;
+        let mut stop = |progress| {
+            if let Progress::Planning { ways: Some([tried, _]), .. } = progress {
+                seen = tried;
+                if tried == 2 {
+                    cancel.cancel();
+                }
+            }
+        };
+        let mut plan = small().unwrap();
+        let stopped = find_remedies(&asked, &mut [&mut plan], &mut stop, &cancel);
+        assert!(stopped.is_err_and(|problem| problem.kind == crate::Blame::Cancelled));
+        assert_eq!(seen, 2);
+    }
+
+    #[test]
     fn sizes_grow_and_end_below_the_present_one() {
         let network = zoo::network("mobilenet-v2-w0.35-r96").unwrap();
         let [widths, resolutions] = smaller_sizes(&network);
