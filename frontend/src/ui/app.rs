@@ -229,8 +229,10 @@ impl App {
                 }
                 if let Some(plan) = &state.plan {
                     if shows(View::Memory) {
-                        <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit} {selected}
-                            {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
+                        <Later>
+                            <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit} {selected}
+                                {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
+                        </Later>
                     }
                     if shows(View::Schedule) {
                         <Later>
@@ -248,53 +250,65 @@ impl App {
                         </Later>
                     }
                     if shows(View::Layers) {
-                        <LayersPanel plan={Rc::clone(plan)} {counts} sort={state.sort} {lit} {is_stale}
-                            filter={state.filter.clone()} on={on.clone()}
-                            is_maximised={view == View::Layers} />
+                        <Later>
+                            <LayersPanel plan={Rc::clone(plan)} {counts} sort={state.sort} {lit} {is_stale}
+                                filter={state.filter.clone()} on={on.clone()}
+                                is_maximised={view == View::Layers} />
+                        </Later>
                     }
                 }
                 if shows(View::Quantisation) {
-                    <QuantisationPanel model={Rc::clone(model)} quantising={state.quantising.clone()}
-                        facts={state.quantisation.facts.clone()} sort={state.quantisation.sort}
-                        is_quantising={state.is_requantising()}
-                        is_examining={state.task(Job::Examine).is_some()}
-                        trouble={state.trouble(Place::Quantisation).cloned()}
-                        plan={state.plan.clone()} {lit} on={on.clone()}
-                        is_maximised={view == View::Quantisation} on_samples={self.on_samples.clone()} />
+                    <Later>
+                        <QuantisationPanel model={Rc::clone(model)} quantising={state.quantising.clone()}
+                            facts={state.quantisation.facts.clone()} sort={state.quantisation.sort}
+                            is_quantising={state.is_requantising()}
+                            is_examining={state.task(Job::Examine).is_some()}
+                            trouble={state.trouble(Place::Quantisation).cloned()}
+                            plan={state.plan.clone()} {lit} on={on.clone()}
+                            is_maximised={view == View::Quantisation} on_samples={self.on_samples.clone()} />
+                    </Later>
                 }
                 if shows(View::Run) {
-                    <RunPanel origin={model.origin.clone()}
-                        calibration={model.facts.calibration} plan={state.plan.clone()}
-                        server={state.server.clone()} input={state.input.clone()}
-                        picture={self.session.picture()} run={state.run.clone()}
-                        can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit}
-                        {is_stale} is_maximised={view == View::Run} on={on.clone()}
-                        on_input={self.on_input.clone()} />
+                    <Later>
+                        <RunPanel origin={model.origin.clone()}
+                            calibration={model.facts.calibration} plan={state.plan.clone()}
+                            server={state.server.clone()} input={state.input.clone()}
+                            picture={self.session.picture()} run={state.run.clone()}
+                            can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit}
+                            {is_stale} is_maximised={view == View::Run} on={on.clone()}
+                            on_input={self.on_input.clone()} />
+                    </Later>
                 }
                 if let Some(plan) = &state.plan {
                     if shows(View::Compare) {
-                        <ComparePanel model={plan.report.model.clone()} plans={state.plans()}
-                            strategies={Rc::clone(&state.strategies)}
-                            settings={plan.settings.clone()} on={on.clone()}
-                            is_maximised={view == View::Compare} />
+                        <Later>
+                            <ComparePanel model={plan.report.model.clone()} plans={state.plans()}
+                                strategies={Rc::clone(&state.strategies)}
+                                settings={plan.settings.clone()} on={on.clone()}
+                                is_maximised={view == View::Compare} />
+                        </Later>
                     }
                     if shows(View::Walk) {
-                        <WalkPanel model={plan.report.model.clone()} plans={state.plans()}
-                            strategies={Rc::clone(&state.strategies)}
-                            settings={plan.settings.clone()} {lit} {selected} on={on.clone()}
-                            is_maximised={view == View::Walk} />
+                        <Later>
+                            <WalkPanel model={plan.report.model.clone()} plans={state.plans()}
+                                strategies={Rc::clone(&state.strategies)}
+                                settings={plan.settings.clone()} {lit} {selected} on={on.clone()}
+                                is_maximised={view == View::Walk} />
+                        </Later>
                     }
                     if shows(View::Firmware) {
-                        <FirmwarePanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)}
-                            package={state.package.clone()} downloads={self.session.downloads()}
-                            image={self.session.image_download()} {is_stale}
-                            trouble={state.trouble(Place::Firmware).cloned()}
-                            can_reorder={state.reorderable().is_some()}
-                            is_reordering={state.task(Job::Reorder).is_some()}
-                            reordered={state.reordered.clone()}
-                            reordered_file={self.session.reordered_download()}
-                            is_busy={state.task(Job::Package).is_some()} on={on}
-                            is_maximised={view == View::Firmware} />
+                        <Later>
+                            <FirmwarePanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)}
+                                package={state.package.clone()} downloads={self.session.downloads()}
+                                image={self.session.image_download()} {is_stale}
+                                trouble={state.trouble(Place::Firmware).cloned()}
+                                can_reorder={state.reorderable().is_some()}
+                                is_reordering={state.task(Job::Reorder).is_some()}
+                                reordered={state.reordered.clone()}
+                                reordered_file={self.session.reordered_download()}
+                                is_busy={state.task(Job::Package).is_some()} on={on}
+                                is_maximised={view == View::Firmware} />
+                        </Later>
                     }
                 }
             </div>

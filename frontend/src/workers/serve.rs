@@ -1,6 +1,6 @@
 //! The loop of a worker: requests in, replies out.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gloo::timers::callback::Timeout;
@@ -40,11 +40,37 @@ pub trait Sliced: 'static {
     fn go_on(&mut self) -> Option<Turn<Self::Answer>>;
 }
 
+/// Milliseconds between two words of progress: each makes the page draw.
+const BETWEEN_WORDS_MS: f64 = 100.0;
+
+/// When progress was told last.
+#[derive(Default)]
+struct Pace(Cell<f64>);
+
+impl Pace {
+    /// A request has begun: its first word goes out at once.
+    fn restart(&self) {
+        self.0.set(0.0);
+    }
+
+    /// Whether it is time for another word, which then counts as told.
+    fn is_due(&self) -> bool {
+        let now = js_sys::Date::now();
+        // A clock that was set back holds up no more than one word.
+        let is_due = !(0.0..BETWEEN_WORDS_MS).contains(&(now - self.0.get()));
+        if is_due {
+            self.0.set(now);
+        }
+        is_due
+    }
+}
+
 /// A worker in slices, and the number of the request that it works on.
 struct Slices<W> {
     worker: W,
     request: u32,
     is_called: bool,
+    pace: Pace,
 }
 
 /// Answers every request with `worker`, one slice after the other. Returns at once; the worker goes
@@ -52,7 +78,8 @@ struct Slices<W> {
 pub fn serve_in_slices<W: Sliced>(worker: W) {
     let Ok(scope) = js_sys::global().dyn_into::<DedicatedWorkerGlobalScope>() else { return };
     say_last_words::<W::Answer>(&scope);
-    let slices = Rc::new(RefCell::new(Slices { worker, request: 0, is_called: false }));
+    let pace = Pace::default();
+    let slices = Rc::new(RefCell::new(Slices { worker, request: 0, is_called: false, pace }));
     let to = scope.clone();
     let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
         let (request, body, buffers) = match wire::unpack::<W::Request>(event.data()) {
@@ -62,7 +89,9 @@ pub fn serve_in_slices<W: Sliced>(worker: W) {
         let buffers: Vec<_> = buffers.iter().map(Uint8Array::to_vec).collect();
         let turn = slices.borrow_mut().worker.begin(body, &buffers);
         if matches!(turn, Turn::Working(_)) {
-            slices.borrow_mut().request = request;
+            let mut slices = slices.borrow_mut();
+            slices.request = request;
+            slices.pace.restart();
         }
         answer(&to, request, turn, &slices);
     });
@@ -83,7 +112,9 @@ fn answer<W: Sliced>(
         Turn::Done(Ok((result, buffers))) => post(to, request, &Reply::Done(result), &buffers),
         Turn::Done(Err(trouble)) => post::<W::Answer>(to, request, &Reply::Failed(trouble), &[]),
         Turn::Working(text) => {
-            post::<W::Answer>(to, request, &Reply::Progress(text), &[]);
+            if slices.borrow().pace.is_due() {
+                post::<W::Answer>(to, request, &Reply::Progress(text), &[]);
+            }
             if std::mem::replace(&mut slices.borrow_mut().is_called, true) {
                 return;
             }
@@ -119,7 +150,12 @@ where
             Err(error) => return post::<R>(&to, 0, &Reply::Crashed(error.0), &[]),
         };
         let buffers = buffers.iter().map(Uint8Array::to_vec).collect();
-        let say = |text: &str| post::<R>(&to, request, &Reply::Progress(text.to_owned()), &[]);
+        let pace = Pace::default();
+        let say = |text: &str| {
+            if pace.is_due() {
+                post::<R>(&to, request, &Reply::Progress(text.to_owned()), &[]);
+            }
+        };
         match handle(body, buffers, &say) {
             Ok((result, buffers)) => post(&to, request, &Reply::Done(result), &buffers),
             Err(trouble) => post::<R>(&to, request, &Reply::Failed(trouble), &[]),

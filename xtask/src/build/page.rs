@@ -49,7 +49,9 @@ pub fn build(project: &Project) -> Result<()> {
     command.args(["--skip-version-check", "build", "--release"]);
     command.env("CARGO_TARGET_DIR", project.target(Workspace::Main));
     // Separated as cargo wants it, since paths may hold spaces.
-    let flags = Remapped::new(project, Workspace::Main)?.flags()?;
+    let mut flags = Remapped::new(project, Workspace::Main)?.flags()?;
+    // Every browser has had vectors since 2023; calibrating needs them.
+    flags.extend(["-C".to_owned(), "target-feature=+simd128".to_owned()]);
     command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")).env_remove("RUSTFLAGS");
     // trunk refuses the value 1, which is the usual one.
     command.env_remove("NO_COLOR");
