@@ -27,6 +27,7 @@ use crate::message::{
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
+use crate::view_model::steps::{Step, spoken, stepped};
 pub use compare::{Compare, Plans, Tried};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
@@ -183,6 +184,9 @@ pub enum Event {
     Select(Selection),
     /// Keys moved the selection here, where there is this to say.
     Reach(Selection, String),
+    /// A key goes a step from the present selection, which what is drawn may lag behind; address of
+    /// the arena, if it is to be said.
+    Step(Step, Option<u32>),
     /// The pointer is over something, or nothing.
     Hover(Selection),
     /// A column's head was clicked.
@@ -391,6 +395,7 @@ impl State {
                 self.said = text;
                 self.took_ms = None;
             }
+            Event::Step(step, address) => self.step(step, address, effects),
             Event::Hover(selection) => self.hovered = selection,
             Event::SortBy(column) => self.sort = self.sort.clicked(column),
             Event::Filter(text) => self.filter = text,
@@ -416,6 +421,13 @@ impl State {
             Event::Say(text) => self.said = text,
             Event::Tick => {}
         }
+    }
+
+    fn step(&mut self, step: Step, address: Option<u32>, effects: &mut Vec<Effect>) {
+        let Some(plan) = &self.plan else { return };
+        let to = stepped(plan, self.selected, step);
+        let said = spoken(plan, to, address);
+        self.apply(Event::Reach(to, said), effects);
     }
 
     fn start(&mut self, fragment: Fragment, theme: Theme, effects: &mut Vec<Effect>) {

@@ -388,6 +388,15 @@ fn keys_move_the_selection_and_say_where_it_is() {
 }
 
 #[test]
+fn steps_count_even_if_nothing_was_drawn_between_them() {
+    let mut state = ready();
+    state.update(Event::Step(Step::On, None));
+    state.update(Event::Step(Step::On, None));
+    assert_eq!(state.lit(), Selection::layer(1));
+    assert!(state.said.starts_with("Operator 2 of"), "{}", state.said);
+}
+
+#[test]
 fn a_run_is_compared_layer_by_layer() {
     let mut state = ready();
     assert!(state.can_run());

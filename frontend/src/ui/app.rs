@@ -230,7 +230,7 @@ impl App {
                 if let Some(plan) = &state.plan {
                     if shows(View::Memory) {
                         <Later>
-                            <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit} {selected}
+                            <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit}
                                 {is_stale} on={on.clone()} is_maximised={view == View::Memory} />
                         </Later>
                     }
@@ -245,7 +245,7 @@ impl App {
                     }
                     if shows(View::Roofline) {
                         <Later>
-                            <RooflinePanel plan={Rc::clone(plan)} counts={counts.clone()} {lit} {selected}
+                            <RooflinePanel plan={Rc::clone(plan)} counts={counts.clone()} {lit}
                                 {is_stale} on={on.clone()} is_maximised={view == View::Roofline} />
                         </Later>
                     }

@@ -1,16 +1,13 @@
 //! What charts share: their width, patterns, and keys.
 
-use std::rc::Rc;
-
 use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{HtmlElement, ResizeObserver};
 use yew::prelude::*;
 
-use crate::message::PlanFacts;
-use crate::state::{Event, Selection};
+use crate::state::Event;
 use crate::view_model::figures::fixed;
-use crate::view_model::steps::{Step, spoken, stepped};
+use crate::view_model::steps::Step;
 
 /// The width of an element in CSS pixels; 0 until it is known. An element that is not there from the
 /// beginning is looked for when `is_there` changes.
@@ -95,9 +92,6 @@ pub struct Chart<'p> {
     pub label: &'p str,
     /// Its test id.
     pub id: &'static str,
-    pub plan: &'p Rc<PlanFacts>,
-    /// Where the selection is.
-    pub selected: Selection,
     /// Address of the arena, if the board has firmware.
     pub address: Option<u32>,
     pub on: &'p Callback<Event>,
@@ -106,16 +100,15 @@ pub struct Chart<'p> {
 impl Chart<'_> {
     /// The frame around a drawing.
     pub fn around(self, drawing: Html) -> Html {
-        let Self { node, label, id, plan, selected, address, on } = self;
+        let Self { node, label, id, address, on } = self;
         let keys = "Left and right arrow keys go from operator to operator, up and down among its \
                     tensors.";
-        let (plan, on) = (Rc::clone(plan), on.clone());
+        let on = on.clone();
         let onkeydown = Callback::from(move |event: KeyboardEvent| {
             let is_plain = !(event.ctrl_key() || event.meta_key() || event.alt_key());
             let Some(step) = Step::of_key(&event.key()).filter(|_| is_plain) else { return };
             event.prevent_default();
-            let to = stepped(&plan, selected, step);
-            on.emit(Event::Reach(to, spoken(&plan, to, address)));
+            on.emit(Event::Step(step, address));
         });
         html! {
             <div class="chart" ref={node} tabindex="0" role="application"

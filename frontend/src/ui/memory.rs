@@ -30,8 +30,6 @@ pub struct Props {
     pub plan: Rc<PlanFacts>,
     pub boards: Rc<Vec<Board>>,
     pub lit: Selection,
-    /// What was chosen, whatever the pointer is over.
-    pub selected: Selection,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -86,15 +84,7 @@ pub fn MemoryPanel(props: &Props) -> Html {
     if view.has_scratch() {
         entries.push(("scratch", "scratch".into()));
     }
-    let frame = Chart {
-        node,
-        label: &view.summary,
-        id: "memory-chart",
-        plan: &props.plan,
-        selected: props.selected,
-        address,
-        on: &props.on,
-    };
+    let frame = Chart { node, label: &view.summary, id: "memory-chart", address, on: &props.on };
     html! {
         <Panel view={View::Memory} is_maximised={props.is_maximised} on={props.on.clone()}
             is_stale={props.is_stale} {actions}>

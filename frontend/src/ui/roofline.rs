@@ -32,8 +32,6 @@ pub struct Props {
     /// Counts of the last run of this plan.
     pub counts: Option<Rc<Vec<LayerCount>>>,
     pub lit: Selection,
-    /// What was chosen, whatever the pointer is over.
-    pub selected: Selection,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
@@ -72,15 +70,8 @@ pub fn RooflinePanel(props: &Props) -> Html {
     } else {
         html! {}
     };
-    let frame = Chart {
-        node,
-        label: &view.summary(),
-        id: "roofline",
-        plan: &props.plan,
-        selected: props.selected,
-        address: None,
-        on: &props.on,
-    };
+    let frame =
+        Chart { node, label: &view.summary(), id: "roofline", address: None, on: &props.on };
     html! {
         <Panel view={View::Roofline} is_maximised={props.is_maximised} on={props.on.clone()}
             is_stale={props.is_stale} {actions}>

@@ -17,7 +17,7 @@ use crate::message::PlanFacts;
 use crate::state::{Event, Outcome, Selection};
 use crate::view_model::figures;
 use crate::view_model::layers::Family;
-use crate::view_model::steps::{Step, spoken, stepped};
+use crate::view_model::steps::Step;
 use crate::view_model::timeline::{CLASSES, Lanes, STALL, family_of, lanes, layer_words};
 use drawing::{drawing, held_at, room_of, under};
 use look::{Look, Turn, use_wheel};
@@ -180,7 +180,7 @@ fn onkeydown(
     look: &UseReducerDispatcher<Look>,
     end_us: f64,
 ) -> Callback<KeyboardEvent> {
-    let (plan, selected, on) = (Rc::clone(&props.plan), props.selected, props.on.clone());
+    let on = props.on.clone();
     let look = look.clone();
     Callback::from(move |event: KeyboardEvent| {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
@@ -200,8 +200,7 @@ fn onkeydown(
             look.dispatch(turn);
         } else if let Some(step) = Step::of_key(&key).filter(|step| !step.is_among_tensors()) {
             event.prevent_default();
-            let to = stepped(&plan, selected, step);
-            on.emit(Event::Reach(to, spoken(&plan, to, None)));
+            on.emit(Event::Step(step, None));
         }
     })
 }
