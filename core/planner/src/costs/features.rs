@@ -4,9 +4,12 @@
 //! turns of an inner loop, not products of one output.
 
 mod conv;
+mod copied;
 mod depthwise;
 mod paired;
+mod sums;
 
+use copied::{COPIED, FILLED, copies};
 use tilewright_plan::{Kernel, Op, Tile, View};
 
 /// A feature's name and value.
@@ -16,8 +19,6 @@ pub type Feature = (&'static str, u64);
 const BLOCK: u64 = 4;
 /// Channels whose sums a depthwise convolution holds together.
 const DEPTHWISE_BLOCK: u64 = 32;
-/// Channels whose sums an average pool or a mean holds together.
-const SUM_BLOCK: u64 = 16;
 /// Elements that a byte stands for at once where it is broadcast.
 const REPEATED: u64 = 64;
 
@@ -277,64 +278,6 @@ impl<'a> Step<'a> {
         ]);
     }
 
-    fn average_pool(&self, features: &mut Vec<Feature>) {
-        let [rows, columns] = self.taps();
-        features.extend([("rows", self.rows), ("pixels", self.pixels)]);
-        let whole_rows = columns.all == columns.positions * u64::from(self.input.w);
-        let even = whole_rows && self.op.dilation[0] == 1 && self.has_even_rows();
-        let runs = if even { self.pixels } else { rows.all * columns.positions };
-        let (whole, rest) = match self.channels {
-            // A short last block is made as long as the others.
-            SUM_BLOCK.. => (self.channels.div_ceil(SUM_BLOCK), 0),
-            few => (0, few),
-        };
-        self.sums(features, [whole, rest], runs, rows.all * columns.all);
-        features.push(("few_elements", self.pixels * rest));
-    }
-
-    /// Whether the input's rows follow each other without gap.
-    fn has_even_rows(&self) -> bool {
-        u64::from(self.input.row_pitch)
-            == u64::from(self.input.w) * u64::from(self.input.column_pitch)
-    }
-
-    /// Sums of whole blocks of channels, and of some more channels, over pixels that stand in runs.
-    fn sums(&self, features: &mut Vec<Feature>, [whole, rest]: [u64; 2], runs: u64, pixels: u64) {
-        let few = u64::from(rest > 0);
-        features.extend([
-            ("blocks", self.pixels * whole),
-            ("block_runs", runs * whole),
-            ("block_taps", pixels * whole),
-            ("few_blocks", self.pixels * few),
-            ("few_runs", runs * few),
-            ("few_taps", pixels * few),
-            ("few_sums", pixels * rest),
-        ]);
-    }
-
-    fn mean(&self, features: &mut Vec<Feature>) {
-        let [over_rows, over_columns, over_channels] = self.op.over();
-        let rows = if over_rows { u64::from(self.input.h) } else { 1 };
-        let columns = if over_columns { u64::from(self.input.w) } else { 1 };
-        features.extend([("rows", self.rows), ("pixels", self.pixels)]);
-        let even = columns == u64::from(self.input.w) && self.has_even_rows();
-        let runs = if even { self.pixels } else { self.pixels * rows };
-        let channels = u64::from(self.input.c);
-        let (whole, rest) = match channels {
-            SUM_BLOCK.. if !over_channels => (channels.div_ceil(SUM_BLOCK), 0),
-            channels => (channels / SUM_BLOCK, channels % SUM_BLOCK),
-        };
-        self.sums(features, [whole, rest], runs, self.pixels * rows * columns);
-        if over_channels {
-            features.push(("totals", self.pixels * channels));
-        } else {
-            features.extend([
-                ("block_elements", self.pixels * whole * SUM_BLOCK),
-                ("few_elements", self.pixels * rest),
-            ]);
-        }
-    }
-
     fn pad(&self, features: &mut Vec<Feature>) {
         let inside = |axis: usize, first: i16, count: u16| {
             let start = i64::from(first) + i64::from(self.op.padding[axis]);
@@ -395,7 +338,7 @@ impl<'a> Step<'a> {
         let runs = self.runs(is_dense(&self.input) && is_dense(&self.output));
         features.extend([("rows", self.rows), ("runs", runs)]);
         if same_scale {
-            copies(features, &COPIED, runs, self.elements / runs.max(1));
+            self.copied_runs(features, self.elements / runs.max(1));
             if self.is_clamped() {
                 features.extend([("clamped_runs", runs), ("clamped", self.elements)]);
             }
@@ -437,38 +380,23 @@ impl<'a> Step<'a> {
 
     fn arg_max(&self, features: &mut Vec<Feature>) {
         let [rows, columns, _] = self.op.over();
-        let (name, depth) = match (rows, columns) {
+        // A step down looks for its row again.
+        let (name, count) = match (rows, columns) {
             (true, _) => ("down", u64::from(self.input.h)),
-            (_, true) => ("across", u64::from(self.input.w)),
-            _ => ("deep", u64::from(self.input.c)),
+            (_, true) => ("along", u64::from(self.input.w)),
+            _ => ("along", u64::from(self.input.c)),
         };
-        let results = self.elements / 4;
-        features.extend([("pixels", self.pixels), ("results", results), (name, results * depth)]);
+        let (results, more) = (self.elements / 4, count.saturating_sub(1));
+        features.extend([
+            ("rows", self.rows),
+            ("pixels", self.pixels),
+            ("results", results),
+            ("compared_results", if more > 0 { results } else { 0 }),
+            (name, results * more),
+        ]);
     }
 }
 
 fn is_dense(view: &View) -> bool {
     view.column_pitch == view.c
-}
-
-/// Features of copying runs of bytes: bytes of short runs, long runs and their words, and the same
-/// of long runs that are no whole words, and so begin anywhere in a word.
-const COPIED: [&str; 5] =
-    ["copied_short", "copied_runs", "copied_words", "copied_odd_runs", "copied_odd_words"];
-/// Features of filling runs of bytes.
-const FILLED: [&str; 5] =
-    ["filled_short", "filled_runs", "filled_words", "filled_odd_runs", "filled_odd_words"];
-
-/// Runs of fewer bytes are copied and filled byte by byte.
-const LONG: u64 = 16;
-
-fn copies(features: &mut Vec<Feature>, names: &[&'static str; 5], runs: u64, bytes: u64) {
-    let [short, long, words, odd, odd_words] = *names;
-    if bytes < LONG {
-        features.push((short, runs * bytes));
-    } else if bytes.is_multiple_of(4) {
-        features.extend([(long, runs), (words, runs * (bytes / 4))]);
-    } else {
-        features.extend([(odd, runs), (odd_words, runs * (bytes / 4))]);
-    }
 }
