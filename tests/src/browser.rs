@@ -37,6 +37,10 @@ const SAVED: &str = "
     };
     document.querySelector(`[data-testid='${arguments[0]}']`).click();";
 
+/// Times that ChromeDriver is started: between choosing a free port and taking it, another process
+/// may take the port.
+const STARTS: usize = 4;
+
 /// A browser that ends with this value.
 pub struct Browser {
     driver: Child,
@@ -49,29 +53,38 @@ fn found(variable: &str, default: &str) -> String {
     env::var(variable).unwrap_or_else(|_| default.to_owned())
 }
 
+/// Starts ChromeDriver; it and its port, or nothing if it ended.
+fn start_driver() -> Option<(Child, u16)> {
+    let mut driver = Command::new(found("TILEWRIGHT_CHROMEDRIVER", "/usr/bin/chromedriver"))
+        .arg("--port=0")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap_or_else(|e| panic!("chromedriver: {e}; run `cargo xtask test`"));
+    let stdout = driver.stdout.take().unwrap_or_else(|| panic!("no output of chromedriver"));
+    let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+    let port = lines.by_ref().find_map(|line| {
+        let (_, rest) = line.split_once("started successfully on port ")?;
+        rest.trim_end_matches('.').trim().parse().ok()
+    });
+    let Some(port) = port else {
+        let _ = driver.wait();
+        return None;
+    };
+    thread::spawn(move || lines.for_each(drop));
+    Some((driver, port))
+}
+
 impl Browser {
     /// Starts ChromeDriver and a browser with an empty profile and a window of this size.
     ///
     /// # Panics
     /// If either does not start.
     pub async fn start(width: u32, height: u32, dark: bool) -> Self {
-        let mut driver = Command::new(found("TILEWRIGHT_CHROMEDRIVER", "/usr/bin/chromedriver"))
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|e| panic!("chromedriver: {e}; run `cargo xtask test`"));
-        let stdout = driver.stdout.take().unwrap_or_else(|| panic!("no output of chromedriver"));
-        let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
-        let port: u16 = lines
-            .by_ref()
-            .find_map(|line| {
-                let (_, rest) = line.split_once("started successfully on port ")?;
-                rest.trim_end_matches('.').trim().parse().ok()
-            })
-            .unwrap_or_else(|| panic!("chromedriver ended without a port"));
-        thread::spawn(move || lines.for_each(drop));
+        let (driver, port) = (0..STARTS)
+            .find_map(|_| start_driver())
+            .unwrap_or_else(|| panic!("chromedriver ended {STARTS} times without a port"));
         let profile = env::temp_dir().join(format!("tilewright-browser-{port}"));
         let mut arguments = vec![
             "--headless=new".to_owned(),
