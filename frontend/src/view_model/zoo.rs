@@ -93,11 +93,11 @@ pub fn away([stated, ours]: [u64; 2]) -> String {
         return "–".to_owned();
     }
     let percent = (ours as f64 - stated as f64) / stated as f64 * 100.0;
-    let text = fixed(percent, 1);
+    let text = fixed(percent.abs(), 1);
     match text.as_str() {
         "0.0" => "within 0.1 %".to_owned(),
         _ if percent > 0.0 => format!("+{text} %"),
-        _ => format!("{text} %"),
+        _ => format!("−{text} %"),
     }
 }
 
@@ -147,8 +147,9 @@ mod tests {
     #[test]
     fn distances_from_publications_have_a_sign() {
         assert_eq!(away([1000, 1003]), "+0.3 %");
-        assert_eq!(away([1000, 990]), "-1.0 %");
+        assert_eq!(away([1000, 990]), "−1.0 %");
         assert_eq!(away([1_000_000, 1_000_100]), "within 0.1 %");
+        assert_eq!(away([1_000_000, 999_900]), "within 0.1 %");
         assert_eq!(away([0, 5]), "–");
     }
 }
