@@ -108,6 +108,8 @@ pub enum ImportRequest {
         /// Whether weights lie in stores: then the plan is made anew, for their images.
         has_stores: bool,
     },
+    /// Makes the store images that belong to a plan. Buffers: the plan image.
+    Stores(PlanSettings),
     /// Makes a file of a schedule. Buffers: report, memory map, predicted timeline, what is held
     /// meanwhile, and the timeline of a run if there is one.
     Schedule(ScheduleFile),
@@ -156,6 +158,8 @@ pub enum ImportReply {
     Judged(Box<RunResult>, Option<Comparison>),
     /// Buffers: one for each file.
     Packaged(Package),
+    /// The names that the server knows store images by. Buffers: the store images.
+    Stores(Vec<String>),
     /// Buffers: the file.
     Schedule(FileFacts),
     /// Buffers: the file.
@@ -165,6 +169,9 @@ pub enum ImportReply {
 /// What a run gave.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
+    /// How many compute steps passed without being executed, since one like them had been; nothing if
+    /// the whole run was executed. A sampled run has no outputs.
+    pub sampled: Option<u64>,
     /// What went wrong, if something did.
     pub fault: Option<Fault>,
     /// Executed instructions of the invoke (counted).
@@ -356,7 +363,7 @@ impl PlanFacts {
         })
     }
 
-    /// Whether it has an image alone, without stores: what the emulator behind the page takes.
+    /// Whether it has an image alone, without stores.
     #[must_use]
     pub fn runs_alone(&self) -> bool {
         self.image.as_ref().is_some_and(|image| image.store_bytes == 0)

@@ -45,6 +45,42 @@ async fn a_run_in_flight_is_stopped_and_nothing_is_left_running() {
     browser.end().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn plans_with_store_images_run_whole_and_sampled() {
+    let server = Server::start(&[]);
+    for strategy in ["external", "swap-rows"] {
+        let browser = Browser::start(390, 844, false).await;
+        let link = format!("model=lenet5&board={BOARD}&strategy={strategy}&view=run");
+        browser.open(&format!("{}#{link}", server.address)).await;
+        browser.click("sample-0").await;
+        browser.text_when("results", |text| !text.is_empty()).await;
+        assert!(browser.text().await.contains("store images"), "what leaves the page is said before");
+        browser.click("run").await;
+        let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+        assert!(agreement.contains("Bit-equal"), "{strategy}: {agreement}");
+        browser.click("mode-sampled").await;
+        browser.click("run").await;
+        let agreement = browser.text_when("agreement", |text| text.contains("Sampled")).await;
+        assert!(agreement.contains("nothing is compared"), "{strategy}: {agreement}");
+        assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+        browser.end().await;
+    }
+    // What is only simulated offers what runs.
+    let browser = Browser::start(390, 844, true).await;
+    let link = format!("model=lenet5&board={BOARD}&strategy=swap&view=run");
+    browser.open(&format!("{}#{link}", server.address)).await;
+    browser.click("plan-swap-rows").await;
+    let run = browser.find("run").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    assert!(run.is_enabled().await.unwrap());
+    // The name of the view that is shown is in sight in the row of names.
+    let script = "const row = document.querySelector('.tabs').getBoundingClientRect();
+        const tab = document.querySelector('.tab[aria-current]').getBoundingClientRect();
+        return tab.left >= row.left && tab.right <= row.right;";
+    assert_eq!(browser.script(script, Vec::new()).await, true);
+    browser.end().await;
+}
+
 /// A `.npy` file of `count` zeros.
 fn npy(count: usize) -> Vec<u8> {
     let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({count},), }}");

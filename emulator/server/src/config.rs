@@ -18,6 +18,8 @@ pub struct Config {
     pub queue: usize,
     /// Longest model or plan image.
     pub file_bytes: usize,
+    /// Longest store image of external flash or of a card.
+    pub store_bytes: usize,
     /// Longest input, samples not counted.
     pub input_bytes: usize,
     /// Bytes of all uploads together whose runs wait or are under way.
@@ -50,6 +52,7 @@ impl Default for Config {
             workers: 2,
             queue: 64,
             file_bytes: 32 << 20,
+            store_bytes: 192 << 20,
             input_bytes: 4 << 20,
             upload_bytes: 512 << 20,
             upload: Duration::from_secs(60),

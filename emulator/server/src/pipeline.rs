@@ -5,6 +5,7 @@ mod bounds;
 mod emulate;
 mod files;
 mod package;
+mod plan_file;
 mod planning;
 mod prepare;
 mod remedies;
@@ -14,9 +15,10 @@ pub mod zoo;
 
 pub use bounds::Bounds;
 pub(crate) use emulate::capitalised;
-pub use emulate::{Machine, PlanFile, bytes_of, run_image};
+pub use emulate::{Machine, bytes_of, run_image};
 pub use files::export;
 pub use package::Package;
+pub use plan_file::PlanFile;
 pub use planning::{
     cannot_run, checked_plan, does_not_fit, is_unsuited, obstacle, overlaid_plan, plan_file,
 };

@@ -30,7 +30,7 @@ pub use download::{Download, ObjectUrl, save};
 use link::{Answer, Link};
 pub use remember::{read_fragment, read_keeping, read_theme};
 use remember::{remember_keeping, use_theme, write_fragment};
-use server::Watched;
+use server::{Parts, Watched};
 
 const PLANNER: &str = "./planner-worker.js";
 const IMPORTER: &str = "./importer-worker.js";
@@ -54,6 +54,7 @@ pub struct Before {
     package: Option<Rc<crate::message::Package>>,
     reordered: Option<Rc<crate::message::Reordered>>,
     schedule_file: Option<Rc<crate::message::FileFacts>>,
+    stores: Option<Rc<Vec<String>>>,
 }
 
 impl Before {
@@ -66,6 +67,7 @@ impl Before {
             package: state.package.clone(),
             reordered: state.reordered.clone(),
             schedule_file: state.schedule_file.clone(),
+            stores: state.run.stores.clone(),
         }
     }
 }
@@ -83,8 +85,11 @@ pub struct Session {
     image: Option<Uint8Array>,
     /// The input as int8.
     input: Option<Uint8Array>,
-    /// The input of the run under way; its status and the outputs of its layers once it has ended.
+    /// Plan image and input of the run under way, and its store images by name; its status and the
+    /// outputs of its layers once it has ended.
+    run_image: Option<Uint8Array>,
     run_input: Option<Uint8Array>,
+    run_stores: Vec<(String, Uint8Array)>,
     run_result: Vec<Uint8Array>,
     run: Option<Watched>,
     /// Files by token, and the token that was given last.
@@ -151,7 +156,9 @@ impl Session {
             model: None,
             image: None,
             input: None,
+            run_image: None,
             run_input: None,
+            run_stores: Vec::new(),
             run_result: Vec::new(),
             run: None,
             files: BTreeMap::new(),
@@ -239,6 +246,9 @@ impl Session {
             && let Ok(address) = ObjectUrl::new(&bytes, "application/octet-stream")
         {
             save(&file.name, address);
+        } else if !same(before.stores.as_ref(), state.run.stores.as_ref()) {
+            let names = state.run.stores.iter().flat_map(|names| names.iter().cloned());
+            self.run_stores = names.zip(buffers).collect();
         }
         if state.reordered.is_none() {
             self.reordered_download = None;
@@ -328,7 +338,19 @@ impl Session {
                 buffers.extend(self.run_input.take());
                 self.ask_importer(request, &ImportRequest::Judge(settings), &buffers);
             }
-            Effect::StartRun(request, board) => self.start_run(request, &board),
+            Effect::HoldRun => {
+                let copy = |bytes: &Uint8Array| bytes.slice(0, bytes.length());
+                self.run_image = self.image.as_ref().map(copy);
+                self.run_input = self.input.as_ref().map(copy);
+            }
+            Effect::MakeStores(request, settings) => {
+                let Some(image) = &self.run_image else { return };
+                let copy = image.slice(0, image.length());
+                self.ask_importer(request, &ImportRequest::Stores(settings), &[copy]);
+            }
+            Effect::StartRun { request, board, is_sampled } => {
+                self.start_run(request, &board, is_sampled);
+            }
             Effect::StopRun => {
                 if let Some(run) = self.run.take() {
                     run.stop();
@@ -508,15 +530,16 @@ impl Session {
         self.planner.ask(request, body, buffers);
     }
 
-    fn start_run(&mut self, request: u32, board: &str) {
-        let (Some(image), Some(input)) = (&self.image, &self.input) else { return };
-        self.run_input = Some(input.slice(0, input.length()));
+    fn start_run(&mut self, request: u32, board: &str, is_sampled: bool) {
+        let (Some(image), Some(input)) = (self.run_image.take(), &self.run_input) else { return };
+        let stores = std::mem::take(&mut self.run_stores);
         self.run_result = Vec::new();
         let send = self.send.clone();
         let said = Callback::from(move |(event, buffers): server::Said| {
             send.emit(Message { event: Event::Board(request, event), buffers });
         });
-        self.run = Some(Watched::start(board, image, input, said));
+        let parts = Parts { image: &image, input, stores: &stores, is_sampled };
+        self.run = Some(Watched::start(board, &parts, said));
     }
 
     /// Keeps what came with the end of a run.

@@ -19,6 +19,18 @@ use crate::state::{RunEvent, RunningOf, Server};
 /// What a run says; at its end with its status and the outputs of its layers, unread.
 pub type Said = (RunEvent, Vec<Uint8Array>);
 
+/// What is uploaded for a run.
+pub struct Parts<'p> {
+    /// The plan image.
+    pub image: &'p Uint8Array,
+    /// The input as int8.
+    pub input: &'p Uint8Array,
+    /// Store images and the names of their parts.
+    pub stores: &'p [(String, Uint8Array)],
+    /// Whether of compute steps that run alike only the first is executed.
+    pub is_sampled: bool,
+}
+
 /// A run under way. Dropping it stops listening.
 pub struct Watched {
     id: Rc<RefCell<Option<String>>>,
@@ -79,14 +91,9 @@ pub fn ask_health(answer: Callback<Server>) {
 
 impl Watched {
     /// Starts a run.
-    pub fn start(
-        board: &str,
-        image: &Uint8Array,
-        input: &Uint8Array,
-        said: Callback<Said>,
-    ) -> Self {
+    pub fn start(board: &str, parts: &Parts<'_>, said: Callback<Said>) -> Self {
         let this = Self { id: Rc::default(), is_stopped: Rc::default(), source: Rc::default() };
-        let form = form(image, input);
+        let form = form(parts);
         let address = format!("api/runs?board={board}");
         let (id, is_stopped) = (Rc::clone(&this.id), Rc::clone(&this.is_stopped));
         let source = Rc::clone(&this.source);
@@ -116,12 +123,16 @@ impl Watched {
     }
 }
 
-fn form(image: &Uint8Array, input: &Uint8Array) -> Result<FormData, JsValue> {
+fn form(parts: &Parts<'_>) -> Result<FormData, JsValue> {
     let blob = |bytes: &Uint8Array| Blob::new_with_u8_array_sequence(&Array::of1(bytes));
     let form = FormData::new()?;
-    form.append_with_blob_and_filename("image", &blob(image)?, "plan.twpi")?;
-    form.append_with_blob_and_filename("input", &blob(input)?, "input.bin")?;
+    form.append_with_blob_and_filename("image", &blob(parts.image)?, "plan.twpi")?;
+    form.append_with_blob_and_filename("input", &blob(parts.input)?, "input.bin")?;
+    for (name, store) in parts.stores {
+        form.append_with_blob_and_filename(name, &blob(store)?, name)?;
+    }
     form.append_with_str("watch", "layers")?;
+    form.append_with_str("mode", if parts.is_sampled { "sampled" } else { "full" })?;
     Ok(form)
 }
 

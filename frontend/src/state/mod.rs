@@ -201,6 +201,8 @@ pub enum Event {
     DrawGraph,
     /// Run.
     Run,
+    /// Whether runs are sampled from now on.
+    Sampled(bool),
     /// Stop what is under way.
     Stop(Doer),
     /// Put the files together.
@@ -293,8 +295,20 @@ pub enum Effect {
     },
     /// Have an input made up.
     PrepareRandom(u32),
-    /// Start a run of the plan on this board with the prepared input.
-    StartRun(u32, String),
+    /// Put the plan image and the prepared input aside for the run that begins: what is planned
+    /// meanwhile does not disturb it.
+    HoldRun,
+    /// Have the store images made of the plan that was put aside.
+    MakeStores(u32, PlanSettings),
+    /// Start a run of what was put aside, with the store images that were made.
+    StartRun {
+        /// Number of the request.
+        request: u32,
+        /// On this board.
+        board: String,
+        /// Whether of compute steps that run alike only the first is executed.
+        is_sampled: bool,
+    },
     /// Tell the server to stop the run, and stop listening.
     StopRun,
     /// Have the run read and its layers compared with the reference.
@@ -403,6 +417,7 @@ impl State {
             Event::RandomInput => self.random_input(effects),
             Event::DrawGraph => self.draw_graph(effects),
             Event::Run => self.start_run(effects),
+            Event::Sampled(is_sampled) => self.run.is_sampled = is_sampled,
             Event::Stop(doer) => self.stop(doer, effects),
             Event::Package => self.start_package(effects),
             Event::Reorder => self.start_reorder(effects),
@@ -518,7 +533,7 @@ impl State {
 
     fn stop(&mut self, doer: Doer, effects: &mut Vec<Effect>) {
         let had = self.tasks.len();
-        let was_judging = self.task(Job::Judge).is_some();
+        let was_of_run = self.task(Job::Judge).or(self.task(Job::Stores)).is_some();
         self.tasks.retain(|task| task.job.doer() != doer);
         if self.tasks.len() == had {
             return;
@@ -527,7 +542,7 @@ impl State {
         match doer {
             Doer::Importer => {
                 self.forget_opening();
-                if was_judging {
+                if was_of_run {
                     self.run.cancel();
                 }
                 effects.push(Effect::EndImporter);

@@ -298,7 +298,8 @@ impl State {
             (Job::Judge, Ok(ImportReply::Judged(result, comparison))) => {
                 self.judged(*result, comparison);
             }
-            (Job::Judge, Err(trouble)) => self.run_failed(trouble),
+            (Job::Stores, Ok(ImportReply::Stores(names))) => self.stores_made(names, effects),
+            (Job::Stores | Job::Judge, Err(trouble)) => self.run_failed(trouble),
             (job, Err(trouble)) => self.fail(job.place(), trouble),
             (_, Ok(_)) => {}
         }

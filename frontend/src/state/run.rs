@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Effect, Event, Job, Origin, Place, State};
+use super::{Doer, Effect, Event, Job, Origin, Place, State};
 use crate::message::{Comparison, PlanFacts, ReferenceFacts, RunResult, Trouble};
 
 /// What the page knows of a server that runs plans.
@@ -39,6 +39,8 @@ pub enum Phase {
     /// None was asked for.
     #[default]
     Idle,
+    /// The store images that the plan needs are made.
+    MakingStores,
     /// The plan is on its way to the server, or waits there.
     Starting,
     /// The board runs.
@@ -57,7 +59,17 @@ impl Phase {
     /// Whether something is under way.
     #[must_use]
     pub const fn is_under_way(&self) -> bool {
-        matches!(self, Self::Starting | Self::Running(_) | Self::Comparing)
+        self.doer().is_some()
+    }
+
+    /// Who does it, if something is under way.
+    #[must_use]
+    pub const fn doer(&self) -> Option<Doer> {
+        match self {
+            Self::MakingStores | Self::Comparing => Some(Doer::Importer),
+            Self::Starting | Self::Running(_) => Some(Doer::Emulator),
+            Self::Idle | Self::Finished | Self::Cancelled | Self::Failed => None,
+        }
     }
 }
 
@@ -75,6 +87,10 @@ pub struct RunningOf {
 pub struct Run {
     /// How far it is.
     pub phase: Phase,
+    /// Whether of compute steps that run alike only the first is executed.
+    pub is_sampled: bool,
+    /// The names of the store images that the run under way takes along.
+    pub stores: Option<Rc<Vec<String>>>,
     /// What the board wrote so far.
     pub console: String,
     /// The last outcome of this model.
@@ -88,6 +104,7 @@ impl Run {
     pub(super) fn cancel(&mut self) {
         self.phase = Phase::Cancelled;
         self.subject = None;
+        self.stores = None;
     }
 }
 
@@ -181,7 +198,7 @@ impl State {
         matches!(self.server, Server::Present { missing: None, .. })
             && !self.run.phase.is_under_way()
             && !self.is_plan_stale()
-            && self.plan.as_ref().is_some_and(|plan| plan.runs_alone())
+            && self.plan.as_ref().is_some_and(|plan| plan.image.is_some())
             && self.input.reference.is_some()
     }
 
@@ -192,13 +209,32 @@ impl State {
         let (Some(plan), Some(reference)) = (self.plan.clone(), self.reference().cloned()) else {
             return;
         };
-        let board = plan.settings.board.clone();
+        let (settings, is_alone) = (plan.settings.clone(), plan.runs_alone());
         self.run.subject = Some((plan, reference));
         self.clear(Place::Run);
+        self.run.console = String::new();
+        self.run.stores = None;
+        effects.push(Effect::HoldRun);
+        if is_alone {
+            return self.send_run(effects);
+        }
+        let request = self.begin(Job::Stores, "Making the store images");
+        self.run.phase = Phase::MakingStores;
+        effects.push(Effect::MakeStores(request, settings));
+    }
+
+    /// The store images are there.
+    pub(super) fn stores_made(&mut self, names: Vec<String>, effects: &mut Vec<Effect>) {
+        self.run.stores = Some(Rc::new(names));
+        self.send_run(effects);
+    }
+
+    fn send_run(&mut self, effects: &mut Vec<Effect>) {
+        let Some((plan, _)) = &self.run.subject else { return };
+        let board = plan.settings.board.clone();
         let request = self.begin(Job::Run, "Starting the emulated board");
         self.run.phase = Phase::Starting;
-        self.run.console = String::new();
-        effects.push(Effect::StartRun(request, board));
+        effects.push(Effect::StartRun { request, board, is_sampled: self.run.is_sampled });
     }
 
     pub(super) fn run_event(&mut self, request: u32, event: RunEvent, effects: &mut Vec<Effect>) {
@@ -223,6 +259,7 @@ impl State {
             }
             RunEvent::Ended => {
                 self.took_ms = self.end(request).or(self.took_ms);
+                self.run.stores = None;
                 let Some((plan, _)) = &self.run.subject else { return };
                 let settings = plan.settings.clone();
                 self.run.phase = Phase::Comparing;
@@ -235,6 +272,7 @@ impl State {
     pub(super) fn run_failed(&mut self, trouble: Trouble) {
         self.run.phase = Phase::Failed;
         self.run.subject = None;
+        self.run.stores = None;
         self.fail(Place::Run, trouble);
     }
 
@@ -247,6 +285,9 @@ impl State {
                 "The run ended: every layer is bit-equal to the reference".to_owned()
             }
             (None, Some(_)) => "The run ended: it differs from the reference".to_owned(),
+            (None, None) if result.sampled.is_some() => {
+                "The sampled run ended: counts and times, no outputs".to_owned()
+            }
             (None, None) => "The run ended".to_owned(),
         };
         self.run.console.clone_from(&result.console);

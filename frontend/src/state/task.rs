@@ -38,6 +38,8 @@ pub enum Job {
     Schedule,
     /// The model's file is put in another order.
     Reorder,
+    /// The store images that the board needs for a run are made.
+    Stores,
     /// The emulated board runs.
     Run,
     /// The run is compared with the reference.
@@ -58,6 +60,7 @@ impl Job {
             | Self::Package
             | Self::Schedule
             | Self::Reorder
+            | Self::Stores
             | Self::Judge => Doer::Importer,
             Self::Plan | Self::Compare => Doer::Planner,
             Self::Run => Doer::Emulator,
@@ -75,7 +78,7 @@ impl Job {
             Self::Plan | Self::Compare => Place::Plan,
             Self::Schedule => Place::Schedule,
             Self::Package | Self::Reorder => Place::Firmware,
-            Self::Input | Self::Run | Self::Judge => Place::Run,
+            Self::Input | Self::Stores | Self::Run | Self::Judge => Place::Run,
         }
     }
 }

@@ -52,7 +52,8 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         Effect::Open(request, ..)
         | Effect::Plan(request, _)
         | Effect::PrepareSample(request, _)
-        | Effect::StartRun(request, _)
+        | Effect::StartRun { request, .. }
+        | Effect::MakeStores(request, _)
         | Effect::Judge(request, _)
         | Effect::Package { request, .. }
         | Effect::Examine(request, ..)
@@ -522,6 +523,53 @@ fn store_images_are_made_when_somebody_asks() {
     let packages = |effects: &[Effect]| {
         effects.iter().any(|effect| matches!(effect, Effect::Package { has_stores: true, .. }))
     };
-    assert!(!packages(&effects) && !state.can_run());
+    assert!(!packages(&effects));
     assert!(packages(&state.update(Event::Package)));
+}
+
+/// The same with a plan whose weights lie in a store.
+fn with_stores() -> State {
+    let mut state = ready();
+    let settings = PlanSettings { strategy: "external".to_owned(), ..fixture::settings() };
+    let asked = plans(&state.update(Event::Settings(settings.clone(), false)));
+    let mut plan = PlanFacts { settings, ..fixture::plan() };
+    plan.image.as_mut().unwrap().store_bytes = 4_096;
+    state.update(Event::Planned(asked[0], Ok(PlanReply::Planned(Box::new(plan)))));
+    state
+}
+
+#[test]
+fn a_run_with_stores_begins_once_they_are_made_of_the_same_plan() {
+    let mut state = with_stores();
+    state.update(Event::Sampled(true));
+    let effects = state.update(Event::Run);
+    assert_eq!(effects[0], Effect::HoldRun);
+    assert_eq!(state.run.phase, Phase::MakingStores);
+    let request = request_of(&effects);
+    // Another plan meanwhile changes nothing: the run is of what was put aside.
+    let settings = PlanSettings { sram_bytes: Some(64), ..fixture::settings() };
+    state.update(Event::Settings(settings, false));
+    let names = vec!["external_flash".to_owned()];
+    let reply = Ok(ImportReply::Stores(names.clone()));
+    let effects = state.update(Event::Imported(request, reply));
+    let started = |effect: &Effect| matches!(effect, Effect::StartRun { is_sampled: true, .. });
+    assert!(effects.iter().any(started), "{effects:?}");
+    assert_eq!(state.run.stores.as_deref(), Some(&names));
+    let request = request_of(&effects);
+    let effects = state.update(Event::Board(request, RunEvent::Ended));
+    assert!(effects.iter().any(
+        |effect| matches!(effect, Effect::Judge(_, settings) if settings.strategy == "external")
+    ));
+}
+
+#[test]
+fn a_run_is_stopped_while_its_stores_are_made() {
+    let mut state = with_stores();
+    let request = request_of(&state.update(Event::Run));
+    let doer = state.run.phase.doer().unwrap();
+    assert_eq!(state.update(Event::Stop(doer)), [Effect::EndImporter]);
+    assert_eq!(state.run.phase, Phase::Cancelled);
+    let reply = Ok(ImportReply::Stores(Vec::new()));
+    assert!(state.update(Event::Imported(request, reply)).is_empty());
+    assert!(state.tasks.is_empty() && state.can_run());
 }

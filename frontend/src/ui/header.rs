@@ -9,6 +9,7 @@ use yew::prelude::*;
 use super::choice::Choice;
 use super::icon::{Glyph, icon};
 use super::run::file_event;
+use super::tabs::Tabs;
 use crate::message::PlanSettings;
 use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
@@ -86,7 +87,7 @@ pub fn Header(props: &Props) -> Html {
                 { action(Glyph::Theme, theme, false, "theme",
                     props.on.reform(|_| Event::ToggleTheme)) }
             </div>
-            if props.origin.is_some() { { tabs(props) } }
+            if props.origin.is_some() { <Tabs view={props.view} on={props.on.clone()} /> }
         </header>
     }
 }
@@ -207,23 +208,5 @@ fn budget(props: &Props) -> Html {
                 step="1024" value={value.to_string()} aria-valuetext={text} {oninput} {onchange}
                 disabled={most == 0} />
         </div>
-    }
-}
-
-fn tabs(props: &Props) -> Html {
-    html! {
-        <nav class="tabs" aria-label="Views">
-            { for View::ALL.into_iter().map(|view| {
-                let is_current = props.view == view;
-                html! {
-                    <button key={view.id()} type="button" class="tab"
-                        aria-current={is_current.then_some("page")}
-                        data-testid={format!("view-{}", view.id())}
-                        onclick={props.on.reform(move |_| Event::Show(view))}>
-                        { view.title() }
-                    </button>
-                }
-            }) }
-        </nav>
     }
 }

@@ -6,13 +6,14 @@ use tilewright_board::Board;
 use tilewright_report::Kind;
 use yew::prelude::*;
 
+use super::facts::fact_list;
 use super::panel::Panel;
 use super::parts::kind_tag;
 use super::why_not::why_not;
 use crate::message::{Calibration, ModelFacts, PlanFacts};
 use crate::state::{Event, Keep, View};
 use crate::view_model::figures;
-use crate::view_model::overview::{Gauge, overview};
+use crate::view_model::overview::{Fact, Gauge, overview};
 use crate::view_model::remedies::Remedies;
 
 #[derive(PartialEq, Properties)]
@@ -70,18 +71,7 @@ fn planned(plan: &PlanFacts, board: &Board, remedies: &Remedies, on: &Callback<E
                 { why_not(reason, remedies, on) }
             }
             <dl class="gauges">{ for view.gauges.iter().map(gauge) }</dl>
-            <dl class="facts">
-                { for view.facts.iter().map(|fact| html! {
-                    <div key={fact.id} class="fact" data-testid={format!("fact-{}", fact.id)}>
-                        <dt>{ fact.title }</dt>
-                        <dd>
-                            <span class="figure">{ &fact.value }</span>
-                            { kind_tag(fact.kind) }
-                            <span class="muted detail">{ &fact.detail }</span>
-                        </dd>
-                    </div>
-                }) }
-            </dl>
+            { fact_list("fact", &view.facts) }
         </>
     }
 }
@@ -153,18 +143,7 @@ fn keeping(keep: &Keep, on: &Callback<Event>) -> Html {
 /// The model in figures, whatever the plan.
 fn numbers(model: &ModelFacts) -> Html {
     let summary = &model.summary;
-    let fact = |id: &'static str, title: &'static str, value: String, detail: String| {
-        html! {
-            <div key={id} class="fact" data-testid={format!("model-{id}")}>
-                <dt>{ title }</dt>
-                <dd>
-                    <span class="figure">{ value }</span>
-                    { kind_tag(Kind::Counted) }
-                    <span class="muted detail">{ detail }</span>
-                </dd>
-            </div>
-        }
-    };
+    let fact = |id, title, value, detail| Fact { title, id, value, detail, kind: Kind::Counted };
     let bytes = |id, title, [float, int8]: [u64; 2]| {
         let exact = match float == int8 {
             true => figures::bytes(int8),
@@ -175,13 +154,13 @@ fn numbers(model: &ModelFacts) -> Html {
     html! {
         <section class="model-numbers" aria-labelledby="model-heading">
             <h3 id="model-heading">{ "The model" }</h3>
-            <dl class="facts">
-                { fact("macs", "MACs", figures::compact(model.macs), figures::grouped(model.macs)) }
-                { fact("parameters", "Parameters", figures::compact(model.parameters),
-                    figures::grouped(model.parameters)) }
-                { bytes("weights", "Weights, int8", summary.weight_bytes) }
-                { bytes("activations", "Activations, int8", summary.activation_bytes) }
-            </dl>
+            { fact_list("model", &[
+                fact("macs", "MACs", figures::compact(model.macs), figures::grouped(model.macs)),
+                fact("parameters", "Parameters", figures::compact(model.parameters),
+                    figures::grouped(model.parameters)),
+                bytes("weights", "Weights, int8", summary.weight_bytes),
+                bytes("activations", "Activations, int8", summary.activation_bytes),
+            ]) }
             <div class="table-scroll" tabindex="0" role="group" aria-label="Operators by kind">
                 <table data-testid="kinds">
                     <thead><tr>

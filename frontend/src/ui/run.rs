@@ -2,19 +2,18 @@
 
 use std::rc::Rc;
 
-use tilewright_report::{Fault, Kind};
+use tilewright_report::Fault;
 use yew::prelude::*;
 
+use super::facts::fact_list;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
-use super::parts::{kind_tag, trouble_box};
-use crate::message::{Calibration, PlanFacts, Trouble};
+use super::parts::trouble_box;
+use crate::message::{Calibration, PlanFacts, PlanSettings, Trouble};
 use crate::session::ObjectUrl;
-use crate::state::{
-    Doer, Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View,
-};
+use crate::state::{Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View};
 use crate::view_model::figures;
-use crate::view_model::run::{Agreement, agreement, checks, scores};
+use crate::view_model::run::{Agreement, agreement, checks, facts, scores};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -46,19 +45,10 @@ pub fn RunPanel(props: &Props) -> Html {
                     outcome.map_or("", |_| "Below is the last run that ended."), &props.on) }
             }
             { inputs(props) }
+            { mode(props) }
             { controls(props) }
-            if let Some(plan) = props.plan.as_ref().filter(|plan| !plan.runs_alone()) {
-                <p class="note" data-testid="nothing-to-run">
-                    { match (&plan.image, plan.why_no_image()) {
-                        (Some(_), _) => "Its weights lie in a store image beside the plan image. The \
-                                         firmware view makes both; the command line runs them."
-                            .to_owned(),
-                        (None, Some(why)) => format!("There is no image to run: {why}"),
-                        (None, None) => "There is no image to run: the plan does not fit the board. \
-                                         The overview says what is missing and what would help."
-                            .to_owned(),
-                    } }
-                </p>
+            if let Some(plan) = props.plan.as_ref().filter(|plan| plan.image.is_none()) {
+                { nothing_to_run(plan, &props.on) }
             }
             if props.calibration == Calibration::Analytic {
                 <p class="note" data-testid="seeded">
@@ -76,6 +66,31 @@ pub fn RunPanel(props: &Props) -> Html {
             if let Some(outcome) = outcome { { results(outcome, props) } }
             { console(props) }
         </Panel>
+    }
+}
+
+fn nothing_to_run(plan: &PlanFacts, on: &Callback<Event>) -> Html {
+    // What is simulated as published has a strategy beside it that runs.
+    let runs_instead = (plan.report.fits && plan.settings.strategy == "swap").then(|| {
+        let settings = PlanSettings { strategy: "swap-rows".to_owned(), ..plan.settings.clone() };
+        on.reform(move |_: MouseEvent| Event::Settings(settings.clone(), false))
+    });
+    html! {
+        <>
+            <p class="note" data-testid="nothing-to-run">
+                { plan.why_no_image().map_or_else(
+                    || "There is no image to run: the plan does not fit the board. The overview says \
+                        what is missing and what would help.".to_owned(),
+                    |why| format!("There is no image to run: {why}")) }
+            </p>
+            if let Some(onclick) = runs_instead {
+                <p class="detail">
+                    <button type="button" class="button" data-testid="plan-swap-rows" {onclick}>
+                        { "Plan swap-rows: the same pools, and it runs" }
+                    </button>
+                </p>
+            }
+        </>
     }
 }
 
@@ -142,8 +157,44 @@ pub fn file_event(on_files: &Callback<web_sys::FileList>) -> Callback<yew::Event
     })
 }
 
+/// How much of a run is executed.
+fn mode(props: &Props) -> Html {
+    let choice = |is_sampled: bool, id: &'static str, text: &'static str, title: &'static str| {
+        html! {
+            <label class="choice" {title}>
+                <input type="radio" name="run-mode" data-testid={id}
+                    checked={props.run.is_sampled == is_sampled}
+                    onchange={props.on.reform(move |_| Event::Sampled(is_sampled))} />
+                { text }
+            </label>
+        }
+    };
+    html! {
+        <fieldset class="inputs" disabled={props.run.phase.is_under_way()}>
+            <legend>{ "Execute" }</legend>
+            { choice(false, "mode-full", "All steps, and compare the bits",
+                "Every instruction of the inference is emulated") }
+            { choice(true, "mode-sampled", "Of steps alike the first: counts and times only",
+                "Steps like one before pass in the time that it took, with as many instructions; \
+                 there are no outputs") }
+        </fieldset>
+    }
+}
+
 fn controls(props: &Props) -> Html {
-    let is_busy = props.run.phase.is_under_way();
+    let doer = props.run.phase.doer();
+    let stores = props
+        .plan
+        .as_ref()
+        .and_then(|plan| plan.image.as_ref())
+        .map_or(0, |image| image.store_bytes);
+    let what = match stores {
+        0 => "The plan image and the input leave".to_owned(),
+        bytes => format!(
+            "The plan image, its store images ({}) and the input leave",
+            figures::bytes(bytes)
+        ),
+    };
     let note = match &props.server {
         Server::Unknown => "Looking for the emulator…".to_owned(),
         Server::Absent => String::new(),
@@ -151,18 +202,17 @@ fn controls(props: &Props) -> Html {
             format!("{} {}", missing.what, missing.remedy)
         }
         Server::Present { engine, .. } if engine.is_empty() => {
-            "The plan image and the input leave the page for the emulator on this server."
-                .to_owned()
+            format!("{what} the page for the emulator on this server.")
         }
-        Server::Present { engine, .. } => format!(
-            "The plan image and the input leave the page for the emulator on this server ({engine})."
-        ),
+        Server::Present { engine, .. } => {
+            format!("{what} the page for the emulator on this server ({engine}).")
+        }
     };
     html! {
         <div class="run-controls">
-            if is_busy {
+            if let Some(doer) = doer {
                 <button type="button" class="button" data-testid="cancel"
-                    onclick={props.on.reform(|_| Event::Stop(Doer::Emulator))}>
+                    onclick={props.on.reform(move |_| Event::Stop(doer))}>
                     { icon(Glyph::Stop) }{ "Stop" }
                 </button>
             } else {
@@ -192,6 +242,11 @@ fn progress(props: &Props) -> Html {
             .map(|row| figures::short_name(&row.name).to_owned())
     };
     match &props.run.phase {
+        Phase::MakingStores => html! {
+            <div class="progress" data-testid="progress">
+                <progress aria-label="Run"></progress><span>{ "Making the store images" }</span>
+            </div>
+        },
         Phase::Starting => html! {
             <div class="progress" data-testid="progress">
                 <progress aria-label="Run"></progress><span>{ "Starting" }</span>
@@ -290,6 +345,15 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
             "✓",
             "The outputs are bit-equal to the reference; layers were not compared".to_owned(),
         ),
+        Agreement::Sampled(passed) => (
+            "verdict",
+            "∿",
+            format!(
+                "Sampled: {} compute steps passed like one before; nothing was computed whole, so \
+                 nothing is compared",
+                figures::grouped(passed)
+            ),
+        ),
         Agreement::Differs(text) => ("verdict verdict-over", "✕", text),
         Agreement::Faulted => {
             ("verdict verdict-over", "✕", "The board stopped with a fault".to_owned())
@@ -311,16 +375,7 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
                     </button>
                 </p>
             }
-            <dl class="facts">
-                { fact("Instructions", &figures::grouped(result.instructions), Kind::Counted,
-                    "of one inference") }
-                { fact("Latency", &figures::duration(result.latency_us), Kind::Modelled,
-                    &format!("{} cycles", figures::grouped(result.cycles))) }
-                { fact("Outside of kernels",
-                    &figures::grouped(result.counts.dispatch_instructions
-                        + result.counts.interrupt_instructions),
-                    Kind::Counted, "instructions of runtime and interrupts") }
-            </dl>
+            { fact_list("run", &facts(result)) }
             if let Some(fault) = &result.fault { { fault_report(fault) } }
             { check_table(outcome, props) }
             if !result.unknown_registers.is_empty() {
@@ -335,18 +390,6 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
                 </details>
             }
         </>
-    }
-}
-
-fn fact(title: &str, value: &str, kind: Kind, detail: &str) -> Html {
-    html! {
-        <div class="fact">
-            <dt>{ title.to_owned() }</dt>
-            <dd>
-                <span class="figure">{ value.to_owned() }</span>{ kind_tag(kind) }
-                <span class="muted detail">{ detail.to_owned() }</span>
-            </dd>
-        </div>
     }
 }
 

@@ -6,9 +6,10 @@ use tilewright_board::Board;
 use tilewright_plan::LaneKind;
 use yew::prelude::*;
 
+use super::facts::fact_list;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
-use super::parts::{kind_tag, trouble_box};
+use super::parts::trouble_box;
 use super::save::save_buttons;
 use super::slider::Slider;
 use super::timeline::TimelineChart;
@@ -70,18 +71,7 @@ pub fn SchedulePanel(props: &Props) -> Html {
                 if let Some(note) = note(plan) {
                     <p class="note" data-testid="schedule-note">{ note }</p>
                 }
-                <dl class="facts">
-                    { for facts(plan).iter().map(|fact| html! {
-                        <div key={fact.id} class="fact" data-testid={format!("schedule-{}", fact.id)}>
-                            <dt>{ fact.title }</dt>
-                            <dd>
-                                <span class="figure">{ &fact.value }</span>
-                                { kind_tag(fact.kind) }
-                                <span class="muted detail">{ &fact.detail }</span>
-                            </dd>
-                        </div>
-                    }) }
-                </dl>
+                { fact_list("schedule", &facts(plan)) }
                 <div ref={drawing}>
                     <TimelineChart plan={Rc::clone(plan)} run={props.run.clone()} lit={props.lit}
                         selected={props.selected} on={props.on.clone()} />

@@ -1,6 +1,10 @@
 //! Results of a run beside the reference.
 
-use crate::message::{OutputFacts, PlanFacts, ReferenceFacts};
+use tilewright_report::Kind;
+
+use super::figures;
+use super::overview::Fact;
+use crate::message::{OutputFacts, PlanFacts, ReferenceFacts, RunResult};
 use crate::state::Outcome;
 
 /// A class with its score on the board and in the reference.
@@ -65,6 +69,8 @@ pub enum Agreement {
     },
     /// Only the outputs were compared, and they are bit-equal.
     OutputsEqual,
+    /// The run was sampled, so that there is nothing to compare: so many steps passed.
+    Sampled(u64),
     /// Something differs.
     Differs(String),
     /// The run came to no outputs.
@@ -76,6 +82,9 @@ pub enum Agreement {
 pub fn agreement(outcome: &Outcome) -> Agreement {
     if outcome.result.fault.is_some() {
         return Agreement::Faulted;
+    }
+    if let Some(passed) = outcome.result.sampled {
+        return Agreement::Sampled(passed);
     }
     if let Some(comparison) = &outcome.comparison {
         if let Some(first) = &comparison.difference {
@@ -101,6 +110,35 @@ pub fn agreement(outcome: &Outcome) -> Agreement {
         return Agreement::OutputsEqual;
     }
     Agreement::Differs("The outputs differ from the reference's.".to_owned())
+}
+
+/// The figures of a run.
+#[must_use]
+pub fn facts(result: &RunResult) -> Vec<Fact> {
+    let outside = result.counts.dispatch_instructions + result.counts.interrupt_instructions;
+    vec![
+        Fact {
+            title: "Instructions",
+            id: "instructions",
+            value: figures::grouped(result.instructions),
+            detail: "of one inference".to_owned(),
+            kind: Kind::Counted,
+        },
+        Fact {
+            title: "Latency",
+            id: "latency",
+            value: figures::duration(result.latency_us),
+            detail: format!("{} cycles", figures::grouped(result.cycles)),
+            kind: Kind::Modelled,
+        },
+        Fact {
+            title: "Outside of kernels",
+            id: "outside",
+            value: figures::grouped(outside),
+            detail: "instructions of runtime and interrupts".to_owned(),
+            kind: Kind::Counted,
+        },
+    ]
 }
 
 /// A compared layer.
@@ -138,7 +176,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::message::{Comparison, LayerCheck, RunResult};
+    use crate::message::{Comparison, LayerCheck};
     use crate::view_model::fixture;
     use tilewright_report::Difference;
 
@@ -182,6 +220,13 @@ mod tests {
         assert_eq!(agreement(&outcome(same, None)), Agreement::OutputsEqual);
         let other = vec![vec![-128, 99, 27]];
         assert!(matches!(agreement(&outcome(other, Some(all))), Agreement::Differs(_)));
+    }
+
+    #[test]
+    fn a_sampled_run_is_not_said_to_differ() {
+        let mut sampled = outcome(Vec::new(), None);
+        sampled.result.sampled = Some(8);
+        assert_eq!(agreement(&sampled), Agreement::Sampled(8));
     }
 
     #[test]

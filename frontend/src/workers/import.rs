@@ -2,6 +2,7 @@
 
 use tilewright_formats::input;
 use tilewright_model::{Data, Model, int8};
+use tilewright_plan::Space;
 
 use super::judge::judge;
 use super::open::{capitalised, noise};
@@ -70,6 +71,16 @@ impl Importer {
             ImportRequest::Package { settings, model, has_stores } => {
                 let stored = if has_stores { Some(self.model()?) } else { None };
                 package::package(&settings, &model, stored, [buffer(0), buffer(1), buffer(2)])
+            }
+            ImportRequest::Stores(settings) => {
+                let stores = package::store_images(&settings, self.model()?, buffer(0))?;
+                let part = |space: Space| match space {
+                    Space::Card => "card",
+                    _ => "external_flash",
+                };
+                let names = stores.iter().map(|(space, _)| part(*space).to_owned()).collect();
+                let images = stores.into_iter().map(|(_, bytes)| bytes).collect();
+                Ok((ImportReply::Stores(names), images))
             }
             ImportRequest::Schedule(file) => schedule::file(file, buffer(0)),
             ImportRequest::Reorder { name } => reorder(&name, buffer(0)),

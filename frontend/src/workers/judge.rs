@@ -27,6 +27,8 @@ struct Problem {
 #[derive(Deserialize)]
 struct ServerResult {
     engine: String,
+    mode: Mode,
+    passed_steps: u64,
     fault: Option<Fault>,
     instructions: u64,
     cycles: u64,
@@ -38,6 +40,13 @@ struct ServerResult {
     console: String,
     timeline: Timeline,
     emulation_wall_ns: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    Full,
+    Sampled,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +90,10 @@ pub fn judge(
         _ => None,
     };
     let result = RunResult {
+        sampled: match result.mode {
+            Mode::Full => None,
+            Mode::Sampled => Some(result.passed_steps),
+        },
         fault: result.fault,
         instructions: result.instructions,
         cycles: result.cycles,

@@ -81,7 +81,10 @@ fn framed(input: &[u8]) -> Result<Vec<u8>, Trouble> {
 }
 
 /// The store images that belong to a plan image: the plan is made anew, and is the same.
-fn store_images(
+///
+/// # Errors
+/// If it does not become the same plan image again.
+pub fn store_images(
     settings: &PlanSettings,
     model: &Model,
     image: &[u8],

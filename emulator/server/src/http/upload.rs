@@ -49,6 +49,12 @@ pub struct UploadParts {
     /// A plan image for the board.
     #[schema(value_type = Option<String>, format = Binary)]
     image: Option<Vec<u8>>,
+    /// The store image of external flash that was made with `image`, if it keeps weights there.
+    #[schema(value_type = Option<String>, format = Binary)]
+    external_flash: Option<Vec<u8>>,
+    /// The store image of a card that was made with `image`, likewise.
+    #[schema(value_type = Option<String>, format = Binary)]
+    card: Option<Vec<u8>>,
     /// An ONNX or TensorFlow Lite model with static shapes: imported, if float quantised on
     /// `samples`, planned (strategy `resident`), and every layer is compared with the reference.
     #[schema(value_type = Option<String>, format = Binary)]
@@ -85,6 +91,10 @@ pub struct UploadParts {
 pub struct Upload {
     /// Plan image.
     pub image: Option<Vec<u8>>,
+    /// Its store image of external flash.
+    pub external_flash: Option<Vec<u8>>,
+    /// Its store image of a card.
+    pub card: Option<Vec<u8>>,
     /// Model file.
     pub model: Option<Vec<u8>>,
     /// Files that the model keeps weights in, and their names.
@@ -220,6 +230,9 @@ async fn read(
     if upload.model.is_none() && !upload.data.is_empty() {
         return Err(malformed("`data` belongs to a `model`."));
     }
+    if upload.image.is_none() && (upload.external_flash.is_some() || upload.card.is_some()) {
+        return Err(malformed("`external_flash` and `card` belong to an `image`."));
+    }
     if upload.image.is_some() && upload.samples.is_some() {
         return Err(malformed("`samples` belong to a `model` or to the `zoo`."));
     }
@@ -249,6 +262,8 @@ async fn read_parts(
         let file = part.file_name().map(str::to_owned);
         let slot = match name.as_str() {
             "image" => &mut upload.image,
+            "external_flash" => &mut upload.external_flash,
+            "card" => &mut upload.card,
             "model" => {
                 upload.model_name = file;
                 &mut upload.model
@@ -295,15 +310,19 @@ async fn read_parts(
             }
             other => {
                 return Err(malformed(&format!(
-                    "There is a part '{other}'; known are image, model, data, zoo, samples, \
-                     calibration, input, dim, watch, mode."
+                    "There is a part '{other}'; known are image, external_flash, card, \
+                     model, data, zoo, samples, calibration, input, dim, watch, mode."
                 )));
             }
         };
         if slot.is_some() {
             return Err(malformed(&format!("The part '{name}' is there twice.")));
         }
-        let limit = if name == "input" { config.input_bytes } else { config.file_bytes };
+        let limit = match name.as_str() {
+            "input" => config.input_bytes,
+            "external_flash" | "card" => config.store_bytes,
+            _ => config.file_bytes,
+        };
         *slot = Some(bytes(part, &name, limit, admission).await?);
     }
     Ok(())

@@ -26,13 +26,20 @@ pub fn of(shared: &Shared, board: Board, mut upload: Upload) -> Result<Work, Pro
         shared.dist().firmware(&board.id)?;
     }
     match upload.image.take() {
-        Some(image) => of_image(shared, board, &image, &upload),
+        Some(image) => of_image(shared, board, &image, upload),
         None => of_model(shared, board, upload),
     }
 }
 
-fn of_image(shared: &Shared, board: Board, image: &[u8], upload: &Upload) -> Result<Work, Problem> {
+fn of_image(
+    shared: &Shared,
+    board: Board,
+    image: &[u8],
+    mut upload: Upload,
+) -> Result<Work, Problem> {
+    let (external_flash, card) = (upload.external_flash.take(), upload.card.take());
     let file = PlanFile::read(image, &board)?;
+    let file = file.with_brought_stores(&board, external_flash, card)?;
     let input = upload.input.as_deref().ok_or_else(|| {
         Problem::new(
             Blame::BadInput,

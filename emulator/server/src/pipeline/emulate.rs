@@ -2,13 +2,12 @@
 
 use tilewright_board::{Board, Card};
 use tilewright_image::input_frame;
-use tilewright_model::{DType, Data, Quantisation, Shape, Tensor};
-use tilewright_plan::image::{AlignedBytes, Expected, IoRecord};
-use tilewright_plan::{PlanImage, Space};
+use tilewright_model::Data;
+use tilewright_plan::Space;
 use tilewright_protocol::{CardJob, Job, Limits, Mode, Response};
 
-use super::files;
 use super::package::Package;
+use super::plan_file::{PlanFile, inputs};
 use crate::dist::Dist;
 use crate::execute::{Cancel, Execute, WorkerLimits};
 use crate::problem::{Blame, Problem};
@@ -37,112 +36,11 @@ pub struct Machine<'m> {
     pub card: Option<&'m Card>,
 }
 
-/// A plan image that has been validated for a board.
-#[derive(Debug)]
-pub struct PlanFile {
-    bytes: AlignedBytes,
-    /// The store image of external flash; empty if there is none.
-    external_flash: Vec<u8>,
-    /// The store image of a card; empty if there is none.
-    card: Vec<u8>,
-}
-
-impl PlanFile {
-    /// Validates a copy of `bytes`; bytes behind the image are dropped.
-    ///
-    /// # Errors
-    /// [`Blame::BadInput`] with what the image's reader says.
-    pub fn read(bytes: &[u8], board: &Board) -> Result<Self, Problem> {
-        let aligned = AlignedBytes::copy_of(bytes);
-        let length = PlanImage::read(aligned.bytes(), &expected(board))
-            .map_err(|error| {
-                Problem::new(
-                    Blame::BadInput,
-                    capitalised(&error.to_string()),
-                    "plan image",
-                    "Plan the model again with this version of Tilewright, for this board.",
-                )
-            })?
-            .image_bytes();
-        let whole = aligned.bytes().len() == length as usize;
-        let bytes = if whole { aligned } else { AlignedBytes::copy_of(&bytes[..length as usize]) };
-        Ok(Self { bytes, external_flash: Vec::new(), card: Vec::new() })
-    }
-
-    /// The same with its store images of external flash and of a card.
-    #[must_use]
-    pub fn with_stores(self, external_flash: Vec<u8>, card: Vec<u8>) -> Self {
-        Self { external_flash, card, ..self }
-    }
-
-    /// The store image of a card; empty if there is none.
-    #[must_use]
-    pub fn card(&self) -> &[u8] {
-        &self.card
-    }
-
-    /// The store image of external flash; empty if there is none.
-    #[must_use]
-    pub fn external_flash(&self) -> &[u8] {
-        &self.external_flash
-    }
-
-    /// The bytes.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        self.bytes.bytes()
-    }
-
-    /// The image, read in place.
-    ///
-    /// # Errors
-    /// Never for the board that it was validated for.
-    pub fn image(&self, board: &Board) -> Result<PlanImage<'_>, Problem> {
-        PlanImage::read(self.bytes(), &expected(board))
-            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))
-    }
-
-    /// An input file as the int8 bytes of all inputs of the program, one behind the other. For a
-    /// program with one input the file may be a PNG picture or a .npy array as well.
-    ///
-    /// # Errors
-    /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
-    pub fn payload(&self, board: &Board, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Problem> {
-        let image = self.image(board)?;
-        let records = inputs(&image);
-        let tensors: Vec<Tensor> = records
-            .iter()
-            .filter_map(|record| Some((record, image.view(record.view)?)))
-            .map(|(record, view)| Tensor {
-                name: image.name(record.name).to_owned(),
-                shape: Shape::new([1, view.h.into(), view.w.into(), view.c as usize]),
-                dtype: DType::I8,
-                quantisation: Some(Quantisation::per_tensor(
-                    f32::from_bits(record.scale_bits),
-                    record.zero.into(),
-                )),
-                source: None,
-            })
-            .collect();
-        Ok(bytes_of(&files::inputs(name, bytes, &tensors)?))
-    }
-}
-
 /// Bytes of int8 inputs, one behind the other: the payload of a frame.
 #[must_use]
 pub fn bytes_of(inputs: &[Data]) -> Vec<u8> {
     let values = inputs.iter().filter_map(Data::as_i8).flatten();
     values.map(|value| value.cast_unsigned()).collect()
-}
-
-/// The inputs of an image's program.
-fn inputs<'i>(image: &PlanImage<'i>) -> &'i [IoRecord] {
-    let entry = image.entries().iter().find(|entry| entry.kind == 0);
-    entry.map_or(&[], |entry| image.entry_inputs(entry))
-}
-
-fn expected(board: &Board) -> Expected<'_> {
-    Expected { board: &board.id, space_bytes: board.space_bytes() }
 }
 
 /// Packages `file` with the board's firmware and runs it once on `payload`: the int8 bytes of
@@ -169,7 +67,7 @@ pub fn run_image(
             "The plan image's weights lie in external flash or on a card, and its store image is not \
              there.",
             "plan image",
-            "Run the model itself (`tilewright run`), which makes both.",
+            "Bring it along, or run the model itself (`tilewright run`), which makes both.",
         ));
     }
     let views = inputs(&image).iter().filter_map(|io| image.view(io.view));

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use tilewright_board::Board;
 use tilewright_image::{FirmwareError, FirmwareImage};
 
-use super::emulate::{PlanFile, capitalised};
+use super::emulate::capitalised;
+use super::plan_file::PlanFile;
 use crate::dist::Dist;
 use crate::problem::{Blame, Problem};
 

@@ -7,7 +7,8 @@ use tilewright_plan::Space;
 use tilewright_planner::{NotAChain, Options, Overlaid, PlanError, Planned, Planning, Strategy};
 use tilewright_report::PlanReport;
 
-use super::emulate::{PlanFile, capitalised};
+use super::emulate::capitalised;
+use super::plan_file::PlanFile;
 use crate::execute::Cancel;
 use crate::problem::{Blame, Problem};
 use crate::progress::{Progress, Stage};

@@ -41,6 +41,8 @@ pub struct Puppet {
     pub most: AtomicUsize,
     pub started: AtomicUsize,
     pub killed: AtomicUsize,
+    /// Bytes of the store images that came with the last job: external flash, card.
+    pub stores: [AtomicUsize; 2],
 }
 
 struct Under<'p>(&'p Puppet);
@@ -63,6 +65,9 @@ impl Execute for Puppet {
         self.started.fetch_add(1, Ordering::SeqCst);
         self.most.fetch_max(now, Ordering::SeqCst);
         let _under = Under(self);
+        let card = job.card.as_ref().map_or(0, |card| card.image.len());
+        self.stores[0].store(job.external_flash.len(), Ordering::SeqCst);
+        self.stores[1].store(card, Ordering::SeqCst);
         let payload = &job.frames[0][8..job.frames[0].len() - 4];
         on_event(&Said::Console(b"ready 32\r\n".to_vec()));
         let mut fault = None;

@@ -1,0 +1,167 @@
+//! A plan image with its stores, validated for a board.
+
+use tilewright_board::Board;
+use tilewright_model::{DType, Quantisation, Shape, Tensor};
+use tilewright_plan::image::{AlignedBytes, Expected, IoRecord, StoreHeader};
+use tilewright_plan::{PlanImage, Space};
+
+use super::emulate::{bytes_of, capitalised};
+use super::files;
+use crate::problem::{Blame, Problem};
+
+/// A plan image that has been validated for a board.
+#[derive(Debug)]
+pub struct PlanFile {
+    bytes: AlignedBytes,
+    /// The store image of external flash; empty if there is none.
+    external_flash: Vec<u8>,
+    /// The store image of a card; empty if there is none.
+    card: Vec<u8>,
+}
+
+impl PlanFile {
+    /// Validates a copy of `bytes`; bytes behind the image are dropped.
+    ///
+    /// # Errors
+    /// [`Blame::BadInput`] with what the image's reader says.
+    pub fn read(bytes: &[u8], board: &Board) -> Result<Self, Problem> {
+        let aligned = AlignedBytes::copy_of(bytes);
+        let length = PlanImage::read(aligned.bytes(), &expected(board))
+            .map_err(|error| {
+                Problem::new(
+                    Blame::BadInput,
+                    capitalised(&error.to_string()),
+                    "plan image",
+                    "Plan the model again with this version of Tilewright, for this board.",
+                )
+            })?
+            .image_bytes();
+        let whole = aligned.bytes().len() == length as usize;
+        let bytes = if whole { aligned } else { AlignedBytes::copy_of(&bytes[..length as usize]) };
+        Ok(Self { bytes, external_flash: Vec::new(), card: Vec::new() })
+    }
+
+    /// The same with its store images of external flash and of a card.
+    #[must_use]
+    pub fn with_stores(self, external_flash: Vec<u8>, card: Vec<u8>) -> Self {
+        Self { external_flash, card, ..self }
+    }
+
+    /// The same with store images that somebody brings: each is held against the plan image, its
+    /// checksums too.
+    ///
+    /// # Errors
+    /// [`Blame::BadInput`] if one is missing, belongs to another plan image, is damaged, or if the
+    /// plan image uses no such memory.
+    pub fn with_brought_stores(
+        self,
+        board: &Board,
+        external_flash: Option<Vec<u8>>,
+        card: Option<Vec<u8>>,
+    ) -> Result<Self, Problem> {
+        let image = self.image(board)?;
+        let (flash, sd) = (external_flash.as_deref(), card.as_deref());
+        for (space, part, store) in
+            [(Space::ExternalFlash, "external_flash", flash), (Space::Card, "card", sd)]
+        {
+            check_store(&image, space, part, store)?;
+        }
+        Ok(self.with_stores(external_flash.unwrap_or_default(), card.unwrap_or_default()))
+    }
+
+    /// The store image of a card; empty if there is none.
+    #[must_use]
+    pub fn card(&self) -> &[u8] {
+        &self.card
+    }
+
+    /// The store image of external flash; empty if there is none.
+    #[must_use]
+    pub fn external_flash(&self) -> &[u8] {
+        &self.external_flash
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        self.bytes.bytes()
+    }
+
+    /// The image, read in place.
+    ///
+    /// # Errors
+    /// Never for the board that it was validated for.
+    pub fn image(&self, board: &Board) -> Result<PlanImage<'_>, Problem> {
+        PlanImage::read(self.bytes(), &expected(board))
+            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))
+    }
+
+    /// An input file as the int8 bytes of all inputs of the program, one behind the other. For a
+    /// program with one input the file may be a PNG picture or a .npy array as well.
+    ///
+    /// # Errors
+    /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
+    pub fn payload(&self, board: &Board, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Problem> {
+        let image = self.image(board)?;
+        let records = inputs(&image);
+        let tensors: Vec<Tensor> = records
+            .iter()
+            .filter_map(|record| Some((record, image.view(record.view)?)))
+            .map(|(record, view)| Tensor {
+                name: image.name(record.name).to_owned(),
+                shape: Shape::new([1, view.h.into(), view.w.into(), view.c as usize]),
+                dtype: DType::I8,
+                quantisation: Some(Quantisation::per_tensor(
+                    f32::from_bits(record.scale_bits),
+                    record.zero.into(),
+                )),
+                source: None,
+            })
+            .collect();
+        Ok(bytes_of(&files::inputs(name, bytes, &tensors)?))
+    }
+}
+
+/// The inputs of an image's program.
+pub(super) fn inputs<'i>(image: &PlanImage<'i>) -> &'i [IoRecord] {
+    let entry = image.entries().iter().find(|entry| entry.kind == 0);
+    entry.map_or(&[], |entry| image.entry_inputs(entry))
+}
+
+fn expected(board: &Board) -> Expected<'_> {
+    Expected { board: &board.id, space_bytes: board.space_bytes() }
+}
+
+/// Whether `store`, a part of an upload, is what `image` needs for `space`.
+fn check_store(
+    image: &PlanImage<'_>,
+    space: Space,
+    part: &str,
+    store: Option<&[u8]>,
+) -> Result<(), Problem> {
+    let wrong = |error: String, what: &str| {
+        Err(Problem::new(Blame::BadInput, error, part, what.to_owned()))
+    };
+    let is_needed = image.space_bytes(space) > 0;
+    let store = match (store, is_needed) {
+        (None, false) => return Ok(()),
+        (Some(_), false) => {
+            let error = "The plan image uses no such memory, but a store image for it came.";
+            return wrong(error.to_owned(), "Leave the part out, or add it to its own plan image.");
+        }
+        (None, true) => {
+            let error = "The plan image keeps weights in a store image, which did not come.";
+            let what = "Add it as a part: `tilewright image` writes it, as does the page.";
+            return wrong(error.to_owned(), what);
+        }
+        (Some(store), true) => store,
+    };
+    let read = StoreHeader::read(store, image, space);
+    match read.and_then(|header| header.verify(store)) {
+        Ok(()) => Ok(()),
+        Err(error) => wrong(
+            capitalised(&error.to_string()),
+            "Bring the store image that was made together with this plan image.",
+        ),
+    }
+}
