@@ -54,7 +54,10 @@ async fn plans_with_store_images_run_whole_and_sampled() {
         browser.open(&format!("{}#{link}", server.address)).await;
         browser.click("sample-0").await;
         browser.text_when("results", |text| !text.is_empty()).await;
-        assert!(browser.text().await.contains("store images"), "what leaves the page is said before");
+        assert!(
+            browser.text().await.contains("store images"),
+            "what leaves the page is said before"
+        );
         browser.click("run").await;
         let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
         assert!(agreement.contains("Bit-equal"), "{strategy}: {agreement}");

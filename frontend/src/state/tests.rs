@@ -571,5 +571,5 @@ fn a_run_is_stopped_while_its_stores_are_made() {
     assert_eq!(state.run.phase, Phase::Cancelled);
     let reply = Ok(ImportReply::Stores(Vec::new()));
     assert!(state.update(Event::Imported(request, reply)).is_empty());
-    assert!(state.tasks.is_empty() && state.can_run());
+    assert!(state.task(Job::Stores).is_none() && state.can_run());
 }

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use tilewright_report::Fault;
+use tilewright_report::{Fault, Kind};
 use yew::prelude::*;
 
 use super::facts::fact_list;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
-use super::parts::trouble_box;
+use super::parts::{kind_tag, trouble_box};
 use crate::message::{Calibration, PlanFacts, PlanSettings, Trouble};
 use crate::session::ObjectUrl;
 use crate::state::{Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View};

@@ -262,7 +262,7 @@ fn status(outputs: &[i8]) -> Vec<u8> {
     let status = serde_json::json!({
         "id": "1", "state": "finished", "problem": null,
         "result": {
-            "engine": "none", "fault": null, "instructions": 6, "cycles": 6, "latency_us": 0.5,
+            "engine": "none", "mode": "full", "passed_steps": 0, "fault": null, "instructions": 6, "cycles": 6, "latency_us": 0.5,
             "counts": counts, "layers": [], "unknown_registers": [], "console": "done\r\n",
             "outputs": [{ "values": outputs }], "emulation_wall_ns": 1,
             "timeline": {
