@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use tilewright_model::quantise::RangeRule;
-use tilewright_plan::Bytes;
+use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 use tilewright_server::Mode;
 
@@ -104,6 +104,10 @@ pub struct OnBoard {
     /// Class of the card in the board's slot; else the one that goes with the board
     #[arg(long, value_name = "CLASS")]
     pub card: Option<String>,
+    /// Time from one frame to the next, such as 500ms, 10s or 5min, for what a day writes to the card;
+    /// else frames follow each other at once
+    #[arg(long, value_name = "TIME", value_parser = period)]
+    pub period: Option<Micros>,
 }
 
 #[derive(Debug, Args)]
@@ -326,6 +330,23 @@ fn frames(text: &str) -> Result<NonZeroU32, String> {
     }
 }
 
+/// A time with its unit.
+fn period(text: &str) -> Result<Micros, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "us" => 1.0,
+        "ms" => 1e3,
+        "s" => 1e6,
+        "min" => 60e6,
+        "h" => 3600e6,
+        other => return Err(format!("unknown unit '{other}': use us, ms, s, min or h")),
+    };
+    match digits.trim_end().parse::<f64>() {
+        Ok(number) if number > 0.0 && number * factor <= 1e15 => Ok(Micros(number * factor)),
+        _ => Err(format!("'{text}' is no time above zero")),
+    }
+}
+
 /// Bytes, with a unit if one is given: KB and MB are powers of 1000, KiB and MiB of 1024.
 fn bytes(text: &str) -> Result<Bytes, String> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -361,6 +382,15 @@ mod tests {
             ["", "KiB", "-1", "1.5KB", "7 apples", "99999999999999999999", "9999999999999999MiB"]
         {
             assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn periods_have_units() {
+        assert_eq!(period("500ms"), Ok(Micros(500_000.0)));
+        assert_eq!(period("1.5 min"), Ok(Micros(90e6)));
+        for wrong in ["", "10", "0s", "-1s", "NaNs", "infs", "1e300h", "s", "3 weeks"] {
+            assert!(period(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -8,7 +8,8 @@ use tilewright_server::Problem;
 use tilewright_server::pipeline::Prepared;
 
 use crate::report;
-use crate::text::{BOLD, DIM, Side, Table, bytes, micros, number};
+use crate::text::{BOLD, DIM, Side, Table, bytes, joules, micros, number};
+use crate::upkeep::Use;
 
 /// A strategy with its plan, or why it has none.
 #[derive(Debug)]
@@ -24,9 +25,14 @@ impl Column {
     ///
     /// # Errors
     /// Reports hold text and numbers only, so an error is ours.
-    pub fn json(&self, prepared: &Prepared, board: &Board) -> Result<Json, Problem> {
+    pub fn json(
+        &self,
+        prepared: &Prepared,
+        board: &Board,
+        used: &Use<'_>,
+    ) -> Result<Json, Problem> {
         match &self.plan {
-            Ok(planned) => report::plan_json(planned, prepared),
+            Ok(planned) => report::plan_json(planned, prepared, &used.of_plan(planned)),
             Err(problem) => Ok(json!({
                 "model": prepared.model.name,
                 "board": board.id,
@@ -85,6 +91,6 @@ fn said(value: Value) -> String {
         Value::Bytes(value) => bytes(value),
         Value::Count(value) => number(value),
         Value::Micros(value) => micros(value),
-        Value::Microjoules(value) => format!("{value:.1} µJ"),
+        Value::Microjoules(value) => joules(value),
     }
 }

@@ -14,6 +14,7 @@ mod progress;
 mod report;
 mod text;
 mod topology;
+mod upkeep;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ use tilewright_server::{Done, Mode, OutputValues, Problem, RunResult};
 use crate::memory;
 use crate::port::Port;
 use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
+use crate::upkeep::Upkeep;
 
 /// How the model became int8.
 #[must_use]
@@ -19,7 +20,7 @@ pub fn preparation(prepared: &Prepared) -> String {
 
 /// A plan.
 #[must_use]
-pub fn plan(planned: &Planned, board: &Board) -> String {
+pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
     let report = &planned.report;
     let mut text = format!(
         "{BOLD}{} on {}, strategy {}{BOLD:#}, input {}\n",
@@ -76,6 +77,7 @@ pub fn plan(planned: &Planned, board: &Board) -> String {
             facts.add("no schedule is faster than", text, kind("bound_us"));
         }
     }
+    upkeep.tell(&mut facts);
     if let Some(peak) = planned.memory.rows.get(planned.memory.peak_row) {
         let live = format!("{} at '{}'", bytes(peak.live_bytes.0), peak.name);
         facts.add("most live", live, Some(Kind::Counted));
@@ -161,7 +163,7 @@ pub fn why_not(report: &PlanReport) -> String {
 
 /// A run.
 #[must_use]
-pub fn run(report: &PlanReport, result: &RunResult, board: &Board) -> String {
+pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upkeep) -> String {
     let mut text = format!(
         "{BOLD}{} on {} (emulated by {}), strategy {}{BOLD:#}\n",
         report.model, board.name, result.engine, report.strategy
@@ -192,6 +194,7 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board) -> String {
     let peak = bytes(report.peak_sram_bytes.0);
     facts.add("SRAM for tensors", peak, Some(Kind::Counted));
     facts.add("flash for the plan", bytes(report.flash_bytes.0), Some(Kind::Counted));
+    upkeep.tell(&mut facts);
     text.push_str(&facts.print());
     if let Some(fault) = &result.fault {
         text.push_str(&broken(fault, &result.console));
@@ -281,11 +284,16 @@ fn keys(report: &impl serde::Serialize) -> Result<Map<String, Value>, Problem> {
 ///
 /// # Errors
 /// Reports hold text and numbers only, so an error is ours.
-pub fn plan_json(planned: &Planned, prepared: &Prepared) -> Result<Value, Problem> {
+pub fn plan_json(
+    planned: &Planned,
+    prepared: &Prepared,
+    upkeep: &Upkeep,
+) -> Result<Value, Problem> {
     let report = &planned.report;
     let mut all = keys(report)?;
     all.insert("samples".to_owned(), json!(prepared.samples));
     all.insert("memory".to_owned(), memory::as_json(planned));
+    upkeep.insert(&mut all);
     Ok(Value::Object(all))
 }
 
@@ -294,7 +302,12 @@ pub fn plan_json(planned: &Planned, prepared: &Prepared) -> Result<Value, Proble
 ///
 /// # Errors
 /// Reports hold text and numbers only, so an error is ours.
-pub fn run_json(report: &PlanReport, prepared: &Prepared, done: &Done) -> Result<Value, Problem> {
+pub fn run_json(
+    report: &PlanReport,
+    prepared: &Prepared,
+    done: &Done,
+    upkeep: &Upkeep,
+) -> Result<Value, Problem> {
     let mut all = keys(report)?;
     if let Some(predicted) = all.remove("latency_us") {
         all.insert("predicted_latency_us".to_owned(), predicted);
@@ -332,6 +345,7 @@ pub fn run_json(report: &PlanReport, prepared: &Prepared, done: &Done) -> Result
         "console": result.console,
     });
     all.extend(keys(&own)?);
+    upkeep.insert(&mut all);
     if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
         let modelled = ["predicted_latency_us", "latency_us", "cycles", "layers[].cycles"];
         let counted = ["verified", "instructions", "top1", "outputs", "layers[].instructions"];

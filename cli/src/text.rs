@@ -100,6 +100,38 @@ pub fn micros(value: f64) -> String {
     }
 }
 
+/// Bytes in powers of 1000, as cards are sold.
+#[must_use]
+pub fn decimal_bytes(value: f64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    match units.into_iter().find(|(unit, _)| value >= *unit) {
+        Some((unit, name)) => format!("{:.2} {name}", value / unit),
+        None => format!("{value:.0} B"),
+    }
+}
+
+/// Microjoules in a sensible unit.
+#[must_use]
+pub fn joules(value: f64) -> String {
+    if value < 1e3 {
+        format!("{value:.1} µJ")
+    } else if value < 1e6 {
+        format!("{:.2} mJ", value / 1e3)
+    } else {
+        format!("{:.2} J", value / 1e6)
+    }
+}
+
+/// Years, as days where they are few.
+#[must_use]
+pub fn years(value: f64) -> String {
+    match value {
+        years if years < 1.0 => format!("{:.1} days", years * 365.0),
+        years if years < 10.0 => format!("{years:.1} years"),
+        years => format!("{} years", number(years as u64)),
+    }
+}
+
 /// A shape: 28×28×1.
 #[must_use]
 pub fn shape(dims: &[u32]) -> String {

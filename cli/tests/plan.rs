@@ -98,6 +98,41 @@ fn inspect_shows_what_quantising_does() {
 }
 
 #[test]
+fn plan_tells_energy_and_wear_with_their_sources_or_what_is_missing() {
+    let swap = |more: &[&str]| {
+        let options = ["--strategy", "swap", "--sram", "65536"];
+        plan(&lenet(), &[&options, more].concat())
+    };
+    let report = json(&swap(&["--json", "--frames", "2"]), 0);
+    let energy = &report["energy"];
+    let states: Vec<_> = energy["states"].as_array().unwrap().iter().collect();
+    assert!(states.iter().any(|state| state["state"] == "card"), "{energy}");
+    assert!(states.iter().all(|state| !state["source"].as_str().unwrap().is_empty()));
+    let middle = report["energy_uj"].as_f64().unwrap();
+    assert!(energy["frame_uj"][0].as_f64().unwrap() < middle);
+    assert!(middle < energy["frame_uj"][1].as_f64().unwrap());
+    let wear = &report["wear"];
+    assert_eq!(
+        wear["frame_written_bytes"].as_f64().unwrap() * 2.0,
+        report["card_written_bytes"].as_f64().unwrap()
+    );
+    assert!(wear["years"][0].as_f64() < wear["years"][1].as_f64(), "{wear}");
+    assert_eq!(report["kinds"]["wear"], "modelled");
+    let rare = json(&swap(&["--json", "--period", "1h"]), 0);
+    assert_eq!(rare["wear"]["period_us"], 3600e6);
+    let said = text(&swap(&[]), 0);
+    for part in ["energy", "card takes", "a day", "card lasts", "until cells reach"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    text(&swap(&["--period", "soon"]), 2);
+    // A board that no source tells the power of.
+    let other = ["plan", &lenet(), "--board", "nucleo-f767zi", "--json"];
+    let unknown = json(&tilewright(&other), 0);
+    assert!(unknown["energy"].is_null() && unknown["energy_uj"].is_null());
+    assert!(unknown["energy_unknown"].as_str().unwrap().contains("no source"), "{unknown}");
+}
+
+#[test]
 fn plan_gives_the_keys_that_scripts_rely_on() {
     let report = json(&plan(&lenet(), &["--json"]), 0);
     for key in [
@@ -119,6 +154,11 @@ fn plan_gives_the_keys_that_scripts_rely_on() {
         "read_bytes",
         "written_bytes",
         "energy_uj",
+        "energy",
+        "energy_unknown",
+        "wear",
+        "card_written_bytes",
+        "card_writes",
         "kinds",
         "samples",
     ] {

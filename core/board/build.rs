@@ -10,6 +10,8 @@ mod card;
 mod engine;
 #[path = "src/file.rs"]
 mod file;
+#[path = "src/power.rs"]
+mod power;
 #[path = "src/timing.rs"]
 mod timing;
 

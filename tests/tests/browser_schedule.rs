@@ -95,6 +95,12 @@ async fn frames_overlap_on_a_card_and_buffers_are_seen() {
     assert!(held.contains("of 64.0 KiB"), "{held}");
     let words = browser.text_when("timeline-words", |text| text.contains("Card")).await;
     assert!(words.contains("for Card"), "the core waits for it: {words}");
+    let energy = browser.text_when("upkeep-energy", |text| !text.is_empty()).await;
+    assert!(energy.contains("of a frame") && energy.contains("mW"), "{energy}");
+    let day = browser.text_when("upkeep-day", |text| text.contains("a frame, one each")).await;
+    browser.script(DRAG, vec![json!("period"), json!(3600)]).await;
+    browser.text_when("upkeep-day", |text| *text != day).await;
+    browser.text_when("upkeep-lasts", |text| text.contains("cycles")).await;
     let tasks = browser.text_when("schedule-tasks", |text| !text.is_empty()).await;
     browser.script(DRAG, vec![json!("buffer"), json!(4096)]).await;
     browser.text_when("schedule-tasks", |text| *text != tasks).await;

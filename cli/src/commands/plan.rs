@@ -11,6 +11,7 @@ use tilewright_server::{Blame, Problem};
 use super::json;
 use crate::args::{Elements, Plan, Strategies};
 use crate::columns::{self, Column};
+use crate::upkeep::Use;
 use crate::{Said, files, load, memory, progress, report};
 
 /// Plans a model.
@@ -61,16 +62,22 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
         let first = columns.into_iter().find_map(|column| column.plan.err());
         return Err(first.unwrap_or_else(|| Problem::ours("There are no strategies.", "planner")));
     }
+    let used = Use::new(&board, &choices, options.on.period);
     let text = match (options.json.json, is_all) {
         (true, true) => {
-            let all = columns.iter().map(|column| column.json(&prepared, &board));
+            let all = columns.iter().map(|column| column.json(&prepared, &board, &used));
             json(&all.collect::<Result<Vec<_>, _>>()?)?
         }
-        (true, false) => json(&report::plan_json(planned[0], &prepared)?)?,
+        (true, false) => {
+            json(&report::plan_json(planned[0], &prepared, &used.of_plan(planned[0]))?)?
+        }
         (false, true) => {
             report::preparation(&prepared) + &columns::text(&prepared.model.name, &columns, &board)
         }
-        (false, false) => report::preparation(&prepared) + &report::plan(planned[0], &board),
+        (false, false) => {
+            let upkeep = used.of_plan(planned[0]);
+            report::preparation(&prepared) + &report::plan(planned[0], &board, &upkeep)
+        }
     };
     Ok(Said { text, code })
 }

@@ -13,6 +13,7 @@ use tilewright_server::{Blame, Cancel, Config, Dist, Done, Execute, Mode, Proble
 use super::json;
 use crate::args::{OnBoard, Run};
 use crate::progress::Teller;
+use crate::upkeep::Use;
 use crate::{Said, load, report};
 
 /// A model on an emulated board, ready to be planned and run.
@@ -93,19 +94,22 @@ impl Emulated {
 pub fn run(options: &Run) -> Result<Said, Problem> {
     let mut emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
     let Ran { planned, done } = emulated.run(options.strategy.with_program())?;
+    let used = Use::new(&emulated.board, &emulated.options, options.on.period);
     let Some(done) = done else {
         if options.json.json {
-            let text = json(&report::plan_json(&planned, &emulated.prepared)?)?;
+            let upkeep = used.of_plan(&planned);
+            let text = json(&report::plan_json(&planned, &emulated.prepared, &upkeep)?)?;
             return Ok(Said { text, code: Blame::DoesNotFit.exit_code() });
         }
         let unknown = || Problem::ours("A plan does not fit without a reason.", "planner");
         return Err(does_not_fit(&planned.report).unwrap_or_else(unknown));
     };
+    let upkeep = used.of_run(&planned, &done.result);
     let text = if options.json.json {
-        json(&report::run_json(&planned.report, &emulated.prepared, &done)?)?
+        json(&report::run_json(&planned.report, &emulated.prepared, &done, &upkeep)?)?
     } else {
         let mut text = report::preparation(&emulated.prepared);
-        text.push_str(&report::run(&planned.report, &done.result, &emulated.board));
+        text.push_str(&report::run(&planned.report, &done.result, &emulated.board, &upkeep));
         text
     };
     let well = done.result.fault.is_none() && done.result.verified != Some(false);

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Hertz, LaneKind, Space};
 
 use crate::engine::{Engine, Slot};
+use crate::power::Power;
 use crate::timing::{DataCache, Timing};
 
 /// Processor core.
@@ -180,6 +181,9 @@ pub struct Board {
     pub slot: Option<Slot>,
     /// Where things lie; missing for boards without firmware.
     pub firmware: Option<Firmware>,
+    /// What it draws; nothing if no source says.
+    #[serde(default)]
+    pub power: Option<Power>,
 }
 
 impl Board {

@@ -3,6 +3,7 @@
 
 use crate::board::{Board, MemoryKind};
 use crate::card::Card;
+use crate::power::Draw;
 use crate::timing::Access;
 
 /// Reads the board file that is named `id`.
@@ -44,6 +45,10 @@ pub fn parse(id: &str, text: &str) -> Result<Board, String> {
     if board.slot.as_ref().is_some_and(|slot| slot.bytes_per_second == 0) {
         return Err("the slot carries nothing".to_owned());
     }
+    if let Some(power) = &board.power {
+        let others = [power.outside.as_ref(), power.brought.as_ref()];
+        [Some(&power.inside)].into_iter().chain(others).flatten().try_for_each(ordered)?;
+    }
     Ok(board)
 }
 
@@ -59,7 +64,22 @@ pub fn parse_card(id: &str, text: &str) -> Result<Card, String> {
     if card.read.bytes_per_second == 0 || card.write.bytes_per_second == 0 {
         return Err("commands never end".to_owned());
     }
+    if let Some(endurance) = &card.endurance {
+        let [least, most] = endurance.cycles;
+        if least == 0 || most < least || endurance.program_bytes == 0 {
+            return Err("its endurance is no range above zero".to_owned());
+        }
+    }
+    card.power.iter().try_for_each(ordered)?;
     Ok(card)
+}
+
+fn ordered(draw: &Draw) -> Result<(), String> {
+    if draw.most_mw < draw.least_mw {
+        let Draw { least_mw, most_mw, .. } = draw;
+        return Err(format!("a power of {least_mw} to {most_mw} mW is no range"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -88,6 +108,15 @@ mod tests {
         assert!(parse_card("paper-swapnn", text).is_ok());
         let text = text.replace("bytes_per_second = 5_000_000", "bytes_per_second = 0");
         assert!(parse_card("paper-swapnn", &text).unwrap_err().contains("never end"));
+    }
+
+    #[test]
+    fn ranges_that_are_none_are_refused() {
+        let text = TEXT.replace("most_mw = 770", "most_mw = 76");
+        assert!(parse(ID, &text).unwrap_err().contains("770 to 76 mW"));
+        let text = include_str!("../../../boards/cards/sd-class10.toml");
+        let text = text.replace("cycles = [300, ", "cycles = [0, ");
+        assert!(parse_card("sd-class10", &text).unwrap_err().contains("endurance"));
     }
 
     #[test]

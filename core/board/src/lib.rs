@@ -10,10 +10,12 @@ mod engine;
 #[cfg(test)]
 mod file;
 mod list;
+mod power;
 mod timing;
 
 pub use board::{Board, Clock, Core, CoreKind, Firmware, Memory, MemoryKind, Support};
-pub use card::{Card, Curve};
+pub use card::{Card, Curve, Endurance};
 pub use engine::{Engine, Slot};
 pub use list::{BoardError, CardError, all, cards, find, find_card};
+pub use power::{Draw, Power};
 pub use timing::{Access, DataCache, Timing};

@@ -9,7 +9,7 @@ use crate::{Options, PlanError, Planned, Strategy, report, simulate, stream, swa
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Plan};
-use tilewright_report::MemoryMap;
+use tilewright_report::{Energy, MemoryMap};
 
 /// How far planning is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,10 +99,17 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if there is none.
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
-        match self.beyond.take() {
-            Some(beyond) => Ok(beyond.best()),
-            None => self.inside(model),
+        let mut planned = match self.beyond.take() {
+            Some(beyond) => beyond.best(),
+            None => self.inside(model)?,
+        };
+        let (card, frames) = (self.options.card_in(&self.board), self.options.frames.get());
+        let Planned { timeline, traffic, report, .. } = &mut planned;
+        if report.latency_us.is_some() {
+            let energy = Energy::of(timeline, traffic, &self.board, card.as_ref(), frames);
+            report.energy_uj = energy.ok().map(|energy| energy.middle_uj());
         }
+        Ok(planned)
     }
 
     /// The plan of what the search has found.

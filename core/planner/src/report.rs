@@ -50,6 +50,7 @@ pub fn report(
     let latency = timeline.end().since(Default::default()).at(clock);
     let runnable = plan.layers.iter().all(|layer| layer.work.no_kernel().is_none());
     let time = |micros: Micros| runnable.then_some(micros);
+    let to_card = moved(plan, timeline, |_, to| to == Space::Card);
     let does_not_fit =
         remedies::does_not_fit(plan, board, sram, [flash, board.plan_bytes()], memory);
     PlanReport {
@@ -83,12 +84,14 @@ pub fn report(
         transfer_us: time(busy(SliceKind::Copy)),
         stall_us: time(busy(SliceKind::Stall)),
         bound_us: time(busy(SliceKind::Compute)),
-        read_bytes: moved(plan, timeline, |from, _| from != Space::Arena)
+        read_bytes: moved(plan, timeline, |from, _| from != Space::Arena).1
             + direct(plan, |role| role != Role::Output),
-        written_bytes: moved(plan, timeline, |_, to| to != Space::Arena)
+        written_bytes: moved(plan, timeline, |_, to| to != Space::Arena).1
             + direct(plan, |role| role == Role::Output),
         frames: options.frames.get(),
         io_tasks: None,
+        card_written_bytes: to_card.1,
+        card_writes: to_card.0,
         buffer_bytes: None,
         energy_uj: None,
         layers: layers(plan, model, board, costs),
@@ -96,9 +99,11 @@ pub fn report(
     }
 }
 
-/// Bytes of the timeline's copies whose source and destination are `chosen`.
-fn moved(plan: &Plan, timeline: &Timeline, chosen: impl Fn(Space, Space) -> bool) -> Bytes {
-    let Some(program) = plan.programs.iter().find(|program| !program.boot) else { return Bytes(0) };
+/// The timeline's copies whose source and destination are `chosen`: how many, and their bytes.
+fn moved(plan: &Plan, timeline: &Timeline, chosen: impl Fn(Space, Space) -> bool) -> (u64, Bytes) {
+    let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
+        return (0, Bytes(0));
+    };
     let is_chosen = |slice: &&tilewright_report::Slice| {
         let step = program.lanes.get(usize::from(slice.lane))?.steps.get(slice.step as usize)?;
         let Instruction::Copy { source, destination, .. } = step.instruction else { return None };
@@ -106,7 +111,8 @@ fn moved(plan: &Plan, timeline: &Timeline, chosen: impl Fn(Space, Space) -> bool
         Some(chosen(space(source)?, space(destination)?))
     };
     let copies = timeline.slices.iter().filter(|slice| slice.kind == SliceKind::Copy);
-    Bytes(copies.filter(|slice| is_chosen(slice) == Some(true)).map(|slice| slice.bytes).sum())
+    let chosen = copies.filter(|slice| is_chosen(slice) == Some(true));
+    chosen.fold((0, Bytes(0)), |(count, bytes), slice| (count + 1, bytes + Bytes(slice.bytes)))
 }
 
 /// Bytes of the operands outside of the chip whose role is `chosen` and that the core reads or writes
@@ -186,6 +192,8 @@ fn kinds() -> BTreeMap<String, Kind> {
         "written_bytes",
         "frames",
         "io_tasks",
+        "card_written_bytes",
+        "card_writes",
         "buffer_bytes",
     ];
     let modelled = ["latency_us", "compute_us", "transfer_us", "stall_us", "bound_us", "energy_uj"];

@@ -66,6 +66,8 @@ pub struct Streamed {
     pub read: Bytes,
     /// Bytes that all frames write.
     pub written: Bytes,
+    /// Commands that write them.
+    pub writes: u64,
     /// What the core computes for all frames.
     pub compute: Cycles,
     /// When all frames are complete.
@@ -172,6 +174,7 @@ fn of_layers(
         commands: best.commands,
         read: Bytes(best.read),
         written: Bytes(best.written),
+        writes: best.writes,
         compute: Cycles(compute.saturating_mul(frames.into())),
         end: Cycles(end),
         bound,

@@ -89,6 +89,8 @@ pub struct Swapped {
     pub read: Bytes,
     /// Bytes that one frame writes.
     pub written: Bytes,
+    /// Commands that write them.
+    pub writes: u64,
     /// What the card does for one frame.
     pub io: Cycles,
     /// What the core does for one frame.
@@ -176,6 +178,7 @@ pub(crate) fn of_plan(
         compute_tasks,
         read: Bytes(run.read / u64::from(frames)),
         written: Bytes(run.written / u64::from(frames)),
+        writes: run.writes / u64::from(frames),
         io: Cycles(run.io / u64::from(frames)),
         compute: Cycles(run.compute / u64::from(frames)),
         first_frame: Cycles(run.first_frame),

@@ -124,6 +124,8 @@ pub fn report(memory: &MemoryMap) -> PlanReport {
         written_bytes: Bytes(0),
         frames: 1,
         io_tasks: None,
+        card_written_bytes: Bytes(0),
+        card_writes: 0,
         buffer_bytes: None,
         energy_uj: None,
         layers: vec![row("first"), row("second")],

@@ -3,6 +3,7 @@
 //! Keys of serialised reports are snake_case with the unit in the name; scripts rely on them.
 
 mod compare;
+mod energy;
 mod figure;
 #[cfg(test)]
 mod fixture;
@@ -17,8 +18,10 @@ mod slices;
 mod timeline;
 mod trace;
 mod traffic;
+mod wear;
 
 pub use compare::{Compared, Value, compare};
+pub use energy::{Energy, NoPower, State, StateEnergy};
 pub use figure::Kind;
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use occupancy::{Held, Occupancy, Occupied};
@@ -30,3 +33,4 @@ pub use slices::slices_csv;
 pub use timeline::{Counts, Slice, SliceKind, Timeline};
 pub use trace::Trace;
 pub use traffic::{Tier, Traffic, Way};
+pub use wear::Wear;

@@ -166,9 +166,13 @@ pub struct PlanReport {
     pub frames: u32,
     /// Reads and writes of the card by tasks; nothing of strategies without them.
     pub io_tasks: Option<u64>,
+    /// Of the bytes written outside those that the card takes.
+    pub card_written_bytes: Bytes,
+    /// Commands that write to the card.
+    pub card_writes: u64,
     /// Size of the buffers for tiles, of strategies with buffers of one size.
     pub buffer_bytes: Option<Bytes>,
-    /// Energy of one inference; nothing if the board's power is not known.
+    /// Energy of one frame, the middle of its range; nothing if no source says what the board draws.
     pub energy_uj: Option<f64>,
     /// Layers.
     pub layers: Vec<LayerRow>,

@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Effect, Origin, State, sha256_link};
+use super::link::sha256_link;
+use super::{Effect, Origin, State};
 use crate::message::Trouble;
 
 /// A model in the browser's storage.

@@ -8,6 +8,7 @@ mod compare;
 mod files;
 mod history;
 mod keep;
+mod link;
 mod model;
 mod plan;
 mod quantise;
@@ -52,6 +53,8 @@ pub struct State {
     pub obstacles: Rc<Vec<(String, String)>>,
     /// Choices with their past.
     pub settings: History,
+    /// Milliseconds from one frame to the next, if the person said.
+    pub period_ms: Option<u64>,
     /// The view that is maximised.
     pub view: View,
     /// Light or dark.
@@ -172,6 +175,8 @@ pub enum Event {
     Dimensions(Vec<(String, u64)>),
     /// The settings were changed; whether it is one move of a drag.
     Settings(PlanSettings, bool),
+    /// Milliseconds from one frame to the next were chosen; nothing: as they come.
+    Period(Option<u64>),
     /// Back to earlier settings.
     Undo,
     /// Forward again.
@@ -380,6 +385,10 @@ impl State {
                     self.compare_next(effects);
                 }
             }
+            Event::Period(period_ms) => {
+                self.period_ms = period_ms;
+                self.write_fragment(effects);
+            }
             Event::Undo => {
                 if self.settings.undo() {
                     self.replan(effects);
@@ -557,35 +566,6 @@ impl State {
             }
         }
     }
-
-    pub(crate) fn write_fragment(&self, effects: &mut Vec<Effect>) {
-        effects.push(Effect::WriteFragment(self.fragment().text()));
-    }
-
-    /// What a link to the present state says.
-    #[must_use]
-    pub fn fragment(&self) -> Fragment {
-        let named = |origin: &Origin| match origin {
-            Origin::Example(example) => Some(example.id.to_owned()),
-            Origin::Zoo(name) => Some(format!("{ZOO}{name}")),
-            Origin::File(_) => None,
-        };
-        let model = match (&self.model, self.opening.as_ref().and_then(named)) {
-            (_, Some(opening)) => Some(opening),
-            (Some(model), None) => {
-                named(&model.origin).or_else(|| Some(sha256_link(&model.facts.sha256)))
-            }
-            (None, None) => self.wanted.clone(),
-        };
-        let (settings, view) = (self.settings.now().clone(), self.view);
-        let is_random = self.quantising.samples == Samples::Random;
-        Fragment { model, settings, view, calibration: self.quantising.rule.clone(), is_random }
-    }
-}
-
-/// How a link names a model that only the person has.
-pub(crate) fn sha256_link(digits: &str) -> String {
-    format!("sha256:{digits}")
 }
 
 #[cfg(test)]

@@ -75,6 +75,7 @@ impl State {
             return;
         }
         self.view = fragment.view;
+        self.period_ms = fragment.period_ms;
         let mut settings = fragment.settings.clone();
         let now = self.settings.now();
         if settings.board.is_empty() {

@@ -237,7 +237,7 @@ impl App {
                     if shows(View::Schedule) {
                         <Later>
                             <SchedulePanel plan={Rc::clone(plan)} {run} boards={Rc::clone(&state.boards)}
-                                settings={state.settings.now().clone()}
+                                settings={state.settings.now().clone()} period_ms={state.period_ms}
                                 trouble={state.trouble(Place::Schedule).cloned()}
                                 is_saving={state.task(Job::Schedule).is_some()} {lit} {selected}
                                 {is_stale} on={on.clone()} is_maximised={view == View::Schedule} />
@@ -275,7 +275,8 @@ impl App {
                             server={state.server.clone()} input={state.input.clone()}
                             picture={self.session.picture()} run={state.run.clone()}
                             can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit}
-                            {is_stale} is_maximised={view == View::Run} on={on.clone()}
+                            boards={Rc::clone(&state.boards)} {is_stale}
+                            is_maximised={view == View::Run} on={on.clone()}
                             on_input={self.on_input.clone()} />
                     </Later>
                 }

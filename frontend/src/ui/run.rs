@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use tilewright_board::Board;
 use tilewright_report::{Fault, Kind};
 use yew::prelude::*;
 
@@ -20,6 +21,7 @@ pub struct Props {
     pub origin: Origin,
     pub calibration: Calibration,
     pub plan: Option<Rc<PlanFacts>>,
+    pub boards: Rc<Vec<Board>>,
     pub server: Server,
     pub input: Input,
     pub picture: Option<Rc<ObjectUrl>>,
@@ -375,7 +377,7 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
                     </button>
                 </p>
             }
-            { fact_list("run", &facts(result)) }
+            { fact_list("run", &facts(outcome, &props.boards)) }
             if let Some(fault) = &result.fault { { fault_report(fault) } }
             { check_table(outcome, props) }
             if !result.unknown_registers.is_empty() {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use tilewright_board::Board;
-use tilewright_plan::LaneKind;
+use tilewright_plan::Micros;
 use yew::prelude::*;
 
 use super::facts::fact_list;
@@ -16,7 +16,9 @@ use super::timeline::TimelineChart;
 use crate::message::{PlanFacts, PlanSettings, ScheduleFile, Trouble};
 use crate::state::{Event, Outcome, Place, Selection, View};
 use crate::view_model::figures;
+use crate::view_model::fragment::LONGEST_PERIOD_MS;
 use crate::view_model::schedule::{MOST_FRAMES, facts, movable, nothing};
+use crate::view_model::upkeep::{upkeep, uses_card};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -26,6 +28,8 @@ pub struct Props {
     pub boards: Rc<Vec<Board>>,
     /// The present choices; the plan may be of older ones.
     pub settings: PlanSettings,
+    /// Milliseconds from one frame to the next, if the person said.
+    pub period_ms: Option<u64>,
     pub trouble: Option<Trouble>,
     /// Whether a file is being made.
     pub is_saving: bool,
@@ -72,12 +76,55 @@ pub fn SchedulePanel(props: &Props) -> Html {
                     <p class="note" data-testid="schedule-note">{ note }</p>
                 }
                 { fact_list("schedule", &facts(plan)) }
+                if let Some(board) = board { { upkeep_facts(props, board) } }
                 <div ref={drawing}>
                     <TimelineChart plan={Rc::clone(plan)} run={props.run.clone()} lit={props.lit}
                         selected={props.selected} on={props.on.clone()} />
                 </div>
             }
         </Panel>
+    }
+}
+
+/// Energy and wear, and where their numbers come from.
+fn upkeep_facts(props: &Props, board: &Board) -> Html {
+    let period = props.period_ms.map(|period| Micros(period as f64 * 1e3));
+    let upkeep = upkeep(&props.plan, board, period);
+    if upkeep.facts.is_empty() {
+        return html! {};
+    }
+    html! {
+        <>
+            { fact_list("upkeep", &upkeep.facts) }
+            if !(upkeep.states.is_empty() && upkeep.wear_source.is_empty()) {
+                <details data-testid="upkeep-sources">
+                    <summary>{ "Where energy and wear come from" }</summary>
+                    <div class="table-scroll" tabindex="0" role="group" aria-label="Energy by state">
+                        <table>
+                            <thead><tr>
+                                <th scope="col">{ "State" }</th>
+                                <th scope="col" class="number">{ "Draws" }</th>
+                                <th scope="col" class="number">{ "Time" }</th>
+                                <th scope="col">{ "Source" }</th>
+                            </tr></thead>
+                            <tbody>
+                                { for upkeep.states.iter().map(|[state, power, time, source]| html! {
+                                    <tr key={state.clone()}>
+                                        <th scope="row">{ state }</th>
+                                        <td class="number">{ power }</td>
+                                        <td class="number">{ time }</td>
+                                        <td>{ source }</td>
+                                    </tr>
+                                }) }
+                            </tbody>
+                        </table>
+                    </div>
+                    if !upkeep.wear_source.is_empty() {
+                        <p class="detail muted">{ format!("Card: {}.", upkeep.wear_source) }</p>
+                    }
+                </details>
+            }
+        </>
     }
 }
 
@@ -109,7 +156,7 @@ fn sliders(props: &Props, board: &Board) -> Html {
         let on = Callback::from(move |(new, drags): (u64, bool)| value(Some(new), drags));
         (on, Callback::from(move |()| none(None, false)))
     };
-    let uses_card = props.plan.timeline.lanes.contains(&LaneKind::Card);
+    let uses_card = uses_card(&props.plan);
     let movable = movable(settings, board, uses_card);
     let (clock, clock_range) = movable.clock;
     let (on_clock, no_clock) = both(|settings, clock| settings.clock_hz = clock);
@@ -119,6 +166,12 @@ fn sliders(props: &Props, board: &Board) -> Html {
     let (on_buffer, no_buffer) = both(|settings, bytes| settings.buffer_bytes = bytes);
     let (on_card, no_card) = both(|settings, rate| settings.card_bytes_per_second = rate);
     let frames = u64::from(settings.frames());
+    // Frames that follow each other at once, as long as nothing is chosen.
+    let frame = props.plan.report.latency_us.map_or(0.0, |latency| latency.0 / 1e3);
+    let frame = (frame / f64::from(props.plan.report.frames.max(1))).ceil().max(1.0) as u64;
+    let period = props.period_ms.unwrap_or(frame).clamp(1, LONGEST_PERIOD_MS);
+    let on_period = props.on.reform(|(period, _)| Event::Period(Some(period)));
+    let no_period = props.on.reform(|()| Event::Period(None));
     html! {
         <fieldset class="sliders" data-testid="sliders">
             <legend class="visually-hidden">{ "What the schedule is made with" }</legend>
@@ -139,6 +192,12 @@ fn sliders(props: &Props, board: &Board) -> Html {
                     text={"after the fixed time of each command"}
                     is_changed={settings.card_bytes_per_second.is_some()} on={on_card}
                     on_reset={no_card} />
+            }
+            if uses_card {
+                <Slider id="period" title="A frame each" unit="s" of={1_000} value={period}
+                    range={(1, (10 * frame).max(60_000).max(period))} step={100}
+                    text={if period > frame { "for what a day writes" } else { "as fast as they come" }}
+                    is_changed={props.period_ms.is_some()} on={on_period} on_reset={no_period} />
             }
         </fieldset>
     }

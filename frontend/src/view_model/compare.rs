@@ -116,7 +116,7 @@ fn cell(value: Value, is_best: bool) -> Cell {
         Value::Count(value) if value < 1000 => (value.to_string(), String::new()),
         Value::Count(value) => (figures::compact(value), figures::grouped(value)),
         Value::Micros(value) => (figures::duration(value), String::new()),
-        Value::Microjoules(value) => (format!("{} µJ", figures::fixed(value, 1)), String::new()),
+        Value::Microjoules(value) => (figures::joules(value), String::new()),
     };
     Cell { text, exact, is_best }
 }

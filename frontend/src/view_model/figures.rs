@@ -53,6 +53,36 @@ pub fn duration(micros: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
+/// Energy given in microjoules: `616 mJ`.
+#[must_use]
+pub fn joules(micros: f64) -> String {
+    let (value, unit) = match micros {
+        m if m < 999.5 => (m, "µJ"),
+        m if m < 999.5e3 => (m / 1e3, "mJ"),
+        m => (m / 1e6, "J"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
+/// Bytes in powers of 1000, as cards are sold: `2.03 GB`.
+#[must_use]
+pub fn decimal(bytes: f64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")];
+    let fits = units.into_iter().find(|(unit, _)| bytes >= 0.9995 * unit);
+    let (unit, name) = fits.unwrap_or((1.0, "B"));
+    format!("{} {name}", three_digits(bytes / unit))
+}
+
+/// Years; days where they are few.
+#[must_use]
+pub fn years(value: f64) -> String {
+    match value {
+        years if years < 1.0 => format!("{} days", three_digits(years * 365.0)),
+        years if years < 9.95 => format!("{} years", fixed(years, 1)),
+        years => format!("{} years", grouped(years.round() as u64)),
+    }
+}
+
 /// A count in thousands, millions or billions: `416 k`.
 #[must_use]
 pub fn compact(value: u64) -> String {
@@ -165,6 +195,22 @@ pub fn short_name(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn energy_bytes_and_years_have_sensible_units() {
+        assert_eq!(
+            [joules(0.5), joules(616_056.0), joules(2.5e6)],
+            ["0.50 µJ", "616 mJ", "2.50 J"]
+        );
+        assert_eq!(
+            [decimal(0.0), decimal(999.9), decimal(2.03e9)],
+            ["0.00 B", "1.00 kB", "2.03 GB"]
+        );
+        assert_eq!(
+            [years(0.1), years(2.4), years(1_459.6)],
+            ["36.5 days", "2.4 years", "1\u{202f}460 years"]
+        );
+    }
 
     #[test]
     fn names_are_cut_to_what_says_most() {

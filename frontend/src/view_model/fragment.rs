@@ -18,11 +18,15 @@ pub struct Fragment {
     pub calibration: String,
     /// Whether the model is quantised on made-up samples, though others came with it.
     pub is_random: bool,
+    /// Milliseconds from one frame to the next.
+    pub period_ms: Option<u64>,
 }
 
 /// Most frames that a schedule is made of, and most hertz and bytes a second.
 pub const MOST_FRAMES: u32 = 64;
 const MOST_RATE: u64 = 2_000_000_000;
+/// Most milliseconds from one frame to the next: a day.
+pub const LONGEST_PERIOD_MS: u64 = 86_400_000;
 
 /// The word for made-up samples.
 const RANDOM: &str = "random";
@@ -51,6 +55,7 @@ impl Fragment {
                 "frames" => fragment.settings.frames = within(&value, MOST_FRAMES.into()),
                 "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
                 "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
+                "period" => fragment.period_ms = within(&value, LONGEST_PERIOD_MS),
                 "calibration" => fragment.calibration = value,
                 "samples" => fragment.is_random = value == RANDOM,
                 "view" => fragment.view = View::from_id(&value).unwrap_or_default(),
@@ -78,6 +83,7 @@ impl Fragment {
         push("frames", &text(self.settings.frames.map(u64::from)));
         push("clock", &text(self.settings.clock_hz));
         push("card", &text(self.settings.card_bytes_per_second));
+        push("period", &text(self.period_ms));
         push("calibration", &self.calibration);
         push("samples", if self.is_random { RANDOM } else { "" });
         if self.view != View::default() {
@@ -145,6 +151,7 @@ mod tests {
             view: View::Memory,
             calibration: "percentile=99.9".to_owned(),
             is_random: true,
+            period_ms: Some(10_000),
         };
         assert_eq!(Fragment::parse(&format!("#{}", fragment.text())), fragment);
         assert_eq!(Fragment::parse(""), Fragment::default());

@@ -18,5 +18,6 @@ pub mod run;
 pub mod schedule;
 pub mod steps;
 pub mod timeline;
+pub mod upkeep;
 pub mod walk;
 pub mod zoo;

@@ -4,6 +4,7 @@ use tilewright_board::Board;
 use tilewright_report::Kind;
 
 use super::figures;
+use super::upkeep::{energy, energy_fact};
 use crate::message::PlanFacts;
 
 /// A figure against a limit.
@@ -151,6 +152,9 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             detail: format!("{} predicted", figures::grouped(predicted)),
             kind: Kind::Modelled,
         });
+        if !plan.timeline.slices.is_empty() {
+            facts.push(energy_fact(&energy(plan, &plan.timeline, board)));
+        }
     }
     Overview { fits: report.fits, verdict, why, cannot_run, gauges, facts }
 }

@@ -1,10 +1,12 @@
 //! Results of a run beside the reference.
 
+use tilewright_board::Board;
 use tilewright_report::Kind;
 
 use super::figures;
 use super::overview::Fact;
-use crate::message::{OutputFacts, PlanFacts, ReferenceFacts, RunResult};
+use super::upkeep::{energy, energy_fact};
+use crate::message::{OutputFacts, PlanFacts, ReferenceFacts};
 use crate::state::Outcome;
 
 /// A class with its score on the board and in the reference.
@@ -114,9 +116,10 @@ pub fn agreement(outcome: &Outcome) -> Agreement {
 
 /// The figures of a run.
 #[must_use]
-pub fn facts(result: &RunResult) -> Vec<Fact> {
+pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
+    let (plan, result) = (&outcome.plan, &outcome.result);
     let outside = result.counts.dispatch_instructions + result.counts.interrupt_instructions;
-    vec![
+    let mut facts = vec![
         Fact {
             title: "Instructions",
             id: "instructions",
@@ -138,7 +141,12 @@ pub fn facts(result: &RunResult) -> Vec<Fact> {
             detail: "instructions of runtime and interrupts".to_owned(),
             kind: Kind::Counted,
         },
-    ]
+    ];
+    let board = boards.iter().find(|board| board.id == plan.settings.board);
+    if let (Some(board), Some(timeline), None) = (board, &result.timeline, &result.fault) {
+        facts.push(energy_fact(&energy(plan, timeline, board)));
+    }
+    facts
 }
 
 /// A compared layer.
@@ -176,7 +184,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::message::{Comparison, LayerCheck};
+    use crate::message::{Comparison, LayerCheck, RunResult};
     use crate::view_model::fixture;
     use tilewright_report::Difference;
 
@@ -220,6 +228,15 @@ mod tests {
         assert_eq!(agreement(&outcome(same, None)), Agreement::OutputsEqual);
         let other = vec![vec![-128, 99, 27]];
         assert!(matches!(agreement(&outcome(other, Some(all))), Agreement::Differs(_)));
+    }
+
+    #[test]
+    fn a_run_has_the_energy_of_its_own_timeline() {
+        let mut ran = outcome(Vec::new(), None);
+        let boards = [fixture::board()];
+        assert!(facts(&ran, &boards).iter().all(|fact| fact.id != "energy"));
+        ran.result.timeline = Some(fixture::plan().timeline);
+        assert!(facts(&ran, &boards).iter().any(|fact| fact.id == "energy"));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct Emitted {
     pub commands: u64,
     pub read: u64,
     pub written: u64,
+    /// Commands that write.
+    pub writes: u64,
     /// When the last step ends.
     pub end: u64,
     pub together: u32,
@@ -89,7 +91,7 @@ impl Emitter<'_> {
             lanes: [Vec::new(), Vec::new()],
             costs: [Vec::new(), Vec::new()],
             frames: [Vec::new(), Vec::new()],
-            counts: [0; 3],
+            counts: [0; 4],
         };
         line.go(self.frames / together);
         Some(line.finish())
@@ -161,8 +163,8 @@ struct Line<'e> {
     lanes: [Vec<Step>; 2],
     costs: [Vec<[u64; 2]>; 2],
     frames: [Vec<u32>; 2],
-    /// Commands, bytes read, bytes written.
-    counts: [u64; 3],
+    /// Commands, bytes read, bytes written, commands that write.
+    counts: [u64; 4],
 }
 
 impl Line<'_> {
@@ -288,6 +290,7 @@ impl Line<'_> {
             return transfers.more(bytes, direction).0;
         }
         self.counts[0] += 1;
+        self.counts[3] += u64::from(direction == Direction::Write);
         transfers.command(bytes, direction).0
     }
 
@@ -397,7 +400,7 @@ impl Line<'_> {
                 uses.push(Use { start, end, from, last, load: Some(load) });
             }
         }
-        let [commands, read, written] = self.counts;
+        let [commands, read, written, writes] = self.counts;
         let kinds = [LaneKind::Core, LaneKind::Card];
         let lanes = kinds.into_iter().zip(self.lanes);
         Emitted {
@@ -415,6 +418,7 @@ impl Line<'_> {
             commands,
             read,
             written,
+            writes,
             end: self.free[0].max(self.free[1]),
             together: self.together,
             card: self.batch.card,

@@ -85,6 +85,8 @@ fn tell(report: &mut PlanReport, streamed: &Streamed, timeline: &Timeline) {
     report.io_tasks = Some(streamed.commands);
     report.read_bytes = streamed.read;
     report.written_bytes = streamed.written;
+    report.card_written_bytes = streamed.written;
+    report.card_writes = streamed.writes;
     let transfers = timeline.slices.iter().filter(|slice| slice.kind == SliceKind::Copy);
     let transfers: Cycles = transfers.map(|slice| slice.end.since(slice.start)).sum();
     report.latency_us = Some(streamed.end.at(clock));

@@ -106,6 +106,8 @@ fn tell(report: &mut PlanReport, swapped: &Swapped, timeline: &Timeline, is_time
     report.buffer_bytes = Some(swapped.pools.buffer);
     report.read_bytes = all(swapped.read);
     report.written_bytes = all(swapped.written);
+    report.card_written_bytes = report.written_bytes;
+    report.card_writes = swapped.writes.saturating_mul(frames);
     if is_timed {
         let busy = |lane: u8, kind: SliceKind| {
             let chosen = timeline.slices.iter().filter(|s| s.lane == lane && s.kind == kind);

@@ -20,6 +20,8 @@ pub struct Run {
     /// Bytes read, written.
     pub read: u64,
     pub written: u64,
+    /// Commands that write.
+    pub writes: u64,
     /// Cycles in which the card, the core is busy.
     pub io: u64,
     pub compute: u64,
@@ -126,6 +128,7 @@ pub fn schedule(graph: &Graph, pools: &Pools, transfers: &Transfers<'_>, frames:
         run: Run {
             read: 0,
             written: 0,
+            writes: 0,
             io: 0,
             compute: 0,
             first_frame: 0,
@@ -214,7 +217,10 @@ impl Scheduler<'_> {
         let cycles = self.transfers.command(bytes, direction).0;
         match direction {
             Direction::Read => self.run.read += bytes,
-            Direction::Write => self.run.written += bytes,
+            Direction::Write => {
+                self.run.written += bytes;
+                self.run.writes += 1;
+            }
         }
         self.run.io += cycles;
         Some(self.start(CARD, now, cycles, task, key, bytes))

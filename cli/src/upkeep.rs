@@ -1,0 +1,126 @@
+//! What a plan costs while it is used: energy of a frame, and wear of the card.
+
+use serde_json::{Map, Value, json};
+use tilewright_board::{Board, Card};
+use tilewright_plan::{LaneKind, Micros};
+use tilewright_planner::{Options, Planned};
+use tilewright_report::{Energy, Kind, NoPower, PlanReport, Timeline, Wear};
+use tilewright_server::RunResult;
+
+use crate::text::{Facts, decimal_bytes, joules, micros, number, years};
+
+/// How a plan is used: on a board with a card, a frame each period.
+#[derive(Debug)]
+pub struct Use<'u> {
+    board: &'u Board,
+    card: Option<Card>,
+    period: Option<Micros>,
+}
+
+/// What it costs then.
+#[derive(Debug)]
+pub struct Upkeep {
+    energy: Option<Result<Energy, NoPower>>,
+    wear: Option<Wear>,
+}
+
+impl<'u> Use<'u> {
+    /// With the card of these options.
+    #[must_use]
+    pub fn new(board: &'u Board, options: &Options, period: Option<Micros>) -> Self {
+        Self { board, card: options.card_in(board), period }
+    }
+
+    /// Of the predicted run.
+    #[must_use]
+    pub fn of_plan(&self, planned: &Planned) -> Upkeep {
+        self.upkeep(planned, &planned.report, &planned.timeline)
+    }
+
+    /// Of an emulated run of the plan.
+    #[must_use]
+    pub fn of_run(&self, planned: &Planned, result: &RunResult) -> Upkeep {
+        let latency_us = Some(result.latency_us);
+        let report = PlanReport { latency_us, ..planned.report.clone() };
+        self.upkeep(planned, &report, &result.timeline)
+    }
+
+    fn upkeep(&self, planned: &Planned, report: &PlanReport, timeline: &Timeline) -> Upkeep {
+        let (board, card) = (self.board, self.card.as_ref());
+        let is_timed = report.latency_us.is_some() && !timeline.slices.is_empty();
+        let energy = || Energy::of(timeline, &planned.traffic, board, card, report.frames);
+        let used = card.filter(|_| timeline.lanes.contains(&LaneKind::Card));
+        Upkeep {
+            energy: is_timed.then(energy),
+            wear: used.and_then(|card| Wear::of(report, card, self.period)),
+        }
+    }
+}
+
+impl Upkeep {
+    /// In words.
+    pub fn tell(&self, facts: &mut Facts) {
+        let kind = Some(Kind::Modelled);
+        match &self.energy {
+            Some(Ok(energy)) => {
+                let [least, most] = energy.mean_mw;
+                let power = range(&format!("{least:.0}"), &format!("{most:.0}"));
+                let [least, most] = energy.frame_uj.map(joules);
+                let text = format!("{} a frame, {power} mW on average", range(&least, &most));
+                facts.add("energy", text, kind);
+                for state in &energy.states {
+                    let [least, most] = state.power_mw.map(|power| power.to_string());
+                    let (power, time) = (range(&least, &most), micros(state.time_us.0));
+                    let what = state.state.words();
+                    facts.add("", format!("{power} mW for {time}: {what}"), None);
+                }
+            }
+            Some(Err(missing)) => facts.add("energy", format!("unknown: {missing}"), None),
+            None => {}
+        }
+        let Some(wear) = &self.wear else { return };
+        let frame = decimal_bytes(wear.frame_written_bytes);
+        let day = decimal_bytes(wear.day_written_bytes);
+        facts.add("card takes", format!("{frame} a frame, {day} a day"), kind);
+        facts.add("a frame each", micros(wear.period_us.0), kind);
+        let (Some([least, most]), Some([once, often])) = (wear.years, wear.amplification) else {
+            facts.add("card lasts", "nothing wears it: nothing is written", kind);
+            return;
+        };
+        facts.add("card lasts", range(&years(least), &years(most)), kind);
+        let [few, many] = wear.cycles.map(|cycles| number(cycles.into()));
+        let size = decimal_bytes(wear.card_bytes.0 as f64);
+        let until = format!(
+            "until {}: {size} of {few} to {many} cycles, {once:.1} to {often:.1} bytes programmed for \
+             each written",
+            wear.then
+        );
+        facts.add("", until, None);
+        if let Some(half) = wear.half_years {
+            facts.add("half of its cells", years(half), kind);
+        }
+    }
+
+    /// The keys `energy`, `energy_unknown` and `wear`, and their kinds.
+    pub fn insert(&self, all: &mut Map<String, Value>) {
+        let (energy, unknown) = match &self.energy {
+            Some(Ok(energy)) => (json!(energy), Value::Null),
+            Some(Err(missing)) => (Value::Null, json!(missing.to_string())),
+            None => (Value::Null, Value::Null),
+        };
+        if let Some(Ok(energy)) = &self.energy {
+            all.insert("energy_uj".to_owned(), json!(energy.middle_uj()));
+        }
+        all.insert("energy".to_owned(), energy);
+        all.insert("energy_unknown".to_owned(), unknown);
+        all.insert("wear".to_owned(), json!(self.wear));
+        if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
+            kinds.extend(["energy", "wear"].map(|key| (key.to_owned(), json!(Kind::Modelled))));
+        }
+    }
+}
+
+/// One of both if they read the same.
+fn range(least: &str, most: &str) -> String {
+    if least == most { most.to_owned() } else { format!("{least} to {most}") }
+}
