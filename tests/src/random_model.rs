@@ -109,6 +109,52 @@ pub fn random_chain(seed: u64) -> Model {
     build.model
 }
 
+/// A random model of pictures that are split, each part read by something else; some are joined
+/// again, shuffled, split once more or left as outputs.
+#[must_use]
+pub fn random_splits(seed: u64) -> Model {
+    let mut rng = Rng::with_seed(seed);
+    let mut build = Build { model: Model::default(), rng: Rng::with_seed(rng.u64(..)) };
+    build.model.name = format!("splits-{seed}");
+    let sides = [rng.usize(2..9), rng.usize(2..9), rng.usize(2..9)];
+    let input = build.activation(sides);
+    build.model.inputs.push(input);
+    let mut last = input;
+    for _ in 0..rng.usize(1..4) {
+        if rng.usize(..3) > 0 {
+            last = build.conv(last);
+        }
+        if rng.usize(..3) == 0 {
+            last = build.rearrange(last);
+        }
+        let parts = build.split(last);
+        let mut made: Vec<TensorId> = Vec::new();
+        for part in parts {
+            made.push(match rng.usize(..9) {
+                0..3 => build.conv(part),
+                3 => build.depthwise(part),
+                4 => build.pool(part, true),
+                5 => build.unary(part),
+                6 => build.split(part)[0],
+                7 => build.mean(part),
+                _ => part,
+            });
+        }
+        last = made[rng.usize(..made.len())];
+        for other in made {
+            if other != last {
+                let joined = build.concat(last, other);
+                if build.hwc(joined).iter().product::<usize>() <= LARGEST {
+                    last = joined;
+                }
+            }
+        }
+    }
+    let output = if rng.bool() { build.classify(last) } else { last };
+    build.model.outputs.push(output);
+    build.model
+}
+
 /// Random values for the model's inputs.
 #[must_use]
 pub fn random_inputs(model: &Model, seed: u64) -> Vec<Data> {

@@ -4,14 +4,15 @@
 
 use tilewright_board::Board;
 use tilewright_check::{CheckError, check};
-use tilewright_model::{Data, Model, int8};
+use tilewright_model::{Data, Model, Op, int8};
 use tilewright_plan::{Instruction, Plan, Role, RowOrder, Space};
 use tilewright_planner::{Options, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
-use tilewright_tests::random_model::{random_inputs, random_layer, random_model};
+use tilewright_tests::random_model::{random_inputs, random_layer, random_model, random_splits};
 
 const LAYERS: u64 = 300;
+const SPLITS: u64 = 200;
 
 fn board() -> Board {
     tilewright_board::find("stm32f746g-disco").unwrap()
@@ -109,4 +110,77 @@ fn auto_is_never_worse_and_often_better() {
         }
     }
     assert!(better > 100, "{better}");
+}
+
+/// The nodes of slices for which a plan has no step.
+fn slices_in_place(plan: &Plan, model: &Model) -> Vec<usize> {
+    let steps = &plan.programs[0].lanes[0].steps;
+    let without_step = (0..plan.layers.len())
+        .filter(|number| steps.iter().all(|step| usize::from(step.layer) != *number));
+    let nodes = without_step.map(|number| plan.layers[number].nodes[0] as usize);
+    nodes.filter(|node| matches!(model.nodes[*node].op, Op::Slice { .. })).collect()
+}
+
+#[test]
+fn slices_are_read_where_their_operand_lies() {
+    let (mut in_place, mut of_columns_or_channels, mut proved) = (0, 0, 0);
+    for seed in 0..SPLITS {
+        let model = random_splits(seed);
+        let inputs = random_inputs(&model, seed);
+        let expected = expected(&model, &inputs);
+        let [resident, reordered, auto] = [Strategy::Resident, Strategy::Reordered, Strategy::Auto]
+            .map(|strategy| {
+                let options = Options::default();
+                tilewright_planner::plan(&model, &board(), strategy, &options).unwrap()
+            });
+        for planned in [&reordered, &auto] {
+            let what = format!("model {seed}, {}", planned.plan.strategy);
+            check(&planned.plan, &model, &board()).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert_eq!(run(&planned.plan, &model, &inputs).as_ref(), Ok(&expected), "{what}");
+            let report = &planned.report;
+            assert!(report.lower_bound_bytes <= report.peak_sram_bytes, "{what}");
+            assert!(report.peak_sram_bytes <= resident.report.peak_sram_bytes, "{what}");
+            proved += u64::from(report.lower_bound_bytes == report.peak_sram_bytes);
+            in_place += slices_in_place(&planned.plan, &model).len();
+            let pitched = planned.plan.tensors.iter().filter(|tensor| {
+                let made = model.nodes.iter().find(|node| {
+                    node.outputs.first().is_some_and(|id| id.0 == tensor.tensor as usize)
+                });
+                tensor.pitch.is_some()
+                    && made.is_some_and(|node| matches!(node.op, Op::Slice { .. }))
+            });
+            of_columns_or_channels += pitched.count();
+        }
+    }
+    assert!(in_place > SPLITS as usize, "{in_place} slices are read in place");
+    assert!(of_columns_or_channels > SPLITS as usize / 4, "{of_columns_or_channels} have pitches");
+    assert!(proved > SPLITS, "{proved} of {} are proved", 2 * SPLITS);
+}
+
+#[test]
+fn a_slice_of_other_bytes_than_those_that_are_read_is_refused() {
+    let mut refused = 0;
+    for seed in 0..SPLITS {
+        let mut model = random_splits(seed);
+        let plan = planned(&model, Strategy::Auto);
+        let inputs = random_inputs(&model, seed);
+        for node in slices_in_place(&plan, &model) {
+            let dims = model.tensor(model.nodes[node].inputs[0]).shape.dims().to_vec();
+            let Op::Slice { begin, size, .. } = &mut model.nodes[node].op else { continue };
+            let Some(axis) = (1..4).find(|axis| begin[*axis] + size[*axis] < dims[*axis]) else {
+                continue;
+            };
+            begin[axis] += 1;
+            match check(&plan, &model, &board()) {
+                Err(_) => refused += 1,
+                // Nothing may need it.
+                Ok(_) => {
+                    assert_eq!(run(&plan, &model, &inputs), Ok(expected(&model, &inputs)), "{seed}")
+                }
+            }
+            let Op::Slice { begin, .. } = &mut model.nodes[node].op else { continue };
+            begin[axis] -= 1;
+        }
+    }
+    assert!(refused > SPLITS / 4, "{refused}");
 }

@@ -77,10 +77,9 @@ impl Place {
 pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
     let roots = shapes::roots(model);
     let mut joined = Joined::new(model);
-    // What steps and inputs write, as boxes of tensors.
-    let mut written: Vec<(TensorId, [u64; 3], [u64; 3])> = Vec::new();
-    let whole = |id: TensorId| shape(model, id).map(|size| (id, [0; 3], size));
-    written.extend(model.inputs.iter().filter_map(|id| whole(*id).ok()));
+    // What steps and inputs write: tensors, or boxes of them.
+    let mut written: Vec<(TensorId, Option<Part>)> = Vec::new();
+    written.extend(model.inputs.iter().map(|id| (*id, None)));
     for (number, layer) in plan.layers.iter().enumerate() {
         // Of several nodes the last makes what the layer writes.
         let node = layer.nodes.last().and_then(|node| model.nodes.get(*node as usize));
@@ -100,12 +99,14 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
                     .collect();
                 for (index, (input, (start, size))) in node.inputs.iter().zip(boxes).enumerate() {
                     if copied.contains(&index) {
-                        written.push((output, start, size));
+                        written.push((output, Some((start, size))));
                         continue;
                     }
                     is_exact(model, node, *input, output).map_err(fault)?;
                     let part = roots[input.0];
                     same_shape(model, part, *input).map_err(fault)?;
+                    joined.sees(part, *input).map_err(fault)?;
+                    joined.sees(output, output).map_err(fault)?;
                     joined.join(part, output, start).map_err(fault)?;
                 }
             }
@@ -115,7 +116,8 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
                     return Err(fault("it leaves elements out".to_owned()));
                 }
                 let from = roots[input.0];
-                same_shape(model, from, input).map_err(fault)?;
+                joined.sees(from, input).map_err(fault)?;
+                joined.sees(output, output).map_err(fault)?;
                 let mut start = [0; 3];
                 for (axis, begin) in begin.iter().enumerate() {
                     match dimension(model, input, axis) {
@@ -126,7 +128,7 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
                 }
                 joined.join(output, from, start).map_err(fault)?;
             }
-            _ => written.extend(whole(output).ok()),
+            _ => written.push((output, None)),
         }
     }
     let places = joined.places(&written).map_err(CheckError::Plan)?;
@@ -189,6 +191,8 @@ struct Joined<'a> {
     distance: Vec<[i64; 3]>,
     /// Tensors below each, itself included.
     size: Vec<usize>,
+    /// The shape in which those see a tensor whose parts it has or is; a reshape may have given it.
+    seen: Vec<Option<[u64; 3]>>,
 }
 
 impl<'a> Joined<'a> {
@@ -199,7 +203,23 @@ impl<'a> Joined<'a> {
             parent: (0..count).collect(),
             distance: vec![[0; 3]; count],
             size: vec![1; count],
+            seen: vec![None; count],
         }
+    }
+
+    /// Says that a tensor is seen in the shape of `named`, one of its names: it has one shape for
+    /// all, since boxes are boxes in one shape only.
+    fn sees(&mut self, tensor: TensorId, named: TensorId) -> Result<(), String> {
+        let size = shape(self.model, named)?;
+        if self.seen[tensor.0].replace(size).is_some_and(|before| before != size) {
+            return Err("an operand is taken in two shapes".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The shape of a tensor that has parts or is one.
+    fn shape(&self, tensor: usize) -> Result<[u64; 3], String> {
+        self.seen[tensor].map_or_else(|| shape(self.model, TensorId(tensor)), Ok)
     }
 
     fn find(&self, mut tensor: usize) -> (usize, [i64; 3]) {
@@ -229,7 +249,7 @@ impl<'a> Joined<'a> {
         Ok(())
     }
 
-    fn places(&self, written: &[(TensorId, [u64; 3], [u64; 3])]) -> Result<Vec<Place>, String> {
+    fn places(&self, written: &[(TensorId, Option<Part>)]) -> Result<Vec<Place>, String> {
         let count = self.parent.len();
         let found: Vec<(usize, [i64; 3])> = (0..count).map(|t| self.find(t)).collect();
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -240,10 +260,10 @@ impl<'a> Joined<'a> {
         for group in members.iter().filter(|group| group.len() > 1) {
             let largest = group.iter().max_by_key(|t| shapes::bytes(self.model, TensorId(**t)));
             let Some(root) = largest.copied() else { continue };
-            let whole = shape(self.model, TensorId(root))?;
+            let whole = self.shape(root)?;
             let name = |tensor: usize| &self.model.tensor(TensorId(tensor)).name;
             for tensor in group.iter().copied() {
-                let own = shape(self.model, TensorId(tensor))?;
+                let own = self.shape(tensor)?;
                 let start = add(found[tensor].1, found[root].1, -1);
                 let start = start.map(|at| u64::try_from(at).unwrap_or(u64::MAX / 4));
                 if (0..3).any(|axis| start[axis] + own[axis] > whole[axis]) {
@@ -256,9 +276,10 @@ impl<'a> Joined<'a> {
         }
         let boxes: Vec<(TensorId, [[u64; 2]; 3], TensorId)> = written
             .iter()
-            .filter_map(|(id, start, size)| {
+            .filter_map(|(id, part)| {
                 let place = places[id.0];
                 let inside = place.inside?;
+                let (start, size) = part.unwrap_or(([0; 3], inside.shape));
                 let range = |axis: usize| {
                     let first = inside.start[axis] + start[axis];
                     [first, first + size[axis]]

@@ -80,6 +80,24 @@ impl Build {
         self.node(Op::Slice { begin, size, stride }, &[from], output)
     }
 
+    /// Two parts of a picture along one dimension, one after the other; now and then they share a
+    /// part, or leave one out.
+    pub(super) fn split(&mut self, from: TensorId) -> [TensorId; 2] {
+        let sides = self.hwc(from);
+        let axis = self.rng.usize(..3);
+        let long = sides[axis];
+        let border = self.rng.usize(1..long.max(2)).min(long);
+        let second = if self.rng.usize(..4) == 0 { self.rng.usize(..long) } else { border };
+        let second = second.min(long - 1);
+        [(0, border), (second, long - second)].map(|(first, count)| {
+            let (mut begin, mut size) = (vec![0; 4], [1, sides[0], sides[1], sides[2]]);
+            (begin[axis + 1], size[axis + 1]) = (first, count);
+            let output = self.like(from, &size);
+            let op = Op::Slice { begin, size: size.to_vec(), stride: vec![1; 4] };
+            self.node(op, &[from], output)
+        })
+    }
+
     /// Another order of dimensions, blocks to channels and back, or shuffled channels.
     pub(super) fn rearrange(&mut self, from: TensorId) -> TensorId {
         let [h, w, c] = self.hwc(from);

@@ -169,6 +169,9 @@ impl Builder<'_> {
 
     /// The steps of a layer that `kernel` computes, with their tables.
     fn steps(&mut self, layer: &Layer, kernel: Kernel) -> Result<(), PlanError> {
+        if self.parts.is_read_in_place(layer.node.0) {
+            return Ok(());
+        }
         let node = &self.model.nodes[layer.node.0];
         let number = u16::try_from(self.plan.layers.len())
             .map_err(|_| unsupported(node, "the model has more than 65535 layers"))?;

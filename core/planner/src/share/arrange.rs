@@ -2,6 +2,7 @@
 
 use super::lag::{self, Lag};
 use super::parts::Parts;
+use super::slices;
 use crate::PlanError;
 use crate::allocate::{self, Buffer, Overlap, TENSOR_ALIGNMENT};
 use crate::lower::{self, Layer};
@@ -15,10 +16,26 @@ use tilewright_plan::{
 pub struct Sharing {
     /// Operands of concats are made where the output lies.
     pub parts: bool,
+    /// Besides, slices are read where their operand lies.
+    pub slices: bool,
     /// Elementwise layers write over an operand.
     pub in_place: bool,
     /// Layers in rows overlap with what they read.
     pub rows: bool,
+}
+
+impl Sharing {
+    /// The tensors that lie in others.
+    pub fn parts_of(&self, model: &Model, layers: &[Layer]) -> Parts {
+        if !self.parts {
+            return Parts::none();
+        }
+        let mut parts = Parts::of(model, layers);
+        if self.slices {
+            slices::add(model, layers, &mut parts);
+        }
+        parts
+    }
 }
 
 /// Tensors with their places.
@@ -56,7 +73,7 @@ pub fn arrange(
     shares: &dyn Fn(usize) -> bool,
     budget: u64,
 ) -> Result<Arranged, PlanError> {
-    let parts = if sharing.parts { Parts::of(model, layers) } else { Parts::none() };
+    let parts = sharing.parts_of(model, layers);
     let mut tensors = lower::tensors(model, layers)?;
     let mut blocks = Blocks::of(model, &parts, &mut tensors)?;
     let mut overlaps = Vec::new();
@@ -179,7 +196,7 @@ impl Blocks {
             let Some(part) = parts.place(id) else { continue };
             let root = index[part.root.0];
             let (block, tensor) = (tensors[root].clone(), &mut tensors[number]);
-            let [_, columns, channels] = lower::shape(model, part.root)?;
+            let [_, columns, channels] = part.whole;
             let size = lower::shape(model, id)?;
             let [y, x, c] = part.start.map(u64::from);
             let pixel = u64::from(channels);

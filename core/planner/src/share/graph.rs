@@ -4,9 +4,12 @@
 //! bound of its orders is one of their arenas:
 //! * A tensor is as many tensors as its readers differ in how far their outputs may cover it.
 //! * The output of a concat whose operands are parts of it is those operands.
+//! * A tensor of which slices are read where it lies is as many as their borders make of it, and
+//!   what a slice holds is gone when nothing needs it: as with a copy, whose bytes are not counted.
 
 use super::arrange::{Sharing, Single, single_steps};
 use super::parts::Parts;
+use super::slices;
 use crate::PlanError;
 use crate::allocate::TENSOR_ALIGNMENT;
 use crate::lower::{self, Layer};
@@ -27,7 +30,7 @@ struct Piece {
 /// # Errors
 /// [`PlanError`] names the node or tensor that cannot be planned.
 pub fn graph(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Graph, PlanError> {
-    let parts = if sharing.parts { Parts::of(model, layers) } else { Parts::none() };
+    let parts = sharing.parts_of(model, layers);
     let tensors = lower::tensors(model, layers)?;
     let plan = lower::draft(model, layers, &parts, tensors.clone())?;
     let steps = single_steps(model, &plan);
@@ -37,16 +40,13 @@ pub fn graph(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Graph
     }
     let covers = covers(&tensors, &parts, &steps, sharing);
     let mut graph = Graph::default();
-    let pieces = pieces(model, layers, &tensors, &parts, &covers, &mut graph);
+    let mut pieces = pieces(model, layers, &tensors, &parts, &covers, &mut graph);
     let roots = lower::roots(model);
-    let leaves = leaves(model, layers, &parts, &number, &roots);
+    let of_slices = sliced(model, &tensors, &parts, &mut pieces, &mut graph);
+    let held = held(model, layers, &parts, (&number, &roots), &pieces, of_slices);
     let index = |id: &TensorId| Some(number[roots[id.0].0]).filter(|index| *index != usize::MAX);
     let all = |tensors: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
-        let mut found: Vec<usize> = tensors
-            .flat_map(|tensor| &leaves[tensor])
-            .flat_map(|leaf| &pieces[*leaf])
-            .map(|piece| piece.number)
-            .collect();
+        let mut found: Vec<usize> = tensors.flat_map(|tensor| &held[tensor]).copied().collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -54,8 +54,11 @@ pub fn graph(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Graph
     for (position, layer) in layers.iter().enumerate() {
         let mut covered = Vec::new();
         for (tensor, bytes) in &covers[position] {
-            let leaves = leaves[*tensor].iter().flat_map(|leaf| &pieces[*leaf]);
-            let within = leaves.filter(|piece| piece.until <= *bytes);
+            if *bytes == u64::MAX {
+                covered.extend(&held[*tensor]);
+                continue;
+            }
+            let within = pieces[*tensor].iter().filter(|piece| piece.until <= *bytes);
             covered.extend(within.map(|piece| piece.number));
         }
         graph.operators.push(Operator {
@@ -126,7 +129,13 @@ fn pieces(
         .map(|tensor| {
             let id = TensorId(tensor.tensor as usize);
             let inside = parts.place(id).is_some();
-            if inside { tensor.bytes.0 } else { tensor.bytes.align_up(TENSOR_ALIGNMENT).0 }
+            if parts.is_slice(id) {
+                0
+            } else if inside {
+                tensor.bytes.0
+            } else {
+                tensor.bytes.align_up(TENSOR_ALIGNMENT).0
+            }
         })
         .collect();
     for layer in layers {
@@ -165,28 +174,71 @@ fn pieces(
     tensors.iter().zip(cuts).map(|(tensor, cuts)| split(tensor, cuts)).collect()
 }
 
-/// Of each tensor those that hold its bytes: itself, and the operands that a concat joins.
-fn leaves(
+/// Makes of each tensor whose slices are read where it lies one piece for each set of slices that
+/// some of its bytes belong to; gives for each slice the pieces in it.
+fn sliced(
+    model: &Model,
+    tensors: &[PlannedTensor],
+    parts: &Parts,
+    pieces: &mut [Vec<Piece>],
+    graph: &mut Graph,
+) -> Vec<(TensorId, Vec<usize>)> {
+    let mut of_slices = Vec::new();
+    for (tensor, pieces) in tensors.iter().zip(pieces) {
+        let root = TensorId(tensor.tensor as usize);
+        let slices = parts.slices_of(model, root);
+        let whole = slices.first().and_then(|(slice, _)| parts.place(*slice));
+        let Some(whole) = whole.map(|part| part.whole) else { continue };
+        let boxes: Vec<slices::Place> = slices.iter().map(|(_, place)| *place).collect();
+        let mut regions = slices::regions(whole, &boxes);
+        // Bytes that only align it are part of no slice.
+        *regions.entry(0).or_insert(0) +=
+            (tensor.bytes.align_up(TENSOR_ALIGNMENT) - tensor.bytes).0;
+        let mut made: Vec<(u64, usize)> = Vec::new();
+        for (set, bytes) in regions {
+            made.push((set, graph.tensors.len()));
+            graph.tensors.push(Tensor { name: tensor.name.clone(), bytes });
+        }
+        // The tensor's one piece so far stays, without bytes.
+        for piece in pieces.iter() {
+            graph.tensors[piece.number].bytes = 0;
+        }
+        pieces.extend(made.iter().map(|(_, number)| Piece { number: *number, until: u64::MAX }));
+        for (bit, (slice, _)) in slices.iter().enumerate() {
+            let inside = made.iter().filter(|(set, _)| set >> bit & 1 == 1);
+            of_slices.push((*slice, inside.map(|(_, number)| *number).collect()));
+        }
+    }
+    of_slices
+}
+
+/// Of each tensor the pieces that hold its bytes: its own, those of the operands that a concat
+/// joins, and of a slice those of its operand.
+fn held(
     model: &Model,
     layers: &[Layer],
     parts: &Parts,
-    number: &[usize],
-    roots: &[TensorId],
+    (number, roots): (&[usize], &[TensorId]),
+    pieces: &[Vec<Piece>],
+    of_slices: Vec<(TensorId, Vec<usize>)>,
 ) -> Vec<Vec<usize>> {
-    let count = number.iter().filter(|index| **index != usize::MAX).count();
-    let mut leaves: Vec<Vec<usize>> = (0..count).map(|tensor| vec![tensor]).collect();
+    let own = |pieces: &Vec<Piece>| pieces.iter().map(|piece| piece.number).collect();
+    let mut held: Vec<Vec<usize>> = pieces.iter().map(own).collect();
+    for (slice, pieces) in of_slices {
+        held[number[slice.0]].extend(pieces);
+    }
     for layer in layers {
         let node = &model.nodes[layer.node.0];
         let output = node.outputs.first().map(|id| number[id.0]);
         let (Op::Concat { .. }, Some(output)) = (&node.op, output) else { continue };
         for (index, input) in node.inputs.iter().enumerate() {
             if parts.is_joined(layer.node.0, index) {
-                let of_input = leaves[number[roots[input.0].0]].clone();
-                leaves[output].extend(of_input);
+                let of_input = held[number[roots[input.0].0]].clone();
+                held[output].extend(of_input);
             }
         }
-        leaves[output].sort_unstable();
-        leaves[output].dedup();
+        held[output].sort_unstable();
+        held[output].dedup();
     }
-    leaves
+    held
 }

@@ -2,6 +2,7 @@
 //!
 //! * Elementwise layers write over an operand that nothing needs afterwards.
 //! * Operands of concats are made where the output lies ([`Parts`]).
+//! * Slices are read where their operand lies ([`slices`]).
 //! * Layers in rows write where earlier rows had their input ([`lag`]): output and input overlap
 //!   diagonally, and how far follows from the geometry alone.
 //!
@@ -11,6 +12,7 @@ mod arrange;
 mod graph;
 pub mod lag;
 mod parts;
+mod slices;
 
 pub use arrange::{Arranged, Sharing, arrange};
 pub use graph::graph;

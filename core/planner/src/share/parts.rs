@@ -1,5 +1,7 @@
-//! Operands of concats that are made where the output lies, so that nothing is copied.
+//! Tensors that lie in others: operands of concats that are made where the output lies, so that
+//! nothing is copied, and slices ([`slices`]).
 
+use super::slices;
 use crate::lower::{self, Layer, place_of};
 use tilewright_model::{Model, Op, TensorId, integer};
 use tilewright_plan::{Kernel, Work};
@@ -11,6 +13,8 @@ pub struct Part {
     pub root: TensorId,
     /// The box's first row, column and channel in the root.
     pub start: [u32; 3],
+    /// Rows, columns and channels of the root, as those see it that made or read the box.
+    pub whole: [u32; 3],
 }
 
 /// Which tensors lie in others.
@@ -19,10 +23,12 @@ pub struct Parts {
     places: Vec<Option<Part>>,
     /// Operands of concats, as node and index, that need not be copied.
     joined: Vec<(usize, usize)>,
+    /// Slices that are read where their operand lies: node and output.
+    slices: Vec<(usize, TensorId)>,
 }
 
 impl Parts {
-    /// No tensor lies in another: every concat copies its operands.
+    /// No tensor lies in another: every concat copies its operands, every slice what it takes.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
@@ -44,9 +50,10 @@ impl Parts {
     /// A tensor among whose bytes lie some that its own layer reads: kernels take disjoint runs.
     fn entangled(&self, model: &Model, layers: &[Layer]) -> Option<TensorId> {
         let range = |id: TensorId| -> Option<(TensorId, u64, u64)> {
-            let part = self.place(id).unwrap_or(Part { root: id, start: [0; 3] });
-            let [_, columns, channels] = lower::shape(model, part.root).ok()?.map(u64::from);
-            let [h, w, c] = lower::shape(model, id).ok()?.map(u64::from);
+            let own = lower::shape(model, id).ok()?;
+            let part = self.place(id).unwrap_or(Part { root: id, start: [0; 3], whole: own });
+            let [_, columns, channels] = part.whole.map(u64::from);
+            let [h, w, c] = own.map(u64::from);
             let [y, x, z] = part.start.map(u64::from);
             let at = |y: u64, x: u64, z: u64| (y * columns + x) * channels + z;
             Some((part.root, at(y, x, z), at(y + h - 1, x + w - 1, z + c)))
@@ -63,7 +70,7 @@ impl Parts {
     }
 
     fn with(model: &Model, layers: &[Layer], facts: &Facts) -> Self {
-        let mut this = Self { places: vec![None; model.tensors.len()], joined: Vec::new() };
+        let mut this = Self { places: vec![None; model.tensors.len()], ..Self::default() };
         // From the last concat back: what a tensor is part of is known before its own parts.
         for layer in layers.iter().rev() {
             let node = &model.nodes[layer.node.0];
@@ -89,17 +96,19 @@ impl Parts {
             if boxes.len() == node.inputs.len() && this.places[output.0].is_none() {
                 this.places[output.0] = this.common(&boxes, facts, *output);
             }
-            let outer = this.places[output.0].unwrap_or(Part { root: *output, start: [0; 3] });
-            let Ok(whole) = lower::shape(model, outer.root) else { continue };
+            let Ok(whole) = lower::shape(model, *output) else { continue };
+            let alone = Part { root: *output, start: [0; 3], whole };
+            let outer = this.places[output.0].unwrap_or(alone);
             for (index, input, start, size) in boxes {
                 let start = [0, 1, 2].map(|axis| start[axis] + outer.start[axis]);
-                let part = Part { root: outer.root, start };
+                let part = Part { start, ..outer };
                 let known = this.places[input.0];
                 let once = node.inputs.iter().filter(|other| **other == input).count() == 1;
                 let free = known.is_none()
                     && once
                     && !facts.is_root(&this.places, input)
-                    && (facts.anywhere[input.0] || facts.made[input.0] && is_run(size, whole));
+                    && (facts.anywhere[input.0]
+                        || facts.made[input.0] && is_run(size, outer.whole));
                 if free {
                     this.places[input.0] = Some(part);
                 }
@@ -126,9 +135,9 @@ impl Parts {
         }
         let beside = boxes.iter().all(|(_, input, start, _)| {
             let start = [0, 1, 2].map(|axis| start[axis] + origin[axis]);
-            self.places[input.0] == Some(Part { root: place.root, start })
+            self.places[input.0] == Some(Part { start, ..place })
         });
-        (beside && facts.anywhere[output.0]).then_some(Part { root: place.root, start: origin })
+        (beside && facts.anywhere[output.0]).then_some(Part { start: origin, ..place })
     }
 
     /// Where a tensor lies in another, if it does.
@@ -143,6 +152,34 @@ impl Parts {
         self.joined.contains(&(node, input))
     }
 
+    /// Reads a slice where its operand lies: node `node` has no step, its output is `part`.
+    pub fn add_slice(&mut self, node: usize, output: TensorId, part: Part) {
+        self.places[output.0] = Some(part);
+        self.slices.push((node, output));
+    }
+
+    /// Whether a node is a slice that is read where its operand lies.
+    #[must_use]
+    pub fn is_read_in_place(&self, node: usize) -> bool {
+        self.slices.iter().any(|(slice, _)| *slice == node)
+    }
+
+    /// Whether a tensor is a slice that is read where its operand lies.
+    #[must_use]
+    pub fn is_slice(&self, tensor: TensorId) -> bool {
+        self.slices.iter().any(|(_, output)| *output == tensor)
+    }
+
+    /// The slices that are read where `root` lies, with their boxes.
+    #[must_use]
+    pub fn slices_of(&self, model: &Model, root: TensorId) -> Vec<(TensorId, slices::Place)> {
+        let of_root = |(_, output): &(usize, TensorId)| {
+            let part = self.place(*output).filter(|part| part.root == root)?;
+            Some((*output, (part.start, lower::shape(model, *output).ok()?)))
+        };
+        self.slices.iter().filter_map(of_root).collect()
+    }
+
     /// Whether other tensors lie in a tensor.
     #[must_use]
     pub fn has_parts(&self, tensor: TensorId) -> bool {
@@ -151,7 +188,7 @@ impl Parts {
 }
 
 /// Whether a box of this size is one run of bytes in a tensor of shape `whole`.
-fn is_run([h, w, c]: [u32; 3], whole: [u32; 3]) -> bool {
+pub fn is_run([h, w, c]: [u32; 3], whole: [u32; 3]) -> bool {
     (c == whole[2] && (w == whole[1] || h == 1)) || (h == 1 && w == 1)
 }
 
@@ -180,7 +217,7 @@ struct Facts {
 }
 
 /// Whether a layer's operands may lie in rows with gaps between them.
-fn takes_views(work: &Work) -> bool {
+pub fn takes_views(work: &Work) -> bool {
     matches!(work, Work::Kernel(kernel)
         if !matches!(kernel, Kernel::FullyConnected | Kernel::Gather))
 }

@@ -1,7 +1,7 @@
 //! `auto`: the best of all, least arena first, then least time.
 //!
 //! Order and offsets are searched together with all that lets tensors share bytes: layers that
-//! write over their operand, concats without copies, and layers in rows whose output overlaps their
+//! write over their operand, concats and slices without copies, and layers in rows whose output overlaps their
 //! input; once with each max pool computed with its convolution, and once with all apart.
 
 use super::reordered::Reordering;
@@ -15,7 +15,7 @@ use tilewright_model::Model;
 use tilewright_plan::Bytes;
 
 /// All that lets tensors share bytes.
-const ALL: Sharing = Sharing { parts: true, in_place: true, rows: true };
+const ALL: Sharing = Sharing { parts: true, slices: true, in_place: true, rows: true };
 
 /// The search: what `reordered` finds, then better with layers in rows.
 pub enum Combining {

@@ -2,8 +2,8 @@
 //!
 //! What Sudharsan et al. (section 3) look for; order and offsets are searched together, and come
 //! with a bound that no order goes below. Elementwise layers may write over an operand that
-//! nothing needs afterwards, and operands of concats may be made where the output lies, wherever
-//! that makes the arena smaller.
+//! nothing needs afterwards, operands of concats may be made where the output lies, and slices may
+//! be read where their operand lies, wherever that makes the arena smaller.
 
 use super::Search;
 use super::sharing::{Candidate, Improving};
@@ -56,7 +56,8 @@ impl Search for Reordering {
         match self {
             Self::Apart(_, joint) => {
                 if joint.advance(units)? {
-                    let sharing = Sharing { parts: true, in_place: true, rows: false };
+                    let sharing =
+                        Sharing { parts: true, slices: true, in_place: true, rows: false };
                     *self = Self::Sharing(Improving::new(
                         model,
                         lower::layers(model),

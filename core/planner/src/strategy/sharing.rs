@@ -8,7 +8,7 @@ use crate::order::{Problem, Rules, Solver};
 use crate::planning::Progress;
 use crate::share::{self, Arranged, Parts, Sharing};
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, PlannedTensor};
+use tilewright_plan::{Bytes, Kernel, PlannedTensor, Work};
 
 /// Orders of one peak that are tried when the first has no placement as low as its bound.
 const TRIES: u64 = 8;
@@ -58,7 +58,8 @@ impl Improving {
     ) -> Result<Self, PlanError> {
         // Layers without kernel write and read whole tensors, and nothing follows their rows.
         let draft = lower::draft(model, &given, &Parts::none(), lower::tensors(model, &given)?)?;
-        let sharing = if draft.programs.is_empty() { Sharing::default() } else { sharing };
+        let mut sharing = if draft.programs.is_empty() { Sharing::default() } else { sharing };
+        sharing.slices &= given.iter().any(|layer| layer.work == Work::Kernel(Kernel::Gather));
         let problem = Problem::new(share::graph(model, &given, &sharing)?, Rules::default())?;
         let variants = variants(&sharing);
         Ok(Self {
@@ -134,9 +135,11 @@ impl Improving {
 
 /// What is tried of a sharing: all of it, and without what may do harm elsewhere.
 fn variants(sharing: &Sharing) -> Vec<Sharing> {
+    let without_slices = Sharing { slices: false, ..*sharing };
     let without_parts = Sharing { parts: false, ..*sharing };
     let without_writing_over = Sharing { in_place: false, ..*sharing };
     let mut variants = vec![sharing.clone()];
+    variants.extend(sharing.slices.then_some(without_slices));
     variants.extend(sharing.parts.then_some(without_parts));
     variants.extend((sharing.in_place && sharing.rows).then_some(without_writing_over));
     variants
