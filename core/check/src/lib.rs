@@ -12,7 +12,8 @@
 //!   meant; what a boot program has loaded is never overwritten;
 //! * output and inputs of a step do not overlap, unless it works in place; a step in rows is
 //!   followed row by row, each as a step of its own;
-//! * operands of concats that are not copied are made where the output lies;
+//! * operands of concats that are not copied are made where the output lies, slices that are not
+//!   copied are read where their operand lies;
 //! * at the end the model's outputs are complete.
 //!
 //! [`check_memory`] proves of a plan without program, some layer of which has no kernel, that each

@@ -92,6 +92,7 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
         match &node.op {
             ModelOp::Concat { axis } => {
                 let boxes = concat_boxes(model, node, *axis).map_err(fault)?;
+                joined.sees(output, output).map_err(fault)?;
                 let copied: Vec<usize> = tiles
                     .iter()
                     .filter_map(|tile| node::concat_operand(model, node, *axis, tile).ok())
@@ -106,7 +107,6 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
                     let part = roots[input.0];
                     same_shape(model, part, *input).map_err(fault)?;
                     joined.sees(part, *input).map_err(fault)?;
-                    joined.sees(output, output).map_err(fault)?;
                     joined.join(part, output, start).map_err(fault)?;
                 }
             }

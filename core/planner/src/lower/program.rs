@@ -106,6 +106,43 @@ struct Builder<'a> {
     steps: Vec<Step>,
 }
 
+/// An operand of a concat that is copied.
+pub struct Copied {
+    /// Its index among the node's inputs.
+    pub operand: usize,
+    /// Its first row, column and channel in the output.
+    pub start: [u32; 3],
+    /// Its rows, columns and channels.
+    pub size: [u32; 3],
+}
+
+/// The operands of a concat that are copied, in the order of its steps.
+///
+/// # Errors
+/// If the concat is none of rows, columns or channels.
+pub fn copied(
+    model: &Model,
+    layer: &Layer,
+    parts: &Parts,
+    axis: usize,
+) -> Result<Vec<Copied>, PlanError> {
+    let node = &model.nodes[layer.node.0];
+    let rank = node.outputs.first().map_or(0, |output| model.tensor(*output).shape.rank());
+    let along = place_of(rank, axis).ok_or_else(|| unsupported(node, "concat along the batch"))?;
+    let mut start = [0u32; 3];
+    let mut copied = Vec::new();
+    for (index, input) in node.inputs.iter().enumerate() {
+        let size = shape(model, *input)?;
+        if !parts.is_joined(layer.node.0, index) {
+            copied.push(Copied { operand: index, start, size });
+        }
+        start[along] += size[along];
+    }
+    let bytes = |copied: &Copied| copied.size.iter().map(|side| u64::from(*side)).product::<u64>();
+    copied.sort_by_key(|copied| std::cmp::Reverse(bytes(copied)));
+    Ok(copied)
+}
+
 /// A part of an output tensor: its first row, column and channel, and its size.
 #[derive(Clone, Copy)]
 struct Part {
@@ -289,7 +326,8 @@ impl Builder<'_> {
         Ok(size)
     }
 
-    /// Each operand is copied to its place, scales adjusted.
+    /// Each operand is copied to its place, scales adjusted: the largest first, which then may lie
+    /// where the output will.
     fn concat(
         &mut self,
         layer: &Layer,
@@ -299,19 +337,11 @@ impl Builder<'_> {
         output: TensorId,
     ) -> Result<(), PlanError> {
         let node = &self.model.nodes[layer.node.0];
-        let rank = self.model.tensor(output).shape.rank();
-        let dimension =
-            place_of(rank, axis).ok_or_else(|| unsupported(node, "concat along the batch"))?;
         let base = self.activation(output, shape(self.model, output)?)?;
-        let mut start = [0u32; 3];
-        for (index, input) in node.inputs.iter().enumerate() {
-            let size = shape(self.model, *input)?;
+        for Copied { operand, start, size } in copied(self.model, layer, self.parts, axis)? {
+            let input = node.inputs[operand];
             let part = Part { start, size };
-            if self.parts.is_joined(layer.node.0, index) {
-                start[dimension] += size[dimension];
-                continue;
-            }
-            let op = op(self.model, node, kernel, &[*input], output)?;
+            let op = op(self.model, node, kernel, &[input], output)?;
             let op = self.push_op(op);
             let [h, w, c] = size;
             let [y, x, first] = start.map(u64::from);
@@ -328,9 +358,8 @@ impl Builder<'_> {
                 ring_rows: h as u16,
                 ..base
             };
-            let source = self.operand(layer, node, op, index, size)?;
+            let source = self.operand(layer, node, op, operand, size)?;
             self.push_step(number, op, part, size, vec![source, target]);
-            start[dimension] += size[dimension];
         }
         Ok(())
     }

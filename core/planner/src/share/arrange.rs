@@ -6,7 +6,7 @@ use super::slices;
 use crate::PlanError;
 use crate::allocate::{self, Buffer, Overlap, TENSOR_ALIGNMENT};
 use crate::lower::{self, Layer};
-use tilewright_model::Model;
+use tilewright_model::{Model, TensorId};
 use tilewright_plan::{
     Bytes, Instruction, Op, Plan, PlannedLayer, PlannedTensor, Role, Tile, View,
 };
@@ -22,6 +22,8 @@ pub struct Sharing {
     pub in_place: bool,
     /// Layers in rows overlap with what they read.
     pub rows: bool,
+    /// Concats and slices, as nodes, that copy all the same.
+    pub copied: Vec<usize>,
 }
 
 impl Sharing {
@@ -34,7 +36,11 @@ impl Sharing {
         if self.slices {
             slices::add(model, layers, &mut parts);
         }
-        parts
+        if self.copied.is_empty() {
+            return parts;
+        }
+        // Never more than without: the bound of orders counts what is shared at most.
+        parts.without(model, layers, &self.copied)
     }
 }
 
@@ -79,7 +85,8 @@ pub fn arrange(
     let mut overlaps = Vec::new();
     if sharing.in_place || sharing.rows {
         let draft = lower::draft(model, layers, &parts, tensors.clone())?;
-        for (position, step) in single_steps(model, &draft).into_iter().enumerate() {
+        let steps = single_steps(model, layers, &parts, &draft);
+        for (position, step) in steps.into_iter().enumerate() {
             let Some(step) = step.filter(|_| shares(position)) else { continue };
             if !(sharing.in_place && blocks.write_over(position, &step)) && sharing.rows {
                 overlaps.extend(blocks.overlap(position, &step));
@@ -94,7 +101,7 @@ pub fn arrange(
     Ok(Arranged { tensors, parts, height: placement.height })
 }
 
-/// A layer's only step, with the tensors of its operands.
+/// A layer's only step, or the first of a concat, with the tensors of its operands.
 pub struct Single<'p> {
     /// The op.
     pub op: &'p Op,
@@ -104,6 +111,8 @@ pub struct Single<'p> {
     pub inputs: Vec<(usize, usize)>,
     /// The tensor that is written.
     pub output: usize,
+    /// Of a concat, the tensors that later steps read.
+    later: Option<Vec<usize>>,
 }
 
 impl Single<'_> {
@@ -119,50 +128,62 @@ impl Single<'_> {
 
     /// Whether the step may write over an operand.
     pub fn can_write_over(&self, operand: usize) -> bool {
-        let kernel = self.op.kernel();
+        let kernel = self.op.kernel().filter(|_| self.later.is_none());
         kernel.is_some_and(|kernel| lag::can_write_over(kernel, self.views, operand))
     }
 }
 
-/// Of each layer its step, if it has one only and that is its whole work.
-pub fn single_steps<'p>(model: &Model, plan: &'p Plan) -> Vec<Option<Single<'p>>> {
+/// Of each layer its step, if it has one only and that is its whole work; of a concat the first.
+pub fn single_steps<'p>(
+    model: &Model,
+    layers: &[Layer],
+    parts: &Parts,
+    plan: &'p Plan,
+) -> Vec<Option<Single<'p>>> {
     let roots = lower::roots(model);
     let mut number = vec![usize::MAX; model.tensors.len()];
     for (index, tensor) in plan.tensors.iter().enumerate() {
         number[tensor.tensor as usize] = index;
     }
-    let mut of_layer: Vec<Vec<Single<'p>>> = plan.layers.iter().map(|_| Vec::new()).collect();
+    let mut of_layer: Vec<Vec<(&'p Op, &'p Tile, &'p [View])>> = vec![Vec::new(); layers.len()];
     let core = plan.programs.iter().flat_map(|program| program.lanes.first());
     for step in core.flat_map(|lane| &lane.steps) {
         let Instruction::Compute { op, tile, first_view, .. } = step.instruction else { continue };
-        let layer = &plan.layers[usize::from(step.layer)];
-        let node = &model.nodes[layer.nodes[0] as usize];
-        let (Some((op, views)), Some(tile), Some(output)) =
-            (plan.operands(op, first_view), plan.tiles.get(tile as usize), layer.writes.first())
-        else {
-            continue;
-        };
+        let operands = plan.operands(op, first_view).zip(plan.tiles.get(tile as usize));
+        let slot = of_layer.get_mut(usize::from(step.layer));
+        if let (Some(slot), Some(((op, views), tile))) = (slot, operands) {
+            slot.push((op, tile, views));
+        }
+    }
+    let index = |id: TensorId| -> Option<usize> {
+        let constant = model.tensor(id).is_constant();
+        Some(number[roots[id.0].0]).filter(|tensor| !constant && *tensor != usize::MAX)
+    };
+    let single = |((layer, planned), steps): ((&Layer, &PlannedLayer), Vec<_>)| {
+        let node = &model.nodes[layer.node.0];
+        let output = *planned.writes.first()? as usize;
+        let (op, tile, views): (&Op, &Tile, &[View]) = *steps.first()?;
+        if let tilewright_model::Op::Concat { axis } = node.op {
+            let copied = lower::copied(model, layer, parts, axis).ok()?;
+            let mut read = copied.iter().map(|copied| index(node.inputs[copied.operand]));
+            let inputs = vec![(0, read.next()??)];
+            let later = Some(read.flatten().collect());
+            return Some(Single { op, tile, views, inputs, output, later });
+        }
+        if steps.len() > 1 {
+            return None;
+        }
         let roles = op.kernel().map_or(&[][..], |kernel| kernel.roles());
         let inputs = roles
             .iter()
             .zip(&node.inputs)
             .enumerate()
-            .filter(|(_, (role, id))| **role == Role::Input && !model.tensor(**id).is_constant())
-            .map(|(operand, (_, id))| (operand, number[roots[id.0].0]))
-            .filter(|(_, tensor)| *tensor != usize::MAX);
+            .filter(|(_, (role, _))| **role == Role::Input)
+            .filter_map(|(operand, (_, id))| Some((operand, index(*id)?)));
         let inputs = inputs.collect();
-        let single = Single { op, tile, views, inputs, output: *output as usize };
-        of_layer[usize::from(step.layer)].push(single);
-    }
-    let is_concat = |layer: &PlannedLayer| {
-        matches!(model.nodes[layer.nodes[0] as usize].op, tilewright_model::Op::Concat { .. })
+        Some(Single { op, tile, views, inputs, output, later: None })
     };
-    let single = |(layer, mut steps): (&PlannedLayer, Vec<Single<'p>>)| {
-        // A concat's steps take one operand each, and some may need none.
-        let alone = steps.len() == 1 && !is_concat(layer);
-        if alone { steps.pop() } else { None }
-    };
-    plan.layers.iter().zip(of_layer).map(single).collect()
+    layers.iter().zip(&plan.layers).zip(of_layer).map(single).collect()
 }
 
 struct Blocks {
@@ -192,7 +213,7 @@ impl Blocks {
             })
             .collect();
         for number in 0..tensors.len() {
-            let id = tilewright_model::TensorId(tensors[number].tensor as usize);
+            let id = TensorId(tensors[number].tensor as usize);
             let Some(part) = parts.place(id) else { continue };
             let root = index[part.root.0];
             let (block, tensor) = (tensors[root].clone(), &mut tensors[number]);
@@ -234,7 +255,11 @@ impl Blocks {
     /// The operands' blocks that nothing needs after a layer.
     fn dying(&self, position: usize, step: &Single<'_>) -> Vec<(usize, usize)> {
         let last = position as u32 + 1;
-        let dies = |block: usize| self.blocks[block].end == last && !self.blocks[block].kept;
+        let is_later =
+            |block: usize| step.later.iter().flatten().any(|tensor| self.number(*tensor) == block);
+        let dies = |block: usize| {
+            self.blocks[block].end == last && !self.blocks[block].kept && !is_later(block)
+        };
         let inputs = step.inputs.iter().map(|(operand, tensor)| (*operand, self.number(*tensor)));
         inputs.filter(|(_, block)| dies(*block)).collect()
     }

@@ -33,7 +33,7 @@ pub fn graph(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Graph
     let parts = sharing.parts_of(model, layers);
     let tensors = lower::tensors(model, layers)?;
     let plan = lower::draft(model, layers, &parts, tensors.clone())?;
-    let steps = single_steps(model, &plan);
+    let steps = single_steps(model, layers, &parts, &plan);
     let mut number = vec![usize::MAX; model.tensors.len()];
     for (index, tensor) in tensors.iter().enumerate() {
         number[tensor.tensor as usize] = index;

@@ -38,9 +38,42 @@ impl Parts {
     /// that all lie in another's output already is a part of that, as in dense blocks.
     #[must_use]
     pub fn of(model: &Model, layers: &[Layer]) -> Self {
+        Self::disentangled(model, layers, None)
+    }
+
+    /// These without the parts of some concats, and without some slices, as nodes.
+    #[must_use]
+    pub fn without(&self, model: &Model, layers: &[Layer], nodes: &[usize]) -> Self {
+        let allowed = |node: &usize| !nodes.contains(node);
+        let joined: Vec<_> =
+            self.joined.iter().copied().filter(|(node, _)| allowed(node)).collect();
+        let mut parts = Self::disentangled(model, layers, Some(&joined));
+        // A slice of a slice is known after that one: in a slice that is copied none lies.
+        for (node, output) in self.slices.iter().filter(|(node, _)| allowed(node)) {
+            let of = model.nodes[*node].inputs.first();
+            let stays = of.is_none_or(|of| !self.is_slice(*of) || parts.is_slice(*of));
+            if let Some(part) = self.place(*output).filter(|_| stays) {
+                parts.add_slice(*node, *output, part);
+            }
+        }
+        parts
+    }
+
+    /// Nodes that make or read tensors that are parts of others: concats and slices.
+    #[must_use]
+    pub fn nodes(&self) -> Vec<usize> {
+        let concats = self.joined.iter().map(|(node, _)| *node);
+        let mut nodes: Vec<usize> =
+            concats.chain(self.slices.iter().map(|(node, _)| *node)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+
+    fn disentangled(model: &Model, layers: &[Layer], allowed: Option<&[(usize, usize)]>) -> Self {
         let mut facts = Facts::of(model, layers);
         loop {
-            let this = Self::with(model, layers, &facts);
+            let this = Self::with(model, layers, &facts, allowed);
             let Some(tensor) = this.entangled(model, layers) else { return this };
             facts.made[tensor.0] = false;
             facts.anywhere[tensor.0] = false;
@@ -69,7 +102,13 @@ impl Parts {
         })
     }
 
-    fn with(model: &Model, layers: &[Layer], facts: &Facts) -> Self {
+    /// Parts of concats; of those operands alone that are `allowed`, as node and index.
+    fn with(
+        model: &Model,
+        layers: &[Layer],
+        facts: &Facts,
+        allowed: Option<&[(usize, usize)]>,
+    ) -> Self {
         let mut this = Self { places: vec![None; model.tensors.len()], ..Self::default() };
         // From the last concat back: what a tensor is part of is known before its own parts.
         for layer in layers.iter().rev() {
@@ -99,7 +138,10 @@ impl Parts {
             let Ok(whole) = lower::shape(model, *output) else { continue };
             let alone = Part { root: *output, start: [0; 3], whole };
             let outer = this.places[output.0].unwrap_or(alone);
-            for (index, input, start, size) in boxes {
+            let is_allowed = |(index, ..): &(usize, TensorId, [u32; 3], [u32; 3])| {
+                allowed.is_none_or(|allowed| allowed.contains(&(layer.node.0, *index)))
+            };
+            for (index, input, start, size) in boxes.into_iter().filter(is_allowed) {
                 let start = [0, 1, 2].map(|axis| start[axis] + outer.start[axis]);
                 let part = Part { start, ..outer };
                 let known = this.places[input.0];

@@ -44,6 +44,10 @@ pub fn add(model: &Model, layers: &[Layer], parts: &mut Parts) {
             Some(part) if parts.is_slice(root) && root == *input => part,
             _ => continue,
         };
+        // What a concat writes are boxes in its own shape.
+        if facts.of_concat[root.0] && lower::shape(model, root).ok() != Some(own) {
+            continue;
+        }
         let start = [0, 1, 2].map(|axis| outer.start[axis] + start[axis]);
         let boxes = parts.slices_of(model, outer.root);
         // All must see the tensor in one shape.
@@ -84,6 +88,8 @@ struct Facts {
     roots: Vec<TensorId>,
     /// Whether all that use a tensor take rows and pixels that do not follow each other.
     anywhere: Vec<bool>,
+    /// Whether a concat makes the tensor.
+    of_concat: Vec<bool>,
 }
 
 impl Facts {
@@ -105,7 +111,11 @@ impl Facts {
         for output in &model.outputs {
             anywhere[roots[output.0].0] = false;
         }
-        Self { roots, anywhere }
+        let mut of_concat = vec![false; model.tensors.len()];
+        for node in model.nodes.iter().filter(|node| matches!(node.op, Op::Concat { .. })) {
+            node.outputs.iter().for_each(|output| of_concat[output.0] = true);
+        }
+        Self { roots, anywhere, of_concat }
     }
 }
 

@@ -15,7 +15,8 @@ use tilewright_model::Model;
 use tilewright_plan::Bytes;
 
 /// All that lets tensors share bytes.
-const ALL: Sharing = Sharing { parts: true, slices: true, in_place: true, rows: true };
+const ALL: Sharing =
+    Sharing { parts: true, slices: true, in_place: true, rows: true, copied: Vec::new() };
 
 /// The search: what `reordered` finds, then better with layers in rows.
 pub enum Combining {

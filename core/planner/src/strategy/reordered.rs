@@ -57,7 +57,7 @@ impl Search for Reordering {
             Self::Apart(_, joint) => {
                 if joint.advance(units)? {
                     let sharing =
-                        Sharing { parts: true, slices: true, in_place: true, rows: false };
+                        Sharing { parts: true, slices: true, in_place: true, ..Sharing::default() };
                     *self = Self::Sharing(Improving::new(
                         model,
                         lower::layers(model),

@@ -43,7 +43,24 @@ pub struct Improving {
     layers: Vec<Layer>,
     tried_variants: usize,
     tried_orders: u64,
+    /// What of the first variant copies all the same, with the first order.
+    refining: Option<Refining>,
 }
+
+/// A search for the concats and slices that had better copy: one after the other is changed, and
+/// stays so if the arena is smaller.
+struct Refining {
+    sharing: Sharing,
+    height: Bytes,
+    /// The concats and slices, those of the largest outputs first.
+    nodes: Vec<usize>,
+    /// Changes that were tried, and those since the last that helped.
+    tried: usize,
+    in_vain: usize,
+}
+
+/// Most changes that are tried.
+const MOST_CHANGES: usize = 200;
 
 impl Improving {
     /// Begins a search of orders of the layers `given`, with `sharing`, for less than `best`.
@@ -71,6 +88,7 @@ impl Improving {
             best,
             layers: Vec::new(),
             tried_orders: 0,
+            refining: None,
         })
     }
 
@@ -87,18 +105,44 @@ impl Improving {
             return Ok(true);
         }
         if self.tried_variants == self.variants.len() {
+            if self.refine(model)? {
+                return Ok(self.is_least());
+            }
             let Some(order) = self.next_order() else { return Ok(true) };
             self.layers = order.iter().map(|index| self.given[*index].clone()).collect();
             self.tried_variants = 0;
         }
-        let sharing = &self.variants[self.tried_variants];
+        let sharing = self.variants[self.tried_variants].clone();
         self.tried_variants += 1;
+        let height = self.consider(model, &sharing)?;
+        if (self.tried_orders, self.tried_variants) == (1, 1) {
+            self.refining = Some(Refining::new(model, &self.layers, sharing, height));
+        }
+        Ok(self.is_least())
+    }
+
+    /// Places the layers in the order under way with a sharing; keeps what is best, and gives the
+    /// height.
+    fn consider(&mut self, model: &Model, sharing: &Sharing) -> Result<Bytes, PlanError> {
         let arranged = share::arrange(model, &self.layers, sharing, &|_| true, PLANNING_BUDGET)?;
-        if arranged.height < self.best.arranged.height {
+        let height = arranged.height;
+        if height < self.best.arranged.height {
             let found = Candidate { layers: self.layers.clone(), arranged };
             self.best.improve(sparing(model, sharing, found)?);
         }
-        Ok(self.is_least())
+        Ok(height)
+    }
+
+    /// Tries one change of what copies, with the first order; whether there was one to try.
+    fn refine(&mut self, model: &Model) -> Result<bool, PlanError> {
+        let Some(mut refining) = self.refining.take_if(|refining| refining.is_open()) else {
+            return Ok(false);
+        };
+        let changed = refining.changed();
+        let height = self.consider(model, &changed)?;
+        refining.learn(changed, height);
+        self.refining = Some(refining);
+        Ok(true)
     }
 
     /// The best order, that of the model, then others of the best order's peak.
@@ -133,11 +177,49 @@ impl Improving {
     }
 }
 
+impl Refining {
+    fn new(model: &Model, layers: &[Layer], sharing: Sharing, height: Bytes) -> Self {
+        let mut nodes = sharing.parts_of(model, layers).nodes();
+        let bytes = |node: &usize| {
+            let output = model.nodes[*node].outputs.first();
+            output.and_then(|output| model.tensor(*output).bytes()).unwrap_or(0)
+        };
+        nodes.sort_by_key(|node| (std::cmp::Reverse(bytes(node)), *node));
+        Self { sharing, height, nodes, tried: 0, in_vain: 0 }
+    }
+
+    fn is_open(&self) -> bool {
+        self.in_vain < self.nodes.len() && self.tried < MOST_CHANGES
+    }
+
+    /// The sharing with the next change.
+    fn changed(&self) -> Sharing {
+        let mut sharing = self.sharing.clone();
+        let Some(node) = self.nodes.get(self.tried % self.nodes.len().max(1)) else {
+            return sharing;
+        };
+        match sharing.copied.iter().position(|copied| copied == node) {
+            Some(at) => drop(sharing.copied.swap_remove(at)),
+            None => sharing.copied.push(*node),
+        }
+        sharing
+    }
+
+    /// Keeps a change if it has helped.
+    fn learn(&mut self, changed: Sharing, height: Bytes) {
+        self.tried += 1;
+        self.in_vain += 1;
+        if height < self.height {
+            (self.sharing, self.height, self.in_vain) = (changed, height, 0);
+        }
+    }
+}
+
 /// What is tried of a sharing: all of it, and without what may do harm elsewhere.
 fn variants(sharing: &Sharing) -> Vec<Sharing> {
-    let without_slices = Sharing { slices: false, ..*sharing };
-    let without_parts = Sharing { parts: false, ..*sharing };
-    let without_writing_over = Sharing { in_place: false, ..*sharing };
+    let without_slices = Sharing { slices: false, ..sharing.clone() };
+    let without_parts = Sharing { parts: false, ..sharing.clone() };
+    let without_writing_over = Sharing { in_place: false, ..sharing.clone() };
     let mut variants = vec![sharing.clone()];
     variants.extend(sharing.slices.then_some(without_slices));
     variants.extend(sharing.parts.then_some(without_parts));
