@@ -74,8 +74,11 @@ async fn plans_with_store_images_run_whole_and_sampled() {
     browser.open(&format!("{}#{link}", server.address)).await;
     browser.click("plan-swap-rows").await;
     let run = browser.find("run").await;
-    browser.text_when("results", |text| !text.is_empty()).await;
-    assert!(run.is_enabled().await.unwrap());
+    let until = Instant::now() + Duration::from_secs(60);
+    while !run.is_enabled().await.unwrap() {
+        assert!(Instant::now() < until, "the plan that runs does not come");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
     // The name of the view that is shown is in sight in the row of names.
     let script = "const row = document.querySelector('.tabs').getBoundingClientRect();
         const tab = document.querySelector('.tab[aria-current]').getBoundingClientRect();
