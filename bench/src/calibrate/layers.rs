@@ -197,7 +197,7 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
         Kernel::Pad => [[(1, 1), (1, 1)], [(0, 1), (0, 1)], [(2, 0), (3, 3)]]
             .into_iter()
             .flat_map(|[rows, columns]| {
-                pictures(|_| Op::Pad { amounts: vec![(0, 0), rows, columns, (0, 0)] })
+                pictures(|_| Op::Pad { amounts: vec![(0, 0), rows, columns, (0, 0)], filler: 0.0 })
             })
             .collect(),
         Kernel::Gather => moves(),

@@ -311,7 +311,7 @@ fn check_geometry(
         }
         ModelOp::Mean { axes, .. } => flags = over(model, input, axes),
         ModelOp::ArgMax { axis, .. } => flags = over(model, input, &[*axis]),
-        ModelOp::Pad { amounts } => {
+        ModelOp::Pad { amounts, .. } => {
             let [_, (top, _), (left, _), _] = amounts.as_slice() else {
                 return Err("padding of other than four dimensions".to_owned());
             };
@@ -356,7 +356,9 @@ fn check_numbers(
         same("weights' zero point", i32::from(op.input_zero[1]), zero(weights)?)?;
     }
     if !matches!(node.op, ModelOp::ArgMax { .. }) {
-        same("output zero point", i32::from(op.output_zero), zero(output)?)?;
+        let fills = matches!(node.op, ModelOp::Pad { .. });
+        let wanted = if fills { i32::from(integer::filler(model, node)) } else { zero(output)? };
+        same("output zero point", i32::from(op.output_zero), wanted)?;
         let (low, high) = integer::clamp(model, node).map_err(fault)?;
         same("clamp", (op.clamp_min, op.clamp_max), (i16::from(low), i16::from(high)))?;
     }
@@ -364,7 +366,7 @@ fn check_numbers(
         factors.iter().flat_map(|factor| [factor.q31, factor.shift]).collect()
     };
     let expected: Vec<i32> = match &node.op {
-        ModelOp::Pad { amounts } => {
+        ModelOp::Pad { amounts, .. } => {
             let (before, _) = *amounts.last().ok_or("padding of a scalar")?;
             vec![i32::try_from(before).map_err(|_| "padding of too many channels".to_owned())?]
         }

@@ -45,13 +45,13 @@ pub enum FormatError {
         /// All of them, in the order of the file.
         all: Vec<UnsupportedOperator>,
     },
-    /// A dimension of an input has no size in the file.
-    #[error("input '{input}' has no fixed size for dimension '{dim}': give one")]
-    DynamicDimension {
-        /// The input.
+    /// Dimensions of inputs have no size in the file.
+    #[error("input '{input}' has no fixed size for {}", asked_for(.dims))]
+    DynamicDimensions {
+        /// The first such input.
         input: String,
-        /// Name to give the size under.
-        dim: String,
+        /// Names to give the sizes under: of all inputs, each once.
+        dims: Vec<String>,
     },
     /// A size was given for a dimension that the file does not leave open.
     #[error("no dimension '{dim}' is left open by the model; {}", said_open(.open))]
@@ -71,6 +71,19 @@ pub enum FormatError {
         /// Operator type.
         op: String,
         /// What is wrong.
+        reason: String,
+    },
+    /// Nothing here computes a node so, and the file does not state the shapes of its results, with
+    /// which it could be opened nevertheless.
+    #[error("node {index} '{node}' ({op}): {reason}")]
+    Unsupported {
+        /// The node's name, or that of its result.
+        node: String,
+        /// The node's index in the file.
+        index: usize,
+        /// Operator type.
+        op: String,
+        /// What is not supported.
         reason: String,
     },
     /// The model's inputs, outputs or constants are wrong.
@@ -118,6 +131,13 @@ pub enum FormatError {
     /// The graph is faulty.
     #[error(transparent)]
     Graph(#[from] PassError),
+}
+
+fn asked_for(dims: &[String]) -> String {
+    match dims {
+        [dim] => format!("dimension '{dim}': give one"),
+        dims => format!("dimensions '{}': give them", dims.join("', '")),
+    }
 }
 
 fn said_open(open: &[String]) -> String {

@@ -20,14 +20,15 @@ pub enum Data {
 }
 
 impl Data {
-    /// No values of a type.
+    /// No values of a type; nothing if there are none of it at all ([`DType::has_values`]).
     #[must_use]
-    pub const fn none(dtype: DType) -> Self {
-        match dtype {
+    pub const fn none(dtype: DType) -> Option<Self> {
+        Some(match dtype {
             DType::F32 => Self::F32(Vec::new()),
             DType::I8 => Self::I8(Vec::new()),
             DType::I32 => Self::I32(Vec::new()),
-        }
+            DType::I16 | DType::I64 | DType::U8 => return None,
+        })
     }
 
     /// Element type.

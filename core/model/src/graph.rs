@@ -40,6 +40,14 @@ pub enum FileType {
     Uint8,
     /// 64-bit integers, where the graph has those of 32 bits.
     Int64,
+    /// 16-bit unsigned integers, where the graph has signed ones.
+    Uint16,
+    /// 32-bit unsigned integers, where the graph has signed ones.
+    Uint32,
+    /// 64-bit unsigned integers, where the graph has signed ones.
+    Uint64,
+    /// Truth values, a byte each.
+    Bool,
 }
 
 impl FileType {
@@ -50,6 +58,10 @@ impl FileType {
             Self::Float32 => "float32",
             Self::Uint8 => "uint8",
             Self::Int64 => "int64",
+            Self::Uint16 => "uint16",
+            Self::Uint32 => "uint32",
+            Self::Uint64 => "uint64",
+            Self::Bool => "bool",
         }
     }
 }
@@ -240,12 +252,15 @@ impl Model {
         let tensor = self.tensor(*self.inputs.get(position)?);
         let count = tensor.shape.elements()?;
         let zero = tensor.quantisation.as_ref().map_or(0, Quantisation::zero).clamp(-128, 127);
-        let zeros = || match tensor.dtype {
+        if let Some(initial) = &state.initial {
+            return Some(initial.clone());
+        }
+        Some(match tensor.dtype {
             DType::I8 => Data::I8(vec![zero as i8; count]),
             DType::I32 => Data::I32(vec![0; count]),
             DType::F32 => Data::F32(vec![0.0; count]),
-        };
-        Some(state.initial.clone().unwrap_or_else(zeros))
+            DType::I16 | DType::I64 | DType::U8 => return None,
+        })
     }
 
     /// Class names, if the file gives them.

@@ -71,7 +71,10 @@ pub fn result_shape(model: &Model, node: &Node) -> Result<Shape, String> {
             Some(dims) if dims == first => dims,
             _ => return Err(mismatch(&operands)),
         },
-        Op::Pad { amounts } => layout::padded(first, amounts)?,
+        Op::Pad { filler, .. } if filler.is_nan() => {
+            return Err("its filler is no number".to_owned());
+        }
+        Op::Pad { amounts, .. } => layout::padded(first, amounts)?,
         Op::Concat { axis } => layout::concatenated(&operands, *axis)?,
         Op::Reshape => {
             if operands[0].shape.elements() != output.shape.elements() {
@@ -141,6 +144,9 @@ fn dtypes(op: &Op, operands: &[&Tensor], output: &Tensor) -> Result<(), String> 
     };
     if expected == DType::I32 && (!op.only_moves() || matches!(op, Op::Resize { .. })) {
         return Err("does not work on 32-bit integers".to_owned());
+    }
+    if !expected.has_values() && !matches!(op, Op::Reshape) {
+        return Err(format!("does not work on {}", expected.name()));
     }
     for (index, operand) in operands.iter().enumerate() {
         let is_bias = op.is_weighted() && index == 2;

@@ -290,7 +290,8 @@ fn compute(
     let zeros = [zero(model, node.inputs[0]), zero(model, node.outputs[0])];
     if let Ready::Move = ready {
         let shapes: Vec<&Shape> = tensors.iter().map(|tensor| &tensor.shape).collect();
-        let moved = layout::moved(&node.op, operands, &shapes, output, zeros[1] as i8);
+        let filler = integer::filler(model, node);
+        let moved = layout::moved(&node.op, operands, &shapes, output, filler);
         return moved.ok_or_else(|| unsupported(node, "its operands' types differ"));
     }
     let values = |index: usize| -> Result<&[i8], RunError> {

@@ -8,6 +8,7 @@
 
 mod activation;
 mod elementwise;
+mod filler;
 mod fixed;
 mod reduce;
 mod resize;
@@ -23,6 +24,7 @@ use crate::tensor::{Quantisation, Tensor};
 
 pub use activation::{activation_range, clamp};
 pub use elementwise::{ADD_LEFT_SHIFT, AddParams, PreluParams, add, mul, prelu, requantise};
+pub use filler::filler;
 pub use fixed::{
     multiply_by_quantised_multiplier, rounding_divide_by_power_of_two,
     saturating_rounding_doubling_high_mul,

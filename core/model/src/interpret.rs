@@ -145,8 +145,9 @@ pub(crate) fn execute(
             node.inputs.iter().map(|id| values(model, &slots, *id)).collect::<Result<_, _>>()?;
         // A tensor without values may have any number of rows and columns, which nobody is to walk.
         let output = node.outputs.first().map(|id| model.tensor(*id));
-        let result = match output.filter(|output| output.shape.elements() == Some(0)) {
-            Some(output) => Data::none(output.dtype),
+        let empty = output.filter(|output| output.shape.elements() == Some(0));
+        let result = match empty.and_then(|output| Data::none(output.dtype)) {
+            Some(none) => none,
             None => compute(NodeId(index), node, &operands, &stop)?,
         };
         if stop() {

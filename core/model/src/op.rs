@@ -136,10 +136,12 @@ pub enum Op {
     Maximum,
     /// The smaller of two values.
     Minimum,
-    /// Zeros (real 0.0) around each dimension: (before, after) for each.
+    /// One value around each dimension: (before, after) for each.
     Pad {
         /// One pair for each dimension.
         amounts: Vec<(usize, usize)>,
+        /// The real value, a number; int8 takes the step that is nearest.
+        filler: f32,
     },
     /// Inputs one behind the other along `axis`.
     Concat {

@@ -104,6 +104,7 @@ impl Ranged {
             DType::F32 => Data::F32(self.read(f32::from_le_bytes).unwrap_or_default()),
             DType::I32 => Data::I32(self.read(i32::from_le_bytes).unwrap_or_default()),
             DType::I8 => Data::I8(self.read(|[byte]: [u8; 1]| byte as i8).unwrap_or_default()),
+            DType::I16 | DType::I64 | DType::U8 => return Data::I8(Vec::new()),
         };
         if values.len() != self.elements {
             return values;

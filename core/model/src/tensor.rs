@@ -3,7 +3,9 @@
 use crate::data::Source;
 use crate::shape::Shape;
 
-/// Element type.
+/// Element type. Of the last three there are no values here ([`crate::Data`]): nothing computes with
+/// them, and only operators that nothing here computes ([`crate::Op::Opaque`]) and reshapes have
+/// such operands and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum DType {
@@ -13,15 +15,29 @@ pub enum DType {
     I8,
     /// 32-bit signed integer.
     I32,
+    /// 16-bit integer.
+    I16,
+    /// 64-bit integer.
+    I64,
+    /// Eight bits without a scale: an integer that stands for itself, or a truth value.
+    U8,
 }
 
 impl DType {
+    /// Whether there are values of the type here ([`crate::Data`]).
+    #[must_use]
+    pub const fn has_values(self) -> bool {
+        matches!(self, Self::F32 | Self::I8 | Self::I32)
+    }
+
     /// Bytes of an element.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
+            Self::I64 => 8,
             Self::F32 | Self::I32 => 4,
-            Self::I8 => 1,
+            Self::I16 => 2,
+            Self::I8 | Self::U8 => 1,
         }
     }
 
@@ -32,6 +48,9 @@ impl DType {
             Self::F32 => "float32",
             Self::I8 => "int8",
             Self::I32 => "int32",
+            Self::I16 => "int16",
+            Self::I64 => "int64",
+            Self::U8 => "uint8",
         }
     }
 }

@@ -288,10 +288,10 @@ fn cannot_open(name: &str, error: &FormatError) -> Trouble {
     let remedy = match error {
         FormatError::NotAModel { .. } => "Choose an ONNX or TensorFlow Lite file.",
         FormatError::Damaged { .. } => "Export or download the file again.",
-        FormatError::UnsupportedOperators { .. } => UNSUPPORTED,
-        FormatError::DynamicDimension { dim, .. } => {
+        FormatError::UnsupportedOperators { .. } | FormatError::Unsupported { .. } => UNSUPPORTED,
+        FormatError::DynamicDimensions { dims, .. } => {
             let mut trouble = Trouble::new(what, detail, "Say which size to use.");
-            trouble.dimensions.push(dim.clone());
+            trouble.dimensions.clone_from(dims);
             return trouble;
         }
         FormatError::MissingData { file, .. } => {

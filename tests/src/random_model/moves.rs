@@ -54,7 +54,8 @@ impl Build {
         let channels_made = c + channels.0 + channels.1;
         let output = self.like(from, &[1, h + top + bottom, w + left + right, channels_made]);
         let amounts = vec![(0, 0), (top, bottom), (left, right), channels];
-        self.node(Op::Pad { amounts }, &[from], output)
+        let filler = [0.0, 0.0, -0.7, 1e9][self.rng.usize(..4)];
+        self.node(Op::Pad { amounts, filler }, &[from], output)
     }
 
     /// A part of each dimension, forwards or backwards.

@@ -19,7 +19,7 @@ pub fn plain(input: [usize; 3], op: &Op) -> Model {
     };
     let [h, w, c] = input;
     let shape = match op {
-        Op::Pad { amounts } => {
+        Op::Pad { amounts, .. } => {
             let sides = [1, 2].map(|axis| amounts[axis].0 + amounts[axis].1);
             vec![1, h + sides[0], w + sides[1], c]
         }

@@ -28,6 +28,16 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// The file may be right, but nothing here computes the node so.
+    pub(crate) fn unsupported(&self, reason: impl Into<String>) -> FormatError {
+        FormatError::Unsupported {
+            node: self.name().to_owned(),
+            index: self.index,
+            op: self.node.op_type.clone(),
+            reason: reason.into(),
+        }
+    }
+
     pub(crate) fn attribute(&self, name: &str) -> Option<&'a AttributeProto> {
         self.node.attribute.iter().find(|attribute| attribute.name == name)
     }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use crate::onnx::messages::{GraphProto, NodeProto, tensor_proto::DataType};
+use crate::onnx::messages::tensor_proto::DataType;
 use tilewright_model::infer::result_shape;
 use tilewright_model::{
     DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId,
@@ -15,10 +15,12 @@ use tilewright_model::{
 
 use super::attributes::Place;
 use super::constant::{Constant, Values};
-use super::interface;
+use super::interface::{self, Stated};
+use super::opaque;
 use super::ops;
+use super::order;
 use super::skeleton::Skeleton;
-use crate::{FormatError, Limits, ModelFile, UnsupportedOperator, elements};
+use crate::{FormatError, Limits, ModelFile, elements};
 
 /// An activation of the file.
 #[derive(Clone, Debug)]
@@ -57,15 +59,20 @@ pub(crate) struct Importer<'a> {
     reordered: BTreeMap<(TensorId, Vec<usize>), TensorId>,
     constant_elements: usize,
     /// Names given to results.
-    names: BTreeSet<String>,
+    pub(super) names: BTreeSet<String>,
     /// Dimensions of inputs that the file leaves open.
     pub(super) open: BTreeSet<String>,
+    /// Those of them that have no size, and the first input with such.
+    pub(super) missing: Vec<String>,
+    pub(super) first_open: Option<String>,
     /// Constants of unsigned bytes.
     unsigned: BTreeSet<String>,
     /// Scales that constants of reals were made with, by name.
     scales: BTreeMap<String, Vec<f32>>,
     /// Shapes of results that the file states.
-    stated: BTreeMap<String, Vec<usize>>,
+    pub(super) stated: BTreeMap<String, Stated>,
+    /// What symbols of the inputs' dimensions stand for.
+    pub(super) sizes: BTreeMap<String, usize>,
 }
 
 /// Imports a decoded file.
@@ -76,7 +83,7 @@ pub(super) fn import(
     dims: &[(String, usize)],
 ) -> Result<Model, FormatError> {
     let Skeleton { model: proto, initializers } = skeleton;
-    let graph = proto.graph.unwrap_or_default();
+    let mut graph = proto.graph.unwrap_or_default();
     if graph.node.len() > limits.nodes {
         return Err(FormatError::TooLarge {
             what: "nodes".to_owned(),
@@ -84,8 +91,9 @@ pub(super) fn import(
             limit: limits.nodes,
         });
     }
-    let shapes = interface::stated_shapes(&graph);
-    refuse_unsupported(&graph, &shapes)?;
+    let symbols = interface::symbols(&graph);
+    let known = |symbol: &str| symbols.contains(symbol).then_some(1);
+    opaque::refuse_unsupported(&graph, &interface::stated_shapes(&graph, &known))?;
     if let Some(sparse) = graph.sparse_initializer.first() {
         let name = sparse.values.as_ref().map_or("", |values| values.name.as_str());
         return Err(FormatError::Interface {
@@ -93,6 +101,7 @@ pub(super) fn import(
             reason: "sparse constants are not supported".to_owned(),
         });
     }
+    let places = order::sort(&mut graph.node)?;
     let mut importer = Importer {
         model: Model::default(),
         limits,
@@ -102,9 +111,12 @@ pub(super) fn import(
         constant_elements: 0,
         names: BTreeSet::new(),
         open: BTreeSet::new(),
+        missing: Vec::new(),
+        first_open: None,
         unsigned: BTreeSet::new(),
         scales: BTreeMap::new(),
-        stated: shapes,
+        stated: BTreeMap::new(),
+        sizes: BTreeMap::new(),
     };
     for entry in proto.metadata_props {
         importer.model.metadata.insert(entry.key, entry.value);
@@ -123,55 +135,34 @@ pub(super) fn import(
         let open = importer.open.into_iter().collect();
         return Err(FormatError::UnknownDimension { dim: dim.clone(), open });
     }
+    if let Some(input) = importer.first_open {
+        return Err(FormatError::DynamicDimensions { input, dims: importer.missing });
+    }
+    let sizes = |symbol: &str| importer.sizes.get(symbol).copied();
+    importer.stated = interface::stated_shapes(&graph, &sizes);
     let standard = |domain: &str| domain.is_empty() || domain == "ai.onnx";
     let opset = proto.opset_import.iter().find(|set| standard(&set.domain));
     let opset = opset.map_or(1, |set| set.version);
-    for (index, node) in graph.node.iter().enumerate() {
+    for (node, index) in graph.node.iter().zip(places) {
         let place = Place { node, index, opset };
-        if ops::is_supported(node) {
-            let value = ops::import(&mut importer, place)?;
-            importer.define_result(place, 0, value)?;
-        } else {
-            importer.opaque(place)?;
+        if !ops::is_supported(node) {
+            importer.opaque(place, "")?;
+            continue;
+        }
+        let value = match importer.foreign(place) {
+            Some(dtype) => importer.of_integers(place, dtype),
+            None => ops::import(&mut importer, place),
+        };
+        match value {
+            Ok(value) => importer.define_result(place, 0, value)?,
+            Err(FormatError::Unsupported { reason, .. }) if importer.states(node) => {
+                importer.opaque(place, &reason)?;
+            }
+            Err(error) => return Err(error),
         }
     }
     importer.outputs(&graph)?;
     Ok(importer.model)
-}
-
-/// The operator's type, with its domain where that is not ONNX's own.
-fn type_of(node: &NodeProto) -> String {
-    match node.domain.as_str() {
-        "" | "ai.onnx" => node.op_type.clone(),
-        domain => format!("{domain}.{}", node.op_type),
-    }
-}
-
-/// Refuses a file with operators that are not known and whose results have no stated shape; others
-/// become opaque.
-fn refuse_unsupported(
-    graph: &GraphProto,
-    shapes: &BTreeMap<String, Vec<usize>>,
-) -> Result<(), FormatError> {
-    let is_stated = |node: &NodeProto| {
-        let mut results = node.output.iter().filter(|name| !name.is_empty());
-        results.all(|name| shapes.contains_key(name))
-    };
-    let all: Vec<UnsupportedOperator> = graph
-        .node
-        .iter()
-        .enumerate()
-        .filter(|(_, node)| !ops::is_supported(node) && !is_stated(node))
-        .map(|(index, node)| UnsupportedOperator {
-            op: type_of(node),
-            node: Place { node, index, opset: 0 }.name().to_owned(),
-            index,
-        })
-        .collect();
-    match all.first().cloned() {
-        Some(first) => Err(FormatError::UnsupportedOperators { first, all }),
-        None => Ok(()),
-    }
 }
 
 impl Importer<'_> {
@@ -189,6 +180,9 @@ impl Importer<'_> {
     ) -> Result<(), FormatError> {
         let name = place.node.output.get(position);
         let name = name.ok_or_else(|| place.bad("it has no result"))?;
+        if name.is_empty() {
+            return Ok(());
+        }
         match self.values.insert(name.clone(), value) {
             Some(_) => Err(place.bad(format!("'{name}' is made twice"))),
             None => Ok(()),
@@ -210,45 +204,6 @@ impl Importer<'_> {
     /// Notes that a constant of reals is of 8-bit steps of these scales around zero.
     pub(crate) fn note_scales(&mut self, name: &str, scales: Vec<f32>) {
         self.scales.insert(name.to_owned(), scales);
-    }
-
-    /// Adds a node that nothing here computes; the shapes of its results are stated.
-    fn opaque(&mut self, place: Place<'_>) -> Result<(), FormatError> {
-        let inputs = place.node.input.iter().filter_map(|name| match self.values.get(name) {
-            Some(Value::Activated(value)) => Some(value.tensor),
-            _ => None,
-        });
-        let inputs = inputs.collect();
-        let mut outputs = Vec::new();
-        for (position, name) in place.node.output.iter().enumerate() {
-            let Some(dims) = self.stated.get(name).cloned() else { continue };
-            elements(name, &dims, self.limits)?;
-            self.names.insert(name.clone());
-            let order = as_given(dims.len());
-            let tensor = self.model.add_tensor(float(name, Shape::new(dims)));
-            outputs.push(tensor);
-            self.define_result(place, position, Value::Activated(Activated { tensor, order }))?;
-        }
-        let op = Op::Opaque { name: type_of(place.node) };
-        self.model.nodes.push(Node { name: place.name().to_owned(), op, inputs, outputs });
-        Ok(())
-    }
-
-    /// Adds a node with one result of these dimensions that nothing here computes.
-    pub(crate) fn opaque_of(
-        &mut self,
-        place: Place<'_>,
-        dims: Vec<usize>,
-    ) -> Result<Activated, FormatError> {
-        let mut inputs = Vec::new();
-        for value in self.operands(place)? {
-            if let Value::Activated(value) = value {
-                inputs.push(self.in_order(&value, &as_given(value.order.len())));
-            }
-        }
-        let order = as_given(dims.len());
-        let op = Op::Opaque { name: type_of(place.node) };
-        self.emit_sized(place, op, inputs, order, &dims)
     }
 
     fn add_constant(&mut self, name: String, constant: Constant) -> Result<(), FormatError> {
@@ -298,7 +253,7 @@ impl Importer<'_> {
             .get(name)
             .cloned()
             .map(Some)
-            .ok_or_else(|| place.bad(format!("operand '{name}' is made by no node before it")))
+            .ok_or_else(|| place.bad(format!("operand '{name}' is made by no node")))
     }
 
     /// Operand `index` as an activation; a constant becomes a constant tensor of the graph.
@@ -312,7 +267,7 @@ impl Importer<'_> {
             Value::Constant(constant) => {
                 let values = constant
                     .floats()
-                    .ok_or_else(|| place.bad(format!("operand {index} holds integers")))?;
+                    .ok_or_else(|| place.unsupported(format!("operand {index} holds integers")))?;
                 let name = constant.name.clone();
                 let tensor = self.weights(&name, &constant.dims, values.to_vec())?;
                 Ok(Activated { tensor, order: as_given(constant.dims.len()) })
@@ -328,7 +283,9 @@ impl Importer<'_> {
     ) -> Result<Rc<Constant>, FormatError> {
         match self.operand(place, index)? {
             Value::Constant(constant) => Ok(constant),
-            Value::Activated(_) => Err(place.bad(format!("operand {index} must be constant"))),
+            Value::Activated(_) => {
+                Err(place.unsupported(format!("operand {index} must be constant")))
+            }
         }
     }
 
@@ -343,7 +300,7 @@ impl Importer<'_> {
             Some(Value::Constant(constant)) if constant.ints().is_some() => {
                 Ok(constant.ints().map(<[i64]>::to_vec))
             }
-            Some(_) => Err(place.bad(format!("operand {index} must be constant integers"))),
+            Some(_) => Err(place.unsupported(format!("operand {index} must be constant integers"))),
         }
     }
 
@@ -494,8 +451,10 @@ impl Importer<'_> {
         let node_name =
             if part == 1 { place.name().to_owned() } else { format!("{}.{part}", place.name()) };
         let mut result = float(&name, Shape::new(dims));
-        if matches!(op, Op::ArgMax { .. }) {
-            result.dtype = DType::I32;
+        match &op {
+            Op::ArgMax { .. } => result.dtype = DType::I32,
+            Op::Reshape => result.dtype = self.model.tensor(inputs[0]).dtype,
+            _ => {}
         }
         let tensor = self.model.add_tensor(result);
         let node = Node { name: node_name, op, inputs, outputs: vec![tensor] };

@@ -1,27 +1,77 @@
 //! Inputs and outputs of the file's graph.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use tilewright_model::{Activation, Op, Shape};
+use tilewright_model::{Activation, DType, FileType, Op, Shape, Tensor};
 
 use super::importer::{Activated, Importer, Value, as_given, channels_last, float};
 use super::messages::{GraphProto, ValueInfoProto, tensor_proto::DataType};
 use super::messages::{tensor_shape_proto, tensor_shape_proto::dimension, type_proto};
 use crate::{FormatError, elements};
 
-/// Shapes of float values that the file states in full.
-pub(super) fn stated_shapes(graph: &GraphProto) -> BTreeMap<String, Vec<usize>> {
+/// Shape and element type of a value of the file.
+pub(super) type Stated = (Vec<usize>, DType);
+
+/// Shapes that the file states; `sizes` gives those of symbols.
+pub(super) fn stated_shapes(
+    graph: &GraphProto,
+    sizes: &dyn Fn(&str) -> Option<usize>,
+) -> BTreeMap<String, Stated> {
     let shape = |value: &ValueInfoProto| {
         let type_proto::Value::TensorType(tensor) = value.r#type.as_ref()?.value.as_ref()?;
         let size = |dim: &tensor_shape_proto::Dimension| match dim.value.as_ref()? {
             dimension::Value::DimValue(size) => usize::try_from(*size).ok().filter(|s| *s > 0),
-            dimension::Value::DimParam(_) => None,
+            dimension::Value::DimParam(symbol) => sizes(symbol),
         };
         let dims = tensor.shape.as_ref()?.dim.iter().map(size).collect::<Option<Vec<usize>>>()?;
-        let is_float = tensor.elem_type == DataType::Float as i32;
-        is_float.then(|| (value.name.clone(), dims))
+        let bytes = [DataType::Uint8 as i32, DataType::Int8 as i32];
+        let (dtype, _) = match element_type(tensor.elem_type)? {
+            // Nothing says the scale of what nothing here computes.
+            known if bytes.contains(&tensor.elem_type) => (DType::U8, known.1),
+            known => known,
+        };
+        Some((value.name.clone(), (dims, dtype)))
     };
     graph.value_info.iter().chain(&graph.output).filter_map(shape).collect()
+}
+
+/// Symbols that stand for dimensions of the graph's inputs.
+pub(super) fn symbols(graph: &GraphProto) -> BTreeSet<&str> {
+    let mut symbols = BTreeSet::new();
+    for input in &graph.input {
+        let value = input.r#type.as_ref().and_then(|kind| kind.value.as_ref());
+        let Some(type_proto::Value::TensorType(tensor)) = value else { continue };
+        for dim in tensor.shape.iter().flat_map(|shape| &shape.dim) {
+            if let Some(dimension::Value::DimParam(symbol)) = &dim.value {
+                symbols.insert(symbol.as_str());
+            }
+        }
+    }
+    symbols
+}
+
+/// The graph's type for an element type of the file, and what the file's is where it differs. Floats
+/// of other widths are calculated with in 32 bits; 8-bit integers are what a quantised graph takes:
+/// its first operator states their scale.
+pub(super) fn element_type(elem_type: i32) -> Option<(DType, Option<FileType>)> {
+    Some(match DataType::try_from(elem_type).ok()? {
+        DataType::Float
+        | DataType::Float16
+        | DataType::Bfloat16
+        | DataType::Double
+        | DataType::Uint8
+        | DataType::Int8 => (DType::F32, None),
+        DataType::Int16 => (DType::I16, None),
+        DataType::Uint16 => (DType::I16, Some(FileType::Uint16)),
+        DataType::Int32 => (DType::I32, None),
+        DataType::Uint32 => (DType::I32, Some(FileType::Uint32)),
+        DataType::Int64 => (DType::I64, None),
+        DataType::Uint64 => (DType::I64, Some(FileType::Uint64)),
+        DataType::Bool => (DType::U8, Some(FileType::Bool)),
+        DataType::Undefined | DataType::String | DataType::Complex64 | DataType::Complex128 => {
+            return None;
+        }
+    })
 }
 
 impl Importer<'_> {
@@ -37,25 +87,16 @@ impl Importer<'_> {
         else {
             return Err(bad("this input has no type, or is no tensor".to_owned()));
         };
-        // Bytes are what a quantised graph takes; its first operator states their scale.
-        // Floats of other widths are calculated with in 32 bits.
-        let known = [
-            DataType::Float,
-            DataType::Float16,
-            DataType::Bfloat16,
-            DataType::Double,
-            DataType::Uint8,
-            DataType::Int8,
-        ];
-        if !known.iter().any(|kind| tensor.elem_type == *kind as i32) {
+        let Some((dtype, file_type)) = element_type(tensor.elem_type) else {
             let dtype = DataType::try_from(tensor.elem_type).unwrap_or(DataType::Undefined);
-            return Err(bad(format!("this input takes {}; only float is supported", dtype.name())));
-        }
+            return Err(bad(format!("this input takes {}, which is not supported", dtype.name())));
+        };
         let shape = tensor
             .shape
             .as_ref()
             .ok_or_else(|| bad("this input has no shape: export the model with one".to_owned()))?;
         let mut dims = Vec::with_capacity(shape.dim.len());
+        let mut is_known = true;
         for (axis, dim) in shape.dim.iter().enumerate() {
             let symbol = match &dim.value {
                 Some(dimension::Value::DimValue(size)) if *size > 0 => {
@@ -68,21 +109,38 @@ impl Importer<'_> {
             self.open.insert(symbol.clone());
             let size = given.iter().find(|(name, _)| *name == symbol).map(|(_, size)| *size);
             match size {
-                Some(size) if size > 0 => dims.push(size),
+                Some(size) if size > 0 => {
+                    self.sizes.insert(symbol, size);
+                    dims.push(size);
+                }
                 Some(_) => return Err(bad(format!("dimension '{symbol}' must not be 0"))),
-                None if axis == 0 => dims.push(1),
+                None if axis == 0 => {
+                    self.sizes.entry(symbol).or_insert(1);
+                    dims.push(1);
+                }
                 None => {
-                    return Err(FormatError::DynamicDimension {
-                        input: input.name.clone(),
-                        dim: symbol,
-                    });
+                    if !self.missing.contains(&symbol) {
+                        self.missing.push(symbol);
+                    }
+                    is_known = false;
                 }
             }
         }
+        if !is_known {
+            self.first_open.get_or_insert_with(|| input.name.clone());
+            return Ok(());
+        }
         elements(&input.name, &dims, self.limits)?;
-        let order = input_order(graph, &input.name, &dims);
+        let order = match dtype {
+            DType::F32 => input_order(graph, &input.name, &dims),
+            _ => as_given(dims.len()),
+        };
         let shape: Vec<usize> = order.iter().map(|axis| dims[*axis]).collect();
-        let tensor = self.model.add_tensor(float(&input.name, Shape::new(shape)));
+        let tensor = Tensor { dtype, ..float(&input.name, Shape::new(shape)) };
+        let tensor = self.model.add_tensor(tensor);
+        if let Some(file_type) = file_type {
+            self.model.file_types.inputs.insert(self.model.inputs.len(), file_type);
+        }
         self.model.inputs.push(tensor);
         self.values.insert(input.name.clone(), Value::Activated(Activated { tensor, order }));
         Ok(())
@@ -104,9 +162,14 @@ impl Importer<'_> {
             let mut tensor =
                 if kept { value.tensor } else { self.in_order(&value, &as_given(rank)) };
             if self.model.inputs.contains(&tensor) || self.model.outputs.contains(&tensor) {
-                let shape = self.model.tensor(tensor).shape.clone();
-                let copy = self.model.add_tensor(float(&output.name, shape));
-                self.push(&output.name, Op::Activation(Activation::None), vec![tensor], copy);
+                let Tensor { shape, dtype, .. } = self.model.tensor(tensor).clone();
+                let op = match dtype {
+                    DType::F32 => Op::Activation(Activation::None),
+                    _ => Op::Reshape,
+                };
+                let copy = Tensor { dtype, ..float(&output.name, shape) };
+                let copy = self.model.add_tensor(copy);
+                self.push(&output.name, op, vec![tensor], copy);
                 tensor = copy;
             } else {
                 output.name.clone_into(&mut self.model.tensors[tensor.0].name);

@@ -4,6 +4,7 @@ mod constants;
 mod convolve;
 mod dense;
 mod elementwise;
+mod experimental;
 mod folding;
 mod functions;
 mod one_dimensional;
@@ -26,6 +27,7 @@ type Import = fn(&mut Importer<'_>, Place<'_>) -> Result<Value, FormatError>;
 const OPERATORS: &[(&str, Import)] = &[
     ("Abs", functions::unary),
     ("Add", elementwise::add),
+    ("Affine", experimental::affine),
     ("ArgMax", functions::arg_max),
     ("AveragePool", |i, p| one_dimensional::or_image(i, p, pool::average)),
     ("BatchNormalization", elementwise::batch_normalization),
@@ -38,6 +40,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Conv", |i, p| one_dimensional::or_image(i, p, convolve::conv)),
     ("ConvTranspose", |i, p| one_dimensional::or_image(i, p, transposed::conv_transpose)),
     ("Cos", functions::unary),
+    ("Crop", experimental::crop),
     ("DepthToSpace", spatial::depth_to_space),
     ("DequantizeLinear", quantised::dequantize),
     ("Div", elementwise::div),
@@ -50,14 +53,17 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Gather", constants::gather),
     ("Gelu", functions::unary),
     ("Gemm", dense::gemm),
+    ("GRU", opaque::recurrent),
     ("GlobalAveragePool", |i, p| one_dimensional::or_image(i, p, pool::global_average)),
     ("GlobalMaxPool", |i, p| one_dimensional::or_image(i, p, pool::global_max)),
     ("GroupNormalization", opaque::like_its_operand),
     ("HardSigmoid", functions::unary),
     ("HardSwish", functions::unary),
     ("Identity", shape::alias),
+    ("ImageScaler", experimental::image_scaler),
     ("InstanceNormalization", opaque::like_its_operand),
     ("LRN", functions::local_response),
+    ("LSTM", opaque::recurrent),
     ("LayerNormalization", opaque::like_its_operand),
     ("LeakyRelu", functions::unary),
     ("Log", functions::unary),
@@ -75,11 +81,14 @@ const OPERATORS: &[(&str, Import)] = &[
     ("QLinearConv", quantised::linear),
     ("QLinearMatMul", quantised::linear),
     ("QuantizeLinear", quantised::quantize),
+    ("RNN", opaque::recurrent),
     ("Reciprocal", functions::unary),
     ("ReduceMax", pool::reduce_max),
     ("ReduceMean", pool::reduce_mean),
     ("ReduceSum", pool::reduce_sum),
     ("Relu", elementwise::relu),
+    // Of a public deployment tool.
+    ("RequantShift", opaque::like_its_operand),
     ("Reshape", shape::reshape),
     ("Resize", resize::resize),
     ("Round", functions::unary),

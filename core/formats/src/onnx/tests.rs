@@ -3,8 +3,10 @@
 mod build;
 mod faults;
 mod files;
+mod opaque;
 mod operators;
 mod oracle;
+mod order;
 mod recorded;
 mod stored;
 

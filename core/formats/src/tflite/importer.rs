@@ -112,12 +112,44 @@ pub(super) fn import<'a>(
 fn dtype(stored: &Stored<'_>) -> Option<DType> {
     match stored.kind {
         fb::TensorType::FLOAT32 => Some(DType::F32),
+        fb::TensorType::UINT8 if stored.quantisation.is_none() => Some(DType::U8),
         fb::TensorType::INT8 | fb::TensorType::UINT8 => Some(DType::I8),
         // Indices, which fit.
-        fb::TensorType::INT32 | fb::TensorType::INT64 => Some(DType::I32),
+        fb::TensorType::INT32 | fb::TensorType::UINT32 | fb::TensorType::INT64 => Some(DType::I32),
+        fb::TensorType::INT16 | fb::TensorType::UINT16 => Some(DType::I16),
+        fb::TensorType::UINT64 => Some(DType::I64),
+        fb::TensorType::BOOL => Some(DType::U8),
         _ => None,
     }
 }
+
+/// Operators that take operands of any type: they only rename them.
+const RENAMING: &[fb::BuiltinOperator] = &[
+    fb::BuiltinOperator::RESHAPE,
+    fb::BuiltinOperator::EXPAND_DIMS,
+    fb::BuiltinOperator::SQUEEZE,
+    fb::BuiltinOperator::SHAPE,
+    fb::BuiltinOperator::READ_VARIABLE,
+    fb::BuiltinOperator::ASSIGN_VARIABLE,
+];
+
+/// Operators that take 32-bit integers too: they move values.
+const MOVING: &[fb::BuiltinOperator] = &[
+    fb::BuiltinOperator::CONCATENATION,
+    fb::BuiltinOperator::DEPTH_TO_SPACE,
+    fb::BuiltinOperator::GATHER,
+    fb::BuiltinOperator::PACK,
+    fb::BuiltinOperator::PAD,
+    fb::BuiltinOperator::REVERSE_V2,
+    fb::BuiltinOperator::SLICE,
+    fb::BuiltinOperator::SPACE_TO_DEPTH,
+    fb::BuiltinOperator::SPLIT,
+    fb::BuiltinOperator::SPLIT_V,
+    fb::BuiltinOperator::STRIDED_SLICE,
+    fb::BuiltinOperator::TILE,
+    fb::BuiltinOperator::TRANSPOSE,
+    fb::BuiltinOperator::UNPACK,
+];
 
 /// The quantisation that a float result takes where it is computed from int8 values, if the
 /// operator alone decides it.
@@ -231,6 +263,35 @@ impl<'a> Importer<'_, 'a> {
         })
     }
 
+    /// The first operand or result of a type that nothing here computes the operator with, as the
+    /// end of a sentence.
+    pub(super) fn foreign(&self, place: &Place<'a>) -> Option<String> {
+        if RENAMING.contains(&place.code) {
+            return None;
+        }
+        let is_made = |index: &usize| matches!(self.values[*index], Some(Value::Activated(_)));
+        let dtype_of = |index: usize| match &self.values[index] {
+            Some(Value::Activated(id)) => Some(self.model.tensor(*id).dtype),
+            _ => None,
+        };
+        let foreign = |dtype: DType| {
+            !dtype.has_values() || (dtype == DType::I32 && !MOVING.contains(&place.code))
+        };
+        let operands = || place.inputs.iter().flatten().copied();
+        let operand = operands().find(|index| dtype_of(*index).is_some_and(foreign));
+        let results = || place.outputs.iter().copied().filter(|_| operands().any(|i| is_made(&i)));
+        let result = || {
+            results().find(|index| {
+                dtype(&self.file.tensors[*index]).is_some_and(|dtype| !dtype.has_values())
+            })
+        };
+        let stored = &self.file.tensors[operand.or_else(result)?];
+        Some(match (dtype(stored), stored.kind) {
+            (Some(DType::U8), fb::TensorType::UINT8) => "of uint8 without a scale".to_owned(),
+            _ => format!("of {}", stored.kind_name()),
+        })
+    }
+
     /// Keeps the element types that the file has otherwise.
     fn file_types(&mut self) {
         let file_type = |index: usize, id: TensorId| match (
@@ -240,6 +301,10 @@ impl<'a> Importer<'_, 'a> {
             (fb::TensorType::FLOAT32, DType::I8) => Some(FileType::Float32),
             (fb::TensorType::UINT8, DType::I8) => Some(FileType::Uint8),
             (fb::TensorType::INT64, DType::I32) => Some(FileType::Int64),
+            (fb::TensorType::UINT16, DType::I16) => Some(FileType::Uint16),
+            (fb::TensorType::UINT32, DType::I32) => Some(FileType::Uint32),
+            (fb::TensorType::UINT64, DType::I64) => Some(FileType::Uint64),
+            (fb::TensorType::BOOL, DType::U8) => Some(FileType::Bool),
             _ => None,
         };
         let list = |indices: &[usize], ids: &[TensorId]| {
@@ -259,7 +324,10 @@ impl<'a> Importer<'_, 'a> {
         let name = self.unique(name);
         let tensor = Tensor { name: name.clone(), ..self.model.tensor(id).clone() };
         let copy = self.model.add_tensor(tensor);
-        let op = Op::Activation(Activation::None);
+        let op = match self.model.tensor(id).dtype {
+            DType::F32 | DType::I8 => Op::Activation(Activation::None),
+            _ => Op::Reshape,
+        };
         self.model.nodes.push(Node { name, op, inputs: vec![id], outputs: vec![copy] });
         copy
     }

@@ -103,12 +103,17 @@ pub(super) fn import<'a>(
     importer: &mut Importer<'_, 'a>,
     place: &Place<'a>,
 ) -> Result<(), Refused> {
-    if let Some((_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == place.code) {
-        return pointwise::unary(importer, place, *function);
+    let function = FUNCTIONS.iter().find(|(known, _)| *known == place.code);
+    let known = OPERATORS.iter().find(|(known, _)| *known == place.code);
+    if (function.is_some() || known.is_some())
+        && let Some(reason) = importer.foreign(place)
+    {
+        return unsupported(reason);
     }
-    match OPERATORS.iter().find(|(known, _)| *known == place.code) {
-        Some((_, import)) => import(importer, place),
-        None => unsupported(""),
+    match (function, known) {
+        (Some((_, function)), _) => pointwise::unary(importer, place, *function),
+        (None, Some((_, import))) => import(importer, place),
+        (None, None) => unsupported(""),
     }
 }
 

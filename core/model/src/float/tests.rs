@@ -87,7 +87,7 @@ fn moving_operators() {
     assert_eq!(run_one(&build, std::slice::from_ref(&input)), [0., 3., 1., 4., 2., 5.]);
 
     let mut build = Build::new(&[1, 2, 3]);
-    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (1, 1)] }, vec![]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (1, 1)], filler: 0.0 }, vec![]);
     build.finish();
     assert_eq!(
         run_one(&build, std::slice::from_ref(&input)),

@@ -277,9 +277,22 @@ proptest! {
 
 #[test]
 fn pad_fills_with_the_zero_point() {
-    let op = Op::Pad { amounts: vec![(0, 1), (1, 0)] };
+    let op = Op::Pad { amounts: vec![(0, 1), (1, 0)], filler: 0.0 };
     let model = single(op, vec![tensor("input", &[1, 2], 0.5, -7)], (0.5, -7));
     assert_eq!(result(&model, &[vec![3, 4]]), [-7, 3, 4, -7, -7, -7]);
+}
+
+#[test]
+fn pad_fills_with_the_nearest_step() {
+    for (filler, step) in [(0.9, -5), (-1.3, -10), (1e9, 127), (f32::NEG_INFINITY, -128)] {
+        let op = Op::Pad { amounts: vec![(0, 1), (1, 0)], filler };
+        let model = single(op, vec![tensor("input", &[1, 2], 0.5, -7)], (0.5, -7));
+        assert_eq!(result(&model, &[vec![3, 4]]), [step, 3, 4, step, step, step], "{filler}");
+    }
+    let pad = |filler| Op::Pad { amounts: vec![(0, 1), (1, 0)], filler };
+    let mut model = single(pad(0.0), vec![tensor("input", &[1, 2], 0.5, -7)], (0.5, -7));
+    model.nodes[0].op = pad(f32::NAN);
+    assert!(model.verify().unwrap_err().to_string().contains("filler"));
 }
 
 #[test]

@@ -5,19 +5,22 @@ use crate::data::Data;
 use crate::op::{Op, ResizeMode};
 use crate::shape::Shape;
 
-/// The result of an operator that only moves values ([`Op::only_moves`]); `zero` is the int8 value
-/// of real 0. Nothing for other operators, or if the operands' types differ.
+/// The result of an operator that only moves values ([`Op::only_moves`]); `filler` is the int8 value
+/// of what a pad fills with. Nothing for other operators, or if the operands' types differ.
 pub(crate) fn moved(
     op: &Op,
     operands: &[&Data],
     shapes: &[&Shape],
     output: &Shape,
-    zero: i8,
+    filler: i8,
 ) -> Option<Data> {
+    let real = if let Op::Pad { filler, .. } = op { *filler } else { 0.0 };
     Some(match operands.first()? {
-        Data::F32(_) => Data::F32(apply(op, &all(operands, Data::as_f32)?, shapes, output, 0.0)?),
-        Data::I8(_) => Data::I8(apply(op, &all(operands, Data::as_i8)?, shapes, output, zero)?),
-        Data::I32(_) => Data::I32(apply(op, &all(operands, Data::as_i32)?, shapes, output, 0)?),
+        Data::F32(_) => Data::F32(apply(op, &all(operands, Data::as_f32)?, shapes, output, real)?),
+        Data::I8(_) => Data::I8(apply(op, &all(operands, Data::as_i8)?, shapes, output, filler)?),
+        Data::I32(_) => {
+            Data::I32(apply(op, &all(operands, Data::as_i32)?, shapes, output, real as i32)?)
+        }
     })
 }
 
@@ -30,13 +33,13 @@ fn apply<T: Copy>(
     operands: &[&[T]],
     shapes: &[&Shape],
     output: &Shape,
-    zero: T,
+    filler: T,
 ) -> Option<Vec<T>> {
     let (values, shape) = (*operands.first()?, *shapes.first()?);
     Some(match op {
         Op::Reshape => values.to_vec(),
         Op::Transpose { permutation } => transpose(values, shape, permutation),
-        Op::Pad { amounts } => pad(values, shape, amounts, zero),
+        Op::Pad { amounts, .. } => pad(values, shape, amounts, filler),
         Op::Concat { axis } => {
             let parts: Vec<_> = operands.iter().copied().zip(shapes.iter().copied()).collect();
             concat(&parts, *axis)

@@ -90,7 +90,7 @@ fn relation(model: &Model, node: &Node) -> Relation {
             let rank = first.map_or(0, |shape| shape.rank());
             if axes.contains(&rank.wrapping_sub(1)) { Relation::Other } else { Relation::Same }
         }
-        Op::Pad { amounts } if amounts.last() == Some(&(0, 0)) => Relation::Same,
+        Op::Pad { amounts, .. } if amounts.last() == Some(&(0, 0)) => Relation::Same,
         Op::Reshape if same_channels => Relation::Same,
         Op::Activation(_) | Op::Unary(_) | Op::Requantise if plain => Relation::Same,
         op if op.is_binary() && plain => Relation::Same,

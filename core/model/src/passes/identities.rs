@@ -39,7 +39,7 @@ fn is_identity(model: &Model, node: &Node) -> bool {
         Op::Mean { .. } => same_shape(),
         Op::Reshape => same_shape(),
         Op::Transpose { permutation } => permutation.is_sorted(),
-        Op::Pad { amounts } => amounts.iter().all(|pair| *pair == (0, 0)),
+        Op::Pad { amounts, .. } => amounts.iter().all(|pair| *pair == (0, 0)),
         Op::Concat { .. } => node.inputs.len() == 1,
         Op::MaxPool { window, activation } | Op::AveragePool { window, activation, .. } => {
             window.size == [1, 1]

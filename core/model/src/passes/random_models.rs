@@ -113,7 +113,10 @@ fn layer(build: &mut Build, random: &mut Random) {
             build.node_of(Op::Concat { axis: 3 }, vec![image, other]);
         }
         9 => {
-            build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (1, 1), (0, 0)] }, vec![]);
+            build.node(
+                Op::Pad { amounts: vec![(0, 0), (1, 0), (1, 1), (0, 0)], filler: 0.0 },
+                vec![],
+            );
         }
         10 => {
             build.node(Op::Transpose { permutation: vec![0, 3, 1, 2] }, vec![]);

@@ -72,10 +72,10 @@ fn sink(model: &mut Model, index: usize) -> Option<()> {
     }
     permutation.iter().zip(after).for_each(|(axis, dim)| dims[*axis] = *dim);
     let op = match node.op.clone() {
-        Op::Pad { amounts } => {
+        Op::Pad { amounts, filler } => {
             let mut moved = vec![(0, 0); amounts.len()];
             permutation.iter().zip(amounts).for_each(|(axis, pair)| moved[*axis] = pair);
-            Op::Pad { amounts: moved }
+            Op::Pad { amounts: moved, filler }
         }
         Op::Concat { axis } => Op::Concat { axis: permutation[axis] },
         op => op,

@@ -34,7 +34,7 @@ fn batch_norm(build: &mut Build, channels: usize) {
 #[test]
 fn a_convolution_takes_in_pad_batch_norm_bias_and_activation() {
     let mut build = Build::new(&[1, 4, 4, 2]);
-    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (2, 1), (0, 0)] }, vec![]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (2, 1), (0, 0)], filler: 0.0 }, vec![]);
     build.conv(Window::dense([2, 2]), &[3, 2, 2, 2], noise(24, 9), Some(noise(3, 5)), 1);
     batch_norm(&mut build, 3);
     let shape = build.model.tensor(build.last).shape.clone();
@@ -105,7 +105,7 @@ fn results_that_others_read_are_left_alone() {
 #[test]
 fn a_pad_before_a_pool_stays() {
     let mut build = Build::new(&[1, 2, 2, 1]);
-    build.node(Op::Pad { amounts: vec![(0, 0), (1, 1), (1, 1), (0, 0)] }, vec![]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 1), (1, 1), (0, 0)], filler: 0.0 }, vec![]);
     let window = Window::dense([2, 2]);
     build.node(Op::MaxPool { window, activation: Activation::None }, vec![]);
     build.finish();
@@ -199,16 +199,39 @@ fn transposes_meet_behind_what_lies_between_them() {
     let mut build = Build::new(&[1, 2, 3, 4]);
     let first = build.node(Op::Transpose { permutation: vec![0, 3, 1, 2] }, vec![]);
     build.node(Op::Unary(crate::Unary::Abs), vec![]);
-    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 2), (0, 0)] }, vec![]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 2), (0, 0)], filler: 0.0 }, vec![]);
     let input = build.model.inputs[0];
     let other = build.node_of(Op::Transpose { permutation: vec![0, 3, 1, 2] }, vec![input]);
-    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 2), (0, 0)] }, vec![]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 2), (0, 0)], filler: 0.0 }, vec![]);
     let [left, right] = [build.model.nodes[2].outputs[0], build.last];
     build.node_of(Op::Add { activation: Activation::None }, vec![left, right]);
     build.node(Op::Transpose { permutation: vec![0, 2, 3, 1] }, vec![]);
     build.finish();
     assert_ne!(first, other);
     assert!(!names(&optimised(&build).0).contains(&"Transpose"));
+}
+
+#[test]
+fn only_what_makes_no_difference_becomes_padding() {
+    let pads = |filler: f32, window: Window, pools: bool| {
+        let mut build = Build::new(&[1, 5, 4, 2]);
+        build.node(Op::Pad { amounts: vec![(0, 0), (1, 1), (2, 0), (0, 0)], filler }, vec![]);
+        if pools {
+            build.node(Op::MaxPool { window, activation: Activation::None }, vec![]);
+        } else {
+            build.conv(window, &[3, 3, 3, 2], noise(54, 9), None, 1);
+        }
+        build.finish();
+        names(&optimised(&build).0).contains(&"Pad")
+    };
+    let three = Window { stride: [2, 2], ..Window::dense([3, 3]) };
+    assert!(!pads(f32::NEG_INFINITY, three, true));
+    assert!(!pads(f32::MIN, three, true));
+    assert!(pads(-9.0, three, true) && pads(0.0, three, true));
+    assert!(!pads(0.0, three, false) && pads(0.5, three, false));
+    // Windows that would see nothing but padding, and such with holes.
+    assert!(pads(f32::MIN, Window::dense([3, 2]), true));
+    assert!(pads(f32::MIN, Window { dilation: [1, 2], ..three }, true));
 }
 
 #[test]

@@ -95,10 +95,20 @@ pub(super) const fn keeps_quantisation(op: &Op) -> bool {
 }
 
 /// Ranges with those of a concatenation's, maximum's or minimum's operands widened to that of its
-/// result, where nobody else reads them: they need no requantisation then.
+/// result, where nobody else reads them: they need no requantisation then. A pad's operand can hold
+/// what it is padded with.
 fn share_with_result(model: &Model, ranges: &[Option<Range>]) -> Vec<Option<Range>> {
     let mut wanted = ranges.to_vec();
     let consumers = model.consumers();
+    for node in &model.nodes {
+        if let (Op::Pad { filler, .. }, [input], [output]) =
+            (&node.op, node.inputs.as_slice(), node.outputs.as_slice())
+            && let Some(range) = &mut wanted[input.0]
+            && !only_pooled(model, &consumers[output.0])
+        {
+            range.include(&[*filler]);
+        }
+    }
     // A range that widens may widen others behind it; what is left after some rounds is requantised.
     for _ in 0..MOST_ROUNDS {
         let before = wanted.clone();
@@ -108,6 +118,13 @@ fn share_with_result(model: &Model, ranges: &[Option<Range>]) -> Vec<Option<Rang
         }
     }
     wanted
+}
+
+/// Whether all readers look for the largest value only: a filler below all others is then as good as
+/// the least step.
+fn only_pooled(model: &Model, readers: &[NodeId]) -> bool {
+    !readers.is_empty()
+        && readers.iter().all(|reader| matches!(model.nodes[reader.0].op, Op::MaxPool { .. }))
 }
 
 fn share_once(model: &Model, consumers: &[Vec<NodeId>], wanted: &mut [Option<Range>]) {

@@ -31,7 +31,7 @@ fn network() -> Build {
     build.conv(Window::dense([1, 1]), &[4, 1, 1, 4], noise(16, 5), None, 2);
     let narrow = build.last;
     build.node_of(Op::Concat { axis: 3 }, vec![sum, narrow]);
-    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 1), (0, 0)] }, vec![]);
+    build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 1), (0, 0)], filler: 0.0 }, vec![]);
     let window = Window { stride: [2, 2], ..Window::dense([2, 2]) };
     build.node(Op::MaxPool { window, activation: Activation::None }, vec![]);
     let window = Window::dense([2, 2]);
@@ -53,6 +53,29 @@ fn network() -> Build {
     build.node(Op::Softmax, vec![]);
     build.finish();
     build
+}
+
+/// A filler outside of what the samples reach is within the scale, unless only pools look at it.
+#[test]
+fn scales_hold_what_pads_fill_with() {
+    let scale = |filler: f32, pools: bool| {
+        let mut build = Build::new(&[1, 4, 4, 2]);
+        build.node(Op::Pad { amounts: vec![(0, 0), (1, 0), (0, 1), (0, 0)], filler }, vec![]);
+        match pools {
+            true => {
+                let window = Window { stride: [2, 2], ..Window::dense([2, 2]) };
+                build.node(Op::MaxPool { window, activation: Activation::None }, vec![])
+            }
+            false => build.node(Op::Activation(Activation::Relu), vec![]),
+        };
+        build.finish();
+        let samples = [vec![Data::F32(noise(32, 1))]];
+        let (model, _) = quantise(&build.model, &samples, &QuantiseOptions::default()).unwrap();
+        model.tensor(model.inputs[0]).quantisation.as_ref().unwrap().scale(0)
+    };
+    assert!(scale(0.0, false) < 2.01 / 255.0);
+    assert!(scale(-3.0, false) > 3.0 / 255.0);
+    assert!(scale(-3.0, true) < 2.01 / 255.0);
 }
 
 #[test]

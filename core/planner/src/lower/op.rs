@@ -107,7 +107,9 @@ pub fn op(
             op.window = [h as u16, w as u16];
             Vec::new()
         }
-        ModelOp::Pad { amounts } => {
+        ModelOp::Pad { amounts, .. } => {
+            // The kernel fills with the zero point that it is given.
+            op.output_zero = i16::from(integer::filler(model, node));
             let [(0, 0), (top, _), (left, _), (before, _)] = amounts.as_slice() else {
                 return Err(unsupported(node, "padding of other than height, width and channels"));
             };

@@ -116,7 +116,13 @@ impl Net {
         let mut x = x;
         if amounts.iter().any(|(_, end)| *end > 0) {
             let name = self.name("pad");
-            x = self.node(name, Op::Pad { amounts }, vec![x], &[], self.statistics[x.0]);
+            x = self.node(
+                name,
+                Op::Pad { amounts, filler: 0.0 },
+                vec![x],
+                &[],
+                self.statistics[x.0],
+            );
         }
         let size = [1, halves[0], halves[1], channels];
         self.slice(x, [0, first, first, 0], size, [1, 2, 2, 1])

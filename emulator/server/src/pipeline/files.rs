@@ -22,12 +22,21 @@ pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Pro
             FormatError::Damaged { .. } => (name.to_owned(), "Export or download the file again."),
             FormatError::UnsupportedOperators { first, .. } => (
                 at("node", &first.node),
-                "Replace these operators by supported ones before exporting.",
+                "Replace these operators by supported ones before exporting; or write the shapes of \
+                 their results into the file (onnx.shape_inference), for its memory to be planned.",
             ),
-            FormatError::DynamicDimension { input, dim } => {
+            FormatError::Unsupported { node, .. } => (
+                at("node", node),
+                "Change this operator before exporting; or write the shapes of its results into the \
+                 file (onnx.shape_inference), for its memory to be planned.",
+            ),
+            FormatError::DynamicDimensions { input, dims } => {
+                let options: Vec<String> =
+                    dims.iter().map(|dim| format!("--dim '{dim}=SIZE'")).collect();
                 let how = format!(
-                    "Give it: --dim '{dim}=SIZE' on the command line, a part `dim` with \
-                     {dim}=SIZE in an upload; or export the model with fixed shapes."
+                    "Give each: {} on the command line, a part `dim` with NAME=SIZE in an upload; \
+                     or export the model with fixed shapes.",
+                    options.join(" ")
                 );
                 return Problem::new(Blame::BadInput, text, at("input", input), how);
             }

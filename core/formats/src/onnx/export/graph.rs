@@ -148,7 +148,7 @@ impl<'m> Graph<'m> {
         self.push("Clip", &[input, &low, &high], output, vec![]);
     }
 
-    fn scalar(&mut self, name: &str, value: f32) -> String {
+    pub(super) fn scalar(&mut self, name: &str, value: f32) -> String {
         let values = Values::Own(vec![value]);
         self.initializers.push(Initializer { name: name.to_owned(), dims: vec![], values });
         name.to_owned()

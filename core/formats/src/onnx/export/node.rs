@@ -226,7 +226,7 @@ impl Graph<'_> {
         let (from, to) = (self.dims(input), self.dims(output));
         let rank = from.len();
         match op {
-            Op::Pad { amounts } => {
+            Op::Pad { amounts, filler } => {
                 let each: Vec<(usize, usize)> = if rank == 4 {
                     TO_FILE.iter().map(|axis| amounts[*axis]).collect()
                 } else {
@@ -236,7 +236,10 @@ impl Graph<'_> {
                 let behind = each.iter().map(|(_, behind)| *behind as i64);
                 let all: Vec<i64> = all.into_iter().chain(behind).collect();
                 let pads = self.integers(&format!("{name}.pads"), &all);
-                self.push("Pad", &[x, &pads], name, vec![]);
+                let filler =
+                    (*filler != 0.0).then(|| self.scalar(&format!("{name}.value"), *filler));
+                let operands: Vec<&str> = [x, &pads].into_iter().chain(filler.as_deref()).collect();
+                self.push("Pad", &operands, name, vec![]);
             }
             Op::Reshape => self.reshape(x, (from, to), name),
             Op::Transpose { permutation } => {

@@ -141,6 +141,8 @@ pub(super) fn cast(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
             };
             Ok(Value::Constant(Rc::new(Constant { values, ..Constant::clone(constant) })))
         }
-        _ => Err(place.bad("only casts to the type that the graph has anyway are supported")),
+        _ => {
+            Err(place.unsupported("only casts to the type that the graph has anyway are supported"))
+        }
     }
 }

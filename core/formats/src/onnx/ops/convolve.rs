@@ -47,7 +47,7 @@ pub(super) fn conv(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
     let ([_, channels, height, width], [outputs, taken, kh, kw]) =
         (dims.as_slice(), weights.dims.as_slice())
     else {
-        return Err(place.bad(format!(
+        return Err(place.unsupported(format!(
             "input {dims:?} and weights {:?}: only convolutions of images are supported",
             weights.dims
         )));

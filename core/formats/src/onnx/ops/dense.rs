@@ -41,11 +41,6 @@ pub(super) fn gemm(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
     let weights = match importer.operand(place, 1)? {
         Value::Constant(weights) => weights,
         Value::Activated(second) => {
-            // Without flags it is a product of activations.
-            let flags = ["transA", "transB"].iter().any(|flag| place.int(flag, 0) != 0);
-            if flags || place.node.input.len() > 2 {
-                return Err(place.bad("operand 1 must be constant"));
-            }
             return super::opaque::product(importer, place, &input, &second);
         }
     };

@@ -30,7 +30,7 @@ pub(super) fn clip(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
         let constant = importer.constant(place, index)?;
         match constant.floats() {
             Some([value]) => Ok(*value),
-            _ => Err(place.bad(format!("operand {index} must be one float"))),
+            _ => Err(place.unsupported(format!("operand {index} must be one float"))),
         }
     };
     let low = bound(1, "min", f32::NEG_INFINITY)?;
@@ -53,7 +53,7 @@ pub(super) fn batch_normalization(
     place: Place<'_>,
 ) -> Result<Value, FormatError> {
     if place.flag("training_mode", false)? {
-        return Err(place.bad("training_mode is not supported"));
+        return Err(place.unsupported("training_mode is not supported"));
     }
     let input = importer.activated(place, 0)?;
     let rank = importer.dims(&input).len();
@@ -98,7 +98,9 @@ fn binary(
 ) -> Result<Value, FormatError> {
     // Versions before 7 broadcast along a stated axis.
     if place.flag("broadcast", false)? && place.attribute("axis").is_some() {
-        return Err(place.bad("broadcasting along an axis is of a version before 7: convert it"));
+        return Err(
+            place.unsupported("broadcasting along an axis is of a version before 7: convert it")
+        );
     }
     let pair = (importer.operand(place, 0)?, importer.operand(place, 1)?);
     let (value, constant, affine) = match pair {

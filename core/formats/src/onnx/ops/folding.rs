@@ -122,7 +122,9 @@ pub(super) fn arithmetic(
                 _ => None,
             });
             let floats: Option<Vec<f32>> = each.collect();
-            Values::Float(floats.ok_or_else(|| place.bad("not supported on two constants"))?)
+            Values::Float(
+                floats.ok_or_else(|| place.unsupported("not supported on two constants"))?,
+            )
         }
         _ => return Err(place.bad("its constants differ in type")),
     };

@@ -42,7 +42,7 @@ pub(super) fn unary(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
         "LeakyRelu" => Unary::LeakyRelu { alpha: place.float("alpha", 0.01)? },
         "Swish" => match place.float("alpha", 1.0)? {
             1.0 => Unary::Silu,
-            alpha => return Err(place.bad(format!("alpha {alpha} is not supported"))),
+            alpha => return Err(place.unsupported(format!("alpha {alpha} is not supported"))),
         },
         "Selu" => Unary::Selu {
             alpha: place.float("alpha", 1.673_263_2)?,
@@ -72,7 +72,7 @@ pub(super) fn apply(
             (_, Some(values), function) => {
                 Values::Float(values.iter().map(|value| function.apply(*value)).collect())
             }
-            _ => return Err(place.bad("its operand holds integers")),
+            _ => return Err(place.unsupported("its operand holds integers")),
         };
         return super::folding::result(importer, place, constant.dims.clone(), values);
     }
@@ -86,7 +86,7 @@ pub(super) fn power(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
     let exponent = match (constant.floats(), constant.ints()) {
         (Some([exponent]), _) => *exponent,
         (_, Some([exponent])) => *exponent as f32,
-        _ => return Err(place.bad("its exponent must be one constant number")),
+        _ => return Err(place.unsupported("its exponent must be one constant number")),
     };
     let function = match exponent {
         2.0 => Unary::Square,
@@ -115,7 +115,7 @@ pub(super) fn local_response(
 
 pub(super) fn arg_max(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
     if place.flag("select_last_index", false)? {
-        return Err(place.bad("the last of equal values is not supported"));
+        return Err(place.unsupported("the last of equal values is not supported"));
     }
     let input = importer.activated(place, 0)?;
     let rank = input.order.len();

@@ -14,7 +14,9 @@ fn image(
     let input = importer.activated(place, 0)?;
     match importer.dims(&input)[..] {
         [_, _, height, width] => Ok((input, [height, width])),
-        ref dims => Err(place.bad(format!("input {dims:?}: only pools of images are supported"))),
+        ref dims => {
+            Err(place.unsupported(format!("input {dims:?}: only pools of images are supported")))
+        }
     }
 }
 

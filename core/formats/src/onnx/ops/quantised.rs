@@ -32,7 +32,9 @@ fn per_tensor(
             Some([zero]) => *zero,
             _ => return Err(place.bad("an activation must have one zero point")),
         },
-        Some(Value::Activated(_)) => return Err(place.bad("its zero point must be constant")),
+        Some(Value::Activated(_)) => {
+            return Err(place.unsupported("its zero point must be constant"));
+        }
     };
     let zero = i32::try_from(zero).ok().filter(|zero| (-128..=127).contains(zero));
     let zero = zero.ok_or_else(|| place.bad("its zero point is outside 8 bits"))?;
@@ -69,7 +71,7 @@ pub(super) fn quantize(
             let quantisation = per_tensor(importer, place, [1, 2])?;
             stating(importer, place, value, quantisation)
         }
-        Value::Constant(_) => Err(place.bad("quantising constants is not supported")),
+        Value::Constant(_) => Err(place.unsupported("quantising constants is not supported")),
     }
 }
 
@@ -191,7 +193,7 @@ pub(super) fn linear(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
         return Err(place.bad("this operator is not supported"));
     };
     if place.flag("channels_last", false)? {
-        return Err(place.bad("channels last are not supported"));
+        return Err(place.unsupported("channels last are not supported"));
     }
     let mut node = NodeProto {
         name: place.node.name.clone(),

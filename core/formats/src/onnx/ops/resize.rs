@@ -11,10 +11,12 @@ pub(super) fn resize(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
     let input = importer.activated(place, 0)?;
     let dims = importer.dims(&input);
     if place.flag("antialias", false)? {
-        return Err(place.bad("antialias is not supported"));
+        return Err(place.unsupported("antialias is not supported"));
     }
     if let Some(policy) = place.text("keep_aspect_ratio_policy")?.filter(|it| *it != "stretch") {
-        return Err(place.bad(format!("keep_aspect_ratio_policy {policy} is not supported")));
+        return Err(
+            place.unsupported(format!("keep_aspect_ratio_policy {policy} is not supported"))
+        );
     }
     let sizes = sizes(importer, place, &dims)?;
     let in_range = |size: &usize| (1..1 << 15).contains(size);
@@ -69,19 +71,21 @@ fn sizes(
     };
     let scales = scales.filter(|scales| !scales.is_empty());
     let given = match (scales, importer.ints(place, 3)?) {
-        (Some(scales), _) if scales.len() == axes.len() => axes
-            .iter()
-            .zip(&scales)
-            .map(|(axis, scale)| {
-                // Pixels would lie by the scale, not by the sizes.
-                let exact = dims[*axis] as f64 * f64::from(*scale);
-                let whole = (exact + 1e-3).floor();
-                if (exact - whole).abs() > 1e-3 {
-                    return Err(place.bad(format!("{} times {scale} is not whole", dims[*axis])));
-                }
-                Ok(whole as usize)
-            })
-            .collect::<Result<Vec<usize>, FormatError>>()?,
+        (Some(scales), _) if scales.len() == axes.len() => {
+            axes.iter()
+                .zip(&scales)
+                .map(|(axis, scale)| {
+                    // Pixels would lie by the scale, not by the sizes.
+                    let exact = dims[*axis] as f64 * f64::from(*scale);
+                    let whole = (exact + 1e-3).floor();
+                    if (exact - whole).abs() > 1e-3 {
+                        return Err(place
+                            .unsupported(format!("{} times {scale} is not whole", dims[*axis])));
+                    }
+                    Ok(whole as usize)
+                })
+                .collect::<Result<Vec<usize>, FormatError>>()?
+        }
         (None, Some(sizes)) if sizes.len() == axes.len() => {
             sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect()
         }
@@ -103,7 +107,7 @@ fn op(place: Place<'_>, pairs: [(usize, usize); 2]) -> Result<Op, FormatError> {
     let rounding = rounding.unwrap_or(if old { "floor" } else { "round_prefer_floor" });
     let unknown = || {
         let rounding = if mode == "nearest" { format!(", {rounding},") } else { String::new() };
-        place.bad(format!("mode {mode}{rounding} on the grid {grid} is not supported"))
+        place.unsupported(format!("mode {mode}{rounding} on the grid {grid} is not supported"))
     };
     let nearest = |align_corners, half_pixel_centers| {
         Ok(Op::Resize { mode: ResizeMode::Nearest, align_corners, half_pixel_centers })

@@ -18,7 +18,7 @@ pub(super) fn alias(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
 /// The operand itself: nothing is dropped outside training.
 pub(super) fn dropout(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
     if importer.ints(place, 2)?.is_some_and(|flags| flags != [0]) {
-        return Err(place.bad("training_mode is not supported"));
+        return Err(place.unsupported("training_mode is not supported"));
     }
     importer.operand(place, 0)
 }
@@ -294,18 +294,18 @@ pub(super) fn pad(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value
     let rank = input.order.len();
     let mode = place.text("mode")?.unwrap_or("constant");
     if mode != "constant" {
-        return Err(place.bad(format!("mode {mode}: only constant zeros are supported")));
+        return Err(place.unsupported(format!("mode {mode}: only constant values are supported")));
     }
     let filler = match importer.optional(place, 2)? {
         None => place.float("value", 0.0)?,
         Some(Value::Constant(constant)) => match constant.floats() {
             Some([value]) => *value,
-            _ => return Err(place.bad("its filler must be one float")),
+            _ => return Err(place.unsupported("its filler must be one float")),
         },
-        Some(Value::Activated(_)) => return Err(place.bad("its filler must be constant")),
+        Some(Value::Activated(_)) => return Err(place.unsupported("its filler must be constant")),
     };
-    if filler != 0.0 {
-        return Err(place.bad(format!("filled with {filler}: only zeros are supported")));
+    if filler.is_nan() {
+        return Err(place.bad("its filler is no number"));
     }
     let pads = match place.ints("pads").or_else(|| place.ints("paddings")) {
         Some(pads) => pads.to_vec(),
@@ -331,5 +331,7 @@ pub(super) fn pad(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value
         let position = input.order.iter().position(|a| a == axis).unwrap_or_default();
         amounts[position] = (amount(pads[index])?, amount(pads[index + axes.len()])?);
     }
-    importer.emit(place, Op::Pad { amounts }, vec![input.tensor], input.order).map(Value::Activated)
+    importer
+        .emit(place, Op::Pad { amounts, filler }, vec![input.tensor], input.order)
+        .map(Value::Activated)
 }

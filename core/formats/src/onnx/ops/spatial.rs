@@ -97,7 +97,9 @@ pub(super) fn gather(
         stride != 0 && distances.all(|other| other == stride),
         shape.len() < 2,
     ) else {
-        return Err(place.bad("gathering from activations is supported at equal distances only"));
+        return Err(
+            place.unsupported("gathering from activations is supported at equal distances only")
+        );
     };
     let dims = importer.dims(input);
     let mut ranges = whole(&dims);
@@ -111,6 +113,29 @@ pub(super) fn gather(
     let sizes: Vec<usize> = left.iter().map(|other| dims[*other]).collect();
     let order = left.iter().map(|other| other - usize::from(*other > axis)).collect();
     importer.reshape(place, part.tensor, &sizes, order).map(Value::Activated)
+}
+
+/// Rows and columns of an image from `first` on, as many as `sizes` says.
+pub(super) fn part(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+    first: [usize; 2],
+    sizes: Option<&[usize]>,
+) -> Result<Value, FormatError> {
+    let dims = importer.dims(input);
+    let mut ranges = whole(&dims);
+    for axis in 0..2 {
+        let (begin, size) = (first[axis], sizes.and_then(|sizes| sizes.get(axis)).copied());
+        let fits = |size: &usize| {
+            let end = begin.checked_add(*size);
+            *size > 0 && end.is_some_and(|end| end <= dims[axis + 2])
+        };
+        let size = size.filter(fits);
+        let size = size.ok_or_else(|| place.bad(format!("{dims:?} cannot be cropped so")))?;
+        ranges[axis + 2] = Range { begin, size, stride: 1 };
+    }
+    emit_slice(importer, place, input, &ranges).map(Value::Activated)
 }
 
 /// Elements from `start` to before `end`; nothing if there are none.
@@ -182,7 +207,7 @@ pub(super) fn space_to_depth(
     place: Place<'_>,
 ) -> Result<Value, FormatError> {
     if let Some(mode) = place.text("mode")?.filter(|mode| *mode != "DCR") {
-        return Err(place.bad(format!("mode {mode} is not supported")));
+        return Err(place.unsupported(format!("mode {mode} is not supported")));
     }
     let op = Op::SpaceToDepth { block: block(place)? };
     images(importer, place, op)
@@ -199,11 +224,11 @@ pub(super) fn depth_to_space(
     match place.text("mode")?.unwrap_or("DCR") {
         "DCR" => return images(importer, place, op),
         "CRD" => {}
-        mode => return Err(place.bad(format!("mode {mode} is not supported"))),
+        mode => return Err(place.unsupported(format!("mode {mode} is not supported"))),
     }
     let input = importer.activated(place, 0)?;
     let [batch, channels, height, width] = *importer.dims(&input) else {
-        return Err(place.bad("only images are supported"));
+        return Err(place.unsupported("only images are supported"));
     };
     let area = block * block;
     if !channels.is_multiple_of(area) {

@@ -22,6 +22,7 @@ pub(super) enum Attribute {
 use Attribute::{Float, Int, Ints, Text};
 
 /// A file under construction.
+#[derive(Clone)]
 pub(super) struct File {
     pub(super) model: ModelProto,
 }

@@ -323,6 +323,19 @@ fn pads() {
     assert_eq!(names(&against_tract(&file.bytes(), IMAGE)), ["Conv2D"]);
     let old = [("pads", Ints(amounts.to_vec())), ("value", Float(0.0))];
     against_tract(&one("Pad", &[], &old, "4").opset(10).bytes(), IMAGE);
+    let old = [("pads", Ints(amounts.to_vec())), ("value", Float(1.5))];
+    against_tract(&one("Pad", &[], &old, "4").opset(10).bytes(), IMAGE);
+    let file = one("Pad", &["p", "v"], &[], "4").ints("p", &amounts).floats("v", &[], vec![-0.25]);
+    assert_eq!(names(&against_tract(&file.bytes(), IMAGE)), ["Pad"]);
+    let window = [("kernel_shape", Ints(vec![3, 3])), ("strides", Ints(vec![2, 2]))];
+    let file = File::new()
+        .input("x", &["2", "4", "9", "7"])
+        .ints("p", &amounts)
+        .floats("v", &[], vec![f32::NEG_INFINITY])
+        .node("Pad", &["x", "p", "v"], "q", &[])
+        .node("MaxPool", &["q"], "y", &window)
+        .output("y");
+    assert_eq!(names(&against_tract(&file.bytes(), IMAGE)), ["MaxPool2D"]);
 }
 
 #[test]

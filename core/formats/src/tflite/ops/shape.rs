@@ -152,13 +152,16 @@ pub(super) fn pad<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Res
         .chunks_exact(2)
         .map(|pair| Ok((amount(pair[0])?, amount(pair[1])?)))
         .collect::<Result<Vec<_>, Refused>>()?;
-    if importer.optional(place, 2).is_some()
-        && importer.floats(place, 2).is_none_or(|filler| filler.iter().any(|value| *value != 0.0))
-    {
-        return unsupported("with another filler than 0");
-    }
+    let filler = match importer.optional(place, 2) {
+        None => 0.0,
+        Some(_) => match importer.floats(place, 2).as_deref() {
+            Some([filler]) if !filler.is_nan() => *filler,
+            Some(_) => return Err(place.bad("its filler must be one number").into()),
+            None => return unsupported("with a filler that is not constant"),
+        },
+    };
     let input = importer.activated(place, 0)?;
-    unmoved(importer, place, 0, Op::Pad { amounts }, input, &[])
+    unmoved(importer, place, 0, Op::Pad { amounts, filler }, input, &[])
 }
 
 /// The block's size, for the options of both directions.

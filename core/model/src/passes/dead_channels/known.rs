@@ -64,7 +64,13 @@ fn of_node(model: &Model, node: &Node, input: &[Option<Value>]) -> Option<Vec<Op
     };
     match &node.op {
         Op::Reshape => Some(input.to_vec()),
-        Op::Pad { .. } => each(&|value| is_zero(&value).then_some(value)),
+        Op::Pad { filler, .. } => {
+            let byte = integer::filler(model, node);
+            each(&|value| match value {
+                Value::Integer(known) => (known == byte).then_some(value),
+                Value::Real(known) => (known == *filler).then_some(value),
+            })
+        }
         Op::Activation(_) | Op::Unary(_) | Op::Requantise => {
             let table = match model.tensor(id).dtype {
                 DType::I8 => Some(integer::table(model, node).ok()?),

@@ -82,7 +82,7 @@ fn operands(
         source: Some(Source::inline(match original.dtype {
             DType::F32 => Data::F32(values.map(|value| value as f32).collect()),
             DType::I8 => Data::I8(values.map(|value| value as i8).collect()),
-            DType::I32 => return None,
+            DType::I32 | DType::I16 | DType::I64 | DType::U8 => return None,
         })),
         dtype: original.dtype,
     };
