@@ -48,6 +48,8 @@ pub enum FileType {
     Uint64,
     /// Truth values, a byte each.
     Bool,
+    /// 8-bit signed integers without a scale, where the graph has unsigned ones.
+    Int8,
 }
 
 impl FileType {
@@ -62,6 +64,7 @@ impl FileType {
             Self::Uint32 => "uint32",
             Self::Uint64 => "uint64",
             Self::Bool => "bool",
+            Self::Int8 => "int8",
         }
     }
 }

@@ -67,6 +67,22 @@ impl Importer<'_> {
         dtypes.find(|dtype| *dtype != DType::F32)
     }
 
+    /// A cast of an activation.
+    pub(super) fn cast(&mut self, place: Place<'_>) -> Result<Value, FormatError> {
+        let to = i32::try_from(place.int("to", 0)).ok().and_then(element_type);
+        let (to, _) = to.ok_or_else(|| place.bad("attribute to is no known type"))?;
+        let input = self.activated(place, 0)?;
+        if self.model.tensor(input.tensor).dtype == DType::I32
+            && matches!(to, DType::I32 | DType::I64)
+        {
+            // Indices, which fit.
+            return Ok(Value::Activated(input));
+        }
+        let result = self.opaque_of(place, self.dims(&input))?;
+        self.model.tensors[result.tensor.0].dtype = to;
+        Ok(Value::Activated(result))
+    }
+
     /// A node with an operand of integers, which nothing here computes. Of casts and of rows picked
     /// by computed indices the shapes are known.
     pub(super) fn of_integers(
@@ -79,18 +95,7 @@ impl Importer<'_> {
             Value::Activated(value) => importer.dims(value),
         };
         match place.node.op_type.as_str() {
-            "Cast" => {
-                let to = i32::try_from(place.int("to", 0)).ok().and_then(element_type);
-                let (to, _) = to.ok_or_else(|| place.bad("attribute to is no known type"))?;
-                let input = self.operand(place, 0)?;
-                if dtype == DType::I32 && matches!(to, DType::I32 | DType::I64) {
-                    // Indices, which fit.
-                    return Ok(input);
-                }
-                let result = self.opaque_of(place, dims(self, &input))?;
-                self.model.tensors[result.tensor.0].dtype = to;
-                Ok(Value::Activated(result))
-            }
+            "Cast" => self.cast(place),
             "Gather" => {
                 let (data, indices) = (self.operand(place, 0)?, self.operand(place, 1)?);
                 let mut result = dims(self, &data);

@@ -112,7 +112,9 @@ pub(super) fn import<'a>(
 fn dtype(stored: &Stored<'_>) -> Option<DType> {
     match stored.kind {
         fb::TensorType::FLOAT32 => Some(DType::F32),
-        fb::TensorType::UINT8 if stored.quantisation.is_none() => Some(DType::U8),
+        fb::TensorType::INT8 | fb::TensorType::UINT8 if stored.quantisation.is_none() => {
+            Some(DType::U8)
+        }
         fb::TensorType::INT8 | fb::TensorType::UINT8 => Some(DType::I8),
         // Indices, which fit.
         fb::TensorType::INT32 | fb::TensorType::UINT32 | fb::TensorType::INT64 => Some(DType::I32),
@@ -138,6 +140,7 @@ const MOVING: &[fb::BuiltinOperator] = &[
     fb::BuiltinOperator::CONCATENATION,
     fb::BuiltinOperator::DEPTH_TO_SPACE,
     fb::BuiltinOperator::GATHER,
+    fb::BuiltinOperator::MIRROR_PAD,
     fb::BuiltinOperator::PACK,
     fb::BuiltinOperator::PAD,
     fb::BuiltinOperator::REVERSE_V2,
@@ -287,7 +290,9 @@ impl<'a> Importer<'_, 'a> {
         };
         let stored = &self.file.tensors[operand.or_else(result)?];
         Some(match (dtype(stored), stored.kind) {
-            (Some(DType::U8), fb::TensorType::UINT8) => "of uint8 without a scale".to_owned(),
+            (Some(DType::U8), fb::TensorType::UINT8 | fb::TensorType::INT8) => {
+                format!("of {} without a scale", stored.kind_name())
+            }
             _ => format!("of {}", stored.kind_name()),
         })
     }
@@ -305,6 +310,7 @@ impl<'a> Importer<'_, 'a> {
             (fb::TensorType::UINT32, DType::I32) => Some(FileType::Uint32),
             (fb::TensorType::UINT64, DType::I64) => Some(FileType::Uint64),
             (fb::TensorType::BOOL, DType::U8) => Some(FileType::Bool),
+            (fb::TensorType::INT8, DType::U8) => Some(FileType::Int8),
             _ => None,
         };
         let list = |indices: &[usize], ids: &[TensorId]| {

@@ -141,6 +141,7 @@ pub(super) fn cast(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
             };
             Ok(Value::Constant(Rc::new(Constant { values, ..Constant::clone(constant) })))
         }
+        (Value::Activated(_), Some(_)) => importer.cast(place),
         _ => {
             Err(place.unsupported("only casts to the type that the graph has anyway are supported"))
         }

@@ -293,8 +293,9 @@ pub(super) fn pad(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value
     let input = importer.activated(place, 0)?;
     let rank = input.order.len();
     let mode = place.text("mode")?.unwrap_or("constant");
-    if mode != "constant" {
-        return Err(place.unsupported(format!("mode {mode}: only constant values are supported")));
+    if !["constant", "reflect", "edge"].contains(&mode) {
+        return Err(place
+            .unsupported(format!("mode {mode}: only constant, reflect and edge are supported")));
     }
     let filler = match importer.optional(place, 2)? {
         None => place.float("value", 0.0)?,
@@ -330,6 +331,9 @@ pub(super) fn pad(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value
         };
         let position = input.order.iter().position(|a| a == axis).unwrap_or_default();
         amounts[position] = (amount(pads[index])?, amount(pads[index + axes.len()])?);
+    }
+    if mode != "constant" {
+        return super::spatial::repeated(importer, place, &input, &amounts, mode == "edge");
     }
     importer
         .emit(place, Op::Pad { amounts, filler }, vec![input.tensor], input.order)

@@ -115,6 +115,54 @@ pub(super) fn gather(
     importer.reshape(place, part.tensor, &sizes, order).map(Value::Activated)
 }
 
+/// An activation with parts of itself around it: mirrored at its first and last elements, or these
+/// again and again. Amounts are in the order of its tensor.
+pub(super) fn repeated(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+    amounts: &[(usize, usize)],
+    edge: bool,
+) -> Result<Value, FormatError> {
+    /// Most copies of an element at one end.
+    const MOST: usize = 64;
+    let mut result = input.clone();
+    for (axis, (before, behind)) in amounts.iter().copied().enumerate() {
+        if (before, behind) == (0, 0) {
+            continue;
+        }
+        let dims = importer.dims(&result);
+        let along = input.order[axis];
+        let size = dims[along];
+        let most = if edge { MOST } else { size.saturating_sub(1) };
+        if before.max(behind) > most || size == 0 {
+            return Err(place.unsupported(format!(
+                "{before} and {behind} elements around {size} are not supported"
+            )));
+        }
+        let cut = |importer: &mut Importer<'_>, begin, size, stride| {
+            let mut ranges = whole(&dims);
+            ranges[along] = Range { begin, size, stride };
+            emit_slice(importer, place, &result, &ranges).map(|part| part.tensor)
+        };
+        let mut parts = Vec::new();
+        if edge && before > 0 {
+            parts = vec![cut(importer, 0, 1, 1)?; before];
+        } else if before > 0 {
+            parts.push(cut(importer, before, before, -1)?);
+        }
+        parts.push(result.tensor);
+        if edge && behind > 0 {
+            let last = cut(importer, size - 1, 1, 1)?;
+            parts.extend(std::iter::repeat_n(last, behind));
+        } else if behind > 0 {
+            parts.push(cut(importer, size - 2, behind, -1)?);
+        }
+        result = importer.emit(place, Op::Concat { axis }, parts, input.order.clone())?;
+    }
+    Ok(Value::Activated(result))
+}
+
 /// Rows and columns of an image from `first` on, as many as `sizes` says.
 pub(super) fn part(
     importer: &mut Importer<'_>,

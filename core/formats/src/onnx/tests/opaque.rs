@@ -126,6 +126,27 @@ fn experimental_operators_compute() {
     assert!(open("x.onnx", &bad.bytes(), &Limits::default(), &[]).is_err());
 }
 
+#[test]
+fn pads_repeat_what_they_surround() {
+    let run = |mode: &'static str, amounts: [i64; 2]| {
+        let file = File::new()
+            .input("x", &["1", "4"])
+            .ints("p", &[0, amounts[0], 0, amounts[1]])
+            .node("Pad", &["x", "p"], "y", &[("mode", Text(mode))])
+            .output("y");
+        let model = open("x", &file.bytes(), &Limits::default(), &[]).map_err(|e| e.to_string())?;
+        let input = [Data::F32(vec![0.0, 1.0, 2.0, 3.0])];
+        let result = float::run(&model, &input, &mut |_, _| {}).unwrap();
+        Ok::<_, String>(result[0].as_f32().unwrap().to_vec())
+    };
+    assert_eq!(run("reflect", [2, 1]).unwrap(), [2.0, 1.0, 0.0, 1.0, 2.0, 3.0, 2.0]);
+    assert_eq!(run("reflect", [0, 3]).unwrap(), [0.0, 1.0, 2.0, 3.0, 2.0, 1.0, 0.0]);
+    assert_eq!(run("edge", [2, 1]).unwrap(), [0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 3.0]);
+    assert!(run("reflect", [4, 0]).unwrap_err().contains("4 and 0 elements around 4"));
+    assert!(run("edge", [0, 1 << 20]).is_err());
+    assert!(run("wrap", [1, 1]).unwrap_err().contains("mode wrap"));
+}
+
 /// Words by their numbers, looked up in a table; and what else takes integers.
 #[test]
 fn integer_inputs_open() {

@@ -327,6 +327,11 @@ fn pads() {
     against_tract(&one("Pad", &[], &old, "4").opset(10).bytes(), IMAGE);
     let file = one("Pad", &["p", "v"], &[], "4").ints("p", &amounts).floats("v", &[], vec![-0.25]);
     assert_eq!(names(&against_tract(&file.bytes(), IMAGE)), ["Pad"]);
+    for mode in ["reflect", "edge"] {
+        let file = one("Pad", &["p"], &[("mode", Text(mode))], "4").ints("p", &amounts);
+        let model = against_tract(&file.bytes(), IMAGE);
+        assert_eq!(model.tensor(model.outputs[0]).shape.dims(), [2, 10, 10, 4]);
+    }
     let window = [("kernel_shape", Ints(vec![3, 3])), ("strides", Ints(vec![2, 2]))];
     let file = File::new()
         .input("x", &["2", "4", "9", "7"])

@@ -90,6 +90,11 @@ pub(super) fn mirror_pad<'a>(
     let pads = importer.needed_ints(place, 1, "amounts")?;
     let mut value = importer.activated(place, 0)?;
     let dims = importer.shape(value).to_vec();
+    if dims.is_empty() {
+        let reason = "the file leaves the shape of its operand out: convert the model again with \
+                      fixed sizes of its inputs";
+        return Err(place.bad(reason).into());
+    }
     if pads.len() != 2 * dims.len() {
         return Err(place.bad(format!("amounts {pads:?} for {} dimensions", dims.len())).into());
     }

@@ -79,6 +79,7 @@ fn inputs_of_other_types_open() {
         (Type::INT64, "int64", DType::I32, 20, Some(FileType::Int64)),
         (Type::UINT64, "uint64", DType::I64, 40, Some(FileType::Uint64)),
         (Type::BOOL, "bool", DType::U8, 5, Some(FileType::Bool)),
+        (Type::INT8, "int8 without a scale", DType::U8, 5, Some(FileType::Int8)),
     ] {
         let model = one(Code::ABS, Tensor::new("x", &[1, 5], of), Tensor::new("y", &[1, 5], of));
         assert_eq!(model.opaque_operators(), [format!("ABS (of {word})")]);
