@@ -70,7 +70,7 @@ pub fn run(
     let entry = &image.entries()[main];
     for (io, data) in image.entry_inputs(entry).iter().zip(inputs) {
         let view = image.view(io.view).ok_or("no view")?;
-        let bytes = memory.bytes_mut(view).map_err(|e| e.to_string())?;
+        let bytes = memory.bytes_mut(&view).map_err(|e| e.to_string())?;
         let values = data.as_i8().ok_or("an input is not int8")?;
         if bytes.len() != values.len() {
             return Err("an input has the wrong length".to_owned());
@@ -85,7 +85,7 @@ pub fn run(
         .iter()
         .map(|io| {
             let view = image.view(io.view).ok_or("no view")?;
-            let bytes = memory.bytes(&image, view).map_err(|e| e.to_string())?;
+            let bytes = memory.bytes(&image, &view).map_err(|e| e.to_string())?;
             Ok(bytes.iter().map(|byte| byte.cast_signed()).collect())
         })
         .collect()

@@ -155,6 +155,35 @@ pub fn random_splits(seed: u64) -> Model {
     build.model
 }
 
+/// A convolution in two groups, a max pool and another convolution, with rows of somewhat less than 512
+/// bytes. Its weights are random.
+#[must_use]
+pub fn grouped_rows(seed: u64) -> Model {
+    let mut build = Build { model: Model::default(), rng: Rng::with_seed(seed) };
+    build.model.name = format!("grouped-{seed}");
+    let window = |size: usize| Window {
+        size: [size; 2],
+        stride: [1; 2],
+        dilation: [1; 2],
+        padding: Padding::default(),
+    };
+    let (activation, wide) = (Activation::None, window(3));
+    let input = build.activation([13, 20, 24]);
+    let [weights, bias] = build.weights(input, &[28, 3, 3, 12], 0);
+    let grouped = build.activation([11, 18, 28]);
+    let op = Op::Conv { window: wide, groups: 2, activation };
+    build.node(op, &[input, weights, bias], grouped);
+    let pooled = build.like(grouped, &[1, 9, 16, 28]);
+    build.node(Op::MaxPool { window: wide, activation }, &[grouped], pooled);
+    let [weights, bias] = build.weights(pooled, &[6, 1, 1, 28], 0);
+    let output = build.activation([9, 16, 6]);
+    let op = Op::Conv { window: window(1), groups: 1, activation };
+    build.node(op, &[pooled, weights, bias], output);
+    build.model.inputs.push(input);
+    build.model.outputs.push(output);
+    build.model
+}
+
 /// Random values for the model's inputs.
 #[must_use]
 pub fn random_inputs(model: &Model, seed: u64) -> Vec<Data> {

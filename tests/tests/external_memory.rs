@@ -72,7 +72,7 @@ fn expected(tables: &Tables) -> Vec<u8> {
     let image = PlanImage::read(image.bytes(), &expected).unwrap();
     run_program(&image, 0, &mut memory, &mut ()).unwrap();
     let output = image.view(image.entry_outputs(&image.entries()[0])[0].view).unwrap();
-    memory.bytes(&image, output).unwrap().to_vec()
+    memory.bytes(&image, &output).unwrap().to_vec()
 }
 
 fn run(tables: &Tables, base: u32, external_flash: Vec<u8>) -> RunOutcome {

@@ -6,13 +6,15 @@
 use fastrand::Rng;
 use tilewright_board::Board;
 use tilewright_check::{CheckError, check};
+use tilewright_image::{Images, StoreImage};
 use tilewright_model::{Model, int8};
-use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
+use tilewright_plan::image::{AlignedBytes, Expected, pack};
+use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, PlanImage, Space, Step, StepRecord};
 use tilewright_planner::{Options, PlanError, Strategy, plan};
 use tilewright_report::SliceKind;
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
-use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
+use tilewright_tests::random_model::{grouped_rows, random_chain, random_inputs, random_model};
 
 const MODELS: u64 = 150;
 const BOARDS: [&str; 3] = ["stm32f746g-disco", "nucleo-f767zi", "paper-swapnn-512k"];
@@ -88,6 +90,94 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         stored += usize::from(copies(&plan, Space::Card) > 0);
     }
     assert!(cut > 4 && stored > MODELS as usize / 4, "{cut}, {stored}, {too_small}");
+}
+
+/// The plan with all of SRAM, or with buffers of a size, and its image.
+fn imaged(model: &Model, board: &Board, buffer: Option<Bytes>) -> (Plan, AlignedBytes) {
+    let options = Options { buffer, ..Options::default() };
+    let plan = plan(model, board, Strategy::SwapRows, &options).unwrap().plan;
+    check(&plan, model, board).unwrap();
+    let Images { plan: image, stores } = tilewright_image::images(&plan, model).unwrap();
+    assert_eq!(image, tilewright_image::plan_image(&plan, model).unwrap());
+    for (space, bytes) in stores {
+        let mut pieces = Vec::new();
+        let store = StoreImage::new(&plan, model, &image, space).unwrap();
+        store.write(&mut |piece| pieces.extend_from_slice(piece)).unwrap();
+        assert_eq!(bytes, pieces, "made at once and in pieces");
+    }
+    (plan, AlignedBytes::copy_of(&image))
+}
+
+#[test]
+fn loops_take_little_of_an_image_and_are_read_as_they_were() {
+    let model = tilewright_zoo::network("mobilenet-v1-w0.25-r128").unwrap().int8().unwrap();
+    let board = tilewright_board::find(BOARDS[0]).unwrap();
+    let (plan, bytes) = imaged(&model, &board, Some(Bytes(4 << 10)));
+    let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+    let image = PlanImage::read(bytes.bytes(), &expected).unwrap();
+    assert_eq!(plan.image_bytes().0, bytes.bytes().len() as u64);
+    let lanes = image.entry_lanes(&image.entries()[0]);
+    let mut records: Vec<StepRecord> = Vec::new();
+    for (lane, planned) in lanes.iter().zip(&plan.programs[0].lanes) {
+        let read: Vec<StepRecord> = image.lane_steps(lane).collect();
+        let steps: Vec<Step> = read.iter().filter_map(Step::from_record).collect();
+        assert_eq!(steps, planned.steps);
+        records.extend(read);
+    }
+    let all = |count: usize| 0..count as u32;
+    assert!(all(plan.tiles.len()).all(|i| image.tile(i) == plan.tiles.get(i as usize).copied()));
+    assert!(all(plan.views.len()).all(|i| image.view(i) == plan.views.get(i as usize).copied()));
+    assert!(all(plan.spans.len()).all(|i| image.span(i) == plan.spans.get(i as usize).copied()));
+    let written_out = size_of_val(records.as_slice())
+        + size_of_val(plan.tiles.as_slice())
+        + size_of_val(plan.views.as_slice())
+        + size_of_val(plan.spans.as_slice());
+    let tables = [pack(&records), pack(&plan.tiles), pack(&plan.views), pack(&plan.spans)];
+    let packed: usize = tables.iter().map(Vec::len).sum();
+    assert!(packed * 3 < written_out * 2, "{packed} for {written_out}");
+}
+
+#[test]
+fn large_networks_fit_the_board() {
+    let board = tilewright_board::find(BOARDS[0]).unwrap();
+    for name in ["vgg16", "alexnet"] {
+        let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
+        let planned = plan(&model, &board, Strategy::SwapRows, &Options::default()).unwrap();
+        assert!(planned.report.fits, "{name}: {:?}", planned.report.does_not_fit);
+        check(&planned.plan, &model, &board).unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+}
+
+#[test]
+fn rows_begin_at_sectors_and_groups_come_apart_where_buffers_are_small() {
+    let board = tilewright_board::find(BOARDS[0]).unwrap();
+    for seed in 0..6 {
+        let model = grouped_rows(seed);
+        // Neither the filters of both groups fit, nor as many rows as end where a sector does.
+        let (plan, _) = imaged(&model, &board, Some(Bytes(2048)));
+        let pitches = plan.tensors.iter().filter_map(|tensor| tensor.pitch);
+        assert_eq!(pitches.collect::<Vec<_>>(), [[512, 28], [512, 28]], "{seed}");
+        let inputs = random_inputs(&model, seed);
+        let outputs = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
+        let expected: Vec<Vec<i8>> = outputs.iter().map(host::bytes).collect();
+        for how in [(0x00, Pace::Early), (0xa5, Pace::Late)] {
+            assert_eq!(host::run(&plan, &model, &inputs, how).as_ref(), Ok(&expected), "{seed}");
+        }
+    }
+}
+
+#[test]
+fn a_group_that_reads_another_groups_channels_is_no_plan() {
+    let board = tilewright_board::find(BOARDS[0]).unwrap();
+    let model = grouped_rows(0);
+    let (mut plan, _) = imaged(&model, &board, Some(Bytes(2048)));
+    let second = plan.programs[0].lanes[0].steps.iter().find_map(|step| {
+        let Instruction::Compute { tile, first_view, .. } = step.instruction else { return None };
+        (step.layer == 0 && plan.tiles[tile as usize].channel_start >= 14).then_some(first_view)
+    });
+    plan.views[second.unwrap() as usize].offset -= 12;
+    let error = check(&plan, &model, &board).unwrap_err();
+    assert!(matches!(&error, CheckError::Step { reason, .. } if reason.contains("do not hold")));
 }
 
 #[test]

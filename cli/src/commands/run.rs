@@ -1,6 +1,7 @@
 //! `tilewright run`.
 
 use std::path::Path;
+use std::time::Duration;
 
 use tilewright_board::Board;
 use tilewright_model::Data;
@@ -8,13 +9,18 @@ use tilewright_planner::{Planned, Strategy};
 use tilewright_server::pipeline::{
     Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
 };
-use tilewright_server::{Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, Workers};
+use tilewright_server::{
+    Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, WorkerLimits, Workers,
+};
 
 use super::json;
 use crate::args::{OnBoard, Run};
 use crate::progress::Teller;
 use crate::upkeep::Use;
 use crate::{Said, load, report};
+
+/// Longest that a run may take: nobody else waits for the worker, and Ctrl-C ends it.
+const LONGEST: Duration = Duration::from_secs(1800);
 
 /// A model on an emulated board, ready to be planned and run.
 pub struct Emulated {
@@ -79,7 +85,7 @@ impl Emulated {
             card: options.card.as_ref(),
             executor: workers,
             dist,
-            worker: limits.worker,
+            worker: WorkerLimits { wall: LONGEST, ..limits.worker },
             instructions: limits.instructions,
             console_bytes: limits.console_bytes,
             mode: *mode,

@@ -105,12 +105,18 @@ impl Contents {
     }
 
     /// Checks that a view holds the box of a tensor (of shape `shape`, lying at `place`) that starts
-    /// at the view's own origin; gives the number of bytes.
+    /// at the view's own row and column and at channel `first`; gives the number of bytes.
     ///
     /// # Errors
     /// Names the first element that is not there.
-    pub fn read(&self, view: &View, shape: [u64; 3], place: &Place) -> Result<u64, String> {
-        let start = origin(view, 0)?;
+    pub fn read(
+        &self,
+        view: &View,
+        shape: [u64; 3],
+        place: &Place,
+        first: u64,
+    ) -> Result<u64, String> {
+        let start = origin(view, first)?;
         for_each_run(view, shape, start, [0; 2], size(view), |address, bytes, element| {
             place.pieces(element, bytes, |before, bytes, element| {
                 let address = address + before;
@@ -245,8 +251,8 @@ mod tests {
         let place = Place::alone(TensorId(0));
         contents.write_view(&part(0), &tile, shape, &place, [0, 0, 0]).unwrap();
         let whole = View::whole(Space::Arena, 0, 2, 2, 4);
-        assert!(contents.read(&whole, shape, &place).is_err());
+        assert!(contents.read(&whole, shape, &place, 0).is_err());
         contents.write_view(&part(2), &tile, shape, &place, [0, 0, 2]).unwrap();
-        assert_eq!(contents.read(&whole, shape, &place), Ok(16));
+        assert_eq!(contents.read(&whole, shape, &place, 0), Ok(16));
     }
 }

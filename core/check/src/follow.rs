@@ -256,7 +256,8 @@ impl<'a> Follow<'a> {
                 Role::Input => {
                     let meant = *inputs.next().ok_or("more inputs than the node has")?;
                     let shape = shapes::seen(self.model, kernel, meant, view)?;
-                    bytes += contents.read(view, shape, &self.places[meant.0])?;
+                    let channel = meaning.input_channels.as_ref().map_or(0, |seen| seen.start);
+                    bytes += contents.read(view, shape, &self.places[meant.0], channel)?;
                 }
                 Role::Output => output = Some(view),
                 Role::Constants if kernel == Kernel::Gather => {
@@ -320,7 +321,7 @@ impl<'a> Follow<'a> {
                 .filter(|space| space.is_writable())
                 .ok_or_else(|| fault(*id, "it is not a whole tensor in RAM"))?;
             let shape = [u64::from(view.h), u64::from(view.w), u64::from(view.c)];
-            let read = self.contents[space as usize].read(view, shape, &self.places[id.0]);
+            let read = self.contents[space as usize].read(view, shape, &self.places[id.0], 0);
             read.map_err(|reason| fault(*id, &reason))?;
         }
         Ok(())

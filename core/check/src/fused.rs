@@ -58,6 +58,7 @@ pub fn meaning(
         weights_per_channel: filter as u64,
         channel_start: u64::from(tile.channel_start),
         channels: u64::from(tile.channels),
+        input_channels: None,
         part: None,
     })
 }

@@ -1,5 +1,7 @@
 //! What a node of the model asks of a step, independently of the planner's lowering.
 
+use std::ops::Range;
+
 use crate::geometry::{between, check_valid, check_window};
 use crate::same;
 use crate::shapes::{aligned, dimension, shape};
@@ -19,6 +21,8 @@ pub struct Meaning {
     pub channel_start: u64,
     /// Output channels of the step.
     pub channels: u64,
+    /// Channels of the input that a convolution's step must see; nothing for other kernels.
+    pub input_channels: Option<Range<u64>>,
     /// First row, column and channel of its operand's part in the output, if it is a concat's.
     pub part: Option<[u64; 3]>,
 }
@@ -93,7 +97,7 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
         | ModelOp::Transpose { .. }
         | ModelOp::SpaceToDepth { .. }
         | ModelOp::DepthToSpace { .. } => true,
-        ModelOp::Conv { groups, .. } => *groups == 1,
+        ModelOp::Conv { .. } => op.groups == 1,
         _ => false,
     };
     let all = (0, output_shape(model, node, output)?[2]);
@@ -116,8 +120,35 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
         weights_per_channel,
         channel_start: u64::from(tile.channel_start),
         channels: u64::from(tile.channels),
+        input_channels: input_channels(model, node, op, tile)?,
         part,
     })
+}
+
+/// The channels of its input that a step of a convolution must see: those of the groups that it makes.
+fn input_channels(
+    model: &Model,
+    node: &Node,
+    op: &Op,
+    tile: &Tile,
+) -> Result<Option<Range<u64>>, String> {
+    let (ModelOp::Conv { groups, .. }, Some(input)) = (&node.op, node.inputs.first()) else {
+        return Ok(None);
+    };
+    let output = node.outputs.first().ok_or("the node has no output")?;
+    let (inputs, outputs) = (shape(model, *input)?[2], shape(model, *output)?[2]);
+    let groups = *groups as u64;
+    if op.groups != 1 || groups <= 1 {
+        return Ok(Some(0..inputs));
+    }
+    let each = outputs.checked_div(groups).filter(|each| *each > 0).ok_or("a group is empty")?;
+    let (first, count) = (u64::from(tile.channel_start), u64::from(tile.channels));
+    let group = first / each;
+    if count == 0 || (first + count - 1) / each != group {
+        return Err("makes channels of several groups as if they were one".to_owned());
+    }
+    let each = inputs / groups;
+    Ok(Some(group * each..(group + 1) * each))
 }
 
 /// The shape by which a node's kernel numbers the elements of its output: dimensions that are taken
@@ -215,8 +246,11 @@ pub fn check_boxes(
                     same("input box", (first[axis], size[axis]), (0, tensor[axis]))?;
                 }
             }
-            Kernel::Conv
-            | Kernel::Depthwise
+            Kernel::Conv => {
+                let seen = meaning.input_channels.clone().unwrap_or_default();
+                same("number of input channels", size[2], seen.end - seen.start)?;
+            }
+            Kernel::Depthwise
             | Kernel::TransposeConv
             | Kernel::FullyConnected
             | Kernel::MaxPool
@@ -301,6 +335,8 @@ fn check_geometry(
     }
     let mut flags = 0;
     match &node.op {
+        // One group, if the step makes channels of no other.
+        ModelOp::Conv { .. } if op.groups == 1 => {}
         ModelOp::Conv { groups, .. } => same("groups", usize::from(op.groups), *groups)?,
         ModelOp::DepthwiseConv { multiplier, .. } => {
             same("channel multiplier", usize::from(op.groups), *multiplier)?;

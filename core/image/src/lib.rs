@@ -16,4 +16,4 @@ pub use console::{FrameTooLong, input_frame};
 pub use firmware::{FirmwareError, FirmwareImage};
 pub use placing::{INPUT, ImageFile, how_to_place, image_files};
 pub use plan::{ImageBuildError, plan_image};
-pub use store::{StoreImage, stores};
+pub use store::{Images, StoreImage, images, stores};

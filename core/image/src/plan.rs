@@ -43,6 +43,15 @@ pub enum ImageBuildError {
 /// # Errors
 /// [`ImageBuildError`]; a plan that passed its check against the model has an image.
 pub fn plan_image(plan: &Plan, model: &Model) -> Result<Vec<u8>, ImageBuildError> {
+    with_stores(plan, model, &mut |_, _| {})
+}
+
+/// The image of `plan`; `visit` gets the weights of its stores, piece by piece, one store after the other.
+pub(crate) fn with_stores(
+    plan: &Plan,
+    model: &Model,
+    visit: &mut dyn FnMut(Space, &[u8]),
+) -> Result<Vec<u8>, ImageBuildError> {
     let total = plan.image_bytes().0;
     if u32::try_from(total).is_err() {
         return Err(ImageBuildError::TooLarge(total));
@@ -76,7 +85,10 @@ pub fn plan_image(plan: &Plan, model: &Model) -> Result<Vec<u8>, ImageBuildError
     for space in store::stores(plan) {
         id.update((space as u32).to_le_bytes());
         id.update(store::weight_bytes(plan, space).to_le_bytes());
-        store::for_each_piece(plan, model, space, &mut |piece| id.update(piece))?;
+        store::for_each_piece(plan, model, space, &mut |piece| {
+            id.update(piece);
+            visit(space, piece);
+        })?;
     }
     let mut header = Header {
         magic: MAGIC,

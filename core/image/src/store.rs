@@ -8,7 +8,7 @@ use tilewright_plan::image::{
 use tilewright_plan::{Plan, Space};
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::plan::{ImageBuildError, board_id, packed};
+use crate::plan::{ImageBuildError, board_id, packed, with_stores};
 
 /// The spaces of a plan that have store images.
 pub fn stores(plan: &Plan) -> impl Iterator<Item = Space> + '_ {
@@ -62,6 +62,74 @@ pub(crate) fn for_each_piece(
     Ok(())
 }
 
+/// The header of a store whose weights have a CRC-32.
+fn header(
+    plan: &Plan,
+    plan_image: &[u8],
+    space: Space,
+    crc: u32,
+) -> Result<StoreHeader, ImageBuildError> {
+    let bytes = plan.space(space).0;
+    let store_bytes = u32::try_from(bytes).map_err(|_| ImageBuildError::TooLarge(bytes))?;
+    let (image, _) = Header::read_from_prefix(plan_image)
+        .map_err(|_| ImageBuildError::TooLarge(plan_image.len() as u64))?;
+    let mut table = [SectionRecord::default(); 8];
+    table[0] = SectionRecord {
+        kind: STORE_WEIGHTS,
+        offset: STORE_ALIGNMENT as u32,
+        bytes: weight_bytes(plan, space) as u32,
+        crc,
+    };
+    let mut header = StoreHeader {
+        magic: STORE_MAGIC,
+        version: STORE_VERSION,
+        sections: 1,
+        space: space as u32,
+        store_bytes,
+        board: board_id(&plan.board)?,
+        plan_id: image.plan_id,
+        table,
+        header_crc: 0,
+        reserved: [0; 77],
+    };
+    header.header_crc = header.crc();
+    Ok(header)
+}
+
+/// All images of a plan, in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Images {
+    /// The plan image.
+    pub plan: Vec<u8>,
+    /// The store images with their spaces.
+    pub stores: Vec<(Space, Vec<u8>)>,
+}
+
+/// The plan image of `plan` and all its store images, in memory: weights are packed once, not once for
+/// the plan's id, once for their checksum and once for their bytes.
+///
+/// # Errors
+/// [`ImageBuildError`]; a plan that passed its check against the model has its images.
+pub fn images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
+    let started = |space| {
+        let weights = usize::try_from(weight_bytes(plan, space)).unwrap_or(0);
+        let mut bytes = Vec::with_capacity(weights.saturating_add(STORE_ALIGNMENT));
+        bytes.resize(STORE_ALIGNMENT, 0);
+        (space, bytes)
+    };
+    let mut stores: Vec<(Space, Vec<u8>)> = stores(plan).map(started).collect();
+    let image = with_stores(plan, model, &mut |space, piece| {
+        if let Some((_, bytes)) = stores.iter_mut().find(|(there, _)| *there == space) {
+            bytes.extend_from_slice(piece);
+        }
+    })?;
+    for (space, bytes) in &mut stores {
+        let (head, weights) = bytes.split_at_mut(STORE_ALIGNMENT);
+        head.copy_from_slice(header(plan, &image, *space, CRC.checksum(weights))?.as_bytes());
+    }
+    Ok(Images { plan: image, stores })
+}
+
 /// A store image. It is made in pieces, since it may be larger than memory.
 pub struct StoreImage<'p> {
     plan: &'p Plan,
@@ -81,33 +149,9 @@ impl<'p> StoreImage<'p> {
         plan_image: &[u8],
         space: Space,
     ) -> Result<Self, ImageBuildError> {
-        let bytes = plan.space(space).0;
-        let store_bytes = u32::try_from(bytes).map_err(|_| ImageBuildError::TooLarge(bytes))?;
-        let (image, _) = Header::read_from_prefix(plan_image)
-            .map_err(|_| ImageBuildError::TooLarge(plan_image.len() as u64))?;
         let mut crc = CRC.digest();
         for_each_piece(plan, model, space, &mut |piece| crc.update(piece))?;
-        let weights = SectionRecord {
-            kind: STORE_WEIGHTS,
-            offset: STORE_ALIGNMENT as u32,
-            bytes: weight_bytes(plan, space) as u32,
-            crc: crc.finalize(),
-        };
-        let mut table = [SectionRecord::default(); 8];
-        table[0] = weights;
-        let mut header = StoreHeader {
-            magic: STORE_MAGIC,
-            version: STORE_VERSION,
-            sections: 1,
-            space: space as u32,
-            store_bytes,
-            board: board_id(&plan.board)?,
-            plan_id: image.plan_id,
-            table,
-            header_crc: 0,
-            reserved: [0; 77],
-        };
-        header.header_crc = header.crc();
+        let header = header(plan, plan_image, space, crc.finalize())?;
         Ok(Self { plan, model, space, header })
     }
 

@@ -2,6 +2,10 @@
 
 #[cfg(feature = "alloc")]
 mod aligned;
+mod error;
+#[cfg(feature = "alloc")]
+mod pack;
+mod packed;
 mod reader;
 mod store;
 #[cfg(feature = "alloc")]
@@ -9,7 +13,11 @@ mod tables;
 
 #[cfg(feature = "alloc")]
 pub use aligned::AlignedBytes;
-pub use reader::{Expected, ImageError, PlanImage};
+pub use error::ImageError;
+#[cfg(feature = "alloc")]
+pub use pack::pack;
+pub use packed::{MOST_RECORDS, Packed};
+pub use reader::{Expected, Operands, PlanImage};
 pub use store::{
     STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, StoreError, StoreHeader,
 };
@@ -21,7 +29,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First bytes of an image.
 pub const MAGIC: [u8; 4] = *b"TWPI";
 /// Version of the format; another version is refused.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 /// Version of what firmware and image expect of each other (kernels' packing, operands).
 pub const FIRMWARE_ABI: u32 = 2;
 /// Alignment of every section and of the image itself.
@@ -37,15 +45,15 @@ pub enum Section {
     Entries = 1,
     /// [`LaneRecord`]s.
     Lanes = 2,
-    /// [`crate::StepRecord`]s.
+    /// [`crate::StepRecord`]s, [`Packed`].
     Steps = 3,
     /// [`crate::Op`]s.
     Ops = 4,
-    /// [`crate::Tile`]s.
+    /// [`crate::Tile`]s, [`Packed`].
     Tiles = 5,
-    /// [`crate::View`]s.
+    /// [`crate::View`]s, [`Packed`].
     Views = 6,
-    /// [`crate::Span`]s.
+    /// [`crate::Span`]s, [`Packed`].
     Spans = 7,
     /// [`IoRecord`]s.
     Io = 8,

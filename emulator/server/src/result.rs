@@ -192,7 +192,7 @@ fn outputs(image: &PlanImage<'_>, watches: &Watches, outcome: &RunOutcome) -> Ve
         .map(|(record, range)| {
             let watched = outcome.watched.get(range.clone()).unwrap_or(&[]);
             let bytes = watched.iter().flatten().flatten();
-            let view = image.view(record.view).copied().unwrap_or_default();
+            let view = image.view(record.view).unwrap_or_default();
             let labels = record.label_first..record.label_first.saturating_add(record.label_count);
             OutputValues {
                 name: image.name(record.name).to_owned(),
@@ -256,8 +256,8 @@ fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timel
         if step.waited > 0 {
             let start = CyclePoint(step.start.saturating_sub(step.waited));
             let waits_for = records.first().and_then(|core| {
-                let record = image.lane_steps(core).get(step.step as usize)?;
-                awaited_last(&Step::from_record(record)?, &outcome.copies)
+                let record = image.lane_step(core, step.step)?;
+                awaited_last(&Step::from_record(&record)?, &outcome.copies)
             });
             let (kind, end) = (SliceKind::Stall, slice.start);
             slices.push(Slice { kind, waits_for, start, end, instructions: 0, ..slice });

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use tilewright_board::Board;
+use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{Instruction, PlanImage, Role, Space, Step, View};
 use tilewright_protocol::Watch;
 
@@ -54,23 +55,23 @@ impl Watches {
             .find(|entry| entry.kind == 0)
             .ok_or_else(|| bad("The plan image has no program."))?;
         let core = image.entry_lanes(entry).first();
-        let steps = core.map_or(&[][..], |lane| image.lane_steps(lane));
-        let last = steps
-            .iter()
+        let core = core.ok_or_else(|| bad("The program of the plan image has no lane."))?;
+        let last = image
+            .lane_steps(core)
             .rposition(|step| step.code == 0)
             .ok_or_else(|| bad("The program of the plan image computes nothing."))?;
         let mut this = Self::default();
         for output in image.entry_outputs(entry) {
             let first = this.watches.len();
             if let Some(view) = image.view(output.view) {
-                let base = base(board, view)
+                let base = base(board, &view)
                     .ok_or_else(|| bad("An output lies where the core cannot read it."))?;
-                this.watches.extend(runs_of(view, base, last as u32));
+                this.watches.extend(runs_of(&view, base, last as u32));
             }
             this.outputs.push(first..this.watches.len());
         }
         if with_layers {
-            this.add_layers(image, board, steps)?;
+            this.add_layers(image, board, core)?;
         }
         Ok(this)
     }
@@ -79,13 +80,13 @@ impl Watches {
         &mut self,
         image: &PlanImage<'_>,
         board: &Board,
-        steps: &[tilewright_plan::StepRecord],
+        core: &LaneRecord,
     ) -> Result<(), Problem> {
         let mut layers: Vec<Option<(u32, View, Range<u64>)>> = vec![None; image.layers().len()];
-        for (number, record) in (0u32..).zip(steps) {
+        for (number, record) in (0u32..).zip(image.lane_steps(core)) {
             let Some(Step {
                 instruction: Instruction::Compute { op, first_view, .. }, layer, ..
-            }) = Step::from_record(record)
+            }) = Step::from_record(&record)
             else {
                 continue;
             };
@@ -95,7 +96,8 @@ impl Watches {
             else {
                 continue;
             };
-            let output = kernel.roles().iter().zip(views).find(|(role, _)| **role == Role::Output);
+            let output =
+                kernel.roles().iter().zip(&*views).find(|(role, _)| **role == Role::Output);
             let Some((_, view)) = output else { continue };
             let range = u64::from(view.offset)..u64::from(view.offset) + view.extent();
             *slot = Some(match slot.take() {

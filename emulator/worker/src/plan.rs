@@ -41,7 +41,7 @@ impl Steps {
         let lanes = program.map_or(&[][..], |entry| image.entry_lanes(entry));
         let lane = |lane: &LaneRecord| Lane {
             kind: LaneKind::from_number(lane.kind).unwrap_or(LaneKind::Core),
-            layers: image.lane_steps(lane).iter().map(|step| step.layer).collect(),
+            layers: image.lane_steps(lane).map(|step| step.layer).collect(),
         };
         Self {
             lanes: lanes.iter().map(lane).collect(),
@@ -58,13 +58,12 @@ fn kinds(image: &PlanImage<'_>, core: &LaneRecord) -> Vec<Option<u32>> {
         };
         let op = image.op(op)?;
         let operands = image.operands(op, first_view)?;
-        Likeness::of(op, image.tile(tile)?, operands, order)
+        Likeness::of(op, &image.tile(tile)?, &operands, order)
     };
     image
         .lane_steps(core)
-        .iter()
         .map(|record| {
-            let likeness = likeness(&Step::from_record(record)?)?;
+            let likeness = likeness(&Step::from_record(&record)?)?;
             let next = known.len() as u32;
             Some(*known.entry(likeness).or_insert(next))
         })

@@ -1,6 +1,6 @@
 //! Walks a program's core lane.
 
-use crate::dispatch::compute;
+use crate::dispatch::Prepared;
 use crate::error::{Cause, RunError};
 use crate::lanes::{LaneDriver, LaneError, NoEngines};
 use crate::memory::Memory;
@@ -49,12 +49,13 @@ pub fn run_with(
     for (index, record) in (0u32..).zip(image.lane_steps(core)) {
         let layer = record.layer;
         let fail = |cause| RunError::Step { step: index, layer, cause };
-        let step = Step::from_record(record).ok_or(fail(Cause::BadStep))?;
+        let step = Step::from_record(&record).ok_or(fail(Cause::BadStep))?;
         wait(&step, index, engines, memory).map_err(|cause| fail(Cause::Lane(cause)))?;
         match step.instruction {
-            Instruction::Compute { op, tile, first_view, order } => {
+            Instruction::Compute { .. } => {
+                let prepared = Prepared::of(image, &step.instruction).map_err(fail)?;
                 observer.step_begin(index, layer);
-                compute(image, memory, op, tile, first_view, order).map_err(fail)?;
+                prepared.run(image, memory).map_err(fail)?;
                 observer.step_end(index, layer);
             }
             Instruction::Mark(Mark::Layer) => observer.layer_end(layer),

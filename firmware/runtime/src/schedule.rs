@@ -62,11 +62,11 @@ impl<'i> Schedule<'i> {
         };
         loop {
             let number = self.complete.get(usize::from(lane)).copied().unwrap_or(u32::MAX);
-            let Some(step) = self.image.lane_steps(&record).get(number as usize) else {
+            let Some(step) = self.image.lane_step(&record, number) else {
                 return Ok(None);
             };
             let failed = LaneError::Failed { step: number };
-            let step = Step::from_record(step).ok_or(failed)?;
+            let step = Step::from_record(&step).ok_or(failed)?;
             if !step.after.into_iter().flatten().all(|after| self.is_complete(after)) {
                 return Ok(None);
             }
@@ -74,8 +74,8 @@ impl<'i> Schedule<'i> {
                 Instruction::Mark(_) => self.completed(lane),
                 Instruction::Compute { .. } => return Err(failed),
                 Instruction::Copy { source, destination, sum } => {
-                    let source = *self.image.span(source).ok_or(failed)?;
-                    let destination = *self.image.span(destination).ok_or(failed)?;
+                    let source = self.image.span(source).ok_or(failed)?;
+                    let destination = self.image.span(destination).ok_or(failed)?;
                     let sum = match sum {
                         Some(index) => Some(self.image.sum(index).ok_or(failed)?),
                         None => None,

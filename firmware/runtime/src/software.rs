@@ -54,11 +54,11 @@ impl<'i, 'c> SoftwareEngines<'i, 'c> {
         else {
             return Ok(false);
         };
-        let Some(step) = self.image.lane_steps(record).get(number as usize) else {
+        let Some(step) = self.image.lane_step(record, number) else {
             return Ok(false);
         };
         let failed = LaneError::Failed { step: number };
-        let step = Step::from_record(step).ok_or(failed)?;
+        let step = Step::from_record(&step).ok_or(failed)?;
         if !self.is_ready(&step) {
             return Ok(false);
         }
@@ -66,7 +66,8 @@ impl<'i, 'c> SoftwareEngines<'i, 'c> {
             Instruction::Copy { source, destination, sum } => {
                 let image = self.image;
                 let spans = image.span(source).zip(image.span(destination));
-                let crc = spans.and_then(|(from, to)| self.copy(from, to, memory)).ok_or(failed)?;
+                let crc =
+                    spans.and_then(|(from, to)| self.copy(&from, &to, memory)).ok_or(failed)?;
                 if sum.is_some_and(|sum| self.image.sum(sum) != Some(crc)) {
                     return Err(failed);
                 }

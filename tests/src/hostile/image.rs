@@ -54,7 +54,7 @@ pub fn read_and_run(image: &[u8], board: &str) -> bool {
     };
     for (index, entry) in image.entries().iter().enumerate() {
         let records = image.entry_lanes(entry).iter().flat_map(|lane| image.lane_steps(lane));
-        let macs: u64 = records.map(|record| macs(&image, Step::from_record(record))).sum();
+        let macs: u64 = records.map(|record| macs(&image, Step::from_record(&record))).sum();
         if macs <= MAX_MACS {
             // An error is an answer; a panic is not.
             let _ = run_program(&image, index, &mut memory, &mut ());
@@ -70,9 +70,11 @@ fn macs(image: &PlanImage<'_>, step: Option<Step>) -> u64 {
     };
     let operands = image.op(op).and_then(|op| Some((op, image.operands(op, first_view)?)));
     match (operands, image.tile(tile)) {
-        (Some((op, views)), Some(tile)) => {
-            costs::features(op, tile, views).into_iter().map(|(_, value)| value).max().unwrap_or(0)
-        }
+        (Some((op, views)), Some(tile)) => costs::features(op, &tile, &views)
+            .into_iter()
+            .map(|(_, value)| value)
+            .max()
+            .unwrap_or(0),
         _ => 0,
     }
 }

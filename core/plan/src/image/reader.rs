@@ -1,19 +1,20 @@
 //! Reads an image in place. Everything is validated once; afterwards nothing can go wrong.
 
-use core::fmt;
+use core::ops::Deref;
 use core::str;
 
 use super::{
-    ALIGNMENT, CRC, EntryRecord, FIRMWARE_ABI, Header, IoRecord, LaneRecord, LayerRecord, MAGIC,
-    Section, SectionRecord, VERSION,
+    ALIGNMENT, CRC, EntryRecord, FIRMWARE_ABI, Header, ImageError, IoRecord, LaneRecord,
+    LayerRecord, MAGIC, Packed, Section, SectionRecord, VERSION,
 };
 use crate::domain;
 use crate::gather::Gather;
 use crate::kernel::Kernel;
 use crate::op::Op;
+use crate::rows::MOST_OPERANDS;
 use crate::step::{Instruction, LaneKind, MAX_LANES, Step, StepRecord};
 use crate::view::{Space, Span, Tile, View};
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// What the reader demands of an image.
 #[derive(Clone, Copy, Debug)]
@@ -24,118 +25,17 @@ pub struct Expected<'e> {
     pub space_bytes: [u64; 6],
 }
 
-/// Why bytes are no image for this firmware. Offsets and indices are those of the image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageError {
-    /// Fewer bytes than the header or the image's own length say.
-    Truncated {
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes had.
-        had: u64,
-    },
-    /// The first four bytes are not those of a plan image.
-    NotAnImage,
-    /// The image does not start at a multiple of 32 bytes in memory.
-    Misaligned,
-    /// Another format version.
-    Version {
-        /// Version of the image.
-        image: u16,
-        /// Version of this reader.
-        reader: u16,
-    },
-    /// Another firmware ABI.
-    Abi {
-        /// ABI of the image.
-        image: u32,
-        /// ABI of this firmware.
-        firmware: u32,
-    },
-    /// The image was made for another board.
-    Board {
-        /// Board id of the image, padded with zeros.
-        image: [u8; 24],
-    },
-    /// A checksum differs.
-    Checksum {
-        /// The section; nothing if it is the header.
-        section: Option<Section>,
-    },
-    /// A section is missing, twice there, out of place or of a wrong length.
-    BadSection(Section),
-    /// The section table does not have the expected sections in their order.
-    SectionTable,
-    /// The programs use more of a space than the board has.
-    SpaceTooSmall {
-        /// The space.
-        space: Space,
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes had.
-        had: u64,
-    },
-    /// A record holds a value that means nothing or points outside its table.
-    BadRecord {
-        /// The section that holds the record.
-        section: Section,
-        /// Index of the record.
-        index: u32,
-        /// What is wrong.
-        reason: &'static str,
-    },
-}
-
-impl fmt::Display for ImageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Truncated { needed, had } => {
-                write!(f, "plan image is cut short: {needed} bytes needed, {had} had")
-            }
-            Self::NotAnImage => f.write_str("no plan image: it does not start with TWPI"),
-            Self::Misaligned => f.write_str("plan image is not aligned to 32 bytes"),
-            Self::Version { image, reader } => {
-                write!(f, "plan image has format version {image}, this reader knows {reader}")
-            }
-            Self::Abi { image, firmware } => {
-                write!(f, "plan image is for firmware ABI {image}, this firmware has {firmware}")
-            }
-            Self::Board { image } => {
-                let end = image.iter().position(|b| *b == 0).unwrap_or(image.len());
-                let name = image.get(..end).and_then(|b| str::from_utf8(b).ok()).unwrap_or("?");
-                write!(f, "plan image is for board '{name}'")
-            }
-            Self::Checksum { section: None } => f.write_str("plan image: header checksum differs"),
-            Self::Checksum { section: Some(section) } => {
-                write!(f, "plan image: checksum of section {} differs", section.name())
-            }
-            Self::BadSection(section) => {
-                write!(f, "plan image: section {} is missing or malformed", section.name())
-            }
-            Self::SectionTable => f.write_str("plan image: unexpected section table"),
-            Self::SpaceTooSmall { space, needed, had } => {
-                write!(f, "plan image needs {needed} bytes in space {space:?}, the board has {had}")
-            }
-            Self::BadRecord { section, index, reason } => {
-                write!(f, "plan image: record {index} of section {}: {reason}", section.name())
-            }
-        }
-    }
-}
-
-impl core::error::Error for ImageError {}
-
 /// A validated plan image, read in place.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanImage<'a> {
     header: &'a Header,
     entries: &'a [EntryRecord],
     lanes: &'a [LaneRecord],
-    steps: &'a [StepRecord],
+    steps: Packed<'a, StepRecord>,
     ops: &'a [Op],
-    tiles: &'a [Tile],
-    views: &'a [View],
-    spans: &'a [Span],
+    tiles: Packed<'a, Tile>,
+    views: Packed<'a, View>,
+    spans: Packed<'a, Span>,
     io: &'a [IoRecord],
     layers: &'a [LayerRecord],
     constants: &'a [u8],
@@ -179,6 +79,28 @@ fn table<T: FromBytes + KnownLayout + Immutable>(
     section: Section,
 ) -> Result<&[T], ImageError> {
     <[T]>::ref_from_bytes(bytes).map_err(|_| ImageError::BadSection(section))
+}
+
+fn packed<T: FromBytes + IntoBytes>(
+    bytes: &[u8],
+    section: Section,
+) -> Result<Packed<'_, T>, ImageError> {
+    Packed::read(bytes).ok_or(ImageError::BadSection(section))
+}
+
+/// The operands of a compute step.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands {
+    views: [View; MOST_OPERANDS],
+    count: usize,
+}
+
+impl Deref for Operands {
+    type Target = [View];
+
+    fn deref(&self) -> &[View] {
+        self.views.get(..self.count).unwrap_or(&[])
+    }
 }
 
 impl<'a> PlanImage<'a> {
@@ -239,11 +161,11 @@ impl<'a> PlanImage<'a> {
             header,
             entries: table(entries, Section::Entries)?,
             lanes: table(lanes, Section::Lanes)?,
-            steps: table(steps, Section::Steps)?,
+            steps: packed(steps, Section::Steps)?,
             ops: table(ops, Section::Ops)?,
-            tiles: table(tiles, Section::Tiles)?,
-            views: table(views, Section::Views)?,
-            spans: table(spans, Section::Spans)?,
+            tiles: packed(tiles, Section::Tiles)?,
+            views: packed(views, Section::Views)?,
+            spans: packed(spans, Section::Spans)?,
             io: table(io, Section::Io)?,
             layers: table(layers, Section::Layers)?,
             constants,
@@ -273,7 +195,7 @@ impl<'a> PlanImage<'a> {
             reason,
         };
         for (index, view) in self.views.iter().enumerate() {
-            self.validate_view(view).map_err(|reason| bad(Section::Views, index, reason))?;
+            self.validate_view(&view).map_err(|reason| bad(Section::Views, index, reason))?;
         }
         for (index, span) in self.spans.iter().enumerate() {
             let space = span.space().ok_or_else(|| bad(Section::Spans, index, "unknown space"))?;
@@ -292,7 +214,7 @@ impl<'a> PlanImage<'a> {
         }
         for (index, io) in self.io.iter().enumerate() {
             let labels_end = usize::from(io.label_first) + usize::from(io.label_count);
-            if self.views.get(io.view as usize).is_none()
+            if io.view as usize >= self.views.len()
                 || usize::from(io.name) >= self.names.table.len()
                 || labels_end > self.names.table.len()
             {
@@ -326,8 +248,8 @@ impl<'a> PlanImage<'a> {
             self.validate_entry(entry).map_err(|reason| bad(Section::Entries, index, reason))?;
             for lane in self.entry_lanes(entry) {
                 let first = lane.step_first as usize;
-                for (offset, record) in self.lane_steps(lane).iter().enumerate() {
-                    self.validate_step(record, entry)
+                for (offset, record) in self.lane_steps(lane).enumerate() {
+                    self.validate_step(&record, entry)
                         .map_err(|reason| bad(Section::Steps, first + offset, reason))?;
                 }
             }
@@ -351,13 +273,14 @@ impl<'a> PlanImage<'a> {
             return Err("inputs or outputs point outside the IO table");
         }
         for io in self.entry_inputs(entry) {
-            let view = &self.views[io.view as usize];
-            if !view.space().is_some_and(Space::is_writable) || !view.is_contiguous() {
+            let fits =
+                |view: &View| view.space().is_some_and(Space::is_writable) && view.is_contiguous();
+            if !self.view(io.view).as_ref().is_some_and(fits) {
                 return Err("an input is not a contiguous tensor in a writable space");
             }
         }
         for io in self.entry_outputs(entry) {
-            if !self.views[io.view as usize].is_contiguous() {
+            if !self.view(io.view).as_ref().is_some_and(View::is_contiguous) {
                 return Err("an output is not a contiguous tensor");
             }
         }
@@ -387,12 +310,12 @@ impl<'a> PlanImage<'a> {
                 let op = self.ops.get(op as usize).ok_or("unknown op")?;
                 let tile = self.tiles.get(tile as usize).ok_or("unknown tile")?;
                 let operands = self.operands(op, first_view).ok_or("unknown views")?;
-                domain::check_compute(op, tile, operands)?;
+                domain::check_compute(op, &tile, &operands)?;
                 domain::check_order(op, order)?;
-                match (op.kernel(), operands) {
+                match (op.kernel(), &*operands) {
                     (Some(Kernel::Gather), [input, _, parameters]) => {
                         let gather = self.gather(parameters).ok_or("parameters are not there")?;
-                        domain::check_gather(&gather, tile, input)
+                        domain::check_gather(&gather, &tile, input)
                     }
                     _ => Ok(()),
                 }
@@ -455,10 +378,22 @@ impl<'a> PlanImage<'a> {
     }
 
     /// The steps of a lane of this image; empty for another image's.
-    #[must_use]
-    pub fn lane_steps(&self, lane: &LaneRecord) -> &'a [StepRecord] {
+    pub fn lane_steps(
+        &self,
+        lane: &LaneRecord,
+    ) -> impl DoubleEndedIterator<Item = StepRecord> + ExactSizeIterator + use<'a> {
         let first = lane.step_first as usize;
-        self.steps.get(first..first.saturating_add(lane.step_count as usize)).unwrap_or(&[])
+        let end = first.saturating_add(lane.step_count as usize);
+        let (first, end) = if end <= self.steps.len() { (first, end) } else { (0, 0) };
+        let steps = self.steps;
+        (first..end).map(move |index| steps.get(index).unwrap_or_default())
+    }
+
+    /// A step of a lane of this image; nothing for another image's.
+    #[must_use]
+    pub fn lane_step(&self, lane: &LaneRecord, step: u32) -> Option<StepRecord> {
+        let index = lane.step_first.checked_add(step).filter(|_| step < lane.step_count)?;
+        self.steps.get(index as usize)
     }
 
     /// The inputs of a program.
@@ -483,19 +418,19 @@ impl<'a> PlanImage<'a> {
 
     /// The tile at an index that a validated step holds.
     #[must_use]
-    pub fn tile(&self, index: u32) -> Option<&'a Tile> {
+    pub fn tile(&self, index: u32) -> Option<Tile> {
         self.tiles.get(index as usize)
     }
 
     /// The view at an index.
     #[must_use]
-    pub fn view(&self, index: u32) -> Option<&'a View> {
+    pub fn view(&self, index: u32) -> Option<View> {
         self.views.get(index as usize)
     }
 
     /// The span at an index.
     #[must_use]
-    pub fn span(&self, index: u32) -> Option<&'a Span> {
+    pub fn span(&self, index: u32) -> Option<Span> {
         self.spans.get(index as usize)
     }
 
@@ -507,9 +442,13 @@ impl<'a> PlanImage<'a> {
 
     /// The operands of a compute step: one view for each role of the op's kernel.
     #[must_use]
-    pub fn operands(&self, op: &Op, first_view: u32) -> Option<&'a [View]> {
-        let first = first_view as usize;
-        self.views.get(first..first.checked_add(op.kernel()?.roles().len())?)
+    pub fn operands(&self, op: &Op, first_view: u32) -> Option<Operands> {
+        let count = op.kernel()?.roles().len();
+        let mut views = [View::default(); MOST_OPERANDS];
+        for (index, view) in (first_view as usize..).zip(views.get_mut(..count)?) {
+            *view = self.views.get(index)?;
+        }
+        Some(Operands { views, count })
     }
 
     /// The parameters of a gather that a view of constants holds.

@@ -6,13 +6,14 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use super::{
-    ALIGNMENT, EntryRecord, Header, IoRecord, LaneRecord, LayerRecord, Section, SectionRecord,
+    ALIGNMENT, EntryRecord, Header, IoRecord, LaneRecord, LayerRecord, MOST_RECORDS, Section,
+    SectionRecord, pack,
 };
 use crate::plan::{Io, Plan, Work};
-use crate::step::StepRecord;
+use crate::step::{Step, StepRecord};
 use crate::units::Bytes;
 use crate::view::Space;
-use zerocopy::IntoBytes;
+use zerocopy::{Immutable, IntoBytes};
 
 /// A plan has more of something than an image can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,11 +90,11 @@ impl Tables {
         let sections = vec![
             (Section::Entries, entries.as_bytes().to_vec()),
             (Section::Lanes, lanes.as_bytes().to_vec()),
-            (Section::Steps, steps.as_bytes().to_vec()),
+            (Section::Steps, packed(&steps, "steps")?),
             (Section::Ops, plan.ops.as_bytes().to_vec()),
-            (Section::Tiles, plan.tiles.as_bytes().to_vec()),
-            (Section::Views, plan.views.as_bytes().to_vec()),
-            (Section::Spans, plan.spans.as_bytes().to_vec()),
+            (Section::Tiles, packed(&plan.tiles, "tiles")?),
+            (Section::Views, packed(&plan.views, "views")?),
+            (Section::Spans, packed(&plan.spans, "spans")?),
             (Section::Io, io.as_bytes().to_vec()),
             (Section::Layers, layers.as_bytes().to_vec()),
             (Section::Names, names.bytes()),
@@ -115,8 +116,8 @@ impl Plan {
     pub fn image_bytes(&self) -> Bytes {
         let header = size_of::<Header>() + Section::ALL.len() * size_of::<SectionRecord>();
         let mut end = Bytes(header as u64).align_up(ALIGNMENT as u64);
-        let steps: usize =
-            self.programs.iter().flat_map(|program| &program.lanes).map(|l| l.steps.len()).sum();
+        let steps = self.programs.iter().flat_map(|program| &program.lanes).flat_map(|l| &l.steps);
+        let steps: Vec<StepRecord> = steps.map(Step::to_record).collect();
         let lanes: usize = self.programs.iter().map(|program| program.lanes.len()).sum();
         let io = self.programs.iter().flat_map(|p| p.inputs.iter().chain(&p.outputs));
         let io_count = io.clone().count();
@@ -134,11 +135,11 @@ impl Plan {
             let bytes = match section {
                 Section::Entries => self.programs.len() * size_of::<EntryRecord>(),
                 Section::Lanes => lanes * size_of::<LaneRecord>(),
-                Section::Steps => steps * size_of::<StepRecord>(),
+                Section::Steps => pack(&steps).len(),
                 Section::Ops => self.ops.as_bytes().len(),
-                Section::Tiles => self.tiles.as_bytes().len(),
-                Section::Views => self.views.as_bytes().len(),
-                Section::Spans => self.spans.as_bytes().len(),
+                Section::Tiles => pack(&self.tiles).len(),
+                Section::Views => pack(&self.views).len(),
+                Section::Spans => pack(&self.spans).len(),
                 Section::Io => io_count * size_of::<IoRecord>(),
                 Section::Layers => self.layers.len() * size_of::<LayerRecord>(),
                 Section::Names => 4 + 8 * texts + letters,
@@ -167,6 +168,10 @@ fn io_record(plan: &Plan, io: &Io, names: &mut Names) -> Result<IoRecord, TooMan
         label_first,
         label_count: small(io.labels.len(), "labels")?,
     })
+}
+
+fn packed<T: IntoBytes + Immutable>(records: &[T], what: &'static str) -> Result<Vec<u8>, TooMany> {
+    if records.len() > MOST_RECORDS { Err(TooMany(what)) } else { Ok(pack(records)) }
 }
 
 fn small(value: usize, what: &'static str) -> Result<u16, TooMany> {

@@ -24,12 +24,20 @@ pub struct Stored {
     pub reserved: u64,
     /// What blocks of weights start at multiples of.
     pub alignment: u64,
+    /// Whether a convolution has a step for each of its groups, which reads a part of the input's
+    /// channels.
+    pub groups_apart: bool,
 }
 
 impl Stored {
     /// In the plan image.
-    pub const IMAGE: Self =
-        Self { weights: Space::Weights, channels: Space::Constants, reserved: 0, alignment: 16 };
+    pub const IMAGE: Self = Self {
+        weights: Space::Weights,
+        channels: Space::Constants,
+        reserved: 0,
+        alignment: 16,
+        groups_apart: false,
+    };
 }
 
 /// Other constants start at multiples of this.
@@ -237,13 +245,21 @@ impl Builder<'_> {
             }
             None => self.output_size(node, kernel, input, output)?,
         };
+        let [h, _, c] = whole;
+        let groups = u32::from(record.groups);
+        // Filters lie in pairs, which must not be of two groups.
+        let apart = self.stored.groups_apart
+            && kernel == Kernel::Conv
+            && c.checked_div(groups).is_some_and(|each| each.is_multiple_of(2));
+        if apart {
+            record.groups = 1;
+        }
         let op_index = self.push_op(record);
         let mut views: Vec<View> = Vec::with_capacity(4);
         for (index, id) in inputs.iter().enumerate() {
             let size = self.input_size(kernel, *id)?;
             views.push(self.operand(layer, node, op_index, index, size)?);
         }
-        let [h, _, c] = whole;
         views.push(self.activation(output, whole)?);
         let constants = match (kernel, copy) {
             (
@@ -279,7 +295,38 @@ impl Builder<'_> {
             views.push(self.block(layer, node, role, op_index, place, bytes)?);
         }
         let valid = self.input_size(kernel, input)?;
+        if apart && groups > 1 {
+            return self.groups(number, (op_index, groups), whole, valid, &views);
+        }
         self.push_step(number, op_index, Part { start: [0; 3], size: whole }, valid, views);
+        Ok(())
+    }
+
+    /// A step for each group of a convolution, from the operands of all.
+    fn groups(
+        &mut self,
+        number: u16,
+        (op, groups): (u32, u32),
+        [h, w, c]: [u32; 3],
+        valid: [u32; 3],
+        views: &[View],
+    ) -> Result<(), PlanError> {
+        let &[input, output, weights, constants] = views else { return Ok(()) };
+        let each = c / groups;
+        for group in 0..groups {
+            let part = |view: View| View {
+                offset: view.offset + group * (view.c / groups),
+                c: view.c / groups,
+                ..view
+            };
+            let bytes = |view: View| {
+                let View { offset, c, .. } = part(view);
+                View { space: view.space, ..View::bytes(Space::Arena, offset, c) }
+            };
+            let views = vec![part(input), part(output), bytes(weights), bytes(constants)];
+            let made = Part { start: [0, 0, group * each], size: [h, w, each] };
+            self.push_step(number, op, made, valid, views);
+        }
         Ok(())
     }
 

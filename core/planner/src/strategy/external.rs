@@ -81,6 +81,7 @@ pub fn plan(model: &Model, board: &Board, found: Candidate) -> Result<Plan, Plan
             channels: Space::ExternalFlash,
             reserved: STORE_ALIGNMENT as u64,
             alignment: LINE,
+            groups_apart: false,
         },
         None => Stored { alignment: LINE, ..Stored::IMAGE },
     };

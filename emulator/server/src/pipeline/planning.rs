@@ -1,7 +1,7 @@
 //! Int8 model → plan, proved valid → plan image.
 
 use tilewright_board::Board;
-use tilewright_image::StoreImage;
+use tilewright_image::Images;
 use tilewright_model::Model;
 use tilewright_plan::Space;
 use tilewright_planner::{NotAChain, Options, Overlaid, PlanError, Planned, Planning, Strategy};
@@ -217,18 +217,13 @@ pub fn plan_file(planned: &Planned, model: &Model, board: &Board) -> Result<Plan
     if let Some(problem) = problem.or_else(|| unserved(planned, board)) {
         return Err(problem);
     }
-    let image = tilewright_image::plan_image(&planned.plan, model)
+    let Images { plan: image, mut stores } = tilewright_image::images(&planned.plan, model)
         .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))?;
     let file = PlanFile::read(&image, board)
         .map_err(|problem| Problem::ours(problem.error, problem.place))?;
-    let store = |space| {
-        let mut store = Vec::new();
-        if tilewright_image::stores(&planned.plan).any(|there| there == space) {
-            StoreImage::new(&planned.plan, model, &image, space)
-                .and_then(|made| made.write(&mut |piece| store.extend_from_slice(piece)))
-                .map_err(|error| Problem::ours(capitalised(&error.to_string()), "store image"))?;
-        }
-        Ok(store)
+    let mut store = |space| {
+        let found = stores.iter_mut().find(|(there, _)| *there == space);
+        found.map_or_else(Vec::new, |(_, bytes)| std::mem::take(bytes))
     };
-    Ok(file.with_stores(store(Space::ExternalFlash)?, store(Space::Card)?))
+    Ok(file.with_stores(store(Space::ExternalFlash), store(Space::Card)))
 }

@@ -72,7 +72,7 @@ impl<E: fmt::Debug> fmt::Display for Retry<E> {
 /// Bytes of all inputs.
 pub fn payload_bytes(image: &PlanImage<'_>, program: &EntryRecord) -> u64 {
     let views = image.entry_inputs(program).iter().filter_map(|input| image.view(input.view));
-    views.map(tilewright_plan::View::elements).sum()
+    views.map(|view| view.elements()).sum()
 }
 
 /// Why no frame came: to be said and tried again, or for good.
@@ -134,7 +134,7 @@ async fn receive_from<P: FramePort>(
         let bytes = image
             .view(input.view)
             .ok_or(AccessError::NotWritable)
-            .and_then(|view| memory.bytes_mut(view))
+            .and_then(|view| memory.bytes_mut(&view))
             .map_err(Retry::Input)?;
         exactly(port, bytes).await?;
         digest.update(bytes);

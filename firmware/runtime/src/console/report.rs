@@ -78,7 +78,7 @@ struct Elements<'a> {
 
 impl<'a> Elements<'a> {
     fn of(image: &PlanImage<'a>, memory: &'a Memory<'_>, view: u32) -> Option<Self> {
-        let view = *image.view(view)?;
+        let view = image.view(view)?;
         Some(Self { bytes: memory.bytes(image, &view).ok()?, view, next: [0; 3] })
     }
 }

@@ -3,7 +3,7 @@
 use tilewright_plan::image::{
     ALIGNMENT, CRC, EntryRecord, FIRMWARE_ABI, Header, IoRecord, LaneRecord, LayerRecord, MAGIC,
     STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, Section, SectionRecord,
-    StoreHeader, VERSION,
+    StoreHeader, VERSION, pack,
 };
 use tilewright_plan::{
     After, Instruction, Kernel, LaneKind, Mark, Op, RowOrder, Space, Span, Step, StepRecord, Tile,
@@ -200,14 +200,16 @@ impl Tables {
         for name in &self.names {
             names.extend_from_slice(name.as_bytes());
         }
+        let (steps, tiles) = (pack(&self.steps), pack(&self.tiles));
+        let (views, spans) = (pack(&self.views), pack(&self.spans));
         let sections: [(Section, &[u8]); 13] = [
             (Section::Entries, self.entries.as_bytes()),
             (Section::Lanes, self.lanes.as_bytes()),
-            (Section::Steps, self.steps.as_bytes()),
+            (Section::Steps, &steps),
             (Section::Ops, self.ops.as_bytes()),
-            (Section::Tiles, self.tiles.as_bytes()),
-            (Section::Views, self.views.as_bytes()),
-            (Section::Spans, self.spans.as_bytes()),
+            (Section::Tiles, &tiles),
+            (Section::Views, &views),
+            (Section::Spans, &spans),
             (Section::Io, self.io.as_bytes()),
             (Section::Layers, self.layers.as_bytes()),
             (Section::Constants, &self.constants),

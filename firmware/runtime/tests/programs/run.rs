@@ -46,7 +46,7 @@ fn lenet_runs_as_its_kernels_do() {
         run_program(&image, 0, &mut memory, &mut heard).unwrap();
         let output = image.view(image.entry_outputs(&image.entries()[0])[0].view).unwrap();
         let expected = lenet::compute(&input).unwrap();
-        assert_eq!(memory.bytes(&image, output).unwrap(), expected);
+        assert_eq!(memory.bytes(&image, &output).unwrap(), expected);
         assert!(expected.iter().any(|byte| *byte != expected[0]), "{expected:?} says nothing");
         let steps: Vec<_> = (0..8).flat_map(|l| [('<', 2 * l), ('>', 2 * l), ('L', l)]).collect();
         assert_eq!(heard.0, steps);

@@ -223,7 +223,7 @@ impl<'p> Group<'p> {
                         layer: step.layer,
                         space: tensor.space,
                         base: tensor.offset,
-                        bytes: tensor.bytes.0,
+                        bytes: tensor.extent(),
                         row_bytes: output.row_pitch.into(),
                         rows,
                         makes_rows,
@@ -269,6 +269,24 @@ impl<'p> Group<'p> {
         at(tile.start)..at(tile.end)
     }
 
+    /// The sectors of the card that the steps of a tile read as their inputs, if there are several steps
+    /// and their inputs lie among each other: groups of channels.
+    fn shared_input(&self, tile: &Range<u16>) -> Option<Range<u64>> {
+        if self.parts.len() < 2 {
+            return None;
+        }
+        let inputs = self.parts.iter().map(|part| {
+            let (_, views) = part.made(tile)?;
+            let mut inputs = part.operands(Role::Input).map(|index| views[index]);
+            inputs.next().filter(on_card).filter(|_| inputs.next().is_none()).map(|v| sectors(&v))
+        });
+        let both = |all: Range<u64>, next: Range<u64>| {
+            let meet = all.start < next.end && next.start < all.end;
+            meet.then(|| all.start.min(next.start)..all.end.max(next.end))
+        };
+        inputs.reduce(|all, next| both(all?, next?)).flatten()
+    }
+
     /// The largest buffer that tiles of so many rows need for an input or an output.
     fn needs(&self, rows: u16) -> u64 {
         let needs = self.tiles(rows).into_iter().map(|tile| {
@@ -281,7 +299,8 @@ impl<'p> Group<'p> {
                 let inputs = part.operands(Role::Input).map(|index| views[index]);
                 inputs.filter(on_card).map(|view| length(&sectors(&view))).max()
             });
-            inputs.max().unwrap_or(0).max(output)
+            let shared = self.shared_input(&tile).as_ref().map_or(0, length);
+            inputs.max().unwrap_or(0).max(shared).max(output)
         });
         needs.max().unwrap_or(0)
     }
@@ -329,9 +348,8 @@ impl Tiles {
         *turn - 1
     }
 
-    /// A load of a view's bytes.
-    fn load(&mut self, view: &View, pool: Pool, layer: u16) -> usize {
-        let bytes = sectors(view);
+    /// A load of whole sectors.
+    fn load(&mut self, bytes: Range<u64>, pool: Pool, layer: u16) -> usize {
         let before = self.stored.range(..bytes.end).rev();
         let met = before.take_while(|(_, (end, _))| *end > bytes.start);
         let behind = met.map(|(_, (_, store))| *store).max();
@@ -342,11 +360,16 @@ impl Tiles {
 
     fn group(&mut self, group: &Group<'_>, pools: &Pools) {
         let layer = group.layer;
-        let mut held: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut held: BTreeMap<(usize, u32), usize> = BTreeMap::new();
+        let channels: Vec<_> = group.parts.iter().map(|part| part.channels(pools.buffer)).collect();
+        let weights: usize = channels.iter().map(Vec::len).sum();
+        let holds = weights as u64 <= pools.count(Pool::Weights);
         for rows in group.tiles(group.rows_in(pools.buffer)) {
             let output = (group.space == Space::Card).then(|| self.turn(Pool::Output));
             let made = group.made(&rows);
-            for part in &group.parts {
+            let shared = group.shared_input(&rows);
+            let shared = shared.map(|bytes| self.load(bytes, Pool::Input, layer));
+            for (nth, (part, channels)) in group.parts.iter().zip(&channels).enumerate() {
                 let Some((tile, views)) = part.made(&rows) else { continue };
                 let inputs: Vec<(usize, usize)> = part
                     .operands(Role::Input)
@@ -354,20 +377,19 @@ impl Tiles {
                     .filter(|(_, index)| on_card(&views[*index]))
                     .map(|(nth, index)| {
                         let pool = if nth == 0 { Pool::Input } else { Pool::Weights };
-                        (index, self.load(&views[index], pool, layer))
+                        let load = || self.load(sectors(&views[index]), pool, layer);
+                        (index, shared.unwrap_or_else(load))
                     })
                     .collect();
-                let channels = part.channels(pools.buffer);
-                let holds =
-                    group.parts.len() == 1 && channels.len() as u64 <= pools.count(Pool::Weights);
                 for channels in channels {
-                    let (tile, mut views) = part.narrowed(&tile, &views, &channels);
+                    let (tile, mut views) = part.narrowed(&tile, &views, channels);
                     let mut loads = inputs.clone();
                     if let Some(index) = part.weights() {
-                        let known = held.get(&channels.start).copied().filter(|_| holds);
-                        let load =
-                            known.unwrap_or_else(|| self.load(&views[index], Pool::Weights, layer));
-                        held.insert(channels.start, load);
+                        let part = (nth, channels.start);
+                        let known = held.get(&part).copied().filter(|_| holds);
+                        let new = || self.load(sectors(&views[index]), Pool::Weights, layer);
+                        let load = known.unwrap_or_else(new);
+                        held.insert(part, load);
                         loads.push((index, load));
                     }
                     for (index, load) in &loads {

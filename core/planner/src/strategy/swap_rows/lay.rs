@@ -1,0 +1,141 @@
+//! Where tensors lie: program inputs and outputs in memories of the core, all others on the card.
+
+use super::SECTOR;
+use crate::PlanError;
+use crate::lower::{self, Layer, Stored};
+use crate::share::Parts;
+use crate::strategy::external::LINE;
+use crate::strategy::sharing::Candidate;
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::{
+    Bytes, InputResidency, Instruction, Kernel, LaneKind, Plan, PlannedTensor, Space, View,
+};
+
+/// Weights begin at sectors behind the store's header. Of a convolution in groups a buffer need not
+/// hold all.
+const STORED: Stored = Stored {
+    weights: Space::Card,
+    reserved: SECTOR,
+    alignment: SECTOR,
+    groups_apart: true,
+    ..Stored::IMAGE
+};
+
+/// Bytes between rows and between pixels of a tensor; nothing if it lies without gaps.
+pub type Pitch = Option<[u32; 2]>;
+
+/// A lowered plan whose tensors have their places.
+pub struct Laid {
+    /// The plan: one step for a layer, operands where they lie between layers.
+    pub plan: Plan,
+    /// Bytes of SRAM that program inputs and outputs take.
+    pub resident: u64,
+}
+
+/// What is the same however tensors lie.
+pub struct Layout<'m> {
+    model: &'m Model,
+    layers: Vec<Layer>,
+    tensors: Vec<PlannedTensor>,
+    /// Tensors that programs get and give.
+    resident: Vec<u32>,
+    /// First byte of the card behind the weights.
+    first: Bytes,
+    /// Bytes from which on a program's tensor lies in external RAM.
+    most: Bytes,
+}
+
+impl<'m> Layout<'m> {
+    /// The layers of a model on a board with so much SRAM.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the node that no kernel runs as it is.
+    pub fn of(
+        model: &'m Model,
+        board: &Board,
+        budget: Bytes,
+        found: Candidate,
+    ) -> Result<Self, PlanError> {
+        let Candidate { layers, arranged } = found;
+        let tensors = arranged.tensors;
+        // Where the weights end is known once there are some.
+        let draft = lower::draft_stored(model, &layers, &Parts::none(), tensors.clone(), STORED)?;
+        let first = draft.space(Space::Card).align_up(SECTOR);
+        let ios = draft.programs.iter().flat_map(|program| {
+            let ios = program.inputs.iter().chain(&program.outputs);
+            ios.map(|io| io.tensor)
+        });
+        let resident = ios.collect();
+        let has_ram =
+            board.external(Space::ExternalRam).is_some() && board.serves(Space::ExternalRam);
+        let most = if has_ram { Bytes(budget.0 / 4) } else { Bytes(u64::MAX) };
+        Ok(Self { model, layers, tensors, resident, first, most })
+    }
+
+    /// The plan with these pitches of its tensors; those behind them lie without gaps.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn laid(&self, pitches: &[Pitch]) -> Result<Laid, PlanError> {
+        let mut tensors = self.tensors.clone();
+        let (mut arena, mut external, mut card) = (Bytes(0), Bytes(0), self.first);
+        for (index, tensor) in (0u32..).zip(&mut tensors) {
+            let (space, end, alignment) = match self.resident.contains(&index) {
+                true if tensor.bytes > self.most => (Space::ExternalRam, &mut external, LINE),
+                true => (Space::Arena, &mut arena, LINE),
+                false => (Space::Card, &mut card, SECTOR),
+            };
+            (tensor.space, tensor.offset) = (space, end.0);
+            tensor.pitch = pitches.get(index as usize).copied().flatten();
+            *end = (*end + Bytes(tensor.extent())).align_up(alignment);
+        }
+        let mut plan =
+            lower::draft_stored(self.model, &self.layers, &Parts::none(), tensors, STORED)?;
+        plan.space_bytes[Space::Card as usize] = card;
+        plan.space_bytes[Space::ExternalRam as usize] = external;
+        if external.0 > 0 {
+            plan.input = InputResidency::External;
+        }
+        if plan.programs.is_empty() {
+            plan.space_bytes[Space::Arena as usize] = arena;
+        }
+        Ok(Laid { plan, resident: arena.0 })
+    }
+}
+
+/// Pitches with which rows on the card begin at sectors: of tensors whose rows do not, if that makes
+/// them a quarter longer at most, and if all steps take them by rows.
+pub fn rows_at_sectors(plan: &Plan) -> Vec<Pitch> {
+    let steps = || {
+        let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+        let lanes = lanes.filter(|lane| lane.kind == LaneKind::Core);
+        lanes.flat_map(|lane| &lane.steps).filter_map(|step| match step.instruction {
+            Instruction::Compute { op, first_view, .. } => plan.operands(op, first_view),
+            _ => None,
+        })
+    };
+    let pitch = |tensor: &PlannedTensor| {
+        let [rows, columns, channels] = tensor.shape.map(u64::from);
+        let row = columns * channels;
+        let wide = row.next_multiple_of(SECTOR);
+        let is_worth_it = rows > 1 && rows * row == tensor.bytes.0 && wide * 4 <= row * 5;
+        if tensor.space != Space::Card || wide == row || !is_worth_it {
+            return None;
+        }
+        let range = tensor.offset..tensor.offset + tensor.bytes.0;
+        let is_of = |view: &View| {
+            view.space() == Some(Space::Card) && range.contains(&u64::from(view.offset))
+        };
+        let by_rows = steps().all(|(op, views)| {
+            let makes_rows = op.kernel().is_some_and(Kernel::makes_rows);
+            views.iter().filter(|view| is_of(view)).all(|view| {
+                let pitches = [view.row_pitch, view.column_pitch].map(u64::from);
+                makes_rows && pitches == [row, channels]
+            })
+        });
+        let wide = u32::try_from(wide).ok().filter(|_| by_rows)?;
+        Some([wide, u32::try_from(channels).ok()?])
+    };
+    plan.tensors.iter().map(pitch).collect()
+}
