@@ -42,7 +42,7 @@ pub fn graph(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Graph
     let mut graph = Graph::default();
     let mut pieces = pieces(model, layers, &tensors, &parts, &covers, &mut graph);
     let roots = lower::roots(model);
-    let of_slices = sliced(model, &tensors, &parts, &mut pieces, &mut graph);
+    let of_slices = sliced(&tensors, &parts, &mut pieces, &mut graph);
     let held = held(model, layers, &parts, (&number, &roots), &pieces, of_slices);
     let index = |id: &TensorId| Some(number[roots[id.0].0]).filter(|index| *index != usize::MAX);
     let all = |tensors: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
@@ -177,7 +177,6 @@ fn pieces(
 /// Makes of each tensor whose slices are read where it lies one piece for each set of slices that
 /// some of its bytes belong to; gives for each slice the pieces in it.
 fn sliced(
-    model: &Model,
     tensors: &[PlannedTensor],
     parts: &Parts,
     pieces: &mut [Vec<Piece>],
@@ -186,7 +185,7 @@ fn sliced(
     let mut of_slices = Vec::new();
     for (tensor, pieces) in tensors.iter().zip(pieces) {
         let root = TensorId(tensor.tensor as usize);
-        let slices = parts.slices_of(model, root);
+        let slices = parts.slices_of(root);
         let whole = slices.first().and_then(|(slice, _)| parts.place(*slice));
         let Some(whole) = whole.map(|part| part.whole) else { continue };
         let boxes: Vec<slices::Place> = slices.iter().map(|(_, place)| *place).collect();

@@ -1,6 +1,8 @@
 //! Tensors that lie in others: operands of concats that are made where the output lies, so that
 //! nothing is copied, and slices ([`slices`]).
 
+use std::collections::BTreeMap;
+
 use super::slices;
 use crate::lower::{self, Layer, place_of};
 use tilewright_model::{Model, Op, TensorId, integer};
@@ -23,8 +25,10 @@ pub struct Parts {
     places: Vec<Option<Part>>,
     /// Operands of concats, as node and index, that need not be copied.
     joined: Vec<(usize, usize)>,
-    /// Slices that are read where their operand lies: node and output.
-    slices: Vec<(usize, TensorId)>,
+    /// Slices that are read where their operand lies: of each node its output.
+    slices: BTreeMap<usize, TensorId>,
+    /// The slices in each tensor, with their boxes; few of each.
+    boxes: BTreeMap<TensorId, Vec<(TensorId, slices::Place)>>,
 }
 
 impl Parts {
@@ -52,8 +56,10 @@ impl Parts {
         for (node, output) in self.slices.iter().filter(|(node, _)| allowed(node)) {
             let of = model.nodes[*node].inputs.first();
             let stays = of.is_none_or(|of| !self.is_slice(*of) || parts.is_slice(*of));
-            if let Some(part) = self.place(*output).filter(|_| stays) {
-                parts.add_slice(*node, *output, part);
+            let Some(part) = self.place(*output).filter(|_| stays) else { continue };
+            let own = self.slices_of(part.root).iter().find(|(slice, _)| slice == output);
+            if let Some((_, (_, size))) = own {
+                parts.add_slice(*node, *output, part, *size);
             }
         }
         parts
@@ -63,8 +69,7 @@ impl Parts {
     #[must_use]
     pub fn nodes(&self) -> Vec<usize> {
         let concats = self.joined.iter().map(|(node, _)| *node);
-        let mut nodes: Vec<usize> =
-            concats.chain(self.slices.iter().map(|(node, _)| *node)).collect();
+        let mut nodes: Vec<usize> = concats.chain(self.slices.keys().copied()).collect();
         nodes.sort_unstable();
         nodes.dedup();
         nodes
@@ -194,32 +199,31 @@ impl Parts {
         self.joined.contains(&(node, input))
     }
 
-    /// Reads a slice where its operand lies: node `node` has no step, its output is `part`.
-    pub fn add_slice(&mut self, node: usize, output: TensorId, part: Part) {
+    /// Reads a slice where its operand lies: node `node` has no step, its output of this size is
+    /// `part`.
+    pub fn add_slice(&mut self, node: usize, output: TensorId, part: Part, size: [u32; 3]) {
         self.places[output.0] = Some(part);
-        self.slices.push((node, output));
+        self.slices.insert(node, output);
+        self.boxes.entry(part.root).or_default().push((output, (part.start, size)));
     }
 
     /// Whether a node is a slice that is read where its operand lies.
     #[must_use]
     pub fn is_read_in_place(&self, node: usize) -> bool {
-        self.slices.iter().any(|(slice, _)| *slice == node)
+        self.slices.contains_key(&node)
     }
 
     /// Whether a tensor is a slice that is read where its operand lies.
     #[must_use]
     pub fn is_slice(&self, tensor: TensorId) -> bool {
-        self.slices.iter().any(|(_, output)| *output == tensor)
+        let root = self.place(tensor).map(|part| part.root);
+        root.is_some_and(|root| self.slices_of(root).iter().any(|(slice, _)| *slice == tensor))
     }
 
     /// The slices that are read where `root` lies, with their boxes.
     #[must_use]
-    pub fn slices_of(&self, model: &Model, root: TensorId) -> Vec<(TensorId, slices::Place)> {
-        let of_root = |(_, output): &(usize, TensorId)| {
-            let part = self.place(*output).filter(|part| part.root == root)?;
-            Some((*output, (part.start, lower::shape(model, *output).ok()?)))
-        };
-        self.slices.iter().filter_map(of_root).collect()
+    pub fn slices_of(&self, root: TensorId) -> &[(TensorId, slices::Place)] {
+        self.boxes.get(&root).map_or(&[], Vec::as_slice)
     }
 
     /// Whether other tensors lie in a tensor.

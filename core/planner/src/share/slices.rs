@@ -49,18 +49,18 @@ pub fn add(model: &Model, layers: &[Layer], parts: &mut Parts) {
             continue;
         }
         let start = [0, 1, 2].map(|axis| outer.start[axis] + start[axis]);
-        let boxes = parts.slices_of(model, outer.root);
+        let boxes = parts.slices_of(outer.root);
         // All must see the tensor in one shape.
         let alike = boxes
             .iter()
             .all(|(id, _)| parts.place(*id).is_some_and(|part| part.whole == outer.whole));
-        let mut places: Vec<Place> = boxes.into_iter().map(|(_, place)| place).collect();
+        let mut places: Vec<Place> = boxes.iter().map(|(_, place)| *place).collect();
         places.push((start, size));
         let few = places.len() <= MOST && cells(outer.whole, &places) <= MOST_CELLS;
         let readable = facts.anywhere[output.0] || is_run(size, outer.whole);
         if alike && few && readable && parts.place(*output).is_none() {
             let part = Part { root: outer.root, start, whole: outer.whole };
-            parts.add_slice(layer.node.0, *output, part);
+            parts.add_slice(layer.node.0, *output, part, size);
         }
     }
 }

@@ -54,13 +54,16 @@ struct Refining {
     height: Bytes,
     /// The concats and slices, those of the largest outputs first.
     nodes: Vec<usize>,
+    /// Most changes that are tried.
+    most: usize,
     /// Changes that were tried, and those since the last that helped.
     tried: usize,
     in_vain: usize,
 }
 
-/// Most changes that are tried.
+/// Most changes that are tried, and most layers that are placed for them.
 const MOST_CHANGES: usize = 200;
+const MOST_LAYERS: usize = 60_000;
 
 impl Improving {
     /// Begins a search of orders of the layers `given`, with `sharing`, for less than `best`.
@@ -185,11 +188,12 @@ impl Refining {
             output.and_then(|output| model.tensor(*output).bytes()).unwrap_or(0)
         };
         nodes.sort_by_key(|node| (std::cmp::Reverse(bytes(node)), *node));
-        Self { sharing, height, nodes, tried: 0, in_vain: 0 }
+        let most = MOST_CHANGES.min(MOST_LAYERS / layers.len().max(1));
+        Self { sharing, height, nodes, most, tried: 0, in_vain: 0 }
     }
 
     fn is_open(&self) -> bool {
-        self.in_vain < self.nodes.len() && self.tried < MOST_CHANGES
+        self.in_vain < self.nodes.len() && self.tried < self.most
     }
 
     /// The sharing with the next change.
