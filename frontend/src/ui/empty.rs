@@ -136,7 +136,9 @@ pub fn DimensionForm(props: &DimensionProps) -> Html {
                     let value = input.and_then(|input| input.value().parse().ok());
                     if let Some(value) = value {
                         let mut next = (*values).clone();
-                        next[index] = value;
+                        if let Some(size) = next.get_mut(index) {
+                            *size = value;
+                        }
                         values.set(next);
                     }
                 });
