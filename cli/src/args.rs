@@ -198,6 +198,9 @@ pub struct Run {
     /// and a timeline without outputs
     #[arg(long, value_name = "MODE", default_value = "full")]
     pub mode: Mode,
+    /// Show where each layer's cycles went, and the instructions of its hottest blocks
+    #[arg(long)]
+    pub hot: bool,
     #[command(flatten)]
     pub json: Json,
 }

@@ -7,6 +7,7 @@ mod args;
 mod columns;
 mod commands;
 mod files;
+mod hot;
 mod load;
 mod memory;
 mod port;

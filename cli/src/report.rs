@@ -347,8 +347,24 @@ pub fn run_json(
     all.extend(keys(&own)?);
     upkeep.insert(&mut all);
     if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
-        let modelled = ["predicted_latency_us", "latency_us", "cycles", "layers[].cycles"];
-        let counted = ["verified", "instructions", "top1", "outputs", "layers[].instructions"];
+        let modelled = [
+            "predicted_latency_us",
+            "latency_us",
+            "cycles",
+            "layers[].cycles",
+            "layers[].profile.causes[].cycles",
+            "layers[].profile.blocks[].cycles",
+            "layers[].profile.blocks[].listing[].cycles",
+        ];
+        let counted = [
+            "verified",
+            "instructions",
+            "top1",
+            "outputs",
+            "layers[].instructions",
+            "layers[].profile.causes[].instructions",
+            "layers[].profile.blocks[].runs",
+        ];
         for (keys, kind) in [(&modelled[..], Kind::Modelled), (&counted[..], Kind::Counted)] {
             kinds.extend(keys.iter().map(|key| ((*key).to_owned(), json!(kind))));
         }

@@ -17,7 +17,7 @@ use super::json;
 use crate::args::{OnBoard, Run};
 use crate::progress::Teller;
 use crate::upkeep::Use;
-use crate::{Said, load, report};
+use crate::{Said, hot, load, report};
 
 /// Longest that a run may take: nobody else waits for the worker, and Ctrl-C ends it.
 const LONGEST: Duration = Duration::from_secs(1800);
@@ -98,10 +98,18 @@ impl Emulated {
 
 /// Runs a model on the emulated board.
 pub fn run(options: &Run) -> Result<Said, Problem> {
+    if options.hot && options.mode == Mode::Sampled {
+        return Err(Problem::new(
+            Blame::BadInput,
+            "A sampled run passes over steps, so that it cannot say where all cycles went.",
+            "--hot",
+            "Leave out `--mode sampled`.",
+        ));
+    }
     let mut emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
     let Ran { planned, done } = emulated.run(options.strategy.with_program())?;
     let used = Use::new(&emulated.board, &emulated.options, options.on.period);
-    let Some(done) = done else {
+    let Some(mut done) = done else {
         if options.json.json {
             let upkeep = used.of_plan(&planned);
             let text = json(&report::plan_json(&planned, &emulated.prepared, &upkeep)?)?;
@@ -111,11 +119,15 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
         return Err(does_not_fit(&planned.report).unwrap_or_else(unknown));
     };
     let upkeep = used.of_run(&planned, &done.result);
+    if !options.hot {
+        done.result.layers.iter_mut().for_each(|layer| layer.profile = None);
+    }
     let text = if options.json.json {
         json(&report::run_json(&planned.report, &emulated.prepared, &done, &upkeep)?)?
     } else {
         let mut text = report::preparation(&emulated.prepared);
         text.push_str(&report::run(&planned.report, &done.result, &emulated.board, &upkeep));
+        text.push_str(&hot::text(&done.result.layers));
         text
     };
     let well = done.result.fault.is_none() && done.result.verified != Some(false);

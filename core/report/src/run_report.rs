@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_plan::{Cycles, Micros};
 
 use crate::plan_report::PlanReport;
+use crate::profile::LayerProfile;
 use crate::timeline::{Counts, Timeline};
 
 /// Counted instructions of one layer.
@@ -19,6 +20,9 @@ pub struct LayerCount {
     pub instructions: u64,
     /// Cycles (modelled).
     pub cycles: Cycles,
+    /// Where its cycles went, and its hottest blocks; nothing if that was not looked at.
+    #[serde(default)]
+    pub profile: Option<LayerProfile>,
 }
 
 /// The first byte at which a run differs from the reference.

@@ -68,7 +68,7 @@ impl Pipeline {
         }
     }
 
-    fn issue(&mut self, instruction: &Instruction) {
+    fn issue(&mut self, instruction: &Instruction) -> u32 {
         match self {
             Self::M4(pipeline) => pipeline.issue(instruction),
             Self::M7(pipeline) => pipeline.issue(instruction),
@@ -115,6 +115,33 @@ pub fn block_cost(core: CoreKind, bytes: &[u8]) -> BlockCost {
     BlockCost { instructions, cycles, flags }
 }
 
+/// An instruction of a block on its way through the pipeline. The cycles of a block are those of its
+/// instructions and of their waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Issued {
+    /// The instruction.
+    pub instruction: Instruction,
+    /// Cycles that it takes; 0 if it issues beside the one before it.
+    pub cycles: u32,
+    /// Cycles that it waits for operands before.
+    pub stall: u32,
+}
+
+/// How a core issues the block that consists of `bytes`.
+#[must_use]
+pub fn issues(core: CoreKind, bytes: &[u8]) -> Vec<Issued> {
+    let mut pipeline = Pipeline::of(core);
+    let mut before = pipeline.cycles();
+    let issue = |instruction| {
+        let stall = pipeline.issue(&instruction);
+        let after = pipeline.cycles();
+        let cycles = (after - before).saturating_sub(stall);
+        before = after;
+        Issued { instruction, cycles, stall }
+    };
+    Decoder::new(bytes).map(issue).collect()
+}
+
 /// What a core pays for going on elsewhere than behind a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branches {
@@ -142,5 +169,47 @@ pub const fn exception_cycles(core: CoreKind) -> u32 {
         CoreKind::CortexM4 => m4::EXCEPTION,
         CoreKind::CortexM7 => m7::EXCEPTION,
         CoreKind::CortexM33 => m33::EXCEPTION,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(halfwords: &[u16]) -> Vec<u8> {
+        halfwords.iter().flat_map(|half| half.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn cycles_of_a_block_are_those_of_its_instructions_and_waits() {
+        let mut random = 1u32;
+        let mut next = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 16) as u16
+        };
+        for core in [CoreKind::CortexM4, CoreKind::CortexM7, CoreKind::CortexM33] {
+            for _ in 0..200 {
+                let block = bytes(&[(); 24].map(|()| next()));
+                let issued = issues(core, &block);
+                let sum: u32 = issued.iter().map(|issued| issued.cycles + issued.stall).sum();
+                let cost = block_cost(core, &block);
+                assert_eq!(sum, u32::from(cost.cycles), "{core:?} {block:02x?}");
+                assert_eq!(issued.len(), usize::from(cost.instructions));
+            }
+        }
+    }
+
+    #[test]
+    fn waits_are_told_from_issues() {
+        // ldr r0,[r1]; adds r0,#1: on the M7 the sum waits for the load.
+        let issued = issues(CoreKind::CortexM7, &bytes(&[0x6808, 0x3001]));
+        assert_eq!([issued[0].cycles, issued[0].stall], [1, 0]);
+        assert_eq!([issued[1].cycles, issued[1].stall], [1, 1]);
+        // adds r4,#4; ldr r0,[r4]: on the M4 the address is late.
+        let issued = issues(CoreKind::CortexM4, &bytes(&[0x3404, 0x6820]));
+        assert_eq!([issued[1].cycles, issued[1].stall], [2, 1]);
+        // movs r0,#1; movs r1,#1: a pair.
+        let issued = issues(CoreKind::CortexM7, &bytes(&[0x2001, 0x2101]));
+        assert_eq!([issued[0].cycles, issued[1].cycles], [1, 0]);
     }
 }

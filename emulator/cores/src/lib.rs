@@ -2,7 +2,7 @@
 //!
 //! [`block_cost`] turns the bytes of a translated block into what the emulator charges each time
 //! the block runs: the number of its instructions, which is exact, and its cycles, which are
-//! modelled. [`disassemble`] gives text for fault reports.
+//! modelled. [`issues`] tells it by instructions, and [`disassemble`] gives their text.
 
 mod block;
 mod cache;
@@ -17,7 +17,9 @@ mod m7;
 mod narrow;
 mod wide;
 
-pub use block::{BlockCost, Branches, Flags, block_cost, branches, exception_cycles};
+pub use block::{
+    BlockCost, Branches, Flags, Issued, block_cost, branches, exception_cycles, issues,
+};
 pub use cache::{Access, DataCache};
 pub use decode::{Decoder, decode};
 pub use disassembly::disassemble;

@@ -81,8 +81,8 @@ fn many(words: u8) -> u32 {
 }
 
 impl Pipeline {
-    /// Issues the next instruction.
-    pub fn issue(&mut self, instruction: &Instruction) {
+    /// Issues the next instruction; gives the cycles that it waited for operands.
+    pub fn issue(&mut self, instruction: &Instruction) -> u32 {
         let (occupies, latency) = timing(instruction);
         let needed = instruction.reads.numbers().map(|register| self.ready[register]).max();
         let needed = needed.unwrap_or(0);
@@ -90,11 +90,13 @@ impl Pipeline {
             && matches!(instruction.class, Class::Alu | Class::IfThen | Class::Nop);
         let beside = self.half && pairs && needed < self.next;
         let cycle = if beside { self.next - 1 } else { self.next.max(needed) };
+        let waited = cycle.saturating_sub(self.next);
         self.half = pairs && !beside;
         self.next = cycle + occupies;
         for register in instruction.writes.numbers() {
             self.ready[register] = cycle + latency;
         }
+        waited
     }
 
     /// Cycles until an instruction after the block can issue.

@@ -45,8 +45,8 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Issues the next instruction.
-    pub fn issue(&mut self, instruction: &Instruction) {
+    /// Issues the next instruction; gives the cycles that it waited for operands.
+    pub fn issue(&mut self, instruction: &Instruction) -> u32 {
         let before = std::mem::take(&mut self.before);
         self.before.narrow = instruction.bytes == 2;
         let addresses = instruction.addresses;
@@ -98,6 +98,7 @@ impl Pipeline {
                 | Class::Breakpoint
                 | Class::Undefined => 1,
             };
+        late
     }
 
     /// Cycles until an instruction after the block can issue.

@@ -124,8 +124,8 @@ impl Pipeline {
         latest
     }
 
-    /// Issues the next instruction.
-    pub fn issue(&mut self, instruction: &Instruction) {
+    /// Issues the next instruction; gives the cycles that it waited for operands.
+    pub fn issue(&mut self, instruction: &Instruction) -> u32 {
         let timing = timing(instruction.class);
         // The flags are forwarded to the branch that ends a block in the same cycle.
         let mut needed = instruction.reads.0 & !instruction.accumulates.0;
@@ -142,12 +142,14 @@ impl Pipeline {
             && !self.full
             && earliest <= self.cycle
             && self.issued.is_some_and(|port| can_pair(port, timing.port));
+        let mut waited = 0;
         if beside {
             self.full = true;
             self.occupied = self.occupied.max(timing.occupies);
         } else {
             let next = if self.started { self.cycle + self.occupied } else { 0 };
             self.cycle = next.max(earliest);
+            waited = self.cycle - next;
             self.full = false;
             self.occupied = timing.occupies;
         }
@@ -158,6 +160,7 @@ impl Pipeline {
             self.ready[bits.trailing_zeros() as usize] = self.cycle + timing.latency;
             bits &= bits - 1;
         }
+        waited
     }
 
     /// Cycles until an instruction after the block can issue.

@@ -6,6 +6,6 @@ mod message;
 
 pub use frame::{FrameError, MAX_FRAME_BYTES, read_frame, write_frame};
 pub use message::{
-    CardFault, CardJob, CardProblem, CopyCount, Finish, Job, Limits, Mode, Request, Response,
-    StepCount, UnknownMode, VERSION, Watch,
+    CardFault, CardJob, CardProblem, CopyCount, Finish, Job, LayerCycles, Limits, Mode, Request,
+    Response, StepCount, UnknownMode, VERSION, Watch,
 };

@@ -1,10 +1,10 @@
 //! The messages.
 
 use serde::{Deserialize, Serialize};
-use tilewright_report::{Counts, Fault};
+use tilewright_report::{Counts, Fault, LayerProfile};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,6 +184,15 @@ pub struct CopyCount {
     pub bytes: u64,
 }
 
+/// Where the cycles of a layer's steps in the last frame went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LayerCycles {
+    /// Layer.
+    pub layer: u16,
+    /// Causes and hottest blocks.
+    pub profile: LayerProfile,
+}
+
 /// How a job ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finish {
@@ -233,6 +242,8 @@ pub enum Response {
         /// Its bytes, runs one behind the other.
         bytes: Vec<u8>,
     },
+    /// Where a layer's cycles went: after all steps, of full runs.
+    Layer(LayerCycles),
     /// Last message.
     Finished(Finish),
 }

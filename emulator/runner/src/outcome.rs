@@ -1,6 +1,6 @@
 //! What a job left.
 
-use tilewright_protocol::{CopyCount, Finish, Job, Response, StepCount};
+use tilewright_protocol::{CopyCount, Finish, Job, LayerCycles, Response, StepCount};
 
 /// What a job left.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct RunOutcome {
     pub copies: Vec<CopyCount>,
     /// Bytes of each of the job's watches; nothing where the step never ended.
     pub watched: Vec<Option<Vec<u8>>>,
+    /// Where the cycles of layers went.
+    pub layers: Vec<LayerCycles>,
     /// What the board wrote to its console.
     pub console: Vec<u8>,
 }
@@ -24,6 +26,8 @@ pub struct RunOutcome {
 const SLACK: u64 = 64 << 10;
 /// Steps that are kept: as many as a lane can have.
 const MAX_STEPS: usize = 1 << 24;
+/// Layers whose cycles are kept: as many as steps can name.
+const MAX_LAYERS: usize = 1 << 16;
 
 /// An outcome that comes together.
 pub struct Collector {
@@ -31,6 +35,7 @@ pub struct Collector {
     steps: Vec<StepCount>,
     copies: Vec<CopyCount>,
     watched: Vec<Option<Vec<u8>>>,
+    layers: Vec<LayerCycles>,
     console: Vec<u8>,
     console_bytes: u64,
 }
@@ -42,6 +47,7 @@ impl Collector {
             steps: Vec::new(),
             copies: Vec::new(),
             watched: vec![None; job.watches.len()],
+            layers: Vec::new(),
             console: Vec::new(),
             console_bytes: job.limits.console_bytes.saturating_add(SLACK),
         }
@@ -75,6 +81,12 @@ impl Collector {
                 let place = self.watched.get_mut(*watch as usize).ok_or("an unknown watch")?;
                 *place = Some(bytes.clone());
             }
+            Response::Layer(layer) => {
+                if self.layers.len() >= MAX_LAYERS {
+                    return Err("more layers than a plan can have".to_owned());
+                }
+                self.layers.push(layer.clone());
+            }
             Response::Hello { .. } => return Err("a second hello".to_owned()),
             Response::Progress { .. } | Response::Finished(_) => {}
         }
@@ -82,7 +94,7 @@ impl Collector {
     }
 
     pub fn finish(self, finish: Finish) -> RunOutcome {
-        let Self { engine, steps, copies, watched, console, .. } = self;
-        RunOutcome { engine, finish, steps, copies, watched, console }
+        let Self { engine, steps, copies, watched, layers, console, .. } = self;
+        RunOutcome { engine, finish, steps, copies, watched, layers, console }
     }
 }

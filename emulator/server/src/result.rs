@@ -223,12 +223,18 @@ fn layers(image: &PlanImage<'_>, outcome: &RunOutcome) -> Vec<LayerCount> {
             macs: u64::from(record.macs),
             instructions: 0,
             cycles: Cycles(0),
+            profile: None,
         })
         .collect();
     for step in &outcome.steps {
         if let Some(layer) = layers.get_mut(usize::from(step.layer)) {
             layer.instructions += step.instructions;
             layer.cycles += Cycles(step.cycles);
+        }
+    }
+    for of_layer in &outcome.layers {
+        if let Some(layer) = layers.get_mut(usize::from(of_layer.layer)) {
+            layer.profile = Some(of_layer.profile.clone());
         }
     }
     layers

@@ -47,6 +47,7 @@ impl Execute for Parrot {
                 wall_ns: 0,
             },
             copies: Vec::new(),
+            layers: Vec::new(),
             steps: vec![],
             watched: watched.collect(),
             console: vec![],

@@ -22,6 +22,7 @@ use crate::external;
 use crate::fault::{self, status};
 use crate::last_words;
 use crate::machine::{BadAccess, End, Machine};
+use crate::profile;
 use crate::registers::{self, Engine};
 use crate::sleep;
 
@@ -123,6 +124,7 @@ pub fn run_firmware(
     };
     let machine = uc.get_data_mut();
     machine.flush_console();
+    profile::tell(machine);
     Ok(Finish {
         fault,
         boot,

@@ -98,6 +98,7 @@ fn enter(uc: &mut Engine<'_>, exception: u32, return_address: u32) {
 
     let machine = uc.get_data_mut();
     machine.handlers.push((exception, float));
+    machine.count_blocks();
     set_float_context(machine, false);
     machine.event = true;
     machine.bus.nvic_mut().enter(exception);
@@ -198,6 +199,7 @@ fn leave(uc: &mut Engine<'_>, pc: u32) {
     if machine.handlers.is_empty() {
         let bucket = machine.thread_bucket();
         machine.account.switch(bucket);
+        machine.count_blocks();
     }
     machine.table.jump(frame.words[6] & !1);
     machine.deadline = 0;

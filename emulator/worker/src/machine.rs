@@ -6,7 +6,7 @@ use std::time::Instant;
 use tilewright_board::{Board, CoreKind};
 use tilewright_cores::{DataCache, Flags};
 use tilewright_devices::{Bus, NoDevices, Time};
-use tilewright_protocol::{Job, Response};
+use tilewright_protocol::{Job, Mode, Response};
 use tilewright_report::FaultKind;
 
 use crate::account::{Account, Bucket};
@@ -18,6 +18,7 @@ use crate::external::{self, External};
 use crate::marks::Marks;
 use crate::memory::Memories;
 use crate::plan::Steps;
+use crate::profile::Profile;
 use crate::sampling::Sampling;
 use crate::table::Table;
 
@@ -68,6 +69,8 @@ pub struct Machine {
     pub account: Account,
     pub marks: Marks,
     pub sampling: Option<Sampling>,
+    /// Runs of blocks; nothing if steps are passed over.
+    pub profile: Option<Profile>,
     console: Console,
     frames: VecDeque<Vec<u8>>,
     frame_count: usize,
@@ -130,6 +133,7 @@ impl Machine {
             account: Account::default(),
             marks,
             sampling: Sampling::new(job.mode, kinds),
+            profile: (job.mode == Mode::Full).then(Profile::default),
             console: Console::default(),
             frames: job.frames.iter().cloned().collect(),
             frame_count: job.frames.len(),
@@ -228,6 +232,15 @@ impl Machine {
     /// Whether nothing was heard of the firmware for so long that nothing will be.
     pub fn is_silent(&self) -> bool {
         self.account.cycles - self.alive > SILENCE_SECONDS * self.board.core.clock.hertz.0
+    }
+
+    /// Counts runs of blocks from now on, if a kernel of the last frame runs and nothing interrupts it.
+    pub fn count_blocks(&mut self) {
+        let on = self.profile.is_some()
+            && self.marks.in_step()
+            && self.handlers.is_empty()
+            && self.in_last_frame();
+        self.table.count(on);
     }
 
     /// The bucket that thread mode's instructions go to.

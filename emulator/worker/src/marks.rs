@@ -163,6 +163,7 @@ pub fn returned(machine: &mut Machine, address: u32) {
         machine.account.switch(Bucket::Compute);
         let counts = machine.account.counts();
         machine.marks.running = Some(Running { step, start: machine.account.cycles, counts });
+        machine.count_blocks();
     }
 }
 
@@ -171,6 +172,8 @@ fn step_ends(uc: &mut Engine<'_>, step: u32) {
     machine.marks.announced = None;
     let running = machine.marks.running.take();
     machine.account.switch(Bucket::Dispatch);
+    machine.count_blocks();
+    let counted = machine.table.take_counted();
     if !machine.in_last_frame() {
         return;
     }
@@ -179,9 +182,13 @@ fn step_ends(uc: &mut Engine<'_>, step: u32) {
         let origin = machine.marks.began.map_or(0, |(_, cycles)| cycles);
         let slept = running.counts.wait_cycles.0;
         let waited = slept.saturating_sub(machine.marks.slept);
+        let layer = machine.marks.layer(0, step).unwrap_or(0);
+        if let Some(profile) = &mut machine.profile {
+            profile.add(layer, &counted);
+        }
         machine.say(Response::Step(StepCount {
             step,
-            layer: machine.marks.layer(0, step).unwrap_or(0),
+            layer,
             start: running.start - origin,
             end: machine.account.cycles - origin,
             instructions: counts.compute_instructions,

@@ -2,7 +2,7 @@
 
 use tilewright_cores::{BlockCost, Branches, Flags};
 
-/// What is kept of a block. Twelve bytes: the table is looked into once a block.
+/// What is kept of a block. Twenty bytes: the table is looked into once a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entry {
     /// Bytes of the block; 0: not seen yet.
@@ -16,6 +16,23 @@ pub struct Entry {
     /// one that did follow, replaced when wrong twice in a row. That stands for the core's branch
     /// predictor and target cache.
     successor: u32,
+    /// Runs since counting began.
+    runs: u32,
+    /// How often the core went on elsewhere than at no cost.
+    turns: u32,
+}
+
+/// A block that ran while runs were counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Address of its first instruction.
+    pub address: u32,
+    /// Its bytes.
+    pub size: u32,
+    /// How often it ran.
+    pub runs: u32,
+    /// Cycles until the core went on elsewhere, all runs together.
+    pub branch_cycles: u64,
 }
 
 /// The blocks of the memory that holds code which does not change.
@@ -25,6 +42,10 @@ pub struct Table {
     /// Index of the block that ran last.
     previous: usize,
     branches: Branches,
+    /// 1 while runs are counted, else 0.
+    counting: u32,
+    /// Indices of blocks that ran meanwhile.
+    ran: Vec<usize>,
 }
 
 impl Table {
@@ -33,7 +54,7 @@ impl Table {
         // The last entry stands for anything that is not in the table.
         let elsewhere = (bytes / 2) as usize;
         let entries = vec![Entry::default(); elsewhere + 1];
-        Self { base, entries, previous: elsewhere, branches }
+        Self { base, entries, previous: elsewhere, branches, counting: 0, ran: Vec::new() }
     }
 
     /// Index of the block at an address; nothing if the table does not reach there.
@@ -60,6 +81,7 @@ impl Table {
                 flags: cost.flags,
                 confident: false,
                 successor: address.wrapping_add(size),
+                ..*entry
             };
         }
     }
@@ -69,7 +91,11 @@ impl Table {
     pub fn charge(&mut self, index: usize, address: u32) -> (u64, u64) {
         let late = self.follow(address);
         self.previous = index;
-        let entry = &self.entries[index];
+        let entry = &mut self.entries[index];
+        if entry.runs < self.counting {
+            self.ran.push(index);
+        }
+        entry.runs = entry.runs.saturating_add(self.counting);
         (u64::from(entry.instructions), u64::from(entry.cycles) + u64::from(late))
     }
 
@@ -79,6 +105,9 @@ impl Table {
         if before.successor == address {
             before.confident = true;
             return 0;
+        }
+        if before.runs > 0 {
+            before.turns = before.turns.saturating_add(self.counting);
         }
         match self.branches {
             Branches::Fetched(taken) => taken,
@@ -91,6 +120,30 @@ impl Table {
                 missed
             }
         }
+    }
+
+    /// From now on, runs of blocks are counted or not.
+    pub fn count(&mut self, on: bool) {
+        self.counting = u32::from(on);
+    }
+
+    /// The blocks that ran while runs were counted; counts begin anew.
+    pub fn take_counted(&mut self) -> Vec<Counted> {
+        let cost = match self.branches {
+            Branches::Fetched(cycles) | Branches::Predicted(cycles) => u64::from(cycles),
+        };
+        let ran = std::mem::take(&mut self.ran);
+        let take = |index: usize| {
+            let entry = &mut self.entries[index];
+            let (runs, turns) = (std::mem::take(&mut entry.runs), std::mem::take(&mut entry.turns));
+            Counted {
+                address: self.base.wrapping_add(2 * index as u32),
+                size: entry.size.into(),
+                runs,
+                branch_cycles: cost * u64::from(turns),
+            }
+        };
+        ran.into_iter().map(take).collect()
     }
 
     /// The next block is reached in another way than by a branch: its address.

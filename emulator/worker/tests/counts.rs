@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use common::{FLASH, assembled, job, program, run};
 use tilewright_protocol::{Response, Watch};
-use tilewright_report::{Counts, FaultKind};
+use tilewright_report::{Cause, Counts, FaultKind};
 use unicorn_engine::{Arch, ArmCpuModel, Mode, Prot, Unicorn};
 
 const COUNT: &[u8] = include_bytes!("../programs/count.bin");
@@ -90,6 +90,43 @@ fn marked() -> tilewright_worker::Firmware {
     firmware
 }
 
+/// Calls `mark(0, 0)`, `mark(2, 5)`, a hundred turns of a loop of a load and a sum, `mark(3, 5)`,
+/// `mark(1, 0)`.
+fn looping() -> tilewright_worker::Firmware {
+    let mut firmware = assembled(&[
+        0x2000, 0x2100, 0xf000, 0xf814, // movs r0,#0; movs r1,#0; bl mark
+        0x2002, 0x2105, 0xf000, 0xf810, // movs r0,#2; movs r1,#5; bl mark
+        0x2764, 0xf04f, 0x5500, // movs r7,#100; mov.w r5,#0x20000000
+        0x682c, 0x3401, 0x3f01, 0xd1fb, // ldr r4,[r5]; adds r4,#1; subs r7,#1; bne
+        0x2003, 0x2105, 0xf000, 0xf805, // movs r0,#3; movs r1,#5; bl mark
+        0x2001, 0x2100, 0xf000, 0xf801, // movs r0,#1; movs r1,#0; bl mark
+        0xbf30, // wfi
+        0x46c0, 0xbf00, 0x4770, // mark: mov r8,r8; nop; bx lr
+    ]);
+    firmware.mark = Some(common::ENTRY + 2 * 24);
+    firmware
+}
+
+#[test]
+fn hot_blocks_are_listed_with_what_each_instruction_costs() {
+    let (_, messages) = run(looping(), &job());
+    let profile = messages.iter().find_map(|message| match message {
+        Response::Layer(layer) => Some(&layer.profile),
+        _ => None,
+    });
+    let block = &profile.unwrap().blocks[0];
+    // The first turn belongs to the block before it.
+    assert_eq!(block.runs, 99);
+    let costs: Vec<(Cause, u32, u32)> =
+        block.listing.iter().map(|line| (line.cause, line.cycles, line.stall_cycles)).collect();
+    let loops = (Cause::Loop, 1, 0);
+    assert_eq!(costs[0], (Cause::Load, 1, 0));
+    assert_eq!(costs[1], (Cause::Other, 1, 1));
+    assert_eq!(costs[2..], [(Cause::Loop, 0, 0), loops]);
+    // A turn takes four cycles; the first way back and the way out were not foreseen.
+    assert_eq!((block.cycles.0, block.branch_cycles.0), (99 * 4 + 14, 14));
+}
+
 #[test]
 fn steps_are_counted_without_their_marks() {
     let watch = Watch { step: 5, address: common::ENTRY, rows: 2, row_bytes: 2, pitch: 8 };
@@ -109,6 +146,18 @@ fn steps_are_counted_without_their_marks() {
     };
     assert_eq!((step.step, step.instructions), (5, 6));
     assert_eq!(step.end - step.start, step.cycles);
+    let Some(Response::Layer(layer)) = messages.iter().find(|m| matches!(m, Response::Layer(_)))
+    else {
+        panic!("no profile")
+    };
+    let block = &layer.profile.blocks[0];
+    assert_eq!((block.address, block.runs), (common::ENTRY + 16, 1));
+    assert!(block.listing[0].text.starts_with("2001  mov"), "{}", block.listing[0].text);
+    assert_eq!(block.listing.len(), 6);
+    let counted: u64 = layer.profile.causes.iter().map(|count| count.instructions).sum();
+    assert_eq!(counted, 6);
+    // The way into the step is the mark's, and no block's of the step.
+    assert!((step.cycles - layer.profile.cycles()) <= 7, "{:?}", layer.profile.causes);
     let bytes = vec![0x00, 0x20, 0x02, 0x20];
     assert!(messages.contains(&Response::Watched { watch: 0, bytes }));
 }

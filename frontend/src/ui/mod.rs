@@ -10,6 +10,7 @@ mod files;
 mod firmware;
 mod graph;
 mod header;
+mod hot;
 mod icon;
 mod later;
 mod layers;

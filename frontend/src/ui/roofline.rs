@@ -6,6 +6,7 @@ use tilewright_report::{Kind, LayerCount};
 use yew::prelude::*;
 
 use super::chart::{Chart, fitted, px, use_width};
+use super::hot::hot_blocks;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::{kind_tag, legend};
@@ -87,6 +88,9 @@ pub fn RooflinePanel(props: &Props) -> Html {
                 { frame.around(drawn) }
                 <p class="readout" data-testid="roofline-words">{ words }</p>
                 { table(props, &view) }
+                if let Some(counts) = &props.counts {
+                    { hot_blocks(counts, props.selected.layer) }
+                }
             } else {
                 <p class="waiting" data-testid="no-roofline">
                     { "Nothing is known of this plan's times and transfers: it does not fit, or \

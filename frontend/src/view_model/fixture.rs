@@ -39,6 +39,7 @@ pub fn counts() -> Vec<LayerCount> {
             macs: MACS[index],
             instructions: 1_100,
             cycles: Cycles(2_200),
+            profile: None,
         })
         .collect()
 }

@@ -8,6 +8,7 @@ pub mod firmware;
 pub(crate) mod fixture;
 pub mod fragment;
 pub mod graph;
+pub mod hot;
 pub mod layers;
 pub mod memory;
 pub mod overview;

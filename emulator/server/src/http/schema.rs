@@ -71,6 +71,58 @@ pub struct LayerCount {
     instructions: u64,
     /// Cycles (modelled).
     cycles: u64,
+    /// Where its cycles went, and its hottest blocks; null for sampled runs.
+    profile: Option<LayerProfile>,
+}
+
+/// Where the cycles of a layer's kernels went.
+#[derive(ToSchema)]
+pub struct LayerProfile {
+    /// By cause.
+    causes: Vec<CauseCount>,
+    /// The blocks that took most cycles, the hottest first.
+    blocks: Vec<HotBlock>,
+}
+
+/// What a cause took.
+#[derive(ToSchema)]
+pub struct CauseCount {
+    /// `multiply`, `load`, `store`, `requantise`, `arrange`, `loop`, `other` or `stall`.
+    cause: String,
+    /// Executed instructions (counted).
+    instructions: u64,
+    /// Cycles (modelled).
+    cycles: u64,
+}
+
+/// A block of instructions.
+#[derive(ToSchema)]
+pub struct HotBlock {
+    /// Address of its first instruction.
+    address: u32,
+    /// The function that it is part of.
+    function: String,
+    /// How often it ran (counted).
+    runs: u64,
+    /// Its cycles, all runs together (modelled).
+    cycles: u64,
+    /// Of these, cycles until the core went on elsewhere.
+    branch_cycles: u64,
+    /// Its instructions.
+    listing: Vec<ListedInstruction>,
+}
+
+/// An instruction of a block.
+#[derive(ToSchema)]
+pub struct ListedInstruction {
+    /// Encoding and text.
+    text: String,
+    /// What it is there for.
+    cause: String,
+    /// Cycles each time it runs (modelled).
+    cycles: u32,
+    /// Cycles that it waits for operands before (modelled).
+    stall_cycles: u32,
 }
 
 /// What happened when, on which lane.
@@ -139,7 +191,24 @@ mod tests {
             macs: 0,
             instructions: 0,
             cycles: Cycles(0),
+            profile: None,
         };
+        let line = report::ListedInstruction {
+            text: String::new(),
+            cause: report::Cause::Load,
+            cycles: 0,
+            stall_cycles: 0,
+        };
+        let block = report::HotBlock {
+            address: 0,
+            function: String::new(),
+            runs: 0,
+            cycles: Cycles(0),
+            branch_cycles: Cycles(0),
+            listing: vec![],
+        };
+        let cause =
+            report::CauseCount { cause: report::Cause::Load, instructions: 0, cycles: Cycles(0) };
         let difference = report::Difference {
             layer: String::new(),
             tensor: String::new(),
@@ -177,6 +246,10 @@ mod tests {
         };
         same_keys::<super::Counts>(&report::Counts::default());
         same_keys::<super::LayerCount>(&layer);
+        same_keys::<super::LayerProfile>(&report::LayerProfile::default());
+        same_keys::<super::CauseCount>(&cause);
+        same_keys::<super::HotBlock>(&block);
+        same_keys::<super::ListedInstruction>(&line);
         same_keys::<super::Difference>(&difference);
         same_keys::<super::Fault>(&fault);
         same_keys::<super::Slice>(&slice);

@@ -116,6 +116,7 @@ pub fn run_image(
         Response::Step(step) => progress(Progress::Step(*step)),
         Response::Hello { .. }
         | Response::Copy(_)
+        | Response::Layer(_)
         | Response::Watched { .. }
         | Response::Finished(_) => {}
     };
