@@ -49,6 +49,18 @@ fn compared(model: &Model, board: &str, strategy: Strategy) -> (u64, u64) {
         );
     }
     assert_eq!(full.copies.len(), sampled.copies.len(), "{name}");
+    // Causes make up all instructions of a layer, and no more than its cycles: waits for external
+    // memories and the way into a step are in none.
+    assert!(!full.layers.is_empty() && sampled.layers.is_empty(), "{name}");
+    for of_layer in &full.layers {
+        let steps = || full.steps.iter().filter(|step| step.layer == of_layer.layer);
+        let causes = &of_layer.profile.causes;
+        let instructions: u64 = causes.iter().map(|count| count.instructions).sum();
+        let counted: u64 = steps().map(|step| step.instructions).sum();
+        assert_eq!(instructions, counted, "{name}: layer {}", of_layer.layer);
+        let cycles: u64 = steps().map(|step| step.cycles).sum();
+        assert!(of_layer.profile.cycles() <= cycles, "{name}: layer {}", of_layer.layer);
+    }
     assert_eq!(full.finish.passed_steps, 0);
     let invoke = [&full, &sampled].map(|outcome| outcome.finish.invoke);
     let [full_cycles, cycles] = invoke.map(|counts| counts.cycles().0);

@@ -6,9 +6,7 @@ use tilewright_board::CoreKind;
 use tilewright_cores::issues;
 use tilewright_plan::Cycles;
 use tilewright_protocol::{LayerCycles, Response};
-use tilewright_report::{
-    Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED,
-};
+use tilewright_report::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED};
 
 use crate::cause::causes;
 use crate::machine::Machine;
