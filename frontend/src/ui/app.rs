@@ -245,7 +245,7 @@ impl App {
                     }
                     if shows(View::Roofline) {
                         <Later>
-                            <RooflinePanel plan={Rc::clone(plan)} counts={counts.clone()} {lit}
+                            <RooflinePanel plan={Rc::clone(plan)} counts={counts.clone()} {lit} {selected}
                                 {is_stale} on={on.clone()} is_maximised={view == View::Roofline} />
                         </Later>
                     }

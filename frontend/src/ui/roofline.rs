@@ -33,6 +33,8 @@ pub struct Props {
     /// Counts of the last run of this plan.
     pub counts: Option<Rc<Vec<LayerCount>>>,
     pub lit: Selection,
+    /// What was chosen, whatever the pointer is over.
+    pub selected: Selection,
     pub is_stale: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
