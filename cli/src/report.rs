@@ -227,6 +227,15 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upke
     text
 }
 
+/// What is bit-equal to the reference, in words.
+pub fn agreement(compared: usize, layers: usize) -> String {
+    if compared == layers {
+        format!("all {layers} layers are bit-equal to the reference")
+    } else {
+        format!("the outputs and {compared} of {layers} layers are bit-equal to the reference")
+    }
+}
+
 fn verified(result: &RunResult) -> String {
     match (&result.difference, result.verified) {
         (Some(difference), _) => format!(
@@ -240,7 +249,7 @@ fn verified(result: &RunResult) -> String {
             difference.differing
         ),
         (None, Some(true)) => {
-            format!("yes: all {} layers are bit-equal to the reference", result.layers.len())
+            format!("yes: {}", agreement(result.compared_layers, result.layers.len()))
         }
         _ => "not compared".to_owned(),
     }
@@ -328,6 +337,7 @@ pub fn run_json(
         "engine": result.engine,
         "plan_id": result.plan_id,
         "verified": result.verified,
+        "compared_layers": result.compared_layers,
         "difference": result.difference,
         "fault": result.fault,
         "instructions": result.instructions,
@@ -358,6 +368,7 @@ pub fn run_json(
         ];
         let counted = [
             "verified",
+            "compared_layers",
             "instructions",
             "top1",
             "outputs",

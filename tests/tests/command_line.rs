@@ -62,6 +62,20 @@ fn a_run_counts_every_layer() {
     assert_eq!(report["macs"], 416_520);
     let kinds = &report["kinds"];
     assert_eq!((&kinds["instructions"], &kinds["cycles"]), (&"counted".into(), &"modelled".into()));
+    assert_eq!(report["compared_layers"], layers.len());
+}
+
+#[test]
+fn a_run_says_how_many_layers_it_compared() {
+    let model = ["run", "models/lenet5.onnx", BOARD[0], BOARD[1], "--strategy", "swap"];
+    let report = json(&[&model[..], &["--json"]].concat(), 0);
+    let layers = report["layers"].as_array().unwrap().len() as u64;
+    let compared = report["compared_layers"].as_u64().unwrap();
+    // What a layer makes goes to the card behind it, but for the outputs.
+    assert!((1..layers).contains(&compared), "{compared} of {layers}");
+    let words = format!("yes: the outputs and {compared} of {layers} layers are bit-equal");
+    let (text, _) = run(&model, 0);
+    assert!(text.contains(&words), "{text}");
 }
 
 #[test]

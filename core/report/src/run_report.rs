@@ -1,11 +1,9 @@
-//! What `run` says.
+//! What a run gives: counts of layers, a difference, a fault.
 
 use serde::{Deserialize, Serialize};
-use tilewright_plan::{Cycles, Micros};
+use tilewright_plan::Cycles;
 
-use crate::plan_report::PlanReport;
 use crate::profile::LayerProfile;
-use crate::timeline::{Counts, Timeline};
 
 /// Counted instructions of one layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,39 +79,4 @@ pub struct Fault {
     pub registers: Vec<(String, u32)>,
     /// Start addresses of the last executed blocks, newest last, with the function if known.
     pub last_blocks: Vec<(u32, String)>,
-}
-
-/// What `run` says: the plan's report and what the emulated board did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunReport {
-    /// The plan, with its predictions.
-    pub plan: PlanReport,
-    /// Whether all layers are bit-equal to the reference; nothing if that was not checked.
-    pub verified: Option<bool>,
-    /// First difference, if there is one.
-    pub difference: Option<Difference>,
-    /// What went wrong, if something did.
-    pub fault: Option<Fault>,
-    /// Executed instructions of the invoke (counted).
-    pub instructions: u64,
-    /// Cycles of the invoke (modelled).
-    pub cycles: Cycles,
-    /// Time of the invoke at the board's clock (modelled).
-    pub latency_us: Micros,
-    /// By what instructions and cycles were for.
-    pub counts: Counts,
-    /// Index of the largest output.
-    pub top1: Option<usize>,
-    /// Class name of the largest output.
-    pub top1_label: Option<String>,
-    /// Outputs as the board gave them.
-    pub outputs: Vec<Vec<i8>>,
-    /// Layers.
-    pub layers: Vec<LayerCount>,
-    /// Register accesses that no device model answered: address and count.
-    pub unknown_registers: Vec<(u32, u64)>,
-    /// What the board wrote to its console.
-    pub console: String,
-    /// What happened when.
-    pub timeline: Option<Timeline>,
 }

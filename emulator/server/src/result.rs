@@ -43,9 +43,12 @@ pub struct RunResult {
     pub engine: String,
     /// SHA-256 over the plan image's sections, in hexadecimal.
     pub plan_id: String,
-    /// Whether every layer is bit-equal to the reference interpreter; null if that was not
-    /// compared (a plan image alone holds no reference).
+    /// Whether the outputs and every compared layer are bit-equal to the reference interpreter; null
+    /// if that was not compared (a plan image alone holds no reference).
     pub verified: Option<bool>,
+    /// Layers whose output was compared: all but those without steps of their own and those whose
+    /// output engines move on while the core computes.
+    pub compared_layers: usize,
     /// Whether each step was executed, or of those that run alike the first: then there are no
     /// outputs.
     #[schema(value_type = String)]
@@ -150,6 +153,7 @@ pub fn result_of(
         engine: outcome.engine.clone(),
         plan_id: hexadecimal(image.plan_id()),
         verified: None,
+        compared_layers: 0,
         mode,
         passed_steps: outcome.finish.passed_steps,
         difference: None,

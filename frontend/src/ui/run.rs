@@ -334,14 +334,15 @@ fn score_table(props: &Props) -> Html {
 fn results(outcome: &Outcome, props: &Props) -> Html {
     let result = &outcome.result;
     let (class, mark, text) = match agreement(outcome) {
-        Agreement::Equal { tensors, elements } => (
-            "verdict verdict-fits",
-            "✓",
-            format!(
-                "Bit-equal to the reference: {tensors} layers, {} elements",
-                figures::grouped(elements)
-            ),
-        ),
+        Agreement::Equal { tensors, elements } => ("verdict verdict-fits", "✓", {
+            let layers = outcome.plan.report.layers.len();
+            let what = if tensors == layers {
+                format!("{layers} layers")
+            } else {
+                format!("the outputs and {tensors} of {layers} layers")
+            };
+            format!("Bit-equal to the reference: {what}, {} elements", figures::grouped(elements))
+        }),
         Agreement::OutputsEqual => (
             "verdict verdict-fits",
             "✓",

@@ -42,19 +42,21 @@ pub fn run_plan(
     cancel.check()?;
     progress(Progress::Stage(Stage::Comparing));
     let until = Until::new(cancel, Some(machine.worker.wall));
-    let difference = difference(planned, model, inputs, &done, &until)?;
+    let (difference, compared) = difference(planned, model, inputs, &done, &until)?;
     done.result.verified = Some(difference.is_none());
+    done.result.compared_layers = compared;
     done.result.difference = difference;
     Ok(done)
 }
 
+/// The first difference, and the number of layers that were compared.
 fn difference(
     planned: &Planned,
     model: &Model,
     inputs: &[Data],
     done: &Done,
     until: &Until<'_>,
-) -> Result<Option<Difference>, Problem> {
+) -> Result<(Option<Difference>, usize), Problem> {
     let plan = &planned.plan;
     let reference =
         expected_until(plan, model, inputs, &|| until.is_over()).map_err(|error| match error {
@@ -69,15 +71,17 @@ fn difference(
             Some((output, output.elements(layer.bytes.clone()?)))
         })
         .collect();
+    let compared = found.len();
     if let Some(mismatch) = first_mismatch(plan, &reference, &found) {
-        return Ok(Some(Difference {
+        let difference = Difference {
             layer: mismatch.layer_name,
             tensor: mismatch.tensor,
             element: mismatch.element,
             expected: mismatch.expected,
             found: mismatch.found,
             differing: mismatch.differing,
-        }));
+        };
+        return Ok((Some(difference), compared));
     }
     // The outputs are layers' outputs, but read where the program says that they are.
     let outputs = &reference.outputs;
@@ -86,20 +90,21 @@ fn difference(
         let values = expected.iter().zip(&output.values);
         let mut differing = values.enumerate().filter(|(_, (expected, found))| expected != found);
         if let Some((element, (expected, found))) = differing.next() {
-            return Ok(Some(Difference {
+            let difference = Difference {
                 layer: String::new(),
                 tensor: output.name.clone(),
                 element: element as u64,
                 expected: *expected,
                 found: *found,
                 differing: 1 + differing.count() as u64,
-            }));
+            };
+            return Ok((Some(difference), compared));
         }
     }
     let whole = outputs.len() == done.result.outputs.len()
         && outputs.iter().zip(&done.result.outputs).all(|(a, b)| a.len() == b.values.len());
     if whole {
-        return Ok(None);
+        return Ok((None, compared));
     }
     Err(Problem::ours("The run gave other outputs than the model has.", "outputs"))
 }
