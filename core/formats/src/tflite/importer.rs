@@ -1,5 +1,7 @@
 //! Builds the graph operator by operator.
 
+mod operands;
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -15,9 +17,6 @@ use super::file::{self, File, Place, Stored};
 use super::variables::{self, Variable};
 use super::{ops, quantised};
 use crate::{FormatError, Limits, elements};
-
-/// Most numbers of a shape, of axes, of indices: messages may repeat them.
-const MOST_INTEGERS: usize = 4096;
 
 /// What a tensor of the file is in the graph.
 #[derive(Clone, Debug)]
@@ -336,101 +335,6 @@ impl<'a> Importer<'_, 'a> {
         };
         self.model.nodes.push(Node { name, op, inputs: vec![id], outputs: vec![copy] });
         copy
-    }
-
-    /// The file's tensor that is operand `position`.
-    pub(super) fn operand(&self, place: &Place<'a>, position: usize) -> Result<usize, FormatError> {
-        self.optional(place, position)
-            .ok_or_else(|| place.bad(format!("operand {position} is missing")))
-    }
-
-    /// The file's tensor that is operand `position`, if the operator has one.
-    pub(super) fn optional(&self, place: &Place<'a>, position: usize) -> Option<usize> {
-        place.inputs.get(position).copied().flatten()
-    }
-
-    pub(super) fn value(&self, place: &Place<'a>, position: usize) -> Result<Value, FormatError> {
-        let index = self.operand(place, position)?;
-        let stored = &self.file.tensors[index];
-        if let Some(fault) = &stored.fault {
-            return Err(place.bad(format!("'{}': {fault}", stored.name)));
-        }
-        self.values[index]
-            .clone()
-            .ok_or_else(|| place.bad(format!("'{}' is made by no operator before it", stored.name)))
-    }
-
-    /// Sizes of operand `position`.
-    pub(super) fn dims(
-        &self,
-        place: &Place<'a>,
-        position: usize,
-    ) -> Result<Vec<usize>, FormatError> {
-        Ok(match self.value(place, position)? {
-            Value::Stored | Value::Hidden | Value::Handle(_) => {
-                self.file.tensors[self.operand(place, position)?].dims.clone()
-            }
-            Value::Ints { dims, .. } | Value::Floats { dims, .. } => dims,
-            Value::Activated(id) => self.shape(id).to_vec(),
-        })
-    }
-
-    pub(super) fn shape(&self, id: TensorId) -> &[usize] {
-        self.model.tensor(id).shape.dims()
-    }
-
-    /// Operand `position` as integers, if it is constant.
-    pub(super) fn ints(&self, place: &Place<'a>, position: usize) -> Option<Vec<i64>> {
-        match self.value(place, position).ok()? {
-            Value::Stored => quantised::ints(&self.file.tensors[self.optional(place, position)?]),
-            Value::Ints { values, .. } => Some(values.to_vec()),
-            _ => None,
-        }
-    }
-
-    /// Operand `position` as integers, which must be constant.
-    pub(super) fn needed_ints(
-        &self,
-        place: &Place<'a>,
-        position: usize,
-        what: &str,
-    ) -> Result<Vec<i64>, Refused> {
-        self.value(place, position)?;
-        match self.ints(place, position) {
-            Some(values) if values.len() > MOST_INTEGERS => {
-                unsupported(format!("its {what} is {} numbers", values.len()))
-            }
-            Some(values) => Ok(values),
-            None => unsupported(format!("its {what} is not constant")),
-        }
-    }
-
-    /// Real values of operand `position`, if it is constant.
-    pub(super) fn floats(&self, place: &Place<'a>, position: usize) -> Option<Rc<[f32]>> {
-        match self.value(place, position).ok()? {
-            Value::Stored => {
-                quantised::floats(&self.file.tensors[self.optional(place, position)?]).map(Rc::from)
-            }
-            Value::Floats { values, .. } => Some(values),
-            _ => None,
-        }
-    }
-
-    /// Whether the operator computes with real numbers: no operand is int8 before it runs.
-    pub(super) fn is_float(&self, place: &Place<'a>) -> bool {
-        let is_int8 = |index: &usize| match &self.values[*index] {
-            Some(Value::Activated(id)) => self.model.tensor(*id).dtype == DType::I8,
-            _ => false,
-        };
-        let result = place.outputs.first().map(|index| self.file.tensors[*index].kind);
-        let eight = matches!(result, Some(fb::TensorType::INT8 | fb::TensorType::UINT8));
-        !eight && !place.inputs.iter().flatten().any(is_int8)
-    }
-
-    /// Whether the file's result is uint8: TensorFlow Lite computes some operators in another way
-    /// then.
-    pub(super) fn is_uint8(&self, place: &Place<'a>) -> Result<bool, FormatError> {
-        Ok(self.file.tensors[self.result(place, 0)?].kind == fb::TensorType::UINT8)
     }
 
     /// Operand `position` as a tensor of the graph; a constant in the type that the operator
