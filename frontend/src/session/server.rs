@@ -94,6 +94,7 @@ impl Watched {
     pub fn start(board: &str, parts: &Parts<'_>, said: Callback<Said>) -> Self {
         let this = Self { id: Rc::default(), is_stopped: Rc::default(), source: Rc::default() };
         let form = form(parts);
+        let is_sampled = parts.is_sampled;
         let address = format!("api/runs?board={board}");
         let (id, is_stopped) = (Rc::clone(&this.id), Rc::clone(&this.is_stopped));
         let source = Rc::clone(&this.source);
@@ -102,7 +103,7 @@ impl Watched {
                 Ok(accepted) if is_stopped.get() => cancel(&accepted),
                 Ok(accepted) => {
                     *id.borrow_mut() = Some(accepted.clone());
-                    match listen(&accepted, &said) {
+                    match listen(&accepted, is_sampled, &said) {
                         Ok(live) => *source.borrow_mut() = Some(live),
                         Err(detail) => said.emit((RunEvent::Failed(lost(&detail)), Vec::new())),
                     }
@@ -173,7 +174,7 @@ fn cancel(id: &str) {
     });
 }
 
-fn listen(id: &str, said: &Callback<Said>) -> Result<Source, String> {
+fn listen(id: &str, is_sampled: bool, said: &Callback<Said>) -> Result<Source, String> {
     let source = EventSource::new(&format!("api/runs/{id}/events")).map_err(|e| text_of(&e))?;
     let mut listeners = Vec::new();
     let running = Rc::new(RefCell::new(RunningOf::default()));
@@ -212,7 +213,7 @@ fn listen(id: &str, said: &Callback<Said>) -> Result<Source, String> {
             closing.close();
             let (said, id) = (said.clone(), id.clone());
             spawn_local(async move {
-                said.emit(match result(&id).await {
+                said.emit(match result(&id, is_sampled).await {
                     Ok(said) => said,
                     Err(trouble) => (RunEvent::Failed(trouble), Vec::new()),
                 });
@@ -230,8 +231,8 @@ fn listen(id: &str, said: &Callback<Said>) -> Result<Source, String> {
 }
 
 /// The end of a run, with its status (JSON) and the outputs of its layers (nothing, if there are
-/// none), unread.
-async fn result(id: &str) -> Result<Said, Trouble> {
+/// none, as of a sampled run), unread.
+async fn result(id: &str, is_sampled: bool) -> Result<Said, Trouble> {
     let get = RequestInit::new;
     let response =
         fetch::response(&format!("api/runs/{id}"), &get()).await.map_err(|error| lost(&error))?;
@@ -239,9 +240,13 @@ async fn result(id: &str) -> Result<Said, Trouble> {
         return Err(refused(&response).await);
     }
     let status = fetch::body(&response).await.map_err(|error| lost(&error))?;
+    let none = Uint8Array::new_with_length(0);
+    if is_sampled {
+        return Ok((RunEvent::Ended, vec![status, none]));
+    }
     let layers = match fetch::response(&format!("api/runs/{id}/layers"), &get()).await {
         Ok(response) if response.ok() => fetch::body(&response).await.unwrap_or_default(),
-        _ => Uint8Array::new_with_length(0),
+        _ => none,
     };
     Ok((RunEvent::Ended, vec![status, layers]))
 }
