@@ -4,17 +4,21 @@
 use std::fs;
 use std::path::Path;
 
+use tilewright_plan::Bytes;
 use tilewright_planner::{Options, Strategy};
-use tilewright_tests::hostile::image::{put_checksums_right, read_and_run};
+use tilewright_tests::hostile::image::{ARENA_BYTES, put_checksums_right, read_and_run};
 use tilewright_tests::random_model::random_model;
 
 const BOARD: &str = "stm32f746g-disco";
 
+/// An image of a plan in SRAM, or of one that swaps to a card, whose tables hold loops.
 fn image(seed: u64) -> Vec<u8> {
     let model = random_model(seed);
     let board = tilewright_board::find(BOARD).unwrap();
-    let planned =
-        tilewright_planner::plan(&model, &board, Strategy::Resident, &Options::default()).unwrap();
+    let strategy = [Strategy::Resident, Strategy::SwapRows][seed as usize % 2];
+    let sram = Some(Bytes(ARENA_BYTES as u64));
+    let options = Options { sram, ..Options::default() };
+    let planned = tilewright_planner::plan(&model, &board, strategy, &options).unwrap();
     tilewright_image::plan_image(&planned.plan, &model).unwrap()
 }
 
