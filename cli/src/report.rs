@@ -47,9 +47,12 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
     for stage in &report.stages {
         facts.add(&stage.what, bytes(stage.bytes.0), kind("stages"));
     }
-    let bound = if report.proved { ": none needs less" } else { "" };
-    let bound = format!("{}{bound}", bytes(report.lower_bound_bytes.0));
-    facts.add("lower bound", bound, kind("lower_bound_bytes"));
+    // Where tensors come from elsewhere, nothing has to lie in SRAM: a bound of 0 bytes tells nothing.
+    if report.lower_bound_bytes.0 > 0 {
+        let bound = if report.proved { ": none needs less" } else { "" };
+        let bound = format!("{}{bound}", bytes(report.lower_bound_bytes.0));
+        facts.add("lower bound", bound, kind("lower_bound_bytes"));
+    }
     let flash = format!("{} of {}", bytes(report.flash_bytes.0), bytes(board.plan_bytes().0));
     facts.add("flash for the plan", flash, kind("flash_bytes"));
     facts.add("MACs", number(report.macs), kind("macs"));

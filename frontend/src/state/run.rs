@@ -282,7 +282,7 @@ impl State {
         self.said = match (&result.fault, &comparison) {
             (Some(fault), _) => format!("The run failed: {}", fault.message),
             (None, Some(comparison)) if comparison.difference.is_none() => {
-                "The run ended: every layer is bit-equal to the reference".to_owned()
+                "The run ended: bit-equal to the reference".to_owned()
             }
             (None, Some(_)) => "The run ended: it differs from the reference".to_owned(),
             (None, None) if result.sampled.is_some() => {

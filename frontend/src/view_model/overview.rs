@@ -111,7 +111,8 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             used: report.peak_sram_bytes.0,
             limit,
             limit_is: format!("{budget} of {}", figures::binary(limit)),
-            bound: Some(report.lower_bound_bytes.0),
+            // What may all lie elsewhere has no bound worth a word.
+            bound: Some(report.lower_bound_bytes.0).filter(|bound| *bound > 0),
             kind: if report.proved { Kind::Proved } else { kind("peak_sram_bytes") },
         },
         Gauge {
