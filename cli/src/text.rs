@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+pub use tilewright_plan::grouped as number;
 use tilewright_report::Kind;
 
 /// Which side a column's words stand at.
@@ -64,20 +65,6 @@ impl Table {
 pub const DIM: anstyle::Style = anstyle::Style::new().dimmed();
 /// For what matters most.
 pub const BOLD: anstyle::Style = anstyle::Style::new().bold();
-
-/// A number with its thousands apart.
-#[must_use]
-pub fn number(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 /// Bytes, exact, with KiB beside them.
 #[must_use]

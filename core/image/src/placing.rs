@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 use tilewright_board::Board;
-use tilewright_plan::Space;
+use tilewright_plan::{Space, grouped};
 
 use crate::FirmwareImage;
 
@@ -116,19 +116,6 @@ pub fn how_to_place(
 
 /// Name of the file with a sample input, as the console takes it.
 pub const INPUT: &str = "input.bin";
-
-/// Digits in groups of three.
-fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
 
 #[cfg(test)]
 mod tests {

@@ -42,5 +42,7 @@ pub use plan::{
     Work,
 };
 pub use step::{After, Instruction, LaneKind, Mark, RowOrder, Step, StepRecord};
+#[cfg(feature = "alloc")]
+pub use units::grouped;
 pub use units::{Bytes, CyclePoint, Cycles, Hertz, Micros};
 pub use view::{Space, Span, Tile, View};

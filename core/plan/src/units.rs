@@ -34,6 +34,23 @@ pub struct Hertz(pub u64);
 #[cfg_attr(feature = "alloc", serde(transparent))]
 pub struct Micros(pub f64);
 
+/// A number for people, its digits in groups of three: `1,048,576`.
+#[cfg(feature = "alloc")]
+#[must_use]
+pub fn grouped(value: u64) -> alloc::string::String {
+    use alloc::string::ToString;
+
+    let digits = value.to_string();
+    let mut text = alloc::string::String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 impl Bytes {
     /// Rounds up to a multiple of `align`, which is at least 1.
     #[must_use]
@@ -107,6 +124,13 @@ amount!(Cycles, "cycles");
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "alloc")]
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        let texts = [0, 999, 1_000, 1_048_576].map(grouped);
+        assert_eq!(texts, ["0", "999", "1,000", "1,048,576"]);
+    }
 
     #[test]
     fn a_duration_is_the_difference_of_two_points() {

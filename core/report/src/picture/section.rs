@@ -3,7 +3,7 @@
 use super::canvas::{Anchor, Canvas};
 use super::{Drawn, WIDTH};
 use crate::memory_map::{MemoryRow, PlacedTensor, TensorUse};
-use tilewright_plan::Space;
+use tilewright_plan::{Space, grouped};
 
 /// Left edge of the charts.
 pub const LEFT: f64 = 92.0;
@@ -216,14 +216,7 @@ fn labels(canvas: &mut Canvas, frame: &Frame, rows: &[MemoryRow], floor: f64) {
 
 /// Exact bytes, with KiB beside them.
 fn bytes(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
+    let text = grouped(value);
     if value < 1024 {
         return format!("{text} B");
     }
