@@ -26,10 +26,11 @@ use tilewright_server::{Blame, Problem};
 use args::{Arguments, Command};
 use text::{BOLD, DIM};
 
-/// The server holds results between large uploads that are gone: this allocator gives the memory
-/// between them back to the system, which glibc's does only at the end of its heap.
+/// Large uploads come and go between results that are kept. This allocator has a thread of its own
+/// that gives memory back to the system: others do so when the thread that used it works again.
+#[cfg(unix)]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// What a command has to say.
 #[derive(Debug)]
