@@ -85,6 +85,9 @@ pub enum ImportRequest {
     ZooSize(String),
     /// Takes a model that was opened before. Buffers: the model.
     Load,
+    /// Opens a small network of the zoo for nobody: the browser compiles a worker's functions when
+    /// they first run.
+    Rehearse,
     /// Lays out the graph of the model.
     Graph,
     /// Decodes an input and runs the reference on it. Buffers: the file (PNG, npy or raw int8).
@@ -150,6 +153,8 @@ pub enum ImportReply {
     ZooSize(ZooSize),
     /// The model is taken.
     Loaded,
+    /// Buffers: the network's int8 model.
+    Rehearsed,
     /// The graph of the model.
     Graph(Box<GraphFacts>),
     /// Buffers: the input as int8.
@@ -292,6 +297,8 @@ pub enum PlanRequest {
     Boards,
     /// Takes a model. Buffers: the model.
     Load,
+    /// Plans a model for nobody, and forgets it. Buffers: the model.
+    Rehearse(PlanSettings),
     /// Plans the model.
     Plan(PlanSettings),
     /// Plans the model to compare: there is no image and no timeline.
@@ -315,6 +322,8 @@ pub enum PlanReply {
         /// Strategies that cannot plan it, and why.
         obstacles: Vec<(String, String)>,
     },
+    /// The model was planned.
+    Rehearsed,
     /// Buffers: the plan image, if the plan fits. None for a plan to compare.
     Planned(Box<PlanFacts>),
 }

@@ -34,6 +34,8 @@ use server::{Parts, Watched};
 
 const PLANNER: &str = "./planner-worker.js";
 const IMPORTER: &str = "./importer-worker.js";
+/// Number of what the page asks for on its own account: no task waits for it.
+const REHEARSAL: u32 = 0;
 /// How long the page rests before it is kept for times without a network: what a person asks for
 /// first comes first.
 const REST_MS: u32 = 1_000;
@@ -69,6 +71,11 @@ impl Before {
             schedule_file: state.schedule_file.clone(),
             stores: state.run.stores.clone(),
         }
+    }
+
+    /// Whether the open model is still the same.
+    pub fn has_model_of(&self, state: &State) -> bool {
+        same(self.model.as_ref(), state.model.as_ref())
     }
 }
 
@@ -204,8 +211,8 @@ impl Session {
         self.files.retain(|token, _| state.names_file(*token));
         if !self.has_rested && state.tasks.is_empty() && !state.boards.is_empty() {
             self.has_rested = true;
-            if !offline::spares_data() {
-                self.importer.warm();
+            if !offline::spares_data() && state.model.is_none() {
+                self.importer.ask(REHEARSAL, &ImportRequest::Rehearse, &[]);
             }
             Timeout::new(REST_MS, offline::install).forget();
         }
@@ -213,7 +220,7 @@ impl Session {
 
     /// Keeps those of an event's buffers that belong to what the state took from it.
     pub fn adopt(&mut self, before: &Before, state: &State, mut buffers: Vec<Uint8Array>) {
-        if !same(before.model.as_ref(), state.model.as_ref()) {
+        if !before.has_model_of(state) {
             self.model = buffers.pop();
             self.planner_has_model = false;
             self.importer_has_model = true;
@@ -540,6 +547,17 @@ impl Session {
         });
         let parts = Parts { image: &image, input, stores: &stores, is_sampled };
         self.run = Some(Watched::start(board, &parts, said));
+    }
+
+    /// The planner rehearses with what the importer rehearsed, unless somebody needs it by now.
+    pub fn rehearse(&mut self, event: &Event, buffers: &mut Vec<Uint8Array>, state: &State) {
+        if let Event::Imported(REHEARSAL, Ok(ImportReply::Rehearsed)) = event
+            && state.tasks.is_empty()
+            && state.model.is_none()
+        {
+            let request = PlanRequest::Rehearse(state.settings.now().clone());
+            self.planner.ask(REHEARSAL, &request, &std::mem::take(buffers));
+        }
     }
 
     /// Keeps what came with the end of a run.

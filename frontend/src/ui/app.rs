@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use gloo::events::{EventListener, EventListenerOptions};
+use gloo::timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{DragEvent, FileList, KeyboardEvent};
@@ -33,6 +34,10 @@ use crate::state::{Event, Job, OpenModel, Origin, Place, State, View};
 use crate::view_model::fragment::Fragment;
 use crate::view_model::remedies::remedies;
 
+/// Longest time that a model which was opened is not drawn, so that it comes with its plan: drawing
+/// it alone would keep the plan waiting.
+const PATIENCE_MS: u32 = 80;
+
 /// What the page is told.
 pub enum Msg {
     /// Something happened.
@@ -45,6 +50,8 @@ pub enum Msg {
     Dragging(bool),
     /// The link is to be copied.
     Share,
+    /// What was held back is to be drawn.
+    Draw,
 }
 
 /// The page.
@@ -52,6 +59,8 @@ pub struct App {
     state: State,
     session: Session,
     is_dragging: bool,
+    /// Set while drawing is held back.
+    held: Option<Timeout>,
     on: Callback<Event>,
     on_files: Callback<FileList>,
     on_input: Callback<FileList>,
@@ -80,6 +89,7 @@ impl Component for App {
             state: State::default(),
             session,
             is_dragging: false,
+            held: None,
             _listeners: listeners(ctx, &on, &on_files),
             on,
             on_files,
@@ -119,6 +129,10 @@ impl Component for App {
             Msg::Share => {
                 self.share(ctx);
                 false
+            }
+            Msg::Draw => {
+                self.held = None;
+                true
             }
         }
     }
@@ -168,9 +182,10 @@ impl Component for App {
 
 impl App {
     fn happen(&mut self, ctx: &Context<Self>, message: Message) -> bool {
-        let Message { event, buffers } = message;
+        let Message { event, mut buffers } = message;
         self.state.now_ms = now_ms();
         self.session.keep_result(&event, &buffers);
+        self.session.rehearse(&event, &mut buffers, &self.state);
         let before = Before::of(&self.state);
         let effects = self.state.update(event);
         self.session.adopt(&before, &self.state, buffers);
@@ -179,7 +194,19 @@ impl App {
             self.session.carry_out(effect, &fetched);
         }
         self.session.settle(&self.state);
-        true
+        let is_new = !before.has_model_of(&self.state);
+        self.draws(ctx, is_new)
+    }
+
+    /// Whether to draw now, after a model was opened or something else happened.
+    fn draws(&mut self, ctx: &Context<Self>, is_new: bool) -> bool {
+        if self.state.plan.is_some() || self.state.task(Job::Plan).is_none() {
+            self.held = None;
+        } else if is_new {
+            let link = ctx.link().clone();
+            self.held = Some(Timeout::new(PATIENCE_MS, move || link.send_message(Msg::Draw)));
+        }
+        self.held.is_none()
     }
 
     fn troubles(&self) -> Html {

@@ -9,7 +9,12 @@ use super::open::{capitalised, noise};
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
 use super::{Outcome, graph, open, package, schedule, zoo};
-use crate::message::{ImportReply, ImportRequest, ReferenceFacts, Trouble};
+use crate::message::{
+    Calibrating, ImportReply, ImportRequest, ModelSource, ReferenceFacts, Trouble,
+};
+
+/// A network of the zoo that is quickly quantised on samples.
+const REHEARSED: &str = "lenet5";
 
 /// The importer between requests.
 #[derive(Default)]
@@ -36,6 +41,13 @@ impl Importer {
                 let bytes = postcard::to_stdvec(&model).map_err(|error| ours("model", &error))?;
                 self.model = Some(model);
                 Ok((ImportReply::Opened(facts), vec![bytes]))
+            }
+            ImportRequest::Rehearse => {
+                let source = ModelSource::Zoo(REHEARSED.to_owned());
+                let calibrating = Calibrating { is_random: true, ..Calibrating::default() };
+                let (model, _) = open::open(&source, &calibrating, Vec::new(), &|_| {})?;
+                let bytes = postcard::to_stdvec(&model).map_err(|error| ours("model", &error))?;
+                Ok((ImportReply::Rehearsed, vec![bytes]))
             }
             ImportRequest::Load => {
                 self.model = Some(load(&buffers)?);

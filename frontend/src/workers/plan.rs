@@ -53,6 +53,7 @@ impl Sliced for Planner {
                 });
                 Turn::Done(loaded)
             }
+            PlanRequest::Rehearse(settings) => Turn::Done(rehearse(settings, buffers)),
             PlanRequest::Plan(settings) => self.plan(settings, false),
             PlanRequest::Compare(settings) => self.plan(settings, true),
         }
@@ -87,6 +88,15 @@ impl Planner {
         // Work begins after the messages that wait: of many wishes only the newest is planned.
         Turn::Working("Planning: begins".to_owned())
     }
+}
+
+/// Plans a model that nobody waits for.
+fn rehearse(settings: PlanSettings, buffers: &[Vec<u8>]) -> Outcome<PlanReply> {
+    let model = load(buffers)?;
+    let (mut planning, board) = start(&model, &settings)?;
+    while !planning.advance(&model, SLICE).map_err(|error| no_plan(&error))? {}
+    finished(&model, Job { settings, board, planning, is_compared: false })?;
+    Ok((PlanReply::Rehearsed, Vec::new()))
 }
 
 fn progress(planning: &Planning) -> String {

@@ -225,6 +225,22 @@ fn examples_are_planned_and_their_samples_classified() {
 }
 
 #[test]
+fn a_rehearsal_goes_all_the_way_and_leaves_nothing() {
+    let (mut importer, mut planner) = (Importer::default(), Planner::default());
+    let (reply, buffers) = importer.answer(ImportRequest::Rehearse, Vec::new(), &|_| {}).unwrap();
+    assert_eq!(reply, ImportReply::Rehearsed);
+    let mut ask = |request, buffers: &[Vec<u8>]| match planner.begin(request, buffers) {
+        Turn::Done(outcome) => outcome.map(|(reply, _)| reply),
+        Turn::Working(text) => panic!("{text}"),
+    };
+    let rehearsed = ask(PlanRequest::Rehearse(settings(None)), &buffers);
+    assert_eq!(rehearsed.unwrap(), PlanReply::Rehearsed);
+    let trouble = ask(PlanRequest::Plan(settings(None)), &[]).unwrap_err();
+    assert_eq!(trouble.what, "There is no model to plan");
+    assert!(importer.answer(ImportRequest::Graph, Vec::new(), &|_| {}).is_err());
+}
+
+#[test]
 fn a_small_budget_names_the_operator_and_gives_no_image() {
     let model = opened(&mut Importer::default(), &EXAMPLES[0]);
     let (facts, image) = planned(model, settings(Some(1024)));
