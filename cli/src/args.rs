@@ -8,6 +8,7 @@ use tilewright_model::quantise::RangeRule;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 use tilewright_server::Mode;
+use tilewright_server::pipeline::CardWish;
 
 /// Most frames that are simulated: timelines of more would fill memory.
 const MOST_FRAMES: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -198,6 +199,12 @@ pub struct Run {
     /// and a timeline without outputs
     #[arg(long, value_name = "MODE", default_value = "full")]
     pub mode: Mode,
+    /// Let something go wrong with the card: KIND at transfer N since reset and each M after it; may be
+    /// repeated. KIND is removed, read-error, crc-error, garbled (a bit wrong, once, unnoticed),
+    /// flipped-bit (wrong on the card from then on), stuck-busy, slow-write, too-small, other-image or
+    /// empty
+    #[arg(long = "card-fault", value_name = "KIND[@N[/M]]")]
+    pub card_faults: Vec<CardWish>,
     /// Show where each layer's cycles went, and the instructions of its hottest blocks
     #[arg(long)]
     pub hot: bool,

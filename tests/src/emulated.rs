@@ -86,10 +86,13 @@ pub fn run_frames(
         .filter_map(|output| {
             let base = match output.space {
                 Space::Arena => place.arena_address,
+                Space::Card => 0,
                 space => board.external(space)?.address?,
             };
             Some(Watch {
+                lane: output.lane,
                 step: output.step,
+                on_card: output.space == Space::Card,
                 address: base + output.offset as u32,
                 rows: 1,
                 row_bytes: output.bytes as u32,

@@ -7,7 +7,7 @@ use tilewright_board::Board;
 use tilewright_model::Data;
 use tilewright_planner::{Planned, Strategy};
 use tilewright_server::pipeline::{
-    Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
+    CardWish, Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
 };
 use tilewright_server::{
     Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, WorkerLimits, Workers,
@@ -35,6 +35,7 @@ pub struct Emulated {
     cancel: Cancel,
     teller: Teller,
     mode: Mode,
+    card_faults: Vec<CardWish>,
 }
 
 /// A plan, and what the emulated board did with it; nothing if the plan does not fit.
@@ -62,7 +63,25 @@ impl Emulated {
         let prepared = load::prepared(&on.quantised, &mut |p| teller.tell(&p), &cancel)?;
         let inputs = load::input(&prepared, input)?;
         let options = load::options(on, &board)?;
-        Ok(Self { board, prepared, inputs, options, dist, workers, cancel, teller, mode })
+        let card_faults = Vec::new();
+        Ok(Self {
+            board,
+            prepared,
+            inputs,
+            options,
+            dist,
+            workers,
+            cancel,
+            teller,
+            mode,
+            card_faults,
+        })
+    }
+
+    /// The same with these things going wrong with the card.
+    #[must_use]
+    pub fn with_card_faults(self, card_faults: &[CardWish]) -> Self {
+        Self { card_faults: card_faults.to_vec(), ..self }
     }
 
     /// Plans with `strategy` and runs the plan, if it fits.
@@ -70,7 +89,7 @@ impl Emulated {
     /// # Errors
     /// Whatever keeps the run from a result; a fault or a difference is a result.
     pub fn run(&mut self, strategy: Strategy) -> Result<Ran, Problem> {
-        let Self { board, prepared, inputs, options, dist, workers, cancel, teller, mode } = self;
+        let Self { board, prepared, inputs, options, dist, workers, cancel, teller, .. } = self;
         let mut tell = |p| teller.tell(&p);
         let model = &prepared.model;
         let planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
@@ -88,7 +107,8 @@ impl Emulated {
             worker: WorkerLimits { wall: LONGEST, ..limits.worker },
             instructions: limits.instructions,
             console_bytes: limits.console_bytes,
-            mode: *mode,
+            mode: self.mode,
+            card_faults: &self.card_faults,
         };
         let done = run_plan(&machine, board, model, &planned, inputs, &mut tell, cancel)?;
         teller.clear();
@@ -106,7 +126,8 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
             "Leave out `--mode sampled`.",
         ));
     }
-    let mut emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
+    let emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
+    let mut emulated = emulated.with_card_faults(&options.card_faults);
     let Ran { planned, done } = emulated.run(options.strategy.with_program())?;
     let used = Use::new(&emulated.board, &emulated.options, options.on.period);
     let Some(mut done) = done else {

@@ -2,14 +2,17 @@
 
 use tilewright_model::interpret::{Stop, never};
 use tilewright_model::{Data, Model, NodeId, RunError, int8};
-use tilewright_plan::{Instruction, Plan, Space};
+use tilewright_plan::{Instruction, Op, Plan, PlannedLayer, Role, Space, Span, View};
 
-/// Where the output of a layer can be read when a step of the core lane has ended.
+/// Where the output of a layer can be read when a step has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayerOutput {
     /// Layer (position in the plan's order).
     pub layer: u32,
-    /// The layer's last step in the core lane of the first program.
+    /// Lane of the first program with the layer's last step: the core's, or that of the engine which
+    /// moves the output out of SRAM.
+    pub lane: u8,
+    /// That step.
     pub step: u32,
     /// Index into the plan's tensors.
     pub tensor: u32,
@@ -25,9 +28,10 @@ pub struct LayerOutput {
 }
 
 impl LayerOutput {
-    /// The output's own bytes, from the bytes that lie where it does.
+    /// The output's own bytes, from the bytes that lie where it does, and perhaps behind it.
     #[must_use]
-    pub fn elements(&self, found: Vec<u8>) -> Vec<u8> {
+    pub fn elements(&self, mut found: Vec<u8>) -> Vec<u8> {
+        found.truncate(usize::try_from(self.bytes).unwrap_or(usize::MAX));
         let Some(([rows, columns, channels], [row_pitch, pixel_pitch])) = self.pitched else {
             return found;
         };
@@ -62,47 +66,83 @@ pub struct Mismatch {
     pub differing: u64,
 }
 
-/// Where each layer's output lies right after its last step. A layer without steps has none: what
-/// it would make others have made; nor has one whose output engines move to its place afterwards.
+/// Where each layer's output lies once all of it does: right after the layer's last step, or after the
+/// last copy that moves it out of SRAM. A layer without steps has none: what it would make others
+/// have made; nor has one of whose output engines move a part, or several engines do.
 #[must_use]
 pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
-    let program = plan.programs.iter().find(|program| !program.boot);
-    let Some(core) = program.and_then(|program| program.lanes.first()) else { return Vec::new() };
-    let mut last = vec![None; plan.layers.len()];
-    for (number, step) in (0u32..).zip(&core.steps) {
-        if let (Instruction::Compute { .. }, Some(slot)) =
-            (step.instruction, last.get_mut(usize::from(step.layer)))
-        {
-            *slot = Some(number);
-        }
-    }
-    let mut moved = vec![false; plan.layers.len()];
-    let engines = program.iter().flat_map(|program| program.lanes.iter().skip(1));
-    for step in engines.flat_map(|lane| &lane.steps) {
-        if let Instruction::Copy { destination, .. } = step.instruction {
-            let to = plan.spans.get(destination as usize).and_then(|span| span.space());
-            if let Some(moved) = moved.get_mut(usize::from(step.layer)) {
-                *moved |= to != Some(Space::Arena);
+    let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
+        return Vec::new();
+    };
+    let mut layers = vec![Made::default(); plan.layers.len()];
+    for (lane, steps) in (0u8..).zip(&program.lanes) {
+        for (number, step) in (0u32..).zip(&steps.steps) {
+            let Some(made) = layers.get_mut(usize::from(step.layer)) else { continue };
+            match step.instruction {
+                Instruction::Compute { op, first_view, .. } => {
+                    made.computed = Some(number);
+                    let operands = plan.operands(op, first_view);
+                    made.is_staged &= operands.is_some_and(|(op, views)| writes_sram(op, views));
+                }
+                Instruction::Copy { destination, .. } => {
+                    let to = plan.spans.get(destination as usize).and_then(Span::space);
+                    if let Some(to) = to.filter(|to| *to != Space::Arena) {
+                        let mut before = made.moved.iter();
+                        made.is_scattered |= before.any(|was| (was.0, was.2) != (lane, to));
+                        made.moved = Some((lane, number, to));
+                    }
+                }
+                Instruction::Mark(_) => {}
             }
         }
     }
-    (0u32..)
-        .zip(plan.layers.iter().zip(last))
-        .filter(|(number, _)| !moved[*number as usize])
-        .filter_map(|(number, (layer, step))| {
-            let index = *layer.writes.first()?;
-            let tensor = plan.tensors.get(index as usize)?;
-            Some(LayerOutput {
-                layer: number,
-                step: step?,
-                tensor: index,
-                space: tensor.space,
-                offset: tensor.offset,
-                bytes: tensor.extent(),
-                pitched: tensor.pitch.map(|pitch| (tensor.shape, pitch)),
-            })
+    let output = |(layer, (planned, made)): (u32, (&PlannedLayer, Made))| {
+        let index = *planned.writes.first()?;
+        let tensor = plan.tensors.get(index as usize)?;
+        let (lane, step) = match made.moved {
+            None => (0, made.computed?),
+            Some((lane, step, to)) => {
+                let is_whole = made.is_staged && !made.is_scattered && to == tensor.space;
+                (made.computed.is_some() && is_whole).then_some((lane, step))?
+            }
+        };
+        Some(LayerOutput {
+            layer,
+            lane,
+            step,
+            tensor: index,
+            space: tensor.space,
+            offset: tensor.offset,
+            bytes: tensor.extent(),
+            pitched: tensor.pitch.map(|pitch| (tensor.shape, pitch)),
         })
-        .collect()
+    };
+    (0u32..).zip(plan.layers.iter().zip(layers)).filter_map(output).collect()
+}
+
+/// The steps that make a layer's output.
+#[derive(Clone, Copy, Debug)]
+struct Made {
+    /// Its last compute step.
+    computed: Option<u32>,
+    /// Whether all compute steps leave what they make in SRAM.
+    is_staged: bool,
+    /// The last copy that moves some of it out of SRAM: lane, step and where to.
+    moved: Option<(u8, u32, Space)>,
+    /// Whether copies of several lanes or to several memories do.
+    is_scattered: bool,
+}
+
+impl Default for Made {
+    fn default() -> Self {
+        Self { computed: None, is_staged: true, moved: None, is_scattered: false }
+    }
+}
+
+fn writes_sram(op: &Op, views: &[View]) -> bool {
+    let roles = op.kernel().map_or(&[][..], |kernel| kernel.roles());
+    let mut outputs = roles.iter().zip(views).filter(|(role, _)| **role == Role::Output);
+    outputs.all(|(_, view)| view.space() == Some(Space::Arena))
 }
 
 /// What the reference interpreter gives.

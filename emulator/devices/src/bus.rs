@@ -23,6 +23,9 @@ use crate::sdmmc::{self, CardEvent, Sdmmc};
 use crate::timer::Timer;
 use crate::usart::Usart;
 
+/// Where the registers of the core's system control begin (DDI 0403E, B3.2).
+const SYSTEM_CONTROL: u32 = 0xe000_e000;
+
 /// No devices are modelled for a board.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the devices of board '{board}' are not modelled: it can be planned for, not emulated")]
@@ -409,9 +412,11 @@ impl Bus {
         self.core.scb.data_cache_on()
     }
 
-    /// Requests for maintenance of the data cache since the last call, in their order.
-    pub fn take_maintenance(&mut self) -> Vec<Maintenance> {
-        std::mem::take(&mut self.core.maintenance)
+    /// What a write of a register asks of the data cache; such a write does nothing else.
+    #[inline]
+    #[must_use]
+    pub fn maintenance(&self, address: u32, value: u32) -> Option<Maintenance> {
+        self.core.scb.maintenance(address.wrapping_sub(SYSTEM_CONTROL), value)
     }
 
     /// Bytes of an external memory that its controller lets the core address, of `bytes` that are

@@ -21,6 +21,13 @@ pub enum CardTrouble {
     Silent,
     /// After a write the card stays busy for so many nanoseconds more.
     Busy(u64),
+    /// A bit is wrong and nobody notices: for whoever holds the card's bytes.
+    Bit {
+        /// Its place in the byte, from the least.
+        bit: u8,
+        /// Whether it is wrong on the card from then on.
+        stays: bool,
+    },
 }
 
 /// A transfer with which something goes wrong: the one with this number, from 0 on, and each so many

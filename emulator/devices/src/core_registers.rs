@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use crate::access::{AccessError, Time, Write, earlier};
 use crate::chip::CoreIdentity;
 use crate::dwt::Dwt;
-use crate::maintenance::Maintenance;
 use crate::mpu::{self, Mpu};
 use crate::nvic::Nvic;
 use crate::scb::{Effect, Scb};
@@ -26,8 +25,6 @@ pub struct CoreRegisters {
     pub scb: Scb,
     /// Memory protection.
     pub mpu: Mpu,
-    /// Maintenance of the data cache that is not done yet.
-    pub maintenance: Vec<Maintenance>,
     systick: SysTick,
     dwt: Dwt,
     debug: [u32; 3],
@@ -42,7 +39,6 @@ impl CoreRegisters {
             nvic: Nvic::default(),
             scb: Scb::new(core, vectors),
             mpu: Mpu::default(),
-            maintenance: Vec::new(),
             systick: SysTick::default(),
             dwt: Dwt::new(core.locked_counter),
             debug: [0; 3],
@@ -119,10 +115,6 @@ impl CoreRegisters {
                     Effect::Unknown => false,
                     Effect::Reset => {
                         self.reset = true;
-                        true
-                    }
-                    Effect::Cache(maintenance) => {
-                        self.maintenance.push(maintenance);
                         true
                     }
                     Effect::Trace(on) => {

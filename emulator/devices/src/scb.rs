@@ -46,8 +46,6 @@ pub enum Effect {
     Reset,
     /// DEMCR.TRCENA has this value.
     Trace(bool),
-    /// Lines of the data cache.
-    Cache(Maintenance),
 }
 
 /// The registers, at offsets from 0xE000E000.
@@ -136,6 +134,12 @@ impl Scb {
         })
     }
 
+    /// What a write to a register asks of the data cache; nothing if there is none, or if the register
+    /// is for something else.
+    pub const fn maintenance(&self, offset: u32, value: u32) -> Option<Maintenance> {
+        if self.core.caches { Maintenance::of(offset, value) } else { None }
+    }
+
     /// Writes a register.
     pub fn write(&mut self, offset: u32, write: Write, nvic: &mut Nvic) -> Effect {
         let value = write.over(self.get(offset));
@@ -179,9 +183,8 @@ impl Scb {
                 self.registers.insert(DEMCR, value);
                 return Effect::Trace(value & 1 << 24 != 0);
             }
-            0xf50..=0xf78 => {
-                return Maintenance::of(offset, write.value).map_or(Effect::None, Effect::Cache);
-            }
+            // Whoever holds the cache asks for it: `maintenance`.
+            0xf50..=0xf78 => {}
             0x008 | SCR..=0xd3c | CSSELR | CPACR | 0xdf0..=0xdf8 => {
                 self.registers.insert(offset, value);
             }

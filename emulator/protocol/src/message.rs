@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault, LayerProfile};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,12 +51,15 @@ impl std::str::FromStr for Mode {
     }
 }
 
-/// A place to read when a step of the core lane has ended: `rows` runs of `row_bytes` from
-/// `address` on, `pitch` apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A place to read when a step has ended: `rows` runs of `row_bytes` from `address` on, `pitch` apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Step of the core lane.
+    /// Lane of the step: 0 is the core's.
+    pub lane: u8,
+    /// The step in its lane: a compute step or a copy.
     pub step: u32,
+    /// Whether the place is on the card, and `address` counts from its first byte.
+    pub on_card: bool,
     /// Address of the first byte.
     pub address: u32,
     /// Number of runs.
@@ -81,10 +84,13 @@ pub enum CardProblem {
         /// How many.
         ns: u64,
     },
-    /// A bit of the card turns over before the transfer, and nobody notices.
-    Flip {
-        /// Its byte, counted from the card's first.
-        byte: u64,
+    /// A bit in the middle of what a read brings is wrong, this time, and nobody notices.
+    Garbled {
+        /// Its place in the byte, from the least.
+        bit: u8,
+    },
+    /// A bit in the middle of what is read, or was written, turns over on the card, and nobody notices.
+    Turned {
         /// Its place in the byte, from the least.
         bit: u8,
     },
@@ -95,7 +101,7 @@ pub enum CardProblem {
 pub struct CardFault {
     /// Its number since reset: reads and writes of sectors from 0 on, tries included.
     pub transfer: u64,
-    /// How many transfers later it goes wrong again; 0: never. Bits turn over once.
+    /// How many transfers later it goes wrong again; 0: never.
     pub every: u64,
     /// What goes wrong.
     pub problem: CardProblem,

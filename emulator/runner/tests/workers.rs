@@ -119,7 +119,7 @@ fn finish() -> Finish {
 }
 
 fn job() -> Job {
-    let watch = Watch { step: 3, address: 0, rows: 1, row_bytes: 4, pitch: 4 };
+    let watch = Watch { step: 3, address: 0, rows: 1, row_bytes: 4, pitch: 4, ..Watch::default() };
     Job {
         board: "any".into(),
         elf: vec![1, 2, 3, 4],

@@ -2,6 +2,7 @@
 //! function from values to values; progress is told by callback and every part can be cancelled.
 
 mod bounds;
+mod card;
 mod emulate;
 mod files;
 mod package;
@@ -14,6 +15,7 @@ mod verified;
 pub mod zoo;
 
 pub use bounds::Bounds;
+pub use card::{CardTrouble, CardWish};
 pub(crate) use emulate::capitalised;
 pub use emulate::{Machine, bytes_of, run_image};
 pub use files::export;

@@ -1,20 +1,23 @@
 //! What is read from the emulated memory while a plan image runs: outputs, and on request the
 //! output of every layer.
 
+mod made;
+
 use std::ops::Range;
 
 use tilewright_board::Board;
 use tilewright_plan::image::LaneRecord;
-use tilewright_plan::{Instruction, PlanImage, Role, Space, Step, View};
+use tilewright_plan::{PlanImage, Space, View};
 use tilewright_protocol::Watch;
 
 use crate::problem::{Blame, Problem};
+use made::Made;
 
 /// Most bytes that all watches of a job may give.
 pub const WATCHED_LIMIT: u64 = 64 << 20;
 
-/// A layer's output: the bytes from the first to the last that its steps write, read when its
-/// last step has ended.
+/// A layer's output: the bytes from the first to the last that its steps write, or that engines move
+/// out of SRAM behind them, read when the last of these has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchedLayer {
     /// Position in the plan's order.
@@ -54,7 +57,8 @@ impl Watches {
             .iter()
             .find(|entry| entry.kind == 0)
             .ok_or_else(|| bad("The plan image has no program."))?;
-        let core = image.entry_lanes(entry).first();
+        let lanes = image.entry_lanes(entry);
+        let core = lanes.first();
         let core = core.ok_or_else(|| bad("The program of the plan image has no lane."))?;
         let last = image
             .lane_steps(core)
@@ -64,14 +68,16 @@ impl Watches {
         for output in image.entry_outputs(entry) {
             let first = this.watches.len();
             if let Some(view) = image.view(output.view) {
-                let base = base(board, &view)
+                let base = view.space().filter(|space| space.is_writable());
+                let base = base
+                    .and_then(|space| base(board, space))
                     .ok_or_else(|| bad("An output lies where the core cannot read it."))?;
                 this.watches.extend(runs_of(&view, base, last as u32));
             }
             this.outputs.push(first..this.watches.len());
         }
         if with_layers {
-            this.add_layers(image, board, core)?;
+            this.add_layers(image, board, lanes)?;
         }
         Ok(this)
     }
@@ -80,37 +86,12 @@ impl Watches {
         &mut self,
         image: &PlanImage<'_>,
         board: &Board,
-        core: &LaneRecord,
+        lanes: &[LaneRecord],
     ) -> Result<(), Problem> {
-        let mut layers: Vec<Option<(u32, View, Range<u64>)>> = vec![None; image.layers().len()];
-        for (number, record) in (0u32..).zip(image.lane_steps(core)) {
-            let Some(Step {
-                instruction: Instruction::Compute { op, first_view, .. }, layer, ..
-            }) = Step::from_record(&record)
-            else {
-                continue;
-            };
-            let Some(slot) = layers.get_mut(usize::from(layer)) else { continue };
-            let Some((kernel, views)) =
-                image.op(op).and_then(|op| Some((op.kernel()?, image.operands(op, first_view)?)))
-            else {
-                continue;
-            };
-            let output =
-                kernel.roles().iter().zip(&*views).find(|(role, _)| **role == Role::Output);
-            let Some((_, view)) = output else { continue };
-            let range = u64::from(view.offset)..u64::from(view.offset) + view.extent();
-            *slot = Some(match slot.take() {
-                Some((_, first, seen)) if first.space == view.space => {
-                    (number, first, seen.start.min(range.start)..seen.end.max(range.end))
-                }
-                _ => (number, *view, range),
-            });
-        }
         let mut total = 0;
-        for (layer, slot) in (0u32..).zip(layers) {
-            let Some((step, view, range)) = slot else { continue };
-            let Some(base) = base(board, &view) else { continue };
+        for (layer, made) in (0u32..).zip(made::outputs(image, lanes)) {
+            let Some(Made { lane, step, space, range }) = made else { continue };
+            let Some(base) = base(board, space) else { continue };
             let bytes = range.end - range.start;
             total += bytes;
             let start = u32::try_from(u64::from(base) + range.start);
@@ -127,18 +108,21 @@ impl Watches {
                 ));
             }
             self.layers.push(WatchedLayer { layer, watch: self.watches.len() });
-            self.watches.push(Watch { step, address, rows: 1, row_bytes, pitch: row_bytes });
+            let on_card = space == Space::Card;
+            let pitch = row_bytes;
+            self.watches.push(Watch { lane, step, on_card, address, rows: 1, row_bytes, pitch });
         }
         Ok(())
     }
 }
 
-/// Address at which a view's space starts on the board.
-fn base(board: &Board, view: &View) -> Option<u32> {
-    match view.space()? {
+/// Address at which a space starts on the board; bytes of a card count from its first.
+fn base(board: &Board, space: Space) -> Option<u32> {
+    match space {
         Space::Arena => board.firmware.as_ref().map(|firmware| firmware.arena_address),
         Space::ExternalRam => board.external(Space::ExternalRam)?.address,
-        Space::Weights | Space::Constants | Space::ExternalFlash | Space::Card => None,
+        Space::Card => Some(0),
+        Space::Weights | Space::Constants | Space::ExternalFlash => None,
     }
 }
 
@@ -146,10 +130,14 @@ fn base(board: &Board, view: &View) -> Option<u32> {
 /// proved that they lie inside their space.
 fn runs_of(view: &View, base: u32, step: u32) -> Vec<Watch> {
     let at = |offset: u32| base.saturating_add(view.offset).saturating_add(offset);
+    let watch = |address, rows, row_bytes, pitch| {
+        let core = Watch::default();
+        Watch { step, address, rows, row_bytes, pitch, ..core }
+    };
     let (h, w) = (u32::from(view.h), u32::from(view.w));
     if view.is_contiguous() {
         let bytes = h * w * view.c;
-        return vec![Watch { step, address: at(0), rows: 1, row_bytes: bytes, pitch: bytes }];
+        return vec![watch(at(0), 1, bytes, bytes)];
     }
     let ring = u32::from(view.ring_rows).max(1);
     (0..h)
@@ -157,9 +145,9 @@ fn runs_of(view: &View, base: u32, step: u32) -> Vec<Watch> {
             let address = at(((row + u32::from(view.first_row)) % ring) * view.row_pitch);
             if view.column_pitch == view.c {
                 let row_bytes = w * view.c;
-                Watch { step, address, rows: 1, row_bytes, pitch: row_bytes }
+                watch(address, 1, row_bytes, row_bytes)
             } else {
-                Watch { step, address, rows: w, row_bytes: view.c, pitch: view.column_pitch }
+                watch(address, w, view.c, view.column_pitch)
             }
         })
         .collect()

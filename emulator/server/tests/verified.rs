@@ -98,6 +98,7 @@ fn walk(
     let machine = Machine {
         mode: Mode::Full,
         card: None,
+        card_faults: &[],
         executor: &Parrot { by_step },
         dist: &Dist::at(folder.path()),
         worker: WorkerLimits { wall, ..config.worker },

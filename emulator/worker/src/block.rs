@@ -79,7 +79,11 @@ fn due(uc: &mut Engine<'_>) {
 /// The cost of a block, worked out when it is seen for the first time. Code outside of flash can
 /// change, so it is decoded each time.
 fn cost(uc: &mut Engine<'_>, address: u32, size: u32) -> (Option<usize>, BlockCost) {
-    let core = uc.get_data().core;
+    let Machine { table, core, .. } = uc.get_data();
+    let (index, core) = (table.index(address), *core);
+    if let Some(kept) = index.and_then(|index| table.kept(index, size)) {
+        return (index, kept);
+    }
     let bytes = uc.mem_read_as_vec(u64::from(address), size.min(MAX_BLOCK) as usize);
     let mut cost = block_cost(core, &bytes.unwrap_or_default());
     let machine = uc.get_data_mut();
@@ -89,10 +93,7 @@ fn cost(uc: &mut Engine<'_>, address: u32, size: u32) -> (Option<usize>, BlockCo
     if machine.firmware.mark == Some(address) || (sampling.is_some() && is_sampled) {
         cost.flags = cost.flags.with(Flags::MARKED);
     }
-    let index = machine.table.index(address);
-    if let Some(index) = index
-        && machine.table.seen(index, size).is_none()
-    {
+    if let Some(index) = index {
         machine.table.insert(index, address, size, cost);
     }
     (index, cost)

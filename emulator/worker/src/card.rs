@@ -16,14 +16,6 @@ use crate::machine::Machine;
 /// Bytes of a sector.
 const SECTOR: usize = 512;
 
-/// A bit of the card that turns over before a transfer.
-#[derive(Clone, Copy, Debug)]
-struct Flip {
-    transfer: u64,
-    byte: u64,
-    bit: u8,
-}
-
 /// A transfer under way.
 #[derive(Debug)]
 struct Moving {
@@ -38,7 +30,8 @@ pub struct Card {
     image: Vec<u8>,
     /// Sectors that were written since.
     written: BTreeMap<u32, Vec<u8>>,
-    flips: Vec<Flip>,
+    /// Transfers that bring a wrong bit.
+    wrong: Vec<CardFault>,
     moving: Option<Moving>,
     /// Bytes that were moved since reset.
     pub moved: u64,
@@ -51,67 +44,103 @@ impl Card {
     /// If its class is not known.
     pub fn insert(job: &CardJob, bus: &mut Bus) -> Result<Self, CardError> {
         let Class { read, write, .. } = tilewright_board::find_card(&job.class)?;
-        let faults = job.faults.iter().filter_map(|fault| {
+        let fault = |fault: &tilewright_protocol::CardFault| {
             let trouble = match fault.problem {
                 CardProblem::Removed => CardTrouble::Removed,
                 CardProblem::Checksum => CardTrouble::Checksum,
                 CardProblem::Silent => CardTrouble::Silent,
                 CardProblem::Busy { ns } => CardTrouble::Busy(ns),
-                CardProblem::Flip { .. } => return None,
+                CardProblem::Garbled { bit } => CardTrouble::Bit { bit, stays: false },
+                CardProblem::Turned { bit } => CardTrouble::Bit { bit, stays: true },
             };
-            Some(CardFault { transfer: fault.transfer, every: fault.every, trouble })
-        });
-        let flips = job.faults.iter().filter_map(|fault| match fault.problem {
-            CardProblem::Flip { byte, bit } => Some(Flip { transfer: fault.transfer, byte, bit }),
-            _ => None,
-        });
+            CardFault { transfer: fault.transfer, every: fault.every, trouble }
+        };
+        let is_bit = |fault: &CardFault| matches!(fault.trouble, CardTrouble::Bit { .. });
+        let (wrong, faults) = job.faults.iter().map(fault).partition(is_bit);
         let curve = |curve: &tilewright_board::Curve| (curve.fixed_ns, curve.bytes_per_second);
-        bus.insert_card(SdCard::new(job.bytes, curve(&read), curve(&write), faults.collect()));
+        bus.insert_card(SdCard::new(job.bytes, curve(&read), curve(&write), faults));
         let image = job.image.clone();
-        Ok(Self { image, flips: flips.collect(), ..Self::default() })
+        Ok(Self { image, wrong, ..Self::default() })
+    }
+
+    /// What the image holds of a sector: all of it, less at the image's end, nothing behind.
+    fn stored(&self, number: u32) -> &[u8] {
+        let start = (number as usize).saturating_mul(SECTOR).min(self.image.len());
+        let end = start.saturating_add(SECTOR).min(self.image.len());
+        self.image.get(start..end).unwrap_or(&[])
+    }
+
+    /// What it holds from a byte on; false if these are more than it can hold.
+    pub fn look(&self, start: u32, to: &mut [u8]) -> bool {
+        let inside = start as usize % SECTOR;
+        let held = self.sectors(start / SECTOR as u32, inside.saturating_add(to.len()));
+        let found = held.get(inside..inside + to.len());
+        found.map(|found| to.copy_from_slice(found)).is_some()
     }
 
     fn sector(&self, number: u32) -> Vec<u8> {
-        if let Some(sector) = self.written.get(&number) {
-            return sector.clone();
-        }
-        let start = (number as usize).saturating_mul(SECTOR).min(self.image.len());
-        let end = start.saturating_add(SECTOR).min(self.image.len());
-        let mut sector = self.image.get(start..end).unwrap_or(&[]).to_vec();
-        sector.resize(SECTOR, 0);
-        sector
+        self.sectors(number, SECTOR)
     }
 
-    /// Turns over the bits that are due before a transfer.
-    fn flip(&mut self, transfer: u64) {
-        let due: Vec<Flip> =
-            self.flips.iter().copied().filter(|flip| flip.transfer == transfer).collect();
-        for Flip { byte, bit, .. } in due {
-            let number = u32::try_from(byte / SECTOR as u64).unwrap_or(u32::MAX);
-            let mut sector = self.sector(number);
-            if let Some(byte) = sector.get_mut((byte % SECTOR as u64) as usize) {
-                *byte ^= 1 << (bit & 7);
-            }
-            self.written.insert(number, sector);
+    /// The bit that is wrong in a transfer, and whether it is on the card.
+    fn wrong(&self, transfer: u64) -> Option<(u8, bool)> {
+        let hits = |fault: &&CardFault| fault.hits(transfer);
+        match self.wrong.iter().find(hits)?.trouble {
+            CardTrouble::Bit { bit, stays } => Some((1 << (bit & 7), stays)),
+            _ => None,
         }
     }
 
-    fn read(&self, what: &CardBytes, bytes: u32) -> Vec<u8> {
+    /// Turns over a bit of a sector.
+    fn turn(&mut self, sector: u32, place: usize, mask: u8) {
+        let number = sector.saturating_add((place / SECTOR) as u32);
+        let mut held = self.sector(number);
+        if let Some(byte) = held.get_mut(place % SECTOR) {
+            *byte ^= mask;
+        }
+        self.written.insert(number, held);
+    }
+
+    fn read(&mut self, what: &CardBytes, bytes: u32) -> Vec<u8> {
         let mut read = match what {
             CardBytes::Register(register) => register.clone(),
-            CardBytes::Sectors(first, _) => {
-                let count = bytes.div_ceil(SECTOR as u32);
-                (0..count).flat_map(|n| self.sector(first.saturating_add(n))).collect()
+            CardBytes::Sectors(first, transfer) => {
+                let middle = bytes as usize / 2;
+                let wrong = self.wrong(*transfer);
+                if let Some((mask, true)) = wrong {
+                    self.turn(*first, middle, mask);
+                }
+                let mut read = self.sectors(*first, bytes as usize);
+                if let (Some((mask, false)), Some(byte)) = (wrong, read.get_mut(middle)) {
+                    *byte ^= mask;
+                }
+                read
             }
         };
         read.resize(bytes as usize, 0);
         read
     }
 
+    /// So many bytes from a sector on.
+    fn sectors(&self, first: u32, bytes: usize) -> Vec<u8> {
+        let mut read = Vec::with_capacity(bytes.next_multiple_of(SECTOR));
+        let numbers = (0..).map(|n| first.saturating_add(n));
+        for number in numbers.take(bytes.div_ceil(SECTOR)) {
+            let end = read.len() + SECTOR;
+            let written = self.written.get(&number);
+            read.extend_from_slice(written.map_or_else(|| self.stored(number), Vec::as_slice));
+            read.resize(end, 0);
+        }
+        read
+    }
+
     fn write(&mut self, what: &CardBytes, bytes: &[u8]) {
-        let CardBytes::Sectors(first, _) = what else { return };
+        let CardBytes::Sectors(first, transfer) = what else { return };
         for (number, sector) in (*first..).zip(bytes.chunks(SECTOR)) {
             self.written.insert(number, sector.to_vec());
+        }
+        if let Some((mask, true)) = self.wrong(*transfer) {
+            self.turn(*first, bytes.len() / 2, mask);
         }
     }
 }
@@ -128,9 +157,6 @@ pub fn serve(machine: &mut Machine) {
 }
 
 fn begin(machine: &mut Machine, this: &CardMove) {
-    if let CardBytes::Sectors(_, transfer) = this.what {
-        machine.card.flip(transfer);
-    }
     let Some(by) = machine.bus.card_stream(this.write, this.bytes) else {
         return machine.bus.card_starves();
     };

@@ -2,9 +2,8 @@
 //! ends. In between the destination holds none of them, so that whoever reads it too early is seen;
 //! source and destination must not change, and their lines must have been maintained.
 
-use std::collections::BTreeMap;
-
 use tilewright_board::{Access, Board, Memory, MemoryKind};
+use tilewright_cores::DataCache;
 use tilewright_devices::{DmaEvent, Line, Maintenance, Move, Operation, Time};
 use tilewright_plan::Hertz;
 use tilewright_report::FaultKind;
@@ -23,29 +22,69 @@ struct Moving {
     end: u64,
 }
 
-/// What was asked for of a line since a transfer used it last.
-#[derive(Clone, Copy, Debug, Default)]
-struct Maintained {
-    clean: bool,
-    invalid: bool,
+/// A line that was cleaned, or invalidated, since a transfer used it last.
+const CLEAN: u8 = 1;
+const INVALID: u8 = 2;
+
+/// The lines of a memory that may be cached, and what was asked for of each.
+#[derive(Debug)]
+struct Lines {
+    address: u32,
+    maintained: Vec<u8>,
 }
 
 /// Transfers from memory to memory.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Transfers {
     moving: Vec<Moving>,
-    lines: BTreeMap<u32, Maintained>,
+    lines: Vec<Lines>,
+    line_bytes: u32,
     /// Bytes that were moved since reset.
     pub moved: u64,
 }
 
 impl Transfers {
+    /// Of a board with this data cache, if it has one.
+    pub fn new(board: &Board, cache: Option<&DataCache>) -> Self {
+        let line_bytes = cache.map_or(1, DataCache::line_bytes);
+        let is_cached = |memory: &&Memory| {
+            cache.is_some() && matches!(memory.kind, MemoryKind::Sram | MemoryKind::Sdram)
+        };
+        let lines = board.memory.iter().filter(is_cached).filter_map(|memory| {
+            let count = memory.bytes.0.div_ceil(line_bytes.into());
+            Some(Lines { address: memory.address?, maintained: vec![0; count as usize] })
+        });
+        Self { moving: Vec::new(), lines: lines.collect(), line_bytes, moved: 0 }
+    }
+
     /// Notes maintenance of the data cache by address.
-    pub fn maintained(&mut self, maintenance: &Maintenance, line_bytes: u32) {
+    pub fn maintained(&mut self, maintenance: &Maintenance) {
         let Line::Of(address) = maintenance.line else { return };
-        let line = self.lines.entry(address & !(line_bytes - 1)).or_default();
-        line.clean |= maintenance.operation != Operation::Invalidate;
-        line.invalid |= maintenance.operation != Operation::Clean;
+        let what = match maintenance.operation {
+            Operation::Invalidate => INVALID,
+            Operation::Clean => CLEAN,
+            Operation::CleanAndInvalidate => CLEAN | INVALID,
+        };
+        let bytes = self.line_bytes;
+        for lines in &mut self.lines {
+            let line = address.checked_sub(lines.address).map(|offset| (offset / bytes) as usize);
+            if let Some(line) = line.and_then(|line| lines.maintained.get_mut(line)) {
+                *line |= what;
+            }
+        }
+    }
+
+    /// What was asked for of the lines that hold bytes from an address on, and the first line's
+    /// address; nothing if they are not cached.
+    fn lines(&mut self, start: u32, bytes: u32) -> Option<(u32, &mut [u8])> {
+        let line_bytes = self.line_bytes;
+        self.lines.iter_mut().find_map(|lines| {
+            let offset = start.checked_sub(lines.address)?;
+            let first = offset / line_bytes;
+            let end = offset.checked_add(bytes)?.div_ceil(line_bytes);
+            let found = lines.maintained.get_mut(first as usize..end as usize)?;
+            Some((lines.address + first * line_bytes, found))
+        })
     }
 }
 
@@ -157,23 +196,15 @@ pub fn settle(machine: &mut Machine) {
 /// Ends the run if lines that the core may hold were not cleaned before DMA reads them, or not
 /// invalidated before it writes them: bytes from each address on, and whether it writes them.
 pub fn check_lines(machine: &mut Machine, sides: &[(u32, bool)], bytes: u32, stream: usize) {
-    let Some(cache) = machine.data_cache.as_ref().filter(|_| machine.data_cache_on) else { return };
-    let line = cache.line_bytes();
+    if machine.data_cache.is_none() || !machine.data_cache_on {
+        return;
+    }
+    let line_bytes = machine.transfers.line_bytes;
     for &(start, writes) in sides {
-        let is_cached = memory_at(&machine.board, start)
-            .is_some_and(|memory| matches!(memory.kind, MemoryKind::Sram | MemoryKind::Sdram));
-        if !is_cached {
-            continue;
-        }
-        let end = u64::from(start) + u64::from(bytes);
-        let mut address = start & !(line - 1);
-        while u64::from(address) < end {
-            let maintained = machine.transfers.lines.get(&address).copied().unwrap_or_default();
-            if if writes { maintained.invalid } else { maintained.clean } {
-                let Some(next) = address.checked_add(line) else { break };
-                address = next;
-                continue;
-            }
+        let Some((first, lines)) = machine.transfers.lines(start, bytes) else { continue };
+        let wanted = if writes { INVALID } else { CLEAN };
+        if let Some(place) = lines.iter().position(|line| line & wanted == 0) {
+            let address = first + place as u32 * line_bytes;
             let what = if writes { "invalidated" } else { "cleaned" };
             let message = format!(
                 "the line of the data cache at 0x{address:08x} was not {what} before DMA2 stream \
@@ -184,14 +215,11 @@ pub fn check_lines(machine: &mut Machine, sides: &[(u32, bool)], bytes: u32, str
         }
     }
     // The next transfer of these lines needs its own maintenance; pieces share lines at their ends.
-    let inner = |start: u32| {
-        let first = start.next_multiple_of(line);
-        first..(start.saturating_add(bytes) & !(line - 1)).max(first)
-    };
-    for range in sides.iter().map(|(start, _)| inner(*start)) {
-        let used: Vec<u32> = machine.transfers.lines.range(range).map(|(line, _)| *line).collect();
-        for line in used {
-            machine.transfers.lines.remove(&line);
+    for &(start, _) in sides {
+        let first = start.next_multiple_of(line_bytes);
+        let end = start.saturating_add(bytes) / line_bytes * line_bytes;
+        if let Some((_, lines)) = machine.transfers.lines(first, end.saturating_sub(first)) {
+            lines.fill(0);
         }
     }
 }

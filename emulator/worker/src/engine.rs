@@ -281,6 +281,10 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
     let write = move |uc: &mut Engine<'_>, offset: u64, size: usize, value: u64| {
         let address = start.wrapping_add(offset as u32);
         let machine = uc.get_data_mut();
+        // There are millions of these, which no device but the cache sees.
+        if let Some(maintenance) = machine.bus.maintenance(address, value as u32) {
+            return external::maintain(machine, maintenance);
+        }
         machine.deadline = 0;
         machine.registers_changed = true;
         let Some(size) = Size::from_bytes(size) else { return };
@@ -288,7 +292,6 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
             let message = format!("write: {error}");
             machine.core_fault(FaultKind::UnmappedAccess, status::IMPRECISE, message);
         }
-        external::maintain(machine);
         dma::serve(machine);
         card::serve(machine);
     };

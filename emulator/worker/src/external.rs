@@ -4,7 +4,7 @@
 
 use tilewright_board::{Access, Board, Memory, MemoryKind, Timing};
 use tilewright_cores::DataCache;
-use tilewright_devices::{Attributes, Bus, Caching, Line, Operation};
+use tilewright_devices::{Attributes, Bus, Caching, Line, Maintenance, Operation};
 use tilewright_plan::Hertz;
 use tilewright_report::FaultKind;
 
@@ -237,27 +237,25 @@ pub fn write(machine: &mut Machine, index: usize, offset: u64, size: usize, valu
     }
 }
 
-/// Does the maintenance of the data cache that firmware asked for.
-pub fn maintain(machine: &mut Machine) {
-    for maintenance in machine.bus.take_maintenance() {
-        let Some(cache) = machine.data_cache.as_mut() else { continue };
-        machine.transfers.maintained(&maintenance, cache.line_bytes());
-        let address = match maintenance.line {
-            Line::Of(address) => Some(address),
-            Line::SetAndWay(place) => cache.line_in(place),
-        };
-        let Some(address) = address else { continue };
-        let (clean, forget) = match maintenance.operation {
-            Operation::Invalidate => (false, true),
-            Operation::Clean => (true, false),
-            Operation::CleanAndInvalidate => (true, true),
-        };
-        let written = clean && cache.clean(address);
-        if forget {
-            cache.invalidate(address);
-        }
-        if written {
-            write_back(machine, address);
-        }
+/// Does maintenance of the data cache that firmware asks for.
+pub fn maintain(machine: &mut Machine, maintenance: Maintenance) {
+    let Some(cache) = machine.data_cache.as_mut() else { return };
+    machine.transfers.maintained(&maintenance);
+    let address = match maintenance.line {
+        Line::Of(address) => Some(address),
+        Line::SetAndWay(place) => cache.line_in(place),
+    };
+    let Some(address) = address else { return };
+    let (clean, forget) = match maintenance.operation {
+        Operation::Invalidate => (false, true),
+        Operation::Clean => (true, false),
+        Operation::CleanAndInvalidate => (true, true),
+    };
+    let written = clean && cache.clean(address);
+    if forget {
+        cache.invalidate(address);
+    }
+    if written {
+        write_back(machine, address);
     }
 }

@@ -119,14 +119,15 @@ impl Machine {
         let table = Table::new(start, bytes, tilewright_cores::branches(core));
         let Steps { lanes, kinds } = Steps::of(&board, &firmware);
         let marks = Marks::new(lanes, job.watches.clone());
+        let data_cache = external::data_cache(&board);
         Ok(Self {
             core,
             bus,
             memories: Memories::default(),
             external: external::memories(&board),
-            transfers: Transfers::default(),
+            transfers: Transfers::new(&board, data_cache.as_ref()),
             card: Card::default(),
-            data_cache: external::data_cache(&board),
+            data_cache,
             data_cache_on: false,
             registers_changed: true,
             table,

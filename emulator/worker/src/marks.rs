@@ -8,6 +8,7 @@ use tilewright_report::Counts;
 use unicorn_engine::RegisterARM;
 
 use crate::account::{Bucket, between, sum};
+use crate::card::Card;
 use crate::machine::Machine;
 use crate::memory::Memories;
 use crate::registers::{self, Engine};
@@ -197,17 +198,17 @@ fn step_ends(uc: &mut Engine<'_>, step: u32) {
         }));
         machine.marks.slept = slept;
     }
-    let watches: Vec<(usize, Watch)> = machine
-        .marks
-        .watches
-        .iter()
-        .copied()
-        .enumerate()
-        .filter(|(_, watch)| watch.step == step)
-        .collect();
-    for (index, watch) in watches {
-        let bytes = watched(&machine.memories, &watch);
-        machine.say(Response::Watched { watch: index as u32, bytes });
+    watch(machine, 0, step);
+}
+
+/// Reads the places that are watched for a step that ended.
+fn watch(machine: &mut Machine, lane: u8, step: u32) {
+    let watches = machine.marks.watches.iter().copied().zip(0u32..);
+    let due = watches.filter(|(watch, _)| (watch.lane, watch.step) == (lane, step));
+    let due: Vec<(Watch, u32)> = due.collect();
+    for (this, watch) in due {
+        let bytes = watched(&machine.memories, &machine.card, &this);
+        machine.say(Response::Watched { watch, bytes });
     }
 }
 
@@ -229,6 +230,7 @@ fn copy_ends(machine: &mut Machine, value: u32) {
         end: machine.account.cycles - origin,
         bytes: moved(machine, lane) - before,
     }));
+    watch(machine, lane, step);
 }
 
 /// Bytes that the engine of a lane has moved since reset.
@@ -240,7 +242,7 @@ fn moved(machine: &Machine, lane: u8) -> u64 {
 }
 
 /// The bytes of a watched place; those that cannot be read are missing at the end.
-fn watched(memories: &Memories, watch: &Watch) -> Vec<u8> {
+fn watched(memories: &Memories, card: &Card, watch: &Watch) -> Vec<u8> {
     let mut bytes = Vec::new();
     if u64::from(watch.rows) * u64::from(watch.row_bytes) > MAX_WATCH {
         return bytes;
@@ -252,7 +254,10 @@ fn watched(memories: &Memories, watch: &Watch) -> Vec<u8> {
         };
         let had = bytes.len();
         bytes.resize(had + watch.row_bytes as usize, 0);
-        if !memories.read(address, &mut bytes[had..]) {
+        let place = &mut bytes[had..];
+        let is_there =
+            if watch.on_card { card.look(address, place) } else { memories.read(address, place) };
+        if !is_there {
             bytes.truncate(had);
             break;
         }

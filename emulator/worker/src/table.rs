@@ -71,6 +71,13 @@ impl Table {
         (u32::from(entry.size) == size).then_some(entry.flags)
     }
 
+    /// The cost of a block, if this very block was seen before.
+    pub fn kept(&self, index: usize, size: u32) -> Option<BlockCost> {
+        let Entry { instructions, cycles, flags, .. } = *self.entries.get(index)?;
+        let cost = BlockCost { instructions, cycles, flags };
+        self.seen(index, size).map(|_| cost)
+    }
+
     /// Keeps the cost of a block. `address` and `size` are its own.
     pub fn insert(&mut self, index: usize, address: u32, size: u32, cost: BlockCost) {
         if let Some(entry) = self.entries.get_mut(index) {

@@ -157,6 +157,7 @@ fn machine(shared: &Shared, mode: Mode) -> Machine<'_> {
     let config = shared.config();
     Machine {
         card: None,
+        card_faults: &[],
         executor: shared.executor().as_ref(),
         dist: shared.dist(),
         worker: config.worker,

@@ -4,8 +4,9 @@ use tilewright_board::{Board, Card};
 use tilewright_image::input_frame;
 use tilewright_model::Data;
 use tilewright_plan::Space;
-use tilewright_protocol::{CardJob, Job, Limits, Mode, Response};
+use tilewright_protocol::{Job, Limits, Mode, Response};
 
+use super::card::{CardWish, card};
 use super::package::Package;
 use super::plan_file::{PlanFile, inputs};
 use crate::dist::Dist;
@@ -34,6 +35,8 @@ pub struct Machine<'m> {
     pub mode: Mode,
     /// The class of the card in the board's slot; nothing: the one that goes with the board.
     pub card: Option<&'m Card>,
+    /// What goes wrong with it.
+    pub card_faults: &'m [CardWish],
 }
 
 /// Bytes of int8 inputs, one behind the other: the payload of a frame.
@@ -96,7 +99,7 @@ pub fn run_image(
         board: board.id.clone(),
         elf,
         external_flash: file.external_flash().to_vec(),
-        card: card(machine, board, file),
+        card: card(machine, board, file, image.space_bytes(Space::Card))?,
         frames: vec![frame],
         mode: machine.mode,
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
@@ -124,21 +127,6 @@ pub fn run_image(
     let result = result_of(&image, board, machine.mode, &watches, &outcome);
     let layers = with_layers.then(|| layer_bytes(&watches, &outcome));
     Ok(Done { result, layers, package })
-}
-
-/// The card that an image runs with; nothing if it uses none.
-fn card(machine: &Machine<'_>, board: &Board, file: &PlanFile) -> Option<CardJob> {
-    if file.card().is_empty() {
-        return None;
-    }
-    let slot = board.slot.as_ref()?;
-    let class = machine.card.cloned().or_else(|| tilewright_board::find_card(&slot.card).ok())?;
-    Some(CardJob {
-        class: class.id,
-        image: file.card().to_vec(),
-        bytes: class.bytes.0,
-        faults: Vec::new(),
-    })
 }
 
 const SMALLER: &str = "Give a smaller input.";
