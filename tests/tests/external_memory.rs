@@ -91,7 +91,14 @@ fn run(tables: &Tables, base: u32, external_flash: Vec<u8>) -> RunOutcome {
         frames: vec![input_frame(&input_bytes()).unwrap()],
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
-        watches: vec![Watch { step, address, rows: 1, row_bytes: BYTES, pitch: BYTES, ..Watch::default() }],
+        watches: vec![Watch {
+            step,
+            address,
+            rows: 1,
+            row_bytes: BYTES,
+            pitch: BYTES,
+            ..Watch::default()
+        }],
     };
     emulated::run_job(job).unwrap()
 }

@@ -68,8 +68,8 @@ impl Watches {
         for output in image.entry_outputs(entry) {
             let first = this.watches.len();
             if let Some(view) = image.view(output.view) {
-                let base = view.space().filter(|space| space.is_writable());
-                let base = base
+                let space = view.space().filter(|space| space.is_writable());
+                let base = space
                     .and_then(|space| base(board, space))
                     .ok_or_else(|| bad("An output lies where the core cannot read it."))?;
                 this.watches.extend(runs_of(&view, base, last as u32));
@@ -130,9 +130,13 @@ fn base(board: &Board, space: Space) -> Option<u32> {
 /// proved that they lie inside their space.
 fn runs_of(view: &View, base: u32, step: u32) -> Vec<Watch> {
     let at = |offset: u32| base.saturating_add(view.offset).saturating_add(offset);
-    let watch = |address, rows, row_bytes, pitch| {
-        let core = Watch::default();
-        Watch { step, address, rows, row_bytes, pitch, ..core }
+    let watch = |address, rows, row_bytes, pitch| Watch {
+        step,
+        address,
+        rows,
+        row_bytes,
+        pitch,
+        ..Watch::default()
     };
     let (h, w) = (u32::from(view.h), u32::from(view.w));
     if view.is_contiguous() {

@@ -129,7 +129,14 @@ fn hot_blocks_are_listed_with_what_each_instruction_costs() {
 
 #[test]
 fn steps_are_counted_without_their_marks() {
-    let watch = Watch { step: 5, address: common::ENTRY, rows: 2, row_bytes: 2, pitch: 8, ..Watch::default() };
+    let watch = Watch {
+        step: 5,
+        address: common::ENTRY,
+        rows: 2,
+        row_bytes: 2,
+        pitch: 8,
+        ..Watch::default()
+    };
     let mut job = job();
     job.watches = vec![watch];
     let (finish, messages) = run(marked(), &job);

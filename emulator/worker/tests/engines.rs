@@ -134,7 +134,14 @@ fn run_with_store(tables: &Tables, external_flash: Vec<u8>) -> Ran {
         frames: vec![frame],
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
-        watches: vec![Watch { step: 4, address, rows: 1, row_bytes: BYTES, pitch: BYTES, ..Watch::default() }],
+        watches: vec![Watch {
+            step: 4,
+            address,
+            rows: 1,
+            row_bytes: BYTES,
+            pitch: BYTES,
+            ..Watch::default()
+        }],
     };
     let (finish, messages) = run(firmware(tables), &job);
     let mut ran = Ran { finish, steps: Vec::new(), copies: Vec::new(), output: None };

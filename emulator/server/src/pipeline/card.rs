@@ -147,11 +147,9 @@ pub fn card(
                     header[HEADER_CRC].copy_from_slice(&crc.to_le_bytes());
                 }
             }
-            CardTrouble::Transfer(problem) => job.faults.push(CardFault {
-                transfer: *transfer,
-                every: *every,
-                problem: *problem,
-            }),
+            CardTrouble::Transfer(problem) => {
+                job.faults.push(CardFault { transfer: *transfer, every: *every, problem: *problem })
+            }
         }
     }
     Ok(Some(job))
