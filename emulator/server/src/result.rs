@@ -46,8 +46,8 @@ pub struct RunResult {
     /// Whether the outputs and every compared layer are bit-equal to the reference interpreter; null
     /// if that was not compared (a plan image alone holds no reference).
     pub verified: Option<bool>,
-    /// Layers whose output was compared: all but those without steps of their own and those whose
-    /// output engines move on while the core computes.
+    /// Layers whose output was compared: all but those without steps of their own and those of whose
+    /// output engines move a part.
     pub compared_layers: usize,
     /// Whether each step was executed, or of those that run alike the first: then there are no
     /// outputs.

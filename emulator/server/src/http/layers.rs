@@ -14,7 +14,8 @@ use crate::result::LayerBytes;
 /// Of a run that was started with `watch` = `layers`. For each layer in the order of execution:
 /// its position (32-bit little-endian), the number of bytes that follow (the same), and the
 /// int8 elements of its output in the order height, width, channels, as they lay in memory when
-/// the layer's last step had ended. Layers that a fault kept from ending are missing.
+/// the layer's last step had ended, or the last copy that moved it out of SRAM; on a card whole
+/// sectors. Layers that a fault kept from ending are missing.
 #[utoipa::path(
     get, path = "/api/runs/{id}/layers", tag = "runs",
     params(("id" = String, Path, description = "The run")),
