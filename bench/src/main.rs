@@ -33,7 +33,7 @@ struct Arguments {
 
 #[derive(Clone, Subcommand)]
 enum Command {
-    /// All benchmarks
+    /// Those of the page, the emulator, the idle server and the reference interpreter
     All,
     /// Sizes of the page's downloads; opening, importing, planning and drawing in the browser
     Page,

@@ -5,5 +5,5 @@ use libfuzzer_sys::fuzz_target;
 use tilewright_fuzz::model::read_input;
 
 fuzz_target!(|bytes: &[u8]| {
-    read_input(bytes);
+    let _ = read_input(bytes);
 });

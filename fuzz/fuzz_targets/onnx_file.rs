@@ -5,5 +5,5 @@ use libfuzzer_sys::fuzz_target;
 use tilewright_fuzz::model::open_and_plan;
 
 fuzz_target!(|bytes: &[u8]| {
-    open_and_plan(bytes);
+    let _ = open_and_plan(bytes);
 });

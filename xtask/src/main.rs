@@ -64,7 +64,7 @@ enum Command {
     Ci,
     /// Check who depends on whom, and the rules for files (a part of ci)
     Rules,
-    /// Run the benchmarks, or one of them
+    /// Run the benchmarks of speed, size and memory, or one by its name
     Bench {
         /// Passed on to the benchmark program
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -3,15 +3,7 @@
 /// Digits in groups of three, separated by a narrow space that does not break.
 #[must_use]
 pub fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() * 2);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push('\u{202f}');
-        }
-        text.push(digit);
-    }
-    text
+    tilewright_plan::grouped(value).replace(',', "\u{202f}")
 }
 
 /// Exact bytes: `51 200 B`.

@@ -61,7 +61,9 @@ impl Done {
         let layer_bytes: usize =
             layers.filter_map(|layer| layer.bytes.as_ref()).map(Vec::len).sum();
         let slices = self.result.timeline.slices.len() * 64;
-        self.package.own_bytes() + layer_bytes + slices
+        let outputs: usize = self.result.outputs.iter().map(|output| output.values.len()).sum();
+        let said = self.result.console.len();
+        self.package.own_bytes() + layer_bytes + slices + outputs + said
     }
 }
 
@@ -171,13 +173,7 @@ impl Run {
         &self.cancel
     }
 
-    /// What is known of it.
-    #[must_use]
-    pub fn snapshot(&self) -> Snapshot {
-        self.state().now.clone()
-    }
-
-    /// The same, for a client: it counts as a sign of life.
+    /// What is known of it, for a client: asking counts as a sign of life.
     #[must_use]
     pub fn look(&self) -> Snapshot {
         let mut state = self.state();
