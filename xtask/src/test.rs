@@ -1,4 +1,4 @@
-//! All tests: the three workspaces', the browser's, the README's commands.
+//! All tests: the workspace's with the browser's, the worker's, the README's commands.
 
 use anyhow::{Result, bail};
 

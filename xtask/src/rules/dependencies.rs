@@ -62,7 +62,7 @@ const FIRMWARE_BUILD: &[&str] = &["board"];
 /// The emulator library is GPL-2.0, so only the worker's workspace may know it.
 const WORKER_ALONE: &str = "unicorn-engine";
 
-/// Checks the three workspaces and prints each violation; whether there is none.
+/// Checks the workspaces and prints each violation; whether there is none.
 pub fn check(project: &Project) -> bool {
     let mut violations = Vec::new();
     for workspace in Workspace::ALL {
