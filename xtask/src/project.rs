@@ -7,8 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-/// The workspaces that are built and checked (`fuzz` is one more). Those of the worker (another licence, C code) and of the firmware
-/// (another target) stand apart, each with its own lock file.
+/// The workspaces that are built and checked (`fuzz` is one more). Those of the worker (another
+/// licence, C code) and of the firmware (another target) stand apart, each with its own lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workspace {
     /// The virtual workspace at the root.
