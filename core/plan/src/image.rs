@@ -7,6 +7,7 @@ mod error;
 mod pack;
 mod packed;
 mod reader;
+mod steps;
 mod store;
 #[cfg(feature = "alloc")]
 mod tables;
@@ -16,8 +17,9 @@ pub use aligned::AlignedBytes;
 pub use error::ImageError;
 #[cfg(feature = "alloc")]
 pub use pack::pack;
-pub use packed::{MOST_RECORDS, Packed};
-pub use reader::{Expected, Operands, PlanImage};
+pub use packed::{Cursor, MOST_RECORDS, Packed};
+pub use reader::{Expected, PlanImage};
+pub use steps::{ComputeStep, StepReader};
 pub use store::{
     STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, StoreError, StoreHeader,
 };
@@ -188,6 +190,14 @@ pub struct LaneRecord {
     pub step_first: u32,
     /// Number of steps.
     pub step_count: u32,
+}
+
+impl LaneRecord {
+    /// Where a step of the lane stands in the step table; nothing if the lane has fewer.
+    #[must_use]
+    pub fn index_of(&self, step: u32) -> Option<u32> {
+        if step < self.step_count { self.step_first.checked_add(step) } else { None }
+    }
 }
 
 /// An input or output of a program.

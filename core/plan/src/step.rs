@@ -42,6 +42,27 @@ pub struct After {
     pub periods: u8,
 }
 
+impl After {
+    /// The word that stands for no step.
+    pub const NOTHING: u32 = u32::MAX;
+
+    /// The word of a [`StepRecord`].
+    #[must_use]
+    pub const fn to_word(self) -> u32 {
+        (self.lane as u32) << 28 | ((self.periods & 15) as u32) << 24 | (self.step & MAX_STEPS)
+    }
+
+    /// The step that a word of a [`StepRecord`] stands for.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Option<Self> {
+        if word == Self::NOTHING {
+            return None;
+        }
+        let (lane, periods) = ((word >> 28) as u8, (word >> 24 & 15) as u8);
+        Some(Self { lane, periods, step: word & MAX_STEPS })
+    }
+}
+
 /// What a mark says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
@@ -148,7 +169,8 @@ pub struct StepRecord {
 
 const _: () = assert!(size_of::<StepRecord>() == 32);
 
-const NOTHING: u32 = u32::MAX;
+/// The checksum of a copy that is not checked.
+const NO_SUM: u32 = u32::MAX;
 
 /// Number of steps that a lane can hold.
 pub const MAX_STEPS: u32 = (1 << 24) - 1;
@@ -162,11 +184,7 @@ impl Step {
         let mut record = StepRecord {
             stage: self.stage,
             layer: self.layer,
-            after: self.after.map(|after| {
-                after.map_or(NOTHING, |a| {
-                    u32::from(a.lane) << 28 | u32::from(a.periods & 15) << 24 | (a.step & MAX_STEPS)
-                })
-            }),
+            after: self.after.map(|after| after.map_or(After::NOTHING, After::to_word)),
             ..StepRecord::default()
         };
         match self.instruction {
@@ -175,7 +193,7 @@ impl Step {
             }
             Instruction::Copy { source, destination, sum } => {
                 record.code = 1;
-                record.words = [source, destination, sum.unwrap_or(NOTHING), 0];
+                record.words = [source, destination, sum.unwrap_or(NO_SUM), 0];
             }
             Instruction::Mark(mark) => {
                 record.code = 2;
@@ -188,35 +206,37 @@ impl Step {
     /// The step that a record holds; nothing if its code, order of rows or mark is unknown.
     #[must_use]
     pub fn from_record(record: &StepRecord) -> Option<Self> {
+        let instruction = Instruction::from_record(record)?;
+        let after = record.after.map(After::from_word);
+        Some(Self { after, stage: record.stage, layer: record.layer, instruction })
+    }
+}
+
+impl Instruction {
+    /// What the step of a record does; nothing if its code, order of rows or mark is unknown.
+    #[must_use]
+    pub fn from_record(record: &StepRecord) -> Option<Self> {
         let [first, second, third, fourth] = record.words;
-        let instruction = match record.code {
-            0 => Instruction::Compute {
+        Some(match record.code {
+            0 => Self::Compute {
                 op: first,
                 tile: second,
                 first_view: third,
                 order: RowOrder::from_number(fourth)?,
             },
-            1 => Instruction::Copy {
+            1 => Self::Copy {
                 source: first,
                 destination: second,
-                sum: (third != NOTHING).then_some(third),
+                sum: (third != NO_SUM).then_some(third),
             },
-            2 => Instruction::Mark(match first {
+            2 => Self::Mark(match first {
                 0 => Mark::Layer,
                 1 => Mark::Cut,
                 2 => Mark::Exit,
                 _ => return None,
             }),
             _ => return None,
-        };
-        let after = record.after.map(|word| {
-            (word != NOTHING).then_some(After {
-                lane: (word >> 28) as u8,
-                periods: (word >> 24 & 15) as u8,
-                step: word & MAX_STEPS,
-            })
-        });
-        Some(Self { after, stage: record.stage, layer: record.layer, instruction })
+        })
     }
 }
 

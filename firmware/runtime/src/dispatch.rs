@@ -10,51 +10,31 @@ use tilewright_kernels::{
     KernelError, LocalResponse, LogSoftmax, Mean, Mul, Nearest, Pad, Pool, Prelu, Requantise,
     Softmax, Source, Target, TransposeConv, paired,
 };
-use tilewright_plan::image::Operands;
-use tilewright_plan::{
-    Instruction, Kernel, Op, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows,
-};
+use tilewright_plan::image::ComputeStep;
+use tilewright_plan::{Kernel, Op, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows};
 
-/// A compute step with what the image's tables say of it.
-pub struct Prepared<'i> {
-    op: &'i Op,
-    tile: Tile,
-    operands: Operands,
+/// Runs a compute step whose rows are made in an order. That the tables were read before is no chance:
+/// how long that takes depends on where its records stand in them, so that it is no part of the step.
+///
+/// # Errors
+/// Where an operand is not, or what its kernel refuses.
+pub fn run(
+    image: &PlanImage<'_>,
+    memory: &mut Memory<'_>,
+    step: &ComputeStep<'_>,
     order: RowOrder,
-}
-
-impl<'i> Prepared<'i> {
-    /// Reads op, tile and operands. How long that takes depends on where they stand in their tables, so
-    /// that it is no part of the step.
-    ///
-    /// # Errors
-    /// If the image does not hold them.
-    pub fn of(image: &PlanImage<'i>, instruction: &Instruction) -> Result<Self, Cause> {
-        let Instruction::Compute { op, tile, first_view, order } = *instruction else {
-            return Err(Cause::BadStep);
-        };
-        let op = image.op(op).ok_or(Cause::BadStep)?;
-        let tile = image.tile(tile).ok_or(Cause::BadStep)?;
-        let operands = image.operands(op, first_view).ok_or(Cause::BadStep)?;
-        Ok(Self { op, tile, operands, order })
-    }
-
-    /// Runs the step.
-    ///
-    /// # Errors
-    /// Where an operand is not, or what its kernel refuses.
-    pub fn run(&self, image: &PlanImage<'_>, memory: &mut Memory<'_>) -> Result<(), Cause> {
-        let mut call = Call { image, memory, step: self, result: Ok(()) };
-        tilewright_compute(&mut call);
-        call.result
-    }
+) -> Result<(), Cause> {
+    let mut call = Call { image, memory, step, order, result: Ok(()) };
+    tilewright_compute(&mut call);
+    call.result
 }
 
 /// A compute step under way.
 struct Call<'c, 'm, 'i> {
     image: &'c PlanImage<'i>,
     memory: &'c mut Memory<'m>,
-    step: &'c Prepared<'c>,
+    step: &'c ComputeStep<'c>,
+    order: RowOrder,
     result: Result<(), Cause>,
 }
 
@@ -64,16 +44,16 @@ struct Call<'c, 'm, 'i> {
 #[unsafe(no_mangle)]
 #[inline(never)]
 extern "C" fn tilewright_compute(call: &mut Call<'_, '_, '_>) {
-    call.result = run(call.image, call.memory, call.step);
+    call.result = in_order(call.image, call.memory, call.step, call.order);
 }
 
-fn run(
+fn in_order(
     image: &PlanImage<'_>,
     memory: &mut Memory<'_>,
-    prepared: &Prepared<'_>,
+    step: &ComputeStep<'_>,
+    order: RowOrder,
 ) -> Result<(), Cause> {
-    let Prepared { op, tile, operands: views, order } = prepared;
-    let order = *order;
+    let ComputeStep { op, tile, operands: views } = *step;
     let step = Step { image, op, kernel: op.kernel().ok_or(Cause::BadStep)?, tile };
     if order == RowOrder::Whole {
         return step.run(memory, views);

@@ -1,12 +1,12 @@
 //! Walks a program's core lane.
 
-use crate::dispatch::Prepared;
+use crate::dispatch;
 use crate::error::{Cause, RunError};
 use crate::lanes::{LaneDriver, LaneError, NoEngines};
 use crate::memory::Memory;
 use crate::observe::Observer;
 use tilewright_plan::image::LaneRecord;
-use tilewright_plan::{After, Instruction, LaneKind, Mark, PlanImage, Step};
+use tilewright_plan::{After, Instruction, LaneKind, Mark, PlanImage, StepRecord};
 
 /// Runs program `entry` (an index into [`PlanImage::entries`]) for one frame, whose inputs lie in
 /// memory already. Programs with lanes of transfer engines are refused.
@@ -46,16 +46,19 @@ pub fn run_with(
         let started = engines.start(image, lane, record, memory);
         started.map_err(|cause| RunError::Lane { lane, cause })?;
     }
-    for (index, record) in (0u32..).zip(image.lane_steps(core)) {
+    let (mut reader, mut record) = (image.reader(), StepRecord::default());
+    for index in 0..core.step_count {
+        let missing = || RunError::Step { step: index, layer: 0, cause: Cause::BadStep };
+        reader.step(core, index, &mut record).ok_or_else(missing)?;
         let layer = record.layer;
         let fail = |cause| RunError::Step { step: index, layer, cause };
-        let step = Step::from_record(&record).ok_or(fail(Cause::BadStep))?;
-        wait(&step, index, engines, memory).map_err(|cause| fail(Cause::Lane(cause)))?;
-        match step.instruction {
-            Instruction::Compute { .. } => {
-                let prepared = Prepared::of(image, &step.instruction).map_err(fail)?;
+        wait(record.after, index, engines, memory).map_err(|cause| fail(Cause::Lane(cause)))?;
+        match Instruction::from_record(&record).ok_or_else(|| fail(Cause::BadStep))? {
+            Instruction::Compute { op, tile, first_view, order } => {
+                let compute = reader.compute(op, tile, first_view);
+                let compute = compute.ok_or_else(|| fail(Cause::BadStep))?;
                 observer.step_begin(index, layer);
-                prepared.run(image, memory).map_err(fail)?;
+                dispatch::run(image, memory, &compute, order).map_err(fail)?;
                 observer.step_end(index, layer);
             }
             Instruction::Mark(Mark::Layer) => observer.layer_end(layer),
@@ -63,8 +66,10 @@ pub fn run_with(
             Instruction::Mark(Mark::Cut | Mark::Exit) => {}
             Instruction::Copy { .. } => return Err(fail(Cause::BadStep)),
         }
-        let told = engines.core_completed(index, memory);
-        told.map_err(|cause| fail(Cause::Lane(cause)))?;
+        if !others.is_empty() {
+            let told = engines.core_completed(index, memory);
+            told.map_err(|cause| fail(Cause::Lane(cause)))?;
+        }
     }
     // What engines still have to do belongs to this frame.
     for (lane, record) in (1u8..).zip(others) {
@@ -76,14 +81,14 @@ pub fn run_with(
     Ok(())
 }
 
-/// Waits for all that a step of the core lane needs.
+/// Waits for all that a step of the core lane needs, which its record says.
 fn wait(
-    step: &Step,
+    after: [u32; 3],
     index: u32,
     engines: &mut impl LaneDriver,
     memory: &mut Memory<'_>,
 ) -> Result<(), LaneError> {
-    for after in step.after.into_iter().flatten() {
+    for after in after.into_iter().filter_map(After::from_word) {
         // Frames run one at a time: all of an earlier period is complete.
         if after.periods > 0 {
             continue;

@@ -1,9 +1,11 @@
 //! What the lanes of a program have done, and which transfer an engine may make next. Engines on
 //! boards ask from their interrupts.
 
-use tilewright_plan::image::LaneRecord;
+use core::ops::Range;
+
+use tilewright_plan::image::{Cursor, LaneRecord};
 use tilewright_plan::step::MAX_LANES;
-use tilewright_plan::{After, Instruction, PlanImage, Span, Step};
+use tilewright_plan::{After, Instruction, PlanImage, Span, StepRecord};
 
 use crate::lanes::LaneError;
 
@@ -26,7 +28,12 @@ pub struct Transfer {
 #[derive(Debug)]
 pub struct Schedule<'i> {
     image: PlanImage<'i>,
-    lanes: [Option<LaneRecord>; MAX_LANES],
+    steps: Cursor<'i, StepRecord>,
+    spans: Cursor<'i, Span>,
+    /// Steps of each lane in the image's table.
+    lanes: [Range<u32>; MAX_LANES],
+    /// What the next step of each lane was found to wait for, as in its record.
+    awaited: [u32; MAX_LANES],
     /// Steps of each lane that are complete, the core's among them.
     complete: [u32; MAX_LANES],
 }
@@ -35,7 +42,14 @@ impl<'i> Schedule<'i> {
     /// For programs of an image.
     #[must_use]
     pub const fn new(image: PlanImage<'i>) -> Self {
-        Self { image, lanes: [None; MAX_LANES], complete: [0; MAX_LANES] }
+        Self {
+            image,
+            steps: image.steps(),
+            spans: image.spans(),
+            lanes: [const { 0..0 }; MAX_LANES],
+            awaited: [After::NOTHING; MAX_LANES],
+            complete: [0; MAX_LANES],
+        }
     }
 
     /// A lane begins; the first of a program begins a frame.
@@ -44,10 +58,12 @@ impl<'i> Schedule<'i> {
     /// [`LaneError::Deadlock`] if there is no such lane.
     pub fn start(&mut self, lane: u8, record: &LaneRecord) -> Result<(), LaneError> {
         if lane == 1 {
-            self.lanes = [None; MAX_LANES];
+            self.lanes = [const { 0..0 }; MAX_LANES];
+            self.awaited = [After::NOTHING; MAX_LANES];
             self.complete = [0; MAX_LANES];
         }
-        *self.lanes.get_mut(usize::from(lane)).ok_or(LaneError::Deadlock)? = Some(*record);
+        let lane = self.lanes.get_mut(usize::from(lane)).ok_or(LaneError::Deadlock)?;
+        *lane = record.step_first..record.step_first.saturating_add(record.step_count);
         Ok(())
     }
 
@@ -57,30 +73,37 @@ impl<'i> Schedule<'i> {
     /// # Errors
     /// [`LaneError::Failed`] if its next step is none for an engine.
     pub fn next(&mut self, lane: u8) -> Result<Option<Transfer>, LaneError> {
-        let Some(Some(record)) = self.lanes.get(usize::from(lane)).copied() else {
+        let at = usize::from(lane);
+        let (Some(steps), Some(awaited)) = (self.lanes.get(at), self.awaited.get(at)) else {
             return Ok(None);
         };
+        // Asked after each step of the core: most often it still waits.
+        let steps = steps.clone();
+        if self.is_awaited(*awaited) {
+            return Ok(None);
+        }
         loop {
-            let number = self.complete.get(usize::from(lane)).copied().unwrap_or(u32::MAX);
-            let Some(step) = self.image.lane_step(&record, number) else {
+            let number = self.complete.get(at).copied().unwrap_or(u32::MAX);
+            let index = steps.start.checked_add(number).filter(|index| *index < steps.end);
+            let Some(record) = index.and_then(|index| self.steps.get(index)) else {
                 return Ok(None);
             };
-            let failed = LaneError::Failed { step: number };
-            let step = Step::from_record(&step).ok_or(failed)?;
-            if !step.after.into_iter().flatten().all(|after| self.is_complete(after)) {
+            if let Some(awaited) = record.after.into_iter().find(|word| self.is_awaited(*word)) {
+                self.awaited[at] = awaited;
                 return Ok(None);
             }
-            match step.instruction {
+            let failed = LaneError::Failed { step: number };
+            match Instruction::from_record(&record).ok_or(failed)? {
                 Instruction::Mark(_) => self.completed(lane),
                 Instruction::Compute { .. } => return Err(failed),
                 Instruction::Copy { source, destination, sum } => {
-                    let source = self.image.span(source).ok_or(failed)?;
-                    let destination = self.image.span(destination).ok_or(failed)?;
+                    let source = self.spans.get(source).ok_or(failed)?;
+                    let destination = self.spans.get(destination).ok_or(failed)?;
                     let sum = match sum {
                         Some(index) => Some(self.image.sum(index).ok_or(failed)?),
                         None => None,
                     };
-                    let layer = step.layer;
+                    let layer = record.layer;
                     return Ok(Some(Transfer { step: number, layer, source, destination, sum }));
                 }
             }
@@ -97,6 +120,11 @@ impl<'i> Schedule<'i> {
     /// A step of the core's lane is complete.
     pub fn core_completed(&mut self, step: u32) {
         self.complete[0] = step + 1;
+    }
+
+    /// Whether the step of a word in a record is not complete.
+    fn is_awaited(&self, word: u32) -> bool {
+        After::from_word(word).is_some_and(|after| !self.is_complete(after))
     }
 
     /// Whether a step that another waits for is complete. Frames run one at a time: all of an earlier

@@ -64,8 +64,8 @@ impl<'i, 'c> SoftwareEngines<'i, 'c> {
         }
         match step.instruction {
             Instruction::Copy { source, destination, sum } => {
-                let image = self.image;
-                let spans = image.span(source).zip(image.span(destination));
+                let mut spans = self.image.spans();
+                let spans = spans.get(source).zip(spans.get(destination));
                 let crc =
                     spans.and_then(|(from, to)| self.copy(&from, &to, memory)).ok_or(failed)?;
                 if sum.is_some_and(|sum| self.image.sum(sum) != Some(crc)) {

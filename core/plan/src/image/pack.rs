@@ -8,6 +8,9 @@ use zerocopy::{Immutable, IntoBytes};
 
 /// Longest period that is looked for.
 const LONGEST_PERIOD: usize = 64;
+/// Bytes that a run with turns must save: its records are computed while a network runs, and tables
+/// of plans without long loops are small anyway.
+const WORTH: usize = 256;
 
 /// The section of a table.
 ///
@@ -32,11 +35,11 @@ pub fn pack<T: IntoBytes + Immutable>(records: &[T]) -> Vec<u8> {
     let mut at = 0;
     while at < count {
         // A run of its own costs its record and, often, that of what comes after.
-        let costs = 2 * (size_of::<Run>() / 4);
+        let costs = 2 * size_of::<Run>() + WORTH;
         let best = (1..=LONGEST_PERIOD)
             .map(|period| (repeats(&record, at, count, period), period))
             .map(|(length, period)| (length.saturating_sub(2 * period), period))
-            .filter(|(saved, _)| saved * width > costs)
+            .filter(|(saved, _)| saved * size_of::<T>() > costs)
             .max_by_key(|(saved, period)| (*saved, usize::MAX - *period));
         let Some((saved, period)) = best else {
             at += 1;

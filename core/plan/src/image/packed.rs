@@ -10,9 +10,6 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// Most records of a table: so many are validated when an image is read, however small it is.
 pub const MOST_RECORDS: usize = 1 << 18;
-/// Words of the longest record.
-const MOST_WORDS: usize = 8;
-
 /// A run of records.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
@@ -40,9 +37,9 @@ pub(super) const fn words_of(length: usize, period: usize, words: usize) -> usiz
     if length > period { 2 * period * words } else { period * words }
 }
 
-impl<'a, T: FromBytes + IntoBytes> Packed<'a, T> {
+impl<'a, T: Copy + FromBytes + IntoBytes> Packed<'a, T> {
     const WORDS: usize = {
-        assert!(size_of::<T>().is_multiple_of(4) && size_of::<T>() <= 4 * MOST_WORDS);
+        assert!(size_of::<T>().is_multiple_of(4) && align_of::<T>() == 4);
         size_of::<T>() / 4
     };
 
@@ -88,29 +85,96 @@ impl<'a, T: FromBytes + IntoBytes> Packed<'a, T> {
 
     /// The record with a number.
     #[must_use]
-    pub fn get(&self, index: usize) -> Option<T> {
-        let index = u32::try_from(index).ok().filter(|index| *index < self.count)?;
-        let behind = self.runs.partition_point(|run| run.first <= index);
-        let run = self.runs.get(behind.checked_sub(1)?)?;
-        let inside = index - run.first;
-        let (turn, place) = (inside.checked_div(run.period)?, inside.checked_rem(run.period)?);
-        let start = run.word as usize + place as usize * Self::WORDS;
-        let own = self.words.get(start..start + Self::WORDS)?;
-        let mut record = [0u32; MOST_WORDS];
-        let record = record.get_mut(..Self::WORDS)?;
-        record.copy_from_slice(own);
-        if turn > 0 {
-            let start = start + run.period as usize * Self::WORDS;
-            let steps = self.words.get(start..start + Self::WORDS)?;
-            for (word, step) in record.iter_mut().zip(steps) {
-                *word = word.wrapping_add(step.wrapping_mul(turn));
-            }
-        }
-        T::read_from_bytes(record.as_bytes()).ok()
+    pub fn get(&self, index: u32) -> Option<T> {
+        self.cursor().get(index)
+    }
+
+    /// Reads records near each other.
+    #[must_use]
+    pub const fn cursor(&self) -> Cursor<'a, T> {
+        Cursor { table: *self, first: 0, end: 0, period: 0, word: 0 }
     }
 
     /// All records, in order.
-    pub fn iter(&self) -> impl Iterator<Item = T> + use<'a, '_, T> {
-        (0..self.len()).filter_map(|index| self.get(index))
+    pub fn iter(&self) -> impl Iterator<Item = T> + use<'a, T> {
+        let mut cursor = self.cursor();
+        (0..self.count).filter_map(move |index| cursor.get(index))
+    }
+}
+
+/// A table with the run that held the last record: runs are searched only where the next record lies
+/// in another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor<'a, T> {
+    table: Packed<'a, T>,
+    /// The run: its first record and the first behind it; none at first.
+    first: u32,
+    end: u32,
+    /// See [`Run`].
+    period: u32,
+    word: u32,
+}
+
+impl<T: Copy + FromBytes + IntoBytes> Cursor<'_, T> {
+    const WORDS: usize = Packed::<T>::WORDS;
+
+    /// The record with a number.
+    #[must_use]
+    pub fn get(&mut self, index: u32) -> Option<T> {
+        let mut record = T::new_zeroed();
+        self.read(index, &mut record)?;
+        Some(record)
+    }
+
+    /// Reads the record with a number; what `record` holds is of no meaning if there is none.
+    #[inline(never)]
+    pub fn read(&mut self, index: u32, record: &mut T) -> Option<()> {
+        if index < self.first || self.end <= index {
+            self.seek(index)?;
+        }
+        let inside = index - self.first;
+        // Most tables of small plans have no turns.
+        let (turn, place) = match inside < self.period {
+            true => (0, inside),
+            false => (inside.checked_div(self.period)?, inside.checked_rem(self.period)?),
+        };
+        let record = <[u32]>::mut_from_bytes(record.as_mut_bytes()).ok()?;
+        let start = self.word as usize + place as usize * Self::WORDS;
+        record.copy_from_slice(self.table.words.get(start..start + Self::WORDS)?);
+        if turn > 0 {
+            let start = start + self.period as usize * Self::WORDS;
+            let steps = self.table.words.get(start..start + Self::WORDS)?;
+            let advance = |word: &mut u32, step: &u32| {
+                *word = word.wrapping_add(step.wrapping_mul(turn));
+            };
+            // Four at a time: the firmware is compiled small, and computes records while a network runs.
+            let (fours, rest) = record.as_chunks_mut::<4>();
+            let (step_fours, step_rest) = steps.as_chunks::<4>();
+            for ([a, b, c, d], [e, f, g, h]) in fours.iter_mut().zip(step_fours) {
+                advance(a, e);
+                advance(b, f);
+                advance(c, g);
+                advance(d, h);
+            }
+            for (word, step) in rest.iter_mut().zip(step_rest) {
+                advance(word, step);
+            }
+        }
+        Some(())
+    }
+
+    /// Finds the run of a record.
+    #[inline(never)]
+    fn seek(&mut self, index: u32) -> Option<()> {
+        let Packed { count, runs, .. } = self.table;
+        let behind = runs.partition_point(|run| run.first <= index);
+        let run = runs.get(behind.checked_sub(1)?)?;
+        let end = runs.get(behind).map_or(count, |next| next.first);
+        if end <= index {
+            return None;
+        }
+        Run { first: self.first, word: self.word, period: self.period } = *run;
+        self.end = end;
+        Some(())
     }
 }

@@ -1,17 +1,15 @@
 //! Reads an image in place. Everything is validated once; afterwards nothing can go wrong.
 
-use core::ops::Deref;
 use core::str;
 
 use super::{
-    ALIGNMENT, CRC, EntryRecord, FIRMWARE_ABI, Header, ImageError, IoRecord, LaneRecord,
-    LayerRecord, MAGIC, Packed, Section, SectionRecord, VERSION,
+    ALIGNMENT, CRC, ComputeStep, Cursor, EntryRecord, FIRMWARE_ABI, Header, ImageError, IoRecord,
+    LaneRecord, LayerRecord, MAGIC, Packed, Section, SectionRecord, StepReader, VERSION,
 };
 use crate::domain;
 use crate::gather::Gather;
 use crate::kernel::Kernel;
 use crate::op::Op;
-use crate::rows::MOST_OPERANDS;
 use crate::step::{Instruction, LaneKind, MAX_LANES, Step, StepRecord};
 use crate::view::{Space, Span, Tile, View};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -81,26 +79,11 @@ fn table<T: FromBytes + KnownLayout + Immutable>(
     <[T]>::ref_from_bytes(bytes).map_err(|_| ImageError::BadSection(section))
 }
 
-fn packed<T: FromBytes + IntoBytes>(
+fn packed<T: Copy + FromBytes + IntoBytes>(
     bytes: &[u8],
     section: Section,
 ) -> Result<Packed<'_, T>, ImageError> {
     Packed::read(bytes).ok_or(ImageError::BadSection(section))
-}
-
-/// The operands of a compute step.
-#[derive(Clone, Copy, Debug)]
-pub struct Operands {
-    views: [View; MOST_OPERANDS],
-    count: usize,
-}
-
-impl Deref for Operands {
-    type Target = [View];
-
-    fn deref(&self) -> &[View] {
-        self.views.get(..self.count).unwrap_or(&[])
-    }
 }
 
 impl<'a> PlanImage<'a> {
@@ -235,6 +218,7 @@ impl<'a> PlanImage<'a> {
             }
         }
         let (mut next_lane, mut next_io) = (0, 0);
+        let (mut reader, mut spans) = (self.reader(), self.spans());
         for (index, entry) in self.entries.iter().enumerate() {
             // Tables are used up in order, so that each record is validated once.
             if usize::from(entry.lane_first) != next_lane
@@ -249,7 +233,7 @@ impl<'a> PlanImage<'a> {
             for lane in self.entry_lanes(entry) {
                 let first = lane.step_first as usize;
                 for (offset, record) in self.lane_steps(lane).enumerate() {
-                    self.validate_step(&record, entry)
+                    self.validate_step(&record, entry, &mut reader, &mut spans)
                         .map_err(|reason| bad(Section::Steps, first + offset, reason))?;
                 }
             }
@@ -293,7 +277,13 @@ impl<'a> PlanImage<'a> {
         Ok(())
     }
 
-    fn validate_step(&self, record: &StepRecord, entry: &EntryRecord) -> Result<(), &'static str> {
+    fn validate_step(
+        &self,
+        record: &StepRecord,
+        entry: &EntryRecord,
+        reader: &mut StepReader<'_>,
+        spans: &mut Cursor<'_, Span>,
+    ) -> Result<(), &'static str> {
         let step = Step::from_record(record).ok_or("unknown instruction")?;
         if usize::from(step.layer) >= self.layers.len() {
             return Err("unknown layer");
@@ -307,22 +297,21 @@ impl<'a> PlanImage<'a> {
         }
         match step.instruction {
             Instruction::Compute { op, tile, first_view, order } => {
-                let op = self.ops.get(op as usize).ok_or("unknown op")?;
-                let tile = self.tiles.get(tile as usize).ok_or("unknown tile")?;
-                let operands = self.operands(op, first_view).ok_or("unknown views")?;
-                domain::check_compute(op, &tile, &operands)?;
+                let ComputeStep { op, tile, operands } =
+                    reader.compute(op, tile, first_view).ok_or("unknown op, tile or views")?;
+                domain::check_compute(op, tile, operands)?;
                 domain::check_order(op, order)?;
-                match (op.kernel(), &*operands) {
+                match (op.kernel(), operands) {
                     (Some(Kernel::Gather), [input, _, parameters]) => {
                         let gather = self.gather(parameters).ok_or("parameters are not there")?;
-                        domain::check_gather(&gather, &tile, input)
+                        domain::check_gather(&gather, tile, input)
                     }
                     _ => Ok(()),
                 }
             }
             Instruction::Copy { source, destination, sum } => {
-                let from = self.spans.get(source as usize).ok_or("unknown source")?;
-                let to = self.spans.get(destination as usize).ok_or("unknown destination")?;
+                let from = spans.get(source).ok_or("unknown source")?;
+                let to = spans.get(destination).ok_or("unknown destination")?;
                 if from.bytes() != to.bytes() {
                     return Err("source and destination differ in length");
                 }
@@ -385,15 +374,32 @@ impl<'a> PlanImage<'a> {
         let first = lane.step_first as usize;
         let end = first.saturating_add(lane.step_count as usize);
         let (first, end) = if end <= self.steps.len() { (first, end) } else { (0, 0) };
-        let steps = self.steps;
-        (first..end).map(move |index| steps.get(index).unwrap_or_default())
+        let mut steps = self.steps.cursor();
+        (first..end).map(move |index| steps.get(index as u32).unwrap_or_default())
     }
 
     /// A step of a lane of this image; nothing for another image's.
     #[must_use]
     pub fn lane_step(&self, lane: &LaneRecord, step: u32) -> Option<StepRecord> {
-        let index = lane.step_first.checked_add(step).filter(|_| step < lane.step_count)?;
-        self.steps.get(index as usize)
+        self.steps.get(lane.index_of(step)?)
+    }
+
+    /// The steps of all lanes.
+    #[must_use]
+    pub const fn steps(&self) -> Cursor<'a, StepRecord> {
+        self.steps.cursor()
+    }
+
+    /// Reads steps, and what the computing ones name.
+    #[must_use]
+    pub fn reader(&self) -> StepReader<'a> {
+        StepReader::new(self.ops, self.steps.cursor(), self.tiles.cursor(), self.views.cursor())
+    }
+
+    /// The spans.
+    #[must_use]
+    pub const fn spans(&self) -> Cursor<'a, Span> {
+        self.spans.cursor()
     }
 
     /// The inputs of a program.
@@ -410,45 +416,16 @@ impl<'a> PlanImage<'a> {
         self.io.get(first..first + usize::from(entry.output_count)).unwrap_or(&[])
     }
 
-    /// The op at an index that a validated step holds.
-    #[must_use]
-    pub fn op(&self, index: u32) -> Option<&'a Op> {
-        self.ops.get(index as usize)
-    }
-
-    /// The tile at an index that a validated step holds.
-    #[must_use]
-    pub fn tile(&self, index: u32) -> Option<Tile> {
-        self.tiles.get(index as usize)
-    }
-
     /// The view at an index.
     #[must_use]
     pub fn view(&self, index: u32) -> Option<View> {
-        self.views.get(index as usize)
-    }
-
-    /// The span at an index.
-    #[must_use]
-    pub fn span(&self, index: u32) -> Option<Span> {
-        self.spans.get(index as usize)
+        self.views.get(index)
     }
 
     /// The checksum at an index.
     #[must_use]
     pub fn sum(&self, index: u32) -> Option<u32> {
         self.sums.get(index as usize).copied()
-    }
-
-    /// The operands of a compute step: one view for each role of the op's kernel.
-    #[must_use]
-    pub fn operands(&self, op: &Op, first_view: u32) -> Option<Operands> {
-        let count = op.kernel()?.roles().len();
-        let mut views = [View::default(); MOST_OPERANDS];
-        for (index, view) in (first_view as usize..).zip(views.get_mut(..count)?) {
-            *view = self.views.get(index)?;
-        }
-        Some(Operands { views, count })
     }
 
     /// The parameters of a gather that a view of constants holds.
