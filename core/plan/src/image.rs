@@ -18,7 +18,7 @@ pub use error::ImageError;
 #[cfg(feature = "alloc")]
 pub use pack::pack;
 pub use packed::{Cursor, MOST_RECORDS, Packed};
-pub use reader::{Expected, PlanImage};
+pub use reader::{Expected, Operands, PlanImage};
 pub use steps::{ComputeStep, StepReader};
 pub use store::{
     STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, StoreError, StoreHeader,

@@ -68,13 +68,8 @@ fn macs(image: &PlanImage<'_>, step: Option<Step>) -> u64 {
     else {
         return 0;
     };
-    let operands = image.op(op).and_then(|op| Some((op, image.operands(op, first_view)?)));
-    match (operands, image.tile(tile)) {
-        (Some((op, views)), Some(tile)) => costs::features(op, &tile, &views)
-            .into_iter()
-            .map(|(_, value)| value)
-            .max()
-            .unwrap_or(0),
-        _ => 0,
-    }
+    let mut reader = image.reader();
+    let Some(step) = reader.compute(op, tile, first_view) else { return 0 };
+    let features = costs::features(step.op, step.tile, step.operands);
+    features.into_iter().map(|(_, value)| value).max().unwrap_or(0)
 }

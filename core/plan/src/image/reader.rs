@@ -1,5 +1,6 @@
 //! Reads an image in place. Everything is validated once; afterwards nothing can go wrong.
 
+use core::ops::Deref;
 use core::str;
 
 use super::{
@@ -10,6 +11,7 @@ use crate::domain;
 use crate::gather::Gather;
 use crate::kernel::Kernel;
 use crate::op::Op;
+use crate::rows::MOST_OPERANDS;
 use crate::step::{Instruction, LaneKind, MAX_LANES, Step, StepRecord};
 use crate::view::{Space, Span, Tile, View};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -84,6 +86,21 @@ fn packed<T: Copy + FromBytes + IntoBytes>(
     section: Section,
 ) -> Result<Packed<'_, T>, ImageError> {
     Packed::read(bytes).ok_or(ImageError::BadSection(section))
+}
+
+/// The operands of a compute step.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands {
+    views: [View; MOST_OPERANDS],
+    count: usize,
+}
+
+impl Deref for Operands {
+    type Target = [View];
+
+    fn deref(&self) -> &[View] {
+        self.views.get(..self.count).unwrap_or(&[])
+    }
 }
 
 impl<'a> PlanImage<'a> {
@@ -416,10 +433,40 @@ impl<'a> PlanImage<'a> {
         self.io.get(first..first + usize::from(entry.output_count)).unwrap_or(&[])
     }
 
+    /// The op at an index that a validated step holds.
+    #[must_use]
+    pub fn op(&self, index: u32) -> Option<&'a Op> {
+        self.ops.get(index as usize)
+    }
+
+    /// The tile at an index.
+    #[must_use]
+    pub fn tile(&self, index: u32) -> Option<Tile> {
+        self.tiles.get(index)
+    }
+
+    /// The span at an index.
+    #[must_use]
+    pub fn span(&self, index: u32) -> Option<Span> {
+        self.spans.get(index)
+    }
+
     /// The view at an index.
     #[must_use]
     pub fn view(&self, index: u32) -> Option<View> {
         self.views.get(index)
+    }
+
+    /// The operands of a compute step: one view for each role of the op's kernel.
+    #[must_use]
+    pub fn operands(&self, op: &Op, first_view: u32) -> Option<Operands> {
+        let count = op.kernel()?.roles().len();
+        let mut views = [View::default(); MOST_OPERANDS];
+        let mut cursor = self.views.cursor();
+        for (place, view) in (0..).zip(views.get_mut(..count)?) {
+            cursor.read(first_view.checked_add(place)?, view)?;
+        }
+        Some(Operands { views, count })
     }
 
     /// The checksum at an index.

@@ -52,10 +52,8 @@ impl<'a> StepReader<'a> {
         let op = self.ops.get(op as usize)?;
         self.tiles.read(tile, &mut self.tile)?;
         let operands = self.operands.get_mut(..op.kernel()?.roles().len())?;
-        let mut view = first_view;
-        for operand in operands.iter_mut() {
-            self.views.read(view, operand)?;
-            view += 1;
+        for (place, operand) in (0..).zip(operands.iter_mut()) {
+            self.views.read(first_view.checked_add(place)?, operand)?;
         }
         Some(ComputeStep { op, tile: &self.tile, operands })
     }
