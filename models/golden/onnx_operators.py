@@ -47,6 +47,11 @@ class Case:
         self.constant(self.rng.integers(-63, 64, shape).astype(np.int8))
         return self.scale(scales, np.zeros(np.shape(scales), np.int8), np.int8)
 
+    def bytes(self, shape, scale, zero):
+        """Weights of any byte: their differences from the zero point do not fit eight bits."""
+        self.constant(self.rng.integers(0, 256, shape).astype(np.uint8))
+        return self.scale(scale, zero, np.uint8)
+
     def bias(self, count):
         return self.constant(self.rng.integers(-2000, 2000, count).astype(np.int32))
 
@@ -84,6 +89,15 @@ def cases():
         yield f"leaky-{tag}", leaky.input([1, 2, 8, 8], 0.05, zero).scale(0.04, zero - 30)
         sigmoid = Case("QLinearSigmoid", kind, [1, 2, 8, 8], MICROSOFT)
         yield f"sigmoid-{tag}", sigmoid.input([1, 2, 8, 8], 0.05, zero).scale(1 / 256, -128 if kind == np.int8 else 0)
+
+    conv = Case("QLinearConv", np.uint8, [1, 5, 4, 4], pads=[1, 1, 1, 1], strides=[2, 2])
+    conv = conv.input([1, 3, 7, 8], 0.05, 125).bytes([5, 3, 3, 3], 0.004, 133)
+    yield "conv-of-bytes-uint8", conv.scale(0.2, 125).bias(5)
+    deep = Case("QLinearConv", np.uint8, [1, 6, 5, 5], group=6, pads=[1, 1, 1, 1])
+    deep = deep.input([1, 6, 5, 5], 0.04, 125).bytes([6, 1, 3, 3], 0.01, 90)
+    yield "depthwise-of-bytes-uint8", deep.scale(0.1, 125).bias(6)
+    dense = Case("QLinearMatMul", np.uint8, [1, 7]).input([1, 24], 0.03, 125).bytes([24, 7], 0.01, 200)
+    yield "matmul-of-bytes-uint8", dense.scale(0.1, 125)
 
 
 def main():

@@ -1433,6 +1433,133 @@ impl<'a> ::flatbuffers::Verifiable for BuiltinOptions {
 impl ::flatbuffers::SimpleToVerifyInSlice for BuiltinOptions {}
 pub struct BuiltinOptionsUnionTableOffset {}
 
+// struct Long, aligned to 4
+#[repr(transparent)]
+#[derive(Clone, Copy, PartialEq)]
+pub struct Long(pub [u8; 8]);
+impl Default for Long { 
+  fn default() -> Self { 
+    Self([0; 8])
+  }
+}
+impl ::core::fmt::Debug for Long {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter) -> ::core::fmt::Result {
+    f.debug_struct("Long")
+      .field("low", &self.low())
+      .field("high", &self.high())
+      .finish()
+  }
+}
+
+impl ::flatbuffers::SimpleToVerifyInSlice for Long {}
+impl<'a> ::flatbuffers::Follow<'a> for Long {
+  type Inner = &'a Long;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    unsafe { <&'a Long>::follow(buf, loc) }
+  }
+}
+impl<'a> ::flatbuffers::Follow<'a> for &'a Long {
+  type Inner = &'a Long;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    unsafe { ::flatbuffers::follow_cast_ref::<Long>(buf, loc) }
+  }
+}
+impl<'b> ::flatbuffers::Push for Long {
+    type Output = Long;
+    #[inline]
+    unsafe fn push(&self, dst: &mut [u8], _written_len: usize) {
+        let src = unsafe { ::core::slice::from_raw_parts(self as *const Long as *const u8, <Self as ::flatbuffers::Push>::size()) };
+        dst.copy_from_slice(src);
+    }
+    #[inline]
+    fn alignment() -> ::flatbuffers::PushAlignment {
+        ::flatbuffers::PushAlignment::new(4)
+    }
+}
+
+impl<'a> ::flatbuffers::Verifiable for Long {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.in_buffer::<Self>(pos)
+  }
+}
+
+impl<'a> Long {
+  #[allow(clippy::too_many_arguments)]
+  pub fn new(
+    low: u32,
+    high: i32,
+  ) -> Self {
+    let mut s = Self([0; 8]);
+    s.set_low(low);
+    s.set_high(high);
+    s
+  }
+
+  pub fn low(&self) -> u32 {
+    let mut mem = ::core::mem::MaybeUninit::<<u32 as ::flatbuffers::EndianScalar>::Scalar>::uninit();
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    ::flatbuffers::EndianScalar::from_little_endian(unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        self.0[0..].as_ptr(),
+        mem.as_mut_ptr() as *mut u8,
+        ::core::mem::size_of::<<u32 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+      mem.assume_init()
+    })
+  }
+
+  pub fn set_low(&mut self, x: u32) {
+    let x_le = ::flatbuffers::EndianScalar::to_little_endian(x);
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        &x_le as *const _ as *const u8,
+        self.0[0..].as_mut_ptr(),
+        ::core::mem::size_of::<<u32 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+    }
+  }
+
+  pub fn high(&self) -> i32 {
+    let mut mem = ::core::mem::MaybeUninit::<<i32 as ::flatbuffers::EndianScalar>::Scalar>::uninit();
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    ::flatbuffers::EndianScalar::from_little_endian(unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        self.0[4..].as_ptr(),
+        mem.as_mut_ptr() as *mut u8,
+        ::core::mem::size_of::<<i32 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+      mem.assume_init()
+    })
+  }
+
+  pub fn set_high(&mut self, x: i32) {
+    let x_le = ::flatbuffers::EndianScalar::to_little_endian(x);
+    // Safety:
+    // Created from a valid Table for this object
+    // Which contains a valid value in this slot
+    unsafe {
+      ::core::ptr::copy_nonoverlapping(
+        &x_le as *const _ as *const u8,
+        self.0[4..].as_mut_ptr(),
+        ::core::mem::size_of::<<i32 as ::flatbuffers::EndianScalar>::Scalar>(),
+      );
+    }
+  }
+
+}
+
 pub enum SparsityParametersOffset {}
 #[derive(Copy, Clone, PartialEq)]
 
@@ -1574,11 +1701,11 @@ impl<'a> QuantizationParameters<'a> {
     unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, f32>>>(QuantizationParameters::VT_SCALE, None)}
   }
   #[inline]
-  pub fn zero_point(&self) -> Option<::flatbuffers::Vector<'a, i64>> {
+  pub fn zero_point(&self) -> Option<::flatbuffers::Vector<'a, Long>> {
     // Safety:
     // Created from valid Table for this object
     // which contains a valid value in this slot
-    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, i64>>>(QuantizationParameters::VT_ZERO_POINT, None)}
+    unsafe { self._tab.get::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'a, Long>>>(QuantizationParameters::VT_ZERO_POINT, None)}
   }
   #[inline]
   pub fn quantized_dimension(&self) -> i32 {
@@ -1598,7 +1725,7 @@ impl ::flatbuffers::Verifiable for QuantizationParameters<'_> {
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, f32>>>("min", Self::VT_MIN, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, f32>>>("max", Self::VT_MAX, false)?
      .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, f32>>>("scale", Self::VT_SCALE, false)?
-     .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, i64>>>("zero_point", Self::VT_ZERO_POINT, false)?
+     .visit_field::<::flatbuffers::ForwardsUOffset<::flatbuffers::Vector<'_, Long>>>("zero_point", Self::VT_ZERO_POINT, false)?
      .visit_field::<i32>("quantized_dimension", Self::VT_QUANTIZED_DIMENSION, false)?
      .finish();
     Ok(())
@@ -1608,7 +1735,7 @@ pub struct QuantizationParametersArgs<'a> {
     pub min: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, f32>>>,
     pub max: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, f32>>>,
     pub scale: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, f32>>>,
-    pub zero_point: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, i64>>>,
+    pub zero_point: Option<::flatbuffers::WIPOffset<::flatbuffers::Vector<'a, Long>>>,
     pub quantized_dimension: i32,
 }
 impl<'a> Default for QuantizationParametersArgs<'a> {
@@ -1642,7 +1769,7 @@ impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> QuantizationParametersBuilder
     self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(QuantizationParameters::VT_SCALE, scale);
   }
   #[inline]
-  pub fn add_zero_point(&mut self, zero_point: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , i64>>) {
+  pub fn add_zero_point(&mut self, zero_point: ::flatbuffers::WIPOffset<::flatbuffers::Vector<'b , Long>>) {
     self.fbb_.push_slot_always::<::flatbuffers::WIPOffset<_>>(QuantizationParameters::VT_ZERO_POINT, zero_point);
   }
   #[inline]

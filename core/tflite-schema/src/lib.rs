@@ -17,3 +17,15 @@
 mod generated;
 
 pub use generated::tflite::*;
+
+impl From<Long> for i64 {
+    fn from(long: Long) -> Self {
+        (Self::from(long.high()) << 32) | Self::from(long.low())
+    }
+}
+
+impl From<i64> for Long {
+    fn from(value: i64) -> Self {
+        Self::new(value as u32, (value >> 32) as i32)
+    }
+}

@@ -68,7 +68,7 @@ pub(crate) struct Importer<'a> {
     /// Constants of unsigned bytes.
     unsigned: BTreeSet<String>,
     /// Scales that constants of reals were made with, by name.
-    scales: BTreeMap<String, Vec<f32>>,
+    scales: BTreeMap<String, (Vec<f32>, i32)>,
     /// Shapes of results that the file states.
     pub(super) stated: BTreeMap<String, Stated>,
     /// What symbols of the inputs' dimensions stand for.
@@ -126,7 +126,12 @@ pub(super) fn import(
         let constant = Constant::of_initializer(initializer, file, limits)?;
         importer.add_constant(constant.name.clone(), constant)?;
     }
+    let mut named = BTreeSet::new();
     for input in &graph.input {
+        if !named.insert(&input.name) {
+            let reason = "two inputs have this name".to_owned();
+            return Err(FormatError::Interface { name: input.name.clone(), reason });
+        }
         if !importer.values.contains_key(&input.name) {
             importer.add_input(&graph, input, dims)?;
         }
@@ -201,9 +206,10 @@ impl Importer<'_> {
         self.unsigned.contains(name)
     }
 
-    /// Notes that a constant of reals is of 8-bit steps of these scales around zero.
-    pub(crate) fn note_scales(&mut self, name: &str, scales: Vec<f32>) {
-        self.scales.insert(name.to_owned(), scales);
+    /// Notes that a constant of reals is of 8-bit steps of these scales from this zero point on, which
+    /// is 0 where there are several scales.
+    pub(crate) fn note_scales(&mut self, name: &str, scales: Vec<f32>, zero: i32) {
+        self.scales.insert(name.to_owned(), (scales, zero));
     }
 
     fn add_constant(&mut self, name: String, constant: Constant) -> Result<(), FormatError> {
@@ -317,8 +323,8 @@ impl Importer<'_> {
         self.count(values.len())?;
         let mut tensor = float(name, Shape::new(dims));
         tensor.source = Some(Source::inline(Data::F32(values)));
-        if let Some(scales) = self.scales.get(name) {
-            tensor.quantisation = stated(dims, scales);
+        if let Some((scales, zero)) = self.scales.get(name) {
+            tensor.quantisation = stated(dims, scales, *zero);
         }
         Ok(self.model.add_tensor(tensor))
     }
@@ -466,9 +472,9 @@ impl Importer<'_> {
     }
 }
 
-/// Quantisation of weights around zero with these scales: one, or one for each output channel,
-/// which is the innermost dimension of depthwise weights, else the outermost.
-fn stated(dims: &[usize], scales: &[f32]) -> Option<Quantisation> {
+/// Quantisation of weights with these scales: one, or one for each output channel, which is the
+/// innermost dimension of depthwise weights, else the outermost.
+fn stated(dims: &[usize], scales: &[f32], zero: i32) -> Option<Quantisation> {
     let count = scales.len();
     let axis = match dims {
         _ if count == 1 => None,
@@ -476,7 +482,7 @@ fn stated(dims: &[usize], scales: &[f32]) -> Option<Quantisation> {
         [outputs, ..] if *outputs == count => Some(0),
         _ => return None,
     };
-    Some(Quantisation { scales: scales.to_vec(), zeros: vec![0; count], axis })
+    Some(Quantisation { scales: scales.to_vec(), zeros: vec![zero; count], axis })
 }
 
 fn name_of(order: &[usize]) -> String {

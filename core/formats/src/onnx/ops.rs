@@ -9,6 +9,7 @@ mod folding;
 mod functions;
 mod one_dimensional;
 mod opaque;
+mod pick;
 mod pool;
 mod quantised;
 mod resize;
@@ -48,6 +49,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Elu", functions::unary),
     ("Erf", functions::unary),
     ("Exp", functions::unary),
+    ("Expand", pick::expand),
     ("Flatten", shape::flatten),
     ("Floor", functions::unary),
     ("Gather", constants::gather),
@@ -71,6 +73,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("MatMul", dense::matmul),
     ("Max", elementwise::extreme),
     ("MaxPool", |i, p| one_dimensional::or_image(i, p, pool::max)),
+    ("Mean", elementwise::mean),
     ("Min", elementwise::extreme),
     ("Mish", functions::unary),
     ("Mul", elementwise::mul),
@@ -109,6 +112,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Sum", elementwise::sum),
     ("Swish", functions::unary),
     ("Tanh", functions::unary),
+    ("Tile", pick::tile),
     ("Transpose", shape::transpose),
     ("Unsqueeze", shape::unsqueeze),
     ("Upsample", resize::resize),

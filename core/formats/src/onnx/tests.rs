@@ -7,6 +7,7 @@ mod opaque;
 mod operators;
 mod oracle;
 mod order;
+mod pick;
 mod recorded;
 mod stored;
 

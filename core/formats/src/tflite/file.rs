@@ -41,6 +41,8 @@ pub(super) struct Stored<'a> {
     pub(super) quantisation: Option<Stated>,
     /// Values, if constant: as many bytes as shape and type need.
     pub(super) data: Option<&'a [u8]>,
+    /// Whether operators find in it what they left there in the run before.
+    pub(super) is_variable: bool,
     /// Why the tensor cannot be used, if so; an error only where it is.
     pub(super) fault: Option<String>,
 }
@@ -271,7 +273,8 @@ pub(super) fn stored<'a>(
         }
     }
     let quantisation = quantisation(&tensor, &dims, kind, data.is_some()).map_err(bad)?;
-    Ok(Stored { name, dims, open, kind, quantisation, data, fault })
+    let is_variable = tensor.is_variable();
+    Ok(Stored { name, dims, open, kind, quantisation, data, is_variable, fault })
 }
 
 /// Bytes of an element; nothing for types whose elements are no whole bytes.
@@ -307,7 +310,8 @@ fn quantisation(
     if let Some(scale) = scales.iter().find(|scale| !scale.is_finite() || **scale <= 0.0) {
         return Err(format!("its scale {scale} is not positive and finite"));
     }
-    let mut zeros: Vec<i64> = table.zero_point().iter().flatten().collect();
+    let mut zeros: Vec<i64> =
+        table.zero_point().iter().flatten().map(|zero| i64::from(*zero)).collect();
     if zeros.is_empty() {
         zeros.push(0);
     }

@@ -62,8 +62,10 @@ pub(super) struct Importer<'f, 'a> {
     pub(super) file: &'f File<'a>,
     pub(super) model: Model,
     pub(super) limits: &'f Limits,
-    values: Vec<Option<Value>>,
+    pub(super) values: Vec<Option<Value>>,
     pub(super) variables: Vec<Variable>,
+    /// Tensors of the file that are variables themselves, and their places among these.
+    pub(super) kept: BTreeMap<usize, usize>,
     /// Constants that are tensors of the graph already, as they are and as floats.
     constants: BTreeMap<(usize, bool), TensorId>,
     /// Names that are taken, each with the number by which the next of this name is told apart.
@@ -85,6 +87,7 @@ pub(super) fn import<'a>(
         limits,
         values,
         variables: Vec::new(),
+        kept: BTreeMap::new(),
         constants: BTreeMap::new(),
         names: BTreeMap::new(),
         resized: false,
@@ -177,7 +180,7 @@ impl<'a> Importer<'_, 'a> {
     }
 
     /// The graph's tensor for an activation of the file, with a shape of its own.
-    fn tensor_for(&mut self, index: usize, dims: &[usize]) -> Result<Tensor, String> {
+    pub(super) fn tensor_for(&mut self, index: usize, dims: &[usize]) -> Result<Tensor, String> {
         let stored = &self.file.tensors[index];
         if let Some(fault) = &stored.fault {
             return Err(format!("'{}': {fault}", stored.name));
@@ -474,6 +477,7 @@ impl<'a> Importer<'_, 'a> {
     /// Adds a node for an operator that nothing here computes.
     fn opaque(&mut self, place: &Place<'a>, reason: &str) -> Result<(), FormatError> {
         let mut inputs = Vec::new();
+        let kept = variables::found(self, place);
         for index in place.inputs.iter().flatten() {
             if let Some(Value::Activated(id)) = &self.values[*index] {
                 inputs.push(*id);
@@ -493,6 +497,7 @@ impl<'a> Importer<'_, 'a> {
             self.set(place, position, value)?;
         }
         if !outputs.is_empty() {
+            outputs.extend(kept.into_iter().map(|index| variables::left(self, index)));
             let name = match reason {
                 "" => place.op.clone(),
                 reason => format!("{} ({reason})", place.op),

@@ -1,5 +1,6 @@
 //! Variables: tensors that live from one run to the next. A model that reads some gets an input for
-//! each, and an output for each that it assigns: see [`tilewright_model::State`].
+//! each, and an output for each that it assigns: see [`tilewright_model::State`]. Most are resources
+//! with a name; those of recurrent operators are tensors that the operator changes itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,9 +12,14 @@ use super::importer::{Importer, Refused, Value, unsupported};
 use super::quantised;
 use crate::{FormatError, Limits};
 
+/// Most variables that one operator changes itself; an LSTM over both directions has four.
+const MOST_KEPT: usize = 8;
+
 /// A variable that the model has read or assigned.
 pub(super) struct Variable {
     name: String,
+    /// Whether it has a handle by this name; else it is a tensor of the file.
+    is_resource: bool,
     /// What a run begins with, unless it assigns the variable before it reads it.
     before: Option<Before>,
     /// What it was assigned last, if it was.
@@ -124,9 +130,14 @@ fn handle_of<'a>(importer: &Importer<'_, 'a>, place: &Place<'a>) -> Result<Strin
     }
 }
 
+/// The resource of this name among the variables.
+fn position(importer: &Importer<'_, '_>, name: &str) -> Option<usize> {
+    importer.variables.iter().position(|variable| variable.is_resource && variable.name == name)
+}
+
 pub(super) fn read<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Result<(), Refused> {
     let name = handle_of(importer, place)?;
-    let known = importer.variables.iter().position(|variable| variable.name == name);
+    let known = position(importer, &name);
     let known = known.map(|index| &importer.variables[index]);
     let value =
         known.and_then(|known| known.assigned.or(known.before.as_ref().map(|before| before.input)));
@@ -162,7 +173,7 @@ pub(super) fn read<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Re
     let position = importer.model.inputs.len();
     importer.model.inputs.push(input);
     let before = Some(Before { input, position, initial });
-    importer.variables.push(Variable { name, before, assigned: None });
+    importer.variables.push(Variable { name, is_resource: true, before, assigned: None });
     Ok(importer.set(place, 0, Value::Activated(input))?)
 }
 
@@ -172,9 +183,10 @@ pub(super) fn assign<'a>(
 ) -> Result<(), Refused> {
     let name = handle_of(importer, place)?;
     let value = importer.activated(place, 1)?;
-    let known = importer.variables.iter().position(|variable| variable.name == name);
+    let known = position(importer, &name);
     let Some(index) = known else {
-        importer.variables.push(Variable { name, before: None, assigned: Some(value) });
+        let assigned = Some(value);
+        importer.variables.push(Variable { name, is_resource: true, before: None, assigned });
         return Ok(());
     };
     if let Some(before) = &importer.variables[index].before {
@@ -192,9 +204,50 @@ pub(super) fn assign<'a>(
     Ok(())
 }
 
+/// The operands of an operator that are variables of the file: each gets a value, an input of the
+/// model at first. Those of types that the graph does not have are left out.
+pub(super) fn found<'a>(importer: &mut Importer<'_, 'a>, place: &Place<'a>) -> Vec<usize> {
+    let mut found = Vec::new();
+    let file = importer.file;
+    for index in place.inputs.iter().flatten().copied() {
+        let stored = &file.tensors[index];
+        if !stored.is_variable || found.len() == MOST_KEPT || found.contains(&index) {
+            continue;
+        }
+        if importer.values[index].is_none() {
+            let Ok(tensor) = importer.tensor_for(index, &stored.dims) else { continue };
+            let name = tensor.name.clone();
+            let input = importer.model.add_tensor(tensor);
+            let position = importer.model.inputs.len();
+            importer.model.inputs.push(input);
+            importer.values[index] = Some(Value::Activated(input));
+            importer.kept.insert(index, importer.variables.len());
+            let before = Some(Before { input, position, initial: None });
+            importer.variables.push(Variable { name, is_resource: false, before, assigned: None });
+        }
+        if importer.kept.contains_key(&index) {
+            found.push(index);
+        }
+    }
+    found
+}
+
+/// What an operator leaves in a variable that it has [`found`]: a further result.
+pub(super) fn left(importer: &mut Importer<'_, '_>, index: usize) -> TensorId {
+    let variable = importer.kept[&index];
+    let name = importer.unique(&format!("{}.next", importer.variables[variable].name));
+    let before = importer.variables[variable].before.as_ref().map(|before| before.input);
+    let before = before.expect("a tensor that is a variable begins as an input");
+    let tensor = Tensor { name, ..importer.model.tensor(before).clone() };
+    let id = importer.model.add_tensor(tensor);
+    importer.variables[variable].assigned = Some(id);
+    importer.values[index] = Some(Value::Activated(id));
+    id
+}
+
 /// Makes what variables were assigned outputs of the model, behind those of the file.
 pub(super) fn finish(importer: &mut Importer<'_, '_>) {
-    for Variable { name, before, assigned } in std::mem::take(&mut importer.variables) {
+    for Variable { name, before, assigned, .. } in std::mem::take(&mut importer.variables) {
         let Some(Before { position: input, initial, .. }) = before else { continue };
         let output = assigned.map(|assigned| {
             let id = importer.output_of(assigned, &format!("{name}.next"));

@@ -192,11 +192,13 @@ fn integers(
     scales: &[f32],
 ) -> Result<Vec<i8>, QuantiseError> {
     let values = floats(model, node, 1)?.ok_or_else(|| bad(node, "it has no weights"))?;
-    // Scales of ours are symmetric; those of a file may stand for −128 too.
-    let least = if model.tensor(node.inputs[1]).quantisation.is_some() { -128.0 } else { -127.0 };
+    // Scales of ours are symmetric; those of a file may stand for −128 too, and have a zero point.
+    let stated = model.tensor(node.inputs[1]).quantisation.as_ref();
+    let least = if stated.is_some() { -128.0 } else { -127.0 };
+    let zero = stated.map_or(0.0, |stated| f64::from(stated.zero()));
     let integer = |(position, weight): (usize, &f32)| {
         let scale = f64::from(scales[layout.channel(position)]);
-        libm::round(f64::from(*weight) / scale).clamp(least, 127.0) as i8
+        (libm::round(f64::from(*weight) / scale) + zero).clamp(least, 127.0) as i8
     };
     Ok(values.iter().enumerate().map(integer).collect())
 }

@@ -87,7 +87,7 @@ fn bounds(start: i64, end: i64, length: usize) -> (usize, usize) {
     (bound(start), bound(end))
 }
 
-/// Elements of a dimension: of an activation one, or those at equal distances.
+/// Elements of a dimension.
 pub(super) fn gather(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
     let data = importer.operand(place, 0)?;
     let indices = importer.constant(place, 1)?;
@@ -106,7 +106,7 @@ pub(super) fn gather(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
             super::folding::gather(importer, place, &data, axis, &picks, &indices.dims)
         }
         Value::Activated(value) => {
-            super::spatial::gather(importer, place, &value, axis, &picks, &indices.dims)
+            super::pick::gather(importer, place, &value, axis, &picks, &indices.dims)
         }
     }
 }

@@ -16,7 +16,8 @@ fn rows(
     factor: f32,
 ) -> Result<([usize; 2], TensorId), FormatError> {
     let [first, second] = *weights.dims.as_slice() else {
-        return Err(place.bad(format!("weights {:?} are no matrix", weights.dims)));
+        let reason = format!("weights {:?}: only matrices are supported", weights.dims);
+        return Err(place.unsupported(reason));
     };
     let (shape, seen) = if transposed {
         ([first, second], [1, 1, first * second])

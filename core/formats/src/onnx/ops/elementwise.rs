@@ -162,7 +162,7 @@ fn joined(
 }
 
 /// The activation with dimensions of one element in front, as broadcasting has it.
-fn of_rank(
+pub(super) fn of_rank(
     importer: &mut Importer<'_>,
     place: Place<'_>,
     value: Activated,
@@ -269,6 +269,19 @@ pub(super) fn sum(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value
         total = add_activations(importer, place, &total, &next)?;
     }
     Ok(Value::Activated(total))
+}
+
+/// The sum of the operands over their number.
+pub(super) fn mean(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let total = sum(importer, place)?;
+    let factor = 1.0 / place.node.input.len() as f32;
+    match &total {
+        Value::Activated(value) if factor != 1.0 => {
+            let axis = *value.order.last().ok_or_else(|| place.unsupported("a mean of scalars"))?;
+            per_channel(importer, place, value, place.name(), axis, |_| (factor, 0.0))
+        }
+        _ => Ok(total),
+    }
 }
 
 pub(super) fn softmax(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {

@@ -156,6 +156,38 @@ pub(super) fn gather(
     result(importer, place, [before, shape, behind].concat(), values)
 }
 
+/// A constant again and again along each dimension, up to `dims`, which are multiples of its own.
+pub(super) fn tile(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    data: &Constant,
+    dims: Vec<usize>,
+) -> Result<Value, FormatError> {
+    let steps = steps(&data.dims);
+    let at = |axis: usize, index: usize| index % data.dims[axis] * steps[axis];
+    let values = match (data.ints(), data.floats()) {
+        (Some(ints), _) => Values::Int(gathered(ints, &dims, at)),
+        (_, Some(floats)) => Values::Float(gathered(floats, &dims, at)),
+        _ => return Err(place.bad("a constant cannot be read")),
+    };
+    result(importer, place, dims, values)
+}
+
+/// A constant as often as `dims`, which it broadcasts to, need it.
+pub(super) fn expand(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    data: &Constant,
+    dims: Vec<usize>,
+) -> Result<Value, FormatError> {
+    let values = match (data.ints(), data.floats()) {
+        (Some(ints), _) => Values::Int(broadcast(ints, &data.dims, &dims)),
+        (_, Some(floats)) => Values::Float(broadcast(floats, &data.dims, &dims)),
+        _ => return Err(place.bad("a constant cannot be read")),
+    };
+    result(importer, place, dims, values)
+}
+
 /// Elements `begin + i · stride` of each dimension of a constant, for `i` below `size`.
 pub(super) fn slice(
     importer: &mut Importer<'_>,

@@ -22,7 +22,7 @@ fn per_tensor(
     let scale = match scales.floats() {
         Some([scale]) if scale.is_finite() && *scale > 0.0 => *scale,
         Some([scale]) => return Err(place.bad(format!("its scale is {scale}"))),
-        _ => return Err(place.bad("an activation must have one scale")),
+        _ => return Err(place.unsupported("an activation must have one scale")),
     };
     let zero = match importer.optional(place, zero)? {
         // Without a zero point the type is uint8.
@@ -37,7 +37,7 @@ fn per_tensor(
         }
     };
     let zero = i32::try_from(zero).ok().filter(|zero| (-128..=127).contains(zero));
-    let zero = zero.ok_or_else(|| place.bad("its zero point is outside 8 bits"))?;
+    let zero = zero.ok_or_else(|| place.unsupported("its zero point is outside 8 bits"))?;
     Ok(Quantisation::per_tensor(scale, zero))
 }
 
@@ -131,8 +131,16 @@ fn real(
         .map(|(position, value)| value.saturating_sub(zeros[slice(position)]))
         .collect();
     importer.count(steps.len())?;
-    if steps.iter().all(|step| (-128..=127).contains(step)) {
-        importer.note_scales(&name, scales.clone());
+    let is_byte = |value: i64| (-128..=127).contains(&value);
+    let shift = if importer.is_unsigned(&constant.name) { 128 } else { 0 };
+    if steps.iter().copied().all(is_byte) {
+        importer.note_scales(&name, scales.clone(), 0);
+    } else if let [zero] = zeros[..]
+        && is_byte(zero - shift)
+        && values.iter().all(|value| is_byte(value.saturating_sub(shift)))
+    {
+        // Differences of nine bits: the steps keep their zero point.
+        importer.note_scales(&name, scales.clone(), (zero - shift) as i32);
     }
     let reals =
         steps.iter().enumerate().map(|(at, step)| *step as f32 * scales[slice(at)]).collect();

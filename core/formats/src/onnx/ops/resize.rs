@@ -6,6 +6,8 @@ use crate::FormatError;
 use crate::onnx::attributes::Place;
 use crate::onnx::importer::{Importer, Value};
 
+use super::pick::picked;
+
 /// Resize, and Upsample of older versions.
 pub(super) fn resize(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
     let input = importer.activated(place, 0)?;
@@ -18,7 +20,8 @@ pub(super) fn resize(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
             place.unsupported(format!("keep_aspect_ratio_policy {policy} is not supported"))
         );
     }
-    let sizes = sizes(importer, place, &dims)?;
+    let target = target(importer, place, &dims)?;
+    let sizes = &target.sizes;
     let in_range = |size: &usize| (1..1 << 15).contains(size);
     let scaled: Vec<usize> = (0..dims.len()).filter(|axis| sizes[*axis] != dims[*axis]).collect();
     // Of an image height and width; of one with channels last the dimensions before these.
@@ -37,8 +40,14 @@ pub(super) fn resize(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
     if dims.len() != 4 || !sizes.iter().all(in_range) {
         return Err(place.bad(format!("{dims:?} resized to {sizes:?}")));
     }
-    let pairs = [height, width].map(|axis| (dims[axis], sizes[axis]));
-    let op = op(place, pairs)?;
+    let axes = [height, width].map(|axis| (dims[axis], sizes[axis], target.cut[axis]));
+    let op = match way(place, axes)? {
+        Way::Op(op) => op,
+        Way::Pixels([rows, columns]) => {
+            let rows = picked(importer, place, &input, height, &rows)?;
+            return picked(importer, place, &rows, width, &columns).map(Value::Activated);
+        }
+    };
     let mut order: Vec<usize> = (0..4).filter(|axis| ![height, width].contains(axis)).collect();
     order.splice(1..1, [height, width]);
     let tensor = importer.in_order(&input, &order);
@@ -46,12 +55,19 @@ pub(super) fn resize(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
     importer.emit_sized(place, op, vec![tensor], order, &shape).map(Value::Activated)
 }
 
-/// The result's dimensions.
-fn sizes(
+/// What an image is scaled to.
+struct Target {
+    /// The result's dimensions.
+    sizes: Vec<usize>,
+    /// The scales whose products are cut to whole sizes: pixels lie by the scale then.
+    cut: Vec<Option<f32>>,
+}
+
+fn target(
     importer: &Importer<'_>,
     place: Place<'_>,
     dims: &[usize],
-) -> Result<Vec<usize>, FormatError> {
+) -> Result<Target, FormatError> {
     let axes: Vec<usize> = match place.ints("axes") {
         None => (0..dims.len()).collect(),
         Some(axes) => axes
@@ -70,35 +86,37 @@ fn sizes(
         }
     };
     let scales = scales.filter(|scales| !scales.is_empty());
-    let given = match (scales, importer.ints(place, 3)?) {
+    let mut target = Target { sizes: dims.to_vec(), cut: vec![None; dims.len()] };
+    match (scales, importer.ints(place, 3)?) {
         (Some(scales), _) if scales.len() == axes.len() => {
-            axes.iter()
-                .zip(&scales)
-                .map(|(axis, scale)| {
-                    // Pixels would lie by the scale, not by the sizes.
-                    let exact = dims[*axis] as f64 * f64::from(*scale);
-                    let whole = (exact + 1e-3).floor();
-                    if (exact - whole).abs() > 1e-3 {
-                        return Err(place
-                            .unsupported(format!("{} times {scale} is not whole", dims[*axis])));
-                    }
-                    Ok(whole as usize)
-                })
-                .collect::<Result<Vec<usize>, FormatError>>()?
+            for (axis, scale) in axes.iter().zip(scales) {
+                let exact = dims[*axis] as f64 * f64::from(scale);
+                let whole = (exact + 1e-3).floor();
+                target.sizes[*axis] = whole as usize;
+                target.cut[*axis] = ((exact - whole).abs() > 1e-3).then_some(scale);
+            }
         }
         (None, Some(sizes)) if sizes.len() == axes.len() => {
-            sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect()
+            for (axis, size) in axes.iter().zip(sizes) {
+                target.sizes[*axis] = usize::try_from(size).unwrap_or(0);
+            }
         }
         _ => return Err(place.bad(format!("scales or sizes for {dims:?} are missing"))),
-    };
-    let mut sizes = dims.to_vec();
-    axes.iter().zip(given).for_each(|(axis, size)| sizes[*axis] = size);
-    Ok(sizes)
+    }
+    Ok(target)
 }
 
-/// The operator that gives the pixels that the node's attributes describe, from and to heights and
-/// widths.
-fn op(place: Place<'_>, pairs: [(usize, usize); 2]) -> Result<Op, FormatError> {
+/// How pixels are found.
+enum Way {
+    /// By an operator that scales.
+    Op(Op),
+    /// Rows and columns by number.
+    Pixels([Vec<usize>; 2]),
+}
+
+/// The way to the pixels that the node's attributes describe; of height and width what they are, what
+/// they become, and the scale if it is cut.
+fn way(place: Place<'_>, axes: [(usize, usize, Option<f32>); 2]) -> Result<Way, FormatError> {
     let old = place.node.op_type == "Upsample" || place.opset < 11;
     let default = if old { "asymmetric" } else { "half_pixel" };
     let grid = place.text("coordinate_transformation_mode")?.unwrap_or(default);
@@ -109,35 +127,71 @@ fn op(place: Place<'_>, pairs: [(usize, usize); 2]) -> Result<Op, FormatError> {
         let rounding = if mode == "nearest" { format!(", {rounding},") } else { String::new() };
         place.unsupported(format!("mode {mode}{rounding} on the grid {grid} is not supported"))
     };
-    let nearest = |align_corners, half_pixel_centers| {
-        Ok(Op::Resize { mode: ResizeMode::Nearest, align_corners, half_pixel_centers })
-    };
-    let bilinear = |align_corners, half_pixel_centers| {
-        Ok(Op::Resize { mode: ResizeMode::Bilinear, align_corners, half_pixel_centers })
-    };
     // There a single pixel is the first, not the middle one.
-    let single = pairs.iter().any(|(from, to)| *to == 1 && *from != 1);
+    let single = axes.iter().any(|(from, to, _)| *to == 1 && *from != 1);
+    if mode == "nearest" {
+        let wanted = axes.map(|(from, to, cut)| match cut {
+            None => rows(from, to, grid, rounding),
+            Some(scale) => rows_by_scale(from, to, scale, grid, rounding),
+        });
+        let [Some(rows), Some(columns)] = wanted else { return Err(unknown()) };
+        let same = |grid: &str, rounding: &str| {
+            let ours = axes.map(|(from, to, _)| self::rows(from, to, grid, rounding));
+            ours == [Some(rows.clone()), Some(columns.clone())]
+        };
+        let nearest = |align_corners, half_pixel_centers| {
+            let mode = ResizeMode::Nearest;
+            Ok(Way::Op(Op::Resize { mode, align_corners, half_pixel_centers }))
+        };
+        return match () {
+            () if same("asymmetric", "floor") => nearest(false, false),
+            () if same("half_pixel", "round_prefer_ceil") => nearest(false, true),
+            () if same("align_corners", "round_prefer_ceil") && !single => nearest(true, false),
+            () => Ok(Way::Pixels([rows, columns])),
+        };
+    }
+    if let Some((from, _, Some(scale))) = axes.iter().find(|(.., cut)| cut.is_some()) {
+        return Err(place.unsupported(format!("{from} times {scale} is not whole")));
+    }
+    let bilinear = |align_corners, half_pixel_centers| {
+        let mode = ResizeMode::Bilinear;
+        Ok(Way::Op(Op::Resize { mode, align_corners, half_pixel_centers }))
+    };
     match (mode, grid) {
-        ("nearest", _) => {
-            let wanted = pairs.map(|(from, to)| rows(from, to, grid, rounding));
-            let [Some(rows), Some(columns)] = wanted else { return Err(unknown()) };
-            let same = |grid: &str, rounding: &str| {
-                let ours = pairs.map(|(from, to)| self::rows(from, to, grid, rounding));
-                ours == [Some(rows.clone()), Some(columns.clone())]
-            };
-            match () {
-                () if same("asymmetric", "floor") => nearest(false, false),
-                () if same("half_pixel", "round_prefer_ceil") => nearest(false, true),
-                () if same("align_corners", "round_prefer_ceil") && !single => nearest(true, false),
-                () => Err(unknown()),
-            }
-        }
         ("linear" | "bilinear", "asymmetric") => bilinear(false, false),
         ("linear" | "bilinear", "half_pixel") => bilinear(false, true),
         ("linear" | "bilinear", "pytorch_half_pixel") if !single => bilinear(false, true),
         ("linear" | "bilinear", "align_corners") if !single => bilinear(true, false),
         _ => Err(unknown()),
     }
+}
+
+/// Which of `from` rows each of `to` rows is where rows lie by a scale that does not give `to`
+/// exactly; nothing where grid or rounding is not known. 32-bit floats, as runtimes compute it.
+fn rows_by_scale(
+    from: usize,
+    to: usize,
+    scale: f32,
+    grid: &str,
+    rounding: &str,
+) -> Option<Vec<usize>> {
+    let row = |row: usize| {
+        let place = match grid {
+            "asymmetric" => row as f32 / scale,
+            "pytorch_half_pixel" if to == 1 => 0.0,
+            "half_pixel" | "pytorch_half_pixel" => (row as f32 + 0.5) / scale - 0.5,
+            _ => return None,
+        };
+        let nearest = match rounding {
+            "floor" => place.floor(),
+            "ceil" => place.ceil(),
+            "round_prefer_floor" => (place - 0.5).ceil(),
+            "round_prefer_ceil" => (place + 0.5).floor(),
+            _ => return None,
+        };
+        Some((nearest.max(0.0) as usize).min(from.checked_sub(1)?))
+    };
+    (0..to).map(row).collect()
 }
 
 /// Which of `from` rows each of `to` rows is, exactly; nothing where grid or rounding is not known.

@@ -8,13 +8,13 @@ use crate::onnx::importer::{Activated, Importer, Value, as_given, channels_last}
 
 /// Elements of one ONNX dimension.
 #[derive(Clone, Copy)]
-struct Range {
-    begin: usize,
-    size: usize,
-    stride: isize,
+pub(super) struct Range {
+    pub(super) begin: usize,
+    pub(super) size: usize,
+    pub(super) stride: isize,
 }
 
-fn emit_slice(
+pub(super) fn emit_slice(
     importer: &mut Importer<'_>,
     place: Place<'_>,
     input: &Activated,
@@ -29,7 +29,7 @@ fn emit_slice(
     importer.emit(place, op, vec![input.tensor], input.order.clone())
 }
 
-fn whole(dims: &[usize]) -> Vec<Range> {
+pub(super) fn whole(dims: &[usize]) -> Vec<Range> {
     dims.iter().map(|size| Range { begin: 0, size: *size, stride: 1 }).collect()
 }
 
@@ -77,42 +77,6 @@ pub(super) fn slice(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
             super::folding::slice(importer, place, constant, &ranges)
         }
     }
-}
-
-/// Elements of a dimension of an activation: one, which leaves the dimension out, or those at equal
-/// distances.
-pub(super) fn gather(
-    importer: &mut Importer<'_>,
-    place: Place<'_>,
-    input: &Activated,
-    axis: usize,
-    picks: &[usize],
-    shape: &[usize],
-) -> Result<Value, FormatError> {
-    let distance = |pair: &[usize]| pair[1] as isize - pair[0] as isize;
-    let mut distances = picks.windows(2).map(distance);
-    let stride = distances.next().unwrap_or(1);
-    let (Some(begin), true, true) = (
-        picks.first().copied(),
-        stride != 0 && distances.all(|other| other == stride),
-        shape.len() < 2,
-    ) else {
-        return Err(
-            place.unsupported("gathering from activations is supported at equal distances only")
-        );
-    };
-    let dims = importer.dims(input);
-    let mut ranges = whole(&dims);
-    ranges[axis] = Range { begin, size: picks.len(), stride };
-    let part = emit_slice(importer, place, input, &ranges)?;
-    if shape.len() == 1 {
-        return Ok(Value::Activated(part));
-    }
-    // Elements stay where they are: the order of the dimensions that are left is kept.
-    let left: Vec<usize> = part.order.iter().copied().filter(|other| *other != axis).collect();
-    let sizes: Vec<usize> = left.iter().map(|other| dims[*other]).collect();
-    let order = left.iter().map(|other| other - usize::from(*other > axis)).collect();
-    importer.reshape(place, part.tensor, &sizes, order).map(Value::Activated)
 }
 
 /// An activation with parts of itself around it: mirrored at its first and last elements, or these

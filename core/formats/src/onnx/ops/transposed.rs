@@ -19,7 +19,10 @@ pub(super) fn conv_transpose(
     let ([batch, channels, height, width], [taken, outputs, kh, kw]) =
         (dims.as_slice(), weights.dims.as_slice())
     else {
-        return Err(place.bad(format!("input {dims:?}, weights {:?}", weights.dims)));
+        let weights = &weights.dims;
+        return Err(place.unsupported(format!(
+            "input {dims:?} and weights {weights:?}: only convolutions of images are supported"
+        )));
     };
     let groups = usize::try_from(place.int("group", 1)).unwrap_or(0);
     if groups == 0 || taken != channels || !channels.is_multiple_of(groups) {

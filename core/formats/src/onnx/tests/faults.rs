@@ -173,6 +173,8 @@ fn graphs_that_make_no_sense_are_refused() {
     assert!(refusal(&unknown.bytes()).to_string().contains("operand 'z' is made by no node"));
     let twice = small().node("Relu", &["x"], "y", &[]);
     assert!(refusal(&twice.bytes()).to_string().contains("made twice"));
+    let same = small().input("x", &["1"]);
+    assert!(refusal(&same.bytes()).to_string().contains("two inputs have this name"));
     let nothing = File::new().input("x", &["1"]).node("Relu", &["x"], "y", &[]);
     assert!(refusal(&nothing.bytes()).to_string().contains("no output"));
     let missing = File::new().input("x", &["1"]).node("Relu", &["x"], "y", &[]).output("q");

@@ -52,24 +52,22 @@ fn recurrent_operators_have_the_standards_shapes() {
 /// With the shape of the result in the file the operator is named; without it the file is refused.
 #[test]
 fn what_is_not_supported_opens_where_shapes_are_stated() {
-    let gather = File::new()
+    let turned = File::new()
         .input("x", &["1", "2", "8"])
-        .ints("picks", &[0, 1, 5])
-        .node("Gather", &["x", "picks"], "y", &[("axis", Int(2))])
+        .node("DepthToSpace", &["x"], "y", &[("blocksize", Int(2)), ("mode", Text("XYZ"))])
         .output("y");
-    let error = open("x.onnx", &gather.bytes(), &Limits::default(), &[]).unwrap_err();
+    let error = open("x.onnx", &turned.bytes(), &Limits::default(), &[]).unwrap_err();
     assert!(matches!(&error, FormatError::Unsupported { node, .. } if node == "y"), "{error}");
-    let mut stated = gather;
+    let mut stated = turned;
     let graph = stated.graph();
     let mut shape = graph.input[0].clone();
     shape.name = "y".to_owned();
     graph.output[0] = shape;
     let model = opened(&stated);
-    let name = "Gather (gathering from activations is supported at equal distances only)";
-    assert_eq!(model.opaque_operators(), [name]);
+    assert_eq!(model.opaque_operators(), ["DepthToSpace (mode XYZ is not supported)"]);
     assert_eq!(outputs(&model), [[1, 2, 8]]);
     // What is wrong stays wrong.
-    stated.graph().node[0].attribute[0].i = 7;
+    stated.graph().node[0].attribute[0].i = 0;
     let error = open("x.onnx", &stated.bytes(), &Limits::default(), &[]).unwrap_err();
     assert!(matches!(error, FormatError::Node { .. }), "{error}");
 }

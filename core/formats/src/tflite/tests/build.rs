@@ -13,6 +13,7 @@ pub(super) struct Tensor {
     pub(super) zeros: Vec<i64>,
     pub(super) axis: i32,
     pub(super) data: Vec<u8>,
+    pub(super) is_variable: bool,
 }
 
 impl Tensor {
@@ -25,6 +26,7 @@ impl Tensor {
             zeros: Vec::new(),
             axis: 0,
             data: Vec::new(),
+            is_variable: false,
         }
     }
 
@@ -39,6 +41,11 @@ impl Tensor {
     fn quantised(mut self, scale: f32, zero: i64) -> Self {
         self.scales = vec![scale];
         self.zeros = vec![zero];
+        self
+    }
+
+    pub(super) fn variable(mut self) -> Self {
+        self.is_variable = true;
         self
     }
 
@@ -120,7 +127,8 @@ impl File {
                 buffers.push(fb::Buffer::create(b, &fb::BufferArgs { data, ..Default::default() }));
             }
             let scale = Some(b.create_vector(&tensor.scales));
-            let zero_point = Some(b.create_vector(&tensor.zeros));
+            let zeros: Vec<fb::Long> = tensor.zeros.iter().map(|zero| (*zero).into()).collect();
+            let zero_point = Some(b.create_vector(&zeros));
             let quantization = Some(fb::QuantizationParameters::create(
                 b,
                 &fb::QuantizationParametersArgs {
@@ -133,8 +141,16 @@ impl File {
             let shape = Some(b.create_vector(&tensor.dims));
             let name = Some(b.create_string(tensor.name));
             let (type_, quantization) = (tensor.kind, quantization);
-            let args =
-                fb::TensorArgs { shape, type_, buffer, name, quantization, ..Default::default() };
+            let is_variable = tensor.is_variable;
+            let args = fb::TensorArgs {
+                shape,
+                type_,
+                buffer,
+                name,
+                quantization,
+                is_variable,
+                ..Default::default()
+            };
             tensors.push(fb::Tensor::create(b, &args));
         }
         let mut operators = Vec::new();

@@ -85,3 +85,52 @@ fn faulty_variables_are_named() {
     let text = opened(&file).unwrap_err().to_string();
     assert!(text.contains("variable 'sum' is 1×2 and assigned 1×2, or quantised"), "{text}");
 }
+
+/// A recurrent operator changes tensors that no other operator makes: they are counted, each with its
+/// value before and after the run.
+#[test]
+fn states_of_recurrent_operators_are_variables() {
+    let lstm = fb::BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM;
+    let file = File::default()
+        .tensor(Tensor::int8("x", &[1, 4, 2], 0.5, 3))
+        .tensor(Tensor::int8("hidden", &[1, 6], 0.5, 3).variable())
+        .tensor(Tensor::new("cell", &[1, 6], fb::TensorType::INT16).variable())
+        .tensor(Tensor::new("odd", &[1, 6], fb::TensorType::FLOAT16).variable())
+        .tensor(Tensor::int8("a", &[1, 4, 6], 0.5, 3))
+        .tensor(Tensor::int8("b", &[1, 4, 6], 0.5, 3))
+        .operator(lstm, &[0, 1, 1, 2, 3], &[4], None)
+        .operator(lstm, &[4, 1], &[5], None)
+        .interface(&[0], &[5]);
+    let model = opened(&file).unwrap();
+    let named = |ids: &[tilewright_model::TensorId]| -> Vec<String> {
+        ids.iter().map(|id| model.tensor(*id).name.clone()).collect()
+    };
+    assert_eq!(named(&model.inputs), ["x", "hidden", "cell"]);
+    assert_eq!(named(&model.outputs), ["b", "hidden.next.2", "cell.next"]);
+    let states: Vec<_> = model.states.iter().map(|state| (state.input, state.output)).collect();
+    assert_eq!(states, [(1, Some(1)), (2, Some(2))]);
+    assert_eq!(named(&model.nodes[0].inputs), ["x", "hidden", "hidden", "cell"]);
+    assert_eq!(named(&model.nodes[1].inputs), ["a", "hidden.next"]);
+    assert_eq!(model.tensor(model.outputs[2]).bytes(), Some(12));
+    assert_eq!(model.first_state(1), Some(Data::I8(vec![3; 6])));
+}
+
+#[test]
+fn zero_points_may_lie_at_any_word() {
+    let names = ["x", "xx", "xxx", "xxxx", "xxxxx", "xxxxxxxx", "xxxxxxxxxxxx"];
+    let mut odd = 0;
+    for (name, zero) in names.into_iter().zip(-3i64..) {
+        let file = File::default()
+            .tensor(Tensor::int8(name, &[1, 2], 0.5, zero))
+            .tensor(Tensor::int8("y", &[1, 2], 0.5, zero))
+            .operator(fb::BuiltinOperator::RELU, &[0], &[1], None)
+            .interface(&[0], &[1]);
+        let model = opened(&file).unwrap();
+        let quantisation = model.tensor(model.inputs[0]).quantisation.clone().unwrap();
+        assert_eq!(i64::from(quantisation.zero()), zero);
+        let bytes = file.bytes();
+        let found = bytes.windows(8).position(|window| window == zero.to_le_bytes());
+        odd += usize::from(zero != 0 && found.is_some_and(|at| !at.is_multiple_of(8)));
+    }
+    assert!(odd > 0, "all lie at multiples of 8 bytes");
+}

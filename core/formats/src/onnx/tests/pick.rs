@@ -1,0 +1,103 @@
+//! Elements in any order and as often as wanted.
+
+use tilewright_model::{Data, float};
+
+use super::build::Attribute::{Int, Text};
+use super::build::{Attribute, File};
+use super::{against_tract, names};
+use crate::{Limits, open};
+
+const IMAGE: &[&[usize]] = &[&[2, 4, 9, 7]];
+
+/// One node over an image, with constant integers as its second operand.
+fn one(op: &str, ints: &[i64], attributes: &[(&str, Attribute)]) -> File {
+    File::new()
+        .input("x", &["2", "4", "9", "7"])
+        .ints("n", ints)
+        .node("Relu", &["x"], "r", &[])
+        .node(op, &["r", "n"], "y", attributes)
+        .output("y")
+}
+
+/// The result of a file on these values, or what is said of the file.
+fn run(file: &File, values: &[f32]) -> Result<Vec<f32>, String> {
+    let model = open("x", &file.bytes(), &Limits::default(), &[]).map_err(|e| e.to_string())?;
+    let result = float::run(&model, &[Data::F32(values.to_vec())], &mut |_, _| {}).unwrap();
+    Ok(result[0].as_f32().unwrap().to_vec())
+}
+
+#[test]
+fn elements_in_any_order() {
+    let file = one("Gather", &[3, 0, 1, 1, 2], &[("axis", Int(1))]);
+    let model = against_tract(&file.bytes(), IMAGE);
+    assert_eq!(names(&model), ["ReLU", "Slice", "Slice", "Slice", "Concat"]);
+    let many: Vec<i64> = (0..200).map(|index| index * index % 7).collect();
+    let error = run(&one("Gather", &many, &[("axis", Int(3))]), &[]).unwrap_err();
+    assert!(error.contains("more than 64 runs"), "{error}");
+}
+
+#[test]
+fn the_same_again_and_again() {
+    let model = against_tract(&one("Tile", &[1, 3, 1, 2], &[]).bytes(), IMAGE);
+    assert_eq!(names(&model), ["ReLU", "Concat", "Concat"]);
+    assert!(run(&one("Tile", &[1, 1, 1, 1 << 40], &[]), &[]).unwrap_err().contains("64 times"));
+    assert!(run(&one("Tile", &[1, 2], &[]), &[]).unwrap_err().contains("repeats [1, 2]"));
+    let file = File::new()
+        .input("x", &["1", "3", "1", "4"])
+        .ints("n", &[2, 1, 5, 1])
+        .node("Expand", &["x", "n"], "y", &[])
+        .output("y");
+    let model = against_tract(&file.bytes(), &[&[1, 3, 1, 4]]);
+    assert_eq!(names(&model), ["Concat", "Concat"]);
+}
+
+#[test]
+fn constants_again_and_again() {
+    let file = |op: &str, ints: &[i64]| {
+        File::new()
+            .input("x", &["2", "4"])
+            .floats("c", &[1, 2], vec![1.0, 2.0])
+            .ints("n", ints)
+            .node(op, &["c", "n"], "d", &[])
+            .node("Add", &["x", "d"], "y", &[])
+            .output("y")
+    };
+    let tiled = run(&file("Tile", &[2, 2]), &[0.0; 8]).unwrap();
+    assert_eq!(tiled, [1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0]);
+    assert!(run(&file("Tile", &[1 << 40, 1 << 40]), &[0.0; 8]).is_err());
+    assert!(run(&file("Expand", &[1 << 40, 2]), &[0.0; 8]).is_err());
+    let mut wide = file("Expand", &[2, 1]);
+    wide.graph().input[0] = File::new().input("x", &["2", "2"]).graph().input[0].clone();
+    assert_eq!(run(&wide, &[0.0; 4]).unwrap(), [1.0, 2.0, 1.0, 2.0]);
+}
+
+#[test]
+fn means_of_several_operands() {
+    let file = File::new()
+        .input("x", &["1", "3"])
+        .floats("c", &[1, 3], vec![3.0, 0.0, 6.0])
+        .node("Mean", &["x", "c", "x"], "y", &[])
+        .output("y");
+    assert_eq!(run(&file, &[0.0, 3.0, -3.0]).unwrap(), [1.0, 2.0, 0.0]);
+}
+
+/// The first is in the standard; the second is a scale that gives no whole size upwards.
+#[test]
+fn nearest_pixels_by_scales_that_are_not_whole() {
+    let file = |scale: f32, attributes: &[(&str, Attribute)]| {
+        File::new()
+            .input("x", &["1", "1", "2", "4"])
+            .floats("s", &[4], vec![1.0, 1.0, scale, scale])
+            .node("Resize", &["x", "", "s"], "y", attributes)
+            .output("y")
+    };
+    let image = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+    assert_eq!(run(&file(0.6, &[]), &image).unwrap(), [1.0, 3.0]);
+    let plain =
+        [("coordinate_transformation_mode", Text("asymmetric")), ("nearest_mode", Text("floor"))];
+    let rows = run(&file(1.7, &plain), &image).unwrap();
+    assert_eq!(rows[..6], [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]);
+    assert_eq!(rows[12..], [5.0, 5.0, 6.0, 6.0, 7.0, 7.0]);
+    let error = run(&file(0.6, &[("mode", Text("linear"))]), &image).unwrap_err();
+    assert!(error.contains("2 times 0.6 is not whole"), "{error}");
+}
