@@ -8,7 +8,7 @@ use tilewright_model::quantise::RangeRule;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::Strategy;
 use tilewright_server::Mode;
-use tilewright_server::pipeline::CardWish;
+use tilewright_server::pipeline::{CardWish, Integrity};
 
 /// Most frames that are simulated: timelines of more would fill memory.
 const MOST_FRAMES: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -112,6 +112,21 @@ pub struct OnBoard {
 }
 
 #[derive(Debug, Args)]
+pub struct Checked {
+    /// Let the firmware compare what it brings from the card's image, weights, with checksums, and read it
+    /// again if they differ; what programs write to the card has none
+    #[arg(long)]
+    integrity: bool,
+}
+
+impl Checked {
+    /// What is done about wrong bytes from the card.
+    pub const fn integrity(&self) -> Integrity {
+        if self.integrity { Integrity::Checked } else { Integrity::Trusted }
+    }
+}
+
+#[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Zoo {
     #[command(subcommand)]
@@ -160,6 +175,8 @@ pub struct Plan {
     #[arg(long, value_enum, default_value_t = Elements::Int8)]
     pub elements: Elements,
     #[command(flatten)]
+    pub checked: Checked,
+    #[command(flatten)]
     pub json: Json,
     /// Write the memory map as comma-separated values, one row an operator: bytes of inputs,
     /// outputs, tensors needed later and scratch, and each live tensor as name@offset+bytes(use);
@@ -199,6 +216,8 @@ pub struct Run {
     /// and a timeline without outputs
     #[arg(long, value_name = "MODE", default_value = "full")]
     pub mode: Mode,
+    #[command(flatten)]
+    pub checked: Checked,
     /// Let something go wrong with the card: KIND at transfer N since reset and each M after it; may be
     /// repeated. KIND is removed, read-error, crc-error, garbled (a bit wrong, once, unnoticed),
     /// flipped-bit (wrong on the card from then on), stuck-busy, slow-write, too-small, other-image or
@@ -230,6 +249,8 @@ pub struct Image {
     /// Strategy; of `swap`, which is simulated only, its form in rows: `swap-rows`
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
+    #[command(flatten)]
+    pub checked: Checked,
     /// Folder to write to; made if it is missing
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,

@@ -2,12 +2,14 @@
 
 use serde_json::{Map, Value, json};
 use tilewright_board::{Board, Card};
+use tilewright_image::Checks;
 use tilewright_plan::{LaneKind, Micros};
 use tilewright_planner::{Options, Planned};
 use tilewright_report::{Energy, Kind, NoPower, PlanReport, Timeline, Wear};
 use tilewright_server::RunResult;
+use tilewright_server::pipeline::Integrity;
 
-use crate::text::{Facts, decimal_bytes, joules, micros, number, years};
+use crate::text::{Facts, bytes, decimal_bytes, joules, micros, number, years};
 
 /// How a plan is used: on a board with a card, a frame each period.
 #[derive(Debug)]
@@ -15,11 +17,14 @@ pub struct Use<'u> {
     board: &'u Board,
     card: Option<Card>,
     period: Option<Micros>,
+    integrity: Integrity,
 }
 
 /// What it costs then.
 #[derive(Debug)]
 pub struct Upkeep {
+    /// Checking what comes from the card, and the time that it takes of the core.
+    checks: Option<(Checks, Micros)>,
     energy: Option<Result<Energy, NoPower>>,
     wear: Option<Wear>,
 }
@@ -28,7 +33,13 @@ impl<'u> Use<'u> {
     /// With the card of these options.
     #[must_use]
     pub fn new(board: &'u Board, options: &Options, period: Option<Micros>) -> Self {
-        Self { board, card: options.card_in(board), period }
+        Self { board, card: options.card_in(board), period, integrity: Integrity::Trusted }
+    }
+
+    /// The same with this done about wrong bytes from the card.
+    #[must_use]
+    pub fn checked(self, integrity: Integrity) -> Self {
+        Self { integrity, ..self }
     }
 
     /// Of the predicted run.
@@ -50,7 +61,10 @@ impl<'u> Use<'u> {
         let is_timed = report.latency_us.is_some() && !timeline.slices.is_empty();
         let energy = || Energy::of(timeline, &planned.traffic, board, card, report.frames);
         let used = card.filter(|_| timeline.lanes.contains(&LaneKind::Card));
+        let checks = (self.integrity == Integrity::Checked).then(|| Checks::of(&planned.plan));
+        let checks = checks.filter(|checks| checks.sums > 0);
         Upkeep {
+            checks: checks.map(|checks| (checks, checks.cycles().at(board.core.clock.hertz))),
             energy: is_timed.then(energy),
             wear: used.and_then(|card| Wear::of(report, card, self.period)),
         }
@@ -61,6 +75,20 @@ impl Upkeep {
     /// In words.
     pub fn tell(&self, facts: &mut Facts) {
         let kind = Some(Kind::Modelled);
+        if let Some((checks, time)) = &self.checks {
+            let [checked, unchecked] =
+                [checks.checked_bytes, checks.unchecked_bytes].map(|b| bytes(b.0));
+            let what = format!(
+                "{} checksums: {checked} a frame, {unchecked} without",
+                number(checks.sums)
+            );
+            facts.add("integrity", what, Some(Kind::Counted));
+            facts.add(
+                "",
+                format!("{} of the core for them, beside the latency predicted", micros(time.0)),
+                kind,
+            );
+        }
         match &self.energy {
             Some(Ok(energy)) => {
                 let [least, most] = energy.mean_mw;
@@ -101,7 +129,7 @@ impl Upkeep {
         }
     }
 
-    /// The keys `energy`, `energy_unknown` and `wear`, and their kinds.
+    /// The keys `integrity`, `energy`, `energy_unknown` and `wear`, and their kinds.
     pub fn insert(&self, all: &mut Map<String, Value>) {
         let (energy, unknown) = match &self.energy {
             Some(Ok(energy)) => (json!(energy), Value::Null),
@@ -111,10 +139,23 @@ impl Upkeep {
         if let Some(Ok(energy)) = &self.energy {
             all.insert("energy_uj".to_owned(), json!(energy.middle_uj()));
         }
+        let checks = self.checks.map(|(checks, time)| {
+            json!({
+                "checksums": checks.sums,
+                "flash_bytes": checks.image_bytes(),
+                "checked_bytes": checks.checked_bytes,
+                "unchecked_bytes": checks.unchecked_bytes,
+                "core_us": time,
+            })
+        });
+        all.insert("integrity".to_owned(), json!(checks));
         all.insert("energy".to_owned(), energy);
         all.insert("energy_unknown".to_owned(), unknown);
         all.insert("wear".to_owned(), json!(self.wear));
         if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
+            let counted = ["checksums", "flash_bytes", "checked_bytes", "unchecked_bytes"];
+            kinds.extend(counted.map(|key| (format!("integrity.{key}"), json!(Kind::Counted))));
+            kinds.insert("integrity.core_us".to_owned(), json!(Kind::Modelled));
             kinds.extend(["energy", "wear"].map(|key| (key.to_owned(), json!(Kind::Modelled))));
         }
     }

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_board::Board;
+use tilewright_image::{FirmwareImage, Images};
 use tilewright_model::{Model, int8};
-use tilewright_plan::Plan;
+use tilewright_plan::{Instruction, Plan, Space, Step};
 use tilewright_planner::{Options, Strategy, plan};
 use tilewright_protocol::{CardFault, CardJob, CardProblem, Job};
 use tilewright_runner::RunOutcome;
@@ -90,6 +91,83 @@ fn what_stays_is_told_with_step_layer_and_sector() {
         for word in ["copy", "for layer", "at sector"] {
             assert!(told.contains(word), "{problem:?}: {told}");
         }
+    }
+}
+
+fn lenet5() -> Model {
+    tilewright_zoo::network("lenet5").unwrap().int8().unwrap()
+}
+
+/// A job whose firmware checks what it brings from the store image; the numbers of the transfers that bring
+/// it, and of the others.
+fn checked(model: &Model) -> (Job, Vec<String>, [Vec<u64>; 2]) {
+    let (plan, mut job, expected) = planned(model, SEED);
+    let Images { plan: image, stores } = tilewright_image::checked_images(&plan, model).unwrap();
+    let firmware = emulated::firmware(&board()).unwrap();
+    job.elf = FirmwareImage::new(&firmware, &image, &board()).unwrap().elf;
+    let card = job.card.as_mut().unwrap();
+    card.image = stores.into_iter().find(|(space, _)| *space == Space::Card).unwrap().1;
+    let stored = card.image.len();
+    let is_stored = |step: &Step| match step.instruction {
+        Instruction::Copy { source, .. } => {
+            let from = plan.spans[source as usize];
+            from.space() == Some(Space::Card) && (from.offset as usize) < stored
+        }
+        _ => false,
+    };
+    // The first transfer is that of the store's header.
+    let steps = plan.programs[0].lanes[1].steps.iter().zip(1..);
+    let (brought, others): (Vec<_>, Vec<_>) = steps.partition(|(step, _)| is_stored(step));
+    let numbers = |steps: Vec<(&Step, u64)>| steps.into_iter().map(|(_, number)| number).collect();
+    (job, expected, [numbers(brought), numbers(others)])
+}
+
+#[test]
+fn a_wrong_bit_in_what_the_store_holds_is_read_again_or_told() {
+    let (job, expected, [brought, others]) = checked(&lenet5());
+    let with = |transfer, problem| {
+        let mut job = job.clone();
+        job.card.as_mut().unwrap().faults = vec![CardFault { transfer, every: 0, problem }];
+        emulated::run_job(job).unwrap()
+    };
+    assert!(!brought.is_empty() && !others.is_empty());
+    for transfer in brought {
+        let outcome = with(transfer, CardProblem::Garbled { bit: 3 });
+        assert_eq!(outcome.finish.fault, None, "{transfer}: {}", console(&outcome));
+        assert!(says_all(&outcome, &expected), "{transfer}: {}", console(&outcome));
+        let outcome = with(transfer, CardProblem::Turned { bit: 3 });
+        let told = outcome.finish.fault.as_ref().map(|fault| fault.message.clone());
+        let told = told.unwrap_or_else(|| panic!("{transfer}: {}", console(&outcome)));
+        assert!(told.contains("for layer") && told.contains("other bytes"), "{told}");
+        assert!(!says_all(&outcome, &expected), "{told}");
+    }
+}
+
+#[test]
+fn whatever_goes_wrong_nothing_hangs_and_what_is_checked_is_right() {
+    let (job, expected, [brought, others]) = checked(&lenet5());
+    let last = brought.iter().chain(&others).max().copied().unwrap();
+    let mut rng = fastrand::Rng::with_seed(SEED);
+    for _ in 0..24 {
+        let fault = CardFault {
+            transfer: rng.u64(0..=last),
+            every: rng.u64(0..4),
+            problem: match rng.u8(0..5) {
+                0 => CardProblem::Removed,
+                1 => CardProblem::Checksum,
+                2 => CardProblem::Silent,
+                3 => CardProblem::Busy { ns: rng.u64(..) },
+                _ => CardProblem::Garbled { bit: rng.u8(0..8) },
+            },
+        };
+        let is_bit = matches!(fault.problem, CardProblem::Garbled { .. });
+        let mut job = job.clone();
+        job.card.as_mut().unwrap().faults = vec![fault];
+        let outcome = emulated::run_job(job).unwrap();
+        let is_checked = !is_bit || (fault.every == 0 && brought.contains(&fault.transfer));
+        let is_told = outcome.finish.fault.is_some();
+        let is_right = says_all(&outcome, &expected);
+        assert!(is_right != is_told || !is_checked, "{fault:?}: {}", console(&outcome));
     }
 }
 

@@ -22,7 +22,7 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let choices = load::options(&options.on, &board)?;
     let strategy = options.strategy.with_program();
     let planned = checked_plan(&prepared.model, &board, strategy, &choices, &mut tell, &cancel)?;
-    let plan = plan_file(&planned, &prepared.model, &board)?;
+    let plan = plan_file(&planned, &prepared.model, &board, options.checked.integrity())?;
     let firmware = Package::new(&dist, &board, &plan)?.image()?;
     drop(teller);
     let hex = firmware.hex().map_err(|error| Problem::ours(format!("{error}."), "Intel HEX"))?;

@@ -5,7 +5,9 @@ use std::path::Path;
 use tilewright_planner::{Planned, Strategy};
 use tilewright_report::picture::{self, Drawn};
 use tilewright_report::{PlacedTensor, Trace};
-use tilewright_server::pipeline::{Asked, checked_plan, find_remedies, is_unsuited};
+use tilewright_server::pipeline::{
+    Asked, Integrity, checked_plan, checks, find_remedies, is_unsuited,
+};
 use tilewright_server::{Blame, Problem};
 
 use super::json;
@@ -62,7 +64,11 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
         let first = columns.into_iter().find_map(|column| column.plan.err());
         return Err(first.unwrap_or_else(|| Problem::ours("There are no strategies.", "planner")));
     }
-    let used = Use::new(&board, &choices, options.on.period);
+    let integrity = options.checked.integrity();
+    if integrity == Integrity::Checked && !is_all {
+        checks(planned[0], &board)?;
+    }
+    let used = Use::new(&board, &choices, options.on.period).checked(integrity);
     let text = match (options.json.json, is_all) {
         (true, true) => {
             let all = columns.iter().map(|column| column.json(&prepared, &board, &used));

@@ -7,7 +7,7 @@ use tilewright_board::Board;
 use tilewright_model::Data;
 use tilewright_planner::{Planned, Strategy};
 use tilewright_server::pipeline::{
-    CardWish, Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
+    CardWish, Integrity, Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
 };
 use tilewright_server::{
     Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, WorkerLimits, Workers,
@@ -36,6 +36,7 @@ pub struct Emulated {
     teller: Teller,
     mode: Mode,
     card_faults: Vec<CardWish>,
+    integrity: Integrity,
 }
 
 /// A plan, and what the emulated board did with it; nothing if the plan does not fit.
@@ -63,7 +64,7 @@ impl Emulated {
         let prepared = load::prepared(&on.quantised, &mut |p| teller.tell(&p), &cancel)?;
         let inputs = load::input(&prepared, input)?;
         let options = load::options(on, &board)?;
-        let card_faults = Vec::new();
+        let (card_faults, integrity) = (Vec::new(), Integrity::Trusted);
         Ok(Self {
             board,
             prepared,
@@ -75,13 +76,14 @@ impl Emulated {
             teller,
             mode,
             card_faults,
+            integrity,
         })
     }
 
-    /// The same with these things going wrong with the card.
+    /// The same with these things going wrong with the card, and this done about it.
     #[must_use]
-    pub fn with_card_faults(self, card_faults: &[CardWish]) -> Self {
-        Self { card_faults: card_faults.to_vec(), ..self }
+    pub fn with_card_faults(self, card_faults: &[CardWish], integrity: Integrity) -> Self {
+        Self { card_faults: card_faults.to_vec(), integrity, ..self }
     }
 
     /// Plans with `strategy` and runs the plan, if it fits.
@@ -108,6 +110,7 @@ impl Emulated {
             instructions: limits.instructions,
             console_bytes: limits.console_bytes,
             mode: self.mode,
+            integrity: self.integrity,
             card_faults: &self.card_faults,
         };
         let done = run_plan(&machine, board, model, &planned, inputs, &mut tell, cancel)?;
@@ -127,9 +130,10 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
         ));
     }
     let emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
-    let mut emulated = emulated.with_card_faults(&options.card_faults);
+    let integrity = options.checked.integrity();
+    let mut emulated = emulated.with_card_faults(&options.card_faults, integrity);
     let Ran { planned, done } = emulated.run(options.strategy.with_program())?;
-    let used = Use::new(&emulated.board, &emulated.options, options.on.period);
+    let used = Use::new(&emulated.board, &emulated.options, options.on.period).checked(integrity);
     let Some(mut done) = done else {
         if options.json.json {
             let upkeep = used.of_plan(&planned);

@@ -10,10 +10,12 @@ mod firmware;
 mod placing;
 mod plan;
 mod store;
+mod sums;
 mod weighted;
 
 pub use console::{FrameTooLong, input_frame};
 pub use firmware::{FirmwareError, FirmwareImage};
 pub use placing::{INPUT, ImageFile, how_to_place, image_files};
 pub use plan::{ImageBuildError, plan_image};
-pub use store::{Images, StoreImage, images, stores};
+pub use store::{Images, StoreImage, checked_images, images, stores};
+pub use sums::Checks;

@@ -43,13 +43,15 @@ pub enum ImageBuildError {
 /// # Errors
 /// [`ImageBuildError`]; a plan that passed its check against the model has an image.
 pub fn plan_image(plan: &Plan, model: &Model) -> Result<Vec<u8>, ImageBuildError> {
-    with_stores(plan, model, &mut |_, _| {})
+    with_stores(plan, model, &[], &mut |_, _| {})
 }
 
-/// The image of `plan`; `visit` gets the weights of its stores, piece by piece, one store after the other.
+/// The image of `plan`, whose copies name these checksums; `visit` gets the weights of its stores, piece
+/// by piece, one store after the other.
 pub(crate) fn with_stores(
     plan: &Plan,
     model: &Model,
+    sums: &[u32],
     visit: &mut dyn FnMut(Space, &[u8]),
 ) -> Result<Vec<u8>, ImageBuildError> {
     let total = plan.image_bytes().0;
@@ -67,7 +69,7 @@ pub(crate) fn with_stores(
         let bytes: &[u8] = match section {
             Section::Constants => &channels,
             Section::Weights => &weights,
-            Section::Sums => &[],
+            Section::Sums => sums.as_bytes(),
             _ => tables.section(section).unwrap_or(&[]),
         };
         id.update((section as u32).to_le_bytes());

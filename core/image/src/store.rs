@@ -9,6 +9,7 @@ use tilewright_plan::{Plan, Space};
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::plan::{ImageBuildError, board_id, packed, with_stores};
+use crate::sums::Summed;
 
 /// The spaces of a plan that have store images.
 pub fn stores(plan: &Plan) -> impl Iterator<Item = Space> + '_ {
@@ -111,6 +112,20 @@ pub struct Images {
 /// # Errors
 /// [`ImageBuildError`]; a plan that passed its check against the model has its images.
 pub fn images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
+    with_sums(plan, model, &[])
+}
+
+/// The same, with a checksum in the plan image for each copy that brings a part of the card's store
+/// image ([`crate::Checks`]).
+///
+/// # Errors
+/// As [`images`].
+pub fn checked_images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
+    let summed = Summed::of(plan);
+    with_sums(&summed.plan, model, &summed.sums(model)?)
+}
+
+fn with_sums(plan: &Plan, model: &Model, sums: &[u32]) -> Result<Images, ImageBuildError> {
     let started = |space| {
         let weights = usize::try_from(weight_bytes(plan, space)).unwrap_or(0);
         let mut bytes = Vec::with_capacity(weights.saturating_add(STORE_ALIGNMENT));
@@ -118,7 +133,7 @@ pub fn images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
         (space, bytes)
     };
     let mut stores: Vec<(Space, Vec<u8>)> = stores(plan).map(started).collect();
-    let image = with_stores(plan, model, &mut |space, piece| {
+    let image = with_stores(plan, model, sums, &mut |space, piece| {
         if let Some((_, bytes)) = stores.iter_mut().find(|(there, _)| *there == space) {
             bytes.extend_from_slice(piece);
         }

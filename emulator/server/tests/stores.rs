@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use axum::http::StatusCode;
 use common::{BOARD, Server, json, refused};
 use tilewright_planner::{Options, Strategy};
-use tilewright_server::pipeline::{PlanFile, checked_plan, plan_file, zoo};
+use tilewright_server::pipeline::{Integrity, PlanFile, checked_plan, plan_file, zoo};
 use tilewright_server::{Cancel, Config};
 
 /// LeNet-5 as planned with `strategy`, and an input.
@@ -20,7 +20,7 @@ fn lenet5(strategy: Strategy) -> (PlanFile, Vec<u8>) {
     let (model, options) = (&prepared.model, Options::default());
     let planned = checked_plan(model, &board, strategy, &options, &mut |_| {}, &cancel).unwrap();
     let elements = model.tensor(model.inputs[0]).shape.elements().unwrap();
-    (plan_file(&planned, model, &board).unwrap(), vec![0; elements])
+    (plan_file(&planned, model, &board, Integrity::Trusted).unwrap(), vec![0; elements])
 }
 
 async fn bad(server: &Server, parts: &[(&str, &[u8])], place: &str, says: &str) {

@@ -12,7 +12,7 @@ use tilewright_model::Data;
 use tilewright_planner::{Options, Planned, Strategy};
 use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::Counts;
-use tilewright_server::pipeline::{Machine, checked_plan, run_plan};
+use tilewright_server::pipeline::{Integrity, Machine, checked_plan, run_plan};
 use tilewright_server::{
     Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, RunOutcome, Stage, WorkerLimits,
 };
@@ -98,6 +98,7 @@ fn walk(
     let machine = Machine {
         mode: Mode::Full,
         card: None,
+        integrity: Integrity::Trusted,
         card_faults: &[],
         executor: &Parrot { by_step },
         dist: &Dist::at(folder.path()),

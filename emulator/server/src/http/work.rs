@@ -11,7 +11,7 @@ use tilewright_protocol::Mode;
 
 use super::Shared;
 use super::upload::Upload;
-use crate::pipeline::{self, Machine, PlanFile, Samples};
+use crate::pipeline::{self, Integrity, Machine, PlanFile, Samples};
 use crate::problem::{Blame, Problem};
 use crate::runs::Work;
 
@@ -157,6 +157,7 @@ fn machine(shared: &Shared, mode: Mode) -> Machine<'_> {
     let config = shared.config();
     Machine {
         card: None,
+        integrity: Integrity::Trusted,
         card_faults: &[],
         executor: shared.executor().as_ref(),
         dist: shared.dist(),

@@ -9,6 +9,7 @@ use tilewright_protocol::{Job, Limits, Mode, Response};
 use super::card::{CardWish, card};
 use super::package::Package;
 use super::plan_file::{PlanFile, inputs};
+use super::planning::Integrity;
 use crate::dist::Dist;
 use crate::execute::{Cancel, Execute, WorkerLimits};
 use crate::problem::{Blame, Problem};
@@ -35,6 +36,8 @@ pub struct Machine<'m> {
     pub mode: Mode,
     /// The class of the card in the board's slot; nothing: the one that goes with the board.
     pub card: Option<&'m Card>,
+    /// What is done about wrong bytes from it.
+    pub integrity: Integrity,
     /// What goes wrong with it.
     pub card_faults: &'m [CardWish],
 }

@@ -1,7 +1,7 @@
 //! Int8 model → plan, proved valid → plan image.
 
 use tilewright_board::Board;
-use tilewright_image::Images;
+use tilewright_image::{Checks, Images};
 use tilewright_model::Model;
 use tilewright_plan::Space;
 use tilewright_planner::{NotAChain, Options, Overlaid, PlanError, Planned, Planning, Strategy};
@@ -207,18 +207,69 @@ pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
     ))
 }
 
+/// What is done about wrong bytes from a card.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Integrity {
+    /// The card's own correction is trusted.
+    #[default]
+    Trusted,
+    /// What copies bring from its store image is compared with checksums in the plan image.
+    Checked,
+}
+
+/// What checking the copies of a plan takes.
+///
+/// # Errors
+/// [`Blame::BadInput`] if the plan brings nothing from a card's store image, [`Blame::DoesNotFit`] if the
+/// plan image has no room for the checksums.
+pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Problem> {
+    let checks = Checks::of(&planned.plan);
+    if checks.sums == 0 {
+        return Err(Problem::new(
+            Blame::BadInput,
+            format!("Strategy {} brings no weights from a card.", planned.report.strategy),
+            "--integrity",
+            "Give `--strategy swap-rows`.",
+        ));
+    }
+    // The section itself begins at a multiple of the alignment.
+    let sums = checks.image_bytes().align_up(tilewright_plan::image::ALIGNMENT as u64);
+    let (needed, had) = (planned.plan.image_bytes() + sums, board.plan_bytes());
+    if needed > had {
+        return Err(Problem::new(
+            Blame::DoesNotFit,
+            format!("The plan with its checksums takes {needed} of flash, {had} are there."),
+            "--integrity",
+            "Leave it out, or give larger buffers.",
+        ));
+    }
+    Ok(checks)
+}
+
 /// The image of a plan that fits.
 ///
 /// # Errors
 /// [`Blame::BadInput`] if operators have no kernel, [`Blame::DoesNotFit`] if it does not fit; else a
 /// plan without image is our fault.
-pub fn plan_file(planned: &Planned, model: &Model, board: &Board) -> Result<PlanFile, Problem> {
+pub fn plan_file(
+    planned: &Planned,
+    model: &Model,
+    board: &Board,
+    integrity: Integrity,
+) -> Result<PlanFile, Problem> {
     let problem = cannot_run(&planned.report).or_else(|| does_not_fit(&planned.report));
     if let Some(problem) = problem.or_else(|| unserved(planned, board)) {
         return Err(problem);
     }
-    let Images { plan: image, mut stores } = tilewright_image::images(&planned.plan, model)
-        .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))?;
+    let images = match integrity {
+        Integrity::Trusted => tilewright_image::images(&planned.plan, model),
+        Integrity::Checked => {
+            checks(planned, board)?;
+            tilewright_image::checked_images(&planned.plan, model)
+        }
+    };
+    let Images { plan: image, mut stores } =
+        images.map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))?;
     let file = PlanFile::read(&image, board)
         .map_err(|problem| Problem::ours(problem.error, problem.place))?;
     let mut store = |space| {

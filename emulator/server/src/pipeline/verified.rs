@@ -31,7 +31,7 @@ pub fn run_plan(
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Done, Problem> {
-    let file = plan_file(planned, model, board)?;
+    let file = plan_file(planned, model, board, machine.integrity)?;
     let payload = bytes_of(inputs);
     let mut done = run_image(machine, board, &file, &payload, true, progress, cancel)?;
     done.result.plan = Some(planned.report.clone());
