@@ -11,7 +11,7 @@ use tilewright_plan::{ConstantRole, Instruction, Kernel, Plan, RowOrder};
 use tilewright_planner::{Options, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
-use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
+use tilewright_tests::random_model::{random_chain, random_inputs, random_model, random_splits};
 
 const MODELS: u64 = 400;
 const CHAINS: u64 = 200;
@@ -101,11 +101,12 @@ fn a_plan_with_one_number_changed_is_caught_or_still_right() {
     let mut caught = 0u32;
     let mut rng = fastrand::Rng::with_seed(7);
     for seed in 0..MODELS * CHANGES {
-        let is_chain = seed % 3 == 0;
-        let (model, strategy) = match is_chain {
-            true => (random_chain(seed % CHAINS), Strategy::PingPong),
-            false if rng.bool() => (random_model(seed % MODELS), Strategy::Resident),
-            false => (random_model(seed % MODELS), Strategy::Auto),
+        let (model, strategy) = match seed % 6 {
+            0 | 3 => (random_chain(seed % CHAINS), Strategy::PingPong),
+            1 if rng.bool() => (random_splits(seed % MODELS), Strategy::Reordered),
+            1 => (random_splits(seed % MODELS), Strategy::Auto),
+            _ if rng.bool() => (random_model(seed % MODELS), Strategy::Resident),
+            _ => (random_model(seed % MODELS), Strategy::Auto),
         };
         let inputs = random_inputs(&model, seed);
         let mut plan = planned(&model, strategy);

@@ -8,11 +8,13 @@ use tilewright_model::{Data, Model, Op, int8};
 use tilewright_plan::{Instruction, Plan, Role, RowOrder, Space};
 use tilewright_planner::{Options, Strategy};
 use tilewright_runtime::Pace;
-use tilewright_tests::host;
+use tilewright_tests::{emulated, host};
 use tilewright_tests::random_model::{random_inputs, random_layer, random_model, random_splits};
 
 const LAYERS: u64 = 300;
 const SPLITS: u64 = 200;
+/// Models of each kind that run on each emulated board.
+const ON_BOARDS: usize = 12;
 
 fn board() -> Board {
     tilewright_board::find("stm32f746g-disco").unwrap()
@@ -168,6 +170,37 @@ fn slices_are_read_where_their_operand_lies() {
     assert!(over > 0, "no concat lies over an operand");
     assert!(of_columns_or_channels > SPLITS as usize / 4, "{of_columns_or_channels} have pitches");
     assert!(proved > SPLITS, "{proved} of {} are proved", 2 * SPLITS);
+}
+
+#[test]
+fn slices_in_place_and_concats_in_rows_are_bit_equal_on_the_boards() {
+    for board in emulated::boards() {
+        let (mut sliced, mut over) = (0, 0);
+        for seed in 0..SPLITS {
+            let model = random_splits(seed);
+            for strategy in [Strategy::Reordered, Strategy::Auto] {
+                let what = format!("model {seed}, {strategy}, {}", board.id);
+                let options = Options::default();
+                let plan =
+                    tilewright_planner::plan(&model, &board, strategy, &options).unwrap().plan;
+                let is_sliced = !slices_in_place(&plan, &model).is_empty();
+                let is_over = concats_in_rows(&plan, &model) > 0;
+                let is_wanted = is_sliced && sliced < ON_BOARDS || is_over && over < ON_BOARDS;
+                if !is_wanted || tilewright_planner::unserved(&plan, &board).is_some() {
+                    continue;
+                }
+                let inputs = random_inputs(&model, seed);
+                let run = emulated::run(&model, &board, strategy, &inputs)
+                    .unwrap_or_else(|e| panic!("{what}: {e}"));
+                assert_eq!(run.outcome.finish.fault, None, "{what}");
+                assert_eq!(run.mismatch, None, "{what}");
+                sliced += usize::from(is_sliced);
+                over += usize::from(is_over);
+            }
+        }
+        assert!(sliced >= ON_BOARDS, "{}: {sliced} models with slices in place", board.id);
+        assert!(over >= ON_BOARDS / 2, "{}: {over} models with concats in rows", board.id);
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod part;
 mod problem;
 mod refuted;
 mod search;
+mod sweep;
 mod taste;
 mod validate;
 

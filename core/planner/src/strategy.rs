@@ -2,6 +2,7 @@
 
 pub mod auto;
 pub mod beyond;
+pub mod deciding;
 pub mod external;
 pub mod overlay;
 pub mod ping_pong;

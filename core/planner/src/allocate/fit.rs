@@ -38,6 +38,21 @@ fn newest_first(b: &Buffer) -> [u64; 3] {
     [!b.end, !b.bytes.0, 0]
 }
 
+/// By the power of two of the life's length, and within it by its start.
+fn long_lived_first(b: &Buffer) -> [u64; 3] {
+    [!u64::from(length(b).checked_ilog2().unwrap_or(0)), b.first, !b.bytes.0]
+}
+
+/// The portfolio of what is too large for exact search, best bets first.
+pub const ORDERS_OF_MANY: [(Key, Fit); 6] = [
+    (long_lived_first, Fit::First),
+    (longest_first, Fit::First),
+    (area_first, Fit::Best),
+    (largest_first, Fit::First),
+    (newest_first, Fit::First),
+    (largest_first, Fit::Best),
+];
+
 /// The portfolio, best bets first.
 pub const ORDERS: [(Key, Fit); 7] = [
     (largest_first, Fit::First),

@@ -1,9 +1,11 @@
 //! The solver as a state machine: whoever runs it decides how long, in units of work.
 
 use super::fit;
+use super::instance::MOST_ITEMS;
 use super::live;
 use super::part::Part;
 use super::problem::{self, Buffer, Overlap, ProblemError, Solution};
+use super::sweep::{self, SWEEPS};
 use tilewright_plan::Bytes;
 
 /// What is asked.
@@ -94,6 +96,10 @@ pub struct Search {
     buffers: Vec<Buffer>,
     overlaps: Vec<Overlap>,
     goal: Goal,
+    /// More sweeps to try; none if there are few buffers.
+    sweeps: std::slice::Iter<'static, (bool, fit::Fit)>,
+    /// Orders to try, and how many of them were.
+    orders: &'static [(fit::Key, fit::Fit)],
     next_order: usize,
     parts: Vec<Part>,
     witness: Option<Witness>,
@@ -121,8 +127,19 @@ impl Search {
         problem::check(&buffers)?;
         problem::check_overlaps(&buffers, &overlaps)?;
         let parts = Part::all(&buffers, &overlaps);
-        let mut search =
-            Self { buffers, overlaps, goal, next_order: 0, parts, witness: None, units: 0 };
+        let are_many = buffers.len() > MOST_ITEMS;
+        let is_swept = are_many && overlaps.is_empty() && sweep::suits(&buffers);
+        let mut search = Self {
+            buffers,
+            overlaps,
+            goal,
+            sweeps: if is_swept { SWEEPS.iter() } else { [].iter() },
+            orders: if are_many { &fit::ORDERS_OF_MANY } else { &fit::ORDERS },
+            next_order: 0,
+            parts,
+            witness: None,
+            units: 0,
+        };
         if let Goal::Fit(capacity) = goal {
             let peak = live::peak_sharing(&search.buffers, &search.overlaps);
             if peak.bytes > capacity {
@@ -140,13 +157,19 @@ impl Search {
     pub fn advance(&mut self, units: u64) -> Progress {
         let until = self.units.saturating_add(units);
         while self.units < until && !self.is_done() {
+            if let Some(sweep) = self.sweeps.next() {
+                self.units += self.buffers.len() as u64;
+                let found = sweep::place(&self.buffers, *sweep, &mut self.units);
+                self.parts.iter_mut().for_each(|part| part.offer(&found.offsets));
+                continue;
+            }
             let (goal, only_goal) = self.aim();
             let searchable = |part: &Part| !part.closed && !part.is_done(goal, only_goal);
             if self.next_order >= QUICK_ORDERS && self.parts.iter().any(searchable) {
                 self.deepen(until);
                 continue;
             }
-            let Some((key, fit)) = fit::ORDERS.get(self.next_order) else { break };
+            let Some((key, fit)) = self.orders.get(self.next_order) else { break };
             self.next_order += 1;
             let order = fit::order(&self.buffers, *key);
             let found = if self.overlaps.is_empty() {
@@ -185,7 +208,7 @@ impl Search {
 
     fn is_done(&self) -> bool {
         let (goal, only_goal) = self.aim();
-        let tried = self.next_order == fit::ORDERS.len();
+        let tried = self.next_order == self.orders.len();
         let done = |part: &Part| part.is_done(goal, only_goal) || (part.closed && tried);
         self.witness.is_some() || self.parts.iter().all(done)
     }

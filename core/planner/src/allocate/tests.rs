@@ -147,6 +147,19 @@ proptest! {
     }
 
     #[test]
+    fn sweeps_place_whatever_suits_them(
+        buffers in proptest::collection::vec(any_special_buffer(), 0..30),
+    ) {
+        prop_assume!(problem::check(&buffers).is_ok());
+        let simple: Vec<Buffer> =
+            buffers.into_iter().filter(|b| sweep::suits(std::slice::from_ref(b))).collect();
+        for way in sweep::SWEEPS {
+            let found = sweep::place(&simple, way, &mut 0);
+            prop_assert_eq!(validate(&simple, &found, None), Ok(()));
+        }
+    }
+
+    #[test]
     fn slices_of_work_change_nothing(
         buffers in proptest::collection::vec(any_buffer(30, 20, 1000), 10..40),
         slice in 1u64..5_000,
@@ -222,7 +235,8 @@ fn ten_thousand_buffers_are_answered_within_the_budget() {
     assert!(search.units() < 300_000_000);
     let best = search.best().unwrap();
     assert_eq!(validate(&buffers, &best, None), Ok(()));
-    assert!(best.height.0 < search.lower_bound().0 * 3 / 2);
+    let bound = search.lower_bound();
+    assert!(best.height.0 < bound.0 * 105 / 100, "{:?} above {bound:?}", best.height);
 }
 
 #[test]

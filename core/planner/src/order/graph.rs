@@ -61,6 +61,9 @@ pub struct Graph {
     pub outputs: Vec<usize>,
     /// Tensors that live before, during and after.
     pub variables: Vec<usize>,
+    /// Tensors that lie in others, with those: the other lives as soon and as long as any of them,
+    /// and they take no bytes of their own.
+    pub inside: Vec<[usize; 2]>,
 }
 
 /// Which effects of operators are made use of.
@@ -177,6 +180,8 @@ impl Graph {
         known(&|| "the list of inputs".to_owned(), &self.inputs)?;
         known(&|| "the list of outputs".to_owned(), &self.outputs)?;
         known(&|| "the list of variables".to_owned(), &self.variables)?;
+        let inside = self.inside.iter().flatten().copied().collect::<Vec<_>>();
+        known(&|| "the list of tensors that lie in others".to_owned(), &inside)?;
         let mut writer: Vec<Option<usize>> = vec![None; self.tensors.len()];
         for (index, operator) in self.operators.iter().enumerate() {
             known(&|| format!("operator {}", self.operator_name(index)), &operator.inputs)?;

@@ -94,9 +94,12 @@ impl Joint {
             return self.next();
         };
         let slice = SLICE.min(self.left);
+        let before = search.units();
         let progress = search.advance(slice);
-        self.left -= slice;
-        self.budget = self.budget.saturating_sub(slice);
+        // With many buffers one order takes more than a slice.
+        let spent = slice.max(search.units() - before);
+        self.left = self.left.saturating_sub(spent);
+        self.budget = self.budget.saturating_sub(spent);
         if progress == Progress::Done || self.left == 0 {
             self.keep();
         }

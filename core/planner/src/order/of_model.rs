@@ -30,7 +30,7 @@ impl Graph {
                 .collect(),
             inputs: indices(&model.inputs),
             outputs: indices(&model.outputs),
-            variables: Vec::new(),
+            ..Self::default()
         }
     }
 }

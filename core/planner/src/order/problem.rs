@@ -307,6 +307,10 @@ fn groups(graph: &Graph, writer: &[Option<usize>], rules: Rules) -> Vec<usize> {
             || graph.outputs.contains(&tensor)
     };
     let bytes = |tensor: usize| graph.tensors[tensor].bytes;
+    for [inside, whole] in &graph.inside {
+        let (from, to) = (root(&parent, *inside), root(&parent, *whole));
+        parent[from] = to;
+    }
     for operator in &graph.operators {
         let [output] = operator.outputs.as_slice() else { continue };
         match operator.effect {

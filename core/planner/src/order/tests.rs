@@ -134,7 +134,7 @@ fn figure_1() -> Graph {
         operators: edges.into_iter().map(operator).collect(),
         inputs: vec![0],
         outputs: vec![4, 8],
-        variables: Vec::new(),
+        ..Graph::default()
     }
 }
 

@@ -6,6 +6,10 @@
 //! * The output of a concat whose operands are parts of it is those operands.
 //! * A tensor of which slices are read where it lies is as many as their borders make of it, and
 //!   what a slice holds is gone when nothing needs it: as with a copy, whose bytes are not counted.
+//! * Where it is settled that concats and slices do not copy, the tensor that others lie in is one,
+//!   from the first that writes into it to the last that reads of it.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::arrange::{Sharing, Single, single_steps};
 use super::parts::Parts;
@@ -25,11 +29,17 @@ struct Piece {
     until: u64,
 }
 
-/// The graph of `layers`.
+/// The graph of `layers`, for all plans in which the concats and slices `settled`, as nodes, do not
+/// copy and `sharing.copied` do; those that are neither may do either.
 ///
 /// # Errors
 /// [`PlanError`] names the node or tensor that cannot be planned.
-pub fn graph(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Graph, PlanError> {
+pub fn graph(
+    model: &Model,
+    layers: &[Layer],
+    sharing: &Sharing,
+    settled: &[usize],
+) -> Result<Graph, PlanError> {
     let parts = sharing.parts_of(model, layers);
     let tensors = lower::tensors(model, layers)?;
     let plan = lower::draft(model, layers, &parts, tensors.clone())?;
@@ -38,11 +48,14 @@ pub fn graph(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Graph
     for (index, tensor) in tensors.iter().enumerate() {
         number[tensor.tensor as usize] = index;
     }
-    let covers = covers(&tensors, &parts, &steps, sharing);
-    let mut graph = Graph::default();
-    let mut pieces = pieces(model, layers, &tensors, &parts, &covers, &mut graph);
     let roots = lower::roots(model);
-    let of_slices = sliced(&tensors, &parts, &mut pieces, &mut graph);
+    let whole = settled_wholes(model, &parts, settled);
+    let mut covers = covers(&tensors, &parts, &steps, sharing);
+    cover_once(model, layers, &tensors, &parts, &mut covers);
+    let mut graph = Graph::default();
+    let mut pieces = pieces(model, layers, &tensors, (&parts, &whole), &covers, &mut graph);
+    let of_slices = sliced(&tensors, (&parts, &whole), &mut pieces, &mut graph);
+    join(&tensors, &parts, &whole, &pieces, &mut graph);
     let held = held(model, layers, &parts, (&number, &roots), &pieces, of_slices);
     let index = |id: &TensorId| Some(number[roots[id.0].0]).filter(|index| *index != usize::MAX);
     let all = |tensors: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
@@ -85,6 +98,53 @@ pub fn graph(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Graph
     Ok(graph)
 }
 
+/// The tensors that others lie in of which it is settled that no concat and no slice copies.
+fn settled_wholes(model: &Model, parts: &Parts, settled: &[usize]) -> BTreeSet<TensorId> {
+    let mut wholes: BTreeMap<TensorId, bool> = BTreeMap::new();
+    for node in parts.nodes() {
+        for whole in parts.wholes_of(model, node) {
+            *wholes.entry(whole).or_insert(true) &= settled.contains(&node);
+        }
+    }
+    wholes.into_iter().filter(|(_, all)| *all).map(|(whole, _)| whole).collect()
+}
+
+/// An output lies over one operand only: where the one of which it may cover most is needed by no
+/// other layer, it always may, and never covers another instead.
+fn cover_once(
+    model: &Model,
+    layers: &[Layer],
+    tensors: &[PlannedTensor],
+    parts: &Parts,
+    covers: &mut [Vec<(usize, u64)>],
+) {
+    let roots = lower::roots(model);
+    let mut readers = vec![0u32; model.tensors.len()];
+    for layer in layers {
+        let mut read: Vec<usize> = layer.reads.iter().map(|id| roots[id.0].0).collect();
+        read.sort_unstable();
+        read.dedup();
+        read.into_iter().for_each(|id| readers[id] += 1);
+    }
+    // What is needed after the last layer.
+    model.outputs.iter().for_each(|id| readers[roots[id.0].0] += 1);
+    let id = |tensor: usize| TensorId(tensors[tensor].tensor as usize);
+    let in_other = |tensor: usize| parts.place(id(tensor)).is_some() || parts.has_parts(id(tensor));
+    let bytes = |(tensor, bytes): (usize, u64)| {
+        bytes.min(tensors[tensor].bytes.align_up(TENSOR_ALIGNMENT).0)
+    };
+    for covers in covers {
+        let most = covers.iter().copied().max_by_key(|cover| bytes(*cover));
+        let Some(most) = most.filter(|_| !covers.iter().any(|(tensor, _)| in_other(*tensor)))
+        else {
+            continue;
+        };
+        if readers[id(most.0).0] == 1 {
+            *covers = vec![most];
+        }
+    }
+}
+
 /// Of each layer the tensors that its output may cover, and how many bytes of each.
 fn covers(
     tensors: &[PlannedTensor],
@@ -115,12 +175,13 @@ fn covers(
     steps.iter().map(|step| step.as_ref().map(of_step).unwrap_or_default()).collect()
 }
 
-/// The pieces of each tensor; those that concats join take no bytes of their own.
+/// The pieces of each tensor; those that concats join take no bytes of their own, and what lies in
+/// a tensor that is `whole` none at all.
 fn pieces(
     model: &Model,
     layers: &[Layer],
     tensors: &[PlannedTensor],
-    parts: &Parts,
+    (parts, whole): (&Parts, &BTreeSet<TensorId>),
     covers: &[Vec<(usize, u64)>],
     graph: &mut Graph,
 ) -> Vec<Vec<Piece>> {
@@ -128,13 +189,10 @@ fn pieces(
         .iter()
         .map(|tensor| {
             let id = TensorId(tensor.tensor as usize);
-            let inside = parts.place(id).is_some();
-            if parts.is_slice(id) {
-                0
-            } else if inside {
-                tensor.bytes.0
-            } else {
-                tensor.bytes.align_up(TENSOR_ALIGNMENT).0
+            match parts.place(id) {
+                Some(part) if parts.is_slice(id) || whole.contains(&part.root) => 0,
+                Some(_) => tensor.bytes.0,
+                None => tensor.bytes.align_up(TENSOR_ALIGNMENT).0,
             }
         })
         .collect();
@@ -147,7 +205,8 @@ fn pieces(
         let bytes = |id: &TensorId| model.tensor(*id).bytes().unwrap_or(0) as u64;
         let joined: u64 = joined.map(|(_, id)| bytes(id)).sum();
         let at = tensors.iter().position(|tensor| tensor.tensor as usize == output.0);
-        if let Some(at) = at.filter(|_| joined > 0) {
+        let root = parts.place(*output).map_or(*output, |part| part.root);
+        if let Some(at) = at.filter(|_| joined > 0 && !whole.contains(&root)) {
             // What is left is copied; bytes that only align it may be gone.
             sizes[at] = bytes(output).saturating_sub(joined);
         }
@@ -174,11 +233,31 @@ fn pieces(
     tensors.iter().zip(cuts).map(|(tensor, cuts)| split(tensor, cuts)).collect()
 }
 
-/// Makes of each tensor whose slices are read where it lies one piece for each set of slices that
-/// some of its bytes belong to; gives for each slice the pieces in it.
-fn sliced(
+/// Puts what lies in a tensor that is `whole` into it.
+fn join(
     tensors: &[PlannedTensor],
     parts: &Parts,
+    whole: &BTreeSet<TensorId>,
+    pieces: &[Vec<Piece>],
+    graph: &mut Graph,
+) {
+    let at: BTreeMap<usize, usize> =
+        tensors.iter().enumerate().map(|(index, tensor)| (tensor.tensor as usize, index)).collect();
+    for (index, tensor) in tensors.iter().enumerate() {
+        let part = parts.place(TensorId(tensor.tensor as usize));
+        let root = part.map(|part| part.root).filter(|root| whole.contains(root));
+        let Some(root) = root.and_then(|root| at.get(&root.0)) else { continue };
+        for (inside, root) in pieces[index].iter().zip(&pieces[*root]) {
+            graph.inside.push([inside.number, root.number]);
+        }
+    }
+}
+
+/// Makes of each tensor whose slices are read where it lies one piece for each set of slices that
+/// some of its bytes belong to, unless it is `whole`; gives for each slice the pieces in it.
+fn sliced(
+    tensors: &[PlannedTensor],
+    (parts, whole): (&Parts, &BTreeSet<TensorId>),
     pieces: &mut [Vec<Piece>],
     graph: &mut Graph,
 ) -> Vec<(TensorId, Vec<usize>)> {
@@ -186,6 +265,9 @@ fn sliced(
     for (tensor, pieces) in tensors.iter().zip(pieces) {
         let root = TensorId(tensor.tensor as usize);
         let slices = parts.slices_of(root);
+        if whole.contains(&root) {
+            continue;
+        }
         let whole = slices.first().and_then(|(slice, _)| parts.place(*slice));
         let Some(whole) = whole.map(|part| part.whole) else { continue };
         let boxes: Vec<slices::Place> = slices.iter().map(|(_, place)| *place).collect();

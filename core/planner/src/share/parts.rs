@@ -1,7 +1,7 @@
 //! Tensors that lie in others: operands of concats that are made where the output lies, so that
 //! nothing is copied, and slices ([`slices`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::slices;
 use crate::lower::{self, Layer, place_of};
@@ -75,18 +75,30 @@ impl Parts {
         nodes
     }
 
+    /// The tensors in which a concat's operands or a slice lie.
+    #[must_use]
+    pub fn wholes_of(&self, model: &Model, node: usize) -> BTreeSet<TensorId> {
+        let of_node = self.joined.iter().filter(|(other, _)| *other == node);
+        let joined = of_node.map(|(_, input)| model.nodes[node].inputs[*input]);
+        let inside = joined.chain(self.slices.get(&node).copied());
+        inside.filter_map(|id| self.place(id)).map(|part| part.root).collect()
+    }
+
     fn disentangled(model: &Model, layers: &[Layer], allowed: Option<&[(usize, usize)]>) -> Self {
         let mut facts = Facts::of(model, layers);
+        // Whatever the order of the layers, the same tensors are parts: bounds of orders rely on it.
+        let mut by_node: Vec<&Layer> = layers.iter().collect();
+        by_node.sort_by_key(|layer| layer.node);
         loop {
-            let this = Self::with(model, layers, &facts, allowed);
-            let Some(tensor) = this.entangled(model, layers) else { return this };
+            let this = Self::with(model, &by_node, &facts, allowed);
+            let Some(tensor) = this.entangled(model, &by_node) else { return this };
             facts.made[tensor.0] = false;
             facts.anywhere[tensor.0] = false;
         }
     }
 
     /// A tensor among whose bytes lie some that its own layer reads: kernels take disjoint runs.
-    fn entangled(&self, model: &Model, layers: &[Layer]) -> Option<TensorId> {
+    fn entangled(&self, model: &Model, layers: &[&Layer]) -> Option<TensorId> {
         let range = |id: TensorId| -> Option<(TensorId, u64, u64)> {
             let own = lower::shape(model, id).ok()?;
             let part = self.place(id).unwrap_or(Part { root: id, start: [0; 3], whole: own });
@@ -100,7 +112,7 @@ impl Parts {
             let (Some(a), Some(b)) = (range(made), range(read)) else { return false };
             a.0 == b.0 && a.1 < b.2 && b.1 < a.2
         };
-        let joins = |layer: &&Layer| matches!(model.nodes[layer.node.0].op, Op::Concat { .. });
+        let joins = |layer: &Layer| matches!(model.nodes[layer.node.0].op, Op::Concat { .. });
         layers.iter().filter(|layer| !joins(layer)).find_map(|layer| {
             let made = layer.writes.iter().find(|id| self.place(**id).is_some())?;
             layer.reads.iter().any(|read| meet(*made, *read)).then_some(*made)
@@ -110,7 +122,7 @@ impl Parts {
     /// Parts of concats; of those operands alone that are `allowed`, as node and index.
     fn with(
         model: &Model,
-        layers: &[Layer],
+        layers: &[&Layer],
         facts: &Facts,
         allowed: Option<&[(usize, usize)]>,
     ) -> Self {

@@ -141,6 +141,6 @@ fn graph(model: &Model, layers: &[Layer], tensors: &[PlannedTensor]) -> Graph {
         operators: layers.iter().map(operator).collect(),
         inputs: numbers(&model.inputs),
         outputs: numbers(&model.outputs),
-        variables: Vec::new(),
+        ..Graph::default()
     }
 }

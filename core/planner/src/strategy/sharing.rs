@@ -1,5 +1,6 @@
 //! Plans in which tensors share bytes: the search that `reordered` and `auto` have in common.
 
+use super::deciding::Deciding;
 use super::reordered::BUDGET;
 use crate::PlanError;
 use crate::allocate::{PLANNING_BUDGET, TENSOR_ALIGNMENT};
@@ -45,6 +46,8 @@ pub struct Improving {
     tried_orders: u64,
     /// What of the first variant copies all the same, with the first order.
     refining: Option<Refining>,
+    /// Begun when all orders have been tried.
+    deciding: Option<Deciding>,
 }
 
 /// A search for the concats and slices that had better copy: one after the other is changed, and
@@ -80,7 +83,7 @@ impl Improving {
         let draft = lower::draft(model, &given, &Parts::none(), lower::tensors(model, &given)?)?;
         let mut sharing = if draft.programs.is_empty() { Sharing::default() } else { sharing };
         sharing.slices &= given.iter().any(|layer| layer.work == Work::Kernel(Kernel::Gather));
-        let problem = Problem::new(share::graph(model, &given, &sharing)?, Rules::default())?;
+        let problem = Problem::new(share::graph(model, &given, &sharing, &[])?, Rules::default())?;
         let variants = variants(&sharing);
         Ok(Self {
             tried_variants: variants.len(),
@@ -92,6 +95,7 @@ impl Improving {
             layers: Vec::new(),
             tried_orders: 0,
             refining: None,
+            deciding: None,
         })
     }
 
@@ -111,8 +115,8 @@ impl Improving {
             if self.refine(model)? {
                 return Ok(self.is_least());
             }
-            let Some(order) = self.next_order() else { return Ok(true) };
-            self.layers = order.iter().map(|index| self.given[*index].clone()).collect();
+            let Some(order) = self.next_order() else { return self.decide(model) };
+            self.put_in_order(&order);
             self.tried_variants = 0;
         }
         let sharing = self.variants[self.tried_variants].clone();
@@ -148,6 +152,26 @@ impl Improving {
         Ok(true)
     }
 
+    fn put_in_order(&mut self, order: &[usize]) {
+        self.layers = order.iter().map(|index| self.given[*index].clone()).collect();
+    }
+
+    /// Settles for one more concat or slice whether it copies; whether all is done.
+    fn decide(&mut self, model: &Model) -> Result<bool, PlanError> {
+        let mut deciding = match self.deciding.take() {
+            Some(deciding) => deciding,
+            None => Deciding::new(model, &self.given, &self.variants[0])?,
+        };
+        let settled = deciding.settle(model, &self.given, self.best.arranged.height)?;
+        self.deciding = Some(deciding);
+        let Some(choices) = settled else { return Ok(true) };
+        for choice in choices {
+            self.put_in_order(&choice.order);
+            self.consider(model, &choice.sharing)?;
+        }
+        Ok(self.is_least())
+    }
+
     /// The best order, that of the model, then others of the best order's peak.
     fn next_order(&mut self) -> Option<Vec<usize>> {
         self.tried_orders += 1;
@@ -165,7 +189,9 @@ impl Improving {
 
     /// No order and no placement with this sharing goes below.
     fn bound(&self) -> Bytes {
-        self.solver.standing().1.align_up(TENSOR_ALIGNMENT)
+        let least = self.solver.standing().1.align_up(TENSOR_ALIGNMENT);
+        let height = self.best.arranged.height;
+        self.deciding.as_ref().map_or(least, |deciding| deciding.bound(height).max(least))
     }
 
     /// The best so far.
@@ -252,3 +278,6 @@ fn live(tensors: &[PlannedTensor], layers: usize) -> Vec<u64> {
     }
     live
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,7 +60,7 @@ pub fn problem(graph: &FileGraph, lives: &Lives) -> Result<Problem, TflmError> {
         in_arena(*tensor) && (written[*tensor] || inputs.binary_search(tensor).is_ok())
     });
     let outputs = outputs.collect();
-    let graph = Graph { tensors, operators, inputs, outputs, variables: Vec::new() };
+    let graph = Graph { tensors, operators, inputs, outputs, ..Graph::default() };
     let rules = Rules { in_place: true, concat: false };
     Ok(Problem::new(graph, rules)?)
 }
