@@ -43,7 +43,7 @@ fn long_lived_first(b: &Buffer) -> [u64; 3] {
     [!u64::from(length(b).checked_ilog2().unwrap_or(0)), b.first, !b.bytes.0]
 }
 
-/// The portfolio of what is too large for exact search, best bets first.
+/// The portfolio of thousands of buffers, best bets first.
 pub const ORDERS_OF_MANY: [(Key, Fit); 6] = [
     (long_lived_first, Fit::First),
     (longest_first, Fit::First),

@@ -4,9 +4,6 @@
 use super::problem::{Buffer, Overlap, Solution};
 use tilewright_plan::Bytes;
 
-/// Most buffers; beyond them a descent of exact search takes longer than all else together.
-pub const MOST_ITEMS: usize = 4096;
-
 /// Most entries of the lists of neighbours and sections; beyond them there is no exact search.
 const MOST_ENTRIES: usize = 8_000_000;
 
@@ -109,9 +106,6 @@ impl Instance {
     pub fn of(buffers: &[Buffer], overlaps: &[Overlap]) -> Option<Self> {
         let used = |b: &Buffer| b.bytes.0 > 0 && b.first < b.end;
         let used: Vec<usize> = (0..buffers.len()).filter(|i| used(&buffers[*i])).collect();
-        if used.len() > MOST_ITEMS {
-            return None;
-        }
         let grain = used.iter().fold(0, |g, i| gcd(g, buffers[*i].alignment)).max(1);
         let start =
             |b: &Buffer| b.region.map_or(0, |r| r.start.div_ceil(b.alignment) * b.alignment);

@@ -1,7 +1,6 @@
 //! The solver as a state machine: whoever runs it decides how long, in units of work.
 
 use super::fit;
-use super::instance::MOST_ITEMS;
 use super::live;
 use super::part::Part;
 use super::problem::{self, Buffer, Overlap, ProblemError, Solution};
@@ -90,6 +89,10 @@ pub enum Stop {
 /// Orders of [`fit::ORDERS`] tried before exact search; the others are for what is too large.
 const QUICK_ORDERS: usize = 3;
 
+/// Buffers from which on sweeps and all orders come first: a descent of exact search takes longer
+/// than they together.
+const MANY: usize = 4096;
+
 /// A search under way. Its state depends on the problem and the units spent only.
 #[derive(Debug)]
 pub struct Search {
@@ -98,9 +101,10 @@ pub struct Search {
     goal: Goal,
     /// More sweeps to try; none if there are few buffers.
     sweeps: std::slice::Iter<'static, (bool, fit::Fit)>,
-    /// Orders to try, and how many of them were.
+    /// Orders to try, how many of them were, and how many come before exact search.
     orders: &'static [(fit::Key, fit::Fit)],
     next_order: usize,
+    quick_orders: usize,
     parts: Vec<Part>,
     witness: Option<Witness>,
     units: u64,
@@ -127,7 +131,7 @@ impl Search {
         problem::check(&buffers)?;
         problem::check_overlaps(&buffers, &overlaps)?;
         let parts = Part::all(&buffers, &overlaps);
-        let are_many = buffers.len() > MOST_ITEMS;
+        let are_many = buffers.len() > MANY;
         let is_swept = are_many && overlaps.is_empty() && sweep::suits(&buffers);
         let mut search = Self {
             buffers,
@@ -136,6 +140,7 @@ impl Search {
             sweeps: if is_swept { SWEEPS.iter() } else { [].iter() },
             orders: if are_many { &fit::ORDERS_OF_MANY } else { &fit::ORDERS },
             next_order: 0,
+            quick_orders: if are_many { fit::ORDERS_OF_MANY.len() } else { QUICK_ORDERS },
             parts,
             witness: None,
             units: 0,
@@ -165,7 +170,7 @@ impl Search {
             }
             let (goal, only_goal) = self.aim();
             let searchable = |part: &Part| !part.closed && !part.is_done(goal, only_goal);
-            if self.next_order >= QUICK_ORDERS && self.parts.iter().any(searchable) {
+            if self.next_order >= self.quick_orders && self.parts.iter().any(searchable) {
                 self.deepen(until);
                 continue;
             }
