@@ -101,6 +101,11 @@ impl Layout {
         (x.wrapping_sub(self.first[1]) as usize).wrapping_mul(self.column_pitch)
     }
 
+    /// Whether all rows follow each other: none wraps.
+    pub(crate) const fn is_in_one(&self) -> bool {
+        self.ring_first.saturating_add(self.rows) <= self.ring_rows
+    }
+
     /// Whether the pixels of a row follow each other without gap.
     #[inline]
     pub(crate) const fn is_dense(&self) -> bool {

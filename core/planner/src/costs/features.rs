@@ -250,8 +250,11 @@ impl<'a> Step<'a> {
 
     fn max_pool(&self, features: &mut Vec<Feature>) {
         let [rows, columns] = self.taps();
-        let taps = rows.all * columns.all;
         let clamped = if self.is_clamped() { self.pixels } else { 0 };
+        // Outputs of a row that see a whole row of a window are looked at together.
+        let whole = columns.full.saturating_sub(1);
+        let groups = columns.positions - whole;
+        let taps = rows.all * (columns.all - whole * u64::from(self.op.window[1]));
         // Four taps in a first pass over a pixel, three in each that follows; windows of one axis
         // see as many taps as each other but for those at the ends.
         let [of_rows, of_columns] = [0, 1].map(|axis| Taps::seen(self.op, self.tile, axis));
@@ -264,8 +267,8 @@ impl<'a> Step<'a> {
         let (words, rest) = (self.channels / 4, self.channels % 4);
         features.extend([
             ("rows", self.rows),
-            ("pixels", self.pixels),
-            ("tap_rows", rows.all * columns.positions),
+            ("groups", self.rows * groups),
+            ("tap_rows", rows.all * groups),
             ("taps", taps),
             ("passes", passes),
             ("words", passes * words),

@@ -31,7 +31,7 @@ pub use multiply::{
 pub use pixels::{Halves, SUMMED, add_pixels};
 pub use requantise::Fast;
 pub use saturate::{saturate, shift_right};
-pub use single::{Eight, EightWeights, add_products_of_one};
+pub use single::{Eight, EightWeights, add_products_of_one, outputs_of_one};
 pub use word::{store_word, word};
 
 /// A function of one instruction: its text on Armv7E-M, what it computes elsewhere. The result's

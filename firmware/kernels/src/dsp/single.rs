@@ -1,10 +1,10 @@
 //! Products of one pixel with two output channels at a time: eighteen instructions make sixteen
 //! products. Weights as in [`super::four`], filters padded with zeros to a multiple of eight.
 
-use super::four::{PairWeights, Word};
+use super::four::{Constants, PairWeights, Word};
 
 #[cfg(not(armv7e_m))]
-use super::{even_bytes, odd_bytes, products};
+use super::{even_bytes, high_product_sum, odd_bytes, products, saturate, shift_right};
 
 /// Activations of eight values: (x₀, x₂), (x₁, x₃), (x₄, x₆), (x₅, x₇).
 pub type Eight = [Word; 4];
@@ -13,132 +13,148 @@ pub type Eight = [Word; 4];
 pub type EightWeights = [PairWeights; 2];
 
 /// Adds the products of `activations` with the weights of as many pairs of channels as there are
-/// sums. Each pair's weights begin `stride` entries behind the last pair's. Gives whether there were
-/// enough weights, at an address of words where there are such; computes nothing if not.
+/// `sums`, to the first word of each channel's constants. Each pair's weights begin `stride` entries
+/// behind the last pair's. Gives whether there were enough weights, at an address of words where
+/// there are such; computes nothing if not.
 #[inline]
 #[must_use]
 pub fn add_products_of_one(
     weights: &[EightWeights],
     stride: usize,
     activations: &[Eight],
-    sums: &mut [[i32; 2]],
+    sums: &mut [[Constants; 2]],
 ) -> bool {
-    let Some(last) = sums.len().checked_sub(1) else { return true };
-    let needed = last.checked_mul(stride).and_then(|skip| skip.checked_add(activations.len()));
-    if needed.is_none_or(|needed| needed > weights.len())
-        || activations.is_empty()
-        || stride < activations.len()
-        || !weights.as_ptr().addr().is_multiple_of(4) && cfg!(armv7e_m)
-    {
+    if !suffice(weights, stride, activations, sums.len()) {
         return false;
     }
     #[cfg(armv7e_m)]
-    {
+    if !sums.is_empty() {
         let skip = (stride - activations.len()) * size_of::<EightWeights>();
         let (sums, activations) = (sums.as_mut_ptr_range(), activations.as_ptr_range());
         // SAFETY: for each pair `activations.len()` entries of weights are read, `stride` apart:
-        // checked above, as is that they are whole words. The activations and sums are slices; the activations may be words that
-        // were never written, of which the instructions read whatever memory holds.
+        // checked above, as is that they are whole words. Of constants, which are written, words
+        // are read alone. The activations may be words that were never written, of which the
+        // instructions read whatever memory holds.
         #[expect(unsafe_code, reason = "a loop whose registers are chosen by hand")]
         unsafe {
-            arm::add_products(
+            arm::pairs(
                 weights.as_ptr(),
                 activations.start,
                 sums.start,
-                sums.end,
+                core::ptr::null_mut(),
                 activations.end,
+                0,
+                sums.end,
                 skip,
             );
         }
     }
     #[cfg(not(armv7e_m))]
-    for (weights, [first, second]) in weights.chunks(stride).zip(sums) {
-        for (weights, activations) in weights.iter().zip(activations) {
-            let (words, _) = weights.as_flattened().as_chunks();
-            for (word, x) in words.iter().zip(activations) {
-                let word = u32::from_le_bytes(*word);
-                *first = products(even_bytes(word), *x, *first);
-                *second = products(odd_bytes(word), *x, *second);
+    for (weights, pair) in weights.chunks(stride).zip(sums) {
+        let sums = sums_of(weights, activations, pair);
+        for (constants, sum) in pair.iter_mut().zip(sums) {
+            if let Some(start) = constants.first_chunk_mut() {
+                *start = sum.to_le_bytes();
             }
         }
     }
     true
 }
 
+/// The outputs for two channels for each two entries of `constants`: sums of products and bias,
+/// requantised as [`super::Fast::apply`] does, `zero` added. Weights follow each other. Gives whether
+/// there were enough weights and as many bytes as channels, and weights and constants at addresses of
+/// words where there are such; computes nothing if not.
+#[inline(never)]
+#[must_use]
+pub fn outputs_of_one(
+    weights: &[EightWeights],
+    activations: &[Eight],
+    constants: &[[Constants; 2]],
+    zero: i8,
+    bytes: &mut [u8],
+) -> bool {
+    if !suffice(weights, activations.len(), activations, constants.len())
+        || bytes.len() != constants.len() * 2
+        || !constants.as_ptr().addr().is_multiple_of(4) && cfg!(armv7e_m)
+    {
+        return false;
+    }
+    let rounding = 2 * i32::from(zero) + 1;
+    #[cfg(armv7e_m)]
+    if !constants.is_empty() {
+        let (constants, activations) = (constants.as_ptr_range(), activations.as_ptr_range());
+        // SAFETY: as many weights are read and bytes written as there are: checked above, as is that
+        // weights and constants are whole words. What is said of activations at
+        // `add_products_of_one` holds here as well.
+        #[expect(unsafe_code, reason = "a loop whose registers are chosen by hand")]
+        unsafe {
+            arm::pairs(
+                weights.as_ptr(),
+                activations.start,
+                constants.start,
+                bytes.as_mut_ptr(),
+                activations.end,
+                rounding,
+                constants.end,
+                0,
+            );
+        }
+    }
+    #[cfg(not(armv7e_m))]
+    for ((weights, pair), bytes) in
+        weights.chunks(activations.len()).zip(constants).zip(bytes.as_chunks_mut::<2>().0)
+    {
+        let sums = sums_of(weights, activations, pair);
+        for ((constants, sum), byte) in pair.iter().zip(sums).zip(bytes) {
+            let (multiplier, right) = (constant(constants, 1), constant(constants, 2));
+            let rounding = rounding.wrapping_shl(right as u32).wrapping_add(sum >> 31);
+            let high = high_product_sum(sum.wrapping_shl(1), multiplier, rounding);
+            *byte = saturate(shift_right(high, right & 31) >> 1) as u8;
+        }
+    }
+    true
+}
+
+/// Whether there are activations, and weights of `pairs` pairs of channels for them.
+fn suffice(
+    weights: &[EightWeights],
+    stride: usize,
+    activations: &[Eight],
+    pairs: usize,
+) -> bool {
+    let skipped = pairs.saturating_sub(1).checked_mul(stride);
+    let needed = skipped.and_then(|skipped| skipped.checked_add(activations.len()));
+    let aligned = cfg!(not(armv7e_m)) || weights.as_ptr().addr().is_multiple_of(4);
+    let enough = pairs == 0 || needed.is_some_and(|needed| needed <= weights.len());
+    enough && aligned && !activations.is_empty() && stride >= activations.len()
+}
+
+/// A word of a channel's constants.
+#[cfg(not(armv7e_m))]
+fn constant(constants: &Constants, at: usize) -> i32 {
+    constants.as_chunks().0.get(at).map_or(0, |word| i32::from_le_bytes(*word))
+}
+
+/// The sums of a pair of channels, from where its constants say.
+#[cfg(not(armv7e_m))]
+fn sums_of(
+    weights: &[EightWeights],
+    activations: &[Eight],
+    constants: &[Constants; 2],
+) -> [i32; 2] {
+    let [mut first, mut second] = [0, 1].map(|channel| constant(&constants[channel], 0));
+    for (weights, activations) in weights.iter().zip(activations) {
+        let (words, _) = weights.as_flattened().as_chunks();
+        for (word, x) in words.iter().zip(activations) {
+            let word = u32::from_le_bytes(*word);
+            first = products(even_bytes(word), *x, first);
+            second = products(odd_bytes(word), *x, second);
+        }
+    }
+    [first, second]
+}
+
 #[cfg(armv7e_m)]
 #[expect(unsafe_code, reason = "all registers are needed")]
-mod arm {
-    use super::{Eight, EightWeights};
-    use core::arch::naked_asm;
-
-    /// See [`super::add_products_of_one`]; `skip`: bytes from a pair's last weights to the next
-    /// pair's first. There is at least one pair of channels and one entry of activations.
-    #[unsafe(naked)]
-    pub unsafe extern "C" fn add_products(
-        weights: *const EightWeights,
-        activations: *const Eight,
-        sums: *mut [i32; 2],
-        sums_end: *mut [i32; 2],
-        activations_end: *const Eight,
-        skip: usize,
-    ) {
-        // The unrolled loop is entered so that it ends with the last activations: eight parts of 72
-        // bytes each. On the stack: activations, sums, their end, where to enter; then what was
-        // pushed (9 words) and the arguments: the activations' end at 52, `skip` at 56.
-        naked_asm!(
-            "push {{r4-r11, lr}}
-            ldr r12, [sp, #36]
-            sub r12, r12, r1
-            lsr r12, r12, #4
-            rsb r12, r12, #0
-            and r12, r12, #7
-            mov lr, #72
-            mul r12, r12, lr
-            adr.w lr, 2f
-            add r12, r12, lr
-            orr r12, r12, #1
-            push {{r1, r2, r3, r12}}
-            1:
-            ldr r2, [sp, #4]
-            ldrd r12, lr, [r2]
-            ldr r1, [sp, #0]
-            ldr r2, [sp, #12]
-            bx r2
-            .balign 4
-            2:
-            .rept 8
-            ldm.w r0!, {{r2, r3, r4, r5}}
-            ldm.w r1!, {{r6, r7, r8, r9}}
-            sxtb16 r10, r2
-            sxtb16 r11, r2, ror #8
-            smlad r12, r10, r6, r12
-            smlad lr, r11, r6, lr
-            sxtb16 r10, r3
-            sxtb16 r11, r3, ror #8
-            smlad r12, r10, r7, r12
-            smlad lr, r11, r7, lr
-            sxtb16 r10, r4
-            sxtb16 r11, r4, ror #8
-            smlad r12, r10, r8, r12
-            smlad lr, r11, r8, lr
-            sxtb16 r10, r5
-            sxtb16 r11, r5, ror #8
-            smlad r12, r10, r9, r12
-            smlad lr, r11, r9, lr
-            .endr
-            ldr r2, [sp, #52]
-            cmp r1, r2
-            bne.w 2b
-            ldr r2, [sp, #4]
-            strd r12, lr, [r2], #8
-            str r2, [sp, #4]
-            ldr r3, [sp, #56]
-            add r0, r3
-            ldr r3, [sp, #8]
-            cmp r2, r3
-            bne.w 1b
-            add sp, #16
-            pop {{r4-r11, pc}}",
-        )
-    }
-}
+mod arm;

@@ -41,46 +41,32 @@ impl Entry {
     }
 }
 
-/// How a channel's sums become bytes.
-#[derive(Clone, Copy)]
-pub enum Finish {
-    /// By [`Fast`], with the output's zero point.
-    Fast(Fast),
-    /// By [`Multiplier`].
-    Exact(Multiplier),
-}
-
-/// The factor of an entry that was read as a [`Channel`].
-pub fn finish(entry: Channel, zero: i8) -> Finish {
-    let Multiplier { multiplier, shift } = entry.factor;
-    match FAST.contains(&shift) {
-        true => Finish::Fast(fast(&entry, zero)),
-        false => Finish::Exact(Multiplier { multiplier, shift: shift.wrapping_sub(EXACT) }),
+/// The byte of a sum with its bias, by the factor of an entry that was read as a [`Channel`]; clamped.
+#[inline(never)]
+pub fn finish(value: i32, entry: &Channel, output: &Output) -> u8 {
+    match factor(entry, output.zero) {
+        Ok(fast) => output.clamp(fast.apply(value) as u8),
+        Err(exact) => output.byte(value, &exact.prepare()),
     }
 }
 
-/// The factor of an entry that [`Fast`] serves, read as a [`Channel`].
+/// The factor of an entry that was read as a [`Channel`]: with the output's zero point where [`Fast`]
+/// serves.
 #[inline(always)]
-pub fn fast(entry: &Channel, zero: i8) -> Fast {
+fn factor(entry: &Channel, zero: i8) -> Result<Fast, Multiplier> {
     let Multiplier { multiplier, shift } = entry.factor;
-    let rounding = (2 * i32::from(zero) + 1).wrapping_shl(shift as u32);
-    Fast { multiplier, right: shift.wrapping_add(1), rounding }
-}
-
-impl Finish {
-    /// The byte of a sum with its bias; clamped.
-    #[inline(always)]
-    pub fn byte(&self, value: i32, output: &Output) -> u8 {
-        match self {
-            Self::Fast(fast) => output.clamp(fast.apply(value) as u8),
-            Self::Exact(factor) => output.byte(value, &factor.prepare()),
-        }
+    if FAST.contains(&shift) {
+        let rounding = (2 * i32::from(zero) + 1).wrapping_shl(shift as u32);
+        Ok(Fast { multiplier, right: shift.wrapping_add(1), rounding })
+    } else {
+        Err(Multiplier { multiplier, shift: shift.wrapping_sub(EXACT) })
     }
 }
 
-/// Whether [`Fast`] serves for all channels.
+/// Whether [`Fast`] serves for all channels: only shifts of others, with [`EXACT`] added, have bits
+/// above the lowest five.
 pub fn are_fast(channels: Channels<'_>) -> bool {
-    channels.iter().all(|channel| FAST.contains(&channel.factor.shift))
+    channels.iter().fold(0, |all, channel| all | channel.factor.shift as u32) < 1 << 5
 }
 
 #[cfg(test)]
@@ -100,11 +86,7 @@ mod tests {
                 let entry = read(Channel { bias, factor });
                 assert_eq!(entry.bias, bias.wrapping_add(21));
                 let fast = Fast::of(factor, 5).filter(|_| bias.unsigned_abs() <= 1 << 27);
-                match (finish(entry, 5), fast) {
-                    (Finish::Fast(read), Some(fast)) => assert_eq!(read, fast),
-                    (Finish::Exact(read), None) => assert_eq!(read, factor),
-                    _ => panic!("shift {shift}, bias {bias}"),
-                }
+                assert_eq!(super::factor(&entry, 5), fast.ok_or(factor), "{shift}, bias {bias}");
             }
         }
     }

@@ -77,9 +77,8 @@ pub fn compute(
     let channels = filters.channels.from(first);
     let sums = sums.as_flattened().iter().take(count);
     for (channel, (sums, constants)) in sums.zip(channels.iter()).enumerate() {
-        let finish = finish(constants, output.zero);
         for (sum, place) in sums.iter().zip(to.places) {
-            let byte = finish.byte(sum.wrapping_add(constants.bias), output);
+            let byte = finish(sum.wrapping_add(constants.bias), &constants, output);
             let to = to.bytes.get_mut(place.wrapping_add(channel));
             *to.ok_or(KernelError::OutOfBounds)? = byte;
         }

@@ -1,10 +1,13 @@
 //! Fully connected with paired weights.
 
-use super::constants::{are_fast, fast, finish};
+use super::constants::{are_fast, finish};
 use super::{LONGEST, vector_bytes};
-use crate::channels::Channels;
+use crate::channels::{CHANNEL_BYTES, Channels};
 use crate::clamp::clamp;
-use crate::dsp::{EMPTY, Eight, activations, add_products_of_one, even_bytes, odd_bytes, word};
+use crate::dsp::{
+    EMPTY, Eight, EightWeights, activations, add_products_of_one, even_bytes, odd_bytes,
+    outputs_of_one, word,
+};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 use crate::portable::FullyConnected;
@@ -47,43 +50,74 @@ pub fn fully_connected(
     let bytes = bytes.ok_or(KernelError::OutOfBounds)?;
 
     let mut held = [EMPTY[0]; CHUNK];
-    let mut loaded = false;
+    let channels = channels.first(outputs);
+    let aligned = cfg!(not(armv7e_m)) || channels.entries().as_ptr().addr().is_multiple_of(4);
+    let fits = if entries <= CHUNK && aligned && are_fast(channels) {
+        let held = held.get_mut(..entries).ok_or(KernelError::Shape)?;
+        expand(inputs, held);
+        outputs_at_once(op, weights, held, channels, bytes)
+    } else {
+        outputs_in_blocks(op, inputs, weights, &mut held, channels, bytes)
+    };
+    if fits { Ok(()) } else { Err(KernelError::ConstantsTooShort) }
+}
+
+/// Makes bytes of activations that are all held, by factors that are all fast. Gives whether weights
+/// and constants were as many.
+fn outputs_at_once(
+    op: &FullyConnected,
+    weights: &[EightWeights],
+    held: &[Eight],
+    channels: Channels<'_>,
+    bytes: &mut [u8],
+) -> bool {
+    let (pairs, single) = channels.entries().as_chunks();
+    let (of_pairs, of_single) = bytes.split_at_mut((pairs.len() * 2).min(bytes.len()));
+    let mut fits = outputs_of_one(weights, held, pairs, op.output.zero, of_pairs);
+    if let ([constants], [byte]) = (single, of_single) {
+        let weights = weights.get(pairs.len() * held.len()..).unwrap_or(&[]);
+        let mut last = [0; 2];
+        fits &= outputs_of_one(weights, held, &[[*constants; 2]], op.output.zero, &mut last);
+        *byte = last[0];
+    }
+    clamp(&op.output, bytes);
+    fits
+}
+
+/// Makes bytes of inputs, whatever their number and the factors: sums of a block of channels are held
+/// in a copy of its constants. Gives whether weights and constants were as many.
+#[inline(never)]
+fn outputs_in_blocks(
+    op: &FullyConnected,
+    inputs: &[u8],
+    weights: &[EightWeights],
+    held: &mut [Eight; CHUNK],
+    channels: Channels<'_>,
+    bytes: &mut [u8],
+) -> bool {
+    let entries = vector_bytes(inputs.len()) / 8;
     for (block, bytes) in bytes.chunks_mut(BLOCK).enumerate() {
-        let mut sums = [[0; 2]; BLOCK / 2];
+        let mut sums = [[[0; CHANNEL_BYTES]; 2]; BLOCK / 2];
+        let constants = channels.from(block * BLOCK).first(bytes.len());
+        for (sum, constants) in sums.as_flattened_mut().iter_mut().zip(constants.entries()) {
+            *sum = *constants;
+        }
         let sums = sums.get_mut(..bytes.len().div_ceil(2)).unwrap_or(&mut []);
         let first = block * (BLOCK / 2) * entries;
         for (chunk, inputs) in inputs.chunks(CHUNK * 8).enumerate() {
-            let count = inputs.len().div_ceil(8);
-            let held = held.get_mut(..count).ok_or(KernelError::Shape)?;
-            if !loaded {
-                expand(inputs, held);
-            }
-            // One chunk alone stays for all blocks.
-            loaded = count == entries;
+            let held = held.get_mut(..inputs.len().div_ceil(8)).unwrap_or(&mut []);
+            expand(inputs, held);
             let weights = weights.get(first + chunk * CHUNK..).unwrap_or(&[]);
             if !add_products_of_one(weights, entries, held, sums) {
-                return Err(KernelError::ConstantsTooShort);
+                return false;
             }
         }
-        finish_all(op, sums.as_flattened(), channels.from(block * BLOCK).first(bytes.len()), bytes);
-    }
-    Ok(())
-}
-
-/// Makes bytes of sums.
-fn finish_all(op: &FullyConnected, sums: &[i32], channels: Channels<'_>, bytes: &mut [u8]) {
-    let all = bytes.iter_mut().zip(sums).zip(channels.iter());
-    if are_fast(channels) {
-        for ((byte, sum), constants) in all {
-            *byte = fast(&constants, op.output.zero).apply(sum.wrapping_add(constants.bias)) as u8;
-        }
-        clamp(&op.output, bytes);
-    } else {
-        for ((byte, sum), constants) in all {
-            let value = sum.wrapping_add(constants.bias);
-            *byte = finish(constants, op.output.zero).byte(value, &op.output);
+        let sums = Channels::new(sums.as_flattened().as_flattened());
+        for (byte, sum) in bytes.iter_mut().zip(sums.iter()) {
+            *byte = finish(sum.bias, &sum, &op.output);
         }
     }
+    true
 }
 
 /// Makes activations of values; what is missing in the last eight is zero.

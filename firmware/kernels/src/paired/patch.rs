@@ -134,39 +134,55 @@ impl<'s, 'a> Input<'s, 'a> {
         patch: &mut [u8],
     ) -> Result<(), KernelError> {
         let (window, layout) = (&self.op.window, &self.source.layout);
-        let bytes = match seen {
-            Seen::Whole(bytes) => *bytes,
-            Seen::Part(taps) => return self.copy_part(taps, range, patch),
+        let [height, width] = window.size;
+        // Whole rows of a window, as most filters have, or parts of such.
+        let at_once = self.in_one && range.len() == height * width * layout.channels;
+        let (bytes, [top, left], [rows, columns]) = match seen {
+            Seen::Whole(bytes) if !at_once => {
+                return self.runs(range, &mut |place, from, count| {
+                    let run = bytes.get(from..from.wrapping_add(count));
+                    copy(patch, place, run.ok_or(KernelError::OutOfBounds)?)
+                });
+            }
+            Seen::Whole(bytes) => (*bytes, [0; 2], [height, width]),
+            Seen::Part([rows, columns]) => {
+                patch.fill(self.op.input_zero as u8);
+                if rows.count == 0 || columns.count == 0 {
+                    return Ok(());
+                }
+                let at = [rows.position, columns.position];
+                let (bytes, run) = self.source.run(at, columns.count)?;
+                let ahead = (rows.count - 1).wrapping_mul(window.dilation[0] as usize);
+                if !at_once || ahead >= run {
+                    return self.copy_part([rows, columns], range, patch);
+                }
+                (bytes, [rows.first, columns.first], [rows.count, columns.count])
+            }
         };
-        let length = window.size[1] * layout.channels;
-        if !self.in_one || range.len() != window.size[0] * length {
-            return self.runs(range, &mut |place, from, count| {
-                let run = bytes.get(from..from.wrapping_add(count));
-                copy(patch, place, run.ok_or(KernelError::OutOfBounds)?)
-            });
-        }
-        // Whole rows, as most filters have.
         let down = layout.row_pitch.wrapping_mul(window.dilation[0] as usize);
-        let mut from = 0usize;
-        for to in patch.chunks_exact_mut(length.max(1)).take(window.size[0]) {
-            let run = bytes.get(from..from.wrapping_add(length)).ok_or(KernelError::OutOfBounds)?;
+        let (length, next) = (columns * layout.channels, width * layout.channels);
+        let (mut from, mut place) = (0usize, top * next + left * layout.channels);
+        for _ in 0..rows {
+            let run = bytes.get(from..from.wrapping_add(length));
+            let to = patch.get_mut(place..place.wrapping_add(length));
+            let (Some(run), Some(to)) = (run, to) else { return Err(KernelError::OutOfBounds) };
             copy_words(to, run);
             from = from.wrapping_add(down);
+            place = place.wrapping_add(next);
         }
         Ok(())
     }
 
-    /// Copies what taps see of values `range` of the filter; the rest is padding.
+    /// Copies what taps see of values `range` of the filter over padding.
     #[inline(never)]
     fn copy_part(
         &self,
-        [rows, columns]: &[Taps; 2],
+        [rows, columns]: [&Taps; 2],
         range: &Range<usize>,
         patch: &mut [u8],
     ) -> Result<(), KernelError> {
         let (op, layout) = (self.op, &self.source.layout);
         let inputs = layout.channels;
-        patch.fill(op.input_zero as u8);
         let across = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
         let (runs, length) = match self.in_one {
             true => (columns.count.min(1), columns.count * inputs),

@@ -3,6 +3,9 @@
 //! The output is cut into strips whose input fits planes on the stack. For each four channels of a
 //! strip, the input is expanded into planes, which hold the zero point where there is padding, and
 //! each channel is convolved on its own. Zero points are part of where the sums start.
+//!
+//! Outputs are computed in fours that follow each other along the planes' rows. Where fewer are left
+//! over so, columns of the tensors are the planes' rows.
 
 use crate::channels::Channels;
 use crate::dsp::planes::{self, CHANNELS, Filter, Kind, Pixels, Planes, Strip};
@@ -77,20 +80,30 @@ impl Layer<'_, '_> {
         some_channels(op, tile, input, output, weights, channels, range)
     }
 
+    /// Which axis of the tensors lies along the planes' columns, and which along their rows.
+    fn axes(&self, output: &Target<'_>) -> Axes {
+        let [rows, columns] = self.tile.output_size;
+        let in_one = self.input.layout.is_in_one() && output.layout.is_in_one();
+        let turned = in_one && estimate(columns, rows) * 8 < estimate(rows, columns) * 7;
+        if turned { Axes { down: 1, across: 0 } } else { Axes { down: 0, across: 1 } }
+    }
+
     /// Computes the channels before `end`, a multiple of four.
     fn strips(&self, kind: Kind, end: usize, output: &mut Target<'_>) -> Result<(), KernelError> {
-        let [rows, columns] = self.tile.output_size;
+        let Axes { down, across } = self.axes(output);
+        let (rows, columns) = (self.tile.output_size[down], self.tile.output_size[across]);
         let rows_each = share(rows, Strip::most_rows(kind), 1);
         let columns_each = share(columns, Strip::most_columns(kind), 4);
-        let [top, left] = self.tile.output_start;
         let (mut planes, mut filters) = (Planes::new(), [Filter::NONE; CHANNELS]);
         for row in (0..rows).step_by(rows_each) {
             for column in (0..columns).step_by(columns_each) {
-                let part = Part {
-                    first: [top.wrapping_add(row as i32), left.wrapping_add(column as i32)],
-                    size: [rows_each.min(rows - row), columns_each.min(columns - column)],
-                };
-                self.part(kind, &part, end, (&mut planes, &mut filters), output)?;
+                let mut part = Part { first: self.tile.output_start, size: [0; 2] };
+                part.first[down] = part.first[down].wrapping_add(row as i32);
+                part.first[across] = part.first[across].wrapping_add(column as i32);
+                part.size[down] = rows_each.min(rows - row);
+                part.size[across] = columns_each.min(columns - column);
+                let axes = Axes { down, across };
+                self.part(kind, axes, &part, end, (&mut planes, &mut filters), output)?;
             }
         }
         Ok(())
@@ -101,29 +114,33 @@ impl Layer<'_, '_> {
     fn part(
         &self,
         kind: Kind,
+        axes: Axes,
         part: &Part,
         end: usize,
         (planes, filters): (&mut Planes, &mut [Filter; CHANNELS]),
         output: &mut Target<'_>,
     ) -> Result<(), KernelError> {
         planes.fill(self.op.input_zero);
-        let (rows, columns) = (self.seen(kind, part, 0), self.seen(kind, part, 1));
-        let pitch = [output.layout.row_pitch, output.layout.column_pitch];
+        let Axes { down, across } = axes;
+        let lead = kind.lead();
+        let (rows, columns) = (self.seen(kind, part, down, 0), self.seen(kind, part, across, lead));
+        let pitch = axes.of([output.layout.row_pitch, output.layout.column_pitch]);
         for first in (0..end).step_by(CHANNELS) {
-            let Some(factors) = self.prepare(kind, first, filters) else {
+            let Some(factors) = self.prepare(kind, axes, first, filters) else {
                 let slow = Tile { output_start: part.first, output_size: part.size, ..*self.tile };
                 Layer { tile: &slow, ..*self }.slow(first..first + CHANNELS, output)?;
                 continue;
             };
             if !columns.is_empty() {
-                self.expand(first, [&rows, &columns], planes)?;
+                self.expand(axes, first, [&rows, &columns], planes)?;
             }
             let mut done = 0;
-            while done < part.size[0] {
-                let at = [part.first[0].wrapping_add(done as i32), part.first[1]];
+            while done < part.size[down] {
+                let mut at = part.first;
+                at[down] = at[down].wrapping_add(done as i32);
                 let (bytes, run) = output.run(at, part.size[1])?;
-                let run = run.min(part.size[0] - done);
-                let strip = Strip::new(kind, done * kind.stride(), [run, part.size[1]], pitch);
+                let run = axes.together(run, part.size[down] - done);
+                let strip = Strip::new(kind, done * kind.stride(), [run, part.size[across]], pitch);
                 let strip = strip.ok_or(KernelError::OutOfBounds)?;
                 for (channel, (filter, factor)) in filters.iter().zip(&factors).enumerate() {
                     let bytes = bytes.get_mut(first + channel..).unwrap_or(&mut []);
@@ -139,14 +156,14 @@ impl Layer<'_, '_> {
         Ok(())
     }
 
-    /// What a part sees of the input along an axis, and where in the planes that begins.
-    fn seen(&self, kind: Kind, part: &Part, axis: usize) -> Seen {
+    /// What a part sees of the input along an axis, and where in the planes that begins; there the
+    /// first window starts at `lead`.
+    fn seen(&self, kind: Kind, part: &Part, axis: usize, lead: usize) -> Seen {
         let origin = part.first[axis].wrapping_mul(kind.stride() as i32);
         let origin = origin.wrapping_sub(self.op.window.padding[axis]);
         let size = (part.size[axis] - 1) * kind.stride() + kind.taps();
         let start = origin.max(self.tile.valid_start[axis]);
         let end = origin.saturating_add(size as i32).min(self.tile.valid_end[axis]);
-        let lead = if axis == 1 { kind.lead() } else { 0 };
         let count = usize::try_from(end.saturating_sub(start)).unwrap_or(0);
         Seen { start, count, place: lead.wrapping_add(start.wrapping_sub(origin) as usize) }
     }
@@ -154,6 +171,7 @@ impl Layer<'_, '_> {
     /// Writes what a part sees of four channels into the planes.
     fn expand(
         &self,
+        axes: Axes,
         first: usize,
         [rows, columns]: [&Seen; 2],
         planes: &mut Planes,
@@ -161,13 +179,13 @@ impl Layer<'_, '_> {
         let layout = &self.input.layout;
         let mut done = 0;
         while done < rows.count {
-            let at = [rows.start.wrapping_add(done as i32), columns.start];
-            let (bytes, run) = self.input.run(at, columns.count)?;
-            let run = run.min(rows.count - done);
+            let at = axes.of([rows.start.wrapping_add(done as i32), columns.start]);
+            let (bytes, run) = self.input.run(at, axes.of([rows.count, columns.count])[1])?;
+            let run = axes.together(run, rows.count - done);
             let pixels = Pixels {
                 bytes: bytes.get(first..).unwrap_or(&[]),
                 size: [run, columns.count],
-                pitch: [layout.row_pitch, layout.column_pitch],
+                pitch: axes.of([layout.row_pitch, layout.column_pitch]),
                 place: [rows.place + done, columns.place],
                 zero: self.op.input_zero,
             };
@@ -182,6 +200,7 @@ impl Layer<'_, '_> {
     fn prepare(
         &self,
         kind: Kind,
+        axes: Axes,
         first: usize,
         filters: &mut [Filter; CHANNELS],
     ) -> Option<[Fast; CHANNELS]> {
@@ -192,10 +211,36 @@ impl Layer<'_, '_> {
             *bias = channel.bias;
             *factor = Fast::of(channel.factor, self.op.output.zero)?;
         }
-        let (zero, pitch) = (i32::from(self.op.input_zero), self.tile.channels);
-        planes::prepare(filters, kind, self.weights, [first, pitch], zero, biases)?;
+        let (zero, tap) = (i32::from(self.op.input_zero), self.tile.channels);
+        let pitch = axes.of([kind.taps().wrapping_mul(tap), tap]);
+        planes::prepare(filters, kind, self.weights, first, pitch, zero, biases)?;
         Some(factors)
     }
+}
+
+/// The axes of the tensors, 0 for rows and 1 for columns, that lie along the planes' columns and rows.
+#[derive(Clone, Copy)]
+struct Axes {
+    down: usize,
+    across: usize,
+}
+
+impl Axes {
+    /// What belongs to the tensors' rows and columns, for the planes'; or the other way.
+    fn of<T: Copy>(self, values: [T; 2]) -> [T; 2] {
+        [values[self.down], values[self.across]]
+    }
+
+    /// How many rows of planes, of as many as are left, are taken together where `run` rows of a
+    /// tensor follow each other.
+    fn together(self, run: usize, left: usize) -> usize {
+        if self.down == 0 { run.min(left) } else { left }
+    }
+}
+
+/// About what rows of outputs take: blocks of four, pairs behind them, and the row itself.
+const fn estimate(rows: usize, columns: usize) -> usize {
+    rows.saturating_mul((columns / 4 * 4 + (columns % 4).div_ceil(2) * 3).saturating_add(1))
 }
 
 /// Rows or columns of the input.

@@ -1,9 +1,9 @@
-//! Maximum over a window, four bytes at a time and up to four taps in one pass over a pixel.
+//! Maximum over a window, four bytes at a time and up to four taps in one pass over pixels.
 
 use crate::clamp::clamp;
 use crate::dsp::keep_largest;
 use crate::error::KernelError;
-use crate::geometry::{Source, Target, Tile};
+use crate::geometry::{Source, Target, Tile, Window};
 use crate::portable::Pool;
 
 /// Takes the largest value that each window sees; a window that sees no input is refused.
@@ -20,6 +20,7 @@ pub fn max_pool(
     let (layout, target, window) = (input.layout, output.layout, &op.window);
     let pitch = |axis: usize, pitch: usize| pitch.wrapping_mul(window.dilation[axis] as usize);
     let (down, across) = (pitch(0, layout.row_pitch), pitch(1, layout.column_pitch));
+    let step = layout.column_pitch.wrapping_mul(window.stride[1] as usize);
     for y in tile.outputs(0) {
         let rows = window.taps(0, y, tile);
         if rows.count == 0 {
@@ -32,22 +33,25 @@ pub fn max_pool(
             let row = rows.position.wrapping_add(window.dilation[0].wrapping_mul(done as i32));
             let (bytes, run) = input.run([row, layout.first[1]], layout.columns)?;
             let count = run.div_ceil(window.dilation[0].max(1) as usize).min(rows.count - done);
-            for x in tile.outputs(1) {
+            let mut outputs = tile.outputs(1);
+            while let Some(x) = outputs.next() {
                 let columns = window.taps(1, x, tile);
-                let start = target.column(x);
-                let pixel = to.get_mut(start..start.wrapping_add(layout.channels));
-                let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-                let mut pass = Pass { places: [0; TAPS], count: 0, own: done > 0 };
+                let more = alike(window, tile, x).min(outputs.len());
+                outputs.start += more as i32;
+                let to = to.get_mut(target.column(x)..).unwrap_or(&mut []);
+                let pitch = [target.column_pitch, step];
+                let pixels = Pixels { to, count: more + 1, channels: layout.channels, pitch };
+                let mut pass = Pass { pixels, places: [0; TAPS], count: 0, own: done > 0 };
                 let mut row = layout.column(columns.position);
                 for _ in 0..count {
                     let mut place = row;
                     for _ in 0..columns.count {
-                        pass.take(place, bytes, pixel)?;
+                        pass.take(place, bytes)?;
                         place = place.wrapping_add(across);
                     }
                     row = row.wrapping_add(down);
                 }
-                pass.finish(bytes, pixel)?;
+                pass.finish(bytes)?;
             }
             done += count;
         }
@@ -62,20 +66,40 @@ pub fn max_pool(
     Ok(())
 }
 
+/// How many outputs behind column `x` see a whole row of a window, as that one does.
+fn alike(window: &Window, tile: &Tile, x: i32) -> usize {
+    let stride = window.stride[1].max(1);
+    let origin = x.wrapping_mul(stride).wrapping_sub(window.padding[1]);
+    let last = (window.size[1] as i32).wrapping_sub(1).wrapping_mul(window.dilation[1]);
+    let room = tile.valid_end[1].saturating_sub(1).saturating_sub(origin.saturating_add(last));
+    if origin < tile.valid_start[1] || room < 0 { 0 } else { (room / stride) as usize }
+}
+
 /// Taps that are looked at in one pass.
 const TAPS: usize = 4;
 
-/// Taps that were seen but not looked at yet.
-struct Pass {
+/// Output pixels of a row whose windows see as many taps, as far apart.
+struct Pixels<'t> {
+    /// From the first one on.
+    to: &'t mut [u8],
+    count: usize,
+    channels: usize,
+    /// Bytes from a pixel to the next, and from what it sees to what the next one sees.
+    pitch: [usize; 2],
+}
+
+/// Taps of the first pixel that were seen but not looked at yet.
+struct Pass<'t> {
+    pixels: Pixels<'t>,
     places: [usize; TAPS],
     count: usize,
-    /// Whether the pixel holds the largest of others already: it takes the first tap's place.
+    /// Whether pixels hold the largest of others already: they take the first tap's place.
     own: bool,
 }
 
-impl Pass {
+impl Pass<'_> {
     #[inline(always)]
-    fn take(&mut self, place: usize, bytes: &[u8], pixel: &mut [u8]) -> Result<(), KernelError> {
+    fn take(&mut self, place: usize, bytes: &[u8]) -> Result<(), KernelError> {
         if self.count == 0 {
             // Where taps are missing in the end, the first one stands for them.
             self.places = [place; TAPS];
@@ -85,17 +109,27 @@ impl Pass {
             *to = place;
         }
         self.count += 1;
-        if self.count == TAPS { self.finish(bytes, pixel) } else { Ok(()) }
+        if self.count == TAPS { self.finish(bytes) } else { Ok(()) }
     }
 
-    /// Makes the pixel the largest of the taps, and of itself once it was started.
+    /// Makes each pixel the largest of its taps, and of itself once it was started.
     #[inline(never)]
-    fn finish(&mut self, bytes: &[u8], pixel: &mut [u8]) -> Result<(), KernelError> {
+    fn finish(&mut self, bytes: &[u8]) -> Result<(), KernelError> {
         if self.count == 0 {
             return if self.own { Ok(()) } else { Err(KernelError::Shape) };
         }
-        let fits = keep_largest(pixel, bytes, self.places, self.own);
+        let Pixels { to, count, channels, pitch: [next, step] } = &mut self.pixels;
+        let (mut start, mut places) = (0usize, self.places);
+        for _ in 0..*count {
+            let pixel = to.get_mut(start..start.wrapping_add(*channels));
+            let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
+            if !keep_largest(pixel, bytes, places, self.own) {
+                return Err(KernelError::OutOfBounds);
+            }
+            start = start.wrapping_add(*next);
+            places = places.map(|place| place.wrapping_add(*step));
+        }
         (self.count, self.own) = (0, true);
-        if fits { Ok(()) } else { Err(KernelError::OutOfBounds) }
+        Ok(())
     }
 }

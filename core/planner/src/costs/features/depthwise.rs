@@ -2,6 +2,7 @@
 //! output, whose input is expanded for four channels at a time.
 
 use super::{Feature, Step};
+use tilewright_plan::View;
 
 /// Channels that are expanded together.
 const CHANNELS: u64 = 4;
@@ -67,17 +68,19 @@ impl Step<'_> {
     /// The features of the channels that are computed in planes; gives how many they are.
     pub(super) fn in_planes(&self, features: &mut Vec<Feature>) -> u64 {
         let Some(kind) = Kind::of(self) else { return 0 };
-        let [rows, columns] = self.tile.output_size.map(u64::from);
+        let [down, across] = self.axes();
+        let sizes = self.tile.output_size.map(u64::from);
+        let (rows, columns) = (sizes[down], sizes[across]);
         let groups = self.channels / CHANNELS;
         let narrow = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
         let [mut strips, mut seen_rows, mut fours, mut odd, mut tails] = [0; 5];
         let [mut out_rows, mut blocks, mut pairs] = [0; 3];
         for (top, height) in parts(rows, kind.most(0), 1) {
-            let (_, seen) = self.seen(kind, 0, top, height);
+            let (_, seen) = self.seen(kind, down, top, height);
             for (left, width) in parts(columns, kind.most(1), 4) {
-                let (place, across) = self.seen(kind, 1, left, width);
+                let (place, wide) = self.seen(kind, across, left, width);
                 let head = (kind.lead + place) % 2;
-                let rest = across.saturating_sub(head);
+                let rest = wide.saturating_sub(head);
                 strips += 1;
                 seen_rows += seen;
                 fours += seen * (rest / 4);
@@ -103,6 +106,17 @@ impl Step<'_> {
             ("clamped", if narrow { self.pixels * groups } else { 0 }),
         ]);
         channels
+    }
+
+    /// The axes of the tensors that lie along the planes' columns and rows.
+    fn axes(&self) -> [usize; 2] {
+        let in_one = |view: &View| view.first_row.saturating_add(view.h) <= view.ring_rows;
+        let [rows, columns] = self.tile.output_size.map(u64::from);
+        let estimate = |rows: u64, columns: u64| {
+            rows * (columns / 4 * 4 + (columns % 4).div_ceil(2) * 3 + 1)
+        };
+        let better = estimate(columns, rows) * 8 < estimate(rows, columns) * 7;
+        if better && in_one(&self.input) && in_one(&self.output) { [1, 0] } else { [0, 1] }
     }
 
     /// Where in its window the first pixel lies that a part sees, and how many it sees.

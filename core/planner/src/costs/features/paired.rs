@@ -12,6 +12,8 @@ const SUMS: u64 = 32;
 const VECTOR_SUMS: u64 = 64;
 /// Times that the loops over quads of values and over eights of a vector are unrolled.
 const UNROLLED: u64 = 8;
+/// The same of quads whose products are added to sums that are held.
+const UNROLLED_SUMS: u64 = 4;
 
 /// How fours of pixels meet the ends of rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -77,17 +79,21 @@ impl Step<'_> {
         let times = if held > 1 { self.channels.div_ceil(SUMS) } else { 1 };
         features.extend([
             ("fours", fours),
-            ("pairs", fours * pairs),
-            ("turns", fours * pairs * entries.div_ceil(UNROLLED)),
             ("quads", fours * pairs * entries),
-            ("odd", fours * (self.channels % 2)),
             ("clamped", if clamped { fours * self.channels } else { 0 }),
         ]);
         if held > 1 {
             features.extend([
                 ("summed_chunks", fours * times * held),
                 ("summed_pairs", fours * pairs * held),
+                ("summed_turns", fours * pairs * entries.div_ceil(UNROLLED_SUMS)),
                 ("summed", fours * self.channels),
+            ]);
+        } else {
+            features.extend([
+                ("pairs", fours * pairs),
+                ("turns", fours * pairs * entries.div_ceil(UNROLLED)),
+                ("odd", fours * (self.channels % 2)),
             ]);
         }
         // Runs and values that pixels see, apart from those of whole fours.
@@ -124,16 +130,24 @@ impl Step<'_> {
         let pairs = self.channels.div_ceil(2);
         let chunks = inputs.div_ceil(HELD_VECTOR);
         let blocks = self.channels.div_ceil(VECTOR_SUMS);
-        let times = if chunks > 1 { blocks } else { 1 };
-        features.extend([
-            ("expanded", eights * times),
-            ("blocks", blocks),
-            ("chunks", blocks * chunks),
-            ("pairs", pairs * chunks),
-            ("turns", pairs * eights.div_ceil(UNROLLED)),
-            ("eights", pairs * eights),
-            ("elements", self.channels),
-        ]);
+        let turns = pairs * eights.div_ceil(UNROLLED);
+        features.extend([("turns", turns), ("eights", pairs * eights)]);
+        if chunks > 1 {
+            features.extend([
+                ("expanded_in_blocks", eights * blocks),
+                ("blocks", blocks),
+                ("chunks", blocks * chunks),
+                ("summed_pairs", pairs * chunks),
+                ("summed", self.channels),
+            ]);
+        } else {
+            features.extend([
+                ("expanded", eights),
+                ("pairs", pairs),
+                ("channels", self.channels),
+                ("odd", self.channels % 2),
+            ]);
+        }
     }
 }
 

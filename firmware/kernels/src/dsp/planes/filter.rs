@@ -109,8 +109,9 @@ impl Filter {
     pub const BIAS_LIMIT: u32 = 1 << 29;
 }
 
-/// Prepares the filters of the four channels from `first` on. `weights`: taps row by row, `pitch`
-/// channels each. `zero`: zero point of the input.
+/// Prepares the filters of the four channels from `first` on. `weights`: of each tap as many channels
+/// as there are; `pitch`: bytes from a row of taps to the next, and from a tap to the next. `zero`:
+/// zero point of the input.
 ///
 /// Nothing if there are not as many weights, or a bias is not within [`Filter::BIAS_LIMIT`].
 #[must_use]
@@ -119,18 +120,12 @@ pub fn prepare(
     filters: &mut [Filter; CHANNELS],
     kind: Kind,
     weights: &[u8],
-    [first, pitch]: [usize; 2],
+    first: usize,
+    pitch: [usize; 2],
     zero: i32,
     biases: [i32; CHANNELS],
 ) -> Option<()> {
-    let sums = match kind.pairs() {
-        [a, b] => rows::<3, 2>(filters, [*a, *b], weights, [first, pitch])?,
-        [a, b, c, d] if kind.taps() == 5 => {
-            rows::<5, 4>(filters, [*a, *b, *c, *d], weights, [first, pitch])?
-        }
-        [a, b, c, d] => rows::<7, 4>(filters, [*a, *b, *c, *d], weights, [first, pitch])?,
-        pairs => rows::<7, 6>(filters, *pairs.first_chunk()?, weights, [first, pitch])?,
-    };
+    let sums = rows(filters, kind, weights, first, pitch)?;
     for ((filter, bias), sum) in filters.iter_mut().zip(biases).zip(sums) {
         if bias.unsigned_abs() >= Filter::BIAS_LIMIT {
             return None;
@@ -154,35 +149,38 @@ pub(super) const fn place_of(row: usize, taps: usize) -> usize {
 }
 
 /// Writes the words of four channels' weights; gives the sums of their doubled weights.
-#[inline(always)]
-fn rows<const TAPS: usize, const PAIRS: usize>(
+fn rows(
     filters: &mut [Filter; CHANNELS],
-    pairs: [[usize; 2]; PAIRS],
+    kind: Kind,
     weights: &[u8],
-    [first, pitch]: [usize; 2],
+    first: usize,
+    [row_pitch, tap_pitch]: [usize; 2],
 ) -> Option<[i32; CHANNELS]> {
+    let (taps, pairs) = (kind.taps(), kind.pairs());
     // Twice 49 weights stay within a half.
     let (mut even_sum, mut odd_sum) = (0, 0);
-    let mut at = first;
-    for row in 0..TAPS {
+    let mut line = first;
+    for row in 0..taps {
         // The taps' weights of channels 0 and 2, and of 1 and 3; zero behind the last tap.
-        let (mut even, mut odd) = ([0; 8], [0; 8]);
-        for tap in 0..TAPS {
+        let mut halves = [[0; 2]; 8];
+        let mut at = line;
+        for [even, odd] in halves.iter_mut().take(taps) {
             let bytes = word(weights.get(at..)?.first_chunk()?);
             let doubled = |halves: u32| add_halves(halves, halves);
-            even[tap] = doubled(even_bytes(bytes));
-            odd[tap] = doubled(odd_bytes(bytes));
-            even_sum = add_halves(even_sum, even[tap]);
-            odd_sum = add_halves(odd_sum, odd[tap]);
-            at += pitch;
+            (*even, *odd) = (doubled(even_bytes(bytes)), doubled(odd_bytes(bytes)));
+            even_sum = add_halves(even_sum, *even);
+            odd_sum = add_halves(odd_sum, *odd);
+            at = at.wrapping_add(tap_pitch);
         }
-        for (index, [low, high]) in pairs.into_iter().enumerate() {
+        line = line.wrapping_add(row_pitch);
+        let place = place_of(row, taps) * pairs.len();
+        for (place, [low, high]) in (place..LONGEST).zip(pairs) {
             let [a, b, c, d] = filters;
-            let place = place_of(row, TAPS) * PAIRS + index;
-            a.words[place] = low_halves(even[low], even[high]);
-            b.words[place] = low_halves(odd[low], odd[high]);
-            c.words[place] = high_halves(even[low], even[high]);
-            d.words[place] = high_halves(odd[low], odd[high]);
+            let ([even, odd], [next_even, next_odd]) = (halves[low & 7], halves[high & 7]);
+            a.words[place] = low_halves(even, next_even);
+            b.words[place] = low_halves(odd, next_odd);
+            c.words[place] = high_halves(even, next_even);
+            d.words[place] = high_halves(odd, next_odd);
         }
     }
     let [low, high] = [|sum: u32| i32::from(sum as i16), |sum: u32| sum as i32 >> 16];
