@@ -12,6 +12,7 @@ mod multiply;
 mod pixels;
 pub mod planes;
 mod requantise;
+mod rows;
 mod saturate;
 mod single;
 mod word;
@@ -23,13 +24,14 @@ pub use four::{
 pub use halves::{
     add_even_bytes, add_halves, add_odd_bytes, even_bytes, high_halves, low_halves, odd_bytes,
 };
-pub use largest::keep_largest;
+pub use largest::{Row, keep_largest};
 pub use multiply::{
     high_product_sum, product_high_high, product_high_low, product_low_high, product_low_low,
     products, products_crossed,
 };
 pub use pixels::{Halves, SUMMED, add_pixels};
 pub use requantise::Fast;
+pub use rows::copy_rows;
 pub use saturate::{saturate, shift_right};
 pub use single::{Eight, EightWeights, add_products_of_one, outputs_of_one};
 pub use word::{store_word, word};

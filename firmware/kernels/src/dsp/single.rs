@@ -117,12 +117,7 @@ pub fn outputs_of_one(
 }
 
 /// Whether there are activations, and weights of `pairs` pairs of channels for them.
-fn suffice(
-    weights: &[EightWeights],
-    stride: usize,
-    activations: &[Eight],
-    pairs: usize,
-) -> bool {
+fn suffice(weights: &[EightWeights], stride: usize, activations: &[Eight], pairs: usize) -> bool {
     let skipped = pairs.saturating_sub(1).checked_mul(stride);
     let needed = skipped.and_then(|skipped| skipped.checked_add(activations.len()));
     let aligned = cfg!(not(armv7e_m)) || weights.as_ptr().addr().is_multiple_of(4);

@@ -1,8 +1,6 @@
 //! Channel constants of paired weights.
 
-#[cfg(feature = "pack")]
-use crate::channels::CHANNEL_BYTES;
-use crate::channels::{Channel, Channels};
+use crate::channels::{CHANNEL_BYTES, Channel, Channels};
 use crate::dsp::Fast;
 use crate::geometry::Output;
 use crate::requantise::Multiplier;
@@ -66,7 +64,11 @@ fn factor(entry: &Channel, zero: i8) -> Result<Fast, Multiplier> {
 /// Whether [`Fast`] serves for all channels: only shifts of others, with [`EXACT`] added, have bits
 /// above the lowest five.
 pub fn are_fast(channels: Channels<'_>) -> bool {
-    channels.iter().fold(0, |all, channel| all | channel.factor.shift as u32) < 1 << 5
+    let third = |[.., a, b, c, d]: &[u8; CHANNEL_BYTES]| u32::from_le_bytes([*a, *b, *c, *d]);
+    let (fours, rest) = channels.entries().as_chunks();
+    let of_four = |[a, b, c, d]: &[_; 4]| third(a) | third(b) | third(c) | third(d);
+    let fours = fours.iter().fold(0, |all, four| all | of_four(four));
+    rest.iter().fold(fours, |all, entry| all | third(entry)) < 1 << 5
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What four output pixels see of the input, as activations for [`crate::dsp`].
 
 use super::CHUNK;
-use crate::dsp::{EMPTY, PIXELS, Quad, activations, even_bytes, odd_bytes, store_word, word};
+use crate::dsp::{EMPTY, PIXELS, Quad, activations, copy_rows, even_bytes, odd_bytes, word};
 use crate::error::KernelError;
 use crate::geometry::{Source, Taps, Tile};
 use crate::portable::Conv;
@@ -161,16 +161,9 @@ impl<'s, 'a> Input<'s, 'a> {
         };
         let down = layout.row_pitch.wrapping_mul(window.dilation[0] as usize);
         let (length, next) = (columns * layout.channels, width * layout.channels);
-        let (mut from, mut place) = (0usize, top * next + left * layout.channels);
-        for _ in 0..rows {
-            let run = bytes.get(from..from.wrapping_add(length));
-            let to = patch.get_mut(place..place.wrapping_add(length));
-            let (Some(run), Some(to)) = (run, to) else { return Err(KernelError::OutOfBounds) };
-            copy_words(to, run);
-            from = from.wrapping_add(down);
-            place = place.wrapping_add(next);
-        }
-        Ok(())
+        let to = patch.get_mut(top * next + left * layout.channels..).unwrap_or(&mut []);
+        let copied = copy_rows(to, bytes, rows, length, [next, down]);
+        if copied { Ok(()) } else { Err(KernelError::OutOfBounds) }
     }
 
     /// Copies what taps see of values `range` of the filter over padding.
@@ -287,24 +280,8 @@ impl Activations {
 /// Copies a run to its place.
 #[inline(never)]
 fn copy(patch: &mut [u8], place: usize, from: &[u8]) -> Result<(), KernelError> {
-    let to = patch.get_mut(place..place.wrapping_add(from.len())).ok_or(KernelError::Shape)?;
-    copy_words(to, from);
-    Ok(())
-}
-
-/// Copies as many bytes as both have, by words, of which the last may lie over the one before.
-#[inline(always)]
-fn copy_words(to: &mut [u8], from: &[u8]) {
-    if let (Some(to_last), Some(last)) = (to.last_chunk_mut::<4>(), from.last_chunk::<4>()) {
-        store_word(to_last, word(last));
-        for (to, from) in to.as_chunks_mut().0.iter_mut().zip(from.as_chunks().0) {
-            store_word(to, word(from));
-        }
-    } else {
-        for (to, from) in to.iter_mut().zip(from) {
-            *to = *from;
-        }
-    }
+    let to = patch.get_mut(place..).unwrap_or(&mut []);
+    if copy_rows(to, from, 1, from.len(), [0; 2]) { Ok(()) } else { Err(KernelError::Shape) }
 }
 
 /// Gives a pixel the values of a run of whole words.

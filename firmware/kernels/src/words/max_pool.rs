@@ -1,7 +1,7 @@
 //! Maximum over a window, four bytes at a time and up to four taps in one pass over pixels.
 
 use crate::clamp::clamp;
-use crate::dsp::keep_largest;
+use crate::dsp::{Row, keep_largest};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile, Window};
 use crate::portable::Pool;
@@ -40,16 +40,16 @@ pub fn max_pool(
                 outputs.start += more as i32;
                 let to = to.get_mut(target.column(x)..).unwrap_or(&mut []);
                 let pitch = [target.column_pitch, step];
-                let pixels = Pixels { to, count: more + 1, channels: layout.channels, pitch };
-                let mut pass = Pass { pixels, places: [0; TAPS], count: 0, own: done > 0 };
-                let mut row = layout.column(columns.position);
+                let row = Row { pixels: more + 1, length: layout.channels, pitch };
+                let mut pass = Pass { to, row, places: [0; TAPS], count: 0, own: done > 0 };
+                let mut line = layout.column(columns.position);
                 for _ in 0..count {
-                    let mut place = row;
+                    let mut place = line;
                     for _ in 0..columns.count {
                         pass.take(place, bytes)?;
                         place = place.wrapping_add(across);
                     }
-                    row = row.wrapping_add(down);
+                    line = line.wrapping_add(down);
                 }
                 pass.finish(bytes)?;
             }
@@ -78,19 +78,12 @@ fn alike(window: &Window, tile: &Tile, x: i32) -> usize {
 /// Taps that are looked at in one pass.
 const TAPS: usize = 4;
 
-/// Output pixels of a row whose windows see as many taps, as far apart.
-struct Pixels<'t> {
-    /// From the first one on.
-    to: &'t mut [u8],
-    count: usize,
-    channels: usize,
-    /// Bytes from a pixel to the next, and from what it sees to what the next one sees.
-    pitch: [usize; 2],
-}
-
-/// Taps of the first pixel that were seen but not looked at yet.
+/// Taps that were seen but not looked at yet, of pixels that see as many, as far apart.
 struct Pass<'t> {
-    pixels: Pixels<'t>,
+    /// From the first pixel on.
+    to: &'t mut [u8],
+    row: Row,
+    /// The first pixel's.
     places: [usize; TAPS],
     count: usize,
     /// Whether pixels hold the largest of others already: they take the first tap's place.
@@ -118,18 +111,8 @@ impl Pass<'_> {
         if self.count == 0 {
             return if self.own { Ok(()) } else { Err(KernelError::Shape) };
         }
-        let Pixels { to, count, channels, pitch: [next, step] } = &mut self.pixels;
-        let (mut start, mut places) = (0usize, self.places);
-        for _ in 0..*count {
-            let pixel = to.get_mut(start..start.wrapping_add(*channels));
-            let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            if !keep_largest(pixel, bytes, places, self.own) {
-                return Err(KernelError::OutOfBounds);
-            }
-            start = start.wrapping_add(*next);
-            places = places.map(|place| place.wrapping_add(*step));
-        }
+        let fits = keep_largest(self.to, bytes, self.places, self.own, &self.row);
         (self.count, self.own) = (0, true);
-        Ok(())
+        if fits { Ok(()) } else { Err(KernelError::OutOfBounds) }
     }
 }

@@ -112,9 +112,8 @@ impl Step<'_> {
     fn axes(&self) -> [usize; 2] {
         let in_one = |view: &View| view.first_row.saturating_add(view.h) <= view.ring_rows;
         let [rows, columns] = self.tile.output_size.map(u64::from);
-        let estimate = |rows: u64, columns: u64| {
-            rows * (columns / 4 * 4 + (columns % 4).div_ceil(2) * 3 + 1)
-        };
+        let estimate =
+            |rows: u64, columns: u64| rows * (columns / 4 * 4 + (columns % 4).div_ceil(2) * 3 + 1);
         let better = estimate(columns, rows) * 8 < estimate(rows, columns) * 7;
         if better && in_one(&self.input) && in_one(&self.output) { [1, 0] } else { [0, 1] }
     }

@@ -125,7 +125,11 @@ pub fn prepare(
     zero: i32,
     biases: [i32; CHANNELS],
 ) -> Option<()> {
-    let sums = rows(filters, kind, weights, first, pitch)?;
+    // The window that comes most is unrolled.
+    let sums = match kind.taps() {
+        3 => rows(filters, 3, Kind::Three.pairs(), weights, first, pitch)?,
+        taps => rows(filters, taps, kind.pairs(), weights, first, pitch)?,
+    };
     for ((filter, bias), sum) in filters.iter_mut().zip(biases).zip(sums) {
         if bias.unsigned_abs() >= Filter::BIAS_LIMIT {
             return None;
@@ -149,14 +153,15 @@ pub(super) const fn place_of(row: usize, taps: usize) -> usize {
 }
 
 /// Writes the words of four channels' weights; gives the sums of their doubled weights.
+#[inline(always)]
 fn rows(
     filters: &mut [Filter; CHANNELS],
-    kind: Kind,
+    taps: usize,
+    pairs: &[[usize; 2]],
     weights: &[u8],
     first: usize,
     [row_pitch, tap_pitch]: [usize; 2],
 ) -> Option<[i32; CHANNELS]> {
-    let (taps, pairs) = (kind.taps(), kind.pairs());
     // Twice 49 weights stay within a half.
     let (mut even_sum, mut odd_sum) = (0, 0);
     let mut line = first;

@@ -126,7 +126,7 @@ mod eight {
 /// start: the first words of its constants. Puts bytes of them to `to`, as [`super::outputs_of_one`]
 /// says, or, if that is null, the sums to where they started.
 ///
-/// `skip`: bytes from a pair's last weights to the next pair's first. There is at least one pair of
+/// `skip`: bytes from a pair's last weights to the next pair's first, if sums are kept. There is at least one pair of
 /// channels and one entry of activations.
 #[unsafe(naked)]
 pub unsafe extern "C" fn pairs(
@@ -165,9 +165,7 @@ pub unsafe extern "C" fn pairs(
         "ldrd r2, r3, [sp, #52]
         cmp r1, r2
         bne.w 3b
-        ldr r2, [sp, #64]
         ldrd r1, r6, [sp, #4]
-        add r0, r2
         cbz r6, 5f
         ldrd r4, r5, [r1, #4]
         ldrd r7, r8, [r1, #16]
@@ -185,10 +183,9 @@ pub unsafe extern "C" fn pairs(
         ssat lr, #8, lr, asr #1
         bfi r12, lr, #8, #8
         strh r12, [r6], #2
-        str r6, [sp, #8]
         4:
         adds r1, #24
-        str r1, [sp, #4]
+        strd r1, r6, [sp, #4]
         ldr r2, [sp, #60]
         cmp r1, r2
         bne.w 1b
@@ -197,6 +194,8 @@ pub unsafe extern "C" fn pairs(
         5:
         str.w r12, [r1]
         str.w lr, [r1, #12]
+        ldr r2, [sp, #64]
+        add r0, r2
         b 4b",
     )
 }
