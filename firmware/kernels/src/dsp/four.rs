@@ -111,7 +111,7 @@ fn activations_len(range: &core::ops::Range<*const Quad>) -> usize {
 /// products and bias, requantised as [`super::Fast::apply`] does, `zero` added. The bytes of a
 /// pixel's channels begin at its place. Gives whether operands were long enough, and constants at an
 /// address of words where there are such; computes nothing if not.
-#[inline]
+#[inline(never)]
 #[must_use]
 pub fn outputs(
     weights: &[PairWeights],

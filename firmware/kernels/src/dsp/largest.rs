@@ -74,6 +74,7 @@ pub fn keep_largest(to: &mut [u8], bytes: &[u8], places: [usize; 4], own: bool, 
 }
 
 /// The same of a pixel that has no whole word.
+#[cold]
 fn few(to: &mut [u8], bytes: &[u8], [a, places @ ..]: [usize; 4], own: bool) {
     for (at, byte) in to.iter_mut().enumerate() {
         let seen = |place: usize| bytes.get(place + at).map_or(i8::MIN, |byte| *byte as i8);

@@ -86,7 +86,7 @@ fn outputs_at_once(
 
 /// Makes bytes of inputs, whatever their number and the factors: sums of a block of channels are held
 /// in a copy of its constants. Gives whether weights and constants were as many.
-#[inline(never)]
+#[cold]
 fn outputs_in_blocks(
     op: &FullyConnected,
     inputs: &[u8],
