@@ -164,10 +164,10 @@ fn rows(
 ) -> Option<[i32; CHANNELS]> {
     // Twice 49 weights stay within a half.
     let (mut even_sum, mut odd_sum) = (0, 0);
+    // The taps' weights of channels 0 and 2, and of 1 and 3; zero behind the last tap.
+    let mut halves = [[0; 2]; 8];
     let mut line = first;
     for row in 0..taps {
-        // The taps' weights of channels 0 and 2, and of 1 and 3; zero behind the last tap.
-        let mut halves = [[0; 2]; 8];
         let mut at = line;
         for [even, odd] in halves.iter_mut().take(taps) {
             let bytes = word(weights.get(at..)?.first_chunk()?);
@@ -179,13 +179,15 @@ fn rows(
         }
         line = line.wrapping_add(row_pitch);
         let place = place_of(row, taps) * pairs.len();
-        for (place, [low, high]) in (place..LONGEST).zip(pairs) {
-            let [a, b, c, d] = filters;
+        let [a, b, c, d] = filters;
+        let [a, b, c, d] =
+            [a, b, c, d].map(|filter| filter.words.get_mut(place..).unwrap_or(&mut []));
+        for (((([low, high], a), b), c), d) in pairs.iter().zip(a).zip(b).zip(c).zip(d) {
             let ([even, odd], [next_even, next_odd]) = (halves[low & 7], halves[high & 7]);
-            a.words[place] = low_halves(even, next_even);
-            b.words[place] = low_halves(odd, next_odd);
-            c.words[place] = high_halves(even, next_even);
-            d.words[place] = high_halves(odd, next_odd);
+            *a = low_halves(even, next_even);
+            *b = low_halves(odd, next_odd);
+            *c = high_halves(even, next_even);
+            *d = high_halves(odd, next_odd);
         }
     }
     let [low, high] = [|sum: u32| i32::from(sum as i16), |sum: u32| sum as i32 >> 16];
