@@ -9,6 +9,10 @@ use super::{InputError, MOST_PADDING};
 
 /// Bytes that decoding may take: enough for 64 megapixels in colour.
 const DECODING_BYTES: usize = 256 << 20;
+/// Most pixels on a side: what resizing holds between its two axes grows with the longer one.
+const LONGEST_SIDE: u32 = 1 << 16;
+/// Most values that resizing holds between its two axes.
+const RESIZING_VALUES: usize = 64 << 20;
 
 /// Pixels in [0, 1], row-major, channels innermost.
 struct Picture {
@@ -39,8 +43,12 @@ pub(super) fn read(tensor: &Tensor, bytes: &[u8]) -> Result<Vec<f32>, InputError
     Ok(match (lacks(height, picture.height), lacks(width, picture.width)) {
         (Some(0), Some(0)) => picture.values,
         (Some(rows), Some(columns)) => centre(&picture, [height, width], [rows / 2, columns / 2]),
-        _ => resize(&picture, [height, width]),
+        _ => resize(&picture, [height, width]).ok_or_else(too_large)?,
     })
+}
+
+fn too_large() -> InputError {
+    InputError::Picture("it is too large".to_owned())
 }
 
 fn decode(bytes: &[u8]) -> Result<Picture, InputError> {
@@ -49,10 +57,11 @@ fn decode(bytes: &[u8]) -> Result<Picture, InputError> {
         Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: DECODING_BYTES });
     decoder.set_transformations(Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(fault)?;
-    let size = reader
-        .output_buffer_size()
-        .filter(|size| *size <= DECODING_BYTES)
-        .ok_or_else(|| InputError::Picture("it is too large".to_owned()))?;
+    if reader.info().width.max(reader.info().height) > LONGEST_SIDE {
+        return Err(too_large());
+    }
+    let size =
+        reader.output_buffer_size().filter(|size| *size <= DECODING_BYTES).ok_or_else(too_large)?;
     let mut pixels = vec![0; size];
     let info = reader.next_frame(&mut pixels).map_err(fault)?;
     pixels.truncate(info.buffer_size());
@@ -129,10 +138,15 @@ fn coverage(from: usize, to: usize) -> Vec<Vec<(usize, f32)>> {
         .collect()
 }
 
-fn resize(picture: &Picture, [height, width]: [usize; 2]) -> Vec<f32> {
+/// Nothing if too many values would lie between the two axes.
+fn resize(picture: &Picture, [height, width]: [usize; 2]) -> Option<Vec<f32>> {
     let channels = picture.channels;
+    let between = picture.height.checked_mul(width)?.checked_mul(channels)?;
+    if between > RESIZING_VALUES {
+        return None;
+    }
     let columns = coverage(picture.width, width);
-    let mut narrow: Vec<f32> = Vec::with_capacity(picture.height * width * channels);
+    let mut narrow: Vec<f32> = Vec::with_capacity(between);
     for row in picture.values.chunks_exact((picture.width * channels).max(1)) {
         for covered in &columns {
             for c in 0..channels {
@@ -147,5 +161,5 @@ fn resize(picture: &Picture, [height, width]: [usize; 2]) -> Vec<f32> {
             result.push(covered.iter().map(|(y, share)| narrow[y * pitch + at] * share).sum());
         }
     }
-    result
+    Some(result)
 }

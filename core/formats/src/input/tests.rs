@@ -63,6 +63,16 @@ fn other_sizes_are_resized() {
 }
 
 #[test]
+fn pictures_that_grow_out_of_bounds_are_refused() {
+    let long = png(1, 1 << 17, png::ColorType::Grayscale, &vec![0; 1 << 17]);
+    let tall = png(1, 1 << 16, png::ColorType::Grayscale, &vec![0; 1 << 16]);
+    for (picture, dims) in [(long, [1, 32, 32, 1]), (tall, [1, 1, 1 << 12, 3])] {
+        let refused = read(&tensor(&dims), &picture).unwrap_err();
+        assert_eq!(refused, InputError::Picture("it is too large".to_owned()));
+    }
+}
+
+#[test]
 fn quantised_inputs_come_quantised() {
     let mut image = tensor(&[1, 1, 2, 1]);
     image.dtype = DType::I8;
