@@ -5,9 +5,11 @@ use std::fs;
 use std::path::Path;
 
 use tilewright_plan::Bytes;
+use tilewright_plan::image::{Header, IoRecord, SectionRecord};
 use tilewright_planner::{Options, Strategy};
 use tilewright_tests::hostile::image::{ARENA_BYTES, put_checksums_right, read_and_run};
 use tilewright_tests::random_model::random_model;
+use zerocopy::FromBytes;
 
 const BOARD: &str = "stm32f746g-disco";
 
@@ -60,6 +62,21 @@ fn cut_and_empty_images_are_refused() {
     for length in (0..image.len()).step_by(7) {
         assert!(!read_and_run(&image[..length], BOARD), "{length} bytes");
     }
+}
+
+#[test]
+fn labels_that_inputs_and_outputs_share_are_refused() {
+    let mut image = image(0);
+    let inputs_and_outputs = size_of::<Header>() + 7 * size_of::<SectionRecord>();
+    let (record, _) = SectionRecord::read_from_prefix(&image[inputs_and_outputs..]).unwrap();
+    let start = record.offset as usize;
+    let records = &mut image[start..start + record.bytes as usize];
+    for record in records.chunks_exact_mut(size_of::<IoRecord>()) {
+        // The first label is the first name, and there is one.
+        record[12..16].copy_from_slice(&[0, 0, 1, 0]);
+    }
+    put_checksums_right(&mut image);
+    assert!(!read_and_run(&image, BOARD));
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! What a run of a plan image gives, from the image's own tables and what the worker counted.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use tilewright_board::Board;
 use tilewright_model::{DType, Model};
 use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{After, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage, Step};
-use tilewright_protocol::{CopyCount, Mode};
+use tilewright_protocol::Mode;
 use tilewright_report::{
     Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, Timeline,
 };
@@ -249,6 +251,8 @@ fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timel
     let entry = image.entries().iter().find(|entry| entry.kind == 0);
     let records = entry.map_or(&[][..], |entry| image.entry_lanes(entry));
     let kind = |lane: &LaneRecord| LaneKind::from_number(lane.kind).unwrap_or(LaneKind::Core);
+    let ends: BTreeMap<(u8, u32), u64> =
+        outcome.copies.iter().map(|copy| ((copy.lane, copy.step), copy.end)).collect();
     let mut slices = Vec::with_capacity(outcome.steps.len() + outcome.copies.len());
     for step in &outcome.steps {
         let slice = Slice {
@@ -267,7 +271,7 @@ fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timel
             let start = CyclePoint(step.start.saturating_sub(step.waited));
             let waits_for = records.first().and_then(|core| {
                 let record = image.lane_step(core, step.step)?;
-                awaited_last(&Step::from_record(&record)?, &outcome.copies)
+                awaited_last(&Step::from_record(&record)?, &ends)
             });
             let (kind, end) = (SliceKind::Stall, slice.start);
             slices.push(Slice { kind, waits_for, start, end, instructions: 0, ..slice });
@@ -300,13 +304,11 @@ fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timel
     }
 }
 
-/// The lane of the copy that a step waited for longest.
-fn awaited_last(step: &Step, copies: &[CopyCount]) -> Option<u8> {
-    let awaited = |copy: &&CopyCount| {
-        let is_it = |after: &After| (after.lane, after.step) == (copy.lane, copy.step);
-        step.after.iter().flatten().any(is_it)
-    };
-    copies.iter().filter(awaited).max_by_key(|copy| copy.end).map(|copy| copy.lane)
+/// The lane of the copy that a step waited for longest; `ends` tells when each ended, by lane and
+/// step.
+fn awaited_last(step: &Step, ends: &BTreeMap<(u8, u32), u64>) -> Option<u8> {
+    let end = |after: &After| ends.get(&(after.lane, after.step)).map(|end| (*end, after.lane));
+    step.after.iter().flatten().filter_map(end).max().map(|(_, lane)| lane)
 }
 
 /// Lower-case hexadecimal digits.

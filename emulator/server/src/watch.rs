@@ -41,8 +41,8 @@ impl Watches {
     /// The watches for an image's outputs, and for its layers if `with_layers`.
     ///
     /// # Errors
-    /// If the image has no program to run, or its layers' outputs are larger than
-    /// [`WATCHED_LIMIT`] together.
+    /// If the image has no program to run, or the outputs of the program and of its layers are larger
+    /// than [`WATCHED_LIMIT`] together.
     pub fn of(image: &PlanImage<'_>, board: &Board, with_layers: bool) -> Result<Self, Problem> {
         let bad = |error: &str| {
             Problem::new(
@@ -65,9 +65,15 @@ impl Watches {
             .rposition(|step| step.code == 0)
             .ok_or_else(|| bad("The program of the plan image computes nothing."))?;
         let mut this = Self::default();
+        let mut total = 0;
         for output in image.entry_outputs(entry) {
             let first = this.watches.len();
             if let Some(view) = image.view(output.view) {
+                // Outputs may share bytes, so that their sum is not bounded by the memory.
+                total += view.elements();
+                if total > WATCHED_LIMIT {
+                    return Err(bad("Its outputs take more bytes than are kept of a run."));
+                }
                 let space = view.space().filter(|space| space.is_writable());
                 let base = space
                     .and_then(|space| base(board, space))
@@ -77,7 +83,7 @@ impl Watches {
             this.outputs.push(first..this.watches.len());
         }
         if with_layers {
-            this.add_layers(image, board, lanes)?;
+            this.add_layers(image, board, lanes, total)?;
         }
         Ok(this)
     }
@@ -87,8 +93,8 @@ impl Watches {
         image: &PlanImage<'_>,
         board: &Board,
         lanes: &[LaneRecord],
+        mut total: u64,
     ) -> Result<(), Problem> {
-        let mut total = 0;
         for (layer, made) in (0u32..).zip(made::outputs(image, lanes)) {
             let Some(Made { lane, step, space, range }) = made else { continue };
             let Some(base) = base(board, space) else { continue };

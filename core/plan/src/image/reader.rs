@@ -212,13 +212,22 @@ impl<'a> PlanImage<'a> {
                 return Err(bad(Section::Layers, index, "unknown name"));
             }
         }
+        let mut next_label = 0;
         for (index, io) in self.io.iter().enumerate() {
-            let labels_end = usize::from(io.label_first) + usize::from(io.label_count);
+            let label_first = usize::from(io.label_first);
+            let labels_end = label_first + usize::from(io.label_count);
             if io.view as usize >= self.views.len()
                 || usize::from(io.name) >= self.names.table.len()
                 || labels_end > self.names.table.len()
             {
                 return Err(bad(Section::Io, index, "points outside its tables"));
+            }
+            if io.label_count > 0 {
+                // Nobody's labels are another's, so that reading all is linear in the names.
+                if label_first < next_label {
+                    return Err(bad(Section::Io, index, "its labels are those of another"));
+                }
+                next_label = labels_end;
             }
         }
         let mut next_step = 0;
