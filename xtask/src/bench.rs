@@ -14,8 +14,11 @@ use crate::project::{Project, Workspace};
 pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
     let emulates_only =
         |name: &str| ["calibrate", "emulation", "kernels", "networks"].contains(&name);
-    if args.first().is_some_and(|name| ["swapnn", "stream", "beyond"].contains(&name.as_str())) {
-        // They plan and simulate within the benchmark program.
+    let needs_nothing = |name: &str| {
+        ["allocate", "beyond", "overlay", "reference", "stream", "swapnn"].contains(&name)
+    };
+    if args.first().is_some_and(|name| needs_nothing(name)) {
+        // They plan, simulate and compute within the benchmark program.
     } else if args.first().is_some_and(|name| emulates_only(name)) {
         build::build(project, Some(Part::Firmware), Selection::Product)?;
         build::build(project, Some(Part::Worker), Selection::Product)?;

@@ -7,8 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-/// The workspaces that are built and checked (`fuzz` is one more). Those of the worker (another
-/// licence, C code) and of the firmware (another target) stand apart, each with its own lock file.
+/// The workspaces. Those of the worker (another licence, C code), of the firmware (another target)
+/// and of fuzzing (another compiler) stand apart, each with its own lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workspace {
     /// The virtual workspace at the root.
@@ -17,11 +17,13 @@ pub enum Workspace {
     Worker,
     /// `firmware/boards`.
     Firmware,
+    /// `fuzz`: only checked here, since it needs a nightly compiler.
+    Fuzz,
 }
 
 impl Workspace {
     /// Every workspace, in the order in which they are checked.
-    pub const ALL: [Self; 3] = [Self::Main, Self::Worker, Self::Firmware];
+    pub const ALL: [Self; 4] = [Self::Main, Self::Worker, Self::Firmware, Self::Fuzz];
 
     /// The name in messages.
     pub fn name(self) -> &'static str {
@@ -29,6 +31,7 @@ impl Workspace {
             Self::Main => "workspace",
             Self::Worker => "worker",
             Self::Firmware => "firmware",
+            Self::Fuzz => "fuzz",
         }
     }
 
@@ -37,6 +40,7 @@ impl Workspace {
             Self::Main => "",
             Self::Worker => "emulator/worker",
             Self::Firmware => "firmware/boards",
+            Self::Fuzz => "fuzz",
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod download;
 mod fetch;
+mod fetched;
 pub mod link;
 mod offline;
 mod remember;
@@ -23,10 +24,11 @@ use crate::message::{
     Trouble,
 };
 use crate::state::{
-    Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State, Stored,
+    Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State,
 };
 use download::download;
 pub use download::{Download, ObjectUrl, save};
+pub use fetched::Fetched;
 use link::{Answer, Link};
 pub use remember::{read_fragment, read_keeping, read_theme};
 use remember::{remember_keeping, use_theme, write_fragment};
@@ -449,74 +451,6 @@ impl Session {
         });
     }
 
-    fn fetch_for(
-        &mut self,
-        request: u32,
-        paths: Vec<String>,
-        more: Vec<Uint8Array>,
-        body: ImportRequest,
-        link: &Callback<Fetched>,
-    ) {
-        // Its code comes while the files do.
-        self.importer.warm();
-        let files: Vec<_> = paths.into_iter().map(fetch::started).collect();
-        let link = link.clone();
-        spawn_local(async move {
-            let mut buffers = Ok(Vec::new());
-            for file in files {
-                match (file.await, &mut buffers) {
-                    (Ok(bytes), Ok(buffers)) => buffers.push(bytes),
-                    (Err(trouble), Ok(_)) => buffers = Err(trouble),
-                    (_, Err(_)) => {}
-                }
-            }
-            let buffers = buffers.map(|fetched: Vec<_>| fetched.into_iter().chain(more).collect());
-            link.emit(Fetched::Files { request, body, buffers });
-        });
-    }
-
-    /// Goes on once files have been fetched. `is_awaited`: whether the request still is.
-    /// What happens with that, if something does at once.
-    pub fn fetched(&mut self, fetched: Fetched, is_awaited: bool) -> Option<Event> {
-        if !is_awaited {
-            return None;
-        }
-        let (request, body, buffers) = match fetched {
-            Fetched::Files { request, body, buffers } => (request, body, buffers),
-            Fetched::Stored(request, Ok(stored)) => return Some(self.take_stored(request, stored)),
-            Fetched::Stored(request, Err(trouble)) => {
-                return Some(Event::NotFetched(request, trouble));
-            }
-        };
-        match (&body, buffers) {
-            (_, Err(trouble)) => return Some(Event::NotFetched(request, trouble)),
-            (ImportRequest::Open(..) | ImportRequest::Examine(..), Ok(buffers)) => {
-                self.ask_with_model(request, &body, &buffers);
-            }
-            (ImportRequest::Package { .. }, Ok(firmware)) => {
-                let image = self.image.as_ref()?;
-                let mut buffers = vec![image.slice(0, image.length())];
-                buffers.extend(firmware);
-                buffers.extend(self.input.as_ref().map(|input| input.slice(0, input.length())));
-                self.ask_importer(request, &body, &buffers);
-            }
-            (_, Ok(buffers)) => self.ask_importer(request, &body, &buffers),
-        }
-        None
-    }
-
-    fn take_stored(&mut self, request: u32, (facts, model, samples): FromStore) -> Event {
-        let file = OwnFile {
-            token: self.keep_file(model),
-            name: facts.name,
-            calibration: samples.map(|samples| self.keep_file(samples)),
-            dims: facts.dims,
-            is_stored: true,
-            data: Vec::new(),
-        };
-        Event::StoredRead(request, file)
-    }
-
     fn ask_importer(&mut self, request: u32, body: &ImportRequest, buffers: &[Uint8Array]) {
         if !(self.importer_has_model && self.importer.is_live()) {
             let Some(model) = &self.model else { return };
@@ -565,34 +499,6 @@ impl Session {
         if let Event::Board(_, RunEvent::Ended | RunEvent::Failed(_)) = event {
             self.run = None;
             self.run_result = buffers.to_vec();
-        }
-    }
-}
-
-/// What the browser's storage gives: what is known of a model, its bytes, its samples.
-pub type FromStore = (Stored, Uint8Array, Option<Uint8Array>);
-
-/// Files that a request needs, or why they cannot be had.
-pub enum Fetched {
-    /// Files beside the page.
-    Files {
-        /// Number of the request.
-        request: u32,
-        /// What is asked once they are there.
-        body: ImportRequest,
-        /// The files.
-        buffers: Result<Vec<Uint8Array>, Trouble>,
-    },
-    /// What the browser's storage holds.
-    Stored(u32, Result<FromStore, Trouble>),
-}
-
-impl Fetched {
-    /// Number of the request.
-    #[must_use]
-    pub const fn request(&self) -> u32 {
-        match self {
-            Self::Files { request, .. } | Self::Stored(request, _) => *request,
         }
     }
 }
