@@ -165,12 +165,13 @@ mod tests {
             assert!(row.written_mb <= most_written, "{row:?}");
             let most = match (row.network, row.board, row.frames) {
                 ("mobilenet-v1", _, 1) => 4.0,
-                // Twelve megabytes a second on wires are too few.
-                ("alexnet-ungrouped", "nucleo-f767zi", 10) => 3.0,
                 ("alexnet-ungrouped", _, 10) => 2.0,
                 _ => continue,
             };
-            assert!(row.over_compute < most, "{row:?}");
+            // Twelve megabytes a second on wires are too few: there the bound itself lies above.
+            let is_possible = row.bound_s <= row.compute_s * (1.0 + most / 100.0);
+            assert!(is_possible || row.board == "nucleo-f767zi", "{row:?}");
+            assert!(!is_possible || row.over_compute < most, "{row:?}");
         }
     }
 }

@@ -252,28 +252,34 @@ impl<'a> Step<'a> {
         let [rows, columns] = self.taps();
         let clamped = if self.is_clamped() { self.pixels } else { 0 };
         // Outputs of a row that see a whole row of a window are looked at together.
+        let window = u64::from(self.op.window[1]);
         let whole = columns.full.saturating_sub(1);
         let groups = columns.positions - whole;
-        let taps = rows.all * (columns.all - whole * u64::from(self.op.window[1]));
+        let taps = rows.all * (columns.all - whole * window);
         // Four taps in a first pass over a pixel, three in each that follows; windows of one axis
         // see as many taps as each other but for those at the ends.
         let [of_rows, of_columns] = [0, 1].map(|axis| Taps::seen(self.op, self.tile, axis));
-        let passes = of_rows.iter().flat_map(|(down, rows)| {
+        let each = of_rows.iter().flat_map(|(down, rows)| {
             of_columns.iter().map(move |(across, columns)| {
-                rows * columns * (1 + (down * across).saturating_sub(4).div_ceil(3))
+                let passes = rows * (1 + (down * across).saturating_sub(4).div_ceil(3));
+                let groups = if *across == window { 1 } else { *columns };
+                [passes * columns, passes * groups]
             })
         });
-        let passes: u64 = passes.sum();
+        let [passes, group_passes] =
+            each.fold([0; 2], |[all, grouped], [more, groups]| [all + more, grouped + groups]);
         let (words, rest) = (self.channels / 4, self.channels % 4);
         features.extend([
             ("rows", self.rows),
             ("groups", self.rows * groups),
             ("tap_rows", rows.all * groups),
             ("taps", taps),
+            ("group_passes", group_passes),
             ("passes", passes),
             ("words", passes * words),
             // A last part of a word is made with what lies before it.
             ("odd_words", if words > 0 && rest > 0 { passes } else { 0 }),
+            ("single_passes", if words > 0 { 0 } else { passes }),
             ("single_bytes", if words > 0 { 0 } else { passes * rest }),
             ("clamped_pixels", clamped),
             ("clamped_words", clamped * words),
