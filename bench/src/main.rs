@@ -3,6 +3,7 @@
 mod allocate;
 mod beyond;
 mod calibrate;
+mod clock;
 mod counted;
 mod emulation;
 mod figures;
@@ -62,6 +63,12 @@ enum Command {
     },
     /// The same of the networks of MLPerf Tiny: from ../shared/models, else the zoo's
     Networks,
+    /// Rules of the cores' pipelines: loops on the emulated boards, by their own cycle counter
+    Clock {
+        /// What a real board said after its reset, to compare
+        #[arg(long, value_name = "FILE")]
+        log: Option<PathBuf>,
+    },
     /// Networks from external memory, beside the tables of the TinyOps thesis
     Overlay,
     /// Swapping to a card as published, beside what the SwapNN paper prints
@@ -103,6 +110,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         }
         Command::Kernels { write } => return kernels::kernels(write, json),
         Command::Networks => return networks::networks(json),
+        Command::Clock { log } => return clock::clock(log.as_deref(), json),
         Command::Allocate { folder } => measured.extend(allocate::folder(&folder)?),
         Command::Order { folder } => return order::orders(folder.as_deref(), json),
         Command::Overlay => {

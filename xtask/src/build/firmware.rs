@@ -16,6 +16,9 @@ use crate::project::{Metadata, Project, Workspace};
 /// The target of all boards so far (Cortex-M4F and Cortex-M7F).
 pub const TARGET: &str = "thumbv7em-none-eabihf";
 
+/// How the programs begin that measure a board's core, one beside each board's firmware.
+const CLOCK: &str = "tilewright-clock-";
+
 /// `dist/firmware/manifest.json`.
 #[derive(Debug, Serialize)]
 struct Manifest {
@@ -34,8 +37,8 @@ struct Entry {
     sha256: String,
 }
 
-/// Builds all boards and copies them to `dist/firmware`; firmware of boards that are gone is
-/// removed.
+/// Builds all boards and copies them to `dist/firmware`, and what measures their cores to `dist/clock`;
+/// firmware of boards that are gone is removed.
 ///
 /// # Errors
 /// When cargo fails, or a file cannot be written.
@@ -63,6 +66,9 @@ pub fn build(project: &Project) -> Result<()> {
     for (program, board) in &boards {
         let file = format!("{board}.elf");
         files::copy_if_changed(&built.join(program), &folder.join(&file))?;
+        let clock = project.dist().join("clock");
+        files::copy_if_changed(&built.join(format!("{CLOCK}{board}")), &clock.join(&file))?;
+        entry(board, &clock, file.clone(), &paths)?;
         entries.push(entry(board, &folder, file, &paths)?);
     }
     remove_others(&folder, &entries)?;
@@ -88,6 +94,7 @@ fn boards(metadata: &Metadata) -> Vec<(String, String)> {
         .iter()
         .flat_map(|package| &package.targets)
         .filter(|target| target.kind.iter().any(|kind| kind == "bin"))
+        .filter(|target| !target.name.starts_with(CLOCK))
         .map(|target| {
             let board = target.name.strip_prefix("tilewright-").unwrap_or(&target.name);
             (target.name.clone(), board.to_owned())
@@ -160,6 +167,7 @@ mod tests {
             packages: vec![
                 package(vec![target("tilewright-z1", "bin"), target("build", "custom-build")]),
                 package(vec![target("shared", "lib"), target("a-board", "bin")]),
+                package(vec![target("tilewright-clock-z1", "bin")]),
             ],
         };
         let names = boards(&metadata);

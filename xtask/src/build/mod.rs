@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! dist/firmware/<board>.elf, manifest.json    dist/bin/tilewright-worker    dist/page/
+//! dist/clock/<board>.elf                      what measures a board's core
 //! target/release/tilewright                   the command line, with the server in it
 //! ```
 

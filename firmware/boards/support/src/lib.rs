@@ -2,6 +2,7 @@
 //! memories.
 #![no_std]
 
+pub mod clock;
 pub mod console;
 mod faults;
 pub mod marks;

@@ -1,0 +1,123 @@
+//! Loops of a few instructions, each of which shows one rule of the core's pipeline, and what a
+//! thousand turns of them take by the core's own counter.
+//!
+//! A loop is its body, `subs r7, #1` and `bne`. It starts at a multiple of eight bytes and is shorter
+//! than what the flash's accelerator or the instruction cache holds, so that from the second turn on
+//! nothing waits for flash. Two runs of different length are compared: what surrounds a loop is in
+//! both.
+//!
+//! ```text
+//! clock <board>
+//! rule <name> <cycles of 1000 turns>   one line for each loop
+//! done
+//! ```
+
+use core::arch::naked_asm;
+use core::fmt::Write as _;
+
+use cortex_m::peripheral::DWT;
+use embedded_io_async::Write as _;
+use heapless::String;
+
+use crate::console::{Console, Line, PortError};
+
+/// Turns of the shorter run; the longer one has twice as many.
+const TURNS: u32 = 1000;
+
+/// A loop. It gets how often it turns, and an address in RAM, which it has in r5 and r6 and which the
+/// word at that address holds.
+struct Loop {
+    name: &'static str,
+    run: extern "C" fn(u32, *mut u32),
+}
+
+macro_rules! loops {
+    ($($function:ident, $name:literal: $($line:literal),*;)*) => {
+        $(
+            #[allow(unsafe_code, reason = "loops of which every instruction is meant")]
+            #[unsafe(naked)]
+            extern "C" fn $function(turns: u32, words: *mut u32) {
+                naked_asm!(
+                    ".fpu fpv4-sp-d16",
+                    "push {{r4-r11, lr}}",
+                    "mov r7, r0",
+                    "mov r5, r1",
+                    "mov r6, r1",
+                    "mov r1, #3",
+                    "mov r2, #5",
+                    ".p2align 3",
+                    "2:",
+                    $($line,)*
+                    "subs r7, #1",
+                    "bne 2b",
+                    "pop {{r4-r11, pc}}",
+                )
+            }
+        )*
+        const LOOPS: &[Loop] = &[$(Loop { name: $name, run: $function }),*];
+    };
+}
+
+loops! {
+    nothing, "nothing":;
+    alu_pair, "alu-independent": "adds r0, #1", "adds r3, #1";
+    alu_chain, "alu-chain": "adds r0, #1", "adds r0, #1";
+    load, "load": "ldr r4, [r5]";
+    load_pair, "loads-independent": "ldr r4, [r5]", "ldr r3, [r5, #4]";
+    load_use, "load-use": "ldr r4, [r5]", "adds r4, #1";
+    load_address, "load-address": "ldr r6, [r6]", "ldr r6, [r6]";
+    load_double, "ldrd": "ldrd r0, r3, [r5]";
+    load_many, "ldm-4": "ldm r5, {{r0, r3, r4, r8}}";
+    load_unaligned, "load-unaligned": "ldr r4, [r5, #1]";
+    store_pair, "stores": "str r1, [r5, #8]", "str r2, [r5, #12]";
+    smlad_pair, "smlad-independent": "smlad r0, r1, r2, r0", "smlad r3, r1, r2, r3";
+    smlad_chain, "smlad-chain": "smlad r0, r1, r2, r0", "smlad r0, r1, r2, r0";
+    smlad_use, "smlad-use": "smlad r0, r1, r2, r3", "adds r0, #1";
+    smlad_and_load, "smlad-beside-load": "smlad r0, r1, r2, r0", "ldr r4, [r5]";
+    dsp_pair, "sxtb16-independent": "sxtb16 r0, r1", "sxtb16 r3, r2";
+    branch, "branch-taken": "b 3f", "nop", "3:";
+    divide, "udiv": "udiv r0, r2, r1";
+    float_pair, "vadd-independent": "vadd.f32 s0, s1, s2", "vadd.f32 s3, s1, s2";
+    float_chain, "vadd-chain": "vadd.f32 s0, s0, s1", "vadd.f32 s0, s0, s1";
+    float_fused, "vfma-chain": "vfma.f32 s0, s1, s2", "vfma.f32 s0, s1, s2";
+}
+
+/// Cycles of so many turns, with all that surrounds them. Called from one place of its own, so that
+/// branches go the same ways each time.
+#[inline(never)]
+fn cycles(rule: &Loop, turns: u32, words: *mut u32) -> u32 {
+    let before = DWT::cycle_count();
+    (rule.run)(turns, words);
+    DWT::cycle_count().wrapping_sub(before)
+}
+
+/// Runs each loop with interrupts off and says what it took; the cycle counter counts already.
+///
+/// # Errors
+/// What went wrong on the port.
+pub async fn measure<L: Line>(port: &mut Console<L>, board: &str) -> Result<(), PortError> {
+    say(port, format_args!("clock {board}")).await?;
+    let mut words = [0u32; 8];
+    let address = words.as_mut_ptr();
+    for rule in LOOPS {
+        words[0] = address.addr() as u32;
+        // The first run fills caches and shows the branches to whatever predicts them.
+        let [_, first, second] = [TURNS, TURNS, 2 * TURNS]
+            .map(|turns| cortex_m::interrupt::free(|_| cycles(rule, turns, address)));
+        let passed = second.wrapping_sub(first);
+        say(port, format_args!("rule {} {passed}", rule.name)).await?;
+    }
+    say(port, format_args!("done")).await?;
+    port.sent().await;
+    Ok(())
+}
+
+/// Sends a line; one that is longer than its buffer is none of those above.
+async fn say<L: Line>(
+    port: &mut Console<L>,
+    text: core::fmt::Arguments<'_>,
+) -> Result<(), PortError> {
+    let mut line: String<64> = String::new();
+    let _ = write!(line, "{text}\r\n");
+    port.write_all(line.as_bytes()).await
+}

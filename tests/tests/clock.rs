@@ -1,0 +1,31 @@
+//! Loops that each show one rule of a pipeline take on the emulated boards what the models say, by the
+//! boards' own cycle counter.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use tilewright_tests::clock::{CORES, RULES, TURNS, emulate, heard};
+
+#[test]
+fn each_loop_takes_what_its_rule_says() {
+    for (index, (core, board)) in CORES.into_iter().enumerate() {
+        let board = tilewright_board::find(board).unwrap();
+        assert_eq!(board.core.kind, core);
+        let cycles = emulate(&board).unwrap();
+        assert_eq!(cycles.len(), RULES.len(), "{}: {cycles:?}", board.id);
+        let differ: Vec<_> = RULES
+            .iter()
+            .filter(|rule| cycles.get(rule.name) != Some(&(rule.modelled[index] * TURNS)))
+            .map(|rule| (rule.name, rule.modelled[index] * TURNS, cycles.get(rule.name)))
+            .collect();
+        assert!(differ.is_empty(), "{}: {differ:?}", board.id);
+    }
+}
+
+#[test]
+fn logs_of_boards_are_read_or_refused() {
+    let log = "garbage\r\nclock a-board\r\nrule load 6001\r\nrule ldrd 7000\r\ndone\r\nclock";
+    let (board, cycles) = heard(log).unwrap();
+    assert_eq!((board.as_str(), cycles["load"], cycles["ldrd"]), ("a-board", 6001, 7000));
+    for broken in ["", "clock a", "clock a\nrule load\ndone", "clock a\nrule load x\ndone"] {
+        assert!(heard(broken).is_err(), "{broken}");
+    }
+}
