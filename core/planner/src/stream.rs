@@ -48,6 +48,8 @@ const MOST_STEPS: u64 = 2_000_000;
 const MOST_TOGETHER: u32 = 32;
 /// Most schedules that are made of those that seem cheapest.
 const TRIED: usize = 3;
+/// Steps that are scheduled in all tries, after which the best schedule so far will do.
+const MOST_TRIED: u64 = 1_000_000;
 /// Sizes that parts of weights are cut to, the largest that fit; bytes.
 const PARTS: [u64; 2] = [32 << 10, 8 << 10];
 
@@ -210,6 +212,7 @@ fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted,
     let tail = network.tail().unwrap_or(network.layers.len());
     let mut best: Option<Emitted> = None;
     let mut too_many = None;
+    let mut tried = 0;
     for part in PARTS {
         // Buffers that lie badly leave no room for weights: then less is kept in SRAM.
         for room in (4..=8).rev().map(|eighths| emitter.sram / 8 * eighths) {
@@ -239,6 +242,10 @@ fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted,
                     too_many = Some(PlanError::TooManyTasks { tasks: steps, most: MOST_STEPS });
                     continue;
                 }
+                if best.is_some() && tried > MOST_TRIED {
+                    break;
+                }
+                tried += steps;
                 let Some(emitted) = emitter.emit(&batch, choice.together) else { continue };
                 let key = |made: &Emitted| (made.end, made.written, made.read);
                 if best.as_ref().is_none_or(|best| key(&emitted) < key(best)) {
@@ -252,7 +259,8 @@ fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted,
                 break;
             }
         }
-        if best.as_ref().is_some_and(|best| best.end <= bound + 4 * (bound / NEAR)) {
+        let is_near = |best: &Emitted| best.end <= bound + 4 * (bound / NEAR);
+        if best.as_ref().is_some_and(|best| tried > MOST_TRIED || is_near(best)) {
             break;
         }
     }
