@@ -156,7 +156,10 @@ mod tests {
     #[test]
     fn schedules_are_near_their_bounds() {
         for row in rows().unwrap() {
-            let is_behind = row.network == "mobilenet-v1" && row.board != "paper-swapnn-512k";
+            let is_behind = matches!(
+                (row.network, row.board, row.frames),
+                ("mobilenet-v1", "nucleo-f767zi", _) | ("mobilenet-v1", "stm32f746g-disco", 1)
+            );
             assert!(row.over_bound < if is_behind { 4.0 } else { 2.0 }, "{row:?}");
             let most_written = match row.network {
                 "vgg16" => 0.75,

@@ -1,10 +1,11 @@
 //! The card that a run has in its slot, and what goes wrong with it on request.
 
 use std::fmt;
+use std::mem::offset_of;
 use std::str::FromStr;
 
 use tilewright_board::Board;
-use tilewright_plan::image::CRC;
+use tilewright_plan::image::{CRC, StoreHeader};
 use tilewright_protocol::{CardFault, CardJob, CardProblem};
 
 use super::emulate::Machine;
@@ -16,9 +17,8 @@ use crate::problem::{Blame, Problem};
 const SMALLEST: u64 = 1024 * 512;
 /// A busy time that is slow, and none that the firmware gives up: it waits for half a second.
 const SLOW_NS: u64 = 300_000_000;
-/// Where the store image's header holds the plan's id and its own CRC-32.
-const PLAN_ID: usize = 40;
-const HEADER_CRC: std::ops::Range<usize> = 200..204;
+/// Where the store image's header holds its own CRC-32.
+const HEADER_CRC: usize = offset_of!(StoreHeader, header_crc);
 
 /// What can go wrong with a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,11 +140,11 @@ pub fn card(
             }
             CardTrouble::TooSmall => job.bytes = SMALLEST,
             CardTrouble::OtherImage => {
-                if let Some(header) = job.image.first_chunk_mut::<512>() {
-                    header[PLAN_ID] ^= 0xff;
-                    header[HEADER_CRC].fill(0);
+                if let Some(header) = job.image.first_chunk_mut::<{ size_of::<StoreHeader>() }>() {
+                    header[offset_of!(StoreHeader, plan_id)] ^= 0xff;
+                    header[HEADER_CRC..HEADER_CRC + 4].fill(0);
                     let crc = CRC.checksum(header);
-                    header[HEADER_CRC].copy_from_slice(&crc.to_le_bytes());
+                    header[HEADER_CRC..HEADER_CRC + 4].copy_from_slice(&crc.to_le_bytes());
                 }
             }
             CardTrouble::Transfer(problem) => {
