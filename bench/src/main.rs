@@ -13,6 +13,7 @@ mod order;
 mod overlay;
 mod page;
 mod page_models;
+mod page_smoothness;
 mod reference;
 mod stream;
 mod swapnn;
@@ -129,7 +130,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
-            measured.extend(page::graph()?);
+            measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
         }
         Command::Emulation => measured.extend(emulation::speed()?),
@@ -139,7 +140,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             measured.extend(reference::speed()?);
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
-            measured.extend(page::graph()?);
+            measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
             measured.extend(emulation::speed()?);
             measured.extend(emulation::idle_server()?);

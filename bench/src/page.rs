@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::dist;
-use tilewright_tests::onnx_file::{Dim, chain};
 use tilewright_tests::static_host;
 
 use crate::figures::{Goal, Measured};
@@ -31,79 +30,6 @@ const POINT: &str = "
     button.dispatchEvent(new PointerEvent('pointerenter', { bubbles: true }));
     button.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
     button.focus();";
-
-/// Gives the median and the longest time between frames, in milliseconds, while a wheel turns over
-/// the graph, twice from near to far and back.
-const FRAMES: &str = "
-    const done = arguments[arguments.length - 1];
-    const frame = document.querySelector('[data-testid=graph]');
-    frame.focus();
-    const box = frame.getBoundingClientRect();
-    const times = [];
-    let last = 0;
-    const turn = (now) => {
-        if (last > 0) times.push(now - last);
-        last = now;
-        if (times.length === 120) {
-            times.sort((a, b) => a - b);
-            return done([times[60], times[119]]);
-        }
-        frame.dispatchEvent(new WheelEvent('wheel', { bubbles: true, cancelable: true,
-            clientX: box.left + box.width / 2, clientY: box.top + box.height / 2,
-            deltaY: times.length % 60 < 30 ? 90 : -90 }));
-        requestAnimationFrame(turn);
-    };
-    requestAnimationFrame(turn);";
-
-/// Operators of the deep network whose graph is drawn.
-const DEEP: usize = 5_000;
-
-/// How smoothly the graph of a wide and of a deep network moves.
-///
-/// # Errors
-/// If no runtime can be had or the page cannot be asked; a browser that fails panics.
-pub fn graph() -> Result<Vec<Measured>, String> {
-    let runtime = tokio::runtime::Runtime::new().map_err(|e| e.to_string())?;
-    let site = static_host::serve(dist().join("page"), "page");
-    let shape = [1, 16, 8, 8].map(Dim::Fixed);
-    let deep =
-        std::env::temp_dir().join(format!("tilewright-bench-deep-{}.onnx", std::process::id()));
-    fs::write(&deep, chain("Tanh", DEEP, &shape))
-        .map_err(|e| format!("{}: {e}", deep.display()))?;
-    let figures = runtime.block_on(async {
-        let mut figures = Vec::new();
-        for network in ["nasnet-mobile", "densenet121", "deep"] {
-            let browser = Browser::start(1440, 900, false).await;
-            let is_deep = network == "deep";
-            let model = if is_deep { String::new() } else { format!("model=zoo:{network}&") };
-            browser.open(&format!("{site}#{model}view=graph")).await;
-            if is_deep {
-                browser.give_file("model-file", &deep).await;
-            }
-            browser.find("graph").await;
-            let times = browser.client.execute_async(FRAMES, Vec::new()).await;
-            let times = times.map_err(|e| e.to_string())?;
-            let time = |index: usize| times[index].as_f64().unwrap_or(f64::NAN);
-            let goal = Some(Goal::AtMost(17.0));
-            figures.push(Measured::new(
-                format!("graph of {network}: frame, median"),
-                time(0),
-                "ms",
-                goal,
-            ));
-            figures.push(Measured::new(
-                format!("graph of {network}: frame, longest"),
-                time(1),
-                "ms",
-                None,
-            ));
-            browser.end().await;
-        }
-        Ok::<_, String>(figures)
-    });
-    let _ = fs::remove_file(&deep);
-    figures
-}
 
 /// Sizes of the page's parts as they are sent, by the compression that browsers ask for.
 ///

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::message::{
-    Calibration, Comparison, FileFacts, LayerCheck, ModelFacts, RunResult, SummaryFacts,
+    Calibration, Comparison, FileFacts, ImportReply, LayerCheck, ModelFacts, PlanReply,
+    PlanSettings, RunResult, ScheduleFile, SummaryFacts,
 };
 use crate::view_model::catalogue;
 use crate::view_model::fixture;

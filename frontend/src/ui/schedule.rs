@@ -178,8 +178,8 @@ fn sliders(props: &Props, board: &Board) -> Html {
             <Slider id="clock" title="Clock" unit="MHz" of={1_000_000} value={clock}
                 range={clock_range} step={1_000_000} text={figures::hertz(clock)}
                 is_changed={settings.clock_hz.is_some()} on={on_clock} on_reset={no_clock} />
-            <Slider id="frames" title="Frames" unit="one after the other" value={frames}
-                range={(1, u64::from(MOST_FRAMES))} step={1} text={if frames == 1 { "one alone" } else { "" }}
+            <Slider id="frames" title="Frames" unit="in a row" value={frames}
+                range={(1, u64::from(MOST_FRAMES))} step={1} text={if frames == 1 { "one alone" } else { "the next begins while one is under way" }}
                 is_changed={settings.frames.is_some()} on={on_frames} on_reset={no_frames} />
             if let Some((bytes, sizes)) = movable.buffer {
                 <Slider id="buffer" title="Buffer size" unit="bytes" value={bytes} range={sizes}

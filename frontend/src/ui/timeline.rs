@@ -206,15 +206,14 @@ fn onkeydown(
 }
 
 fn used(lanes: &Lanes) -> Vec<(&'static str, AttrValue)> {
-    let used = lanes.classes();
     let is_used = |family: &Family| {
         let of_family = |class: usize| family_of(class).is_some_and(|(known, _)| known == *family);
-        (0..CLASSES).any(|class| used[class] && of_family(class))
+        (0..CLASSES).any(|class| lanes.classes[class] && of_family(class))
     };
     let families = Family::ALL.into_iter().filter(is_used);
     let mut entries: Vec<(&'static str, AttrValue)> =
         families.map(|family| (family.id(), family.title().into())).collect();
-    entries.extend(used[usize::from(STALL)].then_some(("stall", "waiting".into())));
+    entries.extend(lanes.classes[usize::from(STALL)].then_some(("stall", "waiting".into())));
     if !lanes.held.is_empty() {
         entries.extend(held::legend());
     }

@@ -72,6 +72,8 @@ pub struct Lanes {
     pub frames: Vec<[f64; 2]>,
     /// What of SRAM the prediction holds.
     pub held: HeldBytes,
+    /// Which classes there are, in order.
+    pub classes: [bool; CLASSES],
     /// All lanes in a sentence.
     pub summary: String,
 }
@@ -125,8 +127,10 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>) -> Lanes {
             });
         }
     }
-    let ends = lanes.lanes.iter().flat_map(|lane| &lane.bars).map(|bar| bar.end_us);
-    lanes.end_us = ends.fold(0.0, f64::max);
+    for bar in lanes.lanes.iter().flat_map(|lane| &lane.bars) {
+        lanes.end_us = lanes.end_us.max(bar.end_us);
+        lanes.classes[usize::from(bar.class)] = true;
+    }
     lanes.summary = lanes.summed();
     lanes
 }
@@ -218,15 +222,6 @@ impl Lane {
 }
 
 impl Lanes {
-    /// Which classes there are, in order.
-    #[must_use]
-    pub fn classes(&self) -> [bool; CLASSES] {
-        let mut used = [false; CLASSES];
-        let bars = self.lanes.iter().flat_map(|lane| &lane.bars);
-        bars.for_each(|bar| used[usize::from(bar.class)] = true);
-        used
-    }
-
     /// What a waiting bar waits for: the lane, and that of its bars with whose end the wait ends.
     #[must_use]
     pub fn cause(&self, lane: usize, bar: &Bar) -> Option<(usize, Option<usize>)> {
@@ -436,7 +431,7 @@ mod tests {
         assert!((works - waits).abs() < 1e-9, "{works} {waits}");
         assert!(lanes.summary.contains("Core, predicted: works"), "{}", lanes.summary);
         assert!(lanes.summary.contains("for DMA"), "{}", lanes.summary);
-        assert!(lanes.classes()[usize::from(STALL)]);
+        assert!(lanes.classes[usize::from(STALL)]);
     }
 
     #[test]

@@ -1,0 +1,225 @@
+//! What happens to the state, and what it asks for.
+
+use std::rc::Rc;
+
+use super::{
+    Doer, Origin, Outcome, OwnFile, Place, Quantising, RunEvent, Selection, Server, Stored, Theme,
+    View,
+};
+use crate::message::{ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, Trouble};
+use crate::view_model::catalogue::Example;
+use crate::view_model::fragment::Fragment;
+use crate::view_model::steps::Step;
+
+/// What happens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The page has started with this fragment and theme, and whether the person allowed before
+    /// that models are kept in the browser's storage.
+    Started(Fragment, Theme, bool),
+    /// The address was changed by hand or by going back.
+    Navigated(Fragment),
+    /// A model will likely be opened soon: the pointer or the focus is on something that opens one.
+    Expecting,
+    /// An example was chosen.
+    OpenExample(&'static Example),
+    /// The networks of the zoo are to be chosen from, or no more.
+    ShowZoo(bool),
+    /// A network of the zoo was chosen, with width and resolution, to be looked at.
+    ChooseNetwork(String),
+    /// A network of the zoo is to be opened.
+    OpenNetwork(String),
+    /// The open model is to become int8 in another way.
+    Quantise(Quantising),
+    /// The same, with samples from files: tokens and names.
+    QuantiseWith(Vec<(u32, String)>),
+    /// What quantising does is to be examined.
+    Examine,
+    /// A column's head of the quantiser's report was clicked.
+    SortReport(crate::view_model::quantisation::Column),
+    /// A file was dropped or chosen; its bytes wait under the token.
+    File {
+        /// Where the bytes wait.
+        token: u32,
+        /// Its name.
+        name: String,
+    },
+    /// A file was chosen as the model's input.
+    InputFile {
+        /// Where the bytes wait.
+        token: u32,
+        /// Its name.
+        name: String,
+    },
+    /// A file cannot be taken.
+    FileRefused(Trouble),
+    /// Own models may be kept in the browser's storage from now on, or no more.
+    Keep(bool),
+    /// What the browser's storage holds now, or why it does not do what it was asked.
+    Stored(Result<Option<Stored>, Trouble>),
+    /// Open what the browser's storage holds.
+    OpenStored,
+    /// The browser's storage gave a model.
+    StoredRead(u32, OwnFile),
+    /// The person says what stands for open dimensions.
+    Dimensions(Vec<(String, u64)>),
+    /// The settings were changed; whether it is one move of a drag.
+    Settings(PlanSettings, bool),
+    /// Milliseconds from one frame to the next were chosen; nothing: as they come.
+    Period(Option<u64>),
+    /// Back to earlier settings.
+    Undo,
+    /// Forward again.
+    Redo,
+    /// A view is maximised, or all are shown.
+    Show(View),
+    /// The theme was toggled.
+    ToggleTheme,
+    /// Something was clicked; again on the same: nothing is selected.
+    Select(Selection),
+    /// Keys moved the selection here, where there is this to say.
+    Reach(Selection, String),
+    /// A key goes a step from the present selection, which what is drawn may lag behind; address of
+    /// the arena, if it is to be said.
+    Step(Step, Option<u32>),
+    /// The pointer is over something, or nothing.
+    Hover(Selection),
+    /// A column's head was clicked.
+    SortBy(crate::view_model::layers::Column),
+    /// The filter's text was changed.
+    Filter(String),
+    /// A sample was chosen.
+    Sample(usize),
+    /// An input is to be made up.
+    RandomInput,
+    /// Lay out the graph, after it was stopped or failed.
+    DrawGraph,
+    /// Run.
+    Run,
+    /// Whether runs are sampled from now on.
+    Sampled(bool),
+    /// Stop what is under way.
+    Stop(Doer),
+    /// Put the files together.
+    Package,
+    /// Put the model's file in the order that needs the smallest arena.
+    Reorder,
+    /// Make and save a file of the schedule.
+    SaveSchedule(ScheduleFile),
+    /// A trouble was read.
+    Dismiss(Place),
+    /// The importer answers.
+    Imported(u32, Result<ImportReply, Trouble>),
+    /// The planner answers.
+    Planned(u32, Result<PlanReply, Trouble>),
+    /// A request has come further.
+    Progress(u32, String),
+    /// Bytes that a request needs cannot be had.
+    NotFetched(u32, Trouble),
+    /// What the server says of itself; nothing if there is none.
+    Server(Server),
+    /// What the emulated board says.
+    Board(u32, RunEvent),
+    /// What is to be said aloud, such as that a link was copied.
+    Say(String),
+    /// Time goes by.
+    Tick,
+}
+
+/// What the state asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Have a model opened; files that lie beside the page are fetched first.
+    Open(u32, Origin, Quantising),
+    /// Have examined what quantising does to a model, likewise.
+    Examine(u32, Origin, Quantising),
+    /// Have the networks of the zoo listed.
+    ListZoo(u32),
+    /// Have a network of the zoo built in this size.
+    SizeZoo(u32, String),
+    /// Look up what the browser's storage holds.
+    AskStored,
+    /// Put a file and its samples into the browser's storage, in place of what is there.
+    Store(OwnFile, Stored),
+    /// Empty the browser's storage.
+    Forget,
+    /// Read the model that the browser's storage holds.
+    ReadStored(u32),
+    /// Remember whether own models may be kept.
+    RememberKeeping(bool),
+    /// Have the opened model planned. The bytes of the model stay with whoever carries this out.
+    Plan(u32, PlanSettings),
+    /// Have it planned to compare.
+    Compare(u32, PlanSettings),
+    /// Have the graph of the opened model laid out.
+    DrawGraph(u32),
+    /// Have the files of the present plan put together.
+    Package {
+        /// Number of the request.
+        request: u32,
+        /// What made the plan.
+        settings: PlanSettings,
+        /// Name of the model.
+        model: String,
+        /// Whether weights lie in stores.
+        has_stores: bool,
+    },
+    /// Have the model's file put in another order.
+    Reorder(u32, OwnFile),
+    /// Have a file made of a plan's schedule, and of a run's beside it.
+    SaveSchedule {
+        /// Number of the request.
+        request: u32,
+        /// Which file.
+        file: ScheduleFile,
+        /// The plan.
+        plan: Rc<PlanFacts>,
+        /// The run.
+        run: Option<Rc<Outcome>>,
+    },
+    /// Fetch a sample and have it prepared as input.
+    PrepareSample(u32, &'static str),
+    /// Have a dropped file prepared as input.
+    PrepareFile {
+        /// Number of the request.
+        request: u32,
+        /// Where the bytes wait.
+        token: u32,
+        /// Its name.
+        name: String,
+    },
+    /// Have an input made up.
+    PrepareRandom(u32),
+    /// Put the plan image and the prepared input aside for the run that begins: what is planned
+    /// meanwhile does not disturb it.
+    HoldRun,
+    /// Have the store images made of the plan that was put aside.
+    MakeStores(u32, PlanSettings),
+    /// Start a run of what was put aside, with the store images that were made.
+    StartRun {
+        /// Number of the request.
+        request: u32,
+        /// On this board.
+        board: String,
+        /// Whether of compute steps that run alike only the first is executed.
+        is_sampled: bool,
+    },
+    /// Tell the server to stop the run, and stop listening.
+    StopRun,
+    /// Have the run read and its layers compared with the reference.
+    Judge(u32, PlanSettings),
+    /// Start the importer if it does not run, so that the first request finds it compiled.
+    StartImporter,
+    /// End the importer; the next request starts another.
+    EndImporter,
+    /// End the planner; the next request starts another.
+    EndPlanner,
+    /// Ask which boards there are.
+    AskBoards(u32),
+    /// Ask whether there is a server.
+    AskServer,
+    /// Write the fragment into the address.
+    WriteFragment(String),
+    /// Use and remember a theme.
+    UseTheme(Theme),
+}
