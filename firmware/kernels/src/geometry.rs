@@ -82,7 +82,7 @@ impl Layout {
     /// Where the pixel at row `y` and column `x` (tensor coordinates) lies, if it and as many more to
     /// its right as `columns` says are in the box; and how many rows, its own too, come one after
     /// the other from there.
-    fn run(&self, [y, x]: [i32; 2], columns: usize) -> Option<(usize, usize)> {
+    pub(crate) fn run(&self, [y, x]: [i32; 2], columns: usize) -> Option<(usize, usize)> {
         let index = usize::try_from(y.checked_sub(self.first[0])?).ok()?;
         let column = usize::try_from(x.checked_sub(self.first[1])?).ok()?;
         if index >= self.rows || column.checked_add(columns)? > self.columns {
@@ -199,6 +199,12 @@ impl Target<'_> {
         let run = self.layout.run(at, columns);
         let run = run.and_then(|(start, rows)| Some((self.bytes.get_mut(start..)?, rows)));
         run.ok_or(KernelError::OutOfBounds)
+    }
+
+    /// The bytes from `start` on; none if that is past their end.
+    #[inline]
+    pub(crate) fn bytes_from(&mut self, start: usize) -> &mut [u8] {
+        self.bytes.get_mut(start..).unwrap_or(&mut [])
     }
 
     /// Where the first `channels` bytes of pixels lie, each given by row and column (tensor

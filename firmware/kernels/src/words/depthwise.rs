@@ -8,8 +8,8 @@
 //! over so, columns of the tensors are the planes' rows.
 
 use crate::channels::Channels;
-use crate::dsp::planes::{self, CHANNELS, Filter, Kind, Pixels, Planes, Strip};
-use crate::dsp::{Fast, larger_bytes, smaller_bytes, store_word, word};
+use crate::dsp::planes::{CHANNELS, Filter, Fitting, Kind, Pixels, Planes, Strip, Weights};
+use crate::dsp::{larger_bytes, smaller_bytes, store_word, word};
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
 use crate::portable::Conv;
@@ -121,33 +121,21 @@ impl Layer<'_, '_> {
         output: &mut Target<'_>,
     ) -> Result<(), KernelError> {
         planes.fill(self.op.input_zero);
-        let Axes { down, across } = axes;
-        let lead = kind.lead();
-        let (rows, columns) = (self.seen(kind, part, down, 0), self.seen(kind, part, across, lead));
-        let pitch = axes.of([output.layout.row_pitch, output.layout.column_pitch]);
+        let pixels = self.pixels(kind, axes, part, end)?;
+        let strips = outputs(kind, axes, part, output)?;
+        let weights = self.weights(kind, axes);
         for first in (0..end).step_by(CHANNELS) {
-            let Some(factors) = self.prepare(kind, axes, first, filters) else {
+            if weights.prepare(kind, first, filters).is_none() {
                 let slow = Tile { output_start: part.first, output_size: part.size, ..*self.tile };
                 Layer { tile: &slow, ..*self }.slow(first..first + CHANNELS, output)?;
                 continue;
-            };
-            if !columns.is_empty() {
-                self.expand(axes, first, [&rows, &columns], planes)?;
             }
-            let mut done = 0;
-            while done < part.size[down] {
-                let mut at = part.first;
-                at[down] = at[down].wrapping_add(done as i32);
-                let (bytes, run) = output.run(at, part.size[1])?;
-                let run = axes.together(run, part.size[down] - done);
-                let strip = Strip::new(kind, done * kind.stride(), [run, part.size[across]], pitch);
-                let strip = strip.ok_or(KernelError::OutOfBounds)?;
-                for (channel, (filter, factor)) in filters.iter().zip(&factors).enumerate() {
-                    let bytes = bytes.get_mut(first + channel..).unwrap_or(&mut []);
-                    let convolved = planes.convolve(&strip, channel, filter, factor, bytes);
-                    convolved.ok_or(KernelError::OutOfBounds)?;
-                }
-                done += run;
+            for pixels in pixels.iter().flatten() {
+                planes.expand(pixels, first).ok_or(KernelError::OutOfBounds)?;
+            }
+            for (start, strip) in strips.iter().flatten() {
+                let bytes = output.bytes_from(start.wrapping_add(first));
+                planes.convolve(strip, filters, bytes).ok_or(KernelError::OutOfBounds)?;
             }
             if self.op.output.is_narrow() {
                 clamp(&self.op.output, part, first, output)?;
@@ -168,54 +156,76 @@ impl Layer<'_, '_> {
         Seen { start, count, place: lead.wrapping_add(start.wrapping_sub(origin) as usize) }
     }
 
-    /// Writes what a part sees of four channels into the planes.
-    fn expand(
-        &self,
-        axes: Axes,
-        first: usize,
-        [rows, columns]: [&Seen; 2],
-        planes: &mut Planes,
-    ) -> Result<(), KernelError> {
-        let layout = &self.input.layout;
-        let mut done = 0;
-        while done < rows.count {
-            let at = axes.of([rows.start.wrapping_add(done as i32), columns.start]);
-            let (bytes, run) = self.input.run(at, axes.of([rows.count, columns.count])[1])?;
-            let run = axes.together(run, rows.count - done);
-            let pixels = Pixels {
-                bytes: bytes.get(first..).unwrap_or(&[]),
-                size: [run, columns.count],
-                pitch: axes.of([layout.row_pitch, layout.column_pitch]),
-                place: [rows.place + done, columns.place],
-                zero: self.op.input_zero,
-            };
-            planes.expand(&pixels).ok_or(KernelError::OutOfBounds)?;
-            done += run;
-        }
-        Ok(())
-    }
-
-    /// The filters and factors of the four channels from `first` on; nothing if they need another
-    /// way to be computed.
-    fn prepare(
-        &self,
+    /// What a part sees of the channels before `end`: rows that follow each other, and those behind
+    /// where the tensor wraps.
+    fn pixels<'s>(
+        &'s self,
         kind: Kind,
         axes: Axes,
-        first: usize,
-        filters: &mut [Filter; CHANNELS],
-    ) -> Option<[Fast; CHANNELS]> {
-        let mut biases = [0; CHANNELS];
-        let mut factors = [Fast { multiplier: 0, right: 1, rounding: 0 }; CHANNELS];
-        let channels = self.channels.from(first);
-        for ((bias, factor), channel) in biases.iter_mut().zip(&mut factors).zip(channels.iter()) {
-            *bias = channel.bias;
-            *factor = Fast::of(channel.factor, self.op.output.zero)?;
+        part: &Part,
+        end: usize,
+    ) -> Result<[Option<Fitting<'s>>; 2], KernelError> {
+        let layout = &self.input.layout;
+        let (rows, columns) =
+            (self.seen(kind, part, axes.down, 0), self.seen(kind, part, axes.across, kind.lead()));
+        let mut found = [None; 2];
+        let mut done = 0;
+        for found in &mut found {
+            if done < rows.count && columns.count > 0 {
+                let at = axes.of([rows.start.wrapping_add(done as i32), columns.start]);
+                let (bytes, run) = self.input.run(at, axes.of([rows.count, columns.count])[1])?;
+                let run = axes.together(run, rows.count - done);
+                let pixels = Pixels {
+                    bytes,
+                    size: [run, columns.count],
+                    pitch: axes.of([layout.row_pitch, layout.column_pitch]),
+                    place: [rows.place + done, columns.place],
+                    zero: self.op.input_zero,
+                };
+                *found = Some(pixels.fitting(end).ok_or(KernelError::OutOfBounds)?);
+                done += run;
+            }
         }
-        let (zero, tap) = (i32::from(self.op.input_zero), self.tile.channels);
-        let pitch = axes.of([kind.taps().wrapping_mul(tap), tap]);
-        planes::prepare(filters, kind, self.weights, first, pitch, zero, biases)?;
-        Some(factors)
+        Ok(found)
     }
+
+    /// What filters are made of.
+    fn weights(&self, kind: Kind, axes: Axes) -> Weights<'_> {
+        let tap = self.tile.channels;
+        Weights {
+            bytes: self.weights,
+            pitch: axes.of([kind.taps().wrapping_mul(tap), tap]),
+            channels: self.channels,
+            zeros: [self.op.input_zero, self.op.output.zero],
+        }
+    }
+}
+
+/// The outputs of a part: rows that follow each other, and those behind where the tensor wraps; each
+/// with where its first byte lies.
+fn outputs(
+    kind: Kind,
+    axes: Axes,
+    part: &Part,
+    output: &Target<'_>,
+) -> Result<[Option<(usize, Strip)>; 2], KernelError> {
+    let pitch = axes.of([output.layout.row_pitch, output.layout.column_pitch]);
+    let [rows, columns] = axes.of(part.size);
+    let mut found = [None; 2];
+    let mut done = 0;
+    for found in &mut found {
+        if done < rows {
+            let mut at = part.first;
+            at[axes.down] = at[axes.down].wrapping_add(done as i32);
+            let place = output.layout.run(at, part.size[1]);
+            let (start, run) = place.ok_or(KernelError::OutOfBounds)?;
+            let run = axes.together(run, rows - done);
+            let strip = Strip::new(kind, done * kind.stride(), [run, columns], pitch);
+            *found = Some((start, strip.ok_or(KernelError::OutOfBounds)?));
+            done += run;
+        }
+    }
+    Ok(found)
 }
 
 /// The axes of the tensors, 0 for rows and 1 for columns, that lie along the planes' columns and rows.
@@ -250,12 +260,6 @@ struct Seen {
     count: usize,
     /// Row or column of the planes where the first goes.
     place: usize,
-}
-
-impl Seen {
-    const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
 }
 
 /// The size of parts, each at most `most`, multiples of `step` if there are several, that are about

@@ -1,7 +1,6 @@
-//! Outputs of one channel from its plane.
+//! Outputs of four channels from their planes.
 
 use super::{CHANNEL_WORDS, CHANNELS, Filter, Kind, Planes, ROW_WORDS, ROWS};
-use crate::dsp::Fast;
 
 /// Where the outputs of a strip come from and go to.
 #[derive(Clone, Copy, Debug)]
@@ -52,22 +51,19 @@ impl Strip {
 }
 
 impl Planes {
-    /// Convolves the plane of a channel. `output`: from the channel's first output on; other bytes
-    /// than the channel's stay as they are.
+    /// Convolves the planes of all channels. `output`: from the first channel's first output on, the
+    /// other channels' each a byte behind; what is no output stays as it is.
     ///
-    /// Nothing is written if the output is too short or there is no such channel.
+    /// Nothing is written if the output is too short.
     #[must_use]
-    #[inline(always)]
     pub fn convolve(
         &self,
         strip: &Strip,
-        channel: usize,
-        filter: &Filter,
-        factor: &Fast,
+        filters: &[Filter; CHANNELS],
         output: &mut [u8],
     ) -> Option<()> {
-        (channel < CHANNELS && strip.bytes <= output.len())
-            .then(|| run(self, strip, channel, filter, factor, output))
+        let needed = strip.bytes.checked_add(CHANNELS - 1)?;
+        (needed <= output.len()).then(|| run(self, strip, filters, output))
     }
 }
 
@@ -75,62 +71,48 @@ impl Planes {
 #[cfg(armv7e_m)]
 #[repr(C)]
 struct Run {
-    to: *mut u8,
-    /// Behind what whole blocks of four outputs see of the first row.
-    end: *const u32,
-    filter: *const Filter,
-    multiplier: i32,
-    rounding: i32,
-    right: i32,
     /// Bytes from an output to the next, and three times as many.
     column_pitch: usize,
     three_columns: usize,
-    /// Where the loop is behind the last row.
-    last: *const u32,
-    /// Outputs behind the blocks: 0..=3.
-    tail: usize,
     /// Bytes from behind a row to the next, in the planes and in the output.
     next_from: usize,
     next_to: usize,
-    /// The middle row of the first window.
+    /// The middle row of the first channel's first window.
     from: *const u32,
+    to: *mut u8,
+    filters: *const Filter,
+    /// Bytes of what whole blocks of four outputs see of a row.
+    blocks: usize,
+    /// Bytes from the first window to where the loop is behind the last row.
+    rows: usize,
+    /// Outputs behind the blocks: 0..=3.
+    tail: usize,
 }
 
 #[cfg(armv7e_m)]
-#[inline(always)]
-fn run(
-    planes: &Planes,
-    strip: &Strip,
-    channel: usize,
-    filter: &Filter,
-    factor: &Fast,
-    output: &mut [u8],
-) {
+fn run(planes: &Planes, strip: &Strip, filters: &[Filter; CHANNELS], output: &mut [u8]) {
     let Strip { kind, first, rows, columns, pitch: [row_pitch, column_pitch], .. } = *strip;
     let stride = kind.stride();
     let (blocks, tail) = (columns / 4, columns % 4);
     let pairs = columns.div_ceil(2);
     // A half for each pixel.
     let (ahead, row) = (pairs * 2 * stride * 2, stride * ROW_WORDS * 4);
-    let middle = first + kind.taps() / 2 * ROW_WORDS + channel * CHANNEL_WORDS;
-    let from = planes.words.as_ptr().wrapping_add(middle);
+    let middle = first + kind.taps() / 2 * ROW_WORDS;
     let run = Run {
-        to: output.as_mut_ptr(),
-        end: from.wrapping_byte_add(blocks * 4 * stride * 2),
-        filter,
-        multiplier: factor.multiplier,
-        rounding: factor.rounding,
-        right: factor.right,
         column_pitch,
         three_columns: column_pitch.wrapping_mul(3),
-        last: from.wrapping_byte_add((rows - 1) * row + ahead),
-        tail,
         next_from: row - ahead,
         next_to: row_pitch.wrapping_sub(pairs.wrapping_mul(2).wrapping_mul(column_pitch)),
-        from,
+        from: planes.words.as_ptr().wrapping_add(middle),
+        to: output.as_mut_ptr(),
+        filters: filters.as_ptr(),
+        blocks: blocks * 4 * stride * 2,
+        rows: (rows - 1) * row + ahead,
+        tail,
     };
     // SAFETY: `Strip::new` has checked that the windows lie in the planes, an output more than a
-    // row has where their number is odd, and `Planes::convolve` that the outputs lie in the slice.
+    // row has where their number is odd, and `Planes::convolve` that all channels' outputs lie in the
+    // slice.
     #[expect(unsafe_code, reason = "loops whose values fill the registers")]
     unsafe {
         match kind {
@@ -151,20 +133,13 @@ mod loops;
 use loops::{five, five_strided, seven, seven_strided, three, three_strided};
 
 #[cfg(not(armv7e_m))]
-fn run(
-    planes: &Planes,
-    strip: &Strip,
-    channel: usize,
-    filter: &Filter,
-    factor: &Fast,
-    output: &mut [u8],
-) {
+fn run(planes: &Planes, strip: &Strip, filters: &[Filter; CHANNELS], output: &mut [u8]) {
     use super::filter::place_of;
     use crate::dsp::{high_product_sum, product_high_high, saturate, shift_right};
     let Strip { kind, first, rows, columns, pitch, .. } = *strip;
     let pairs = kind.pairs();
-    for y in 0..rows {
-        for x in 0..columns {
+    for (channel, filter) in filters.iter().enumerate() {
+        for (y, x) in (0..rows).flat_map(|y| (0..columns).map(move |x| (y, x))) {
             let mut sum = filter.start;
             for tap in 0..kind.taps() * kind.taps() {
                 let (row, tap) = (tap / kind.taps(), tap % kind.taps());
@@ -179,10 +154,10 @@ fn run(
                 let weight = if pairs[place][0] == tap { weights << 16 } else { weights };
                 sum = product_high_high(pixel, weight, sum);
             }
-            let rounding = factor.rounding.wrapping_add(sum >> 31);
-            let value = high_product_sum(sum, factor.multiplier, rounding);
-            let value = saturate(shift_right(value, factor.right));
-            output[y * pitch[0] + x * pitch[1]] = value as u8;
+            let rounding = filter.rounding.wrapping_add(sum >> 31);
+            let value = high_product_sum(sum, filter.multiplier, rounding);
+            let value = saturate(shift_right(value, filter.right));
+            output[y * pitch[0] + x * pitch[1] + channel] = value as u8;
         }
     }
 }

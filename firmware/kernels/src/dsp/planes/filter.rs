@@ -1,7 +1,10 @@
 //! Weights of a depthwise window as the loops over planes read them.
 
 use super::CHANNELS;
-use crate::dsp::{add_halves, even_bytes, high_halves, low_halves, odd_bytes, word};
+#[cfg(armv7e_m)]
+use crate::channels::CHANNEL_BYTES;
+use crate::channels::Channels;
+use crate::dsp::{Fast, add_halves, even_bytes, high_halves, low_halves, odd_bytes, word};
 
 /// Square windows that the loops are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,10 +94,13 @@ impl Kind {
 /// Words of the longest filter.
 const LONGEST: usize = 7 * 6;
 
-/// The filter of one channel.
+/// The filter of one channel, and how its sums are requantised: see [`Fast`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Filter {
+    pub(super) multiplier: i32,
+    pub(super) rounding: i32,
+    pub(super) right: i32,
     /// Where sums start: twice the bias less zero point times weights.
     pub(super) start: i32,
     /// Twice the weights, row by row, the middle row last; in each [`Kind::pairs`].
@@ -103,41 +109,86 @@ pub struct Filter {
 
 impl Filter {
     /// A filter of zeros.
-    pub const NONE: Self = Self { start: 0, words: [0; LONGEST] };
+    pub const NONE: Self =
+        Self { multiplier: 0, rounding: 0, right: 1, start: 0, words: [0; LONGEST] };
 
     /// Biases must be nearer to zero: what is added to them stays far below 2^30 then.
     pub const BIAS_LIMIT: u32 = 1 << 29;
 }
 
-/// Prepares the filters of the four channels from `first` on. `weights`: of each tap as many channels
-/// as there are; `pitch`: bytes from a row of taps to the next, and from a tap to the next. `zero`:
-/// zero point of the input.
-///
-/// Nothing if there are not as many weights, or a bias is not within [`Filter::BIAS_LIMIT`].
-#[must_use]
-#[inline(never)]
-pub fn prepare(
-    filters: &mut [Filter; CHANNELS],
-    kind: Kind,
-    weights: &[u8],
-    first: usize,
-    pitch: [usize; 2],
-    zero: i32,
-    biases: [i32; CHANNELS],
-) -> Option<()> {
-    // The window that comes most is unrolled.
-    let sums = match kind.taps() {
-        3 => rows(filters, 3, Kind::Three.pairs(), weights, first, pitch)?,
-        taps => rows(filters, taps, kind.pairs(), weights, first, pitch)?,
-    };
-    for ((filter, bias), sum) in filters.iter_mut().zip(biases).zip(sums) {
-        if bias.unsigned_abs() >= Filter::BIAS_LIMIT {
+/// What filters are made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Weights<'a> {
+    /// Of each tap as many channels as there are.
+    pub bytes: &'a [u8],
+    /// Bytes from a row of taps to the next, and from a tap to the next.
+    pub pitch: [usize; 2],
+    /// The channels' constants.
+    pub channels: Channels<'a>,
+    /// Zero points of the input and of the output.
+    pub zeros: [i8; 2],
+}
+
+impl Weights<'_> {
+    /// Prepares the filters of the four channels from `first` on.
+    ///
+    /// Nothing if there are not as many weights and constants, a bias is not within
+    /// [`Filter::BIAS_LIMIT`], or [`Fast`] does not serve for a factor.
+    #[must_use]
+    #[inline(never)]
+    pub fn prepare(
+        &self,
+        kind: Kind,
+        first: usize,
+        filters: &mut [Filter; CHANNELS],
+    ) -> Option<()> {
+        let channels = self.channels.from(first);
+        #[cfg(armv7e_m)]
+        if kind.taps() == 3 {
+            return self.three(first, channels.entries().first_chunk()?, filters);
+        }
+        if channels.len() < CHANNELS {
             return None;
         }
-        filter.start = 2 * bias - zero * sum;
+        let sums = rows(filters, kind.taps(), kind.pairs(), self.bytes, first, self.pitch)?;
+        let [zero, output_zero] = self.zeros;
+        for ((filter, channel), sum) in filters.iter_mut().zip(channels.iter()).zip(sums) {
+            let Fast { multiplier, right, rounding } = Fast::of(channel.factor, output_zero)?;
+            if channel.bias.unsigned_abs() >= Filter::BIAS_LIMIT {
+                return None;
+            }
+            let start = 2 * channel.bias - i32::from(zero) * sum;
+            *filter = Filter { multiplier, rounding, right, start, words: filter.words };
+        }
+        Some(())
     }
-    Some(())
+
+    /// The window that comes most.
+    #[cfg(armv7e_m)]
+    fn three(
+        &self,
+        first: usize,
+        constants: &[[u8; CHANNEL_BYTES]; CHANNELS],
+        filters: &mut [Filter; CHANNELS],
+    ) -> Option<()> {
+        let [row, tap] = self.pitch;
+        let last = row.checked_add(tap)?.checked_mul(2)?;
+        let weights = self.bytes.get(first..)?;
+        if last.checked_add(CHANNELS)? > weights.len() {
+            return None;
+        }
+        let zeros = self.zeros.map(i32::from);
+        let run = three::Run { tap, row, zero: zeros[0], output_zero: 2 * zeros[1] + 1 };
+        // SAFETY: four weights of the last tap lie in the slice: checked above.
+        #[expect(unsafe_code, reason = "a loop whose values fill the registers")]
+        let fast = unsafe { three::prepare(filters, weights.as_ptr(), constants, &run) };
+        fast.then_some(())
+    }
 }
+
+#[cfg(armv7e_m)]
+#[expect(unsafe_code, reason = "a loop whose values fill the registers")]
+mod three;
 
 /// Which row of words holds a row of taps: the middle one is last.
 #[inline(always)]
@@ -153,7 +204,6 @@ pub(super) const fn place_of(row: usize, taps: usize) -> usize {
 }
 
 /// Writes the words of four channels' weights; gives the sums of their doubled weights.
-#[inline(always)]
 fn rows(
     filters: &mut [Filter; CHANNELS],
     taps: usize,

@@ -13,8 +13,8 @@ mod expand;
 mod filter;
 
 pub use convolve::Strip;
-pub use expand::Pixels;
-pub use filter::{Filter, Kind, prepare};
+pub use expand::{Fitting, Pixels};
+pub use filter::{Filter, Kind, Weights};
 
 /// Channels whose planes stand beside each other.
 pub const CHANNELS: usize = 4;
@@ -32,6 +32,7 @@ pub const COLUMNS: usize = 2 * CHANNEL_WORDS;
 pub const ROWS: usize = 20;
 
 const WORDS: usize = ROWS * ROW_WORDS;
+const _: () = assert!(WORDS.is_multiple_of(8));
 
 /// The planes of four channels: rows one after the other, in each the channels.
 #[derive(Debug)]
@@ -50,7 +51,10 @@ impl Planes {
     /// Makes all pixels the same: the input's zero point, which stands for padding.
     pub fn fill(&mut self, value: i8) {
         let half = u32::from(i16::from(value) as u16);
-        self.words.fill(half << 16 | half);
+        // Eight words in a turn; they are a multiple of that.
+        for words in self.words.as_chunks_mut().0 {
+            *words = [half << 16 | half; 8];
+        }
     }
 }
 

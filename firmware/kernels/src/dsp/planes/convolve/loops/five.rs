@@ -1,7 +1,7 @@
 //! Windows of five taps.
 
-use crate::dsp::planes::ROW_WORDS;
 use crate::dsp::planes::convolve::Run;
+use crate::dsp::planes::{CHANNEL_WORDS, CHANNELS, Filter, ROW_WORDS};
 
 /// A row of four windows of five taps. Weights 0 and 1, 2 and 3, 1 and 2, 3 and 4 in `r8` to `r11`.
 macro_rules! five_row {

@@ -1,7 +1,7 @@
 //! Windows of seven taps.
 
-use crate::dsp::planes::ROW_WORDS;
 use crate::dsp::planes::convolve::Run;
+use crate::dsp::planes::{CHANNEL_WORDS, CHANNELS, Filter, ROW_WORDS};
 
 /// A row of four windows of seven taps, the first in the high half. Weights 0 and 1, 1 and 2, to 5
 /// and 6 in `r3` and `r8` to `r12`.
