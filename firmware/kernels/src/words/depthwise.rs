@@ -11,7 +11,7 @@ use crate::channels::Channels;
 use crate::dsp::planes::{CHANNELS, Filter, Fitting, Kind, Pixels, Planes, Strip, Weights};
 use crate::dsp::{larger_bytes, smaller_bytes, store_word, word};
 use crate::error::KernelError;
-use crate::geometry::{Output, Source, Target, Tile};
+use crate::geometry::{Layout, Output, Source, Target, Tile};
 use crate::portable::Conv;
 use crate::portable::depthwise::{check, some_channels};
 use core::ops::Range;
@@ -121,8 +121,9 @@ impl Layer<'_, '_> {
         output: &mut Target<'_>,
     ) -> Result<(), KernelError> {
         planes.fill(self.op.input_zero);
-        let pixels = self.pixels(kind, axes, part, end)?;
-        let strips = outputs(kind, axes, part, output)?;
+        let (mut pixels, mut strips) = ([None; 2], [None; 2]);
+        self.see(kind, axes, part, end, &mut pixels)?;
+        cut(kind, axes, part, &output.layout, &mut strips)?;
         let weights = self.weights(kind, axes);
         for first in (0..end).step_by(CHANNELS) {
             if weights.prepare(kind, first, filters).is_none() {
@@ -156,21 +157,21 @@ impl Layer<'_, '_> {
         Seen { start, count, place: lead.wrapping_add(start.wrapping_sub(origin) as usize) }
     }
 
-    /// What a part sees of the channels before `end`: rows that follow each other, and those behind
-    /// where the tensor wraps.
-    fn pixels<'s>(
+    /// Finds what a part sees of the channels before `end`: rows that follow each other, and those
+    /// behind where the tensor wraps.
+    fn see<'s>(
         &'s self,
         kind: Kind,
         axes: Axes,
         part: &Part,
         end: usize,
-    ) -> Result<[Option<Fitting<'s>>; 2], KernelError> {
+        found: &mut [Option<Fitting<'s>>; 2],
+    ) -> Result<(), KernelError> {
         let layout = &self.input.layout;
         let (rows, columns) =
             (self.seen(kind, part, axes.down, 0), self.seen(kind, part, axes.across, kind.lead()));
-        let mut found = [None; 2];
         let mut done = 0;
-        for found in &mut found {
+        for found in found {
             if done < rows.count && columns.count > 0 {
                 let at = axes.of([rows.start.wrapping_add(done as i32), columns.start]);
                 let (bytes, run) = self.input.run(at, axes.of([rows.count, columns.count])[1])?;
@@ -186,7 +187,7 @@ impl Layer<'_, '_> {
                 done += run;
             }
         }
-        Ok(found)
+        Ok(())
     }
 
     /// What filters are made of.
@@ -201,23 +202,23 @@ impl Layer<'_, '_> {
     }
 }
 
-/// The outputs of a part: rows that follow each other, and those behind where the tensor wraps; each
-/// with where its first byte lies.
-fn outputs(
+/// Cuts the outputs of a part: rows that follow each other, and those behind where the tensor wraps;
+/// each with where its first byte lies.
+fn cut(
     kind: Kind,
     axes: Axes,
     part: &Part,
-    output: &Target<'_>,
-) -> Result<[Option<(usize, Strip)>; 2], KernelError> {
-    let pitch = axes.of([output.layout.row_pitch, output.layout.column_pitch]);
+    layout: &Layout,
+    found: &mut [Option<(usize, Strip)>; 2],
+) -> Result<(), KernelError> {
+    let pitch = axes.of([layout.row_pitch, layout.column_pitch]);
     let [rows, columns] = axes.of(part.size);
-    let mut found = [None; 2];
     let mut done = 0;
-    for found in &mut found {
+    for found in found {
         if done < rows {
             let mut at = part.first;
             at[axes.down] = at[axes.down].wrapping_add(done as i32);
-            let place = output.layout.run(at, part.size[1]);
+            let place = layout.run(at, part.size[1]);
             let (start, run) = place.ok_or(KernelError::OutOfBounds)?;
             let run = axes.together(run, rows - done);
             let strip = Strip::new(kind, done * kind.stride(), [run, columns], pitch);
@@ -225,7 +226,7 @@ fn outputs(
             done += run;
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The axes of the tensors, 0 for rows and 1 for columns, that lie along the planes' columns and rows.
