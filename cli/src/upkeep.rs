@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use tilewright_board::{Board, Card};
 use tilewright_image::Checks;
 use tilewright_plan::{LaneKind, Micros};
+use tilewright_planner::simulate::checking;
 use tilewright_planner::{Options, Planned};
 use tilewright_report::{Energy, Kind, NoPower, PlanReport, Timeline, Wear};
 use tilewright_server::RunResult;
@@ -64,7 +65,10 @@ impl<'u> Use<'u> {
         let checks = (self.integrity == Integrity::Checked).then(|| Checks::of(&planned.plan));
         let checks = checks.filter(|checks| checks.sums > 0);
         Upkeep {
-            checks: checks.map(|checks| (checks, checks.cycles().at(board.core.clock.hertz))),
+            checks: checks.map(|checks| {
+                let cycles = checking(board, checks.checked_bytes.0);
+                (checks, cycles.at(board.core.clock.hertz))
+            }),
             energy: is_timed.then(energy),
             wear: used.and_then(|card| Wear::of(report, card, self.period)),
         }
@@ -85,7 +89,7 @@ impl Upkeep {
             facts.add("integrity", what, Some(Kind::Counted));
             facts.add(
                 "",
-                format!("{} of the core for them, beside the latency predicted", micros(time.0)),
+                format!("{} of the core for them, in the latency predicted", micros(time.0)),
                 kind,
             );
         }

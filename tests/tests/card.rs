@@ -5,7 +5,7 @@
 use tilewright_board::Board;
 use tilewright_image::{FirmwareImage, Images};
 use tilewright_model::{Model, int8};
-use tilewright_plan::{Instruction, Plan, Space, Step};
+use tilewright_plan::{Instruction, LaneKind, Plan, Space, Step};
 use tilewright_planner::{Options, Strategy, plan};
 use tilewright_protocol::{CardFault, CardJob, CardProblem, Job};
 use tilewright_runner::RunOutcome;
@@ -14,20 +14,24 @@ use tilewright_tests::{emulated, host};
 
 const SEED: u64 = 9;
 
-fn board() -> Board {
-    tilewright_board::find("stm32f746g-disco").unwrap()
+/// Boards whose firmware drives a card.
+fn boards() -> Vec<Board> {
+    let mut boards = emulated::boards();
+    boards.retain(|board| board.drives(LaneKind::Card));
+    assert!(boards.len() >= 2);
+    boards
 }
 
 /// A job, and what the console must say of its outputs.
-fn job(model: &Model, seed: u64) -> (Job, Vec<String>) {
-    let (_, job, expected) = planned(model, seed);
+fn job(board: &Board, model: &Model, seed: u64) -> (Job, Vec<String>) {
+    let (_, job, expected) = planned(board, model, seed);
     (job, expected)
 }
 
 /// The same with the plan.
-fn planned(model: &Model, seed: u64) -> (Plan, Job, Vec<String>) {
+fn planned(board: &Board, model: &Model, seed: u64) -> (Plan, Job, Vec<String>) {
     let inputs = random_inputs(model, seed);
-    let (plan, job) = emulated::job(model, &board(), Strategy::SwapRows, &inputs).unwrap();
+    let (plan, job) = emulated::job(model, board, Strategy::SwapRows, &inputs).unwrap();
     let outputs = int8::run(model, &inputs, &mut |_, _| {}).unwrap();
     let line = |(index, output)| {
         let digits: String = host::bytes(output).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -36,8 +40,16 @@ fn planned(model: &Model, seed: u64) -> (Plan, Job, Vec<String>) {
     (plan, job, outputs.iter().enumerate().map(line).collect())
 }
 
-fn run(model: &Model, faults: &[CardFault]) -> (RunOutcome, Vec<String>) {
-    let (mut job, expected) = job(model, SEED);
+/// Each of these on each board.
+fn each<T: Clone>(
+    boards: &[Board],
+    these: impl Iterator<Item = T> + Clone,
+) -> impl Iterator<Item = (&Board, T)> {
+    boards.iter().flat_map(move |board| these.clone().map(move |this| (board, this)))
+}
+
+fn run(board: &Board, model: &Model, faults: &[CardFault]) -> (RunOutcome, Vec<String>) {
+    let (mut job, expected) = job(board, model, SEED);
     job.card.as_mut().unwrap().faults = faults.to_vec();
     (emulated::run_job(job).unwrap(), expected)
 }
@@ -55,20 +67,21 @@ fn says_all(outcome: &RunOutcome, expected: &[String]) -> bool {
 fn what_is_swapped_gives_the_bytes_of_the_reference() {
     let zoo = |name| tilewright_zoo::network(name).unwrap().int8().unwrap();
     let models = [random_chain(SEED), random_model(4), zoo("lenet5"), zoo("resnet8")];
-    for (model, seed) in models.into_iter().zip(SEED..) {
-        let (plan, job, expected) = planned(&model, seed);
+    for (board, (model, seed)) in each(&boards(), models.iter().zip(SEED..)) {
+        let (plan, job, expected) = planned(board, model, seed);
         let outcome = emulated::run_job(job).unwrap();
-        assert_eq!(outcome.finish.fault, None, "{}: {}", model.name, console(&outcome));
-        assert!(says_all(&outcome, &expected), "{}: {}", model.name, console(&outcome));
+        let said = format!("{} on {}: {}", model.name, board.id, console(&outcome));
+        assert_eq!(outcome.finish.fault, None, "{said}");
+        assert!(says_all(&outcome, &expected), "{said}");
         let steps = plan.programs[0].lanes[1].steps.len();
-        assert_eq!(outcome.copies.len(), steps, "{}", model.name);
-        assert_eq!(outcome.finish.unknown_registers, [], "{}", model.name);
+        assert_eq!(outcome.copies.len(), steps, "{said}");
+        assert_eq!(outcome.finish.unknown_registers, [], "{said}");
     }
 }
 
 /// The run with a fault, which the firmware must have told of.
-fn told(fault: CardFault) -> String {
-    let (outcome, expected) = run(&random_chain(SEED), &[fault]);
+fn told(board: &Board, fault: CardFault) -> String {
+    let (outcome, expected) = run(board, &random_chain(SEED), &[fault]);
     let message = outcome.finish.fault.as_ref().map(|fault| fault.message.clone());
     assert!(!says_all(&outcome, &expected), "an answer in spite of {fault:?}");
     message.unwrap_or_else(|| panic!("nothing was said of {fault:?}: {}", console(&outcome)))
@@ -76,9 +89,10 @@ fn told(fault: CardFault) -> String {
 
 #[test]
 fn what_passes_is_tried_again() {
-    for problem in [CardProblem::Checksum, CardProblem::Silent] {
+    let problems = [CardProblem::Checksum, CardProblem::Silent];
+    for (board, problem) in each(&boards(), problems.into_iter()) {
         let faults = [CardFault { transfer: 1, every: 3, problem }];
-        let (outcome, expected) = run(&random_chain(SEED), &faults);
+        let (outcome, expected) = run(board, &random_chain(SEED), &faults);
         assert_eq!(outcome.finish.fault, None, "{problem:?}: {}", console(&outcome));
         assert!(says_all(&outcome, &expected), "{problem:?}: {}", console(&outcome));
     }
@@ -86,8 +100,9 @@ fn what_passes_is_tried_again() {
 
 #[test]
 fn what_stays_is_told_with_step_layer_and_sector() {
-    for problem in [CardProblem::Removed, CardProblem::Checksum, CardProblem::Silent] {
-        let told = told(CardFault { transfer: 2, every: 1, problem });
+    let problems = [CardProblem::Removed, CardProblem::Checksum, CardProblem::Silent];
+    for (board, problem) in each(&boards(), problems.into_iter()) {
+        let told = told(board, CardFault { transfer: 2, every: 1, problem });
         for word in ["copy", "for layer", "at sector"] {
             assert!(told.contains(word), "{problem:?}: {told}");
         }
@@ -100,11 +115,11 @@ fn lenet5() -> Model {
 
 /// A job whose firmware checks what it brings from the store image; the numbers of the transfers that bring
 /// it, and of the others.
-fn checked(model: &Model) -> (Job, Vec<String>, [Vec<u64>; 2]) {
-    let (plan, mut job, expected) = planned(model, SEED);
+fn checked(board: &Board, model: &Model) -> (Job, Vec<String>, [Vec<u64>; 2]) {
+    let (plan, mut job, expected) = planned(board, model, SEED);
     let Images { plan: image, stores } = tilewright_image::checked_images(&plan, model).unwrap();
-    let firmware = emulated::firmware(&board()).unwrap();
-    job.elf = FirmwareImage::new(&firmware, &image, &board()).unwrap().elf;
+    let firmware = emulated::firmware(board).unwrap();
+    job.elf = FirmwareImage::new(&firmware, &image, board).unwrap().elf;
     let card = job.card.as_mut().unwrap();
     card.image = stores.into_iter().find(|(space, _)| *space == Space::Card).unwrap().1;
     let stored = card.image.len();
@@ -124,7 +139,13 @@ fn checked(model: &Model) -> (Job, Vec<String>, [Vec<u64>; 2]) {
 
 #[test]
 fn a_wrong_bit_in_what_the_store_holds_is_read_again_or_told() {
-    let (job, expected, [brought, others]) = checked(&lenet5());
+    for board in &boards() {
+        wrong_bits_are_read_again_or_told(board);
+    }
+}
+
+fn wrong_bits_are_read_again_or_told(board: &Board) {
+    let (job, expected, [brought, others]) = checked(board, &lenet5());
     let with = |transfer, problem| {
         let mut job = job.clone();
         job.card.as_mut().unwrap().faults = vec![CardFault { transfer, every: 0, problem }];
@@ -145,10 +166,11 @@ fn a_wrong_bit_in_what_the_store_holds_is_read_again_or_told() {
 
 #[test]
 fn whatever_goes_wrong_nothing_hangs_and_what_is_checked_is_right() {
-    let (job, expected, [brought, others]) = checked(&lenet5());
-    let last = brought.iter().chain(&others).max().copied().unwrap();
+    let boards = boards();
+    let jobs: Vec<_> = boards.iter().map(|board| checked(board, &lenet5())).collect();
     let mut rng = fastrand::Rng::with_seed(SEED);
-    for _ in 0..24 {
+    for (job, expected, [brought, others]) in jobs.iter().cycle().take(32) {
+        let last = brought.iter().chain(others).max().copied().unwrap();
         let fault = CardFault {
             transfer: rng.u64(0..=last),
             every: rng.u64(0..4),
@@ -166,64 +188,75 @@ fn whatever_goes_wrong_nothing_hangs_and_what_is_checked_is_right() {
         let outcome = emulated::run_job(job).unwrap();
         let is_checked = !is_bit || (fault.every == 0 && brought.contains(&fault.transfer));
         let is_told = outcome.finish.fault.is_some();
-        let is_right = says_all(&outcome, &expected);
+        let is_right = says_all(&outcome, expected);
         assert!(is_right != is_told || !is_checked, "{fault:?}: {}", console(&outcome));
     }
 }
 
 #[test]
 fn a_card_that_stays_busy_is_given_up() {
-    let told =
-        told(CardFault { transfer: 1, every: 1, problem: CardProblem::Busy { ns: u64::MAX } });
-    assert!(told.contains("copy") && told.contains("at sector"), "{told}");
-    // Less than half a second is no fault.
-    let slow = CardFault { transfer: 1, every: 2, problem: CardProblem::Busy { ns: 300_000_000 } };
-    let (outcome, expected) = run(&random_chain(SEED), &[slow]);
-    assert_eq!(outcome.finish.fault, None, "{}", console(&outcome));
-    assert!(says_all(&outcome, &expected), "{}", console(&outcome));
+    for board in &boards() {
+        let busy = |every, ns| {
+            let problem = CardProblem::Busy { ns };
+            CardFault { transfer: 1, every, problem }
+        };
+        let told = told(board, busy(1, u64::MAX));
+        assert!(told.contains("copy") && told.contains("at sector"), "{told}");
+        // Less than half a second is no fault.
+        let (outcome, expected) = run(board, &random_chain(SEED), &[busy(2, 300_000_000)]);
+        assert_eq!(outcome.finish.fault, None, "{}", console(&outcome));
+        assert!(says_all(&outcome, &expected), "{}", console(&outcome));
+    }
 }
 
 #[test]
 fn a_card_too_small_is_told() {
     let model = tilewright_zoo::network("mobilenet-v1-w0.25-r128").unwrap().int8().unwrap();
-    let (mut job, _) = job(&model, SEED);
-    // The least that a card of high capacity can say of itself.
-    job.card.as_mut().unwrap().bytes = 512 * 1024;
-    let outcome = emulated::run_job(job).unwrap();
-    let told = outcome.finish.fault.unwrap().message;
-    assert!(told.contains("it has 1024 sectors, the plan uses"), "{told}");
+    for board in &boards() {
+        let (mut job, _) = job(board, &model, SEED);
+        // The least that a card of high capacity can say of itself.
+        job.card.as_mut().unwrap().bytes = 512 * 1024;
+        let outcome = emulated::run_job(job).unwrap();
+        let told = outcome.finish.fault.unwrap().message;
+        assert!(told.contains("it has 1024 sectors, the plan uses"), "{told}");
+    }
 }
 
 #[test]
 fn an_empty_slot_and_another_image_are_told_before_anything_runs() {
     let model = random_chain(SEED);
-    let (mut job, _) = job(&model, SEED);
-    let card = job.card.take().unwrap();
-    let said = |card: Option<CardJob>| {
-        let outcome = emulated::run_job(Job { card, ..job.clone() }).unwrap();
-        assert!(!console(&outcome).contains("ready"));
-        outcome.finish.fault.unwrap().message
-    };
-    let told = said(None);
-    assert!(told.contains("no answer to CMD8"), "{told}");
-    let mut other = card.clone();
-    other.image[40] ^= 1;
-    let told = said(Some(other));
-    assert!(told.contains("header checksum differs"), "{told}");
-    let told = said(Some(CardJob { image: Vec::new(), ..card.clone() }));
-    assert!(told.contains("no store image"), "{told}");
+    for board in &boards() {
+        let (mut job, _) = job(board, &model, SEED);
+        let card = job.card.take().unwrap();
+        let said = |card: Option<CardJob>| {
+            let outcome = emulated::run_job(Job { card, ..job.clone() }).unwrap();
+            assert!(!console(&outcome).contains("ready"));
+            outcome.finish.fault.unwrap().message
+        };
+        let told = said(None);
+        assert!(told.contains("no answer to CMD8"), "{told}");
+        let mut other = card.clone();
+        other.image[40] ^= 1;
+        let told = said(Some(other));
+        assert!(told.contains("header checksum differs"), "{told}");
+        let told = said(Some(CardJob { image: Vec::new(), ..card.clone() }));
+        assert!(told.contains("no store image"), "{told}");
+    }
 }
 
 #[test]
 fn predicted_times_are_those_of_the_emulated_board() {
-    for name in ["lenet5", "resnet8"] {
+    for (board, name) in each(&boards(), ["lenet5", "resnet8"].into_iter()) {
         let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
-        let options = Options::default();
-        let planned = plan(&model, &board(), Strategy::SwapRows, &options).unwrap();
+        let planned = plan(&model, board, Strategy::SwapRows, &Options::default()).unwrap();
         let predicted = planned.timeline.end().0;
-        let (job, _) = job(&model, SEED);
+        let (job, _) = job(board, &model, SEED);
         let emulated = emulated::run_job(job).unwrap().finish.invoke.cycles().0;
         let error = predicted.abs_diff(emulated);
-        assert!(error * 20 <= emulated, "{name}: {predicted} predicted, {emulated} emulated");
+        assert!(
+            error * 20 <= emulated,
+            "{name} on {}: {predicted} predicted, {emulated} emulated",
+            board.id
+        );
     }
 }

@@ -26,6 +26,7 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     let network = load::network(&options.on.quantised)?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
     let choices = load::options(&options.on, &board)?;
+    let integrity = options.checked.integrity();
     let (strategies, is_all) = match options.strategy {
         Strategies::One(strategy) => (vec![strategy], false),
         Strategies::All => (Strategy::ALL.to_vec(), true),
@@ -38,9 +39,12 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
             Err(problem) if !(is_all && is_unsuited(&problem)) => return Err(problem),
             plan => columns.push(Column {
                 strategy,
-                plan: plan.map(|made| match options.elements {
-                    Elements::Int8 => made,
-                    Elements::Float32 => made.in_floats(model, &board, &choices),
+                plan: plan.map(|made| match (options.elements, integrity) {
+                    (Elements::Int8, Integrity::Trusted) => made,
+                    (Elements::Int8, Integrity::Checked) => {
+                        tilewright_planner::checked(made, model, &board, &choices)
+                    }
+                    (Elements::Float32, _) => made.in_floats(model, &board, &choices),
                 }),
             }),
         }
@@ -64,7 +68,6 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
         let first = columns.into_iter().find_map(|column| column.plan.err());
         return Err(first.unwrap_or_else(|| Problem::ours("There are no strategies.", "planner")));
     }
-    let integrity = options.checked.integrity();
     if integrity == Integrity::Checked && !is_all {
         checks(planned[0], &board)?;
     }

@@ -94,7 +94,10 @@ impl Emulated {
         let Self { board, prepared, inputs, options, dist, workers, cancel, teller, .. } = self;
         let mut tell = |p| teller.tell(&p);
         let model = &prepared.model;
-        let planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
+        let mut planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
+        if self.integrity == Integrity::Checked {
+            planned = tilewright_planner::checked(planned, model, board, options);
+        }
         if let Some(problem) = cannot_run(&planned.report) {
             return Err(problem);
         }

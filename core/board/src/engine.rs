@@ -22,6 +22,10 @@ pub struct Engine {
     pub largest_bytes: Bytes,
     /// Bytes that it reads, and then writes, at a time.
     pub burst_bytes: u32,
+    /// Cycles of the core to compare 1,024 bytes with a checksum, in the interrupt behind their copy; 0
+    /// if that is not known.
+    #[serde(default)]
+    pub check_cycles_a_kib: u64,
     /// Where the numbers come from.
     pub source: String,
 }

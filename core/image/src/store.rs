@@ -5,11 +5,12 @@ use tilewright_plan::image::{
     CRC, Header, STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, SectionRecord,
     StoreHeader,
 };
+use tilewright_plan::sums::{Summed, stored_weights};
 use tilewright_plan::{Plan, Space};
 use zerocopy::{FromBytes, IntoBytes};
 
 use crate::plan::{ImageBuildError, board_id, packed, with_stores};
-use crate::sums::Summed;
+use crate::sums::sums;
 
 /// The spaces of a plan that have store images.
 pub fn stores(plan: &Plan) -> impl Iterator<Item = Space> + '_ {
@@ -19,14 +20,10 @@ pub fn stores(plan: &Plan) -> impl Iterator<Item = Space> + '_ {
 
 /// Bytes of a store's weights, its header left out.
 pub(crate) fn weight_bytes(plan: &Plan, space: Space) -> u64 {
-    let header = STORE_ALIGNMENT as u64;
-    if space != Space::Card {
-        return plan.space(space).0.saturating_sub(header);
+    match space {
+        Space::Card => stored_weights(plan),
+        _ => plan.space(space).0.saturating_sub(STORE_ALIGNMENT as u64),
     }
-    // Activations follow, which programs write.
-    let blocks = plan.constants.iter().filter(|block| block.space == space);
-    let end = blocks.map(|block| block.offset.saturating_add(block.bytes.0)).max().unwrap_or(0);
-    end.checked_next_multiple_of(header).unwrap_or(end).saturating_sub(header)
 }
 
 /// Calls `sink` with the weights of a store, piece by piece: blocks in the order of their places,
@@ -122,7 +119,7 @@ pub fn images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
 /// As [`images`].
 pub fn checked_images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
     let summed = Summed::of(plan);
-    with_sums(&summed.plan, model, &summed.sums(model)?)
+    with_sums(&summed.plan, model, &sums(&summed, model)?)
 }
 
 fn with_sums(plan: &Plan, model: &Model, sums: &[u32]) -> Result<Images, ImageBuildError> {

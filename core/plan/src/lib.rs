@@ -27,6 +27,8 @@ pub mod op;
 pub mod plan;
 pub mod rows;
 pub mod step;
+#[cfg(feature = "alloc")]
+pub mod sums;
 pub mod units;
 pub mod view;
 

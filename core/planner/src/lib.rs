@@ -29,7 +29,7 @@ use tilewright_model::integer::IntegerError;
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic};
 
-pub use planning::{Planning, Progress};
+pub use planning::{Planning, Progress, checked};
 pub use strategy::Strategy;
 pub use strategy::overlay::{Outputs, Overlaid};
 pub use strategy::ping_pong::NotAChain;

@@ -8,8 +8,9 @@ use crate::strategy::{self, Search};
 use crate::{Options, PlanError, Planned, Strategy, report, simulate, stream, swap};
 use tilewright_board::Board;
 use tilewright_model::Model;
+use tilewright_plan::sums::Summed;
 use tilewright_plan::{Bytes, Plan};
-use tilewright_report::{Energy, MemoryMap};
+use tilewright_report::{Energy, MemoryMap, PlanReport};
 
 /// How far planning is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,12 +104,7 @@ impl Planning {
             Some(beyond) => beyond.best(),
             None => self.inside(model)?,
         };
-        let (card, frames) = (self.options.card_in(&self.board), self.options.frames.get());
-        let Planned { timeline, traffic, report, .. } = &mut planned;
-        if report.latency_us.is_some() {
-            let energy = Energy::of(timeline, traffic, &self.board, card.as_ref(), frames);
-            report.energy_uj = energy.ok().map(|energy| energy.middle_uj());
-        }
+        add_energy(&mut planned, &self.board, &self.options);
         Ok(planned)
     }
 
@@ -125,6 +121,39 @@ impl Planning {
         let mut planned = described(plan, model, board, options, bound);
         planned.report.stages = search.stages();
         Ok(planned)
+    }
+}
+
+/// `planned` with its run as predicted where copies from the card's store image are compared with
+/// checksums. Its plan names none: they are known only with the image.
+#[must_use]
+pub fn checked(planned: Planned, model: &Model, board: &Board, options: &Options) -> Planned {
+    let Summed { plan, parts } = Summed::of(&planned.plan);
+    if parts.is_empty() {
+        return planned;
+    }
+    let bound = Some(planned.report.lower_bound_bytes);
+    let mut again = described(plan, model, board, options, bound);
+    add_energy(&mut again, board, options);
+    let Planned { timeline, occupancy, traffic, report: times, .. } = again;
+    let report = PlanReport {
+        latency_us: times.latency_us,
+        compute_us: times.compute_us,
+        transfer_us: times.transfer_us,
+        stall_us: times.stall_us,
+        energy_uj: times.energy_uj,
+        ..planned.report
+    };
+    Planned { timeline, occupancy, traffic, report, ..planned }
+}
+
+/// Adds the energy of a frame, where the run has a time.
+fn add_energy(planned: &mut Planned, board: &Board, options: &Options) {
+    let (card, frames) = (options.card_in(board), options.frames.get());
+    let Planned { timeline, traffic, report, .. } = planned;
+    if report.latency_us.is_some() {
+        let energy = Energy::of(timeline, traffic, board, card.as_ref(), frames);
+        report.energy_uj = energy.ok().map(|energy| energy.middle_uj());
     }
 }
 

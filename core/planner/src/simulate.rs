@@ -7,13 +7,20 @@ mod transfer;
 
 use crate::costs::{Cost, Costs};
 use tilewright_board::{Board, Card};
-use tilewright_plan::{Instruction, Plan};
+use tilewright_plan::{Cycles, Instruction, LaneKind, Plan};
 use tilewright_report::{Kind, Timeline};
 
-pub use lanes::simulate;
+pub use lanes::{simulate, simulate_holding};
 pub use occupancy::occupancy;
 pub use traffic::traffic;
 pub use transfer::{Direction, Transfers};
+
+/// What the core takes to compare so many bytes with a checksum, in the interrupt behind their copy.
+#[must_use]
+pub fn checking(board: &Board, bytes: u64) -> Cycles {
+    let rate = board.engine(LaneKind::Card).map_or(0, |engine| engine.check_cycles_a_kib);
+    Cycles(bytes.saturating_mul(rate).div_ceil(1024))
+}
 
 /// Predicted timeline of the plan's first program that is not a boot program, over `frames` frames,
 /// with this card in the board's slot.
@@ -61,6 +68,10 @@ pub fn predict(
                 .collect()
         })
         .collect();
-    timeline.slices = simulate(program, frames, |lane, step| steps[lane][step]);
+    let held = |lane: usize, step: usize| match program.lanes[lane].steps[step].instruction {
+        Instruction::Copy { sum: Some(_), .. } => checking(board, steps[lane][step].1),
+        _ => Cycles(0),
+    };
+    timeline.slices = simulate_holding(program, frames, |lane, step| steps[lane][step], held);
     timeline
 }

@@ -10,6 +10,7 @@ use crate::card::SdCard;
 use crate::chip::{self, Model, Peripheral};
 use crate::clocks::{Clocks, Rcc};
 use crate::core_registers::CoreRegisters;
+use crate::crc::{self, Crc};
 use crate::dma::{Dma, DmaEvent, Paced};
 use crate::exti::Exti;
 use crate::fmc::Fmc;
@@ -45,6 +46,7 @@ enum Slot {
     Fmc(Fmc),
     QuadSpi(Box<QuadSpi>),
     Sdmmc(Box<Sdmmc>),
+    Crc(Crc),
     Plain(Plain),
     Unmodelled,
 }
@@ -62,6 +64,7 @@ impl Slot {
             Model::Fmc => Self::Fmc(Fmc::default()),
             Model::QuadSpi => Self::QuadSpi(Box::default()),
             Model::Sdmmc => Self::Sdmmc(Box::default()),
+            Model::Crc => Self::Crc(Crc::default()),
             Model::Plain(end, rules) => Self::Plain(Plain::new(end, rules)),
             Model::Unmodelled => Self::Unmodelled,
         }
@@ -78,6 +81,7 @@ impl Slot {
             Self::Fmc(device) => Some(device),
             Self::QuadSpi(device) => Some(device.as_mut()),
             Self::Sdmmc(device) => Some(device.as_mut()),
+            Self::Crc(device) => Some(device),
             Self::Plain(device) => Some(device),
             Self::Unmodelled => None,
         }
@@ -98,11 +102,12 @@ impl Slot {
 const EXTI_INTERRUPTS: &[(u32, u32)] =
     &[(0x1, 6), (0x2, 7), (0x4, 8), (0x8, 9), (0x10, 10), (0x3e0, 23), (0xfc00, 40)];
 
-/// Interrupts of the streams of DMA1 and DMA2 (RM0385, table 46).
+/// Interrupts of the streams of DMA1 and DMA2 (RM0385, table 46; RM0386, table 44).
 const DMA_INTERRUPTS: [[u32; 8]; 2] =
     [[11, 12, 13, 14, 15, 16, 17, 47], [56, 57, 58, 59, 60, 68, 69, 70]];
 
-/// Streams of DMA2 that SDMMC1 can use, with their channels (RM0385, table 28).
+/// Streams of DMA2 that the card's controller can use, with their channels (RM0385, table 28; RM0386,
+/// table 35).
 const CARD_STREAMS: &[(usize, u32)] = &[(3, 4), (6, 4)];
 
 /// The devices of a microcontroller.
@@ -116,6 +121,8 @@ pub struct Bus {
     clocks: Clocks,
     core: CoreRegisters,
     console: usize,
+    /// The CRC unit and its data register.
+    summing: Option<(usize, u32)>,
     unknown: BTreeMap<u32, u64>,
     kept: BTreeMap<u32, u32>,
     /// The register that was read last, if nothing else was accessed since.
@@ -145,6 +152,10 @@ impl Bus {
             rcc,
             core: CoreRegisters::new(chip.core, firmware.flash_address),
             console: table.iter().position(is_console).ok_or_else(unknown)?,
+            summing: table
+                .iter()
+                .position(|peripheral| matches!(peripheral.model, Model::Crc))
+                .map(|index| (index, table[index].first + crc::DR)),
             unknown: BTreeMap::new(),
             kept: BTreeMap::new(),
             polled: None,
@@ -417,6 +428,21 @@ impl Bus {
     #[must_use]
     pub fn maintenance(&self, address: u32, value: u32) -> Option<Maintenance> {
         self.core.scb.maintenance(address.wrapping_sub(SYSTEM_CONTROL), value)
+    }
+
+    /// Hands a word to the CRC unit if it is written to its data register: core cycles that the write
+    /// waits for. Such a write does nothing else.
+    #[inline]
+    pub fn sum(&mut self, address: u32, size: Size, word: u32, now: Time) -> Option<u64> {
+        let (index, register) = self.summing?;
+        if address != register || size != Size::Word || !self.is_clocked(index) {
+            return None;
+        }
+        self.polled = None;
+        match self.slots.get_mut(index) {
+            Some(Slot::Crc(unit)) => Some(unit.take(word, now)),
+            _ => None,
+        }
     }
 
     /// Bytes of an external memory that its controller lets the core address, of `bytes` that are

@@ -26,6 +26,8 @@ pub enum Model {
     QuadSpi,
     /// Card controller.
     Sdmmc,
+    /// CRC unit.
+    Crc,
     /// Registers that keep what is written, which is all that firmware can tell.
     Plain(u32, &'static [(u32, Rule)]),
     /// Not modelled: keeps what is written, and each access is recorded.
@@ -73,6 +75,9 @@ pub struct Chip {
     pub rcc_reset: &'static [(u32, u32)],
     /// Offset of the clock control's last register.
     pub rcc_last: u32,
+    /// Offset of the register that selects the clock of the card's controller: by bit 27 whose 48 MHz,
+    /// by bit 28 the system clock instead.
+    pub card_clock: u32,
     /// Its core.
     pub core: CoreIdentity,
 }

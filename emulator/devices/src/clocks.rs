@@ -15,6 +15,7 @@ const CFGR: u32 = 0x08;
 const CIR: u32 = 0x0c;
 const BDCR: u32 = 0x70;
 const CSR: u32 = 0x74;
+const PLLSAICFGR: u32 = 0x88;
 const DCKCFGR2: u32 = 0x90;
 
 /// Bits that answer others: register, request, answer.
@@ -35,8 +36,8 @@ pub struct Clocks {
     /// The core's clock divides the system clock by this.
     ahb_divider: u64,
     apb_divider: [u64; 2],
-    /// The PLL's output for USB and cards; 0 if it gives none.
-    pll48_hz: u64,
+    /// The clock of the card's controller; 0 if it has none.
+    card_hz: u64,
     dckcfgr2: u32,
 }
 
@@ -54,13 +55,9 @@ impl Clocks {
         }
     }
 
-    /// The clock of SDMMC1: the PLL's output for it, or the system clock (RCC_DCKCFGR2.SDMMC1SEL);
-    /// 0 if it has none.
+    /// The clock of the card's controller; 0 if it has none.
     pub const fn card_hz(&self) -> u64 {
-        match self.dckcfgr2 >> 28 & 1 {
-            0 => self.pll48_hz,
-            _ => self.core_hz * self.ahb_divider,
-        }
+        self.card_hz
     }
 
     /// Core cycles of `ticks` of a clock.
@@ -94,6 +91,7 @@ impl Clocks {
 pub struct Rcc {
     registers: BTreeMap<u32, u32>,
     last: u32,
+    card_clock: u32,
     core_hz: u64,
 }
 
@@ -101,7 +99,8 @@ impl Rcc {
     /// After reset, on a board whose firmware will set the core to `core_hz`.
     pub fn new(chip: &Chip, core_hz: u64) -> Self {
         let registers = chip.rcc_reset.iter().copied().collect();
-        Self { registers, last: chip.rcc_last, core_hz: core_hz.max(1) }
+        let Chip { rcc_last: last, card_clock, .. } = *chip;
+        Self { registers, last, card_clock, core_hz: core_hz.max(1) }
     }
 
     fn get(&self, offset: u32) -> u32 {
@@ -127,16 +126,27 @@ impl Rcc {
             8..=11 => 2 << (ahb & 3),
             _ => 64 << (ahb & 3),
         };
-        // The core's clock tells the oscillator's: the system clock is the PLL's output P.
+        // The core's clock tells what the first PLL makes: the system clock is its output P.
         let pll = self.get(PLLCFGR);
         let system = self.core_hz * ahb_divider;
         let by_pll = configuration & 3 == 2 && self.get(CR) >> 24 & 1 != 0;
-        let oscillator = system * ((u64::from(pll >> 16 & 3) + 1) * 2);
-        let pll48_hz = oscillator.checked_div(u64::from(pll >> 24 & 15)).filter(|_| by_pll);
+        let made = system * ((u64::from(pll >> 16 & 3) + 1) * 2);
+        // The PLL for audio and display multiplies the same by a factor of its own.
+        let audio = self.get(PLLSAICFGR);
+        let [factor, audio_factor] = [pll, audio].map(|word| u64::from(word >> 6 & 0x1ff));
+        let audio_made = (made * audio_factor).checked_div(factor).unwrap_or(0);
+        let audio_on = self.get(CR) >> 28 & 1 != 0;
+        let selected = self.get(self.card_clock);
+        let card_hz = match (selected >> 28 & 1, selected >> 27 & 1) {
+            (1, _) => system,
+            (_, 0) if by_pll => made.checked_div(u64::from(pll >> 24 & 15)).unwrap_or(0),
+            (_, 1) if by_pll && audio_on => audio_made / ((u64::from(audio >> 16 & 3) + 1) * 2),
+            _ => 0,
+        };
         Clocks {
             core_hz: self.core_hz,
             ahb_divider,
-            pll48_hz: pll48_hz.unwrap_or(0),
+            card_hz,
             apb_divider: [apb(10), apb(13)],
             dckcfgr2: self.get(DCKCFGR2),
         }

@@ -12,6 +12,7 @@ mod card;
 mod chip;
 mod clocks;
 mod core_registers;
+mod crc;
 mod dma;
 mod dwt;
 mod exti;

@@ -1,4 +1,5 @@
-//! SDMMC1 of the STM32F7 (RM0385, 35) with a card behind it: command path, data path, flags. DMA
+//! SDMMC1 of the STM32F7 (RM0385, 35) and SDIO of the STM32F4 (RM0386, 31), whose registers are the same,
+//! with a card behind it: command path, data path, flags. No line ever begins late (STBITERR). DMA
 //! moves the data; the FIFO runs over, or empty, for whoever does not use it. The bytes are moved by
 //! whoever holds memories and card, who is told of [`CardEvent`]s.
 //!

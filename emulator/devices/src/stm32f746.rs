@@ -105,7 +105,7 @@ const PERIPHERALS: &[Peripheral] = &[
     gpio("GPIOI", 8),
     gpio("GPIOJ", 9),
     gpio("GPIOK", 10),
-    small("CRC", 0x4002_3000, (AHB1, 12)),
+    p("CRC", 0x4002_3000, Some((AHB1, 12)), None, Model::Crc),
     p("RCC", 0x4002_3800, None, None, Model::Rcc),
     p("FLASH", 0x4002_3c00, None, None, FLASH),
     other("BKPSRAM", 0x4002_4000, 0x4002_4fff, (AHB1, 18)),
@@ -164,6 +164,7 @@ pub const CHIP: Chip = Chip {
     peripherals: PERIPHERALS,
     rcc_reset: RCC_RESET,
     rcc_last: 0x90,
+    card_clock: 0x90,
     core: CoreIdentity {
         fixed: FIXED,
         ccr: 0x0004_0200,

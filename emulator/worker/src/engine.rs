@@ -285,9 +285,14 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
         if let Some(maintenance) = machine.bus.maintenance(address, value as u32) {
             return external::maintain(machine, maintenance);
         }
+        let Some(size) = Size::from_bytes(size) else { return };
+        // So are these.
+        if let Some(waits) = machine.bus.sum(address, size, value as u32, machine.now()) {
+            machine.account.cycles += waits;
+            return;
+        }
         machine.deadline = 0;
         machine.registers_changed = true;
-        let Some(size) = Size::from_bytes(size) else { return };
         if let Err(error) = machine.bus.write(address, size, value as u32, machine.now()) {
             let message = format!("write: {error}");
             machine.core_fault(FaultKind::UnmappedAccess, status::IMPRECISE, message);

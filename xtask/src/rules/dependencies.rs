@@ -55,7 +55,7 @@ const TABLE: &[(&str, May)] = &[
 
 /// What a board crate may depend on: what boards share, which stands beside them, and `plan`, the
 /// value that it hands to the runtime.
-const FIRMWARE: &[&str] = &["board-support", "runtime", "plan"];
+const FIRMWARE: &[&str] = &["board-support", "stm32", "runtime", "plan"];
 /// What a board crate's build script may depend on besides: it writes the linker's memory map.
 const FIRMWARE_BUILD: &[&str] = &["board"];
 

@@ -1,7 +1,9 @@
 //! Lanes that run together, over several periods.
 
+use std::ops::Range;
+
 use crate::costs::Cost;
-use tilewright_plan::{CyclePoint, Instruction, Program, Step};
+use tilewright_plan::{CyclePoint, Cycles, Instruction, LaneKind, Program, Step};
 use tilewright_report::{Slice, SliceKind};
 
 /// Slices of `frames` frames of `program`: each lane runs in its own order, one period after the
@@ -13,58 +15,86 @@ pub fn simulate(
     frames: u32,
     cost: impl Fn(usize, usize) -> (Cost, u64),
 ) -> Vec<Slice> {
-    let periods = frames.saturating_add(u32::from(program.stages.max(1)) - 1);
+    simulate_holding(program, frames, cost, |_, _| Cycles(0))
+}
+
+/// The same where the ends of engines' steps hold the core for as long as `holds` says, in an
+/// interrupt: its own step and the engine's next go on behind it. `cost` is without that.
+pub fn simulate_holding(
+    program: &Program,
+    frames: u32,
+    cost: impl Fn(usize, usize) -> (Cost, u64),
+    holds: impl Fn(usize, usize) -> Cycles,
+) -> Vec<Slice> {
     let mut lanes: Vec<Progress> = program.lanes.iter().map(|_| Progress::default()).collect();
-    let mut slices = Vec::new();
+    let core = program.lanes.iter().position(|lane| lane.kind == LaneKind::Core);
+    let mut slices: Vec<Slice> = Vec::new();
+    // When the core is held, and for how long, as far as no step of its own is longer for it yet.
+    let mut held: Vec<(CyclePoint, Cycles)> = Vec::new();
     loop {
         let mut moved = false;
-        for (index, lane) in program.lanes.iter().enumerate() {
-            while lanes[index].period < periods {
-                let Progress { period, step: number, free, .. } = lanes[index];
-                let Some(step) = lane.steps.get(number) else {
-                    lanes[index].period += 1;
-                    lanes[index].step = 0;
-                    continue;
-                };
-                let Some(frame) = frame(step, period, frames) else {
-                    lanes[index].end(free);
-                    continue;
-                };
-                let Some((ready, awaited)) = ready(program, step, period, &lanes) else { break };
-                let start = ready.max(free);
-                let (cost, bytes) = cost(index, number);
-                let slice = Slice {
-                    lane: index as u8,
-                    kind: SliceKind::Stall,
-                    waits_for: None,
-                    layer: step.layer,
-                    step: number as u32,
-                    frame,
-                    start: free,
-                    end: start,
-                    instructions: 0,
-                    bytes: 0,
-                };
-                if start > free {
-                    slices.push(Slice { waits_for: Some(awaited), ..slice });
+        for index in 0..lanes.len() {
+            moved |= lanes[index].due.is_none() && look(program, frames, index, &mut lanes);
+        }
+        // The earliest, so that what holds the core is known before steps behind it begin.
+        let due = lanes.iter().enumerate();
+        let due = due.filter_map(|(index, lane)| Some((lane.due?.start, index)));
+        let Some((_, index)) = due.min() else {
+            if moved {
+                continue;
+            }
+            break;
+        };
+        let Some(Due { start, awaited, frame }) = lanes[index].due.take() else { break };
+        let Progress { step: number, free, .. } = lanes[index];
+        let step = &program.lanes[index].steps[number];
+        let (cost, bytes) = cost(index, number);
+        let mut span = start..start + cost.cycles;
+        if core == Some(index) {
+            hold_back(&mut held, &mut span);
+        }
+        let slice = Slice {
+            lane: index as u8,
+            kind: SliceKind::Stall,
+            waits_for: None,
+            layer: step.layer,
+            step: number as u32,
+            frame,
+            start: free,
+            end: span.start,
+            instructions: 0,
+            bytes: 0,
+        };
+        if slice.end > slice.start {
+            slices.push(Slice { waits_for: Some(awaited), ..slice });
+        }
+        let hold = holds(index, number);
+        if let Some(core) = core.filter(|core| hold.0 > 0 && *core != index) {
+            let at = span.end;
+            span.end = at + hold;
+            let running = lanes[core].last.filter(|slice| slices[*slice].end > at);
+            match running.filter(|slice| slices[*slice].start <= at) {
+                Some(slice) => {
+                    slices[slice].end = slices[slice].end + hold;
+                    lanes[core].lengthen(hold);
+                    // Whoever waits for that step waits longer.
+                    lanes.iter_mut().for_each(|lane| lane.due = None);
                 }
-                let end = start + cost.cycles;
-                let kind = match step.instruction {
-                    Instruction::Compute { .. } => Some(SliceKind::Compute),
-                    Instruction::Copy { .. } => Some(SliceKind::Copy),
-                    Instruction::Mark(_) => None,
-                };
-                if let Some(kind) = kind {
-                    let instructions = cost.instructions;
-                    slices.push(Slice { kind, start, end, instructions, bytes, ..slice });
-                }
-                lanes[index].end(end);
-                moved = true;
+                None => held.push((at, hold)),
             }
         }
-        if !moved {
-            break;
+        let kind = match step.instruction {
+            Instruction::Compute { .. } => Some(SliceKind::Compute),
+            Instruction::Copy { .. } => Some(SliceKind::Copy),
+            Instruction::Mark(_) => None,
+        };
+        if let Some(kind) = kind {
+            let instructions = cost.instructions;
+            let (start, end) = (span.start, span.end);
+            lanes[index].last = Some(slices.len());
+            slices.push(Slice { kind, start, end, instructions, bytes, ..slice });
         }
+        lanes[index].end(span.end);
     }
     // A lane's own slices are in order already.
     slices.sort_by_key(|slice| slice.lane);
@@ -81,6 +111,19 @@ struct Progress {
     free: CyclePoint,
     /// When each step so far has ended, period after period.
     ends: Vec<CyclePoint>,
+    /// The next step, once all that it waits for has been simulated.
+    due: Option<Due>,
+    /// The slice of the last step that took time.
+    last: Option<usize>,
+}
+
+/// A step that can start.
+#[derive(Clone, Copy)]
+struct Due {
+    start: CyclePoint,
+    /// The lane that it waits for longest.
+    awaited: u8,
+    frame: u32,
 }
 
 impl Progress {
@@ -89,6 +132,55 @@ impl Progress {
         self.free = at;
         self.step += 1;
     }
+
+    /// The last step takes longer.
+    fn lengthen(&mut self, by: Cycles) {
+        self.free = self.free + by;
+        if let Some(end) = self.ends.last_mut() {
+            *end = self.free;
+        }
+    }
+}
+
+/// Looks which step of a lane is next and whether it can start; whether that has changed anything.
+fn look(program: &Program, frames: u32, index: usize, lanes: &mut [Progress]) -> bool {
+    let periods = frames.saturating_add(u32::from(program.stages.max(1)) - 1);
+    let steps = &program.lanes[index].steps;
+    let mut moved = false;
+    while lanes[index].period < periods {
+        let Progress { period, step: number, free, .. } = lanes[index];
+        let Some(step) = steps.get(number) else {
+            lanes[index].period += 1;
+            lanes[index].step = 0;
+            continue;
+        };
+        let Some(frame) = frame(step, period, frames) else {
+            lanes[index].end(free);
+            moved = true;
+            continue;
+        };
+        let Some((ready, awaited)) = ready(program, step, period, lanes) else { break };
+        lanes[index].due = Some(Due { start: ready.max(free), awaited, frame });
+        return true;
+    }
+    moved
+}
+
+/// A step of the core begins and ends later by what holds the core meanwhile.
+fn hold_back(held: &mut Vec<(CyclePoint, Cycles)>, span: &mut Range<CyclePoint>) {
+    held.sort_unstable();
+    held.retain(|(at, hold)| {
+        if *at >= span.end {
+            return true;
+        }
+        if *at >= span.start {
+            span.end = span.end + *hold;
+        } else {
+            let late = (*at + *hold).since(span.start);
+            *span = span.start + late..span.end + late;
+        }
+        false
+    });
 }
 
 /// The frame that a step works on in this period.
@@ -120,7 +212,7 @@ fn ready(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_plan::{After, Cycles, Lane, LaneKind};
+    use tilewright_plan::{After, Lane};
 
     fn step(layer: u16, after: Option<After>) -> Step {
         Step {
@@ -190,5 +282,29 @@ mod tests {
         };
         assert_eq!(ends(1).collect::<Vec<_>>(), [(0, 10), (1, 20), (2, 50), (3, 80)]);
         assert_eq!(ends(0).collect::<Vec<_>>(), [(0, 40), (1, 70), (2, 100), (3, 130)]);
+    }
+
+    #[test]
+    fn what_holds_the_core_makes_its_step_and_the_engines_next_later() {
+        let lane = |kind, steps| Lane { kind, steps };
+        let wait = Some(After { lane: 1, step: 1, periods: 0 });
+        let core = lane(LaneKind::Core, vec![step(0, None), step(1, wait)]);
+        let card = lane(LaneKind::Card, vec![step(0, None), step(1, None)]);
+        let mut program = program(1, Vec::new());
+        program.lanes = vec![core, card];
+        let holds = |lane: usize, _| Cycles([0, 5][lane]);
+        let slices = simulate_holding(&program, 1, |lane, _| cost([40, 10][lane]), holds);
+        let spans = |lane, kind| {
+            let of = slices.iter().filter(move |s| s.lane == lane && s.kind == kind);
+            of.map(|s| (s.start.0, s.end.0)).collect::<Vec<_>>()
+        };
+        assert_eq!(spans(1, SliceKind::Compute), [(0, 15), (15, 30)]);
+        // Two interrupts in the first step; the second waits for nothing any more.
+        assert_eq!(spans(0, SliceKind::Compute), [(0, 50), (50, 90)]);
+        // While the core waits it loses nothing.
+        let holds = |lane: usize, _| Cycles([0, 5][lane]);
+        let slices = simulate_holding(&program, 1, |lane, _| cost([4, 10][lane]), holds);
+        let last = slices.iter().filter(|slice| slice.lane == 0).last();
+        assert_eq!(last.map(|slice| (slice.start.0, slice.end.0)), Some((30, 34)));
     }
 }

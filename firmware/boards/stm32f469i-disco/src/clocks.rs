@@ -4,7 +4,8 @@
 use crate::board;
 use embassy_stm32::Config;
 use embassy_stm32::rcc::{
-    APBPrescaler, Hse, HseMode, LsConfig, Pll, PllMul, PllPDiv, PllPreDiv, PllSource, Sysclk,
+    APBPrescaler, Hse, HseMode, LsConfig, Pll, PllMul, PllPDiv, PllPreDiv, PllQDiv, PllRDiv,
+    PllSource, Sysclk, mux,
 };
 use embassy_stm32::time::Hertz;
 
@@ -26,6 +27,16 @@ pub fn config() -> Config {
         divq: None,
         divr: None,
     });
+    // 48 MHz for the card's controller, which the first PLL does not divide 360 MHz to.
+    rcc.pllsai = Some(Pll {
+        prediv: PllPreDiv::DIV4,
+        mul: PllMul::MUL192,
+        divp: Some(PllPDiv::DIV8),
+        divq: Some(PllQDiv::DIV4),
+        divr: Some(PllRDiv::DIV2),
+    });
+    // Its output P (RM0386, RCC_DCKCFGR.CK48MSEL).
+    rcc.mux.clk48sel = mux::Clk48sel::PLLSAI1_Q;
     rcc.sys = Sysclk::PLL1_P;
     // APB1 runs at up to 45 MHz, APB2 at up to 90 MHz (DS11189, table 17).
     rcc.apb1_pre = APBPrescaler::DIV4;

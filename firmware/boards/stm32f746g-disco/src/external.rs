@@ -8,7 +8,7 @@ use embassy_stm32::usart::ConfigError;
 
 use crate::memory::{self, Memories};
 use crate::uart::{self, Usart};
-use crate::{protection, sdmmc, sdram, serial_flash};
+use crate::{protection, sdram, serial_flash};
 use tilewright_board_support::console::Console;
 
 /// Sets everything up that lies outside of the microcontroller; gives the console and the memories.
@@ -35,7 +35,7 @@ pub fn set_up(
         p.QUADSPI, p.PD11, p.PD12, p.PE2, p.PD13, p.PB2, p.PB6, serial_flash::config(),
     );
     // Clock, command, data (UM1907, table 6).
-    sdmmc::power_up([
+    tilewright_stm32::power_up_card([
         p.PC12.into(), p.PD2.into(), p.PC8.into(), p.PC9.into(), p.PC10.into(), p.PC11.into(),
     ]);
     let flash_answers = serial_flash::start(flash);

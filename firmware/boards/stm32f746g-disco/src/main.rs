@@ -3,16 +3,10 @@
 #![no_std]
 #![no_main]
 
-mod cache;
-mod card;
-mod card_lane;
 mod clocks;
-mod dma;
-mod engines;
 mod external;
 mod memory;
 mod protection;
-mod sdmmc;
 mod sdram;
 mod serial_flash;
 mod uart;
@@ -23,7 +17,6 @@ mod board {
 }
 
 use cortex_m::peripheral::SCB;
-use engines::Engines;
 use memory::Memories;
 use tilewright_board_support::console::{Console, PortError};
 use tilewright_board_support::{marks, wait};
@@ -31,6 +24,7 @@ use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
 use tilewright_runtime::Memory;
 use tilewright_runtime::console::{self, ConsoleError};
+use tilewright_stm32::{Cache, Engines, Spaces};
 use uart::Usart;
 
 #[cortex_m_rt::entry]
@@ -55,6 +49,14 @@ fn main() -> ! {
     }
 }
 
+/// Where engines find memories.
+const SPACES: Spaces = Spaces {
+    arena: board::ARENA_ADDRESS as u32,
+    external_ram: Some(board::EXTERNAL_RAM_ADDRESS as u32),
+    external_flash: Some(board::EXTERNAL_FLASH_ADDRESS as u32),
+    clock_hertz: board::CLOCK_HERTZ,
+};
+
 /// Greets, finds the plan image and serves frames; returns if something failed and was said.
 async fn run(
     port: &mut Console<Usart>,
@@ -69,7 +71,8 @@ async fn run(
     let expected = Expected { board: board::BOARD, space_bytes: memory.space_bytes() };
     let ended = match PlanImage::read(plan, &expected) {
         Ok(image) => {
-            let mut engines = Engines::new(image, scb);
+            let cache = Cache::new(scb, board::UNCACHED);
+            let mut engines = Engines::new(image, cache, SPACES);
             console::serve(port, &image, &mut memory, &mut engines, marker)
                 .await
                 .map(|never| match never {})

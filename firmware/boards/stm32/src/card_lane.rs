@@ -1,15 +1,14 @@
 //! The lane of the card: copies as transfers of whole sectors, each tried a few times.
 
-use cortex_m::peripheral::SCB;
 use tilewright_plan::image::StoreHeader;
 use tilewright_plan::{PlanImage, Space};
 use tilewright_runtime::card::{CardError, SECTOR};
 use tilewright_runtime::{LaneError, Run, Runs, Transfer};
 
-use crate::board;
-use crate::cache::{self, Maintenance};
+use crate::cache::{Cache, Maintenance};
 use crate::card::{self, Card};
-use crate::engines::{checksum, memory_of};
+use crate::crc::checksum;
+use crate::engines::{Spaces, memory_of};
 use crate::sdmmc;
 
 /// How often a transfer is tried.
@@ -38,9 +37,9 @@ pub struct CardLane {
 
 impl CardLane {
     /// Identifies the card and holds it against an image that uses it.
-    pub fn open(image: &PlanImage<'_>) -> Result<Self, CardError> {
-        let scratch = board::ARENA_ADDRESS as u32;
-        let mut card = Card::identify(scratch)?;
+    pub fn open(image: &PlanImage<'_>, spaces: &Spaces) -> Result<Self, CardError> {
+        let scratch = spaces.arena;
+        let mut card = Card::identify(scratch, spaces.clock_hertz)?;
         let needed = image.space_bytes(Space::Card).div_ceil(SECTOR.into());
         let needed = u32::try_from(needed).unwrap_or(u32::MAX);
         if card.sectors < needed {
@@ -67,21 +66,21 @@ impl CardLane {
     }
 
     /// Begins a copy between the card and memory, whose space begins at `base`.
-    pub fn begin(&mut self, scb: &mut SCB, copy: Transfer, base: u32) -> Result<(), LaneError> {
+    pub fn begin(&mut self, cache: &mut Cache, copy: Transfer, base: u32) -> Result<(), LaneError> {
         let write = copy.destination.space() == Some(Space::Card);
-        self.make(scb, copy, base, write, 1)
+        self.make(cache, copy, base, write, 1)
     }
 
     fn make(
         &mut self,
-        scb: &mut SCB,
+        cache: &mut Cache,
         copy: Transfer,
         base: u32,
         write: bool,
         made: u8,
     ) -> Result<(), LaneError> {
         let (from, to) = if write { (base, 0) } else { (0, base) };
-        maintain(scb, &copy, base);
+        maintain(cache, &copy, base);
         let largest = self.card.most * SECTOR;
         let mut runs = Runs::new((from, &copy.source), (to, &copy.destination), largest);
         let Some(run) = runs.next() else { return Ok(()) };
@@ -106,7 +105,7 @@ impl CardLane {
     /// Goes on after the controller's interrupt; gives the copy once it is complete.
     pub fn interrupted(
         &mut self,
-        scb: &mut SCB,
+        cache: &mut Cache,
         bases: &[Option<u32>; 6],
     ) -> Result<Option<Transfer>, LaneError> {
         let result = self.card.interrupted();
@@ -124,7 +123,7 @@ impl CardLane {
                 if let Err(cause) = self.card.recover() {
                     return Err(carrying.failed(cause));
                 }
-                maintain(scb, &copy, base);
+                maintain(cache, &copy, base);
                 return self.start().map(|()| None);
             }
         }
@@ -133,13 +132,13 @@ impl CardLane {
             return self.start().map(|()| None);
         }
         if !write {
-            cache::maintain(scb, base, &copy.destination, Maintenance::Invalidate);
+            cache.maintain(base, &copy.destination, Maintenance::Invalidate);
             let holds = |sum| sum == checksum(base, &copy.destination);
             if !copy.sum.is_none_or(holds) {
                 if made >= TRIES {
                     return Err(Carrying { tries: made, ..*carrying }.failed(CardError::Content));
                 }
-                return self.make(scb, copy, base, write, made + 1).map(|()| None);
+                return self.make(cache, copy, base, write, made + 1).map(|()| None);
             }
         }
         self.carrying = None;
@@ -148,11 +147,11 @@ impl CardLane {
 }
 
 /// Makes the cache's lines such that the controller may move a copy.
-fn maintain(scb: &mut SCB, copy: &Transfer, base: u32) {
+fn maintain(cache: &mut Cache, copy: &Transfer, base: u32) {
     if copy.destination.space() == Some(Space::Card) {
-        cache::maintain(scb, base, &copy.source, Maintenance::Clean);
+        cache.maintain(base, &copy.source, Maintenance::Clean);
     } else {
-        cache::maintain(scb, base, &copy.destination, Maintenance::CleanAndInvalidate);
+        cache.maintain(base, &copy.destination, Maintenance::CleanAndInvalidate);
     }
 }
 

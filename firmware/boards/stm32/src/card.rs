@@ -4,7 +4,6 @@
 use cortex_m::asm;
 use tilewright_runtime::card::{CardError, CardState, SECTOR, card_state, sectors};
 
-use crate::board;
 use crate::sdmmc::{self, Answer, Speed48};
 
 /// CMD8: 2.7 to 3.6 V, and a pattern that comes back.
@@ -68,17 +67,17 @@ pub struct Card {
     current: Option<(Transfer, Phase)>,
 }
 
-fn milliseconds(count: u32) {
-    asm::delay(board::CLOCK_HERTZ / 1000 * count);
+fn milliseconds(count: u32, clock_hertz: u32) {
+    asm::delay(clock_hertz / 1000 * count);
 }
 
 impl Card {
     /// Identifies the card in the slot and switches it to four lines and its highest speed;
-    /// `scratch` is memory for a sector that nothing uses yet.
-    pub fn identify(scratch: u32) -> Result<Self, CardError> {
+    /// `scratch` is memory for a sector that nothing uses yet, `clock_hertz` the core's clock.
+    pub fn identify(scratch: u32, clock_hertz: u32) -> Result<Self, CardError> {
         sdmmc::listen(false);
         sdmmc::set_clock(Speed48::Identification, false);
-        milliseconds(2);
+        milliseconds(2, clock_hertz);
         sdmmc::command(0, 0, Answer::None)?;
         if sdmmc::command(8, INTERFACE, Answer::Short)? != INTERFACE {
             return Err(CardError::Unsuited);
@@ -90,7 +89,7 @@ impl Card {
             if operating & POWERED_UP != 0 {
                 break;
             }
-            milliseconds(10);
+            milliseconds(10, clock_hertz);
         }
         if operating & (POWERED_UP | HIGH_CAPACITY) != POWERED_UP | HIGH_CAPACITY {
             return Err(CardError::Unsuited);

@@ -1,26 +1,32 @@
-//! SDMMC1 and the stream of DMA2 that serves it: registers alone (RM0385, 35 and 8). All waits are
-//! bounded.
+//! The card's controller, SDMMC1 of the STM32F7 and SDIO of the STM32F4, and the stream of DMA2 that
+//! serves it: registers alone (RM0385, 35 and 8; RM0386, 31 and 9). All waits are bounded.
 
 use cortex_m::asm;
 use embassy_stm32::Peri;
 use embassy_stm32::gpio::{AfType, AnyPin, Flex, OutputType, Pull, Speed};
 use embassy_stm32::interrupt::{InterruptExt, typelevel};
+#[cfg(feature = "stm32f4")]
+use embassy_stm32::pac::SDIO as CONTROLLER;
+#[cfg(feature = "stm32f7")]
+use embassy_stm32::pac::SDMMC1 as CONTROLLER;
 use embassy_stm32::pac::dma::vals::{Burst, Dir, Dmdis, Fth, Pfctrl, Pl, Size};
 use embassy_stm32::pac::sdmmc::regs::{Dctrl, Icr, Maskr, Star};
-use embassy_stm32::pac::{DMA2, RCC, SDMMC1};
+use embassy_stm32::pac::{DMA2, RCC};
 use tilewright_runtime::card::CardError;
 
 /// Most bytes of a transfer: the stream counts 65,535 words (8.3.15), in whole sectors.
 pub const LARGEST: u32 = 511 * 512;
 
-/// SDMMC1's stream and channel (table 28).
+/// The controller's stream and channel (RM0385, table 28; RM0386, table 35).
 const STREAM: usize = 3;
 const CHANNEL: u8 = 4;
-/// Alternate function of all pins of SDMMC1 (DS10916, table 12).
+/// Alternate function of all its pins (DS10916, table 12; DS11189, table 12).
 const FUNCTION: u8 = 12;
+/// A line on which data did not begin with the others (STBITERR, which the STM32F7 no longer has).
+const NO_START: u32 = if cfg!(feature = "stm32f4") { 1 << 9 } else { 0 };
 /// Flags that ICR clears, and those that end a command or a transfer.
-const FLAGS: u32 = 0x0040_05ff;
-const ENDS: u32 = 0x0000_017f;
+const FLAGS: u32 = 0x0040_05ff | NO_START;
+const ENDS: u32 = 0x0000_017f | NO_START;
 /// Reads of a register that end every wait: some milliseconds.
 const PATIENCE: u32 = 100_000;
 /// Clocks that data may take to come, and a card to be busy: half a second at 48 MHz.
@@ -50,7 +56,7 @@ pub enum Answer {
     Long,
 }
 
-/// Gives the controller its clock and its pins.
+/// Gives the card's controller its clock and its pins, which are all of function 12.
 pub fn power_up(pins: [Peri<'static, AnyPin>; 6]) {
     for pin in pins {
         let mut pin = Flex::new(pin);
@@ -59,9 +65,16 @@ pub fn power_up(pins: [Peri<'static, AnyPin>; 6]) {
         // It keeps its function.
         core::mem::forget(pin);
     }
-    critical_section::with(|_| RCC.apb2enr().modify(|clocks| clocks.set_sdmmc1en(true)));
+    critical_section::with(|_| {
+        RCC.apb2enr().modify(|clocks| {
+            #[cfg(feature = "stm32f4")]
+            clocks.set_sdioen(true);
+            #[cfg(feature = "stm32f7")]
+            clocks.set_sdmmc1en(true);
+        });
+    });
     asm::dsb();
-    SDMMC1.power().write(|power| power.set_pwrctrl(3));
+    CONTROLLER.power().write(|power| power.set_pwrctrl(3));
 }
 
 /// Lets the controller's interrupt through.
@@ -69,13 +82,16 @@ pub fn unmask() {
     // SAFETY: the handler is complete, and no critical section relies on this mask.
     #[expect(unsafe_code, reason = "unmasking an interrupt can break critical sections")]
     unsafe {
+        #[cfg(feature = "stm32f4")]
+        <typelevel::SDIO as typelevel::Interrupt>::IRQ.enable();
+        #[cfg(feature = "stm32f7")]
         <typelevel::SDMMC1 as typelevel::Interrupt>::IRQ.enable();
     }
 }
 
 /// Sets the card's clock, and the lines that carry data.
 pub fn set_clock(speed: Speed48, four_lines: bool) {
-    SDMMC1.clkcr().write(|control| {
+    CONTROLLER.clkcr().write(|control| {
         match speed {
             Speed48::Identification => control.set_clkdiv(118),
             Speed48::Default => {}
@@ -88,20 +104,20 @@ pub fn set_clock(speed: Speed48, four_lines: bool) {
 
 /// Whether what ends commands and transfers raises the interrupt.
 pub fn listen(on: bool) {
-    SDMMC1.maskr().write_value(Maskr(if on { ENDS } else { 0 }));
+    CONTROLLER.maskr().write_value(Maskr(if on { ENDS } else { 0 }));
 }
 
 /// Takes the flags.
 pub fn take_flags() -> Star {
-    let flags = SDMMC1.star().read();
-    SDMMC1.icr().write_value(Icr(flags.0 & FLAGS));
+    let flags = CONTROLLER.star().read();
+    CONTROLLER.icr().write_value(Icr(flags.0 & FLAGS));
     flags
 }
 
 /// Sends a command.
 pub fn send(command: u8, argument: u32, answer: Answer) {
-    SDMMC1.argr().write(|register| register.set_cmdarg(argument));
-    SDMMC1.cmdr().write(|register| {
+    CONTROLLER.argr().write(|register| register.set_cmdarg(argument));
+    CONTROLLER.cmdr().write(|register| {
         register.set_cmdindex(command);
         register.set_waitresp(match answer {
             Answer::None => 0,
@@ -114,12 +130,12 @@ pub fn send(command: u8, argument: u32, answer: Answer) {
 
 /// The first word of the last answer.
 pub fn answer() -> u32 {
-    SDMMC1.respr(0).read().cardstatus()
+    CONTROLLER.respr(0).read().cardstatus()
 }
 
 /// All of a long answer.
 pub fn long_answer() -> [u32; 4] {
-    core::array::from_fn(|word| SDMMC1.respr(word).read().cardstatus())
+    core::array::from_fn(|word| CONTROLLER.respr(word).read().cardstatus())
 }
 
 /// Why a command failed, if it did.
@@ -138,7 +154,7 @@ pub fn command(command: u8, argument: u32, answer: Answer) -> Result<u32, CardEr
     take_flags();
     send(command, argument, answer);
     for _ in 0..PATIENCE {
-        let flags = SDMMC1.star().read();
+        let flags = CONTROLLER.star().read();
         if answer == Answer::Unchecked && flags.ccrcfail() {
             return Ok(self::answer());
         }
@@ -156,7 +172,7 @@ pub fn begin_stream(write: bool, memory: u32) {
     asm::dsb();
     take_stream_error();
     let stream = DMA2.st(STREAM);
-    stream.par().write_value(SDMMC1.fifor().as_ptr() as u32);
+    stream.par().write_value(CONTROLLER.fifor().as_ptr() as u32);
     stream.m0ar().write_value(memory);
     stream.fcr().write(|fifo| {
         fifo.set_dmdis(Dmdis::DISABLED);
@@ -191,9 +207,9 @@ fn take_stream_error() -> bool {
 
 /// Lets data come or go: `bytes` in blocks of two to the power of `block`.
 pub fn begin_data(write: bool, bytes: u32, block: u8) {
-    SDMMC1.dtimer().write(|timer| timer.set_datatime(DATA_PATIENCE));
-    SDMMC1.dlenr().write(|length| length.set_datalength(bytes));
-    SDMMC1.dctrl().write(|control| {
+    CONTROLLER.dtimer().write(|timer| timer.set_datatime(DATA_PATIENCE));
+    CONTROLLER.dlenr().write(|length| length.set_datalength(bytes));
+    CONTROLLER.dctrl().write(|control| {
         control.set_dtdir(!write);
         control.set_dblocksize(block);
         control.set_dmaen(true);
@@ -203,7 +219,7 @@ pub fn begin_data(write: bool, bytes: u32, block: u8) {
 
 /// Why a transfer failed, if it did; whether it is over.
 pub fn data_ended(flags: Star) -> Result<bool, CardError> {
-    if flags.dcrcfail() {
+    if flags.dcrcfail() || flags.0 & NO_START != 0 {
         return Err(CardError::Checksum);
     }
     if flags.dtimeout() {
@@ -218,13 +234,13 @@ pub fn data_ended(flags: Star) -> Result<bool, CardError> {
 /// Waits until the stream has moved the last bytes.
 pub fn end_stream() -> Result<(), CardError> {
     let ended = (0..PATIENCE).any(|_| !DMA2.st(STREAM).cr().read().en());
-    SDMMC1.dctrl().write_value(Dctrl(0));
+    CONTROLLER.dctrl().write_value(Dctrl(0));
     if ended && !take_stream_error() { Ok(()) } else { Err(CardError::Memory) }
 }
 
 /// Gives a transfer up.
 pub fn stop() {
-    SDMMC1.dctrl().write_value(Dctrl(0));
+    CONTROLLER.dctrl().write_value(Dctrl(0));
     DMA2.st(STREAM).cr().modify(|control| control.set_en(false));
     let _ = (0..PATIENCE).any(|_| !DMA2.st(STREAM).cr().read().en());
     take_stream_error();
@@ -234,7 +250,7 @@ pub fn stop() {
 /// Waits for a transfer that was begun; for those before interrupts are used.
 pub fn finish_data() -> Result<(), CardError> {
     for _ in 0..DATA_PATIENCE {
-        if data_ended(SDMMC1.star().read())? {
+        if data_ended(CONTROLLER.star().read())? {
             return end_stream();
         }
     }

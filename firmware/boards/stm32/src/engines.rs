@@ -4,18 +4,17 @@
 use core::cell::RefCell;
 
 use cortex_m::asm;
-use cortex_m::peripheral::SCB;
 use critical_section::Mutex;
 use embassy_stm32::interrupt;
 use tilewright_board_support::marks;
-use tilewright_plan::image::{CRC, LaneRecord};
+use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{After, LaneKind, PlanImage, Space, Span};
 use tilewright_runtime::console::MarkKind;
 use tilewright_runtime::{LaneDriver, LaneError, Memory, Pieces, Schedule, Transfer};
 
-use crate::board;
-use crate::cache::{self, Maintenance};
+use crate::cache::{Cache, Maintenance};
 use crate::card_lane::CardLane;
+use crate::crc::{self, checksum};
 use crate::dma::{self, Ended};
 
 /// How often a transfer is tried.
@@ -29,7 +28,7 @@ struct Running {
 }
 
 struct State {
-    scb: SCB,
+    cache: Cache,
     schedule: Schedule<'static>,
     /// Addresses of the spaces, by their numbers.
     bases: [Option<u32>; 6],
@@ -69,8 +68,19 @@ fn DMA2_STREAM0() {
     });
 }
 
+#[cfg(feature = "stm32f4")]
+#[interrupt]
+fn SDIO() {
+    card_interrupt();
+}
+
+#[cfg(feature = "stm32f7")]
 #[interrupt]
 fn SDMMC1() {
+    card_interrupt();
+}
+
+fn card_interrupt() {
     let _ = with_state(|state| {
         if let Err(error) = state.card_interrupted() {
             state.failed = Some(error);
@@ -101,12 +111,12 @@ impl State {
         let Some(copy) = self.schedule.next(lane)? else { return Ok(()) };
         let base = memory_of(&self.bases, &copy).ok_or(LaneError::Failed { step: copy.step })?;
         marks::copy(MarkKind::CopyBegin, lane, copy.step);
-        card.begin(&mut self.scb, copy, base)
+        card.begin(&mut self.cache, copy, base)
     }
 
     fn card_interrupted(&mut self) -> Result<(), LaneError> {
         let Some(card) = &mut self.card else { return Ok(()) };
-        let Some(copy) = card.interrupted(&mut self.scb, &self.bases)? else { return Ok(()) };
+        let Some(copy) = card.interrupted(&mut self.cache, &self.bases)? else { return Ok(()) };
         let Some(lane) = card.lane else { return Ok(()) };
         marks::copy(MarkKind::CopyEnd, lane, copy.step);
         self.schedule.completed(lane);
@@ -117,10 +127,10 @@ impl State {
         let failed = LaneError::Failed { step: transfer.step };
         let [from, to] = self.bases(&transfer).ok_or(failed)?;
         if transfer.source.space().is_some_and(Space::is_writable) {
-            cache::maintain(&mut self.scb, from, &transfer.source, Maintenance::Clean);
+            self.cache.maintain(from, &transfer.source, Maintenance::Clean);
         }
         let before = Maintenance::CleanAndInvalidate;
-        cache::maintain(&mut self.scb, to, &transfer.destination, before);
+        self.cache.maintain(to, &transfer.destination, before);
         let pieces = Pieces::new((from, &transfer.source), (to, &transfer.destination));
         self.running = Some(Running { transfer, pieces, attempt });
         self.next_piece()
@@ -160,7 +170,7 @@ impl State {
         let transfer = running.transfer;
         let failed = LaneError::Failed { step: transfer.step };
         let [_, to] = self.bases(&transfer).ok_or(failed)?;
-        cache::maintain(&mut self.scb, to, &transfer.destination, Maintenance::Invalidate);
+        self.cache.maintain(to, &transfer.destination, Maintenance::Invalidate);
         if transfer.sum.is_some_and(|sum| sum != checksum(to, &transfer.destination)) {
             return self.again();
         }
@@ -178,33 +188,36 @@ pub fn memory_of(bases: &[Option<u32>; 6], copy: &Transfer) -> Option<u32> {
     *bases.get(memory as usize)?
 }
 
-/// CRC-32 of a span's bytes, of a space that begins at `base`.
-pub fn checksum(base: u32, span: &Span) -> u32 {
-    let mut digest = CRC.digest();
-    for row in 0..span.rows {
-        let first = (base + span.offset + row * span.pitch) as *const u8;
-        // SAFETY: the image's reader proved that the span lies inside its space; DMA has written it
-        // and nobody else writes it before this step is complete.
-        #[expect(unsafe_code, reason = "engines write to memory that the core holds no slice of")]
-        digest.update(unsafe { core::slice::from_raw_parts(first, span.row_bytes as usize) });
-    }
-    digest.finalize()
+/// Where a board's memories lie.
+#[derive(Clone, Copy)]
+pub struct Spaces {
+    /// The tensor arena, within DMA's reach.
+    pub arena: u32,
+    /// RAM outside of the microcontroller, if the firmware serves any.
+    pub external_ram: Option<u32>,
+    /// Flash outside of the microcontroller, if the firmware serves any.
+    pub external_flash: Option<u32>,
+    /// The core's clock.
+    pub clock_hertz: u32,
 }
 
 /// The board's engines.
-pub struct Engines(());
+pub struct Engines {
+    spaces: Spaces,
+}
 
 impl Engines {
-    /// For programs of an image, with the core's cache maintenance.
-    pub fn new(image: PlanImage<'static>, scb: SCB) -> Self {
+    /// For programs of an image.
+    pub fn new(image: PlanImage<'static>, cache: Cache, spaces: Spaces) -> Self {
+        crc::power_up();
         let mut bases = [None; 6];
-        bases[Space::Arena as usize] = Some(board::ARENA_ADDRESS as u32);
+        bases[Space::Arena as usize] = Some(spaces.arena);
         bases[Space::Weights as usize] = Some(image.weights().as_ptr().addr() as u32);
         bases[Space::Constants as usize] = Some(image.constants().as_ptr().addr() as u32);
-        bases[Space::ExternalRam as usize] = Some(board::EXTERNAL_RAM_ADDRESS as u32);
-        bases[Space::ExternalFlash as usize] = Some(board::EXTERNAL_FLASH_ADDRESS as u32);
+        bases[Space::ExternalRam as usize] = spaces.external_ram;
+        bases[Space::ExternalFlash as usize] = spaces.external_flash;
         let state = State {
-            scb,
+            cache,
             schedule: Schedule::new(image),
             bases,
             lane: None,
@@ -213,7 +226,7 @@ impl Engines {
             failed: None,
         };
         critical_section::with(|section| *STATE.borrow_ref_mut(section) = Some(state));
-        Self(())
+        Self { spaces }
     }
 }
 
@@ -222,7 +235,7 @@ impl LaneDriver for Engines {
         if image.space_bytes(Space::Card) == 0 {
             return Ok(());
         }
-        let card = CardLane::open(image).map_err(LaneError::NoCard)?;
+        let card = CardLane::open(image, &self.spaces).map_err(LaneError::NoCard)?;
         with_state(|state| {
             state.card = Some(card);
             Ok(())
