@@ -304,7 +304,7 @@ mod tests {
         // While the core waits it loses nothing.
         let holds = |lane: usize, _| Cycles([0, 5][lane]);
         let slices = simulate_holding(&program, 1, |lane, _| cost([4, 10][lane]), holds);
-        let last = slices.iter().filter(|slice| slice.lane == 0).last();
+        let last = slices.iter().rfind(|slice| slice.lane == 0);
         assert_eq!(last.map(|slice| (slice.start.0, slice.end.0)), Some((30, 34)));
     }
 }

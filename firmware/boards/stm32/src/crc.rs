@@ -1,6 +1,8 @@
 //! The CRC unit (RM0385, 13; RM0386, 4): four cycles a word, with what both series have. It takes the
 //! highest bit of a word first, checksums the lowest: words are turned around.
 
+use core::arch::asm;
+
 use embassy_stm32::pac::{CRC as UNIT, RCC};
 use tilewright_plan::Span;
 use tilewright_plan::image::CRC;
@@ -20,27 +22,59 @@ pub fn checksum(base: u32, span: &Span) -> u32 {
         let first = (base + span.offset + row * span.pitch) as *const u8;
         core::slice::from_raw_parts(first, span.row_bytes as usize)
     });
-    // Engines move words; the slices' types do not say so.
-    if !(base | span.offset | span.pitch | span.row_bytes).is_multiple_of(4) {
+    // Engines move words; the record does not say so.
+    if !span.row_bytes.is_multiple_of(4) {
         let mut digest = CRC.digest();
         rows.for_each(|row| digest.update(row));
         return digest.finalize();
     }
     UNIT.cr().write(|control| control.set_reset(true));
-    for row in rows {
-        let (fours, rest) = row.as_chunks::<16>();
-        for four in fours {
-            let (words, _) = four.as_chunks::<4>();
-            for word in words {
-                take(word);
-            }
-        }
-        let (words, _) = rest.as_chunks::<4>();
-        for word in words {
-            take(word);
-        }
-    }
+    rows.for_each(take_all);
     !sum().reverse_bits()
+}
+
+/// Takes bytes, of which only whole words count.
+fn take_all(bytes: &[u8]) {
+    let (fours, rest) = bytes.as_chunks::<16>();
+    if bytes.as_ptr().addr().is_multiple_of(4) {
+        take_fours(fours);
+    } else {
+        fours.as_flattened().as_chunks().0.iter().for_each(take);
+    }
+    rest.as_chunks().0.iter().for_each(take);
+}
+
+/// Takes four words a turn: as fast as the unit does, but for the loop.
+#[expect(unsafe_code, reason = "a loop of loads and stores of several words")]
+fn take_fours(fours: &[[u8; 16]]) {
+    if fours.is_empty() {
+        return;
+    }
+    // SAFETY: reads the slice, which begins at a word, and writes the unit's data register alone.
+    unsafe {
+        asm!(
+            "2:",
+            "ldmia {from}!, {{r2, r3, r4, r5}}",
+            "rbit r2, r2",
+            "rbit r3, r3",
+            "str r2, [{unit}]",
+            "rbit r4, r4",
+            "str r3, [{unit}]",
+            "rbit r5, r5",
+            "str r4, [{unit}]",
+            "subs {left}, {left}, #1",
+            "str r5, [{unit}]",
+            "bne 2b",
+            from = inout(reg) fours.as_ptr() => _,
+            left = inout(reg) fours.len() => _,
+            unit = in(reg) UNIT.as_ptr(),
+            out("r2") _,
+            out("r3") _,
+            out("r4") _,
+            out("r5") _,
+            options(nostack),
+        );
+    }
 }
 
 #[cfg(feature = "stm32f4")]

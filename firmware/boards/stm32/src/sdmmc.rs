@@ -23,10 +23,11 @@ const CHANNEL: u8 = 4;
 /// Alternate function of all its pins (DS10916, table 12; DS11189, table 12).
 const FUNCTION: u8 = 12;
 /// A line on which data did not begin with the others (STBITERR, which the STM32F7 no longer has).
-const NO_START: u32 = if cfg!(feature = "stm32f4") { 1 << 9 } else { 0 };
+const NO_START: u32 = 1 << 9;
+const FAMILY_FLAGS: u32 = if cfg!(feature = "stm32f4") { NO_START } else { 0 };
 /// Flags that ICR clears, and those that end a command or a transfer.
-const FLAGS: u32 = 0x0040_05ff | NO_START;
-const ENDS: u32 = 0x0000_017f | NO_START;
+const FLAGS: u32 = 0x0040_05ff | FAMILY_FLAGS;
+const ENDS: u32 = 0x0000_017f | FAMILY_FLAGS;
 /// Reads of a register that end every wait: some milliseconds.
 const PATIENCE: u32 = 100_000;
 /// Clocks that data may take to come, and a card to be busy: half a second at 48 MHz.
@@ -219,7 +220,8 @@ pub fn begin_data(write: bool, bytes: u32, block: u8) {
 
 /// Why a transfer failed, if it did; whether it is over.
 pub fn data_ended(flags: Star) -> Result<bool, CardError> {
-    if flags.dcrcfail() || flags.0 & NO_START != 0 {
+    let began = cfg!(not(feature = "stm32f4")) || flags.0 & NO_START == 0;
+    if flags.dcrcfail() || !began {
         return Err(CardError::Checksum);
     }
     if flags.dtimeout() {
