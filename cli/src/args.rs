@@ -3,10 +3,10 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use tilewright_model::quantise::RangeRule;
 use tilewright_plan::{Bytes, Micros};
-use tilewright_planner::Strategy;
+use tilewright_planner::{Objective, Strategy};
 use tilewright_server::Mode;
 use tilewright_server::pipeline::{CardWish, Integrity};
 
@@ -95,6 +95,9 @@ pub struct OnBoard {
     /// Largest tensor arena, such as 65536 or 64KiB; else what the board has
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub sram: Option<Bytes>,
+    /// What strategy auto makes least: of the plans that fit the latency, or the tensor arena
+    #[arg(long, value_enum, default_value_t = Least::Latency)]
+    pub objective: Least,
     /// Size of the buffers that hold tiles, of strategies with buffers of one size (swap); else a
     /// quarter of the arena
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
@@ -328,6 +331,24 @@ pub enum Elements {
     Int8,
     /// 32-bit floats: memory alone
     Float32,
+}
+
+/// What strategy `auto` makes least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Least {
+    /// The predicted latency; of equally fast plans the arena
+    Latency,
+    /// The tensor arena; of equal ones the latency
+    Memory,
+}
+
+impl From<Least> for Objective {
+    fn from(least: Least) -> Self {
+        match least {
+            Least::Latency => Self::Latency,
+            Least::Memory => Self::Memory,
+        }
+    }
 }
 
 /// One strategy, or all.

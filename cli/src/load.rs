@@ -229,7 +229,8 @@ pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
         })?),
         None => None,
     };
-    Ok(Options { sram: on.sram, buffer: on.buffer, frames: on.frames, card })
+    let objective = on.objective.into();
+    Ok(Options { sram: on.sram, buffer: on.buffer, frames: on.frames, card, objective })
 }
 
 /// A cancel that Ctrl-C asks for; the second Ctrl-C ends the program at once.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tilewright_board::Board;
 use tilewright_planner::Planned;
-use tilewright_report::{Fault, Kind, PlanReport};
+use tilewright_report::{Fault, Kind, PlanReport, short_name};
 use tilewright_server::pipeline::{Prepared, cannot_run, does_not_fit};
 use tilewright_server::{Done, Mode, OutputValues, Problem, RunResult};
 
@@ -82,7 +82,7 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
     }
     upkeep.tell(&mut facts);
     if let Some(peak) = planned.memory.rows.get(planned.memory.peak_row) {
-        let live = format!("{} at '{}'", bytes(peak.live_bytes.0), peak.name);
+        let live = format!("{} at '{}'", bytes(peak.live_bytes.0), short_name(&peak.name));
         facts.add("most live", live, Some(Kind::Counted));
     }
     text.push_str(&facts.print());
@@ -102,7 +102,7 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
     });
     for (layer, live) in report.layers.iter().zip(live) {
         table.row([
-            layer.name.clone(),
+            short_name(&layer.name).to_owned(),
             match layer.no_kernel {
                 Some(_) => format!("{}: no kernel", layer.op),
                 None => layer.op.clone(),
@@ -129,7 +129,11 @@ pub fn why_not(report: &PlanReport) -> String {
     );
     let mut table = Table::new(&[("what", Side::Left), ("bytes", Side::Right), ("", Side::Left)]);
     for part in &reason.parts {
-        table.row([part.role.words().to_owned(), number(part.bytes.0), part.name.clone()]);
+        table.row([
+            part.role.words().to_owned(),
+            number(part.bytes.0),
+            short_name(&part.name).to_owned(),
+        ]);
     }
     table.row(["needed".to_owned(), number(reason.needed_bytes.0), String::new()]);
     table.row(["there".to_owned(), number(reason.available_bytes.0), String::new()]);
@@ -217,7 +221,7 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upke
             format!("{:.2}", layer.instructions as f64 / layer.macs as f64)
         };
         table.row([
-            layer.name.clone(),
+            short_name(&layer.name).to_owned(),
             layer.op.clone(),
             number(layer.macs),
             number(layer.instructions),

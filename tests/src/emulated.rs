@@ -10,7 +10,7 @@ use tilewright_check::reference;
 use tilewright_image::{FirmwareImage, StoreImage, input_frame, plan_image, stores};
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Plan, Space};
-use tilewright_planner::{Options, Strategy};
+use tilewright_planner::{Objective, Options, Strategy};
 use tilewright_protocol::{CardJob, Job, Limits, Mode, Watch};
 use tilewright_runner::{RunOutcome, Runner, WorkerLimits};
 
@@ -111,7 +111,8 @@ pub fn run_frames(
     Ok(Emulated { plan, outcome, mismatch })
 }
 
-/// A proved plan of `model`, and the job that runs it on `inputs` with nothing watched.
+/// A proved plan of `model` with as little memory as the strategy can, and the job that runs it on `inputs`
+/// with nothing watched.
 ///
 /// # Errors
 /// What went wrong on the way.
@@ -122,7 +123,7 @@ pub fn job(
     inputs: &[Data],
 ) -> Result<(Plan, Job), String> {
     let text = |e: &dyn std::fmt::Display| e.to_string();
-    let options = Options::default();
+    let options = Options { objective: Objective::Memory, ..Options::default() };
     let planned =
         tilewright_planner::plan(model, board, strategy, &options).map_err(|e| text(&e))?;
     let plan = planned.plan;

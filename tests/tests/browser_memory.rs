@@ -130,6 +130,25 @@ async fn the_walk_is_played_and_stepped_with_keys_and_other_panels_follow() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn auto_is_as_fast_or_as_small_as_can_be() {
+    let settings = "strategy=auto&sram=65536";
+    let browser = lenet(WIDE, false, settings, "pick-objective").await;
+    let peak = "const gauge = document.querySelector('[data-testid=panel-overview]').innerText;
+                return gauge.replaceAll('\u{202f}', '')";
+    let peak_is = |bytes: u32| format!("{{ {peak}.includes('{bytes} B') }}");
+    until(&browser, &peak_is(5_880)).await;
+    let choose = "const choice = document.querySelector('[data-testid=pick-objective]');
+                  choice.value = 'memory';
+                  choice.dispatchEvent(new Event('change', { bubbles: true }))";
+    browser.script(choose, Vec::new()).await;
+    until(&browser, &peak_is(2_200)).await;
+    assert_eq!(fits(&browser).await, "true");
+    let address = browser.client.current_url().await.unwrap();
+    assert!(address.as_str().contains("objective=memory"), "{address}");
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn no_width_and_no_theme_breaks_the_views_of_memory() {
     let pictures = dist().join("pictures");
     fs::create_dir_all(&pictures).unwrap();

@@ -4,14 +4,14 @@
 use tilewright_board::Board;
 use tilewright_model::{Activation, Model, Node, Op, Padding, Window};
 use tilewright_plan::{Kernel, Work};
-use tilewright_planner::{Options, PlanError, Planned, Strategy};
+use tilewright_planner::{Objective, Options, PlanError, Planned, Strategy};
 
 fn board() -> Board {
     tilewright_board::find("stm32f746g-disco").unwrap()
 }
 
 fn plan(model: &Model, strategy: Strategy) -> Planned {
-    let options = Options::default();
+    let options = Options { objective: Objective::Memory, ..Options::default() };
     let planned = tilewright_planner::plan(model, &board(), strategy, &options).unwrap();
     tilewright_check::check(&planned.plan, model, &board()).unwrap();
     planned

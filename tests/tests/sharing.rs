@@ -6,7 +6,7 @@ use tilewright_board::Board;
 use tilewright_check::{CheckError, check};
 use tilewright_model::{Data, Model, Op, int8};
 use tilewright_plan::{Instruction, Plan, Role, RowOrder, Space};
-use tilewright_planner::{Options, Strategy};
+use tilewright_planner::{Objective, Options, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::random_model::{random_inputs, random_layer, random_model, random_splits};
 use tilewright_tests::{emulated, host};
@@ -20,8 +20,13 @@ fn board() -> Board {
     tilewright_board::find("stm32f746g-disco").unwrap()
 }
 
+/// All that can be shared is.
+fn options() -> Options {
+    Options { objective: Objective::Memory, ..Options::default() }
+}
+
 fn planned(model: &Model, strategy: Strategy) -> Plan {
-    tilewright_planner::plan(model, &board(), strategy, &Options::default()).unwrap().plan
+    tilewright_planner::plan(model, &board(), strategy, &options()).unwrap().plan
 }
 
 fn expected(model: &Model, inputs: &[Data]) -> Vec<Vec<i8>> {
@@ -100,7 +105,7 @@ fn auto_is_never_worse_and_often_better() {
     for seed in 0..150 {
         let model = random_model(seed);
         let report = |strategy| {
-            let options = Options::default();
+            let options = options();
             tilewright_planner::plan(&model, &board(), strategy, &options).unwrap().report
         };
         let auto = report(Strategy::Auto);
@@ -143,7 +148,7 @@ fn slices_are_read_where_their_operand_lies() {
         let expected = expected(&model, &inputs);
         let [resident, reordered, auto] = [Strategy::Resident, Strategy::Reordered, Strategy::Auto]
             .map(|strategy| {
-                let options = Options::default();
+                let options = options();
                 tilewright_planner::plan(&model, &board(), strategy, &options).unwrap()
             });
         for planned in [&reordered, &auto] {
@@ -180,7 +185,7 @@ fn slices_in_place_and_concats_in_rows_are_bit_equal_on_the_boards() {
             let model = random_splits(seed);
             for strategy in [Strategy::Reordered, Strategy::Auto] {
                 let what = format!("model {seed}, {strategy}, {}", board.id);
-                let options = Options::default();
+                let options = options();
                 let plan =
                     tilewright_planner::plan(&model, &board, strategy, &options).unwrap().plan;
                 let is_sliced = !slices_in_place(&plan, &model).is_empty();

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use tilewright_model::{Model, Op, OperatorKind};
+use tilewright_report::short_name;
 use tilewright_server::{Blame, Cancel, Problem};
 
 use super::json;
@@ -176,7 +177,7 @@ fn table(inspected: &Inspected) -> String {
     ]);
     for operator in &inspected.operators {
         table.row([
-            operator.name.clone(),
+            short_name(&operator.name).to_owned(),
             operator.op.clone(),
             shapes(&operator.inputs),
             shape(&operator.output),
@@ -212,7 +213,7 @@ fn table(inspected: &Inspected) -> String {
     let unknown: Vec<_> = inspected
         .without_kernel
         .iter()
-        .map(|node| format!("{} ({})", node.name, node.op))
+        .map(|node| format!("{} ({})", short_name(&node.name), node.op))
         .collect();
     let unknown = match &*unknown {
         [] => String::new(),

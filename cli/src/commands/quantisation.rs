@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use tilewright_model::quantise::{LayerSensitivity, TensorReport};
+use tilewright_report::short_name;
 use tilewright_server::pipeline::Examined;
 use tilewright_server::{Cancel, Problem};
 
@@ -113,7 +114,7 @@ fn table(shown: &Quantisation) -> String {
     let decibels = |value: Option<f64>| value.map_or("exact".to_owned(), |v| format!("{v:.1} dB"));
     for tensor in &shown.tensors {
         table.row([
-            tensor.layer.clone(),
+            short_name(&tensor.layer).to_owned(),
             format!("{:.4}", tensor.low),
             format!("{:.4}", tensor.high),
             format!("{:.6}", tensor.scale),

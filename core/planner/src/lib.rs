@@ -22,6 +22,7 @@ pub mod tflm;
 
 use std::num::NonZeroU32;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_board::{Board, Card};
 use tilewright_model::Model;
@@ -33,6 +34,17 @@ pub use planning::{Planning, Progress, checked};
 pub use strategy::Strategy;
 pub use strategy::overlay::{Outputs, Overlaid};
 pub use strategy::ping_pong::NotAChain;
+
+/// What strategy `auto` makes least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// The predicted latency of plans that fit; of equally fast ones the tensor arena.
+    #[default]
+    Latency,
+    /// The tensor arena; of equal ones the predicted latency.
+    Memory,
+}
 
 /// Choices that the user makes beside board and strategy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,11 +58,14 @@ pub struct Options {
     pub frames: NonZeroU32,
     /// The card in the board's slot; nothing: the one that the board names.
     pub card: Option<Card>,
+    /// What `auto` makes least.
+    pub objective: Objective,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { sram: None, buffer: None, frames: NonZeroU32::MIN, card: None }
+        let objective = Objective::default();
+        Self { sram: None, buffer: None, frames: NonZeroU32::MIN, card: None, objective }
     }
 }
 

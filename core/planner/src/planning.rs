@@ -4,8 +4,9 @@
 use crate::costs::Costs;
 use crate::strategy::beyond::Beyond;
 use crate::strategy::overlay::Overlaid;
+use crate::strategy::trading::Trading;
 use crate::strategy::{self, Search};
-use crate::{Options, PlanError, Planned, Strategy, report, simulate, stream, swap};
+use crate::{Objective, Options, PlanError, Planned, Strategy, report, simulate, stream, swap};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::sums::Summed;
@@ -31,8 +32,16 @@ pub struct Planning {
     options: Options,
     overlaid: Option<Overlaid>,
     search: Box<dyn Search>,
-    /// What follows the search of `auto` where SRAM is too small.
-    beyond: Option<Beyond>,
+    /// What follows the search of `auto`.
+    then: Option<Then>,
+}
+
+/// What follows the search of `auto` for the least arena.
+enum Then {
+    /// SRAM is large enough, and time matters: faster plans.
+    Trading(Trading),
+    /// SRAM may be too small: external memories.
+    Beyond(Beyond),
 }
 
 impl Planning {
@@ -59,7 +68,7 @@ impl Planning {
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
         };
         let (board, options) = (board.clone(), options.clone());
-        Ok(Self { board, strategy, options, overlaid: None, search, beyond: None })
+        Ok(Self { board, strategy, options, overlaid: None, search, then: None })
     }
 
     /// The same with other things overlaid than the strategy's own.
@@ -69,13 +78,28 @@ impl Planning {
     }
 
     /// Works for about `units` on `model`, with which planning began; whether it is done. One is
-    /// some ten nanoseconds. One way beyond SRAM is planned at once, whatever the units.
+    /// some ten nanoseconds. One way beyond SRAM, or to a faster plan, is planned at once, whatever
+    /// the units.
     ///
     /// # Errors
     /// [`PlanError`] if no plan exists whatever the memory.
     pub fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
-        if let Some(beyond) = &mut self.beyond {
-            return beyond.advance(model, &self.board, &self.options);
+        match &mut self.then {
+            Some(Then::Trading(trading)) => {
+                if !trading.advance(model, &self.board, &self.options)? {
+                    return Ok(false);
+                }
+                if !trading.is_slowed() {
+                    return Ok(true);
+                }
+                let inside = trading.best(model, &self.board, &self.options);
+                self.then = Some(Then::Beyond(Beyond::faster_than(inside)));
+                return Ok(false);
+            }
+            Some(Then::Beyond(beyond)) => {
+                return beyond.advance(model, &self.board, &self.options);
+            }
+            None => {}
         }
         if !self.search.advance(model, units)? {
             return Ok(false);
@@ -84,13 +108,26 @@ impl Planning {
             return Ok(true);
         }
         let inside = self.inside(model)?;
-        Ok(self.beyond.insert(Beyond::new(inside)).is_done(&self.board))
+        let is_enough = inside.report.fits && inside.report.runnable;
+        if is_enough && self.options.objective == Objective::Latency {
+            let (_, bound) = self.search.found(model)?;
+            let trading = Trading::new(inside, bound, self.search.as_ref());
+            self.then = Some(Then::Trading(trading));
+            return Ok(false);
+        }
+        let beyond = Beyond::new(inside);
+        let is_done = beyond.is_done(&self.board);
+        self.then = Some(Then::Beyond(beyond));
+        Ok(is_done)
     }
 
     /// How far it is.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        let ways = self.beyond.as_ref().map(|beyond| beyond.ways(&self.board));
+        let ways = match &self.then {
+            Some(Then::Beyond(beyond)) => Some(beyond.ways(&self.board)),
+            Some(Then::Trading(_)) | None => None,
+        };
         Progress { ways, ..self.search.progress() }
     }
 
@@ -100,8 +137,9 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if there is none.
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
-        let mut planned = match self.beyond.take() {
-            Some(beyond) => beyond.best(),
+        let mut planned = match self.then.take() {
+            Some(Then::Beyond(beyond)) => beyond.best(),
+            Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.options),
             None => self.inside(model)?,
         };
         add_energy(&mut planned, &self.board, &self.options);

@@ -11,13 +11,14 @@ pub mod resident;
 pub mod sharing;
 pub mod swap;
 pub mod swap_rows;
+pub mod trading;
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::lower;
 use crate::planning::Progress;
-use crate::share::Arranged;
+use crate::share::{Arranged, Sharing};
 use crate::{Options, PlanError};
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
@@ -46,8 +47,8 @@ pub enum Strategy {
     OverlayStaged,
     /// Weights and activations on a card, in buffers of one size, by tiles of rows.
     SwapRows,
-    /// The best of all: in SRAM, with layers in rows whose output overlaps their input; else from
-    /// external memory; else streamed from a card.
+    /// The best of all for the [`Objective`](crate::Objective): in SRAM, with layers in rows whose output
+    /// overlaps their input; else from external memory; else streamed from a card.
     Auto,
     /// Weights and activations on a card, in buffers of one size (SwapNN): simulated, without a
     /// program.
@@ -144,6 +145,11 @@ pub trait Search {
 
     /// Memory with each part of the strategy in turn, if it has several.
     fn stages(&self) -> Vec<Stage> {
+        Vec::new()
+    }
+
+    /// What was found on the way, besides the best, each with what it shares.
+    fn ways(&self) -> Vec<(Candidate, Sharing)> {
         Vec::new()
     }
 

@@ -8,6 +8,7 @@ mod figure;
 #[cfg(test)]
 mod fixture;
 mod memory_map;
+mod name;
 mod occupancy;
 pub mod picture;
 mod plan_report;
@@ -25,6 +26,7 @@ pub use compare::{Compared, Value, compare};
 pub use energy::{Energy, NoPower, State, StateEnergy};
 pub use figure::Kind;
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
+pub use name::short_name;
 pub use occupancy::{Held, Occupancy, Occupied};
 pub use plan_report::{DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage};
 pub use profile::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED};

@@ -16,6 +16,8 @@ pub struct PlanSettings {
     pub buffer_bytes: Option<u64>,
     /// Frames that are computed one after the other; one if nothing is given.
     pub frames: Option<u32>,
+    /// Whether strategy `auto` makes the arena least, not the latency.
+    pub is_memory_least: bool,
     /// Another clock than the board's: what if.
     pub clock_hz: Option<u64>,
     /// Bytes a second that the card reads at, if other than its class; writing changes in
@@ -29,7 +31,8 @@ impl PlanSettings {
     #[must_use]
     pub fn on_board(&self, board: &str) -> Self {
         let (board, strategy) = (board.to_owned(), self.strategy.clone());
-        Self { board, strategy, frames: self.frames, ..Self::default() }
+        let Self { frames, is_memory_least, .. } = *self;
+        Self { board, strategy, frames, is_memory_least, ..Self::default() }
     }
 
     /// How many frames.

@@ -14,9 +14,12 @@ use crate::message::PlanSettings;
 use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
+use crate::view_model::fragment::MEMORY;
 
 /// The choice that leads to the zoo.
 const NETWORKS: &str = "zoo";
+/// The objective that is none of memory.
+const LATENCY: &str = "latency";
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -74,6 +77,7 @@ pub fn Header(props: &Props) -> Html {
                     { model_picker(props) }
                     { board_picker(props) }
                     { strategy_picker(props) }
+                    if props.settings.strategy == "auto" { { objective_picker(props) } }
                     { budget(props) }
                 </div>
             </div>
@@ -176,6 +180,23 @@ fn strategy_picker(props: &Props) -> Html {
             <label for="pick-strategy">{ "Strategy" }</label>
             <Choice id="strategy" value={props.settings.strategy.clone()} {options} {obstacles}
                 {on_choose} />
+        </div>
+    }
+}
+
+/// What `auto` makes least.
+fn objective_picker(props: &Props) -> Html {
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let on_choose = Callback::from(move |id: String| {
+        let is_memory_least = id == MEMORY;
+        on.emit(Event::Settings(PlanSettings { is_memory_least, ..settings.clone() }, false));
+    });
+    let options: Vec<_> = [LATENCY, MEMORY].map(|id| (id.into(), id.into())).into();
+    let value = if props.settings.is_memory_least { MEMORY } else { LATENCY };
+    html! {
+        <div class="picker">
+            <label for="pick-objective">{ "Objective" }</label>
+            <Choice id="objective" {value} {options} {on_choose} />
         </div>
     }
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tilewright_report::{Kind, LayerCount};
+use tilewright_report::{Kind, LayerCount, short_name};
 use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
@@ -160,7 +160,7 @@ fn table_row(row: &Row, props: &Props) -> Html {
                     <svg width="8" height="8" aria-hidden="true">
                         <rect width="8" height="8" rx="1" class={format!("fill-{}", row.family.id())} />
                     </svg>
-                    <span>{ figures::short_name(&row.name) }</span>
+                    <span>{ short_name(&row.name) }</span>
                 </button>
             </th>
             <td>{ &row.op }</td>

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tilewright_report::PartRole;
+use tilewright_report::{PartRole, short_name};
 use yew::prelude::*;
 
 use crate::message::PlanFacts;
@@ -38,7 +38,7 @@ pub fn LiveTable(props: &Props) -> Html {
     let title = format!(
         "{} at {}{}",
         figures::bytes(row.live_bytes.0),
-        figures::short_name(&row.name),
+        short_name(&row.name),
         if layer == props.peak { ", the peak" } else { "" }
     );
     html! {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use tilewright_board::Board;
-use tilewright_report::TensorUse;
+use tilewright_report::{TensorUse, short_name};
 use yew::prelude::*;
 
 use super::chart::{Chart, fitted, px, use_width};
@@ -226,8 +226,7 @@ fn arena_block(
     let class =
         classes!("block", role.map_or("fill-tensor", fill_of), is_lit.then_some("block-lit"));
     let width = (end - x - 1.0).max(1.0);
-    let label =
-        (height >= 14.0).then(|| fitted(figures::short_name(&block.name), width - 8.0)).flatten();
+    let label = (height >= 14.0).then(|| fitted(short_name(&block.name), width - 8.0)).flatten();
     html! {
         <g key={tensor}
             onmouseenter={props.on.reform(move |_| Event::Hover(Selection::tensor(tensor)))}
@@ -283,7 +282,7 @@ fn readout(props: &Props, view: &MemoryView, address: Option<u32>) -> String {
             parts.map(|(role, bytes)| format!("{} {}", role.words(), figures::bytes(*bytes)));
         return format!(
             "{} ({}): {} live = {}",
-            figures::short_name(&stack.name),
+            short_name(&stack.name),
             stack.op,
             figures::bytes(stack.total),
             parts.collect::<Vec<_>>().join(" + ")

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use tilewright_report::short_name;
 use web_sys::FileList;
 use yew::prelude::*;
 
@@ -349,7 +350,7 @@ fn table(facts: &QuantisationFacts, props: &Props) -> Html {
                                 <td class="number muted">{ row.index }</td>
                                 <th scope="row">
                                     <button type="button" class="row-name" title={tensor.layer.clone()}>
-                                        <span>{ figures::short_name(&tensor.layer) }</span>
+                                        <span>{ short_name(&tensor.layer) }</span>
                                     </button>
                                 </th>
                                 <td class="number">{ real(tensor.range[0]) }</td>

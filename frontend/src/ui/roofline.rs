@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use tilewright_report::{Kind, LayerCount};
+use tilewright_report::{Kind, LayerCount, short_name};
 use yew::prelude::*;
 
 use super::chart::{Chart, fitted, px, use_width};
@@ -290,7 +290,7 @@ fn label(point: &Point, tier: usize, plane: &Plane) -> Html {
     let room = if is_right { x - LEFT } else { plane.right - x } - 2.0 * LIT;
     let (x, anchor) = if is_right { (x - LIT - 4.0, "end") } else { (x + LIT + 4.0, "start") };
     html! {
-        if let Some(text) = fitted(figures::short_name(&point.name), room) {
+        if let Some(text) = fitted(short_name(&point.name), room) {
             <text class="block-label" x={px(x)} y={px(y + 4.0)} text-anchor={anchor}>{ text }</text>
         }
     }
@@ -342,7 +342,7 @@ fn table_row(props: &Props, point: &Point) -> Html {
         <tr key={layer} class={classes!(is_lit.then_some("lit"))}
             onmouseenter={props.on.reform(move |_| Event::Hover(Selection::layer(layer)))}
             onclick={props.on.reform(move |_| Event::Select(Selection::layer(layer)))}>
-            <th scope="row" title={point.name.clone()}>{ figures::short_name(&point.name) }</th>
+            <th scope="row" title={point.name.clone()}>{ short_name(&point.name) }</th>
             <td class="number">{ figures::grouped(point.macs) }</td>
             { for (0..point.bytes.len()).map(|tier| html! {
                 <td key={tier} class="number">{ or_dash(point.intensity(tier)) }</td>

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use tilewright_board::Board;
-use tilewright_report::{Fault, Kind};
+use tilewright_report::{Fault, Kind, short_name};
 use yew::prelude::*;
 
 use super::facts::fact_list;
@@ -241,7 +241,7 @@ fn progress(props: &Props) -> Html {
     let name = |layer: usize| {
         let plan = props.plan.as_ref();
         plan.and_then(|plan| plan.report.layers.get(layer))
-            .map(|row| figures::short_name(&row.name).to_owned())
+            .map(|row| short_name(&row.name).to_owned())
     };
     match &props.run.phase {
         Phase::MakingStores => html! {
@@ -449,7 +449,7 @@ fn check_table(outcome: &Outcome, props: &Props) -> Html {
                             html! {
                                 <tr key={layer} class={classes!(is_lit.then_some("lit"))}
                                     onmouseenter={props.on.reform(move |_| Event::Hover(Selection::layer(layer)))}>
-                                    <th scope="row" title={row.name.clone()}>{ figures::short_name(&row.name) }</th>
+                                    <th scope="row" title={row.name.clone()}>{ short_name(&row.name) }</th>
                                     <td class="number">{ figures::grouped(row.elements) }</td>
                                     <td class={if row.differing == 0 { "number equal" } else { "number differs" }}>
                                         { figures::grouped(row.differing) }

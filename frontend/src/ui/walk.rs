@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use gloo::timers::callback::Interval;
+use tilewright_report::short_name;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
 
@@ -224,7 +225,7 @@ fn keys(go: &Callback<Move>) -> Callback<KeyboardEvent> {
 fn words(shown: &[Side], at: usize) -> String {
     let said = |side: &Side| {
         let step = step(&side.plan, at)?;
-        let (name, live) = (figures::short_name(&step.name), figures::bytes(step.live_bytes));
+        let (name, live) = (short_name(&step.name), figures::bytes(step.live_bytes));
         Some(format!("{}: {name}, {live} live", side.strategy))
     };
     let said: Vec<String> = shown.iter().filter_map(said).collect();
@@ -250,7 +251,7 @@ fn table(before: &Side, after: &Side) -> Html {
         let row = side.plan.memory.rows.get(at);
         html! {
             <>
-                <td>{ row.map_or("", |row| figures::short_name(&row.name)) }</td>
+                <td>{ row.map_or("", |row| short_name(&row.name)) }</td>
                 <td class="number">
                     { row.map_or_else(String::new, |row| figures::grouped(row.live_bytes.0)) }
                 </td>

@@ -1,7 +1,7 @@
 //! The picture of two plans at an operator: both arenas, and lines from each operator's place in
 //! one order to its place in the other.
 
-use tilewright_report::PlacedTensor;
+use tilewright_report::{PlacedTensor, short_name};
 use yew::prelude::*;
 
 use super::chart::{fitted, px};
@@ -168,9 +168,8 @@ fn block(
         classes!("block", fill, is_freed.then_some("block-freed"), is_lit.then_some("block-lit"));
     let (width, height) = ((end - x - 1.0).max(0.75), (bottom - top).max(0.75));
     let is_now = matches!(phase, Phase::Read | Phase::Written | Phase::Kept);
-    let label = (is_now && height >= 14.0)
-        .then(|| fitted(figures::short_name(&tensor.name), width - 8.0))
-        .flatten();
+    let label =
+        (is_now && height >= 14.0).then(|| fitted(short_name(&tensor.name), width - 8.0)).flatten();
     let first = tensor.first as usize;
     let over = if is_shown { Selection::tensor(number) } else { Selection::NONE };
     html! {
@@ -229,7 +228,7 @@ fn order(sides: [&Side; 2], lines: &[Line], moved: usize, at: usize, place: Plac
                     <g key={side}>
                         { for marks.map(|(index, row)| {
                             let is_now = index == at;
-                            let name = fitted(figures::short_name(&row.name), names - 8.0);
+                            let name = fitted(short_name(&row.name), names - 8.0);
                             html! {
                                 <g key={index}>
                                     if is_now {

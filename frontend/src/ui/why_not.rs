@@ -1,6 +1,6 @@
 //! Why a plan does not fit: what the bytes are, and what would help.
 
-use tilewright_report::DoesNotFit;
+use tilewright_report::{DoesNotFit, short_name};
 use yew::prelude::*;
 
 use super::live_table::fill;
@@ -22,7 +22,7 @@ pub fn why_not(reason: &DoesNotFit, remedies: &Remedies, on: &Callback<Event>) -
                     { for reason.parts.iter().zip(parts(reason)).enumerate().map(|(index, (part, row))| html! {
                         <tr key={index}>
                             <th scope="row" title={row.name.clone()}>
-                                { if row.name.is_empty() { row.role } else { figures::short_name(&row.name) } }
+                                { if row.name.is_empty() { row.role } else { short_name(&row.name) } }
                             </th>
                             <td class="muted">{ if row.name.is_empty() { "" } else { row.role } }</td>
                             <td class="number">{ figures::grouped(row.bytes) }</td>

@@ -170,20 +170,6 @@ pub fn axis_step(largest: f64, most: usize, binary: bool) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|m| m * base).find(|s| *s >= rough).unwrap_or(base * 10.0)
 }
 
-/// A name as it is shown where room is scarce. Converters chain the paths of all operators that
-/// they fused: the end of the first says most.
-#[must_use]
-pub fn short_name(name: &str) -> &str {
-    const PARTS: usize = 2;
-    let first = name.split(';').next().unwrap_or(name);
-    let cut = first.rmatch_indices('/').map(|(at, _)| at + 1).nth(PARTS - 1);
-    match cut.and_then(|at| first.get(at..)) {
-        Some(short) if !short.is_empty() => short,
-        _ if first.is_empty() => name,
-        _ => first,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -202,21 +188,6 @@ mod tests {
             [years(0.1), years(2.4), years(1_459.6)],
             ["36.5 days", "2.4 years", "1\u{202f}460 years"]
         );
-    }
-
-    #[test]
-    fn names_are_cut_to_what_says_most() {
-        for (name, short) in [
-            ("conv1", "conv1"),
-            ("model/activation_1/Relu;model/conv2d/BiasAdd", "activation_1/Relu"),
-            ("/features/0/Conv", "0/Conv"),
-            ("block1.dw", "block1.dw"),
-            ("a/b", "a/b"),
-            (";x", ";x"),
-            ("", ""),
-        ] {
-            assert_eq!(short_name(name), short, "{name}");
-        }
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub const LONGEST_PERIOD_MS: u64 = 86_400_000;
 
 /// The word for made-up samples.
 const RANDOM: &str = "random";
+/// The word for the least arena.
+pub const MEMORY: &str = "memory";
 
 impl Fragment {
     /// How the model becomes int8.
@@ -53,6 +55,7 @@ impl Fragment {
                 "sram" => fragment.settings.sram_bytes = value.parse().ok(),
                 "buffer" => fragment.settings.buffer_bytes = value.parse().ok(),
                 "frames" => fragment.settings.frames = within(&value, MOST_FRAMES.into()),
+                "objective" => fragment.settings.is_memory_least = value == MEMORY,
                 "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
                 "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
                 "period" => fragment.period_ms = within(&value, LONGEST_PERIOD_MS),
@@ -81,6 +84,7 @@ impl Fragment {
         push("sram", &text(self.settings.sram_bytes));
         push("buffer", &text(self.settings.buffer_bytes));
         push("frames", &text(self.settings.frames.map(u64::from)));
+        push("objective", if self.settings.is_memory_least { MEMORY } else { "" });
         push("clock", &text(self.settings.clock_hz));
         push("card", &text(self.settings.card_bytes_per_second));
         push("period", &text(self.period_ms));
@@ -147,6 +151,7 @@ mod tests {
                 frames: Some(10),
                 clock_hz: Some(80_000_000),
                 card_bytes_per_second: Some(5_000_000),
+                is_memory_least: true,
             },
             view: View::Memory,
             calibration: "percentile=99.9".to_owned(),

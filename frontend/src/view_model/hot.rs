@@ -1,6 +1,6 @@
 //! Where the cycles of a layer went, by cause, and the blocks of instructions that took most.
 
-use tilewright_report::{HotBlock, LayerCount};
+use tilewright_report::{HotBlock, LayerCount, short_name};
 
 use super::figures;
 use super::roofline::ratio;
@@ -60,7 +60,7 @@ pub fn hot(counts: &[LayerCount], chosen: Option<usize>) -> Option<Hot<'_>> {
         )
     };
     Some(Hot {
-        name: figures::short_name(&layer.name),
+        name: short_name(&layer.name),
         causes: causes.into_iter().map(row).collect(),
         blocks: profile.blocks.iter().map(|block| (sentence(block), block)).collect(),
     })
@@ -101,7 +101,7 @@ mod tests {
         assert!(hottest.blocks[0].0.starts_with("50"), "{}", hottest.blocks[0].0);
         assert!(hottest.blocks[0].0.ends_with(": sum at 0x08000100"));
         let chosen = hot(&counts, Some(0)).unwrap();
-        assert_eq!(chosen.name, figures::short_name(&counts[0].name));
+        assert_eq!(chosen.name, short_name(&counts[0].name));
         assert_eq!(chosen.causes[0].cycles, ratio(1_100.0 / counts[0].macs as f64));
         assert!(chosen.blocks.is_empty());
     }

@@ -1,7 +1,7 @@
 //! Memory at each operator, and the arena over time.
 
 use tilewright_plan::Space;
-use tilewright_report::{PartRole, PlacedTensor, TensorUse};
+use tilewright_report::{PartRole, PlacedTensor, TensorUse, short_name};
 
 use super::figures;
 use super::layers::kernel_title;
@@ -105,7 +105,7 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
             "{} operators. Live tensors peak at {} in {} ({}); the arena needs {}.",
             stacks.len(),
             figures::bytes(memory.peak_live_bytes.0),
-            figures::short_name(&peak.name),
+            short_name(&peak.name),
             peak.op,
             figures::bytes(arena),
         ),
@@ -160,7 +160,7 @@ pub fn describe(tensor: &PlacedTensor, plan: &PlanFacts, arena_address: Option<u
     };
     format!(
         "{}: {}, {} ({}); {place}; lives {}",
-        figures::short_name(&tensor.name),
+        short_name(&tensor.name),
         figures::shape(tensor.shape),
         figures::bytes(tensor.bytes),
         figures::binary(tensor.bytes),
@@ -198,7 +198,7 @@ pub fn live_rows(plan: &PlanFacts, layer: usize) -> Vec<LiveRow> {
             Some(LiveRow {
                 tensor: Some(number),
                 role: role(why),
-                name: figures::short_name(&tensor.name).to_owned(),
+                name: short_name(&tensor.name).to_owned(),
                 bytes: tensor.bytes,
                 is_shared: false,
                 offset: Some(tensor.offset),
@@ -236,7 +236,7 @@ const fn role(why: TensorUse) -> PartRole {
 fn life(tensor: &PlacedTensor, plan: &PlanFacts) -> String {
     let name = |layer: u32| {
         let row = plan.report.layers.get(layer as usize);
-        row.map_or("the end", |row| figures::short_name(&row.name))
+        row.map_or("the end", |row| short_name(&row.name))
     };
     let last = tensor.end.saturating_sub(1).max(tensor.first);
     if last == tensor.first {

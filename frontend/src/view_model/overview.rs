@@ -1,7 +1,7 @@
 //! Whether it fits, and how near the board's limits it is.
 
 use tilewright_board::Board;
-use tilewright_report::Kind;
+use tilewright_report::{Kind, short_name};
 
 use super::figures;
 use super::upkeep::{energy, energy_fact};
@@ -141,7 +141,7 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             value: figures::duration(latency.0),
             detail: match (report.frames, slowest) {
                 (2.., _) => format!("of {} frames", report.frames),
-                (_, Some(layer)) => format!("most in {}", figures::short_name(&layer.name)),
+                (_, Some(layer)) => format!("most in {}", short_name(&layer.name)),
                 (_, None) => String::new(),
             },
             kind: kind("latency_us"),

@@ -2,6 +2,7 @@
 
 use super::figures;
 use crate::message::{QuantisationFacts, TensorFacts};
+use tilewright_report::short_name;
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,7 +120,7 @@ pub fn summary(facts: &QuantisationFacts) -> String {
     };
     let worst = bars(facts).into_iter().find(|bar| bar.is_worst).map_or_else(String::new, |bar| {
         let decibels = figures::fixed(bar.decibels, 1);
-        let name = figures::short_name(&bar.layer).to_owned();
+        let name = short_name(&bar.layer).to_owned();
         format!(" Alone, {name} costs most: {decibels} dB at the outputs.")
     });
     format!(

@@ -2,7 +2,7 @@
 //! and the memories give.
 
 use tilewright_plan::{Cycles, Space};
-use tilewright_report::{Kind, LayerCount, Tier, Way};
+use tilewright_report::{Kind, LayerCount, Tier, Way, short_name};
 
 use super::figures;
 use super::layers::Family;
@@ -271,7 +271,7 @@ impl Roofline {
     #[must_use]
     pub fn words(&self, layer: usize, tier: usize) -> String {
         let Some(point) = self.points.get(layer) else { return String::new() };
-        let name = figures::short_name(&point.name);
+        let name = short_name(&point.name);
         if point.macs == 0 {
             return format!("{name}: no products");
         }

@@ -5,6 +5,7 @@ use super::figures;
 use super::memory;
 use crate::message::PlanFacts;
 use crate::state::Selection;
+use tilewright_report::short_name;
 
 /// A step of the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +100,7 @@ pub fn spoken(plan: &PlanFacts, selection: Selection, arena_address: Option<u32>
         "Operator {} of {}: {} ({}), {} live, {} predicted",
         layer + 1,
         plan.report.layers.len(),
-        figures::short_name(&row.name),
+        short_name(&row.name),
         super::layers::kernel_title(&row.op),
         figures::bytes(live.live_bytes.0),
         figures::duration(time),

@@ -4,7 +4,7 @@ mod held;
 mod levels;
 
 use tilewright_plan::{CyclePoint, LaneKind};
-use tilewright_report::{Kind, SliceKind, Timeline};
+use tilewright_report::{Kind, SliceKind, Timeline, short_name};
 
 use super::figures;
 use super::layers::Family;
@@ -353,7 +353,7 @@ pub fn layer_words(lanes: &Lanes, layer: usize) -> String {
 /// Name of a layer of a plan.
 pub fn layer_name(plan: &PlanFacts, layer: u16) -> &str {
     let row = plan.report.layers.get(usize::from(layer));
-    row.map_or("?", |row| figures::short_name(&row.name))
+    row.map_or("?", |row| short_name(&row.name))
 }
 
 impl Window {

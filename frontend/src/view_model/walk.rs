@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use tilewright_plan::Space;
-use tilewright_report::TensorUse;
+use tilewright_report::{TensorUse, short_name};
 
 use super::figures;
 use super::layers::kernel_title;
@@ -88,12 +88,12 @@ impl StepFacts {
     pub fn words(&self, plan: &PlanFacts) -> String {
         let named = |tensors: &[usize]| -> String {
             let names = tensors.iter().filter_map(|tensor| plan.tensors.get(*tensor));
-            let names: Vec<_> = names.map(|tensor| figures::short_name(&tensor.name)).collect();
+            let names: Vec<_> = names.map(|tensor| short_name(&tensor.name)).collect();
             if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
         };
         format!(
             "{} ({}) reads {}; writes {}; frees {}. {} live.",
-            figures::short_name(&self.name),
+            short_name(&self.name),
             self.op,
             named(&self.reads),
             named(&self.writes),

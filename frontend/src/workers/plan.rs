@@ -7,7 +7,7 @@ use tilewright_image::{plan_image, stores};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Hertz};
 use tilewright_planner::{
-    Options, PlanError, Planned, Planning, Progress, Strategy, unserved, unsuited,
+    Objective, Options, PlanError, Planned, Planning, Progress, Strategy, unserved, unsuited,
 };
 use tilewright_report::PlacedTensor;
 
@@ -190,6 +190,10 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
         buffer: settings.buffer_bytes.map(Bytes),
         frames: NonZeroU32::new(settings.frames()).unwrap_or(NonZeroU32::MIN),
         card: settings.card(&board),
+        objective: match settings.is_memory_least {
+            true => Objective::Memory,
+            false => Objective::Latency,
+        },
     };
     let planning =
         Planning::new(model, &board, strategy, &options).map_err(|error| match error {

@@ -1,4 +1,5 @@
-//! `auto`: the best of all, least arena first, then least time.
+//! `auto` in SRAM: the least arena of all. Where time is the objective, what was found on the way is
+//! traded for it ([`super::trading`]).
 //!
 //! Order and offsets are searched together with all that lets tensors share bytes: layers that
 //! write over their operand, concats and slices without copies, and layers in rows whose output overlaps their
@@ -18,8 +19,15 @@ use tilewright_plan::Bytes;
 const ALL: Sharing =
     Sharing { parts: true, slices: true, in_place: true, rows: true, copied: Vec::new() };
 
-/// The search: what `reordered` finds, then better with layers in rows.
-pub enum Combining {
+/// The search.
+pub struct Combining {
+    stage: Stage,
+    /// What earlier stages found, with what it shares.
+    passed: Vec<(Candidate, Sharing)>,
+}
+
+/// What is searched: what `reordered` finds, then better with layers in rows.
+enum Stage {
     /// The first.
     Reordering(Reordering),
     /// The second, with max pools computed with their convolutions.
@@ -34,9 +42,11 @@ impl Combining {
     /// # Errors
     /// [`PlanError`] names the tensor that cannot be planned.
     pub fn new(model: &Model) -> Result<Self, PlanError> {
-        Ok(Self::Reordering(Reordering::new(model)?))
+        Ok(Self { stage: Stage::Reordering(Reordering::new(model)?), passed: Vec::new() })
     }
+}
 
+impl Stage {
     fn apart(model: &Model, best: Candidate, fused: Option<Bytes>) -> Result<Self, PlanError> {
         let improving = Improving::new(model, lower::layers(model), ALL, best)?;
         Ok(Self::Apart(improving, fused))
@@ -45,42 +55,45 @@ impl Combining {
 
 impl Search for Combining {
     fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
-        match self {
-            Self::Reordering(reordering) => {
+        match &mut self.stage {
+            Stage::Reordering(reordering) => {
                 if reordering.advance(model, units)? {
                     // Of equal arenas the earlier stays, which shares less and so is faster.
                     let mut best = resident::plan(model)?;
                     let ordered = reordering.best(model)?;
+                    self.passed.push((best.clone(), Sharing::default()));
+                    self.passed.push((ordered.clone(), Sharing::default()));
                     if ordered.arranged.height < best.arranged.height {
                         best = ordered;
                     }
                     let given = lower::layers(model);
                     let count = given.len();
                     let fused = lower::fuse_pools(model, given);
-                    *self = match fused.len() == count {
-                        true => Self::apart(model, best, None)?,
-                        false => Self::Fused(Improving::new(model, fused, ALL, best)?),
+                    self.stage = match fused.len() == count {
+                        true => Stage::apart(model, best, None)?,
+                        false => Stage::Fused(Improving::new(model, fused, ALL, best)?),
                     };
                 }
                 Ok(false)
             }
-            Self::Fused(improving) => {
+            Stage::Fused(improving) => {
                 if improving.advance(model, units)? {
+                    self.passed.extend(improving.shared());
                     let bound = improving.progress().bound;
-                    *self = Self::apart(model, improving.best().clone(), Some(bound))?;
+                    self.stage = Stage::apart(model, improving.best().clone(), Some(bound))?;
                 }
                 Ok(false)
             }
-            Self::Apart(improving, _) => improving.advance(model, units),
+            Stage::Apart(improving, _) => improving.advance(model, units),
         }
     }
 
     fn progress(&self) -> Progress {
-        match self {
+        match &self.stage {
             // Rows, and layers apart, may need less than any plan without.
-            Self::Reordering(reordering) => Progress { bound: Bytes(0), ..reordering.progress() },
-            Self::Fused(improving) => Progress { bound: Bytes(0), ..improving.progress() },
-            Self::Apart(improving, fused) => {
+            Stage::Reordering(reordering) => Progress { bound: Bytes(0), ..reordering.progress() },
+            Stage::Fused(improving) => Progress { bound: Bytes(0), ..improving.progress() },
+            Stage::Apart(improving, fused) => {
                 let apart = improving.progress();
                 let bound = fused.map_or(apart.bound, |fused| fused.min(apart.bound));
                 Progress { bound, ..apart }
@@ -90,10 +103,18 @@ impl Search for Combining {
 
     fn found(&self, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError> {
         let bound = self.progress().bound;
-        let best = match self {
-            Self::Reordering(reordering) => reordering.best(model)?,
-            Self::Fused(improving) | Self::Apart(improving, _) => improving.best().clone(),
+        let best = match &self.stage {
+            Stage::Reordering(reordering) => reordering.best(model)?,
+            Stage::Fused(improving) | Stage::Apart(improving, _) => improving.best().clone(),
         };
         Ok((best, Some(bound)))
+    }
+
+    fn ways(&self) -> Vec<(Candidate, Sharing)> {
+        let last = match &self.stage {
+            Stage::Apart(improving, _) => improving.shared(),
+            Stage::Reordering(_) | Stage::Fused(_) => None,
+        };
+        self.passed.iter().cloned().chain(last).collect()
     }
 }

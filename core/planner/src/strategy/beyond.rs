@@ -1,5 +1,5 @@
-//! `auto` where SRAM does not hold all activations, or flash not all weights: the fastest of what the
-//! external memories allow, else a schedule for the card.
+//! `auto` where SRAM does not hold all activations, or flash not all weights, or where holding them costs
+//! time: the fastest of what the external memories allow, else a schedule for the card.
 
 use super::external::{self, Placing};
 use super::overlay::{self, Overlaid};
@@ -27,6 +27,8 @@ const OVERLAID: [(Overlaid, u64); 8] = [
 pub struct Beyond {
     /// The best in SRAM.
     inside: Planned,
+    /// Whether other memories may help.
+    is_open: bool,
     /// The fastest that fits and runs.
     best: Option<Planned>,
     /// The plan that is overlaid.
@@ -42,15 +44,21 @@ enum Way {
 }
 
 impl Beyond {
-    /// Begins with the best in SRAM.
+    /// Begins with the best in SRAM, if that does not fit.
     pub const fn new(inside: Planned) -> Self {
-        Self { inside, best: None, external: None, tried: 0 }
+        let is_open = !inside.report.fits && inside.report.runnable;
+        Self { inside, is_open, best: None, external: None, tried: 0 }
+    }
+
+    /// Begins with a plan in SRAM that fits, but whose layers take longer than they would with more.
+    pub fn faster_than(inside: Planned) -> Self {
+        Self { best: Some(inside.clone()), is_open: true, inside, external: None, tried: 0 }
     }
 
     /// The ways that a board allows, where there is need of them.
     fn all(&self, board: &Board) -> Vec<Way> {
         let mut ways = Vec::new();
-        if self.inside.report.fits || !self.inside.report.runnable {
+        if !self.is_open {
             return ways;
         }
         if external::obstacle(board).is_none() {

@@ -23,15 +23,6 @@ pub struct Candidate {
     pub arranged: Arranged,
 }
 
-impl Candidate {
-    /// Takes over another if that needs a smaller arena.
-    fn improve(&mut self, other: Self) {
-        if other.arranged.height < self.arranged.height {
-            *self = other;
-        }
-    }
-}
-
 /// The search for orders and placements with sharing that need less than what there is.
 pub struct Improving {
     variants: Vec<Sharing>,
@@ -40,6 +31,8 @@ pub struct Improving {
     solver: Solver,
     is_ordered: bool,
     best: Candidate,
+    /// What the best shares, if it was found here.
+    shared: Option<Sharing>,
     /// The layers in the order under way, and the variants of sharing that were tried with it.
     layers: Vec<Layer>,
     tried_variants: usize,
@@ -92,6 +85,7 @@ impl Improving {
             solver: Solver::new(problem, BUDGET),
             is_ordered: false,
             best,
+            shared: None,
             layers: Vec::new(),
             tried_orders: 0,
             refining: None,
@@ -135,7 +129,8 @@ impl Improving {
         let height = arranged.height;
         if height < self.best.arranged.height {
             let found = Candidate { layers: self.layers.clone(), arranged };
-            self.best.improve(sparing(model, sharing, found)?);
+            self.best = sparing(model, sharing, &found, height)?.unwrap_or(found);
+            self.shared = Some(sharing.clone());
         }
         Ok(height)
     }
@@ -199,6 +194,11 @@ impl Improving {
         &self.best
     }
 
+    /// The best with what it shares, if it was found here.
+    pub fn shared(&self) -> Option<(Candidate, Sharing)> {
+        Some((self.best.clone(), self.shared.clone()?))
+    }
+
     /// How far it is.
     pub fn progress(&self) -> Progress {
         let arena = Some(self.best.arranged.height);
@@ -257,14 +257,22 @@ fn variants(sharing: &Sharing) -> Vec<Sharing> {
     variants
 }
 
-/// The same candidate with sharing at those layers alone that need it to fit the arena: what
-/// layers share costs time.
-fn sparing(model: &Model, sharing: &Sharing, found: Candidate) -> Result<Candidate, PlanError> {
+/// The same layers with sharing at those alone where more than `room` would live: what layers share
+/// costs time. Nothing if that needs a larger arena than `room`.
+///
+/// # Errors
+/// [`PlanError`] names the tensor that cannot be planned.
+pub fn sparing(
+    model: &Model,
+    sharing: &Sharing,
+    found: &Candidate,
+    room: Bytes,
+) -> Result<Option<Candidate>, PlanError> {
     let live = live(&found.arranged.tensors, found.layers.len());
-    let height = found.arranged.height;
-    let needed = |position: usize| live[position] > height.0;
+    let needed = |position: usize| live[position] > room.0;
     let arranged = share::arrange(model, &found.layers, sharing, &needed, PLANNING_BUDGET)?;
-    Ok(if arranged.height <= height { Candidate { arranged, ..found } } else { found })
+    let fits = arranged.height <= room;
+    Ok(fits.then(|| Candidate { layers: found.layers.clone(), arranged }))
 }
 
 /// Bytes that live at each layer if none are shared.

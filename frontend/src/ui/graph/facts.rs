@@ -1,5 +1,6 @@
 //! What is said beside the drawing: what forms mean, the figures of a node, the table.
 
+use tilewright_report::short_name;
 use yew::prelude::*;
 
 use crate::message::{GraphFacts, NodeRole, PlanFacts};
@@ -57,9 +58,8 @@ pub fn node_words(graph: &GraphFacts, node: Option<usize>, plan: Option<&PlanFac
 /// The figures of a tensor.
 pub fn net_words(graph: &GraphFacts, net: usize) -> Html {
     let Some(net) = graph.nets.get(net) else { return html! {} };
-    let name = |index: u32| {
-        graph.nodes.get(index as usize).map_or("", |node| figures::short_name(&node.name))
-    };
+    let name =
+        |index: u32| graph.nodes.get(index as usize).map_or("", |node| short_name(&node.name));
     const NAMED: usize = 4;
     let mut to: Vec<&str> = net.to.iter().take(NAMED).map(|to| name(*to)).collect();
     let more = net.to.len().saturating_sub(NAMED);
@@ -86,7 +86,7 @@ pub fn table(graph: &GraphFacts, sheet: &Sheet, choose: &Callback<usize>) -> Htm
         let nets = sheet.taken.get(index).into_iter().flatten();
         let names = nets.filter_map(|net| {
             let from = graph.nets.get(*net)?.from as usize;
-            Some(figures::short_name(&graph.nodes.get(from)?.name).to_owned())
+            Some(short_name(&graph.nodes.get(from)?.name).to_owned())
         });
         names.collect::<Vec<_>>().join(", ")
     };
@@ -112,7 +112,7 @@ pub fn table(graph: &GraphFacts, sheet: &Sheet, choose: &Callback<usize>) -> Htm
                                     <th scope="row">
                                         <button type="button" class="row-name" title={node.name.clone()}
                                             onclick={Callback::from(move |_| choose.emit(index))}>
-                                            <span>{ figures::short_name(&node.name) }</span>
+                                            <span>{ short_name(&node.name) }</span>
                                         </button>
                                     </th>
                                     <td>

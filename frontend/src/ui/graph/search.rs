@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use tilewright_report::short_name;
 use yew::prelude::*;
 
 use crate::message::GraphFacts;
@@ -87,7 +88,7 @@ pub fn Search(props: &Props) -> Html {
                                     <svg width="8" height="8" aria-hidden="true">
                                         <rect width="8" height="8" rx="1" class={format!("fill-{}", node.family.id())} />
                                     </svg>
-                                    <span class="graph-result-name">{ figures::short_name(&node.name) }</span>
+                                    <span class="graph-result-name">{ short_name(&node.name) }</span>
                                     <span class="muted">{ format!("{} {}", node.op, node.output) }</span>
                                 </li>
                             })

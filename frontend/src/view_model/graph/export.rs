@@ -1,9 +1,11 @@
 //! The whole sheet as an SVG file that needs nothing else.
 
+use tilewright_report::short_name;
+
 use super::find::label_place;
 use super::sheet::{NODE_HEIGHT, Sheet, node_top};
 use crate::message::{GraphFacts, NodeRole};
-use crate::view_model::figures::{fixed, short_name};
+use crate::view_model::figures::fixed;
 
 /// Room around the drawing.
 const MARGIN: f64 = 16.0;

@@ -4,6 +4,7 @@ use crate::message::{GraphFacts, GraphNode, NodeRole, PlanFacts};
 use crate::state::Selection;
 use crate::view_model::figures;
 use crate::view_model::layers::kernel_title;
+use tilewright_report::short_name;
 
 /// What of a graph is lit up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,7 +132,7 @@ pub fn spoken(node: &GraphNode, plan: Option<&PlanFacts>) -> String {
         .filter(|(what, _)| wanted.contains(what))
         .map(|(what, value)| if what == "Shapes" { value } else { format!("{what} {value}") });
     let said: Vec<String> = said.collect();
-    format!("{} ({op}): {}", figures::short_name(&node.name), said.join(", "))
+    format!("{} ({op}): {}", short_name(&node.name), said.join(", "))
 }
 
 #[cfg(test)]

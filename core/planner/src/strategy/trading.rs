@@ -1,0 +1,130 @@
+//! `auto` where time is the objective and SRAM holds all activations: of the plans that fit the budget
+//! the fastest; of equally fast ones that with the least arena.
+//!
+//! Layers in rows start their kernel anew for each row, which costs time. So layers share bytes only
+//! where more would live than the budget allows, or less, if they have no place so.
+
+use super::sharing::{Candidate, sparing};
+use super::{Search, Strategy, plan_of};
+use crate::costs::Costs;
+use crate::planning::described;
+use crate::share::Sharing;
+use crate::{Options, PlanError, Planned, simulate};
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
+use tilewright_report::Stage;
+
+/// Into how many parts what lies between the least arena and the budget is cut; of what may live,
+/// a part less is tried until all have a place.
+const PARTS: u64 = 8;
+
+/// The search, one way after the other.
+pub struct Trading {
+    least: Planned,
+    bound: Option<Bytes>,
+    ways: Vec<(Candidate, Sharing)>,
+    /// Ways that were tried.
+    tried: usize,
+    best: Option<(CyclePoint, Plan)>,
+    /// The shortest time of all ways, whether or not they fit.
+    unlimited: Option<CyclePoint>,
+}
+
+impl Trading {
+    /// Begins with the plan of the least arena, what no plan goes below, and what its search found.
+    pub fn new(least: Planned, bound: Option<Bytes>, search: &dyn Search) -> Self {
+        Self { least, bound, ways: search.ways(), tried: 0, best: None, unlimited: None }
+    }
+
+    /// Tries the next way; whether it was the last.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a tensor cannot be planned.
+    pub fn advance(
+        &mut self,
+        model: &Model,
+        board: &Board,
+        options: &Options,
+    ) -> Result<bool, PlanError> {
+        let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+        if let Some((found, sharing)) = self.ways.get(self.tried).cloned() {
+            self.tried += 1;
+            let candidate = loosened(model, &found, &sharing, budget)?.unwrap_or(found);
+            self.consider(candidate, budget, model, board, options)?;
+        }
+        Ok(self.tried >= self.ways.len())
+    }
+
+    fn consider(
+        &mut self,
+        candidate: Candidate,
+        budget: Bytes,
+        model: &Model,
+        board: &Board,
+        options: &Options,
+    ) -> Result<(), PlanError> {
+        let plan = plan_of(model, board, Strategy::Auto, None, options, candidate)?;
+        let (card, costs, frames) =
+            (options.card_in(board), Costs::on(board), options.frames.get());
+        let end = simulate::predict(&plan, board, &costs, card.as_ref(), frames).end();
+        self.unlimited = Some(self.unlimited.map_or(end, |other| other.min(end)));
+        let fits = arena(&plan) <= budget && plan.image_bytes() <= board.plan_bytes();
+        let key = |(end, plan): &(CyclePoint, Plan)| (*end, arena(plan));
+        let made = (end, plan);
+        if fits && self.best.as_ref().is_none_or(|best| key(&made) < key(best)) {
+            self.best = Some(made);
+        }
+        Ok(())
+    }
+
+    /// Whether the fastest plan is slower than one would be for which there is no room.
+    pub fn is_slowed(&self) -> bool {
+        let best = self.best.as_ref().map_or(self.least.timeline.end(), |(end, _)| *end);
+        self.unlimited.is_some_and(|unlimited| unlimited < best)
+    }
+
+    /// The fastest plan; it says what the least arena is, if its own is larger.
+    pub fn best(&mut self, model: &Model, board: &Board, options: &Options) -> Planned {
+        let least = self.least.report.peak_sram_bytes;
+        let found = self.best.take();
+        let Some((_, plan)) =
+            found.filter(|(end, plan)| (*end, arena(plan)) < (self.least.timeline.end(), least))
+        else {
+            return self.least.clone();
+        };
+        let mut planned = described(plan, model, board, options, self.bound);
+        if least < planned.report.peak_sram_bytes {
+            let what = "least, by objective memory".to_owned();
+            planned.report.stages = vec![Stage { what, bytes: least }];
+        }
+        planned
+    }
+}
+
+fn arena(plan: &Plan) -> Bytes {
+    plan.space(Space::Arena)
+}
+
+/// A candidate with as few layers that share as the budget allows; nothing if that is all of them.
+///
+/// # Errors
+/// [`PlanError`] if a tensor cannot be planned.
+fn loosened(
+    model: &Model,
+    found: &Candidate,
+    sharing: &Sharing,
+    budget: Bytes,
+) -> Result<Option<Candidate>, PlanError> {
+    let Some(spare) = budget.0.checked_sub(found.arranged.height.0) else { return Ok(None) };
+    if !sharing.rows {
+        return Ok(None);
+    }
+    for part in 0..PARTS {
+        let room = Bytes(budget.0 - spare / PARTS * part);
+        if let Some(loose) = sparing(model, sharing, found, room)? {
+            return Ok(Some(loose));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,87 @@
+//! What strategy `auto` makes least: under any budget no strategy that fits is faster, and without one
+//! none needs less memory.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use tilewright_board::Board;
+use tilewright_model::{Model, int8};
+use tilewright_plan::Bytes;
+use tilewright_planner::{Objective, Options, Planned, Strategy};
+use tilewright_runtime::Pace;
+use tilewright_tests::host;
+use tilewright_tests::random_model::{random_chain, random_inputs, random_model, random_splits};
+
+const MODELS: u64 = 150;
+
+fn board() -> Board {
+    tilewright_board::find("stm32f746g-disco").unwrap()
+}
+
+fn model(seed: u64) -> Model {
+    match seed % 3 {
+        0 => random_chain(seed),
+        1 => random_splits(seed),
+        _ => random_model(seed),
+    }
+}
+
+fn planned(model: &Model, strategy: Strategy, options: &Options) -> Planned {
+    tilewright_planner::plan(model, &board(), strategy, options)
+        .unwrap_or_else(|e| panic!("{}, {strategy}: {e}", model.name))
+}
+
+#[test]
+fn under_a_budget_nothing_that_fits_is_faster() {
+    let mut rng = fastrand::Rng::with_seed(11);
+    let (mut faster, mut between) = (0, 0);
+    for seed in 0..MODELS {
+        let model = model(seed);
+        let least = Options { objective: Objective::Memory, ..Options::default() };
+        let least = planned(&model, Strategy::Auto, &least);
+        let resident = planned(&model, Strategy::Resident, &Options::default());
+        let [least_bytes, most] = [&least, &resident].map(|p| p.report.peak_sram_bytes.0);
+        let sram = rng.u64(least_bytes * 7 / 8..=most.max(least_bytes) + 64);
+        let options = Options { sram: Some(Bytes(sram)), ..Options::default() };
+        let fastest = planned(&model, Strategy::Auto, &options);
+        let what = format!("model {seed}, {sram} of {most} bytes");
+        if least_bytes <= sram {
+            assert!(fastest.report.fits, "{what}");
+            assert!(fastest.report.latency_us <= least.report.latency_us, "{what}");
+            faster += u64::from(fastest.report.latency_us < least.report.latency_us);
+            let arena = fastest.report.peak_sram_bytes.0;
+            between += u64::from(least_bytes < arena && arena < most);
+        }
+        for strategy in Strategy::ALL {
+            if tilewright_planner::obstacle(&model, &board(), strategy).is_some() {
+                continue;
+            }
+            let other = planned(&model, strategy, &options);
+            if other.report.fits {
+                let (ours, others) = (fastest.report.latency_us, other.report.latency_us);
+                assert!(fastest.report.fits && ours <= others, "{what}: {strategy} is faster");
+            }
+        }
+        tilewright_check::check(&fastest.plan, &model, &board()).unwrap();
+        let inputs = random_inputs(&model, seed);
+        let expected = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
+        let expected: Vec<Vec<i8>> = expected.iter().map(host::bytes).collect();
+        if tilewright_planner::unserved(&fastest.plan, &board()).is_none() {
+            let found = host::run(&fastest.plan, &model, &inputs, (0xa5, Pace::Late));
+            assert_eq!(found, Ok(expected), "{what}");
+        }
+    }
+    assert!(faster > MODELS / 10, "{faster} of {MODELS} plans are faster than the smallest");
+    assert!(between > MODELS / 50, "{between} of {MODELS} arenas lie between least and resident");
+}
+
+#[test]
+fn a_plan_that_trades_memory_for_time_says_what_the_least_is() {
+    let model = tilewright_zoo::network("ds-cnn").unwrap().int8().unwrap();
+    let options = |objective| Options { objective, ..Options::default() };
+    let [fast, small] = [Objective::Latency, Objective::Memory]
+        .map(|objective| planned(&model, Strategy::Auto, &options(objective)));
+    assert!(small.report.proved && small.report.stages.is_empty());
+    assert!(small.report.latency_us > fast.report.latency_us);
+    assert!(small.report.peak_sram_bytes < fast.report.peak_sram_bytes);
+    assert_eq!(fast.report.stages[0].bytes, small.report.peak_sram_bytes);
+    assert_eq!(fast.report.lower_bound_bytes, small.report.lower_bound_bytes);
+}
