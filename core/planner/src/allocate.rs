@@ -3,6 +3,7 @@
 //! A [`Search`] is advanced in units of work; [`solve`] runs one to the end of a budget. Every
 //! solution can be checked with [`validate`], which shares nothing with the solvers.
 
+mod beside;
 pub mod csv;
 mod exact;
 mod fit;
@@ -11,6 +12,7 @@ mod live;
 mod part;
 mod problem;
 mod refuted;
+mod repair;
 mod search;
 mod sweep;
 mod taste;
@@ -20,6 +22,7 @@ pub use live::{Peak, lower_bound, lower_bound_sharing, peak};
 pub use problem::{
     Buffer, Gap, Overlap, ProblemError, Region, Solution, TENSOR_ALIGNMENT, check, check_overlaps,
 };
+pub(crate) use search::MANY;
 pub use search::{Answer, Goal, Progress, Search, Stop, Witness, solve};
 pub use validate::{Fault, validate, validate_sharing};
 

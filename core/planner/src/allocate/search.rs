@@ -1,9 +1,11 @@
 //! The solver as a state machine: whoever runs it decides how long, in units of work.
 
+use super::beside::{self, MANNERS, Manner};
 use super::fit;
 use super::live;
 use super::part::Part;
 use super::problem::{self, Buffer, Overlap, ProblemError, Solution};
+use super::repair::{Repair, Step};
 use super::sweep::{self, SWEEPS};
 use tilewright_plan::Bytes;
 
@@ -91,7 +93,7 @@ const QUICK_ORDERS: usize = 3;
 
 /// Buffers from which on sweeps and all orders come first: a descent of exact search takes longer
 /// than they together.
-const MANY: usize = 4096;
+pub(crate) const MANY: usize = 4096;
 
 /// A search under way. Its state depends on the problem and the units spent only.
 #[derive(Debug)]
@@ -101,6 +103,10 @@ pub struct Search {
     goal: Goal,
     /// More sweeps to try; none if there are few buffers.
     sweeps: std::slice::Iter<'static, (bool, fit::Fit)>,
+    /// As many more that look ahead.
+    manners: std::slice::Iter<'static, Manner>,
+    /// What makes the best of them lower; nothing if there are few buffers, or at its end.
+    repair: Option<Repair>,
     /// Orders to try, how many of them were, and how many come before exact search.
     orders: &'static [(fit::Key, fit::Fit)],
     next_order: usize,
@@ -138,6 +144,8 @@ impl Search {
             overlaps,
             goal,
             sweeps: if is_swept { SWEEPS.iter() } else { [].iter() },
+            manners: if is_swept { MANNERS.iter() } else { [].iter() },
+            repair: None,
             orders: if are_many { &fit::ORDERS_OF_MANY } else { &fit::ORDERS },
             next_order: 0,
             quick_orders: if are_many { fit::ORDERS_OF_MANY.len() } else { QUICK_ORDERS },
@@ -166,6 +174,31 @@ impl Search {
                 self.units += self.buffers.len() as u64;
                 let found = sweep::place(&self.buffers, *sweep, &mut self.units);
                 self.parts.iter_mut().for_each(|part| part.offer(&found.offsets));
+                continue;
+            }
+            if let Some(manner) = self.manners.next() {
+                let least = self.lower_bound().0;
+                let known = self.best().map_or(least, |best| best.height.0);
+                let ceiling = least + known.saturating_sub(least) / 8 * manner.eighths;
+                self.units += self.buffers.len() as u64;
+                let found = beside::place(&self.buffers, *manner, ceiling, &mut self.units);
+                self.parts.iter_mut().for_each(|part| part.offer(&found.offsets));
+                if self.manners.len() == 0 {
+                    self.repair = self.best().map(Repair::new);
+                }
+                continue;
+            }
+            if let Some(repair) = &mut self.repair {
+                let least = self.parts.iter().map(|part| part.lower_bound).max();
+                let least = least.unwrap_or_default();
+                match repair.advance(&self.buffers, least, &mut self.units) {
+                    Step::Open => {}
+                    Step::Lower => {
+                        let offsets = &repair.best().offsets;
+                        self.parts.iter_mut().for_each(|part| part.offer(offsets));
+                    }
+                    Step::Done => self.repair = None,
+                }
                 continue;
             }
             let (goal, only_goal) = self.aim();

@@ -17,27 +17,36 @@ pub fn suits(buffers: &[Buffer]) -> bool {
     buffers.iter().all(|buffer| buffer.region.is_none() && buffer.gaps.is_empty())
 }
 
-/// Places `buffers`, for which [`suits`] says yes. Adds the holes looked at to `work`.
-#[must_use]
-pub fn place(buffers: &[Buffer], (backwards, fit): (bool, Fit), work: &mut u64) -> Solution {
-    let life = |buffer: &Buffer| match backwards {
+/// When a buffer lives, in time that runs as a sweep does.
+pub fn life(buffer: &Buffer, is_backwards: bool) -> (u64, u64) {
+    match is_backwards {
         true => (u64::MAX - buffer.end, u64::MAX - buffer.first),
         false => (buffer.first, buffer.end),
-    };
+    }
+}
+
+/// The buffers that are used, as they begin; of those that begin together, what stays longest
+/// first.
+pub fn begins(buffers: &[Buffer], is_backwards: bool) -> Vec<usize> {
     let is_used = |buffer: &Buffer| buffer.bytes.0 > 0 && buffer.first < buffer.end;
     let mut order: Vec<usize> =
         (0..buffers.len()).filter(|index| is_used(&buffers[*index])).collect();
-    // Of those that begin together, what stays longest lies lowest.
     order.sort_by_key(|index| {
-        let (first, end) = life(&buffers[*index]);
+        let (first, end) = life(&buffers[*index], is_backwards);
         (first, Reverse(end), Reverse(buffers[*index].bytes), *index)
     });
+    order
+}
+
+/// Places `buffers`, for which [`suits`] says yes. Adds the holes looked at to `work`.
+#[must_use]
+pub fn place(buffers: &[Buffer], (is_backwards, fit): (bool, Fit), work: &mut u64) -> Solution {
     let mut offsets = vec![0; buffers.len()];
     let mut holes = Holes(BTreeMap::from([(0, u64::MAX)]));
     let mut ends: BinaryHeap<Reverse<(u64, usize)>> = BinaryHeap::new();
-    for index in order {
+    for index in begins(buffers, is_backwards) {
         let buffer = &buffers[index];
-        let (first, end) = life(buffer);
+        let (first, end) = life(buffer, is_backwards);
         while let Some(Reverse((_, over))) =
             ends.peek().copied().filter(|Reverse((end, _))| *end <= first)
         {

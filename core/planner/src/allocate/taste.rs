@@ -114,7 +114,8 @@ impl Tastes {
 }
 
 /// The binary logarithm in 1/65536, straight between powers of two; 0 of 0.
-fn logarithm(value: u64) -> u64 {
+#[must_use]
+pub fn logarithm(value: u64) -> u64 {
     let Some(whole) = value.checked_ilog2() else { return 0 };
     let fraction = ((u128::from(value) << 16) >> whole) as u64 - 65_536;
     (u64::from(whole) << 16) + fraction

@@ -1,6 +1,8 @@
 //! Properties of the solvers, against the validator and brute force.
 
+mod beside;
 mod overlaps;
+mod repair;
 
 use super::*;
 use proptest::prelude::*;

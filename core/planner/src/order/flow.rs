@@ -2,21 +2,32 @@
 //!
 //! Live bytes are submodular over states, so the least of them is a cut in a graph with a node for
 //! each operator: on the source's side it has run. An `Alloc` pays when it has run, a `Release`
-//! pays while it has not. Dinic's algorithm, with a limit on its work.
+//! pays while it has not. Push-relabel, with a limit on its work.
 
 use super::net::{Event, Net};
 
 const INFINITE: u64 = u64::MAX / 4;
 
+#[derive(Clone, Copy)]
 struct Arc {
     to: u32,
     left: u64,
 }
 
+/// Push-relabel (Goldberg and Tarjan 1988), its first phase: what has come so far is pushed on from
+/// the nodes that are farthest from the sink.
+#[derive(Default)]
 struct Cut {
     arcs: Vec<Arc>,
     out: Vec<Vec<u32>>,
-    level: Vec<u32>,
+    /// Steps to the sink at least; as many as there are nodes where no way leads there.
+    height: Vec<u32>,
+    /// Nodes of each height below that.
+    count: Vec<u32>,
+    excess: Vec<u64>,
+    /// Nodes with an excess, by height, and the greatest such height.
+    active: Vec<Vec<u32>>,
+    highest: usize,
     next: Vec<u32>,
 }
 
@@ -33,57 +44,122 @@ impl Cut {
         }
     }
 
-    fn levels(&mut self, source: u32, sink: u32, work: &mut u64) -> bool {
-        self.level.clear();
-        self.level.resize(self.out.len(), u32::MAX);
-        self.level[source as usize] = 0;
-        let mut queue = std::collections::VecDeque::from([source]);
+    /// Most that flows; nothing if finding it takes more than `limit` units of work. Afterwards
+    /// the heights say which nodes the least cut has on the side of the sink.
+    fn flow(&mut self, source: u32, sink: u32, limit: u64, work: &mut u64) -> Option<u64> {
+        let nodes = self.out.len();
+        self.excess = vec![0; nodes];
+        for index in 0..self.out[source as usize].len() {
+            let arc = self.out[source as usize][index] as usize;
+            let amount = std::mem::take(&mut self.arcs[arc].left);
+            self.arcs[arc ^ 1].left += amount;
+            self.excess[self.arcs[arc].to as usize] += amount;
+        }
+        let start = *work;
+        let mut measured = *work;
+        self.measure(source, sink, work);
+        while let Some(node) = self.farthest() {
+            self.discharge(node, source, sink, work);
+            if *work - start > limit {
+                return None;
+            }
+            if *work - measured > 12 * nodes as u64 + self.arcs.len() as u64 {
+                self.measure(source, sink, work);
+                measured = *work;
+            }
+        }
+        self.measure(source, sink, work);
+        Some(self.excess[sink as usize])
+    }
+
+    /// The node with an excess that is farthest from the sink and has a way there.
+    fn farthest(&mut self) -> Option<u32> {
+        loop {
+            if let Some(node) = self.active[self.highest].pop() {
+                return Some(node);
+            }
+            self.highest = self.highest.checked_sub(1)?;
+        }
+    }
+
+    /// Steps from every node to the sink.
+    fn measure(&mut self, source: u32, sink: u32, work: &mut u64) {
+        let nodes = self.out.len();
+        self.height.clear();
+        self.height.resize(nodes, nodes as u32);
+        self.count.clear();
+        self.count.resize(nodes + 1, 0);
+        self.next.clear();
+        self.next.resize(nodes, 0);
+        self.active.iter_mut().for_each(Vec::clear);
+        self.active.resize(nodes + 1, Vec::new());
+        self.highest = 0;
+        self.height[sink as usize] = 0;
+        let mut queue = std::collections::VecDeque::from([sink]);
         while let Some(node) = queue.pop_front() {
-            let level = self.level[node as usize];
+            let height = self.height[node as usize];
+            self.count[height as usize] += 1;
+            if node != sink && self.excess[node as usize] > 0 {
+                self.activate(node);
+            }
             *work += self.out[node as usize].len() as u64 + 1;
             for arc in &self.out[node as usize] {
-                let Arc { to, left } = self.arcs[*arc as usize];
-                if left > 0 && self.level[to as usize] == u32::MAX {
-                    self.level[to as usize] = level + 1;
-                    queue.push_back(to);
+                let other = self.arcs[*arc as usize].to;
+                let leads_here = self.arcs[*arc as usize ^ 1].left > 0 && other != source;
+                if leads_here && self.height[other as usize] == nodes as u32 {
+                    self.height[other as usize] = height + 1;
+                    queue.push_back(other);
                 }
             }
         }
-        self.level[sink as usize] != u32::MAX
     }
 
-    /// Pushes flow along one path of rising levels; 0 if there is none any more.
-    fn push(&mut self, source: u32, sink: u32, work: &mut u64) -> u64 {
-        let mut path: Vec<u32> = Vec::new();
-        let mut node = source;
-        loop {
-            if node == sink {
-                let least = path.iter().map(|a| self.arcs[*a as usize].left).min().unwrap_or(0);
-                for arc in path {
-                    self.arcs[arc as usize].left -= least;
-                    self.arcs[arc as usize ^ 1].left += least;
-                }
-                return least;
-            }
-            let index = self.next[node as usize] as usize;
+    fn activate(&mut self, node: u32) {
+        let height = self.height[node as usize] as usize;
+        self.active[height].push(node);
+        self.highest = self.highest.max(height);
+    }
+
+    /// Pushes what has come to a node on, raising it until nothing is left or no way leads on.
+    fn discharge(&mut self, node: u32, source: u32, sink: u32, work: &mut u64) {
+        let (at, nodes) = (node as usize, self.out.len() as u32);
+        while self.excess[at] > 0 && self.height[at] < nodes {
             *work += 1;
-            match self.out[node as usize].get(index) {
-                Some(arc) => {
-                    let Arc { to, left } = self.arcs[*arc as usize];
-                    let rises = self.level[to as usize] == self.level[node as usize] + 1;
-                    if left > 0 && self.level[to as usize] != u32::MAX && rises {
-                        path.push(*arc);
-                        node = to;
-                    } else {
-                        self.next[node as usize] += 1;
-                    }
-                }
-                None => {
-                    let Some(arc) = path.pop() else { return 0 };
-                    node = self.arcs[arc as usize ^ 1].to;
-                    self.next[node as usize] += 1;
-                }
+            let Some(arc) = self.out[at].get(self.next[at] as usize).map(|arc| *arc as usize)
+            else {
+                self.raise(node, work);
+                continue;
+            };
+            let Arc { to, left } = self.arcs[arc];
+            if left == 0 || to == source || self.height[to as usize] + 1 != self.height[at] {
+                self.next[at] += 1;
+                continue;
             }
+            let amount = left.min(self.excess[at]);
+            self.arcs[arc].left -= amount;
+            self.arcs[arc ^ 1].left += amount;
+            self.excess[at] -= amount;
+            self.excess[to as usize] += amount;
+            if to != sink && self.excess[to as usize] == amount {
+                self.activate(to);
+            }
+        }
+    }
+
+    /// Raises a node to one step above the lowest that it leads to.
+    fn raise(&mut self, node: u32, work: &mut u64) {
+        let (at, nodes) = (node as usize, self.out.len() as u32);
+        let old = self.height[at] as usize;
+        let open = self.out[at].iter().map(|arc| &self.arcs[*arc as usize]).filter(|a| a.left > 0);
+        let lowest = open.map(|arc| self.height[arc.to as usize]).min().unwrap_or(nodes);
+        *work += self.out[at].len() as u64;
+        self.next[at] = 0;
+        self.count[old] -= 1;
+        // Where a height is missing, nothing above it leads to the sink.
+        let height = if self.count[old] == 0 { nodes } else { (lowest + 1).min(nodes) };
+        self.height[at] = height;
+        if height < nodes {
+            self.count[height as usize] += 1;
         }
     }
 }
@@ -91,6 +167,11 @@ impl Cut {
 /// Fewest bytes that live in any state of `net`; nothing if finding them takes more than `limit`
 /// units of work. The work done is added to `work`.
 pub fn fewest(net: &Net, limit: u64, work: &mut u64) -> Option<u64> {
+    least(net, limit, work).map(|(bytes, _)| bytes)
+}
+
+/// As [`fewest`], with the largest state of so few bytes: whether each operator has run.
+pub fn least(net: &Net, limit: u64, work: &mut u64) -> Option<(u64, Vec<bool>)> {
     let mut allocs: Vec<Vec<u32>> = vec![Vec::new(); net.buffers.len()];
     let mut releases: Vec<Vec<u32>> = vec![Vec::new(); net.buffers.len()];
     for (op, halves) in (0u32..).zip(&net.halves) {
@@ -103,7 +184,7 @@ pub fn fewest(net: &Net, limit: u64, work: &mut u64) -> Option<u64> {
     }
     let ops = net.len() as u32;
     let (source, sink) = (ops, ops + 1);
-    let mut cut = Cut { arcs: Vec::new(), out: Vec::new(), level: Vec::new(), next: Vec::new() };
+    let mut cut = Cut::default();
     cut.out.resize(net.len() + 2, Vec::new());
     // What an operator pays alone if it has run, and if it has not.
     let mut pays = vec![[0u64; 2]; net.len()];
@@ -151,20 +232,9 @@ pub fn fewest(net: &Net, limit: u64, work: &mut u64) -> Option<u64> {
             cut.arc(op, *other, INFINITE);
         }
     }
-    let start = *work;
-    while cut.levels(source, sink, work) {
-        cut.next.clear();
-        cut.next.resize(cut.out.len(), 0);
-        loop {
-            if *work - start > limit {
-                return None;
-            }
-            let pushed = cut.push(source, sink, work);
-            if pushed == 0 {
-                break;
-            }
-            paid += pushed;
-        }
-    }
-    Some(fixed + paid - paid_back)
+    paid += cut.flow(source, sink, limit, work)?;
+    // What leads to the sink no more has run.
+    let nodes = cut.out.len() as u32;
+    let state = cut.height[..net.len()].iter().map(|height| *height == nodes).collect();
+    Some((fixed + paid - paid_back, state))
 }

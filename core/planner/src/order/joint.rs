@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use super::problem::{OrderError, Placed, Problem};
 use super::solve::{Budget, Ordered, Solver};
-use crate::allocate::{self, Goal, ProblemError, Progress, SLICE, Search};
+use crate::allocate::{self, Goal, MANY, ProblemError, Progress, SLICE, Search};
 use thiserror::Error;
 use tilewright_plan::Bytes;
 
 /// Shares of the budget for offsets: the first order gets four, every other order one.
 const SHARES: u64 = 16;
+/// Shares for the first order of thousands of buffers: others seldom come nearer.
+const SHARES_OF_MANY: u64 = 12;
 /// Orders tried besides the first.
 const TRIES: u64 = 48;
 
@@ -127,7 +129,12 @@ impl Joint {
         if let Some(order) = order {
             let placed = self.problem.placed(&order)?;
             let buffers = placed.iter().map(|p| p.buffer.clone().aligned(self.alignment)).collect();
-            self.left = if self.tried == 1 { 4 * self.share } else { self.share };
+            let shares = match self.tried {
+                1 if placed.len() > MANY => SHARES_OF_MANY,
+                1 => 4,
+                _ => 1,
+            };
+            self.left = shares * self.share;
             self.left = self.left.clamp(1, self.budget.max(1));
             self.under_way = Some((order, placed, Search::new(buffers, Goal::Least)?));
         }

@@ -9,6 +9,7 @@ mod cuts;
 mod flow;
 mod graph;
 mod greedy;
+mod halving;
 mod hills;
 mod joint;
 mod net;

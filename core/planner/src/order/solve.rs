@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::cuts::{self, Finder};
 use super::greedy;
+use super::halving::Halving;
 use super::net::Net;
 use super::problem::Problem;
 use super::search::{Outcome, Search};
@@ -69,6 +70,13 @@ const TURN: u64 = 100_000;
 /// helped.
 const WINDOWS: [usize; 5] = [32, 64, 128, 256, 512];
 
+/// Operators from which on an order is made anew around states in which little lives, if cuts leave
+/// something open.
+const LARGE: usize = 512;
+
+/// Operators from which on that is done before bounds and cuts are looked for, which profit from it.
+const MANY: usize = 2048;
+
 /// Times that the series-parallel part is solved, each for the order that the last gave.
 const ROUNDS: usize = 4;
 
@@ -77,6 +85,7 @@ enum Stage {
     Series(usize),
     Bound(Vec<u32>),
     Cut(Finder),
+    Halving(usize, Option<Halving>),
     Windows(usize),
     Search(Option<Pair>),
     Done,
@@ -256,13 +265,15 @@ impl Solver {
                 }
                 self.stage = if has_changed && round + 1 < ROUNDS {
                     Stage::Series(round + 1)
+                } else if net.len() > MANY {
+                    Stage::Halving(0, None)
                 } else {
                     Stage::Bound(self.by_need())
                 };
             }
             Stage::Bound(ops) => {
                 // An operator that needs no more than the bound in some order raises no bound.
-                let op = ops.pop().filter(|_| self.spent < self.budget.work / 4);
+                let op = ops.pop().filter(|_| self.spent < self.budget.work / 8 * 5);
                 match op {
                     Some(op) => {
                         let needed = cuts::needed(net, op, limit, &mut self.spent).unwrap_or(0);
@@ -279,8 +290,10 @@ impl Solver {
             }
             Stage::Cut(finder) => {
                 let more = finder.advance(net, &self.order, limit / 16, &mut self.spent);
-                if !more || self.spent > self.budget.work / 2 {
-                    let next = if net.len() > WINDOWS[1] {
+                if !more || self.spent > self.budget.work / 4 * 3 {
+                    let next = if (LARGE + 1..=MANY).contains(&net.len()) {
+                        Stage::Halving(0, None)
+                    } else if net.len() > WINDOWS[1] {
                         Stage::Windows(WINDOWS[0])
                     } else {
                         Stage::Search(None)
@@ -300,6 +313,32 @@ impl Solver {
                         .collect();
                 }
             }
+            Stage::Halving(round, None) => {
+                let round = *round;
+                let (at, from, to) = self.around_peak();
+                // At first all, then what lies around the peak.
+                let reach = if round == 0 { net.len() } else { net.len() / 8 };
+                let (from, to) = (from.max(at.saturating_sub(reach)), to.min(at + reach));
+                let halving = Halving::new(net, &self.order, from, to, &mut self.spent);
+                self.stage = Stage::Halving(round + 1, Some(halving));
+            }
+            Stage::Halving(round, Some(halving)) => {
+                let more = halving.advance(net, self.bound, limit, &mut self.spent);
+                // Before cuts are known, or after them.
+                let is_first = self.stretches.is_empty();
+                let share = if is_first { 4 } else { 7 };
+                let is_late = self.spent > self.budget.work / 8 * share;
+                if !more || is_late {
+                    let (round, order) = (*round, halving.order().to_vec());
+                    self.stage = if self.take(order) && !is_late {
+                        Stage::Halving(round, None)
+                    } else if is_first {
+                        Stage::Bound(self.by_need())
+                    } else {
+                        Stage::Windows(WINDOWS[0])
+                    };
+                }
+            }
             Stage::Windows(width) => {
                 let width = *width;
                 self.window(width);
@@ -315,12 +354,7 @@ impl Solver {
     fn window(&mut self, width: usize) {
         let problem = Arc::clone(&self.problem);
         let net = &problem.net;
-        let (_, profile) = net.profile(&self.order);
-        self.spent += net.len() as u64 + 1;
-        let peak = |live: &[u64; 2]| live[0].max(live[1]) == self.peak;
-        let at = profile.iter().position(peak).unwrap_or(0);
-        let around = self.stretches.iter().find(|s| s.from <= at && at < s.to);
-        let (from, to) = around.map_or((0, self.order.len()), |s| (s.from, s.to));
+        let (at, from, to) = self.around_peak();
         let first = at.saturating_sub(width / 2).max(from);
         let last = (at + width / 2).min(to);
         let mut run = vec![false; net.len()];
@@ -355,6 +389,16 @@ impl Solver {
         }
         let wider = WINDOWS.iter().copied().find(|w| *w > width && width < to - from);
         self.stage = wider.map_or(Stage::Search(None), Stage::Windows);
+    }
+
+    /// Where the order has its peak, and the stretch between two cuts around it.
+    fn around_peak(&mut self) -> (usize, usize, usize) {
+        let (_, profile) = self.problem.net.profile(&self.order);
+        self.spent += self.order.len() as u64 + 1;
+        let peak = |live: &[u64; 2]| live[0].max(live[1]) == self.peak;
+        let at = profile.iter().position(peak).unwrap_or(0);
+        let around = self.stretches.iter().find(|s| s.from <= at && at < s.to);
+        around.map_or((at, 0, self.order.len()), |s| (at, s.from, s.to))
     }
 
     /// Peak of each stretch in the order that there is.

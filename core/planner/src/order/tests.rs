@@ -1,5 +1,6 @@
 //! Every answer against brute force on small random graphs.
 
+mod halving;
 mod series;
 
 use super::*;
