@@ -15,7 +15,11 @@ use crate::upkeep::Upkeep;
 /// How the model became int8.
 #[must_use]
 pub fn preparation(prepared: &Prepared) -> String {
-    format!("{DIM}{}{DIM:#}\n", prepared.samples)
+    let mut text = format!("{DIM}{}{DIM:#}\n", prepared.samples);
+    for note in &prepared.model.notes {
+        text += &format!("{note}\n");
+    }
+    text
 }
 
 /// A plan.
@@ -308,6 +312,7 @@ pub fn plan_json(
     let report = &planned.report;
     let mut all = keys(report)?;
     all.insert("samples".to_owned(), json!(prepared.samples));
+    all.insert("notes".to_owned(), json!(prepared.model.notes));
     all.insert("memory".to_owned(), memory::as_json(planned));
     upkeep.insert(&mut all);
     Ok(Value::Object(all))

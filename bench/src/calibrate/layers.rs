@@ -298,7 +298,7 @@ fn moves() -> Vec<Model> {
 }
 
 fn resizes(mode: ResizeMode) -> Vec<Model> {
-    pictures(|_| Op::Resize { mode, align_corners: false, half_pixel_centers: true })
+    pictures(|_| Op::Resize { mode, align_corners: false, half_pixel_centers: true, places: None })
 }
 
 /// A square window; `same`: padded by half of it on each side.

@@ -28,6 +28,8 @@ struct Inspected {
     int8_weight_bytes: u64,
     int8_activation_bytes: u64,
     labels: Vec<String>,
+    /// What was left out of the file, or changed, when it was read.
+    notes: Vec<String>,
     kinds_of_operators: Vec<Kind>,
     /// Operators that nothing here computes: the model can be looked at, but not run.
     without_kernel: Vec<Unknown>,
@@ -150,6 +152,7 @@ fn of(model: &Model) -> Inspected {
         int8_weight_bytes: summary.int8_weight_bytes,
         int8_activation_bytes: summary.int8_activation_bytes,
         labels: model.labels(),
+        notes: model.notes.clone(),
         kinds_of_operators: summary.kinds.into_iter().map(Kind::from).collect(),
         without_kernel: opaque
             .map(|node| Unknown { name: node.name.clone(), op: node.op.name().to_owned() })
@@ -227,9 +230,10 @@ fn table(inspected: &Inspected) -> String {
             bytes(states.iter().map(|state| state.bytes).sum())
         ),
     };
+    let notes: String = inspected.notes.iter().map(|note| format!("{note}\n")).collect();
     format!(
         "{}: input {}; output {}; {} MACs, {} parameters\nweights {}, activations {}; as int8 \
-         {} and {}\n{states}{unknown}\n{}\n{}",
+         {} and {}\n{states}{notes}{unknown}\n{}\n{}",
         inspected.model,
         ports(&inspected.inputs),
         ports(&inspected.outputs),

@@ -10,7 +10,7 @@ mod tflite;
 
 use std::sync::Arc;
 
-use tilewright_model::Model;
+use tilewright_model::{Model, passes};
 
 pub use error::{FormatError, UnsupportedOperator};
 pub use file::{Beside, ModelFile};
@@ -94,6 +94,17 @@ pub fn open_file(
         return tflite::open(file.name, &read(size)?, limits, dims);
     }
     onnx::open(file, limits, dims)
+}
+
+/// The model after all passes, without outputs that turned out to be constant.
+fn optimised(model: Model) -> Result<Model, FormatError> {
+    let mut model = passes::optimise(model)?.0;
+    model.leave_out_constant_outputs();
+    if model.outputs.is_empty() {
+        let reason = "no output depends on an input: all are constant".to_owned();
+        return Err(FormatError::Interface { name: model.name, reason });
+    }
+    Ok(model)
 }
 
 /// A file's name without its folders and `ending`.

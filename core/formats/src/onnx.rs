@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tilewright_model::quantise::quantise_as_stated;
-use tilewright_model::{Model, Store, passes};
+use tilewright_model::{Model, Store};
 
 use skeleton::Skeleton;
 use window::Window;
@@ -50,10 +50,10 @@ pub(crate) fn open(
     let file = &ModelFile { name: file.name, bytes: Arc::clone(&file.bytes), beside: &beside };
     let mut model = importer::import(skeleton, file, limits, dims)?;
     crate::stem(file.name, ".onnx").clone_into(&mut model.name);
-    let model = passes::optimise(model)?.0;
+    let model = crate::optimised(model)?;
     // A model that states too little, or what has no int8 form, is left to the quantiser.
     match quantise_as_stated(&model) {
-        Ok(Some(quantised)) => Ok(passes::optimise(quantised)?.0),
+        Ok(Some(quantised)) => crate::optimised(quantised),
         _ => Ok(model),
     }
 }

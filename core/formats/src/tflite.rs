@@ -13,7 +13,7 @@ mod quantised;
 pub mod reorder;
 mod variables;
 
-use tilewright_model::{Model, passes};
+use tilewright_model::Model;
 
 use crate::{FormatError, Limits};
 
@@ -31,7 +31,7 @@ pub(crate) fn open(
     let file = file::File::read(bytes, limits)?;
     let mut model = importer::import(&file, limits, dims)?;
     crate::stem(name, ".tflite").clone_into(&mut model.name);
-    Ok(passes::optimise(model)?.0)
+    crate::optimised(model)
 }
 
 #[cfg(test)]

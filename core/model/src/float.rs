@@ -11,6 +11,7 @@ mod resize;
 
 use crate::data::Data;
 use crate::graph::{Model, Node, NodeId};
+use crate::interpret::resize::Grid;
 use crate::interpret::slide::{Slide, image};
 use crate::interpret::{Observe, RunError, Stop, check_types, execute, layout, never, walk};
 use crate::op::{Op, ResizeMode, Window};
@@ -233,10 +234,9 @@ fn plain(
             let norm = normalise::Response { size: *size, alpha: *alpha, beta: *beta, bias: *bias };
             normalise::local_response(input, row, norm)
         }
-        Op::Resize { mode: ResizeMode::Bilinear, align_corners, half_pixel_centers } => {
+        Op::Resize { mode: ResizeMode::Bilinear, .. } => {
             let [_, oh, ow, _] = image(output);
-            let input_image = image(shapes[0]);
-            resize::bilinear(input, input_image, [oh, ow], *align_corners, *half_pixel_centers)
+            resize::bilinear(input, image(shapes[0]), [oh, ow], &Grid::of(&node.op))
         }
         _ => return Err(unsupported(node, "has no float form")),
     })

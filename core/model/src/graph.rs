@@ -118,6 +118,8 @@ pub struct Model {
     pub short_products: bool,
     /// What the file says of itself: `labels` holds class names separated by commas.
     pub metadata: BTreeMap<String, String>,
+    /// What was left out of the file, or changed, when it was read: whole sentences.
+    pub notes: Vec<String>,
 }
 
 impl Model {
@@ -245,6 +247,36 @@ impl Model {
         names.sort_unstable();
         names.dedup();
         names
+    }
+
+    /// Notes that an output of the file is left out: it is a constant of this many elements.
+    pub fn note_constant_output(&mut self, name: &str, elements: usize) {
+        self.notes.push(format!(
+            "Output '{name}' is left out: it is constant, {elements} values that are in the file."
+        ));
+    }
+
+    /// Leaves out the outputs that are constant, states aside, with a note on each.
+    pub fn leave_out_constant_outputs(&mut self) {
+        let is_state = |at: usize| self.states.iter().any(|state| state.output == Some(at));
+        let is_kept = |at: &usize| is_state(*at) || !self.tensor(self.outputs[*at]).is_constant();
+        let kept: Vec<usize> = (0..self.outputs.len()).filter(is_kept).collect();
+        if kept.len() == self.outputs.len() {
+            return;
+        }
+        for at in (0..self.outputs.len()).filter(|at| !kept.contains(at)) {
+            let tensor = self.tensor(self.outputs[at]);
+            let (name, count) = (tensor.name.clone(), tensor.shape.elements().unwrap_or(0));
+            self.note_constant_output(&name, count);
+        }
+        let place = |at: usize| kept.iter().position(|other| *other == at);
+        for state in &mut self.states {
+            state.output = state.output.and_then(place);
+        }
+        let types = std::mem::take(&mut self.file_types.outputs);
+        let moved = types.into_iter().filter_map(|(at, kind)| Some((place(at)?, kind)));
+        self.file_types.outputs = moved.collect();
+        self.outputs = kept.iter().map(|at| self.outputs[*at]).collect();
     }
 
     /// The value before the first run of the state that is input `position`, if one is: zeros where

@@ -86,7 +86,7 @@ pub fn result_shape(model: &Model, node: &Node) -> Result<Shape, String> {
         Op::Slice { begin, size, stride } => layout::sliced(first, begin, size, stride)?,
         Op::SpaceToDepth { block } => layout::space_to_depth(first, *block)?,
         Op::DepthToSpace { block } => layout::depth_to_space(first, *block)?,
-        Op::Resize { .. } => layout::resized(first, stated)?,
+        Op::Resize { places, .. } => layout::resized(first, stated, places.as_ref())?,
         Op::BatchNorm { epsilon } => {
             let channels = first.last().copied().ok_or("its input is a scalar")?;
             if operands[1..].iter().any(|tensor| tensor.shape.dims() != [channels]) {

@@ -26,7 +26,7 @@ pub mod verify;
 pub use data::{Data, Source};
 pub use graph::{FileType, FileTypes, Model, Node, NodeId, State, TensorId};
 pub use interpret::RunError;
-pub use op::{Activation, Op, Padding, ResizeMode, Unary, Window};
+pub use op::{Activation, Op, Padding, Places, ResizeMode, Unary, Window};
 pub use ranged::{Ranged, Store};
 pub use seeded::Seeded;
 pub use shape::Shape;

@@ -44,6 +44,25 @@ pub enum ResizeMode {
     Bilinear,
 }
 
+/// Where the rows or columns of a resized image lie in the image, in pixels: those of the image lie at
+/// whole numbers from 0 on. A nearest pixel is the last one before such a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Places {
+    /// Place of the first.
+    pub first: f32,
+    /// Distance from one to the next, from 0 on.
+    pub step: f32,
+}
+
+impl Places {
+    /// Place of row or column `at`.
+    #[must_use]
+    pub fn at(self, at: usize) -> f64 {
+        f64::from(self.first) + at as f64 * f64::from(self.step)
+    }
+}
+
 /// What a node computes. Operands are the node's inputs in the order given here; a bias is
 /// optional and last.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,6 +202,8 @@ pub enum Op {
         align_corners: bool,
         /// Whether a pixel's coordinate is that of its centre.
         half_pixel_centers: bool,
+        /// Where rows and columns lie, if neither of these and the sizes say it.
+        places: Option<[Places; 2]>,
     },
     /// An activation function by itself.
     Activation(Activation),

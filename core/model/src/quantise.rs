@@ -141,6 +141,7 @@ fn convert(model: &Model, scales: &[Option<Quantisation>]) -> Result<Model, Quan
         states: model.states.clone(),
         file_types: model.file_types.clone(),
         metadata: model.metadata.clone(),
+        notes: model.notes.clone(),
         ..Model::default()
     };
     for (tensor, quantisation) in model.tensors.iter().zip(scales) {

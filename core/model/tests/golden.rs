@@ -162,6 +162,7 @@ fn operator(case: &mut Case) -> Op {
             },
             align_corners: case.flag("align"),
             half_pixel_centers: case.flag("half"),
+            places: None,
         },
         "transpose_conv" => {
             case.operands.swap(0, 1);

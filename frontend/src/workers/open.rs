@@ -276,7 +276,7 @@ fn facts(read: &Source<'_>, model: &Model, calibration: Calibration) -> ModelFac
             kinds: kinds.collect(),
         },
         unknown: model.opaque_in_words().unwrap_or_default(),
-        note: read.network.as_ref().map(super::zoo::note).unwrap_or_default(),
+        note: read.network.as_ref().map_or_else(|| model.notes.join(" "), super::zoo::note),
         labels: model.labels(),
         calibration,
     }

@@ -1,7 +1,7 @@
 //! Operators that move or combine elements.
 
 use super::Build;
-use tilewright_model::{Op, Padding, ResizeMode, TensorId, Window};
+use tilewright_model::{Op, Padding, Places, ResizeMode, TensorId, Window};
 
 impl Build {
     pub(super) fn concat(&mut self, first: TensorId, second: TensorId) -> TensorId {
@@ -140,7 +140,17 @@ impl Build {
         let mode = [ResizeMode::Nearest, ResizeMode::Bilinear][self.rng.usize(..2)];
         let (align_corners, half_pixel_centers) =
             [(false, false), (true, false), (false, true)][self.rng.usize(..3)];
-        self.node(Op::Resize { mode, align_corners, half_pixel_centers }, &[from], output)
+        // As when sizes are cut: from a place before or behind the first pixel on, and not to the end.
+        let by_places = self.rng.u8(..4) == 0;
+        let step = |before: usize, after: usize| before as f32 / (after as f32 + 0.4);
+        let places = by_places.then(|| {
+            [(h, size[0]), (w, size[1])].map(|(before, after)| {
+                let step = step(before, after);
+                Places { first: (step - 1.0) / 2.0, step }
+            })
+        });
+        let op = Op::Resize { mode, align_corners, half_pixel_centers, places };
+        self.node(op, &[from], output)
     }
 
     /// A mean over some dimensions, seen as a picture again.

@@ -206,8 +206,7 @@ impl Importer<'_> {
         self.unsigned.contains(name)
     }
 
-    /// Notes that a constant of reals is of 8-bit steps of these scales from this zero point on, which
-    /// is 0 where there are several scales.
+    /// Notes that a constant of reals is of 8-bit steps of these scales from this zero point on.
     pub(crate) fn note_scales(&mut self, name: &str, scales: Vec<f32>, zero: i32) {
         self.scales.insert(name.to_owned(), (scales, zero));
     }

@@ -153,8 +153,16 @@ impl Importer<'_> {
                 reason: reason.to_owned(),
             };
             let value = match self.values.get(&output.name) {
+                Some(Value::Activated(value)) if self.model.tensor(value.tensor).is_constant() => {
+                    let count = self.dims(value).iter().product();
+                    self.model.note_constant_output(&output.name, count);
+                    continue;
+                }
                 Some(Value::Activated(value)) => value.clone(),
-                Some(Value::Constant(_)) => return Err(bad("this output is constant")),
+                Some(Value::Constant(constant)) => {
+                    self.model.note_constant_output(&output.name, constant.len());
+                    continue;
+                }
                 None => return Err(bad("this output is never made")),
             };
             let rank = value.order.len();
@@ -177,7 +185,10 @@ impl Importer<'_> {
             self.model.outputs.push(tensor);
         }
         if self.model.outputs.is_empty() || self.model.inputs.is_empty() {
-            let missing = if self.model.inputs.is_empty() { "input" } else { "output" };
+            let missing = match self.model.inputs.is_empty() {
+                true => "input",
+                false => "output that is computed",
+            };
             return Err(FormatError::Interface {
                 name: graph.name.clone(),
                 reason: format!("the graph has no {missing}"),

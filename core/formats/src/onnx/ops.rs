@@ -7,6 +7,7 @@ mod elementwise;
 mod experimental;
 mod folding;
 mod functions;
+mod grid;
 mod one_dimensional;
 mod opaque;
 mod pick;

@@ -7,8 +7,10 @@ mod opaque;
 mod operators;
 mod oracle;
 mod order;
+mod outputs;
 mod pick;
 mod recorded;
+mod resize;
 mod stored;
 
 use tilewright_model::{Data, Model, float};

@@ -104,8 +104,8 @@ pub(super) fn import<'a>(
             Err(Refused::Unsupported(reason)) => importer.opaque(place, &reason)?,
         }
     }
-    importer.outputs()?;
-    importer.file_types();
+    let outputs = importer.outputs()?;
+    importer.file_types(&outputs);
     variables::finish(&mut importer);
     Ok(importer.model)
 }
@@ -237,10 +237,17 @@ impl<'a> Importer<'_, 'a> {
         }
     }
 
-    fn outputs(&mut self) -> Result<(), FormatError> {
+    /// Gives the file's tensors that are outputs of the graph: all but those that are constant.
+    fn outputs(&mut self) -> Result<Vec<usize>, FormatError> {
+        let mut outputs = Vec::new();
         for index in self.file.outputs.clone() {
             let stored = &self.file.tensors[index];
             let id = match &self.values[index] {
+                Some(Value::Activated(id)) if self.model.tensor(*id).is_constant() => {
+                    let count = self.shape(*id).iter().product();
+                    self.model.note_constant_output(&stored.name, count);
+                    continue;
+                }
                 Some(Value::Activated(id)) => *id,
                 Some(Value::Hidden | Value::Handle(_)) => {
                     let kind = stored.kind_name();
@@ -248,7 +255,15 @@ impl<'a> Importer<'_, 'a> {
                         stored.bad(format!("this output is of {kind}, which is not supported"))
                     );
                 }
-                Some(_) => return Err(stored.bad("this output is constant")),
+                Some(Value::Stored) => {
+                    let count = elements(&stored.name, &stored.dims, self.limits)?;
+                    self.model.note_constant_output(&stored.name, count);
+                    continue;
+                }
+                Some(Value::Ints { dims, .. } | Value::Floats { dims, .. }) => {
+                    self.model.note_constant_output(&stored.name, dims.iter().product());
+                    continue;
+                }
                 None => return Err(stored.bad("this output is never made")),
             };
             let output = self.output_of(id, &stored.name);
@@ -256,11 +271,12 @@ impl<'a> Importer<'_, 'a> {
                 self.model.tensors[id.0].name = self.unique(&stored.name);
             }
             self.model.outputs.push(output);
+            outputs.push(index);
         }
         let missing = match (self.model.inputs.is_empty(), self.model.outputs.is_empty()) {
             (true, _) => "input",
-            (_, true) => "output",
-            _ => return Ok(()),
+            (_, true) => "output that is computed",
+            _ => return Ok(outputs),
         };
         Err(FormatError::Interface {
             name: "main".to_owned(),
@@ -300,7 +316,7 @@ impl<'a> Importer<'_, 'a> {
     }
 
     /// Keeps the element types that the file has otherwise.
-    fn file_types(&mut self) {
+    fn file_types(&mut self, outputs: &[usize]) {
         let file_type = |index: usize, id: TensorId| match (
             self.file.tensors[index].kind,
             self.model.tensor(id).dtype,
@@ -320,7 +336,7 @@ impl<'a> Importer<'_, 'a> {
             pairs.enumerate().filter_map(|(position, known)| Some((position, known?))).collect()
         };
         let inputs = list(&self.file.inputs, &self.model.inputs);
-        let outputs = list(&self.file.outputs, &self.model.outputs);
+        let outputs = list(outputs, &self.model.outputs);
         self.model.file_types = FileTypes { inputs, outputs };
     }
 

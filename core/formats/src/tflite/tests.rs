@@ -3,5 +3,6 @@ mod faults;
 mod files;
 mod foreign;
 mod golden;
+mod outputs;
 mod reorder;
 mod variables;

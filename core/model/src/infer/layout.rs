@@ -1,6 +1,7 @@
 //! Shapes of operators that move, combine or reduce values.
 
 use super::mismatch;
+use crate::op::Places;
 use crate::tensor::Tensor;
 
 pub(super) fn padded(input: &[usize], amounts: &[(usize, usize)]) -> Result<Vec<usize>, String> {
@@ -124,13 +125,24 @@ pub(super) fn depth_to_space(input: &[usize], block: usize) -> Result<Vec<usize>
     Ok(vec![*n, h, w, c / area])
 }
 
-pub(super) fn resized(input: &[usize], output: &[usize]) -> Result<Vec<usize>, String> {
+pub(super) fn resized(
+    input: &[usize],
+    output: &[usize],
+    places: Option<&[Places; 2]>,
+) -> Result<Vec<usize>, String> {
     let ([n, h, w, c], [_, oh, ow, _]) = (input, output) else {
         return Err("input and result must have four dimensions".to_owned());
     };
     // Fixed-point coordinates of 10 fractional bits must fit 32 bits.
     if [*h, *w, *oh, *ow].iter().any(|length| *length == 0 || *length > 1 << 16) {
         return Err(format!("{h}×{w} pixels cannot become {oh}×{ow}"));
+    }
+    for (at, (before, after)) in places.iter().flat_map(|at| at.iter().zip([(h, oh), (w, ow)])) {
+        // At most a pixel before the first, and less than one behind the last.
+        let is_inside = at.first >= -1.0 && at.step >= 0.0 && at.at(*after - 1) < *before as f64;
+        if !is_inside {
+            return Err(format!("places {at:?} of {after} pixels lie outside of {before}"));
+        }
     }
     Ok(vec![*n, *oh, *ow, *c])
 }

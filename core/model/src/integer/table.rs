@@ -14,7 +14,8 @@ pub type Table = [i8; 256];
 /// The table of an activation by itself, a requantisation or a function of one value.
 ///
 /// Where TensorFlow Lite has an int8 kernel that computes with integers (ReLUs, leaky ReLU,
-/// absolute value, hard swish, quantise) this is its arithmetic. Elsewhere it is that of its table
+/// absolute value, hard swish, quantise) this is its arithmetic, and that of its uint8 concatenation
+/// for [`Unary::Rescale`]. Elsewhere it is that of its table
 /// kernels: the value as a 32-bit float, the function, rounded half away from zero, saturated; a
 /// result that is no number becomes the zero point, a logarithm of nothing the smallest value.
 ///
@@ -55,6 +56,13 @@ pub fn table(model: &Model, node: &Node) -> Result<Table, IntegerError> {
         Op::Unary(Unary::HardSwish) => {
             let swish = HardSwish::new(input, output)?;
             Ok(fill(|value| finish(swish.apply(value - zero))))
+        }
+        Op::Unary(Unary::Rescale) => {
+            let factor = input.scale(0) * (1.0 / output.scale(0));
+            // Both kernels and files count from 0 to 255 there.
+            let unsigned = |value: i32| (value + 128) as f32;
+            let offset = -unsigned(zero) * factor;
+            Ok(fill(|value| finish(libm::roundf(unsigned(value) * factor + offset) as i32)))
         }
         Op::Unary(unary) => Ok(fill(|value| through_float(unary, value, input, output))),
         _ => Err(bad(node, "is no function of one value")),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Activation, DType, Data, Op, Padding, Shape, Source, TensorId, Window};
+use crate::{Activation, DType, Data, Op, Padding, Places, Shape, Source, TensorId, Window};
 
 fn tensor(name: &str, dims: &[usize], scale: f32, zero: i32) -> Tensor {
     Tensor {
@@ -52,7 +52,7 @@ fn bilinear_steps_that_lead_behind_the_input_are_refused() {
         let x = model.add_tensor(tensor("x", &[1, 1, input, 1], 0.5, 3));
         let y = model.add_tensor(tensor("y", &[1, 1, output, 1], 0.5, 3));
         let mode = crate::ResizeMode::Bilinear;
-        let op = Op::Resize { mode, align_corners: false, half_pixel_centers };
+        let op = Op::Resize { mode, align_corners: false, half_pixel_centers, places: None };
         bilinear(&model, &node(op, &[x], y))
     };
     assert!(params(4, 2048, false).is_ok() && params(7, 2304, true).is_ok());
@@ -133,4 +133,45 @@ fn clamp_of_an_activation_respects_int8() {
     assert_eq!(range(Activation::Relu, 0.1, 5), (5, 127));
     assert_eq!(range(Activation::Relu6, 0.1, 0), (0, 60));
     assert_eq!(range(Activation::Relu6, 1e-12, 0), (0, 127));
+}
+
+fn resized(input: usize, output: usize, mode: crate::ResizeMode, places: Places) -> Model {
+    let mut model = Model::default();
+    let x = model.add_tensor(tensor("x", &[1, 1, input, 1], 0.5, 3));
+    let y = model.add_tensor(tensor("y", &[1, 1, output, 1], 0.5, 3));
+    let whole = Places { first: 0.0, step: 1.0 };
+    let (align_corners, half_pixel_centers) = (false, false);
+    let places = Some([whole, places]);
+    model.nodes.push(node(Op::Resize { mode, align_corners, half_pixel_centers, places }, &[x], y));
+    (model.inputs, model.outputs) = (vec![x], vec![y]);
+    model
+}
+
+#[test]
+fn places_of_their_own_lead_to_pixels_and_between_them() {
+    let run = |mode, output, places| {
+        let model = resized(5, output, mode, places);
+        model.verify().unwrap();
+        let values = vec![10, 50, -20, 80, 31];
+        let result = crate::int8::run(&model, &[crate::Data::I8(values)], &mut |_, _| {}).unwrap();
+        result[0].as_i8().unwrap().to_vec()
+    };
+    let places = Places { first: -0.25, step: 0.75 };
+    // At −0.25, 0.5, 1.25, 2, 2.75, 3.5 and 4.25.
+    let linear = run(crate::ResizeMode::Bilinear, 7, places);
+    assert_eq!(linear, [10, 30, 33, -20, 55, 56, 31]);
+    assert_eq!(run(crate::ResizeMode::Nearest, 7, places), [10, 10, 50, -20, -20, 80, 31]);
+    let twice = Places { first: 1.0, step: 1.5 };
+    assert_eq!(run(crate::ResizeMode::Bilinear, 2, twice), [50, 30]);
+}
+
+#[test]
+fn places_outside_of_the_image_are_refused() {
+    let verified =
+        |first, step| resized(5, 7, crate::ResizeMode::Bilinear, Places { first, step }).verify();
+    assert!(verified(-1.0, 0.5).is_ok() && verified(0.0, 0.8).is_ok());
+    for (first, step) in [(-1.5, 0.5), (0.0, 0.9), (4.0, -0.5), (f32::NAN, 0.5), (0.0, f32::NAN)] {
+        let error = verified(first, step).unwrap_err().to_string();
+        assert!(error.contains("lie outside of 5"), "{error}");
+    }
 }

@@ -41,8 +41,8 @@ pub fn channels(model: &Model, node: &Node) -> Result<Vec<Channel>, IntegerError
     if scales.axis.is_some_and(|along| along != axis) {
         return Err(bad(node, "its weights are quantised along another dimension"));
     }
-    let is_byte = |zero: i32| i8::try_from(zero).is_ok();
-    if scales.zeros.iter().any(|zero| *zero != 0 && (scales.axis.is_some() || !is_byte(*zero))) {
+    let zero = scales.zero();
+    if i8::try_from(zero).is_err() || scales.zeros.iter().any(|other| *other != zero) {
         return Err(bad(node, "its weights have another zero point than one of 8 bits for all"));
     }
     let bias = match node.inputs.get(2) {

@@ -55,8 +55,8 @@ fn apply<T: Copy>(
             let blocks = Shape::new([n, h, w, *block, *block, *output.dims().last()?]);
             transpose(values, &blocks, &[0, 1, 3, 2, 4, 5])
         }
-        Op::Resize { mode: ResizeMode::Nearest, align_corners, half_pixel_centers } => {
-            resize::nearest(values, shape, output, *align_corners, *half_pixel_centers)?
+        Op::Resize { mode: ResizeMode::Nearest, .. } => {
+            resize::nearest(values, shape, output, &resize::Grid::of(op))?
         }
         _ => return None,
     })

@@ -91,6 +91,9 @@ pub enum Unary {
     Sin,
     /// Cosine.
     Cos,
+    /// x itself; in int8 its quantisation changes by 32-bit floats, as that of the operands of
+    /// TensorFlow Lite's uint8 concatenations does.
+    Rescale,
 }
 
 impl Unary {
@@ -127,6 +130,7 @@ impl Unary {
             Self::Erf => "Erf",
             Self::Sin => "Sin",
             Self::Cos => "Cos",
+            Self::Rescale => "Rescale",
         }
     }
 
@@ -211,6 +215,7 @@ impl Unary {
             Self::Erf => erf(x),
             Self::Sin => sin(x),
             Self::Cos => cos(x),
+            Self::Rescale => x,
         }
     }
 }

@@ -35,7 +35,7 @@ fn is_identity(model: &Model, node: &Node) -> bool {
         Op::Requantise => true,
         Op::Slice { stride, .. } => same_shape() && stride.iter().all(|stride| *stride > 0),
         Op::SpaceToDepth { block } | Op::DepthToSpace { block } => *block == 1,
-        Op::Resize { .. } => same_shape(),
+        Op::Resize { places, .. } => same_shape() && places.is_none(),
         Op::Mean { .. } => same_shape(),
         Op::Reshape => same_shape(),
         Op::Transpose { permutation } => permutation.is_sorted(),

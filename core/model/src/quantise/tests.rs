@@ -131,7 +131,7 @@ fn wide_network() -> Build {
     let input = build.last;
     build.shaped(op, vec![input, weights], &[1, 16, 16, 4]);
     for mode in [ResizeMode::Bilinear, ResizeMode::Nearest] {
-        let op = Op::Resize { mode, align_corners: false, half_pixel_centers: true };
+        let op = Op::Resize { mode, align_corners: false, half_pixel_centers: true, places: None };
         build.shaped(op, vec![build.last], &[1, 9, 13, 4]);
     }
     build.node(Op::Mean { axes: vec![1, 2], keep_dims: false }, vec![]);

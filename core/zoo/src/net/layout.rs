@@ -149,6 +149,7 @@ impl Net {
             mode: ResizeMode::Bilinear,
             align_corners: false,
             half_pixel_centers: true,
+            places: None,
         };
         self.node(name, op, vec![x], &dims, self.statistics[x.0])
     }

@@ -271,7 +271,7 @@ impl Graph<'_> {
             Op::DepthToSpace { block } => {
                 self.push("DepthToSpace", &[x], name, vec![("blocksize", Int(*block as i64))]);
             }
-            Op::Resize { mode, align_corners, half_pixel_centers } => {
+            Op::Resize { mode, align_corners, half_pixel_centers, places: None } => {
                 let pixels = match (align_corners, half_pixel_centers) {
                     (true, _) => "align_corners",
                     (_, true) => "half_pixel",

@@ -92,6 +92,13 @@ pub(super) fn dequantize(
     }
 }
 
+/// The zero point of 8 bits, nearest to 0, that makes int8 of steps between these; they include 0.
+fn common_zero((low, high): (i64, i64)) -> Option<i32> {
+    let zeros = low.checked_add(128)?.checked_neg()?..=127i64.checked_sub(high)?;
+    let zero = (!zeros.is_empty()).then(|| 0.clamp(*zeros.start(), *zeros.end()))?;
+    i8::try_from(zero).ok().map(i32::from)
+}
+
 /// A constant of integers as reals; the importer notes the scales of those that are weights.
 fn real(
     importer: &mut Importer<'_>,
@@ -131,16 +138,18 @@ fn real(
         .map(|(position, value)| value.saturating_sub(zeros[slice(position)]))
         .collect();
     importer.count(steps.len())?;
-    let is_byte = |value: i64| (-128..=127).contains(&value);
-    let shift = if importer.is_unsigned(&constant.name) { 128 } else { 0 };
-    if steps.iter().copied().all(is_byte) {
-        importer.note_scales(&name, scales.clone(), 0);
-    } else if let [zero] = zeros[..]
-        && is_byte(zero - shift)
-        && values.iter().all(|value| is_byte(value.saturating_sub(shift)))
-    {
-        // Differences of nine bits: the steps keep their zero point.
-        importer.note_scales(&name, scales.clone(), (zero - shift) as i32);
+    let ends = steps.iter().fold((0, 0), |(low, high), step| (*step.min(&low), *step.max(&high)));
+    match common_zero(ends) {
+        Some(zero) => importer.note_scales(&name, scales.clone(), zero),
+        None if values.iter().all(|value| (-128..=255).contains(value)) => {
+            let (low, high) = ends;
+            importer.model.notes.push(format!(
+                "Weights '{}' are rounded to int8 anew: they are {low} to {high} steps from their \
+                 zero points, of which each channel has its own, and one for all would not do.",
+                constant.name
+            ));
+        }
+        None => {}
     }
     let reals =
         steps.iter().enumerate().map(|(at, step)| *step as f32 * scales[slice(at)]).collect();

@@ -1,32 +1,57 @@
 //! Scaling images.
 
-use tilewright_model::{Op, ResizeMode};
+use tilewright_model::{Op, Places, ResizeMode};
 
+use super::grid::{self, Axis};
+use super::pick::picked;
 use crate::FormatError;
 use crate::onnx::attributes::Place;
-use crate::onnx::importer::{Importer, Value};
-
-use super::pick::picked;
+use crate::onnx::importer::{Activated, Importer, Value, channels_last};
 
 /// Resize, and Upsample of older versions.
 pub(super) fn resize(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
     let input = importer.activated(place, 0)?;
-    let dims = importer.dims(&input);
     if place.flag("antialias", false)? {
         return Err(place.unsupported("antialias is not supported"));
     }
-    if let Some(policy) = place.text("keep_aspect_ratio_policy")?.filter(|it| *it != "stretch") {
-        return Err(
-            place.unsupported(format!("keep_aspect_ratio_policy {policy} is not supported"))
-        );
-    }
-    let target = target(importer, place, &dims)?;
-    let sizes = &target.sizes;
+    let mut target = target(importer, place, &importer.dims(&input))?;
+    let [batch, channels, width] = *importer.dims(&input) else {
+        return image(importer, place, &input, &target).map(Value::Activated);
+    };
+    // A signal is an image of one row.
+    let tensor = importer.in_order(&input, &channels_last(3));
+    let rows = [batch, 1, width, channels];
+    let rows = importer.reshape(place, tensor, &rows, channels_last(4))?;
+    target.sizes.insert(2, 1);
+    target.cut.insert(2, None);
+    target.parts.insert(2, WHOLE);
+    let result = image(importer, place, &rows, &target)?;
+    let [batch, channels, _, width] = *importer.dims(&result) else {
+        return Err(place.bad("its result is no image"));
+    };
+    let tensor = importer.in_order(&result, &channels_last(4));
+    let signal = [batch, width, channels];
+    importer.reshape(place, tensor, &signal, channels_last(3)).map(Value::Activated)
+}
+
+fn image(
+    importer: &mut Importer<'_>,
+    place: Place<'_>,
+    input: &Activated,
+    target: &Target,
+) -> Result<Activated, FormatError> {
+    let (dims, sizes) = (importer.dims(input), &target.sizes);
     let in_range = |size: &usize| (1..1 << 15).contains(size);
-    let scaled: Vec<usize> = (0..dims.len()).filter(|axis| sizes[*axis] != dims[*axis]).collect();
+    if !sizes.iter().all(in_range) || !dims.iter().all(in_range) {
+        return Err(place.bad(format!("{dims:?} resized to {sizes:?}")));
+    }
+    let is_scaled = |axis: &usize| {
+        sizes[*axis] != dims[*axis] || target.cut[*axis].is_some() || target.parts[*axis] != WHOLE
+    };
+    let scaled: Vec<usize> = (0..dims.len()).filter(is_scaled).collect();
     // Of an image height and width; of one with channels last the dimensions before these.
     let [height, width] = match scaled[..] {
-        [first, second] => [first, second],
+        [first, second] if dims.len() == 4 => [first, second],
         [only] if only != 0 && dims.len() == 4 => {
             if only == 3 {
                 [2, 3]
@@ -35,32 +60,39 @@ pub(super) fn resize(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
             }
         }
         _ if scaled.is_empty() && dims.len() == 4 => [2, 3],
-        _ => return Err(place.bad(format!("{dims:?} resized to {sizes:?}"))),
+        _ => return Err(place.unsupported(format!("{dims:?} resized to {sizes:?}"))),
     };
-    if dims.len() != 4 || !sizes.iter().all(in_range) {
-        return Err(place.bad(format!("{dims:?} resized to {sizes:?}")));
-    }
-    let axes = [height, width].map(|axis| (dims[axis], sizes[axis], target.cut[axis]));
+    let axes = [height, width].map(|axis| Axis {
+        from: dims[axis],
+        to: sizes[axis],
+        cut: target.cut[axis],
+        part: target.parts[axis],
+    });
     let op = match way(place, axes)? {
         Way::Op(op) => op,
         Way::Pixels([rows, columns]) => {
-            let rows = picked(importer, place, &input, height, &rows)?;
-            return picked(importer, place, &rows, width, &columns).map(Value::Activated);
+            let rows = picked(importer, place, input, height, &rows)?;
+            return picked(importer, place, &rows, width, &columns);
         }
     };
     let mut order: Vec<usize> = (0..4).filter(|axis| ![height, width].contains(axis)).collect();
     order.splice(1..1, [height, width]);
-    let tensor = importer.in_order(&input, &order);
+    let tensor = importer.in_order(input, &order);
     let shape: Vec<usize> = order.iter().map(|axis| sizes[*axis]).collect();
-    importer.emit_sized(place, op, vec![tensor], order, &shape).map(Value::Activated)
+    importer.emit_sized(place, op, vec![tensor], order, &shape)
 }
 
-/// What an image is scaled to.
+/// An image from its first to its last pixel.
+const WHOLE: [f64; 2] = [0.0, 1.0];
+
+/// What an image is scaled to, by dimension.
 struct Target {
     /// The result's dimensions.
     sizes: Vec<usize>,
     /// The scales whose products are cut to whole sizes: pixels lie by the scale then.
     cut: Vec<Option<f32>>,
+    /// What is resized, from where to where.
+    parts: Vec<[f64; 2]>,
 }
 
 fn target(
@@ -75,18 +107,21 @@ fn target(
             .map(|axis| place.axis(*axis, dims.len()))
             .collect::<Result<_, FormatError>>()?,
     };
+    let floats = |index: usize| match importer.optional(place, index)? {
+        Some(Value::Constant(constant)) => Ok(constant.floats().map(<[f32]>::to_vec)),
+        _ => Ok::<_, FormatError>(None),
+    };
+    let one = place.node.op_type == "Upsample" || place.opset < 11;
     let scales = match place.attribute("scales") {
         Some(attribute) => Some(attribute.floats.clone()),
-        None => {
-            let one = place.node.op_type == "Upsample" || place.opset < 11;
-            match importer.optional(place, if one { 1 } else { 2 })? {
-                Some(Value::Constant(constant)) => constant.floats().map(<[f32]>::to_vec),
-                _ => None,
-            }
-        }
+        None => floats(if one { 1 } else { 2 })?,
     };
     let scales = scales.filter(|scales| !scales.is_empty());
-    let mut target = Target { sizes: dims.to_vec(), cut: vec![None; dims.len()] };
+    let mut target = Target {
+        sizes: dims.to_vec(),
+        cut: vec![None; dims.len()],
+        parts: vec![WHOLE; dims.len()],
+    };
     match (scales, importer.ints(place, 3)?) {
         (Some(scales), _) if scales.len() == axes.len() => {
             for (axis, scale) in axes.iter().zip(scales) {
@@ -100,10 +135,50 @@ fn target(
             for (axis, size) in axes.iter().zip(sizes) {
                 target.sizes[*axis] = usize::try_from(size).unwrap_or(0);
             }
+            keep_ratio(place, dims, &axes, &mut target)?;
         }
         _ => return Err(place.bad(format!("scales or sizes for {dims:?} are missing"))),
     }
+    if place.text("coordinate_transformation_mode")? == Some("tf_crop_and_resize") {
+        let Some(parts) = floats(1)?.filter(|parts| parts.len() == 2 * axes.len()) else {
+            return Err(place.unsupported("the part to resize must be constant"));
+        };
+        let (starts, ends) = parts.split_at(axes.len());
+        for (axis, (start, end)) in axes.iter().zip(starts.iter().zip(ends)) {
+            if !(0.0 <= *start && start <= end && *end <= 1.0) {
+                let reason = format!("from {start} to {end} of the image is outside of it");
+                return Err(place.unsupported(reason));
+            }
+            target.parts[*axis] = [f64::from(*start), f64::from(*end)];
+        }
+    }
     Ok(target)
+}
+
+/// One scale for all dimensions instead of sizes: the least or the largest of theirs.
+fn keep_ratio(
+    place: Place<'_>,
+    dims: &[usize],
+    axes: &[usize],
+    target: &mut Target,
+) -> Result<(), FormatError> {
+    let ratios = axes.iter().map(|axis| target.sizes[*axis] as f64 / dims[*axis] as f64);
+    let scale = match place.text("keep_aspect_ratio_policy")? {
+        None | Some("stretch") => return Ok(()),
+        Some("not_larger") => ratios.fold(f64::INFINITY, f64::min),
+        Some("not_smaller") => ratios.fold(0.0, f64::max),
+        Some(policy) => {
+            let reason = format!("keep_aspect_ratio_policy {policy} is not supported");
+            return Err(place.unsupported(reason));
+        }
+    };
+    for axis in axes {
+        let exact = dims[*axis] as f64 * scale;
+        let whole = (exact + 0.5).floor();
+        target.sizes[*axis] = whole as usize;
+        target.cut[*axis] = ((exact - whole).abs() > 1e-3).then_some(scale as f32);
+    }
+    Ok(())
 }
 
 /// How pixels are found.
@@ -114,9 +189,12 @@ enum Way {
     Pixels([Vec<usize>; 2]),
 }
 
-/// The way to the pixels that the node's attributes describe; of height and width what they are, what
-/// they become, and the scale if it is cut.
-fn way(place: Place<'_>, axes: [(usize, usize, Option<f32>); 2]) -> Result<Way, FormatError> {
+/// Grids of [`Op::Resize`], with its flags: aligned corners, centres at halves.
+const GRIDS: [(&str, bool, bool); 3] =
+    [("asymmetric", false, false), ("half_pixel", false, true), ("align_corners", true, false)];
+
+/// The way to the pixels that the node's attributes describe.
+fn way(place: Place<'_>, axes: [Axis; 2]) -> Result<Way, FormatError> {
     let old = place.node.op_type == "Upsample" || place.opset < 11;
     let default = if old { "asymmetric" } else { "half_pixel" };
     let grid = place.text("coordinate_transformation_mode")?.unwrap_or(default);
@@ -127,95 +205,56 @@ fn way(place: Place<'_>, axes: [(usize, usize, Option<f32>); 2]) -> Result<Way, 
         let rounding = if mode == "nearest" { format!(", {rounding},") } else { String::new() };
         place.unsupported(format!("mode {mode}{rounding} on the grid {grid} is not supported"))
     };
-    // There a single pixel is the first, not the middle one.
-    let single = axes.iter().any(|(from, to, _)| *to == 1 && *from != 1);
-    if mode == "nearest" {
-        let wanted = axes.map(|(from, to, cut)| match cut {
-            None => rows(from, to, grid, rounding),
-            Some(scale) => rows_by_scale(from, to, scale, grid, rounding),
-        });
-        let [Some(rows), Some(columns)] = wanted else { return Err(unknown()) };
-        let same = |grid: &str, rounding: &str| {
-            let ours = axes.map(|(from, to, _)| self::rows(from, to, grid, rounding));
-            ours == [Some(rows.clone()), Some(columns.clone())]
-        };
-        let nearest = |align_corners, half_pixel_centers| {
-            let mode = ResizeMode::Nearest;
-            Ok(Way::Op(Op::Resize { mode, align_corners, half_pixel_centers }))
-        };
-        return match () {
-            () if same("asymmetric", "floor") => nearest(false, false),
-            () if same("half_pixel", "round_prefer_ceil") => nearest(false, true),
-            () if same("align_corners", "round_prefer_ceil") && !single => nearest(true, false),
-            () => Ok(Way::Pixels([rows, columns])),
-        };
-    }
-    if let Some((from, _, Some(scale))) = axes.iter().find(|(.., cut)| cut.is_some()) {
-        return Err(place.unsupported(format!("{from} times {scale} is not whole")));
-    }
-    let bilinear = |align_corners, half_pixel_centers| {
-        let mode = ResizeMode::Bilinear;
-        Ok(Way::Op(Op::Resize { mode, align_corners, half_pixel_centers }))
+    let both = |lines: [Option<[f64; 2]>; 2]| match lines {
+        [Some(rows), Some(columns)] => Some([rows, columns]),
+        _ => None,
     };
-    match (mode, grid) {
-        ("linear" | "bilinear", "asymmetric") => bilinear(false, false),
-        ("linear" | "bilinear", "half_pixel") => bilinear(false, true),
-        ("linear" | "bilinear", "pytorch_half_pixel") if !single => bilinear(false, true),
-        ("linear" | "bilinear", "align_corners") if !single => bilinear(true, false),
+    let lines = both(axes.map(|axis| grid::line(&axis, grid))).ok_or_else(unknown)?;
+    let op = |mode, align_corners, half_pixel_centers, places: Option<[Places; 2]>| {
+        Ok(Way::Op(Op::Resize { mode, align_corners, half_pixel_centers, places }))
+    };
+    match mode {
+        "nearest" => {
+            let wanted = axes.map(|axis| match axis.cut {
+                None if grid != "tf_crop_and_resize" => grid::rows(&axis, grid, rounding),
+                _ => grid::rows_by_scale(&axis, grid, rounding),
+            });
+            let [Some(rows), Some(columns)] = wanted else { return Err(unknown()) };
+            let is_same = |grid: &str, rounding: &str| {
+                let ours = axes.map(|axis| grid::rows(&axis, grid, rounding));
+                ours == [Some(rows.clone()), Some(columns.clone())]
+            };
+            for (grid, align_corners, half_pixel_centers) in GRIDS {
+                let rounding = if grid == "asymmetric" { "floor" } else { "round_prefer_ceil" };
+                if is_same(grid, rounding) {
+                    return op(ResizeMode::Nearest, align_corners, half_pixel_centers, None);
+                }
+            }
+            let down = grid::places_of(&axes[0], lines[0], &rows);
+            match (down, grid::places_of(&axes[1], lines[1], &columns)) {
+                (Some(down), Some(across)) => {
+                    op(ResizeMode::Nearest, false, false, Some([down, across]))
+                }
+                _ => Ok(Way::Pixels([rows, columns])),
+            }
+        }
+        "linear" | "bilinear" => {
+            for (grid, align_corners, half_pixel_centers) in GRIDS {
+                let is_same = |axis: usize| {
+                    let plain = Axis { cut: None, ..axes[axis] };
+                    let line = grid::line(&plain, grid);
+                    line.is_some_and(|line| grid::is_same(&plain, line, lines[axis]))
+                };
+                if is_same(0) && is_same(1) {
+                    return op(ResizeMode::Bilinear, align_corners, half_pixel_centers, None);
+                }
+            }
+            let places = [0, 1].map(|axis| grid::places(&axes[axis], lines[axis]));
+            let [Some(down), Some(across)] = places else {
+                return Err(place.unsupported("its places lie outside of the image"));
+            };
+            op(ResizeMode::Bilinear, false, false, Some([down, across]))
+        }
         _ => Err(unknown()),
     }
-}
-
-/// Which of `from` rows each of `to` rows is where rows lie by a scale that does not give `to`
-/// exactly; nothing where grid or rounding is not known. 32-bit floats, as runtimes compute it.
-fn rows_by_scale(
-    from: usize,
-    to: usize,
-    scale: f32,
-    grid: &str,
-    rounding: &str,
-) -> Option<Vec<usize>> {
-    let row = |row: usize| {
-        let place = match grid {
-            "asymmetric" => row as f32 / scale,
-            "pytorch_half_pixel" if to == 1 => 0.0,
-            "half_pixel" | "pytorch_half_pixel" => (row as f32 + 0.5) / scale - 0.5,
-            _ => return None,
-        };
-        let nearest = match rounding {
-            "floor" => place.floor(),
-            "ceil" => place.ceil(),
-            "round_prefer_floor" => (place - 0.5).ceil(),
-            "round_prefer_ceil" => (place + 0.5).floor(),
-            _ => return None,
-        };
-        Some((nearest.max(0.0) as usize).min(from.checked_sub(1)?))
-    };
-    (0..to).map(row).collect()
-}
-
-/// Which of `from` rows each of `to` rows is, exactly; nothing where grid or rounding is not known.
-fn rows(from: usize, to: usize, grid: &str, rounding: &str) -> Option<Vec<usize>> {
-    let (last, input, output) = (from as i64 - 1, from as i64, to as i64);
-    let row = |row: i64| {
-        let (over, under) = match grid {
-            "asymmetric" => (row * input, output),
-            "half_pixel" => ((2 * row + 1) * input - output, 2 * output),
-            "pytorch_half_pixel" if output == 1 => (0, 1),
-            "pytorch_half_pixel" => ((2 * row + 1) * input - output, 2 * output),
-            "align_corners" if output == 1 => (0, 1),
-            "align_corners" => (row * last, output - 1),
-            _ => return None,
-        };
-        let ceil = |over: i64, under: i64| -(-over).div_euclid(under);
-        let nearest = match rounding {
-            "floor" => over.div_euclid(under),
-            "ceil" => ceil(over, under),
-            "round_prefer_floor" => ceil(2 * over - under, 2 * under),
-            "round_prefer_ceil" => (2 * over + under).div_euclid(2 * under),
-            _ => return None,
-        };
-        usize::try_from(nearest.clamp(0, last)).ok()
-    };
-    (0..output).map(row).collect()
 }

@@ -2,7 +2,7 @@
 
 use tilewright_model::{Data, float};
 
-use super::build::Attribute::{Int, Text};
+use super::build::Attribute::Int;
 use super::build::{Attribute, File};
 use super::{against_tract, names};
 use crate::{Limits, open};
@@ -79,25 +79,4 @@ fn means_of_several_operands() {
         .node("Mean", &["x", "c", "x"], "y", &[])
         .output("y");
     assert_eq!(run(&file, &[0.0, 3.0, -3.0]).unwrap(), [1.0, 2.0, 0.0]);
-}
-
-/// The first is in the standard; the second is a scale that gives no whole size upwards.
-#[test]
-fn nearest_pixels_by_scales_that_are_not_whole() {
-    let file = |scale: f32, attributes: &[(&str, Attribute)]| {
-        File::new()
-            .input("x", &["1", "1", "2", "4"])
-            .floats("s", &[4], vec![1.0, 1.0, scale, scale])
-            .node("Resize", &["x", "", "s"], "y", attributes)
-            .output("y")
-    };
-    let image = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
-    assert_eq!(run(&file(0.6, &[]), &image).unwrap(), [1.0, 3.0]);
-    let plain =
-        [("coordinate_transformation_mode", Text("asymmetric")), ("nearest_mode", Text("floor"))];
-    let rows = run(&file(1.7, &plain), &image).unwrap();
-    assert_eq!(rows[..6], [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]);
-    assert_eq!(rows[12..], [5.0, 5.0, 6.0, 6.0, 7.0, 7.0]);
-    let error = run(&file(0.6, &[("mode", Text("linear"))]), &image).unwrap_err();
-    assert!(error.contains("2 times 0.6 is not whole"), "{error}");
 }

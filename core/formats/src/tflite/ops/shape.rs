@@ -1,6 +1,6 @@
 //! Operators that move values without computing.
 
-use tilewright_model::{Activation, Op, ResizeMode};
+use tilewright_model::{Activation, Op, ResizeMode, Unary};
 
 use super::{axis, fused, needed, unmoved};
 use crate::tflite::file::Place;
@@ -125,11 +125,16 @@ pub(super) fn concatenation<'a>(
         let dims = vec![joined.len()];
         return Ok(importer.set(place, 0, Value::Ints { dims, values: joined.into() })?);
     }
-    let inputs = importer.all_activated(place)?;
+    let mut inputs = importer.all_activated(place)?;
     if importer.is_uint8(place)? {
+        // Of uint8 the runtime takes each operand to the result's quantisation in floats.
         let result = importer.result_kind(place, 0)?;
-        if inputs.iter().any(|input| importer.kind(*input) != result) {
-            return unsupported("of uint8 under several scales, which is computed in floats");
+        for input in &mut inputs {
+            if importer.kind(*input) != result {
+                let dims = importer.shape(*input).to_vec();
+                let op = Op::Unary(Unary::Rescale);
+                *input = importer.part(place, op, vec![*input], result.clone(), &dims)?;
+            }
         }
     }
     importer.emit(place, Op::Concat { axis: along }, inputs)?;
@@ -207,15 +212,40 @@ pub(super) fn resize_bilinear<'a>(
     place: &Place<'a>,
 ) -> Result<(), Refused> {
     let options = needed(place, place.operator.builtin_options_as_resize_bilinear_options())?;
+    let (align_corners, half_pixel_centers) =
+        (options.align_corners(), options.half_pixel_centers());
+    let mut mode = ResizeMode::Bilinear;
     if importer.is_uint8(place)? {
-        return unsupported("of uint8, which is computed in floats");
+        if !takes_pixels(importer, place, align_corners, half_pixel_centers)? {
+            return unsupported("of uint8 between pixels, which is computed in floats");
+        }
+        mode = ResizeMode::Nearest;
     }
-    let op = Op::Resize {
-        mode: ResizeMode::Bilinear,
-        align_corners: options.align_corners(),
-        half_pixel_centers: options.half_pixel_centers(),
+    resize(importer, place, Op::Resize { mode, align_corners, half_pixel_centers, places: None })
+}
+
+/// Whether every pixel of a resized image is one of the image's, so that none lies between two: the
+/// image is a single pixel high or wide, or its pixels are taken at equal whole distances.
+fn takes_pixels<'a>(
+    importer: &Importer<'_, 'a>,
+    place: &Place<'a>,
+    align_corners: bool,
+    half_pixel_centers: bool,
+) -> Result<bool, Refused> {
+    let dims = importer.dims(place, 0)?;
+    let sizes = importer.needed_ints(place, 1, "size")?;
+    let ([_, height, width, _], [rows, columns]) = (dims.as_slice(), sizes.as_slice()) else {
+        return Ok(false);
     };
-    resize(importer, place, op)
+    let takes = |before: usize, after: i64| {
+        let (from, to) = match align_corners && after > 1 {
+            true => (before as i64 - 1, after - 1),
+            false => (before as i64, after),
+        };
+        let is_whole = to > 0 && from % to == 0;
+        before == 1 || (is_whole && (!half_pixel_centers || from / to % 2 == 1))
+    };
+    Ok(takes(*height, *rows) && takes(*width, *columns))
 }
 
 pub(super) fn resize_nearest<'a>(
@@ -228,6 +258,7 @@ pub(super) fn resize_nearest<'a>(
         mode: ResizeMode::Nearest,
         align_corners: options.align_corners(),
         half_pixel_centers: options.half_pixel_centers(),
+        places: None,
     };
     resize(importer, place, op)
 }

@@ -135,7 +135,6 @@ fn compare(name: &str, model: &Model, record: &Record) -> Result<usize, String> 
 /// names.
 const NOT_COMPUTED: &[&str] = &[
     "batch-to-space",
-    "concat-rescaled-uint8",
     "resize-bilinear-3x2-uint8",
     "resize-bilinear-5x2304-uint8",
     "resize-bilinear-9x11-uint8",
