@@ -252,7 +252,7 @@ impl Model {
     /// Notes that an output of the file is left out: it is a constant of this many elements.
     pub fn note_constant_output(&mut self, name: &str, elements: usize) {
         self.notes.push(format!(
-            "Output '{name}' is left out: it is constant, {elements} values that are in the file."
+            "Output '{name}' is left out: it is constant. The file has its values, {elements} in all."
         ));
     }
 

@@ -1,5 +1,6 @@
 //! One function for each operator type of the file.
 
+mod conditions;
 mod constants;
 mod convolve;
 mod dense;
@@ -30,6 +31,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Abs", functions::unary),
     ("Add", elementwise::add),
     ("Affine", experimental::affine),
+    ("And", conditions::compare),
     ("ArgMax", functions::arg_max),
     ("AveragePool", |i, p| one_dimensional::or_image(i, p, pool::average)),
     ("BatchNormalization", elementwise::batch_normalization),
@@ -48,6 +50,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Div", elementwise::div),
     ("Dropout", shape::dropout),
     ("Elu", functions::unary),
+    ("Equal", conditions::compare),
     ("Erf", functions::unary),
     ("Exp", functions::unary),
     ("Expand", pick::expand),
@@ -59,6 +62,8 @@ const OPERATORS: &[(&str, Import)] = &[
     ("GRU", opaque::recurrent),
     ("GlobalAveragePool", |i, p| one_dimensional::or_image(i, p, pool::global_average)),
     ("GlobalMaxPool", |i, p| one_dimensional::or_image(i, p, pool::global_max)),
+    ("Greater", conditions::compare),
+    ("GreaterOrEqual", conditions::compare),
     ("GroupNormalization", opaque::like_its_operand),
     ("HardSigmoid", functions::unary),
     ("HardSwish", functions::unary),
@@ -69,6 +74,8 @@ const OPERATORS: &[(&str, Import)] = &[
     ("LSTM", opaque::recurrent),
     ("LayerNormalization", opaque::like_its_operand),
     ("LeakyRelu", functions::unary),
+    ("Less", conditions::compare),
+    ("LessOrEqual", conditions::compare),
     ("Log", functions::unary),
     ("LogSoftmax", elementwise::log_softmax),
     ("MatMul", dense::matmul),
@@ -79,6 +86,8 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Mish", functions::unary),
     ("Mul", elementwise::mul),
     ("Neg", functions::unary),
+    ("Not", conditions::not),
+    ("Or", conditions::compare),
     ("PRelu", elementwise::prelu),
     ("Pad", shape::pad),
     ("Pow", functions::power),
@@ -86,6 +95,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("QLinearMatMul", quantised::linear),
     ("QuantizeLinear", quantised::quantize),
     ("RNN", opaque::recurrent),
+    ("Range", conditions::range),
     ("Reciprocal", functions::unary),
     ("ReduceMax", pool::reduce_max),
     ("ReduceMean", pool::reduce_mean),
@@ -101,6 +111,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Sigmoid", functions::unary),
     ("Sign", functions::unary),
     ("Sin", functions::unary),
+    ("Size", conditions::size),
     ("Slice", spatial::slice),
     ("Softmax", elementwise::softmax),
     ("Softplus", functions::unary),
@@ -117,6 +128,8 @@ const OPERATORS: &[(&str, Import)] = &[
     ("Transpose", shape::transpose),
     ("Unsqueeze", shape::unsqueeze),
     ("Upsample", resize::resize),
+    ("Where", conditions::choose),
+    ("Xor", conditions::compare),
 ];
 
 /// Operators of ONNX Runtime.

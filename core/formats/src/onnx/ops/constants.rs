@@ -141,6 +141,14 @@ pub(super) fn cast(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
             };
             Ok(Value::Constant(Rc::new(Constant { values, ..Constant::clone(constant) })))
         }
+        (Value::Constant(constant), Some(DataType::Bool)) => {
+            let holds: Vec<i64> = match (constant.ints(), constant.floats()) {
+                (Some(ints), _) => ints.iter().map(|value| i64::from(*value != 0)).collect(),
+                (_, Some(floats)) => floats.iter().map(|value| i64::from(*value != 0.0)).collect(),
+                _ => return Err(place.bad("it cannot be read")),
+            };
+            super::folding::result(importer, place, constant.dims.clone(), Values::Int(holds))
+        }
         (Value::Activated(_), Some(_)) => importer.cast(place),
         _ => {
             Err(place.unsupported("only casts to the type that the graph has anyway are supported"))

@@ -1,5 +1,7 @@
 //! Products with constant matrices.
 
+use std::rc::Rc;
+
 use tilewright_model::{Activation, Op, TensorId};
 
 use crate::FormatError;
@@ -86,7 +88,17 @@ pub(super) fn matmul(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
         (Value::Activated(first), Value::Activated(second)) => {
             return super::opaque::product(importer, place, &first, &second);
         }
-        _ => return Err(place.bad("a constant stands where an activation must")),
+        (Value::Constant(_), Value::Constant(_)) => {
+            return Err(place.bad("a constant stands where an activation must"));
+        }
+    };
+    // A vector is a matrix of one row or column, which the result does not have.
+    let (weights, is_vector) = match *weights.dims.as_slice() {
+        [count] => {
+            let dims = if turned { vec![1, count] } else { vec![count, 1] };
+            (Rc::new(Constant { dims, ..Constant::clone(&weights) }), true)
+        }
+        _ => (weights, false),
     };
     let op = Op::FullyConnected { activation: Activation::None };
     let dims = importer.dims(&input);
@@ -105,10 +117,17 @@ pub(super) fn matmul(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Va
         let flat = [outer.iter().product(), *taken];
         tensor = importer.reshape(place, tensor, &flat, as_given(2))?.tensor;
     }
-    if dims.len() == 2 {
+    if dims.len() == 2 && !is_vector {
         return importer.emit(place, op, vec![tensor, weights], order).map(Value::Activated);
     }
     let product = importer.emit(place, op, vec![tensor, weights], as_given(2))?;
+    if is_vector {
+        if outer.is_empty() {
+            return Err(place.unsupported("its result is a scalar"));
+        }
+        let order = as_given(outer.len());
+        return importer.reshape(place, product.tensor, outer, order).map(Value::Activated);
+    }
     let full: Vec<usize> = outer.iter().copied().chain([shape[0]]).collect();
     importer.reshape(place, product.tensor, &full, order).map(Value::Activated)
 }

@@ -1,5 +1,7 @@
 //! Operators on single elements, and softmax.
 
+use std::rc::Rc;
+
 use tilewright_model::{Activation, Op, Unary};
 
 use super::folding;
@@ -210,6 +212,20 @@ pub(super) fn extreme(importer: &mut Importer<'_>, place: Place<'_>) -> Result<V
 }
 
 pub(super) fn prelu(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
+    let operands = (importer.operand(place, 0)?, importer.operand(place, 1)?);
+    if let (Value::Activated(input), Value::Constant(slopes)) = operands {
+        let dims = importer.dims(&input);
+        // Old files give one slope for each channel without the dimensions behind.
+        if place.opset < 7 && dims.len() > 2 && slopes.dims == [dims[1]] {
+            let mut slopes = Constant::clone(&slopes);
+            slopes.dims.resize(dims.len() - 1, 1);
+            let name = format!("{}.slopes", place.name());
+            importer.define(name.clone(), Value::Constant(Rc::new(slopes)));
+            let mut node = place.node.clone();
+            node.input[1] = name;
+            return general(importer, Place { node: &node, ..place });
+        }
+    }
     general(importer, place)
 }
 

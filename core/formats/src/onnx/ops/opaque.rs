@@ -53,6 +53,9 @@ pub(super) fn product(
             std::mem::swap(rows, columns);
         }
     }
+    if left.len() == 1 || right.len() == 1 {
+        return Err(place.unsupported("products with vectors that are not constant"));
+    }
     let misfit = || place.bad(format!("{left:?} times {right:?}"));
     let ([left @ .., rows, taken], [right @ .., given, columns]) =
         (left.as_slice(), right.as_slice())

@@ -3,7 +3,8 @@
 use super::build::Attribute::{Float, Int, Ints, Text};
 use super::build::{Attribute, File};
 use super::{against_tract, names};
-use crate::open;
+use crate::{FormatError, Limits, open};
+use tilewright_model::{Data, float};
 
 /// A file of one node over an image of 2×`channels`×9×7 and further operands.
 fn one(op: &str, others: &[&str], attributes: &[(&str, Attribute)], channels: &str) -> File {
@@ -448,4 +449,41 @@ fn parts_by_number() {
     let mut file = file.ints("second", &[1]);
     file.graph().initializer[0].dims.clear();
     assert_eq!(names(&against_tract(&file.bytes(), &[&[2, 4]])), ["Slice", "Reshape", "ReLU"]);
+}
+
+/// A constant vector is a matrix of one row or column that the result does not have.
+#[test]
+fn vectors_beside_a_matrix() {
+    for (operands, length) in [(["x", "w"], 6), (["w", "x"], 4)] {
+        let file = File::new()
+            .input("x", &["2", "4", "6"])
+            .weights("w", &[length])
+            .node("MatMul", &operands, "m", &[])
+            .node("Relu", &["m"], "y", &[])
+            .output("y");
+        let model = against_tract(&file.bytes(), &[&[2, 4, 6]]);
+        assert_eq!(model.tensor(model.outputs[0]).shape.dims(), [2, 10 - length as usize]);
+    }
+    let both = File::new()
+        .input("x", &["2", "4"])
+        .input("w", &["4"])
+        .node("MatMul", &["x", "w"], "y", &[])
+        .output("y");
+    let error = open("x", &both.bytes(), &Limits::default(), &[]).unwrap_err();
+    assert!(matches!(error, FormatError::Unsupported { .. }), "{error}");
+}
+
+/// Before version 7 the slopes of channels have no dimensions behind them.
+#[test]
+fn slopes_of_channels_in_old_files() {
+    let file = File::new()
+        .opset(6)
+        .input("x", &["1", "2", "1", "3"])
+        .floats("slopes", &[2], vec![0.5, 2.0])
+        .node("PRelu", &["x", "slopes"], "y", &[])
+        .output("y");
+    let model = open("x", &file.bytes(), &Limits::default(), &[]).unwrap();
+    let image = Data::F32(vec![-1.0, -1.0, 2.0, 2.0, -3.0, -3.0]);
+    let result = float::run(&model, &[image], &mut |_, _| {}).unwrap();
+    assert_eq!(result[0].as_f32().unwrap(), [-0.5, -2.0, 2.0, 2.0, -1.5, -6.0]);
 }

@@ -25,8 +25,8 @@ fn constant_outputs_are_left_out_and_noted() {
     assert_eq!(
         model.notes,
         [
-            "Output 'anchors' is left out: it is constant, 6 values that are in the file.",
-            "Output 'size' is left out: it is constant, 2 values that are in the file.",
+            "Output 'anchors' is left out: it is constant. The file has its values, 6 in all.",
+            "Output 'size' is left out: it is constant. The file has its values, 2 in all.",
         ]
     );
     // A quantised model keeps its notes.
@@ -48,7 +48,7 @@ fn of_bytes(values: [u8; 8], zeros: [u8; 2]) -> File {
         name: name.to_owned(),
         dims: dims.to_vec(),
         data_type: DataType::Uint8 as i32,
-        raw_data: raw.to_vec(),
+        raw_data: raw.to_vec().into(),
         ..Default::default()
     };
     let mut file = File::new()

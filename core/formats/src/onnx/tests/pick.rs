@@ -80,3 +80,46 @@ fn means_of_several_operands() {
         .output("y");
     assert_eq!(run(&file, &[0.0, 3.0, -3.0]).unwrap(), [1.0, 2.0, 0.0]);
 }
+
+/// The grid of a detector with open sizes: numbers in a row, compared, chosen and added.
+#[test]
+fn arithmetic_of_grids() {
+    let file = File::new()
+        .input("x", &["2", "4"])
+        .node("Shape", &["x"], "s", &[])
+        .ints("zero", &[0])
+        .ints("one", &[1])
+        .ints("two", &[2])
+        .node("Gather", &["s", "one"], "columns", &[])
+        .node("Range", &["zero", "columns", "one"], "at", &[])
+        .node("Less", &["at", "two"], "near", &[])
+        .node("Not", &["near"], "far", &[])
+        .node("Where", &["far", "at", "two"], "chosen", &[])
+        .node("Cast", &["chosen"], "grid", &[("to", Int(1))])
+        .node("Add", &["x", "grid"], "y", &[])
+        .output("y");
+    assert_eq!(run(&file, &[0.0; 8]).unwrap(), [2.0, 2.0, 2.0, 3.0, 2.0, 2.0, 2.0, 3.0]);
+    for (bounds, words) in [([0, i64::MAX, 1], "no such many"), ([0, 5, 0], "no such many")] {
+        let range = one_of_constants("Range", bounds);
+        assert!(run(&range, &[0.0; 504]).unwrap_err().contains(words), "{bounds:?}");
+    }
+    // What the model computes is not compared.
+    let computed = File::new()
+        .input("x", &["2", "4"])
+        .floats("c", &[1], vec![0.0])
+        .node("Greater", &["x", "c"], "y", &[])
+        .output("y");
+    assert!(run(&computed, &[]).unwrap_err().contains("of values that the model computes"));
+}
+
+fn one_of_constants(op: &str, [a, b, c]: [i64; 3]) -> File {
+    File::new()
+        .input("x", &["2", "4", "9", "7"])
+        .ints("a", &[a])
+        .ints("b", &[b])
+        .ints("c", &[c])
+        .node(op, &["a", "b", "c"], "r", &[])
+        .node("Cast", &["r"], "f", &[("to", Int(1))])
+        .node("Add", &["x", "f"], "y", &[])
+        .output("y")
+}

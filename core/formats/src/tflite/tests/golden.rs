@@ -138,7 +138,6 @@ const NOT_COMPUTED: &[&str] = &[
     "resize-bilinear-3x2-uint8",
     "resize-bilinear-5x2304-uint8",
     "resize-bilinear-9x11-uint8",
-    "resize-bilinear-align-3x2-uint8",
     "resize-bilinear-align-9x11-uint8",
     "resize-bilinear-half-3x2-uint8",
     "resize-bilinear-half-5x2304-uint8",

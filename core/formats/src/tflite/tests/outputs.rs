@@ -33,7 +33,7 @@ fn constant_outputs_are_left_out_and_noted() {
     assert_eq!(
         model.notes,
         ["anchors", "numbers", "positive"].map(|name| format!(
-            "Output '{name}' is left out: it is constant, 4 values that are in the file."
+            "Output '{name}' is left out: it is constant. The file has its values, 4 in all."
         ))
     );
     // What is known of outputs by position is of those that are left.
