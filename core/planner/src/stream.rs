@@ -50,8 +50,6 @@ const MOST_TOGETHER: u32 = 32;
 const TRIED: usize = 3;
 /// Steps that are scheduled in all tries, after which the best schedule so far will do.
 const MOST_TRIED: u64 = 1_000_000;
-/// Sizes that parts of weights are cut to, the largest that fit; bytes.
-const PARTS: [u64; 2] = [32 << 10, 8 << 10];
 
 /// A schedule of all frames.
 #[derive(Clone, Debug)]
@@ -192,6 +190,10 @@ fn of_layers(
 /// A schedule that is above the bound by less than one part in this is good enough: others are not
 /// tried.
 const NEAR: u64 = 200;
+/// One that is so near is good enough if many steps were scheduled.
+const QUITE_NEAR: u64 = 50;
+/// How many are many.
+const MANY_STEPS: u64 = 100_000;
 
 /// Frames whose last layers are made together, the groups for them, and what all frames cost.
 struct Choice {
@@ -204,63 +206,37 @@ struct Choice {
 /// least predicted price are tried first.
 fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted, NotStreamed> {
     let frames = emitter.frames;
-    let counts = (1..=frames.min(MOST_TOGETHER)).filter(|count| frames.is_multiple_of(*count));
-    let counts: Vec<u32> = match network.tail() {
-        Some(_) => counts.collect(),
-        None => vec![1],
-    };
-    let tail = network.tail().unwrap_or(network.layers.len());
     let mut best: Option<Emitted> = None;
     let mut too_many = None;
     let mut tried = 0;
-    for part in PARTS {
-        // Buffers that lie badly leave no room for weights: then less is kept in SRAM.
-        for room in (4..=8).rev().map(|eighths| emitter.sram / 8 * eighths) {
-            let mut choices: Vec<Choice> = Vec::new();
-            let waits = [Border::Sram, Border::Card];
-            let all = counts.iter().flat_map(|together| waits.map(|waits| (*together, waits)));
-            for (together, waits) in all.filter(|way| *way != (1, Border::Card)) {
-                let end = (tail, waits);
-                let chosen = choose::choose(network, emitter, [room, part], together, end);
-                let Some((groups, price)) = chosen else { continue };
-                let batches = u64::from(frames / together);
-                let price = price.map(|part| part.saturating_mul(batches));
-                choices.push(Choice { together, groups, price });
+    let is_near = |made: &Emitted, part: u64| made.end <= bound.saturating_add(bound / part);
+    // Buffers that lie badly leave no room for weights: then less is kept in SRAM.
+    for room in (4..=8).rev().map(|eighths| emitter.sram / 8 * eighths) {
+        for choice in choices(network, emitter, room, bound) {
+            let is_enough = |best: &Emitted| {
+                tried > MOST_TRIED
+                    || is_near(best, NEAR)
+                    || tried > MANY_STEPS && is_near(best, QUITE_NEAR)
+                    || choice.price.time >= best.end
+            };
+            if best.as_ref().is_some_and(is_enough) {
+                continue;
             }
-            // What is about as fast may write, and then wait, less.
-            let grain = bound / NEAR + 1;
-            choices.sort_by_key(|choice| {
-                let [time, written, _] = choice.price;
-                (time / grain, written, choice.together)
-            });
-            for choice in choices.into_iter().take(TRIED) {
-                let [front, back] = &choice.groups;
-                let sizes = [choice.together, frames];
-                let batch = Batch::new(network, [front, back], sizes, part);
-                let steps = batch.steps().saturating_mul(u64::from(frames / choice.together));
-                if steps > MOST_STEPS {
-                    too_many = Some(PlanError::TooManyTasks { tasks: steps, most: MOST_STEPS });
-                    continue;
-                }
-                if best.is_some() && tried > MOST_TRIED {
-                    break;
-                }
-                tried += steps;
-                let Some(emitted) = emitter.emit(&batch, choice.together) else { continue };
-                let key = |made: &Emitted| (made.end, made.written, made.read);
-                if best.as_ref().is_none_or(|best| key(&emitted) < key(best)) {
-                    best = Some(emitted);
-                }
-                if best.as_ref().is_some_and(|best| best.end <= bound + bound / NEAR) {
-                    break;
-                }
+            let [front, back] = &choice.groups;
+            let batch = Batch::new(network, [front, back], [choice.together, frames]);
+            let steps = batch.steps().saturating_mul(u64::from(frames / choice.together));
+            if steps > MOST_STEPS {
+                too_many = Some(PlanError::TooManyTasks { tasks: steps, most: MOST_STEPS });
+                continue;
             }
-            if best.is_some() {
-                break;
+            tried += steps;
+            let Some(emitted) = emitter.emit(&batch, choice.together) else { continue };
+            let key = |made: &Emitted| (made.end, made.written, made.read);
+            if best.as_ref().is_none_or(|best| key(&emitted) < key(best)) {
+                best = Some(emitted);
             }
         }
-        let is_near = |best: &Emitted| best.end <= bound + 4 * (bound / NEAR);
-        if best.as_ref().is_some_and(|best| tried > MOST_TRIED || is_near(best)) {
+        if best.is_some() {
             break;
         }
     }
@@ -269,6 +245,32 @@ fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted,
         NotStreamed::TooSmall(name, Bytes(bytes.max(emitter.sram + 1)))
     };
     best.ok_or_else(|| too_many.map_or_else(too_small, NotStreamed::Error))
+}
+
+/// The ways within `room` bytes of SRAM that seem cheapest, the cheapest first.
+fn choices(network: &Network, emitter: &Emitter<'_>, room: u64, bound: u64) -> Vec<Choice> {
+    let frames = emitter.frames;
+    let counts = (1..=frames.min(MOST_TOGETHER)).filter(|count| frames.is_multiple_of(*count));
+    let counts: Vec<u32> = match network.tail() {
+        Some(_) => counts.collect(),
+        None => vec![1],
+    };
+    let tail = network.tail().unwrap_or(network.layers.len());
+    let waits = [Border::Sram, Border::Card];
+    let all = counts.iter().flat_map(|together| waits.map(|waits| (*together, waits)));
+    let choice = |(together, waits)| {
+        let (groups, price) = choose::choose(network, emitter, room, together, (tail, waits))?;
+        let price = price.times(u64::from(frames / together));
+        Some(Choice { together, groups, price })
+    };
+    let ways = all.filter(|way| *way != (1, Border::Card));
+    let mut choices: Vec<Choice> = ways.filter_map(choice).collect();
+    // What is about as fast may write, and then wait, less.
+    let grain = bound / NEAR + 1;
+    choices
+        .sort_by_key(|choice| (choice.price.cost() / grain, choice.price.written, choice.together));
+    choices.truncate(TRIED);
+    choices
 }
 
 #[cfg(test)]

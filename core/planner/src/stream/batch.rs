@@ -122,7 +122,8 @@ struct Places {
 struct Builder<'n> {
     network: &'n Network,
     places: Places,
-    part: u64,
+    /// For each layer the bytes that its weights are cut to.
+    parts: Vec<u64>,
     /// The buffer of each layer's output of each frame.
     outputs: Vec<Vec<Option<usize>>>,
     batch: Batch,
@@ -135,13 +136,15 @@ impl Batch {
         network: &Network,
         [front, back]: [&[Group]; 2],
         [together, frames]: [u32; 2],
-        part: u64,
     ) -> Self {
-        let (places, card) = places(network, part, frames);
+        let groups = front.iter().chain(back);
+        let parts: Vec<u64> =
+            groups.flat_map(|group| group.layers.clone().map(|_| group.part)).collect();
+        let (places, card) = places(network, &parts, frames);
         let mut builder = Builder {
             network,
             places,
-            part,
+            parts,
             outputs: vec![vec![None; network.layers.len()]; together as usize],
             batch: Self { card, ..Self::default() },
         };
@@ -322,7 +325,7 @@ impl Builder<'_> {
     /// All parts of a layer's weights.
     fn load_all(&mut self, index: usize) -> Range<usize> {
         let first = self.batch.loads.len();
-        for part in self.network.layers[index].parts(self.part) {
+        for part in self.network.layers[index].parts(self.parts[index]) {
             self.load(index, &part);
         }
         first..self.batch.loads.len()
@@ -333,7 +336,7 @@ impl Builder<'_> {
         let layer = &self.network.layers[index];
         let bytes = (part.end - part.start).next_multiple_of(BLOCK);
         // Parts begin at blocks.
-        let size = layer.part(self.part);
+        let size = layer.part(self.parts[index]);
         let number = part.start / size.max(1);
         let card = self.places.weights[index] + number * size.next_multiple_of(BLOCK);
         let now = self.now();
@@ -381,7 +384,7 @@ impl Builder<'_> {
         let (start, end) = (u64::from(rows.start), u64::from(rows.end));
         let is_cut = kept.is_empty() && layer.weights > 0;
         let weights = if is_cut { layer.weights } else { 1 };
-        let parts = layer.parts(self.part).filter(|_| is_cut);
+        let parts = layer.parts(self.parts[operands.index]).filter(|_| is_cut);
         let all = std::iter::once(0..weights).filter(|_| !is_cut);
         for part in parts.chain(all) {
             let loads = if !is_cut {
@@ -488,7 +491,7 @@ fn ring(buffer: usize, rows: Range<u32>, held: u32, row: u64) -> Vec<Access> {
 }
 
 /// Lays weights, then activations and inputs of all frames out on the card; gives all bytes too.
-fn places(network: &Network, part: u64, frames: u32) -> (Places, u64) {
+fn places(network: &Network, parts: &[u64], frames: u32) -> (Places, u64) {
     let mut end: u64 = 0;
     let mut next = |bytes: u64| {
         let start = end;
@@ -496,7 +499,8 @@ fn places(network: &Network, part: u64, frames: u32) -> (Places, u64) {
         start
     };
     let each = |bytes: u64| bytes.next_multiple_of(BLOCK).saturating_mul(frames.into());
-    let weights = network.layers.iter().map(|layer| next(layer.padded(part))).collect();
+    let layers = network.layers.iter().zip(parts);
+    let weights = layers.map(|(layer, part)| next(layer.padded(*part))).collect();
     let outputs = network.layers.iter().map(|layer| next(each(layer.bytes()))).collect();
     let inputs = network.layers.iter().map(|layer| {
         let operands = layer.operands.iter().map(|operand| match operand.producer {

@@ -247,7 +247,7 @@ impl Line<'_> {
         let card = load.card + u64::from(frame) * load.each;
         let (bytes, layer) = (blocks(load.bytes), load.layer);
         let ranges = match (&load.into, self.places[number]) {
-            (Into::Buffer(accesses, _), _) => self.ranges(accesses),
+            (Into::Buffer(accesses, _), _) => ranges(self.offsets, accesses).collect(),
             (Into::Anywhere, Some(place)) => std::iter::once(place.start..place.end).collect(),
             (Into::Anywhere, None) => Vec::new(),
         };
@@ -271,7 +271,7 @@ impl Line<'_> {
         let card = store.card + u64::from(frame) * store.each;
         let cycles = self.command(card, store.bytes, bytes, Direction::Write);
         self.counts[2] += bytes;
-        let ranges = self.ranges(&store.from);
+        let ranges: Vec<_> = ranges(self.offsets, &store.from).collect();
         self.transfer(store.layer, frame, &ranges, (false, None), [cycles, bytes]);
     }
 
@@ -321,17 +321,18 @@ impl Line<'_> {
     fn compute(&mut self, now: u32) {
         let tasks = self.batch.tasks.len() as u32;
         let (number, batch) = (now % tasks, now / tasks);
-        let task = &self.batch.tasks[number as usize];
+        let (batched, places) = (self.batch, self.places);
+        let task = &batched.tasks[number as usize];
         let step = (Lane::Core, now);
         let mut waits = None;
         let loads = batch as usize * self.batch.loads.len();
-        let weights = task.weights.clone().filter_map(|load| self.places[loads + load]);
+        let weights = task.weights.clone().filter_map(|load| places[loads + load]);
         let weights = weights.map(|place| place.start..place.end);
-        let reads: Vec<_> = self.ranges(&task.reads).into_iter().chain(weights).collect();
+        let reads = ranges(self.offsets, &task.reads).chain(weights);
         for range in reads {
             waits = waits.max(self.hazards.access(step, Space::Arena, range, false));
         }
-        for range in self.ranges(&task.writes) {
+        for range in ranges(self.offsets, &task.writes) {
             waits = waits.max(self.hazards.access(step, Space::Arena, range, true));
         }
         // The card's lane is planned up to what this step needs.
@@ -341,7 +342,7 @@ impl Line<'_> {
         let instruction =
             Instruction::Compute { op: 0, tile: 0, first_view: 0, order: RowOrder::Whole };
         self.add(0, task.layer, frame, waits, instruction, [task.cycles, 0]);
-        let stores = &self.batch.stores;
+        let stores = &batched.stores;
         let first = stores.partition_point(|store| store.made < number);
         for (store, made) in stores.iter().enumerate().skip(first) {
             if made.made != number {
@@ -368,15 +369,6 @@ impl Line<'_> {
         self.costs[lane].push(cost);
         self.ends[lane].push(self.free[lane]);
         self.frames[lane].push(frame);
-    }
-
-    /// The bytes of accesses in SRAM.
-    fn ranges(&self, accesses: &[Access]) -> Vec<Range<u64>> {
-        let place = |access: &Access| {
-            let start = self.offsets[access.buffer];
-            start + access.bytes.start..start + access.bytes.end
-        };
-        accesses.iter().map(place).collect()
     }
 }
 
@@ -426,6 +418,14 @@ impl Line<'_> {
             uses,
         }
     }
+}
+
+/// The bytes of accesses in SRAM, where buffers lie there.
+fn ranges<'a>(offsets: &'a [u64], accesses: &'a [Access]) -> impl Iterator<Item = Range<u64>> + 'a {
+    accesses.iter().map(|access| {
+        let start = offsets[access.buffer];
+        start + access.bytes.start..start + access.bytes.end
+    })
 }
 
 /// Whole blocks.

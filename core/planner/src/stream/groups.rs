@@ -2,7 +2,12 @@
 
 use std::ops::Range;
 
-use super::network::{BLOCK, LINE, Network, row_bytes, volume};
+use super::network::{BLOCK, LINE, Layer, Network, row_bytes, volume};
+
+/// Sizes that parts of weights are cut to, the largest of which there is room for many; bytes.
+const PARTS: [u64; 3] = [32 << 10, 16 << 10, 8 << 10];
+/// How many parts are many.
+const MANY: u64 = 4;
 
 /// Where the activations at a border of groups lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +48,8 @@ pub struct Group {
     pub read: u64,
     /// Bytes written.
     pub written: u64,
+    /// Bytes of the parts that weights are cut to.
+    pub part: u64,
     /// Bytes that parts of weights that come and go may take.
     pub room: u64,
     /// Whether there is no room for a part while another is in use.
@@ -63,7 +70,7 @@ impl Group {
         strip: u32,
         [from, to]: [Border; 2],
         frames: u32,
-        [sram, part]: [u64; 2],
+        sram: u64,
     ) -> Option<Self> {
         let height = network.layers[layers.end - 1].output[0].max(1);
         let strips = height.div_ceil(strip.clamp(1, height)) as usize;
@@ -91,6 +98,7 @@ impl Group {
             inflows: Vec::new(),
             read: 0,
             written: 0,
+            part: 0,
             room: 0,
             is_serial: false,
             ends,
@@ -99,7 +107,7 @@ impl Group {
         let own = group.buffers(network, [from, to]);
         let held = (kept + own).checked_mul(frames.into())?;
         group.room = sram.checked_sub(held)?;
-        group.keep(network, part, strips as u64)?;
+        group.keep(network, strips as u64)?;
         Some(group)
     }
 
@@ -163,8 +171,32 @@ impl Group {
         bytes
     }
 
-    /// Decides which weights stay, and leaves room for parts of the others; nothing if there is none.
-    fn keep(&mut self, network: &Network, part: u64, strips: u64) -> Option<()> {
+    /// Decides which weights stay, and into which parts they are cut: the larger, the fewer steps; but
+    /// the smaller, the sooner room that a part leaves is filled again. Nothing if there is no room.
+    fn keep(&mut self, network: &Network, strips: u64) -> Option<()> {
+        let [.., least] = PARTS;
+        let ways = PARTS.map(|part| (part, MANY)).into_iter().chain([(least, 2), (least, 1)]);
+        let kept = |(part, parts)| Some((part, parts, self.kept(network, part, strips, parts)?));
+        let (part, parts, (keeps, room)) = ways.into_iter().find_map(kept)?;
+        let of_layers = network.layers[self.layers.clone()].iter().zip(&keeps);
+        let read = |(layer, keeps): (&Layer, &bool)| {
+            layer.padded(part).saturating_mul(if *keeps { 1 } else { strips })
+        };
+        self.read += of_layers.map(read).sum::<u64>();
+        self.is_serial = parts < 2;
+        (self.part, self.keeps, self.room) = (part, keeps, room);
+        Some(())
+    }
+
+    /// Which weights stay in parts of about `part` bytes, and the room that is left then, which holds
+    /// at least so many parts of the others; nothing if there is less.
+    fn kept(
+        &self,
+        network: &Network,
+        part: u64,
+        strips: u64,
+        parts: u64,
+    ) -> Option<(Vec<bool>, u64)> {
         let of = |place: usize| &network.layers[self.layers.start + place];
         let size = |place: usize| of(place).padded(part);
         let count = self.layers.len();
@@ -183,22 +215,15 @@ impl Group {
             let mut order: Vec<usize> = (0..count).filter(|p| of(*p).weights > 0).collect();
             order.sort_by_key(|place| (std::cmp::Reverse(size(*place)), *place));
             for place in order {
-                let mut tried = keeps.clone();
-                tried[place] = true;
-                let reserve = 2 * largest(&tried);
-                if room >= size(place) + reserve {
-                    (keeps, room) = (tried, room - size(place));
+                keeps[place] = true;
+                if room >= size(place) + parts.max(2) * largest(&keeps) {
+                    room -= size(place);
+                } else {
+                    keeps[place] = false;
                 }
             }
         }
-        if largest(&keeps) > room {
-            return None;
-        }
-        self.is_serial = 2 * largest(&keeps) > room;
-        let again = |place: usize| if keeps[place] { 1 } else { strips };
-        self.read += (0..count).map(|place| size(place).saturating_mul(again(place))).sum::<u64>();
-        (self.keeps, self.room) = (keeps, room);
-        Some(())
+        (parts * largest(&keeps) <= room).then_some((keeps, room))
     }
 }
 

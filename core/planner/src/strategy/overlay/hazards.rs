@@ -54,25 +54,41 @@ impl Hazards {
         let mut waits = None;
         let mut gaps = Vec::new();
         let mut free = range.start;
+        let mut count = 0;
         for (start, last) in runs.range_mut(range.clone()) {
             waits = waits.max(last.written[other]);
             if writes {
                 waits = waits.max(last.read[other]);
-                last.written[own] = Some(step);
             } else {
                 last.read[own] = Some(step);
             }
-            gaps.push(free..*start);
+            if free < *start {
+                gaps.push(free..*start);
+            }
             free = last.end;
+            count += 1;
         }
-        gaps.push(free..range.end);
-        for gap in gaps.into_iter().filter(|gap| !gap.is_empty()) {
-            let mut last = Last { end: gap.end, ..Last::default() };
-            if writes {
-                last.written[own] = Some(step);
-            } else {
-                last.read[own] = Some(step);
+        if writes {
+            // Whoever comes after this step comes after all that it has waited for.
+            let mut last = Last { end: range.end, ..Last::default() };
+            last.written[own] = Some(step);
+            if count == 1 && gaps.is_empty() && free == range.end {
+                runs.insert(range.start, last);
+                return waits;
             }
+            while let Some((start, _)) = runs.range(range.clone()).next_back() {
+                let start = *start;
+                runs.remove(&start);
+            }
+            runs.insert(range.start, last);
+            return waits;
+        }
+        if free < range.end {
+            gaps.push(free..range.end);
+        }
+        for gap in gaps {
+            let mut last = Last { end: gap.end, ..Last::default() };
+            last.read[own] = Some(step);
             runs.insert(gap.start, last);
         }
         waits
