@@ -8,7 +8,7 @@ use tilewright_board::Board;
 use tilewright_check::{CheckError, check};
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
-use tilewright_planner::{Options, Overlaid, Planned, Planning, Strategy};
+use tilewright_planner::{Beside, Options, Overlaid, Planned, Planning, Strategy};
 use tilewright_report::SliceKind;
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
@@ -116,6 +116,42 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
     }
     assert!(cut > 10 && stored > MODELS as usize / 4, "{cut}, {stored}");
     assert!(in_parts > 10, "{in_parts}");
+}
+
+/// Tensors in SRAM and in external RAM.
+fn residents(plan: &Plan) -> [usize; 2] {
+    let of = |space: Space| plan.tensors.iter().filter(|tensor| tensor.space == space).count();
+    [of(Space::Arena), of(Space::ExternalRam)]
+}
+
+#[test]
+fn activations_that_fit_stay_in_sram_beside_tiles_of_the_others() {
+    let mut rng = Rng::with_seed(11);
+    let (mut mixed, mut phases) = (0, 0);
+    for seed in 0..MODELS {
+        let (model, board) = (model(seed), board(seed));
+        let peak = planned(&model, &board, Strategy::Resident, &Options::default());
+        let peak = peak.report.peak_sram_bytes.0;
+        let sram = Some(Bytes(peak * rng.u64(4..15) / 16));
+        let options = Options { sram, ..Options::default() };
+        let expected = reference(&model, seed);
+        for overlaid in [Overlaid::IN_PARTS, Overlaid::ALL_IN_PARTS] {
+            let room = (Bytes(peak * rng.u64(2..14) / 16), rng.bool());
+            let beside = Beside { filters: rng.u64(1..8), apart: rng.u64(0..8) };
+            let what = format!("{}, {}, {sram:?}, {room:?}, {beside:?}", model.name, board.id);
+            let ways = (beside, overlaid);
+            let made = tilewright_planner::spilled(&model, &board, &options, room, ways).unwrap();
+            let Some(Planned { plan, report, .. }) = made else { continue };
+            check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+            assert!(report.peak_sram_bytes <= report.sram_limit_bytes, "{what}");
+            for found in runs(&plan, &model, seed) {
+                assert_eq!(found.as_ref(), Ok(&expected), "{what}");
+            }
+            mixed += usize::from(residents(&plan).iter().all(|count| *count > 0));
+            phases += usize::from(beside.apart < 2 && copies(&plan) > 2);
+        }
+    }
+    assert!(mixed > MODELS as usize / 2 && phases > 10, "{mixed}, {phases}");
 }
 
 #[test]

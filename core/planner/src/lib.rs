@@ -32,7 +32,8 @@ use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic};
 
 pub use planning::{Planning, Progress, checked};
 pub use strategy::Strategy;
-pub use strategy::overlay::{Outputs, Overlaid};
+pub use strategy::beyond::spilled;
+pub use strategy::overlay::{Beside, Outputs, Overlaid};
 pub use strategy::ping_pong::NotAChain;
 
 /// What strategy `auto` makes least.

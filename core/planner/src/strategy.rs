@@ -9,6 +9,7 @@ pub mod ping_pong;
 pub mod reordered;
 pub mod resident;
 pub mod sharing;
+pub mod spilled;
 pub mod swap;
 pub mod swap_rows;
 pub mod trading;

@@ -79,9 +79,29 @@ pub fn arrange(
     shares: &dyn Fn(usize) -> bool,
     budget: u64,
 ) -> Result<Arranged, PlanError> {
+    arrange_some(model, layers, sharing, [shares, &|_| false], budget)
+}
+
+/// As [`arrange`], but for tensors (indices into those of a plan) for which the second function says
+/// that they lie elsewhere: they take no place, and layers that use them should share nothing.
+///
+/// # Errors
+/// [`PlanError`] names the node or tensor that cannot be planned.
+pub fn arrange_some(
+    model: &Model,
+    layers: &[Layer],
+    sharing: &Sharing,
+    [shares, is_elsewhere]: [&dyn Fn(usize) -> bool; 2],
+    budget: u64,
+) -> Result<Arranged, PlanError> {
     let parts = sharing.parts_of(model, layers);
     let mut tensors = lower::tensors(model, layers)?;
     let mut blocks = Blocks::of(model, &parts, &mut tensors)?;
+    for (tensor, block) in blocks.blocks.iter_mut().enumerate() {
+        if is_elsewhere(tensor) {
+            block.bytes = Bytes(0);
+        }
+    }
     let mut overlaps = Vec::new();
     if sharing.in_place || sharing.rows {
         let draft = lower::draft(model, layers, &parts, tensors.clone())?;
@@ -89,7 +109,7 @@ pub fn arrange(
         for (position, step) in steps.into_iter().enumerate() {
             let Some(step) = step.filter(|_| shares(position)) else { continue };
             if !(sharing.in_place && blocks.write_over(position, &step)) && sharing.rows {
-                overlaps.extend(blocks.overlap(position, &step));
+                overlaps.extend(blocks.overlap(position, &step).map(|(_, overlap)| overlap));
             }
         }
     }
@@ -99,6 +119,28 @@ pub fn arrange(
         tensor.offset += placement.offsets[blocks.number(index)];
     }
     Ok(Arranged { tensors, parts, height: placement.height })
+}
+
+/// Of each layer the bytes that its output can have in common with what it reads, if nothing else
+/// hinders that: written over it, and row by row.
+///
+/// # Errors
+/// [`PlanError`] names the node or tensor that cannot be planned.
+pub fn savings(model: &Model, layers: &[Layer], parts: &Parts) -> Result<Vec<[u64; 2]>, PlanError> {
+    let mut tensors = lower::tensors(model, layers)?;
+    let blocks = Blocks::of(model, parts, &mut tensors)?;
+    let draft = lower::draft(model, layers, parts, tensors)?;
+    let steps = single_steps(model, layers, parts, &draft);
+    let saved = |(position, step): (usize, Option<Single<'_>>)| {
+        let Some(step) = step else { return [0; 2] };
+        let output = blocks.blocks[blocks.number(step.output)].bytes;
+        let over = blocks.dying(position, &step).into_iter();
+        let over = over.filter(|(operand, _)| step.can_write_over(*operand));
+        let over = over.map(|(_, block)| blocks.blocks[block].bytes.min(output).0).max();
+        let rows = blocks.overlap(position, &step).map(|(saved, _)| saved);
+        [over, rows].map(Option::unwrap_or_default)
+    };
+    Ok(steps.into_iter().enumerate().map(saved).collect())
 }
 
 /// A layer's only step, or the first of a concat, with the tensors of its operands.
@@ -289,8 +331,8 @@ impl Blocks {
         true
     }
 
-    /// The overlap of a layer's output with the operand with which it saves most.
-    fn overlap(&self, position: usize, step: &Single<'_>) -> Option<Overlap> {
+    /// The overlap of a layer's output with the operand with which it saves most, and how much.
+    fn overlap(&self, position: usize, step: &Single<'_>) -> Option<(u64, Overlap)> {
         let output = self.number(step.output);
         if !self.begins(position, step) {
             return None;
@@ -306,8 +348,7 @@ impl Blocks {
             let saved = (bytes(block) + bytes(output)).saturating_sub(least);
             Some((saved, Overlap { buffers: [block, output], above, below }))
         });
-        let (saved, overlap) = candidates.max_by_key(|(saved, _)| *saved)?;
-        (saved > 0).then_some(overlap)
+        candidates.max_by_key(|(saved, _)| *saved).filter(|(saved, _)| *saved > 0)
     }
 
     /// The blocks to place; those written over another's place take none.

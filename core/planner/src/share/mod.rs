@@ -14,6 +14,6 @@ pub mod lag;
 mod parts;
 mod slices;
 
-pub use arrange::{Arranged, Sharing, arrange};
+pub use arrange::{Arranged, Sharing, arrange, arrange_some, savings};
 pub use graph::graph;
 pub use parts::Parts;

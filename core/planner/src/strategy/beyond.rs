@@ -2,7 +2,8 @@
 //! time: the fastest of what the external memories allow, else a schedule for the card.
 
 use super::external::{self, Placing};
-use super::overlay::{self, Overlaid};
+use super::overlay::{self, Beside, Overlaid};
+use super::spilled::Spilling;
 use super::{Search, Strategy};
 use crate::planning::described;
 use crate::{Options, PlanError, Planned, stream};
@@ -22,6 +23,36 @@ const OVERLAID: [(Overlaid, u64); 8] = [
     (Overlaid::ALL_IN_PARTS, 4),
 ];
 
+/// Where activations lie in SRAM as far as they fit: in which part of the budget, in sixteenths, how the
+/// rest is divided, and what is overlaid.
+const SPILLED: [(u64, Beside, Overlaid); 20] = {
+    const ONE: Beside = Beside { filters: 4, apart: 8 };
+    const PHASES: Beside = Beside { filters: 4, apart: 2 };
+    const FILTERS: Beside = Beside { filters: 6, apart: 2 };
+    [
+        (14, ONE, Overlaid::ALL_IN_PARTS),
+        (14, PHASES, Overlaid::IN_PARTS),
+        (14, PHASES, Overlaid::ALL_IN_PARTS),
+        (12, ONE, Overlaid::IN_PARTS),
+        (12, ONE, Overlaid::ALL_IN_PARTS),
+        (12, PHASES, Overlaid::IN_PARTS),
+        (12, PHASES, Overlaid::ALL_IN_PARTS),
+        (12, FILTERS, Overlaid::ALL_IN_PARTS),
+        (10, ONE, Overlaid::IN_PARTS),
+        (10, ONE, Overlaid::ALL_IN_PARTS),
+        (10, PHASES, Overlaid::IN_PARTS),
+        (10, PHASES, Overlaid::ALL_IN_PARTS),
+        (10, FILTERS, Overlaid::ALL_IN_PARTS),
+        (8, ONE, Overlaid::ALL_IN_PARTS),
+        (8, PHASES, Overlaid::IN_PARTS),
+        (8, PHASES, Overlaid::ALL_IN_PARTS),
+        (8, FILTERS, Overlaid::ALL_IN_PARTS),
+        (6, PHASES, Overlaid::ALL_IN_PARTS),
+        (6, FILTERS, Overlaid::ALL_IN_PARTS),
+        (4, FILTERS, Overlaid::ALL_IN_PARTS),
+    ]
+};
+
 /// The search, one way after the other: all operands in external memory, what may be overlaid, and
 /// last the schedule for a card.
 pub struct Beyond {
@@ -33,6 +64,9 @@ pub struct Beyond {
     best: Option<Planned>,
     /// The plan that is overlaid.
     external: Option<Plan>,
+    /// What leaves SRAM, and what was planned last with the rest in so many bytes of it.
+    spilling: Option<Spilling>,
+    spilled: Option<(Bytes, Option<Plan>)>,
     tried: usize,
 }
 
@@ -40,6 +74,7 @@ pub struct Beyond {
 enum Way {
     External,
     Overlaid(Overlaid, u64),
+    Spilled(u64, Beside, Overlaid),
     Streamed,
 }
 
@@ -47,12 +82,21 @@ impl Beyond {
     /// Begins with the best in SRAM, if that does not fit.
     pub const fn new(inside: Planned) -> Self {
         let is_open = !inside.report.fits && inside.report.runnable;
-        Self { inside, is_open, best: None, external: None, tried: 0 }
+        Self {
+            inside,
+            is_open,
+            best: None,
+            external: None,
+            spilling: None,
+            spilled: None,
+            tried: 0,
+        }
     }
 
     /// Begins with a plan in SRAM that fits, but whose layers take longer than they would with more.
     pub fn faster_than(inside: Planned) -> Self {
-        Self { best: Some(inside.clone()), is_open: true, inside, external: None, tried: 0 }
+        let best = Some(inside.clone());
+        Self { best, is_open: true, ..Self::new(inside) }
     }
 
     /// The ways that a board allows, where there is need of them.
@@ -65,6 +109,7 @@ impl Beyond {
             ways.push(Way::External);
             if overlay::obstacle(board).is_none() {
                 ways.extend(OVERLAID.map(|(what, eighths)| Way::Overlaid(what, eighths)));
+                ways.extend(SPILLED.map(|(room, rest, what)| Way::Spilled(room, rest, what)));
             }
         }
         ways.extend(board.slot.is_some().then_some(Way::Streamed));
@@ -109,6 +154,14 @@ impl Beyond {
                     self.consider(plan, model, board, options);
                 }
             }
+            Some(Way::Spilled(sixteenths, beside, what)) => {
+                let room = Bytes(budget.0 / 16 * sixteenths);
+                let plan = self.spilled(model, board, [room, budget])?;
+                if let Some(plan) = plan {
+                    let plan = overlay::overlay_beside(plan, board, budget, beside, what);
+                    self.consider(plan, model, board, options);
+                }
+            }
             Some(Way::Streamed) => {
                 if self.best.is_none() {
                     let streamed = stream::planned(model, board, Strategy::Auto, options);
@@ -117,6 +170,28 @@ impl Beyond {
             }
         }
         Ok(self.is_done(board))
+    }
+
+    /// The plan with activations in `room` bytes of the budget; the same again is not made anew.
+    fn spilled(
+        &mut self,
+        model: &Model,
+        board: &Board,
+        [room, budget]: [Bytes; 2],
+    ) -> Result<Option<Plan>, PlanError> {
+        if let Some((_, plan)) = self.spilled.as_ref().filter(|(known, _)| *known == room) {
+            return Ok(plan.clone());
+        }
+        let spilling = match self.spilling.take() {
+            Some(spilling) => spilling,
+            None => Spilling::new(model)?,
+        };
+        let report = &self.inside.report;
+        let inside = report.flash_bytes <= report.flash_limit_bytes;
+        let plan = spilling.plan(model, board, [room, budget], inside)?;
+        self.spilling = Some(spilling);
+        self.spilled = Some((room, plan.clone()));
+        Ok(plan)
     }
 
     /// Keeps a plan if it fits and is the fastest.
@@ -135,4 +210,27 @@ impl Beyond {
     pub fn best(self) -> Planned {
         self.best.unwrap_or(self.inside)
     }
+}
+
+/// One of the ways of `auto` beyond SRAM: activations in `room` of the SRAM as far as they fit there,
+/// weights in the chip's flash or, if not `inside`, where the board has memory for them; nothing if no
+/// placement was found.
+///
+/// # Errors
+/// [`PlanError`] if a tensor cannot be planned, or a node has no kernel.
+pub fn spilled(
+    model: &Model,
+    board: &Board,
+    options: &Options,
+    (room, inside): (Bytes, bool),
+    (beside, overlaid): (Beside, Overlaid),
+) -> Result<Option<Planned>, PlanError> {
+    let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+    let plan = Spilling::new(model)?.plan(model, board, [room.min(budget), budget], inside)?;
+    Ok(plan.map(|plan| {
+        let mut plan = overlay::overlay_beside(plan, board, budget, beside, overlaid);
+        plan.board.clone_from(&board.id);
+        Strategy::Auto.name().clone_into(&mut plan.strategy);
+        described(plan, model, board, options, None)
+    }))
 }

@@ -75,7 +75,14 @@ impl Search for Placing {
 /// [`PlanError`] names the node that no kernel runs as it is.
 pub fn plan(model: &Model, board: &Board, found: Candidate) -> Result<Plan, PlanError> {
     let Candidate { layers, arranged: Arranged { tensors, parts, height } } = found;
-    let stored = match board.external(Space::ExternalFlash) {
+    let mut plan = lower::draft_stored(model, &layers, &parts, tensors, stored(board))?;
+    complete(&mut plan, board, height);
+    Ok(plan)
+}
+
+/// Where weights lie on a board: in external flash, if it has that.
+pub fn stored(board: &Board) -> Stored {
+    match board.external(Space::ExternalFlash) {
         Some(_) => Stored {
             weights: Space::ExternalFlash,
             channels: Space::ExternalFlash,
@@ -84,17 +91,20 @@ pub fn plan(model: &Model, board: &Board, found: Candidate) -> Result<Plan, Plan
             groups_apart: false,
         },
         None => Stored { alignment: LINE, ..Stored::IMAGE },
-    };
-    let mut plan = lower::draft_stored(model, &layers, &parts, tensors, stored)?;
+    }
+}
+
+/// Says of a plan what it takes of external memory, where its activations take `height` bytes; its
+/// weights come to external RAM at boot, if they fit there.
+pub fn complete(plan: &mut Plan, board: &Board, height: Bytes) {
     plan.input = InputResidency::External;
     plan.space_bytes[Space::ExternalRam as usize] = height.align_up(LINE);
     let flash = &mut plan.space_bytes[Space::ExternalFlash as usize];
     let is_stored = plan.constants.iter().any(|block| block.space == Space::ExternalFlash);
     *flash = if is_stored { flash.align_up(LINE) } else { Bytes(0) };
     if is_stored {
-        load(&mut plan, board);
+        load(plan, board);
     }
-    Ok(plan)
 }
 
 /// Lets a boot program copy the weights from flash to RAM, from where the core reads them sooner; if

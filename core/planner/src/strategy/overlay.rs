@@ -23,6 +23,9 @@
 //! are made in two more buffers and moved by DMA. With [`Overlaid::parts`] filters that fit no buffer
 //! come in parts, some output channels each, of which one is fetched while another is used.
 //!
+//! Where some activations lie in SRAM ([`spilled`](super::spilled)), the buffers lie above those that
+//! live, at the same places for a phase of operators that leave about as much.
+//!
 //! [`external`]: super::external
 
 mod buffers;
@@ -30,11 +33,15 @@ pub mod hazards;
 mod partition;
 mod pipeline;
 
-use tilewright_board::Board;
-use tilewright_plan::{Bytes, LaneKind, Plan};
+use std::ops::Range;
 
+use tilewright_board::Board;
+use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Space};
+
+use super::external::LINE;
 use buffers::Buffers;
 use partition::Operator;
+use pipeline::{Phase, Pipeline};
 
 /// How outputs come to external RAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,8 +111,90 @@ pub fn overlay_within(
     let Some(engine) = board.engine(LaneKind::Dma) else { return external };
     let operators = Operator::of(&external);
     let alignment = u64::from(engine.alignment.max(1));
-    let partition = partition::partition(&operators, of_tiles.0, alignment, overlaid);
-    let buffers = Buffers::new(&operators, &partition, budget.0, overlaid);
-    let steps = pipeline::Pipeline::new(&external, buffers, alignment, engine.largest_bytes.0);
-    steps.plan(&operators, &partition)
+    // Filters of operators with one input lie where the second input of others does.
+    let partition = partition::partition(&operators, [of_tiles.0, 4], alignment, overlaid);
+    let buffers = Buffers::new(&operators, &partition, [0, budget.0], overlaid);
+    let phase = Phase { operators: 0..operators.len(), partition, buffers };
+    Pipeline::new(&external, alignment, engine.largest_bytes.0).plan(&operators, vec![phase])
+}
+
+/// How SRAM is divided where activations lie in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside {
+    /// The part of what they leave that filters may take, if they need it; eighths.
+    pub filters: u64,
+    /// Operators that follow each other have their buffers at the same places as long as what they
+    /// leave differs by no more than this part of the budget; eighths.
+    pub apart: u64,
+}
+
+/// As [`overlay`], for a plan some of whose activations lie in SRAM: the buffers lie above those that
+/// live.
+#[must_use]
+pub fn overlay_beside(
+    plan: Plan,
+    board: &Board,
+    budget: Bytes,
+    beside: Beside,
+    overlaid: Overlaid,
+) -> Plan {
+    let Some(engine) = board.engine(LaneKind::Dma) else { return plan };
+    let operators = Operator::of(&plan);
+    let alignment = u64::from(engine.alignment.max(1));
+    let tops: Vec<u64> = operators.iter().map(|operator| top(&plan, operator)).collect();
+    let phases = alike(&tops, budget.0 / 8 * beside.apart).into_iter().map(|range| {
+        let (own, tops) = (&operators[range.clone()], &tops[range.clone()]);
+        let base = tops.iter().copied().max().unwrap_or(0);
+        let pool = budget.0.saturating_sub(base);
+        let filters = buffers::together(own, pool).min(pool / 8 * beside.filters);
+        let two = own.iter().any(|operator| operator.inputs().nth(1).is_some());
+        let inputs = if two { 4 } else { 2 };
+        let partition = partition::partition(own, [pool - filters, inputs], alignment, overlaid);
+        let buffers = Buffers::new(own, &partition, [base, budget.0], overlaid);
+        Phase { operators: range, partition, buffers }
+    });
+    let phases = phases.collect();
+    Pipeline::new(&plan, alignment, engine.largest_bytes.0).plan(&operators, phases)
+}
+
+/// Where the activations in SRAM end that live with an operator.
+fn top(plan: &Plan, operator: &Operator<'_>) -> u64 {
+    let layer = u32::from(operator.step.layer);
+    let lives = |tensor: &&PlannedTensor| {
+        tensor.space == Space::Arena && tensor.first <= layer && layer < tensor.end
+    };
+    let ends = plan.tensors.iter().filter(lives).map(|tensor| tensor.offset + tensor.bytes.0);
+    ends.max().unwrap_or(0).next_multiple_of(LINE)
+}
+
+/// Runs of numbers that differ by at most `most`.
+fn alike(numbers: &[u64], most: u64) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let [mut least, mut largest] = [0; 2];
+    for (index, number) in numbers.iter().enumerate() {
+        let with = [least.min(*number), largest.max(*number)];
+        match runs.last_mut() {
+            Some(run) if with[1] - with[0] <= most => {
+                run.end = index + 1;
+                [least, largest] = with;
+            }
+            _ => {
+                runs.push(index..index + 1);
+                [least, largest] = [*number; 2];
+            }
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alike;
+
+    #[test]
+    fn a_phase_ends_where_numbers_differ_too_much() {
+        assert_eq!(alike(&[0, 10, 5, 16, 12, 0], 10), [0..3, 3..5, 5..6]);
+        assert_eq!(alike(&[3, 9, 0, 10], 9), [0..3, 3..4]);
+        assert_eq!(alike(&[], 9), []);
+    }
 }

@@ -14,6 +14,8 @@ pub struct Operator<'p> {
     pub step: &'p Step,
     /// Index of its op.
     pub op: u32,
+    /// The order of its rows: if it has one, operands lie over each other, so that it is not cut.
+    pub order: RowOrder,
     record: &'p Op,
     kernel: Kernel,
     tile: &'p Tile,
@@ -37,14 +39,12 @@ impl<'p> Operator<'p> {
         let core = program.and_then(|program| program.lanes.first());
         let steps = core.map_or(&[][..], |lane| &lane.steps);
         let operator = |step: &'p Step| {
-            let Instruction::Compute { op, tile, first_view, order: RowOrder::Whole } =
-                step.instruction
-            else {
+            let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
                 return None;
             };
             let (record, views) = plan.operands(op, first_view)?;
             let (kernel, tile) = (record.kernel()?, plan.tiles.get(tile as usize)?);
-            Some(Self { step, op, record, kernel, tile, views })
+            Some(Self { step, op, order, record, kernel, tile, views })
         };
         steps.iter().filter_map(operator).collect()
     }
@@ -76,7 +76,8 @@ impl<'p> Operator<'p> {
 
     /// The largest factor that it can be cut by.
     fn most(&self) -> u16 {
-        if self.kernel.makes_rows() { self.tile.output_size[0].max(1) } else { 1 }
+        let is_cut = self.kernel.makes_rows() && self.order == RowOrder::Whole;
+        if is_cut { self.tile.output_size[0].max(1) } else { 1 }
     }
 
     /// Its tiles when it is cut by `factor`: as many rows of the output each, or one more in the
@@ -102,7 +103,8 @@ impl<'p> Operator<'p> {
     /// itself if its filters cannot be cut so.
     pub fn parts(&self, tiny: &Tiny, part: u64) -> Vec<Tiny> {
         let whole = || vec![tiny.clone()];
-        let is_cut = matches!(self.kernel, Kernel::Conv | Kernel::FullyConnected);
+        let is_cut = matches!(self.kernel, Kernel::Conv | Kernel::FullyConnected)
+            && self.order == RowOrder::Whole;
         let roles = self.roles();
         let input = roles.iter().position(|role| *role == Role::Input);
         let Some(input) = input.filter(|_| is_cut && self.record.groups == 1) else {
@@ -186,6 +188,8 @@ pub fn fetched(view: &View, alignment: u64) -> Range<u64> {
 pub struct Partition {
     /// Bytes of a buffer for tiles of inputs.
     pub tiny: u64,
+    /// How many of them there are: two, and two more for second inputs.
+    pub inputs: u64,
     /// Bytes of a buffer for tiles of outputs; 0: the core writes them where they belong.
     pub output: u64,
     /// Bytes of the buffers for biases and quantisation parameters.
@@ -212,10 +216,11 @@ impl Sizes<'_, '_> {
 }
 
 /// Algorithm 3: the smallest factor by which all operators can be cut so that their tiles fit
-/// `budget` bytes, then for each the smallest with which it fits the buffers.
+/// `budget` bytes, of which there are so many for inputs at once, then for each the smallest with which
+/// it fits the buffers.
 pub fn partition(
     operators: &[Operator<'_>],
-    budget: u64,
+    [budget, inputs]: [u64; 2],
     alignment: u64,
     overlaid: Overlaid,
 ) -> Partition {
@@ -226,7 +231,11 @@ pub fn partition(
         operators.iter().map(|operator| Sizes { operator, known: Vec::new() }).collect();
     let mut taken: Vec<bool> = operators
         .iter()
-        .map(|operator| overlaid.inputs && operator.inputs().next().is_some())
+        .map(|operator| {
+            let is_staged = overlaid.outputs == Outputs::Staged;
+            let leaves = is_staged && operator.operands(Role::Output).next().is_some();
+            overlaid.inputs && (leaves || operator.inputs().next().is_some())
+        })
         .collect();
     let most = operators.iter().map(Operator::most).max().unwrap_or(1);
     let [tiny, output] = loop {
@@ -236,7 +245,7 @@ pub fn partition(
                 let bytes = sizes.at(factor, alignment, outputs);
                 largest = [largest[0].max(bytes[0]), largest[1].max(bytes[1])];
             }
-            let total = 4 * largest[0] + 2 * largest[1] + parameters;
+            let total = inputs * largest[0] + 2 * largest[1] + parameters;
             (total <= budget).then_some(largest)
         });
         if let Some(found) = found {
@@ -264,5 +273,5 @@ pub fn partition(
         taken.then(|| (first..=most.max(first)).find(fits)).flatten()
     });
     let factors = factors.collect();
-    Partition { tiny, output, parameters, factors }
+    Partition { tiny, inputs, output, parameters, factors }
 }

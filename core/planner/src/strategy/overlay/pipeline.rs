@@ -1,5 +1,7 @@
 //! The steps of core and DMA: the thesis' algorithm 4.
 
+use std::ops::Range;
+
 use super::buffers::Buffers;
 use super::hazards::{Hazards, Lane};
 use super::partition::{Operator, Partition, Tiny, fetched};
@@ -16,6 +18,7 @@ pub struct Pipeline {
     given: Vec<View>,
     /// Where the program's outputs lie in external RAM.
     given_outputs: Vec<(u64, u64)>,
+    /// Those of the phase.
     buffers: Buffers,
     alignment: u64,
     /// Most bytes of a copy.
@@ -25,11 +28,22 @@ pub struct Pipeline {
     dma: Vec<Step>,
 }
 
+/// Operators whose buffers lie at the same places.
+pub struct Phase {
+    /// Which.
+    pub operators: Range<usize>,
+    /// How they are cut.
+    pub partition: Partition,
+    /// The buffers.
+    pub buffers: Buffers,
+}
+
 /// A tile that the core will compute, with its operands where they will be then.
 struct Fetched {
     tiny: Tiny,
     op: u32,
     layer: u16,
+    order: RowOrder,
     roles: &'static [Role],
     /// Copy of the output to its place: source and destination.
     store: Option<[Span; 2]>,
@@ -37,69 +51,92 @@ struct Fetched {
 
 impl Pipeline {
     /// An empty pipeline for the tensors and tables of a plan whose operands lie in external memory.
-    pub fn new(external: &Plan, buffers: Buffers, alignment: u64, largest: u64) -> Self {
+    pub fn new(external: &Plan, alignment: u64, largest: u64) -> Self {
         let mut plan = external.clone();
         plan.tiles.clear();
         let given = std::mem::take(&mut plan.views);
-        plan.space_bytes[Space::Arena as usize] = Bytes(buffers.bytes());
         let largest = (largest / LINE * LINE).max(LINE);
         let (core, dma) = (Vec::new(), Vec::new());
         let programs = plan.programs.iter().filter(|program| !program.boot);
         let outputs = programs.flat_map(|program| &program.outputs);
         let views = outputs.filter_map(|io| given.get(io.view as usize));
+        let views = views.filter(|view| view.space == Space::ExternalRam as u8);
         let given_outputs = views
             .map(|view| (u64::from(view.offset), u64::from(view.offset) + view.extent()))
             .collect();
-        let hazards = Hazards::default();
+        let (hazards, buffers) = (Hazards::default(), Buffers::default());
         Self { plan, given, given_outputs, buffers, alignment, largest, hazards, core, dma }
     }
 
     /// Fetches and computes all tiles, each fetched while the one before is computed.
-    pub fn plan(mut self, operators: &[Operator<'_>], partition: &Partition) -> Plan {
+    pub fn plan(mut self, operators: &[Operator<'_>], phases: Vec<Phase>) -> Plan {
         let mut before: Option<Fetched> = None;
         let mut odd = false;
-        for (operator, factor) in operators.iter().zip(&partition.factors) {
-            let mut constants: Option<Vec<(usize, View)>> = None;
-            let has_room = operator.inputs().nth(1).is_none();
-            let part = self.buffers.part(operator.bytes(Role::Weights)).filter(|_| has_room);
-            for tiny in operator.tiles(factor.unwrap_or(1)) {
-                if let Some(part) = part {
-                    let parts = operator.parts(&tiny, part);
-                    if parts.len() > 1 {
-                        self.parts(operator, parts, factor.is_some(), odd, &mut before);
-                        odd = !odd;
-                        continue;
-                    }
-                }
-                // As if all steps ran one after the other: lanes overlap where nothing forbids it.
-                let store = before.take().and_then(|fetched| self.compute(fetched));
-                let store = match store {
-                    // What is stored may be what is fetched.
-                    Some((spans, layer)) if meets(&spans[1], operator, &tiny) => {
-                        self.copy(spans, layer);
-                        None
-                    }
-                    store => store,
-                };
-                let mut fetched = self.inputs(operator, tiny, factor.is_some(), odd);
-                let held = constants.get_or_insert_with(|| self.constants(operator));
-                for (index, view) in held.iter() {
-                    fetched.tiny.views[*index] = *view;
-                }
-                if let Some((spans, layer)) = store {
-                    self.copy(spans, layer);
-                }
-                if partition.output > 0 && factor.is_some() {
-                    self.stage(operator, &mut fetched, odd);
-                }
-                before = Some(fetched);
-                odd = !odd;
+        for Phase { operators: range, partition, buffers } in phases {
+            let arena = &mut self.plan.space_bytes[Space::Arena as usize];
+            *arena = (*arena).max(Bytes(buffers.end()));
+            self.buffers = buffers;
+            // Buffers of the phase may lie over what is yet to be stored.
+            let stored = before.take().and_then(|fetched| self.compute(fetched));
+            if let Some((spans, layer)) = stored {
+                self.copy(spans, layer);
+            }
+            for (operator, factor) in operators[range].iter().zip(&partition.factors) {
+                let is_staged = partition.output > 0 && factor.is_some();
+                self.operator(operator, (*factor, is_staged), &mut odd, &mut before);
             }
         }
         if let Some((spans, layer)) = before.and_then(|fetched| self.compute(fetched)) {
             self.copy(spans, layer);
         }
         self.finish()
+    }
+
+    /// Fetches an operator's tiles, and computes all but the last; `factor` cuts it, if its inputs are
+    /// fetched.
+    fn operator(
+        &mut self,
+        operator: &Operator<'_>,
+        (factor, is_staged): (Option<u16>, bool),
+        odd: &mut bool,
+        before: &mut Option<Fetched>,
+    ) {
+        let mut constants: Option<Vec<(usize, View)>> = None;
+        let has_room = operator.inputs().nth(1).is_none();
+        let part = self.buffers.part(operator.bytes(Role::Weights)).filter(|_| has_room);
+        for tiny in operator.tiles(factor.unwrap_or(1)) {
+            if let Some(part) = part {
+                let parts = operator.parts(&tiny, part);
+                if parts.len() > 1 {
+                    self.parts(operator, parts, factor.is_some(), *odd, before);
+                    *odd = !*odd;
+                    continue;
+                }
+            }
+            // As if all steps ran one after the other: lanes overlap where nothing forbids it.
+            let store = before.take().and_then(|fetched| self.compute(fetched));
+            let store = match store {
+                // What is stored may be what is fetched.
+                Some((spans, layer)) if meets(&spans[1], operator, &tiny) => {
+                    self.copy(spans, layer);
+                    None
+                }
+                store => store,
+            };
+            let mut fetched = self.inputs(operator, tiny, factor.is_some(), *odd);
+            let held = constants.get_or_insert_with(|| self.constants(operator));
+            for (index, view) in held.iter() {
+                fetched.tiny.views[*index] = *view;
+            }
+            if let Some((spans, layer)) = store {
+                self.copy(spans, layer);
+            }
+            if is_staged {
+                self.stage(operator, &mut fetched, *odd);
+            }
+            *before = Some(fetched);
+            *odd = !*odd;
+        }
     }
 
     /// Fetches a tile's inputs, and the filters of one of its parts while the one before is computed;
@@ -157,7 +194,8 @@ impl Pipeline {
             let place = self.buffers.input(nth > 0, odd).start;
             tiny.views[index] = self.fetch(&tiny.views[index], place, layer);
         }
-        Fetched { tiny, op: operator.op, layer, roles: operator.roles(), store: None }
+        let (op, order, roles) = (operator.op, operator.order, operator.roles());
+        Fetched { tiny, op, layer, order, roles, store: None }
     }
 
     /// Fetches an operator's filter, biases and quantisation parameters where they fit; gives them
@@ -243,7 +281,7 @@ impl Pipeline {
 
     /// Adds a compute step; gives the copy of its output, if there is one, and its layer.
     fn compute(&mut self, fetched: Fetched) -> Option<([Span; 2], u16)> {
-        let Fetched { tiny, op, layer, roles, store } = fetched;
+        let Fetched { tiny, op, layer, order, roles, store } = fetched;
         let step = (Lane::Core, self.core.len() as u32);
         let mut waits = None;
         for (role, view) in roles.iter().zip(&tiny.views) {
@@ -258,7 +296,7 @@ impl Pipeline {
         let first_view = self.plan.views.len() as u32;
         self.plan.tiles.push(tiny.tile);
         self.plan.views.extend(tiny.views);
-        let instruction = Instruction::Compute { op, tile, first_view, order: RowOrder::Whole };
+        let instruction = Instruction::Compute { op, tile, first_view, order };
         self.core.push(after(1, waits, layer, instruction));
         store.map(|spans| (spans, layer))
     }

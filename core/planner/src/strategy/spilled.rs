@@ -1,0 +1,187 @@
+//! Activations in SRAM, but for those that do not fit: they lie in external RAM, from where tiles of
+//! them are overlaid.
+//!
+//! Which leave is chosen greedily: the tensor that lowers what is too much most for its bytes, until
+//! the others fit. Layers write over what they read where they can, and in rows where they must and
+//! rows cost little: not depthwise layers, which prepare filters for each. Weights stay in the chip's
+//! flash if they fit there. The plan is one for [`overlay`](super::overlay) to rewrite.
+
+use super::external;
+use crate::PlanError;
+use crate::allocate::{self, Buffer, PLANNING_BUDGET};
+use crate::lower::{self, Layer, Stored};
+use crate::share::{self, Arranged, Parts, Sharing};
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::{Bytes, InputResidency, Kernel, Plan, PlannedTensor, Space, Work};
+
+/// What lets tensors in SRAM share bytes.
+const SHARING: Sharing =
+    Sharing { parts: false, slices: false, in_place: true, rows: true, copied: Vec::new() };
+
+/// Placements that are tried, each of less, until one fits.
+const TRIES: usize = 6;
+
+/// A network's layers with what they need in SRAM.
+pub struct Spilling {
+    layers: Vec<Layer>,
+    tensors: Vec<PlannedTensor>,
+    /// Of each layer the bytes that its output and what it reads can have in common: written over, and
+    /// in rows.
+    saved: Vec<[u64; 2]>,
+    /// Of each layer the tensors that it reads and writes.
+    used: Vec<Vec<usize>>,
+    /// Of each layer the bytes of its weights.
+    weights: Vec<u64>,
+}
+
+impl Spilling {
+    /// The layers of a model, in its order.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the tensor that cannot be planned.
+    pub fn new(model: &Model) -> Result<Self, PlanError> {
+        let layers = lower::layers(model);
+        let tensors = lower::tensors(model, &layers)?;
+        let mut saved = share::savings(model, &layers, &Parts::none())?;
+        for (layer, saved) in layers.iter().zip(&mut saved) {
+            if layer.work == Work::Kernel(Kernel::Depthwise) {
+                saved[1] = 0;
+            }
+        }
+        let draft = lower::draft(model, &layers, &Parts::none(), tensors.clone())?;
+        let used = draft.layers.iter().map(|layer| {
+            layer.reads.iter().chain(&layer.writes).map(|tensor| *tensor as usize).collect()
+        });
+        let used = used.collect();
+        let weights = layers.iter().map(|layer| model.constant_bytes(&model.nodes[layer.node.0]));
+        let weights = weights.collect();
+        Ok(Self { layers, tensors, saved, used, weights })
+    }
+
+    /// The plan whose activations in SRAM take at most `room` bytes of the budget; nothing if none was
+    /// found. `inside` says that weights lie in the chip's flash; else layers whose weights fill more
+    /// than half of the rest share nothing, so that they can be made in parts.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the node that no kernel runs as it is.
+    pub fn plan(
+        &self,
+        model: &Model,
+        board: &Board,
+        [room, budget]: [Bytes; 2],
+        inside: bool,
+    ) -> Result<Option<Plan>, PlanError> {
+        let (room, most) = (room.0, budget.0.saturating_sub(room.0) / 2);
+        let is_apart = |layer: usize| !inside && self.weights[layer] > most;
+        let mut wanted = room;
+        for _ in 0..TRIES {
+            let (outside, live) = self.outside(wanted, &is_apart);
+            let shares = |layer: usize| {
+                let [over, rows] = self.saved[layer];
+                let is_cheap = over > 0 || rows > 0 && live[layer] > wanted && !is_apart(layer);
+                is_cheap && self.used[layer].iter().all(|tensor| !outside[*tensor])
+            };
+            let is_outside = |tensor: usize| outside[tensor];
+            let ways: [&dyn Fn(usize) -> bool; 2] = [&shares, &is_outside];
+            let arranged =
+                share::arrange_some(model, &self.layers, &SHARING, ways, PLANNING_BUDGET / 8)?;
+            let height = arranged.height.0;
+            if height <= room {
+                return self.lowered(model, board, arranged, &outside, inside).map(Some);
+            }
+            wanted = wanted.saturating_sub(height - room);
+        }
+        Ok(None)
+    }
+
+    /// Which tensors leave so that at most `room` bytes are needed at once, and for each layer the bytes
+    /// of those that stay, as if none shared any.
+    fn outside(&self, room: u64, is_apart: &dyn Fn(usize) -> bool) -> (Vec<bool>, Vec<u64>) {
+        let mut outside = vec![false; self.tensors.len()];
+        let mut live = vec![0u64; self.layers.len()];
+        for tensor in &self.tensors {
+            for bytes in &mut live[life(tensor, self.layers.len())] {
+                *bytes += tensor.bytes.0;
+            }
+        }
+        let saved = self.saved.iter().enumerate();
+        let saved = saved.map(|(layer, [over, rows])| match is_apart(layer) {
+            true => *over,
+            false => *over.max(rows),
+        });
+        let mut saved: Vec<u64> = saved.collect();
+        loop {
+            let over = |layer: usize, bytes: u64| bytes.saturating_sub(saved[layer] + room);
+            // What is too much without a tensor, which also ends what its layers share.
+            let without = |number: usize, layer: usize| {
+                let bytes = live[layer] - self.tensors[number].bytes.0;
+                let shares = !self.used[layer].contains(&number);
+                bytes.saturating_sub(room + if shares { saved[layer] } else { 0 })
+            };
+            let gain = |number: usize| -> u64 {
+                let layers = life(&self.tensors[number], self.layers.len());
+                layers.map(|l| over(l, live[l]).saturating_sub(without(number, l))).sum()
+            };
+            let candidates = (0..outside.len()).filter(|number| !outside[*number]);
+            let best = candidates
+                .map(|number| (gain(number), self.tensors[number].bytes.0.max(1), number))
+                .filter(|(gain, ..)| *gain > 0)
+                .max_by(|a, b| {
+                    let [a, b] = [(a, b), (b, a)].map(|(x, y)| u128::from(x.0) * u128::from(y.1));
+                    a.cmp(&b)
+                });
+            let Some((.., number)) = best else { return (outside, live) };
+            outside[number] = true;
+            for layer in life(&self.tensors[number], self.layers.len()) {
+                live[layer] -= self.tensors[number].bytes.0;
+                if self.used[layer].contains(&number) {
+                    saved[layer] = 0;
+                }
+            }
+        }
+    }
+
+    /// The plan with these tensors outside.
+    fn lowered(
+        &self,
+        model: &Model,
+        board: &Board,
+        arranged: Arranged,
+        outside: &[bool],
+        inside: bool,
+    ) -> Result<Plan, PlanError> {
+        let Arranged { mut tensors, parts, height } = arranged;
+        let block = |(tensor, outside): (&PlannedTensor, &bool)| {
+            let bytes = if *outside { tensor.bytes.align_up(external::LINE) } else { Bytes(0) };
+            Buffer::new(tensor.first.into(), tensor.end.max(tensor.first).into(), bytes)
+                .aligned(external::LINE)
+        };
+        let blocks = tensors.iter().zip(outside).map(block).collect();
+        let placed = allocate::least(blocks, PLANNING_BUDGET / 8)?.solution;
+        for ((tensor, offset), _) in
+            tensors.iter_mut().zip(placed.offsets).zip(outside).filter(|(_, outside)| **outside)
+        {
+            tensor.space = Space::ExternalRam;
+            tensor.offset = offset;
+        }
+        let stored = if inside { Stored::IMAGE } else { external::stored(board) };
+        let mut plan = lower::draft_stored(model, &self.layers, &parts, tensors, stored)?;
+        plan.space_bytes[Space::Arena as usize] = height;
+        lower::order_rows(model, &mut plan)?;
+        external::complete(&mut plan, board, placed.height);
+        let is_given = |tensor: &&PlannedTensor| {
+            model.inputs.iter().any(|input| input.0 == tensor.tensor as usize)
+        };
+        if plan.tensors.iter().filter(is_given).all(|tensor| tensor.space == Space::Arena) {
+            plan.input = InputResidency::Resident;
+        }
+        Ok(plan)
+    }
+}
+
+/// The layers between which a tensor lives.
+fn life(tensor: &PlannedTensor, layers: usize) -> std::ops::Range<usize> {
+    let end = (tensor.end as usize).min(layers);
+    (tensor.first as usize).min(end)..end
+}
