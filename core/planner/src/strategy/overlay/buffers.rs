@@ -64,9 +64,10 @@ impl Buffers {
         this
     }
 
-    /// Where all buffers end.
+    /// Where all buffers end; 0 if there are none.
     pub const fn end(&self) -> u64 {
-        self.filters_end() + self.parameters + 2 * self.output
+        let end = self.filters_end() + self.parameters + 2 * self.output;
+        if end == self.base { 0 } else { end }
     }
 
     /// Where B3 ends.
