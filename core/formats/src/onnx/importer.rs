@@ -22,6 +22,12 @@ use super::order;
 use super::skeleton::Skeleton;
 use crate::{FormatError, Limits, ModelFile, elements};
 
+/// Elements that constants computed from others may have together, whatever the file: grids and masks.
+const MOST_COMPUTED: usize = 1 << 23;
+
+/// And for each element of the other constants: weights that are put together step by step.
+const COMPUTED_OF_STORED: usize = 8;
+
 /// An activation of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Activated {
@@ -58,6 +64,8 @@ pub(crate) struct Importer<'a> {
     pub(super) values: BTreeMap<String, Value>,
     reordered: BTreeMap<(TensorId, Vec<usize>), TensorId>,
     constant_elements: usize,
+    /// Elements of constants that were computed from others.
+    computed_elements: usize,
     /// Names given to results.
     pub(super) names: BTreeSet<String>,
     /// Dimensions of inputs that the file leaves open.
@@ -109,6 +117,7 @@ pub(super) fn import(
         values: BTreeMap::new(),
         reordered: BTreeMap::new(),
         constant_elements: 0,
+        computed_elements: 0,
         names: BTreeSet::new(),
         open: BTreeSet::new(),
         missing: Vec::new(),
@@ -233,6 +242,25 @@ impl Importer<'_> {
             size: self.constant_elements.to_string(),
             limit: self.limits.total_elements,
         })
+    }
+
+    /// Counts elements of a constant that was computed from others.
+    pub(crate) fn count_computed(&mut self, elements: usize) -> Result<(), FormatError> {
+        self.has_room(elements)?;
+        self.computed_elements = self.computed_elements.saturating_add(elements);
+        self.count(elements)
+    }
+
+    /// Whether so many elements may be computed: small files could ask for any number of them.
+    pub(crate) fn has_room(&self, elements: usize) -> Result<(), FormatError> {
+        let stored = self.constant_elements.saturating_sub(self.computed_elements);
+        let limit = MOST_COMPUTED.saturating_add(stored.saturating_mul(COMPUTED_OF_STORED));
+        let size = self.computed_elements.saturating_add(elements);
+        if size <= limit {
+            return Ok(());
+        }
+        let what = "elements of constants that nodes compute".to_owned();
+        Err(FormatError::TooLarge { what, size: size.to_string(), limit })
     }
 
     /// The value of operand `index`.

@@ -28,7 +28,8 @@ pub(super) fn range(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
     let fits = |count: f64| {
         let most = importer.limits.tensor_elements as f64;
         let count = (0.0..=most).contains(&count).then_some(count as usize);
-        count.ok_or_else(|| place.bad("its bounds give no such many numbers"))
+        let count = count.ok_or_else(|| place.bad("its bounds give no such many numbers"))?;
+        folding::room(importer, place, &[count])
     };
     if let (Some([start]), Some([limit]), Some([step])) = (start.ints(), limit.ints(), step.ints())
     {
@@ -151,6 +152,6 @@ fn broadcast(
         dims = folding::joined(&dims, &constant.dims)
             .ok_or_else(|| place.bad("its constants do not broadcast"))?;
     }
-    elements(place.name(), &dims, importer.limits)?;
+    folding::room(importer, place, &dims)?;
     Ok(dims)
 }

@@ -61,7 +61,10 @@ pub(super) fn constant_of_shape(
         Values::Float(filler) if filler.len() == 1 && filler[0].is_finite() => {
             return Ok(Value::Constant(Rc::new(Constant::filled(name, dims, count, filler[0]))));
         }
-        Values::Int(filler) if filler.len() == 1 => Values::Int(vec![filler[0]; count]),
+        Values::Int(filler) if filler.len() == 1 => {
+            super::folding::room(importer, place, &dims)?;
+            Values::Int(vec![filler[0]; count])
+        }
         _ => return Err(place.bad("its value must be one finite element")),
     };
     Ok(Value::Constant(Rc::new(Constant { name, dims, values })))

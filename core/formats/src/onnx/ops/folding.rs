@@ -17,8 +17,19 @@ pub(super) fn result(
 ) -> Result<Value, FormatError> {
     let name = place.node.output.first().cloned().unwrap_or_default();
     let constant = Constant { name, dims, values };
-    importer.count(constant.len())?;
+    importer.count_computed(constant.len())?;
     Ok(Value::Constant(Rc::new(constant)))
+}
+
+/// Whether constants that the importer computes may grow by one of these dimensions.
+pub(super) fn room(
+    importer: &Importer<'_>,
+    place: Place<'_>,
+    dims: &[usize],
+) -> Result<usize, FormatError> {
+    let count = elements(place.name(), dims, importer.limits)?;
+    importer.has_room(count)?;
+    Ok(count)
 }
 
 /// Dimensions that both broadcast to, if they do.
@@ -91,7 +102,7 @@ pub(super) fn arithmetic(
     let dims = joined(&first.dims, &second.dims).ok_or_else(|| {
         place.bad(format!("constants {:?} and {:?} do not broadcast", first.dims, second.dims))
     })?;
-    elements(place.name(), &dims, importer.limits)?;
+    room(importer, place, &dims)?;
     let op = place.node.op_type.as_str();
     let values = match (first.ints(), second.ints(), first.floats(), second.floats()) {
         (Some(a), Some(b), ..) => {
@@ -143,7 +154,7 @@ pub(super) fn gather(
     let steps = steps(&data.dims);
     let mut flat = data.dims.clone();
     flat[axis] = picks.len();
-    elements(place.name(), &flat, importer.limits)?;
+    room(importer, place, &flat)?;
     let at = |dim: usize, index: usize| {
         if dim == axis { picks[index] * steps[dim] } else { index * steps[dim] }
     };
@@ -163,6 +174,7 @@ pub(super) fn tile(
     data: &Constant,
     dims: Vec<usize>,
 ) -> Result<Value, FormatError> {
+    room(importer, place, &dims)?;
     let steps = steps(&data.dims);
     let at = |axis: usize, index: usize| index % data.dims[axis] * steps[axis];
     let values = match (data.ints(), data.floats()) {
@@ -180,6 +192,7 @@ pub(super) fn expand(
     data: &Constant,
     dims: Vec<usize>,
 ) -> Result<Value, FormatError> {
+    room(importer, place, &dims)?;
     let values = match (data.ints(), data.floats()) {
         (Some(ints), _) => Values::Int(broadcast(ints, &data.dims, &dims)),
         (_, Some(floats)) => Values::Float(broadcast(floats, &data.dims, &dims)),
@@ -229,7 +242,7 @@ pub(super) fn concat(
     }
     let mut dims = first.dims.clone();
     dims[axis] = parts.iter().fold(0, |sum, part| sum.saturating_add(part.dims[axis]));
-    elements(place.name(), &dims, importer.limits)?;
+    room(importer, place, &dims)?;
     let ints: Option<Vec<&[i64]>> = parts.iter().map(|part| part.ints()).collect();
     let values = match ints {
         Some(ints) => Values::Int(joined_along(&ints, parts, axis)),

@@ -123,3 +123,21 @@ fn one_of_constants(op: &str, [a, b, c]: [i64; 3]) -> File {
         .node("Add", &["x", "f"], "y", &[])
         .output("y")
 }
+
+/// Few bytes cannot ask for any number of computed constants.
+#[test]
+fn constants_that_grow_are_refused() {
+    let grid = File::new()
+        .input("x", &["1"])
+        .floats("a", &[5000, 1], vec![0.0; 5000])
+        .floats("b", &[1, 5000], vec![0.0; 5000])
+        .node("Equal", &["a", "b"], "e", &[])
+        .node("Cast", &["e"], "f", &[("to", Int(1))])
+        .node("Add", &["x", "f"], "y", &[])
+        .output("y");
+    let numbers = one_of_constants("Range", [0, 1 << 24, 1]);
+    for file in [grid, numbers] {
+        let error = run(&file, &[]).unwrap_err();
+        assert!(error.contains("too large: elements of constants that nodes compute"), "{error}");
+    }
+}
