@@ -155,6 +155,23 @@ pub fn random_splits(seed: u64) -> Model {
     build.model
 }
 
+/// A random dense block: each step reads all that was made before and is joined to it.
+#[must_use]
+pub fn random_dense(seed: u64) -> Model {
+    let mut rng = Rng::with_seed(seed);
+    let mut build = Build { model: Model::default(), rng: Rng::with_seed(rng.u64(..)) };
+    build.model.name = format!("dense-{seed}");
+    let input = build.activation([rng.usize(3..12), rng.usize(3..12), rng.usize(1..9)]);
+    build.model.inputs.push(input);
+    let mut last = if rng.bool() { build.conv(input) } else { build.relu(input) };
+    for _ in 0..rng.usize(1..5) {
+        last = build.dense(last);
+    }
+    let output = if rng.bool() { build.conv(last) } else { build.classify(last) };
+    build.model.outputs.push(output);
+    build.model
+}
+
 /// A convolution in two groups, a max pool and another convolution, with rows of somewhat less than 512
 /// bytes. Its weights are random.
 #[must_use]

@@ -130,6 +130,32 @@ async fn the_walk_is_played_and_stepped_with_keys_and_other_panels_follow() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_walk_is_scrubbed_and_other_panels_follow() {
+    let browser = lenet(WIDE, false, "view=steps", "walk").await;
+    until(&browser, "return !!document.querySelector('[data-testid=walk] svg')").await;
+    let drawn = "return document.querySelector('[data-testid=walk] svg').innerHTML";
+    let before = browser.script(drawn, Vec::new()).await;
+    let scrub = "const range = document.querySelector('[data-testid=walk-scrub]');
+                 range.value = arguments[0];
+                 range.dispatchEvent(new InputEvent('input', { bubbles: true }))";
+    for place in [3, 1, 4] {
+        browser.script(scrub, vec![json!(place)]).await;
+        let words = format!("Operator {} of", place + 1);
+        let at = browser.text_when("walk-at", |text| text.starts_with(&words)).await;
+        let spoken = browser.find("walk-scrub").await.attr("aria-valuetext").await.unwrap();
+        assert_eq!(spoken, Some(at));
+    }
+    assert_ne!(browser.script(drawn, Vec::new()).await, before, "the drawing follows");
+    browser.press("walk-scrub", [Key::Right]).await;
+    browser.text_when("walk-at", |text| text.starts_with("Operator 6 of")).await;
+    browser.press("walk-scrub", [Key::Home]).await;
+    browser.text_when("walk-at", |text| text.starts_with("Operator 1 of")).await;
+    assert_eq!(browser.script(drawn, Vec::new()).await, before, "and comes back");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn auto_is_as_fast_or_as_small_as_can_be() {
     let settings = "strategy=auto&sram=65536";
     let browser = lenet(WIDE, false, settings, "pick-objective").await;

@@ -45,6 +45,36 @@ impl Build {
         self.node(Op::Concat { axis: 3 }, &parts, output)
     }
 
+    /// A convolution of one pixel, one of three by three behind it, and their picture joined to the
+    /// one that they read: a step of a dense block.
+    pub(super) fn dense(&mut self, from: TensorId) -> TensorId {
+        let [h, w, depth] = self.hwc(from);
+        let grown = self.rng.usize(1..6);
+        let wide = grown * self.rng.usize(1..5);
+        let narrow = self.same_size(from, depth, wide, 1);
+        let made = self.same_size(narrow, wide, grown, 3);
+        let joined = self.like(from, &[1, h, w, depth + grown]);
+        self.node(Op::Concat { axis: 3 }, &[from, made], joined)
+    }
+
+    /// A convolution that leaves the picture's size and scale.
+    fn same_size(
+        &mut self,
+        from: TensorId,
+        depth: usize,
+        channels: usize,
+        taps: usize,
+    ) -> TensorId {
+        let [h, w, _] = self.hwc(from);
+        let [weights, bias] = self.weights(from, &[channels, taps, taps, depth], 0);
+        let output = self.like(from, &[1, h, w, channels]);
+        let [top, left, bottom, right] = [taps / 2; 4];
+        let padding = Padding { top, left, bottom, right };
+        let window = Window { size: [taps; 2], stride: [1, 1], dilation: [1, 1], padding };
+        let activation = self.activation_function();
+        self.node(Op::Conv { window, groups: 1, activation }, &[from, weights, bias], output)
+    }
+
     pub(super) fn pad(&mut self, from: TensorId) -> TensorId {
         let [h, w, c] = self.hwc(from);
         let [top, bottom, left, right] = [0; 4].map(|_: usize| self.rng.usize(..3));

@@ -100,7 +100,7 @@ fn least(net: &Net, run: &[bool], free: &[u32], live: u64, limit: u64, work: &mu
     if free.is_empty() {
         return true;
     }
-    *work += 4 * net.len() as u64;
+    *work += net.work_of(free);
     let part = net.part(run, None, free);
     flow::fewest(&part, limit, work).is_some_and(|least| least >= live)
 }
@@ -131,6 +131,6 @@ pub fn needed(net: &Net, op: u32, limit: u64, work: &mut u64) -> Option<u64> {
     let free: Vec<u32> = (0..net.len() as u32)
         .filter(|other| *other != op && !run[*other as usize] && !followers[*other as usize])
         .collect();
-    *work += 4 * net.len() as u64;
+    *work += net.work_of(&free);
     flow::fewest(&net.part(&run, Some(op as usize), &free), limit, work)
 }

@@ -232,6 +232,8 @@ pub fn least(net: &Net, limit: u64, work: &mut u64) -> Option<(u64, Vec<bool>)> 
             cut.arc(op, *other, INFINITE);
         }
     }
+    // Making an arc takes longer than looking at it.
+    *work += 4 * cut.arcs.len() as u64;
     paid += cut.flow(source, sink, limit, work)?;
     // What leads to the sink no more has run.
     let nodes = cut.out.len() as u32;

@@ -58,7 +58,7 @@ impl Halving {
             return self.searched(net, from, to, (floor, peak), work);
         }
         let part = net.part(&self.run(from), None, &self.order[from..to]);
-        *work += 4 * net.len() as u64;
+        *work += net.work_of(&self.order[from..to]);
         let local = Local::new(net.len(), &self.order[from..to]);
         let mut best: Option<(u64, Vec<u32>, usize)> = None;
         for order in orders {
@@ -93,7 +93,7 @@ impl Halving {
     fn add(&mut self, net: &Net, from: usize, to: usize, work: &mut u64) {
         let ops = self.order[from..to].to_vec();
         let part = net.part(&self.run(from), None, &ops);
-        *work += 4 * net.len() as u64;
+        *work += net.work_of(&ops);
         let limit = 400 * ops.len() as u64;
         let mut orders: Vec<Vec<u32>> = vec![(0..ops.len() as u32).collect()];
         let mirror = part.mirrored();
@@ -124,7 +124,7 @@ impl Halving {
     ) -> bool {
         let ops = self.order[from..to].to_vec();
         let part = net.part(&self.run(from), None, &ops);
-        *work += 4 * net.len() as u64;
+        *work += net.work_of(&ops);
         let mut search = Search::new(part, floor, peak, SEARCH_MEMORY);
         let mut units = SEARCH_WORK;
         let found = search.advance(&mut units);
@@ -164,7 +164,7 @@ fn parted(net: &Net, order: &[u32], limit: u64, work: &mut u64) -> Option<(u64, 
         run[*op as usize] = true;
     }
     let free = &order[first..last];
-    *work += 4 * order.len() as u64;
+    *work += net.work_of(free);
     let (bytes, state) = flow::least(&net.part(&run, None, free), limit, work)?;
     for (op, has_run) in free.iter().zip(state) {
         run[*op as usize] = has_run;

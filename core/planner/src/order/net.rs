@@ -181,6 +181,12 @@ impl Net {
         part
     }
 
+    /// Units of work that taking a part of so many operators is.
+    pub fn work_of(&self, ops: &[u32]) -> u64 {
+        let edges = |op: &u32| self.before[*op as usize].len() + self.after[*op as usize].len();
+        ops.iter().map(|op| edges(op) as u64 + 2).sum::<u64>() + 4 * self.len() as u64
+    }
+
     /// The bytes that live during an order: before it, then after each half of each operator.
     pub fn profile(&self, order: &[u32]) -> (u64, Vec<[u64; 2]>) {
         let mut memory = Memory::new(self);
