@@ -136,7 +136,8 @@ fn activations_that_fit_stay_in_sram_beside_tiles_of_the_others() {
         let options = Options { sram, ..Options::default() };
         let expected = reference(&model, seed);
         for overlaid in [Overlaid::IN_PARTS, Overlaid::ALL_IN_PARTS] {
-            let room = (Bytes(peak * rng.u64(2..14) / 16), rng.bool());
+            let flash = [0, rng.u64(..2_000), u64::MAX][rng.usize(..3)];
+            let room = [Bytes(peak * rng.u64(2..14) / 16), Bytes(flash)];
             let beside = Beside { filters: rng.u64(1..8), apart: rng.u64(0..8) };
             let what = format!("{}, {}, {sram:?}, {room:?}, {beside:?}", model.name, board.id);
             let ways = (beside, overlaid);

@@ -72,7 +72,7 @@ pub fn draft_stored(
     layers: &[Layer],
     parts: &Parts,
     tensors: Vec<PlannedTensor>,
-    stored: Stored,
+    stored: Stored<'_>,
 ) -> Result<Plan, PlanError> {
     let mut plan = blank(model, tensors);
     program(model, layers, parts, stored, &mut plan)?;

@@ -15,7 +15,7 @@ use tilewright_plan::{
 
 /// Where weights, constant operands and the constants of channels lie.
 #[derive(Clone, Copy, Debug)]
-pub struct Stored {
+pub struct Stored<'a> {
     /// Where weights and constant operands lie.
     pub weights: Space,
     /// Where the constants of channels lie.
@@ -27,9 +27,12 @@ pub struct Stored {
     /// Whether a convolution has a step for each of its groups, which reads a part of the input's
     /// channels.
     pub groups_apart: bool,
+    /// Layers, by their positions, whose constants lie in the plan image all the same; missing ones do
+    /// not.
+    pub in_image: &'a [bool],
 }
 
-impl Stored {
+impl Stored<'_> {
     /// In the plan image.
     pub const IMAGE: Self = Self {
         weights: Space::Weights,
@@ -37,6 +40,7 @@ impl Stored {
         reserved: 0,
         alignment: 16,
         groups_apart: false,
+        in_image: &[],
     };
 }
 
@@ -52,7 +56,7 @@ pub fn program(
     model: &Model,
     layers: &[Layer],
     parts: &Parts,
-    stored: Stored,
+    stored: Stored<'_>,
     plan: &mut Plan,
 ) -> Result<(), PlanError> {
     let roots = roots(model);
@@ -109,7 +113,7 @@ struct Builder<'a> {
     /// For each tensor of the model, the planned tensor that holds its bytes.
     places: Vec<Option<u32>>,
     parts: &'a Parts,
-    stored: Stored,
+    stored: Stored<'a>,
     plan: &'a mut Plan,
     steps: Vec<Step>,
 }
@@ -179,7 +183,8 @@ impl Builder<'_> {
             }
         }
         if work.no_kernel().is_some() {
-            let weights = &mut self.plan.space_bytes[self.stored.weights as usize];
+            let space = self.stored().weights;
+            let weights = &mut self.plan.space_bytes[space as usize];
             *weights = Bytes(weights.0.saturating_add(self.model.constant_bytes(node)));
         }
         self.plan.layers.push(PlannedLayer {
@@ -190,6 +195,14 @@ impl Builder<'_> {
             reads,
             writes,
         });
+    }
+
+    /// Where the constants of the layer under way lie.
+    fn stored(&self) -> Stored<'_> {
+        match self.stored.in_image.get(self.plan.layers.len()) {
+            Some(true) => Stored { groups_apart: self.stored.groups_apart, ..Stored::IMAGE },
+            _ => self.stored,
+        }
     }
 
     /// How long the tables are that steps add to, and what the spaces hold.
@@ -248,7 +261,9 @@ impl Builder<'_> {
         let [h, _, c] = whole;
         let groups = u32::from(record.groups);
         // Filters lie in pairs, which must not be of two groups.
-        let apart = self.stored.groups_apart
+        let stored = self.stored();
+        let (groups_apart, channels) = (stored.groups_apart, (stored.channels, stored.alignment));
+        let apart = groups_apart
             && kernel == Kernel::Conv
             && c.checked_div(groups).is_some_and(|each| each.is_multiple_of(2));
         if apart {
@@ -287,9 +302,7 @@ impl Builder<'_> {
         };
         if let Some((role, bytes)) = constants {
             let place = match role {
-                ConstantRole::Channels if self.stored.channels != Space::Constants => {
-                    (self.stored.channels, self.stored.alignment)
-                }
+                ConstantRole::Channels if channels.0 != Space::Constants => channels,
                 _ => (Space::Constants, CONSTANTS_ALIGNMENT),
             };
             views.push(self.block(layer, node, role, op_index, place, bytes)?);
@@ -426,9 +439,9 @@ impl Builder<'_> {
         }
         let input = u8::try_from(index).map_err(|_| unsupported(node, "more than 256 operands"))?;
         let bytes = u64::from(h) * u64::from(w) * u64::from(c);
-        let space = self.stored.weights;
+        let Stored { weights: space, alignment, .. } = self.stored();
         let role = ConstantRole::Operand { input };
-        let block = self.block(layer, node, role, op, (space, self.stored.alignment), bytes)?;
+        let block = self.block(layer, node, role, op, (space, alignment), bytes)?;
         Ok(View::whole(space, block.offset, h as u16, w as u16, c))
     }
 
@@ -446,7 +459,8 @@ impl Builder<'_> {
         let channels = u64::from(channels.max(1));
         let filters = self.plan.ops[op as usize].filters(natural / channels);
         let bytes = filters.all_bytes(channels).ok_or_else(too_large)?;
-        let place = (self.stored.weights, self.stored.alignment);
+        let Stored { weights: space, alignment, .. } = self.stored();
+        let place = (space, alignment);
         self.block(layer, node, ConstantRole::Weights, op, place, bytes)
     }
 

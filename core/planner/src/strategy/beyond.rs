@@ -9,7 +9,7 @@ use crate::planning::described;
 use crate::{Options, PlanError, Planned, stream};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Plan};
+use tilewright_plan::{Bytes, Plan, Space};
 
 /// What may be overlaid, and in which part of the budget, in eighths, tiles of inputs and outputs lie.
 const OVERLAID: [(Overlaid, u64); 8] = [
@@ -172,6 +172,18 @@ impl Beyond {
         Ok(self.is_done(board))
     }
 
+    /// Bytes of weights that the chip's flash holds: all if they fit, else what constants, tables and
+    /// steps of a plan in tiles leave, so far as that is known.
+    fn flash(&self) -> Bytes {
+        let report = &self.inside.report;
+        if report.flash_bytes <= report.flash_limit_bytes {
+            return Bytes(u64::MAX);
+        }
+        let weights = self.inside.plan.space(Space::Weights);
+        let others = report.flash_bytes - weights;
+        report.flash_limit_bytes - others - Bytes(report.flash_limit_bytes.0 / 8)
+    }
+
     /// The plan with activations in `room` bytes of the budget; the same again is not made anew.
     fn spilled(
         &mut self,
@@ -186,9 +198,7 @@ impl Beyond {
             Some(spilling) => spilling,
             None => Spilling::new(model)?,
         };
-        let report = &self.inside.report;
-        let inside = report.flash_bytes <= report.flash_limit_bytes;
-        let plan = spilling.plan(model, board, [room, budget], inside)?;
+        let plan = spilling.plan(model, board, [room, budget], self.flash())?;
         self.spilling = Some(spilling);
         self.spilled = Some((room, plan.clone()));
         Ok(plan)
@@ -213,8 +223,8 @@ impl Beyond {
 }
 
 /// One of the ways of `auto` beyond SRAM: activations in `room` of the SRAM as far as they fit there,
-/// weights in the chip's flash or, if not `inside`, where the board has memory for them; nothing if no
-/// placement was found.
+/// weights in so many bytes of the chip's flash, the others where the board has memory for them; nothing
+/// if no placement was found.
 ///
 /// # Errors
 /// [`PlanError`] if a tensor cannot be planned, or a node has no kernel.
@@ -222,11 +232,11 @@ pub fn spilled(
     model: &Model,
     board: &Board,
     options: &Options,
-    (room, inside): (Bytes, bool),
+    [room, flash]: [Bytes; 2],
     (beside, overlaid): (Beside, Overlaid),
 ) -> Result<Option<Planned>, PlanError> {
     let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
-    let plan = Spilling::new(model)?.plan(model, board, [room.min(budget), budget], inside)?;
+    let plan = Spilling::new(model)?.plan(model, board, [room.min(budget), budget], flash)?;
     Ok(plan.map(|plan| {
         let mut plan = overlay::overlay_beside(plan, board, budget, beside, overlaid);
         plan.board.clone_from(&board.id);

@@ -81,14 +81,14 @@ pub fn plan(model: &Model, board: &Board, found: Candidate) -> Result<Plan, Plan
 }
 
 /// Where weights lie on a board: in external flash, if it has that.
-pub fn stored(board: &Board) -> Stored {
+pub fn stored(board: &Board) -> Stored<'static> {
     match board.external(Space::ExternalFlash) {
         Some(_) => Stored {
             weights: Space::ExternalFlash,
             channels: Space::ExternalFlash,
             reserved: STORE_ALIGNMENT as u64,
             alignment: LINE,
-            groups_apart: false,
+            ..Stored::IMAGE
         },
         None => Stored { alignment: LINE, ..Stored::IMAGE },
     }

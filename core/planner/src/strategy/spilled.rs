@@ -4,7 +4,8 @@
 //! Which leave is chosen greedily: the tensor that lowers what is too much most for its bytes, until
 //! the others fit. Layers write over what they read where they can, and in rows where they must and
 //! rows cost little: not depthwise layers, which prepare filters for each. Weights stay in the chip's
-//! flash if they fit there. The plan is one for [`overlay`](super::overlay) to rewrite.
+//! flash as far as they fit there, those of the smallest layers first: so the fewest layers wait for
+//! copies. The plan is one for [`overlay`](super::overlay) to rewrite.
 
 use super::external;
 use crate::PlanError;
@@ -60,8 +61,8 @@ impl Spilling {
     }
 
     /// The plan whose activations in SRAM take at most `room` bytes of the budget; nothing if none was
-    /// found. `inside` says that weights lie in the chip's flash; else layers whose weights fill more
-    /// than half of the rest share nothing, so that they can be made in parts.
+    /// found. Weights that take at most `flash` bytes lie in the chip's flash; of the others, layers whose
+    /// weights fill more than half of the rest share nothing, so that they can be made in parts.
     ///
     /// # Errors
     /// [`PlanError`] names the node that no kernel runs as it is.
@@ -70,10 +71,11 @@ impl Spilling {
         model: &Model,
         board: &Board,
         [room, budget]: [Bytes; 2],
-        inside: bool,
+        flash: Bytes,
     ) -> Result<Option<Plan>, PlanError> {
         let (room, most) = (room.0, budget.0.saturating_sub(room.0) / 2);
-        let is_apart = |layer: usize| !inside && self.weights[layer] > most;
+        let in_image = self.in_image(flash.0);
+        let is_apart = |layer: usize| !in_image[layer] && self.weights[layer] > most;
         let mut wanted = room;
         for _ in 0..TRIES {
             let (outside, live) = self.outside(wanted, &is_apart);
@@ -88,11 +90,23 @@ impl Spilling {
                 share::arrange_some(model, &self.layers, &SHARING, ways, PLANNING_BUDGET / 8)?;
             let height = arranged.height.0;
             if height <= room {
-                return self.lowered(model, board, arranged, &outside, inside).map(Some);
+                return self.lowered(model, board, arranged, [&outside, &in_image]).map(Some);
             }
             wanted = wanted.saturating_sub(height - room);
         }
         Ok(None)
+    }
+
+    /// Which layers' weights take at most `flash` bytes, the smallest first.
+    fn in_image(&self, flash: u64) -> Vec<bool> {
+        let mut order: Vec<usize> = (0..self.weights.len()).collect();
+        order.sort_by_key(|layer| (self.weights[*layer], *layer));
+        let (mut in_image, mut left) = (vec![false; order.len()], flash);
+        for layer in order {
+            let Some(rest) = left.checked_sub(self.weights[layer]) else { break };
+            (in_image[layer], left) = (true, rest);
+        }
+        in_image
     }
 
     /// Which tensors leave so that at most `room` bytes are needed at once, and for each layer the bytes
@@ -142,14 +156,13 @@ impl Spilling {
         }
     }
 
-    /// The plan with these tensors outside.
+    /// The plan with these tensors outside, and these layers' weights in the plan image.
     fn lowered(
         &self,
         model: &Model,
         board: &Board,
         arranged: Arranged,
-        outside: &[bool],
-        inside: bool,
+        [outside, in_image]: [&[bool]; 2],
     ) -> Result<Plan, PlanError> {
         let Arranged { mut tensors, parts, height } = arranged;
         let block = |(tensor, outside): (&PlannedTensor, &bool)| {
@@ -165,7 +178,10 @@ impl Spilling {
             tensor.space = Space::ExternalRam;
             tensor.offset = offset;
         }
-        let stored = if inside { Stored::IMAGE } else { external::stored(board) };
+        let stored = match in_image.iter().all(|is_inside| *is_inside) {
+            true => Stored::IMAGE,
+            false => Stored { in_image, ..external::stored(board) },
+        };
         let mut plan = lower::draft_stored(model, &self.layers, &parts, tensors, stored)?;
         plan.space_bytes[Space::Arena as usize] = height;
         lower::order_rows(model, &mut plan)?;

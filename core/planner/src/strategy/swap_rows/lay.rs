@@ -14,7 +14,7 @@ use tilewright_plan::{
 
 /// Weights begin at sectors behind the store's header. Of a convolution in groups a buffer need not
 /// hold all.
-const STORED: Stored = Stored {
+const STORED: Stored<'static> = Stored {
     weights: Space::Card,
     reserved: SECTOR,
     alignment: SECTOR,
