@@ -101,6 +101,28 @@ impl Layout {
         (x.wrapping_sub(self.first[1]) as usize).wrapping_mul(self.column_pitch)
     }
 
+    /// The pixels of a tile of all columns as one row, and the bytes before it; nothing if they do not
+    /// follow each other.
+    fn flat(&self, tile: &Tile) -> Option<(usize, Self)> {
+        let [rows, columns] = tile.output_size;
+        let (start, run) = self.run(tile.output_start, columns)?;
+        let pixels = rows.checked_mul(columns)?;
+        let joined = self.columns == columns
+            && run >= rows
+            && self.row_pitch == columns.checked_mul(self.column_pitch)?;
+        let row_pitch = pixels.checked_mul(self.column_pitch)?;
+        let flat = Self {
+            rows: 1,
+            columns: pixels,
+            first: [0; 2],
+            row_pitch,
+            ring_rows: 1,
+            ring_first: 0,
+            ..*self
+        };
+        joined.then_some((start, flat))
+    }
+
     /// Whether all rows follow each other: none wraps.
     pub(crate) const fn is_in_one(&self) -> bool {
         self.ring_first.saturating_add(self.rows) <= self.ring_rows
@@ -148,6 +170,12 @@ impl<'a> Source<'a> {
         let run = self.layout.run(at, columns);
         let run = run.and_then(|(start, rows)| Some((self.bytes.get(start..)?, rows)));
         run.ok_or(KernelError::OutOfBounds)
+    }
+
+    /// The pixels of a tile of all columns as one row of a box of its own, if they follow each other.
+    pub(crate) fn flat(&self, tile: &Tile) -> Option<Self> {
+        let (start, layout) = self.layout.flat(tile)?;
+        Self::new(self.bytes.get(start..)?, layout).ok()
     }
 
     /// All elements in order; only for contiguous boxes.
@@ -199,6 +227,12 @@ impl Target<'_> {
         let run = self.layout.run(at, columns);
         let run = run.and_then(|(start, rows)| Some((self.bytes.get_mut(start..)?, rows)));
         run.ok_or(KernelError::OutOfBounds)
+    }
+
+    /// As [`Source::flat`].
+    pub(crate) fn flat(&mut self, tile: &Tile) -> Option<Target<'_>> {
+        let (start, layout) = self.layout.flat(tile)?;
+        Target::new(self.bytes.get_mut(start..)?, layout).ok()
     }
 
     /// The bytes from `start` on; none if that is past their end.

@@ -1,11 +1,15 @@
 //! What four output pixels see of the input, as activations for [`crate::dsp`].
 
 use super::CHUNK;
-use crate::dsp::{EMPTY, PIXELS, Quad, activations, copy_rows, even_bytes, odd_bytes, word};
+use crate::dsp::{
+    EMPTY, PIXELS, Quad, Windows, activations, copy_rows, even_bytes, odd_bytes, word,
+};
 use crate::error::KernelError;
 use crate::geometry::{Source, Taps, Tile};
 use crate::portable::Conv;
 use core::ops::Range;
+
+const _: () = assert!(Windows::PATCHES == CHUNK);
 
 /// Activations of four pixels for up to [`CHUNK`] values of a filter.
 pub struct Activations {
@@ -45,6 +49,27 @@ impl<'s, 'a> Input<'s, 'a> {
         Self { op, tile, source, in_one, ahead }
     }
 
+    /// Windows of output pixels that follow each other in a row, if each row of one is a run of bytes.
+    pub fn windows(&self) -> Option<Windows> {
+        let (window, layout) = (&self.op.window, &self.source.layout);
+        let step = layout.column_pitch.checked_mul(window.stride[1] as usize)?;
+        let pitch = layout.row_pitch.checked_mul(window.dilation[0] as usize)?;
+        let length = window.size[1].checked_mul(layout.channels)?;
+        let windows = Windows::new(step, window.size[0], pitch, length);
+        windows.filter(|_| self.in_one || window.size[1] == 1)
+    }
+
+    /// The outputs along an axis whose windows have no padding.
+    pub fn unpadded(&self, axis: usize) -> Range<i32> {
+        let (window, tile) = (&self.op.window, self.tile);
+        let outputs = tile.outputs(axis);
+        let whole = |output: i32| window.taps(axis, output, tile).count == window.size[axis];
+        let start = outputs.clone().find(|output| whole(*output)).unwrap_or(outputs.end);
+        let end =
+            outputs.clone().rev().find(|output| whole(*output)).map_or(start, |last| last + 1);
+        start..end
+    }
+
     /// What four output pixels see, each given by row and column.
     #[inline(always)]
     pub fn seen(&self, pixels: [[i32; 2]; PIXELS]) -> [Seen<'a>; PIXELS] {
@@ -77,7 +102,7 @@ impl<'s, 'a> Input<'s, 'a> {
     /// The bytes from the first on that the output pixel at (y, x) sees, if that one and `behind`
     /// more in its row have no padding and rows do not wrap.
     #[inline(never)]
-    fn whole(&self, at: [i32; 2], behind: i32) -> Option<&'a [u8]> {
+    pub fn whole(&self, at: [i32; 2], behind: i32) -> Option<&'a [u8]> {
         let (window, tile, [rows, columns]) = (&self.op.window, self.tile, self.ahead);
         let origin = |axis: usize| {
             at[axis].wrapping_mul(window.stride[axis]).wrapping_sub(window.padding[axis])
@@ -220,6 +245,18 @@ impl Activations {
     /// What was loaded of the first `length` values.
     pub fn loaded(&self, length: usize) -> &[Quad] {
         self.quads.get(..length.div_ceil(4)).unwrap_or(&[])
+    }
+
+    /// Takes what windows see, whose first one begins with `bytes`; nothing if that is too short.
+    #[inline]
+    pub fn load_windows(
+        &mut self,
+        windows: &Windows,
+        bytes: &[u8],
+        count: usize,
+    ) -> Option<&[Quad]> {
+        let quads = self.quads.get_mut(..count)?;
+        if windows.expand(bytes, &mut self.patch, quads) { Some(quads) } else { None }
     }
 
     /// Takes what four pixels see of values `range` of the filter: at most [`CHUNK`], from a

@@ -1,0 +1,272 @@
+//! What the windows of four pixels that follow each other see, as activations: sixteen instructions for
+//! sixteen bytes.
+
+use super::{PIXELS, Quad};
+#[cfg(not(armv7e_m))]
+use super::{activations, even_bytes, odd_bytes, word};
+
+/// Windows of four pixels: rows of bytes, each in one run.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows {
+    /// Bytes from a window to the next, and from a row of a window to the next.
+    step: usize,
+    pitch: usize,
+    /// Rows of a window, and bytes of a row.
+    rows: usize,
+    length: usize,
+    /// Words of a window.
+    count: usize,
+    /// Bytes that are read: from the first window's first to behind the last word of the last.
+    end: usize,
+}
+
+impl Windows {
+    /// Most bytes of patches.
+    pub const PATCHES: usize = 576;
+
+    /// Windows `step` bytes apart, of `rows` rows of `length` bytes that begin `pitch` bytes apart.
+    /// Nothing if they cannot be expanded: rows of no whole words in windows too large for patches.
+    #[must_use]
+    pub fn new(step: usize, rows: usize, pitch: usize, length: usize) -> Option<Self> {
+        let last = rows.checked_sub(1)?.checked_mul(pitch)?;
+        let read = length.checked_next_multiple_of(4)?;
+        let end = step.checked_mul(PIXELS - 1)?.checked_add(last)?.checked_add(read)?;
+        let count = rows.checked_mul(length)?.div_ceil(4);
+        let windows = Self { step, pitch, rows, length, count, end };
+        let fits = length.is_multiple_of(4) || windows.patch().checked_mul(4)? <= Self::PATCHES;
+        (fits && length > 0).then_some(windows)
+    }
+
+    /// Bytes from a window's patch to the next: the last row's last word may lie over its end.
+    const fn patch(&self) -> usize {
+        self.count * 4 + 4
+    }
+
+    /// Makes activations of the windows whose first one begins with `bytes`: values in their order, and
+    /// any behind the last. Gives whether there were as many bytes and quads as words in a window;
+    /// does nothing if not.
+    #[must_use]
+    pub fn expand(
+        &self,
+        bytes: &[u8],
+        patches: &mut [u8; Self::PATCHES],
+        quads: &mut [Quad],
+    ) -> bool {
+        if bytes.len() < self.end || quads.len() != self.count {
+            return false;
+        }
+        if self.length.is_multiple_of(4) {
+            let Self { step, pitch, rows, length, .. } = *self;
+            expand(bytes, quads, &Rows { step, words: length / 4, rows, pitch });
+        } else {
+            self.copy(bytes, patches);
+            let rows = Rows { step: self.patch(), words: self.count, rows: 1, pitch: 0 };
+            expand(patches, quads, &rows);
+        }
+        true
+    }
+
+    /// Copies each window's rows one behind the other to its patch, by words.
+    fn copy(&self, bytes: &[u8], patches: &mut [u8; Self::PATCHES]) {
+        let words = self.length.div_ceil(4);
+        #[cfg(armv7e_m)]
+        {
+            let patch = self.patch();
+            let run = arm::Copy {
+                step: self.step,
+                three_steps: self.step * 3,
+                patch,
+                three_patches: patch * 3,
+                rows: self.rows,
+                words,
+                next_from: self.pitch.wrapping_sub(words * 4),
+                back: words * 4 - self.length,
+            };
+            // SAFETY: `expand` has checked that all words of rows lie in the bytes; `new`, that patches
+            // with a word behind each lie in theirs.
+            #[expect(unsafe_code, reason = "checks of each word take more than its copy")]
+            unsafe {
+                arm::copy(bytes.as_ptr(), patches.as_mut_ptr(), &run);
+            }
+        }
+        #[cfg(not(armv7e_m))]
+        for (pixel, patch) in patches.chunks_mut(self.patch()).take(PIXELS).enumerate() {
+            for row in 0..self.rows {
+                let from = &bytes[pixel * self.step + row * self.pitch..][..words * 4];
+                patch[row * self.length..][..words * 4].copy_from_slice(from);
+            }
+        }
+    }
+}
+
+/// Rows of words of four pixels; each row's words and those of the pixels lie in the bytes, and there are
+/// as many quads.
+struct Rows {
+    step: usize,
+    words: usize,
+    rows: usize,
+    pitch: usize,
+}
+
+#[cfg(armv7e_m)]
+fn expand(bytes: &[u8], quads: &mut [Quad], rows: &Rows) {
+    let Rows { step, words, rows, pitch } = *rows;
+    let next = pitch.wrapping_sub(words * 4);
+    let run = arm::Run { step, three_steps: step * 3, rows, words, next };
+    // SAFETY: `Windows::expand` has checked that words and quads lie in their slices.
+    #[expect(unsafe_code, reason = "a loop whose values fill the registers")]
+    unsafe {
+        arm::expand(bytes.as_ptr(), quads.as_mut_ptr(), &run);
+    }
+}
+
+#[cfg(not(armv7e_m))]
+fn expand(bytes: &[u8], quads: &mut [Quad], rows: &Rows) {
+    for (row, quads) in quads.chunks_mut(rows.words).enumerate().take(rows.rows) {
+        for (at, [even, odd]) in quads.iter_mut().enumerate() {
+            let words: [u32; PIXELS] = core::array::from_fn(|pixel| {
+                let from = &bytes[pixel * rows.step + row * rows.pitch + at * 4..];
+                from.first_chunk().map_or(0, word)
+            });
+            *even = words.map(|word| activations(even_bytes(word)));
+            *odd = words.map(|word| activations(odd_bytes(word)));
+        }
+    }
+}
+
+#[cfg(armv7e_m)]
+#[expect(unsafe_code, reason = "loops whose values fill the registers")]
+mod arm {
+    use super::Quad;
+    use core::arch::naked_asm;
+
+    /// What [`expand`] knows.
+    #[repr(C)]
+    pub struct Run {
+        pub step: usize,
+        pub three_steps: usize,
+        pub rows: usize,
+        pub words: usize,
+        /// Bytes from behind a row to the next.
+        pub next: usize,
+    }
+
+    /// See [`super::expand`]; there is a row and a word in it.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn expand(from: *const u8, quads: *mut Quad, run: *const Run) {
+        // On the stack: words, bytes to the next row.
+        naked_asm!(
+            "push {{r4-r11, lr}}
+            mov r3, r1
+            ldrd r4, r5, [r2, #12]
+            push {{r4, r5}}
+            ldm r2, {{r1, r2, lr}}
+            1:
+            ldr r12, [sp]
+            2:
+            ldr r5, [r0, r1]
+            ldr r6, [r0, r1, lsl #1]
+            ldr r7, [r0, r2]
+            ldr r4, [r0], #4
+            sxtb16 r9, r5
+            sxtb16 r10, r6
+            sxtb16 r11, r7
+            sxtb16 r8, r4
+            stm r3!, {{r8-r11}}
+            sxtb16 r8, r4, ror #8
+            sxtb16 r9, r5, ror #8
+            sxtb16 r10, r6, ror #8
+            sxtb16 r11, r7, ror #8
+            stm r3!, {{r8-r11}}
+            subs.w r12, r12, #1
+            bne 2b
+            ldr r4, [sp, #4]
+            add r0, r4
+            subs.w lr, lr, #1
+            bne 1b
+            add sp, #8
+            pop {{r4-r11, pc}}",
+        )
+    }
+
+    /// What [`copy`] knows.
+    #[repr(C)]
+    pub struct Copy {
+        pub step: usize,
+        pub three_steps: usize,
+        pub patch: usize,
+        pub three_patches: usize,
+        pub rows: usize,
+        pub words: usize,
+        /// Bytes from behind a row's words to the next row.
+        pub next_from: usize,
+        /// Bytes of a row's last word that are not the row's.
+        pub back: usize,
+    }
+
+    /// See [`super::Windows::copy`]; there is a row and a word in it.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn copy(from: *const u8, to: *mut u8, run: *const Copy) {
+        // On the stack: words, bytes to the next row, bytes back.
+        naked_asm!(
+            "push {{r4-r11, lr}}
+            mov r3, r1
+            ldrd r4, r5, [r2, #20]
+            ldr r6, [r2, #28]
+            push {{r4-r6}}
+            ldm r2, {{r1, r2, r8, r9, lr}}
+            1:
+            ldr r12, [sp]
+            2:
+            ldr r5, [r0, r1]
+            ldr r6, [r0, r1, lsl #1]
+            ldr r7, [r0, r2]
+            ldr r4, [r0], #4
+            str r5, [r3, r8]
+            str r6, [r3, r8, lsl #1]
+            str r7, [r3, r9]
+            str r4, [r3], #4
+            subs.w r12, r12, #1
+            bne 2b
+            ldrd r4, r5, [sp, #4]
+            add r0, r4
+            subs r3, r3, r5
+            subs.w lr, lr, #1
+            bne 1b
+            add sp, #12
+            pop {{r4-r11, pc}}",
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_activations_in_their_order() {
+        let bytes: Vec<u8> = (0..900u32).map(|at| (at * 37 >> 2) as u8).collect();
+        for (step, rows, pitch, length) in
+            [(3, 3, 40, 9), (6, 5, 61, 15), (8, 1, 0, 8), (4, 3, 50, 12), (1, 2, 9, 1)]
+        {
+            let windows = Windows::new(step, rows, pitch, length).unwrap();
+            let count = (rows * length).div_ceil(4);
+            let mut quads = vec![crate::dsp::EMPTY; count];
+            let mut patches = [0; Windows::PATCHES];
+            let read = 3 * step + (rows - 1) * pitch + length.next_multiple_of(4);
+            assert!(!windows.expand(&bytes[..read - 1], &mut patches, &mut quads));
+            assert!(!windows.expand(&bytes, &mut patches, &mut quads[1..]));
+            assert!(windows.expand(&bytes[..read], &mut patches, &mut quads));
+            for (pixel, value) in
+                (0..4).flat_map(|pixel| (0..rows * length).map(move |v| (pixel, v)))
+            {
+                let seen = bytes[pixel * step + value / length * pitch + value % length] as i8;
+                let half = quads[value / 4][value % 2][pixel] >> (value / 2 % 2 * 16);
+                assert_eq!(half as i16, i16::from(seen), "{rows} rows of {length}: {value}");
+            }
+        }
+        assert!(Windows::new(3, 5, 100, 33).is_none());
+        assert!(Windows::new(3, 0, 100, 4).is_none());
+        assert!(Windows::new(usize::MAX, 1, 1, 4).is_none());
+    }
+}
