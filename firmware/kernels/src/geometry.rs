@@ -172,6 +172,12 @@ impl<'a> Source<'a> {
         run.ok_or(KernelError::OutOfBounds)
     }
 
+    /// The bytes from `start` on; none if that is past their end.
+    #[inline]
+    pub(crate) fn bytes_from(&self, start: usize) -> &'a [u8] {
+        self.bytes.get(start..).unwrap_or(&[])
+    }
+
     /// The pixels of a tile of all columns as one row of a box of its own, if they follow each other.
     pub(crate) fn flat(&self, tile: &Tile) -> Option<Self> {
         let (start, layout) = self.layout.flat(tile)?;

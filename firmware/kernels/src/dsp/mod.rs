@@ -35,7 +35,7 @@ pub use requantise::Fast;
 pub use rows::copy_rows;
 pub use saturate::{saturate, shift_right};
 pub use single::{Eight, EightWeights, add_products_of_one, outputs_of_one};
-pub use windows::Windows;
+pub use windows::{Edges, Windows};
 pub use word::{store_word, word};
 
 /// A function of one instruction: its text on Armv7E-M, what it computes elsewhere. The result's

@@ -1,9 +1,39 @@
 //! What the windows of four pixels that follow each other see, as activations: sixteen instructions for
 //! sixteen bytes.
 
-use super::{PIXELS, Quad};
+use super::{PIXELS, Quad, activations};
 #[cfg(not(armv7e_m))]
-use super::{activations, even_bytes, odd_bytes, word};
+use super::{even_bytes, odd_bytes, word};
+use core::ops::Range;
+
+/// What of four windows is padding.
+#[derive(Clone, Copy, Debug)]
+pub struct Edges {
+    /// Bytes at the start and at the end of each row of each window; no more than a row has.
+    pub bytes: [[usize; 2]; PIXELS],
+    /// The value of padding.
+    pub zero: i8,
+}
+
+impl Edges {
+    fn are_words(&self) -> bool {
+        self.bytes.as_flattened().iter().all(|bytes| bytes.is_multiple_of(4))
+    }
+
+    /// The bytes of rows, `length` bytes long, that are padding: pixel, row and bytes of the row.
+    fn ranges(
+        &self,
+        rows: usize,
+        length: usize,
+    ) -> impl Iterator<Item = (usize, usize, Range<usize>)> {
+        let pixels = self.bytes.into_iter().enumerate();
+        let edges = pixels.flat_map(move |(pixel, [start, end])| {
+            [(pixel, 0..start.min(length)), (pixel, length.saturating_sub(end)..length)]
+        });
+        let edges = edges.filter(|(_, range)| !range.is_empty());
+        edges.flat_map(move |(pixel, range)| (0..rows).map(move |row| (pixel, row, range.clone())))
+    }
+}
 
 /// Windows of four pixels: rows of bytes, each in one run.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +52,7 @@ pub struct Windows {
 
 impl Windows {
     /// Most bytes of patches.
-    pub const PATCHES: usize = 576;
+    pub const PATCHES: usize = 832;
 
     /// Windows `step` bytes apart, of `rows` rows of `length` bytes that begin `pitch` bytes apart.
     /// Nothing if they cannot be expanded: rows of no whole words in windows too large for patches.
@@ -43,27 +73,60 @@ impl Windows {
     }
 
     /// Makes activations of the windows whose first one begins with `bytes`: values in their order, and
-    /// any behind the last. Gives whether there were as many bytes and quads as words in a window;
-    /// does nothing if not.
+    /// any behind the last; what is padding counts as its value. Gives whether there were as many bytes,
+    /// quads as words in a window, and room for patches where they are needed; makes nothing if not.
     #[must_use]
     pub fn expand(
         &self,
         bytes: &[u8],
         patches: &mut [u8; Self::PATCHES],
         quads: &mut [Quad],
+        edges: Option<&Edges>,
     ) -> bool {
-        if bytes.len() < self.end || quads.len() != self.count {
+        let in_words = self.length.is_multiple_of(4) && edges.is_none_or(Edges::are_words);
+        let fits = in_words || self.patch() * PIXELS <= Self::PATCHES;
+        if bytes.len() < self.end || quads.len() != self.count || !fits {
             return false;
         }
-        if self.length.is_multiple_of(4) {
+        if in_words {
             let Self { step, pitch, rows, length, .. } = *self;
             expand(bytes, quads, &Rows { step, words: length / 4, rows, pitch });
+            if let Some(edges) = edges {
+                self.pad_quads(edges, quads);
+            }
         } else {
             self.copy(bytes, patches);
+            if let Some(edges) = edges {
+                self.pad_patches(edges, patches);
+            }
             let rows = Rows { step: self.patch(), words: self.count, rows: 1, pitch: 0 };
             expand(patches, quads, &rows);
         }
         true
+    }
+
+    #[inline(never)]
+    fn pad_quads(&self, edges: &Edges, quads: &mut [Quad]) {
+        let half = u32::from(i16::from(edges.zero) as u16);
+        for (pixel, row, range) in edges.ranges(self.rows, self.length) {
+            let first = row * self.length / 4;
+            let quads = quads.get_mut(first + range.start / 4..first + range.end / 4);
+            for [even, odd] in quads.unwrap_or(&mut []) {
+                even[pixel % PIXELS] = activations(half << 16 | half);
+                odd[pixel % PIXELS] = activations(half << 16 | half);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn pad_patches(&self, edges: &Edges, patches: &mut [u8; Self::PATCHES]) {
+        for (pixel, row, range) in edges.ranges(self.rows, self.length) {
+            let first = pixel * self.patch() + row * self.length;
+            let bytes = patches.get_mut(first + range.start..first + range.end);
+            for byte in bytes.unwrap_or(&mut []) {
+                *byte = edges.zero as u8;
+            }
+        }
     }
 
     /// Copies each window's rows one behind the other to its patch, by words.
@@ -254,18 +317,26 @@ mod tests {
             let mut quads = vec![crate::dsp::EMPTY; count];
             let mut patches = [0; Windows::PATCHES];
             let read = 3 * step + (rows - 1) * pitch + length.next_multiple_of(4);
-            assert!(!windows.expand(&bytes[..read - 1], &mut patches, &mut quads));
-            assert!(!windows.expand(&bytes, &mut patches, &mut quads[1..]));
-            assert!(windows.expand(&bytes[..read], &mut patches, &mut quads));
+            assert!(!windows.expand(&bytes[..read - 1], &mut patches, &mut quads, None));
+            assert!(!windows.expand(&bytes, &mut patches, &mut quads[1..], None));
+            // Two bytes, or a word, at the start of the first; three, or a word, at the end of the last.
+            let edge = |bytes: usize| if length % 8 == 0 { 4 } else { bytes.min(length) };
+            let edges = [[edge(2), 0], [0; 2], [0; 2], [0, edge(3)]];
+            let padding = Edges { bytes: edges, zero: -77 };
+            assert!(windows.expand(&bytes[..read], &mut patches, &mut quads, Some(&padding)));
             for (pixel, value) in
                 (0..4).flat_map(|pixel| (0..rows * length).map(move |v| (pixel, v)))
             {
-                let seen = bytes[pixel * step + value / length * pitch + value % length] as i8;
+                let at = value % length;
+                let [start, end] = edges[pixel];
+                let padded = at < start || at + end >= length;
+                let seen = bytes[pixel * step + value / length * pitch + at] as i8;
+                let seen = if padded { -77 } else { seen };
                 let half = quads[value / 4][value % 2][pixel] >> (value / 2 % 2 * 16);
                 assert_eq!(half as i16, i16::from(seen), "{rows} rows of {length}: {value}");
             }
         }
-        assert!(Windows::new(3, 5, 100, 33).is_none());
+        assert!(Windows::new(3, 5, 100, 45).is_none());
         assert!(Windows::new(3, 0, 100, 4).is_none());
         assert!(Windows::new(usize::MAX, 1, 1, 4).is_none());
     }

@@ -51,14 +51,20 @@ fn fours(
     let mut swift = Swift::of(input, &filters);
     each_four(tile, |pixels| {
         if let Some(swift) = &mut swift
-            && let Some((bytes, start)) = swift.four(input, &output.layout, pixels)
-            && let Some(quads) = activations.load_windows(&swift.windows, bytes, filters.entries)
+            && let Some((place, start)) = swift.four(input, &output.layout, pixels)
         {
-            let pitch = output.layout.column_pitch;
-            let places =
-                core::array::from_fn(|pixel| start.wrapping_add(pixel.wrapping_mul(pitch)));
-            let to = Places { bytes: output.bytes_from(0), places };
-            return compute_fast(input, &filters, quads, [0, outputs], to);
+            let [[_, x], ..] = pixels;
+            let edges = (!swift.inside(x)).then(|| input.edges(x));
+            let bytes = input.source.bytes_from(place);
+            let quads =
+                activations.load_windows(&swift.windows, bytes, edges.as_ref(), filters.entries);
+            if let Some(quads) = quads {
+                let pitch = output.layout.column_pitch;
+                let places = |pixel: usize| start.wrapping_add(pixel.wrapping_mul(pitch));
+                let to =
+                    Places { bytes: output.bytes_from(0), places: core::array::from_fn(places) };
+                return compute_fast(input, &filters, quads, [0, outputs], to);
+            }
         }
         let seen = input.seen(pixels);
         let (places, bytes) = output.pixels(pixels, outputs)?;
@@ -112,58 +118,64 @@ fn flat<'i, 'o>(
     Some((flat, from, to))
 }
 
-/// Fours of pixels of one row whose windows have no padding, and what is known of the row.
-struct Swift<'a> {
+/// Fours of pixels of one row of whose windows all rows see input, and what is known of the row.
+struct Swift {
     windows: Windows,
     /// Outputs without padding along each axis.
     rows: Range<i32>,
     columns: Range<i32>,
     /// The row that the following is of.
     row: i32,
-    /// What the window of the row's first output without padding sees, and all behind it.
-    bytes: &'a [u8],
-    /// Where that output lies.
-    start: usize,
+    /// Where the window of the row's first output without padding begins, and where that output lies;
+    /// nothing if the window's rows do not follow each other.
+    places: Option<[usize; 2]>,
 }
 
-impl<'a> Swift<'a> {
+impl Swift {
     /// Nothing if no four can be one.
-    fn of(input: &Input<'_, 'a>, filters: &Filters<'_>) -> Option<Self> {
+    fn of(input: &Input<'_, '_>, filters: &Filters<'_>) -> Option<Self> {
         let windows = input.windows().filter(|_| filters.fast)?;
         let [rows, columns] = [0, 1].map(|axis| input.unpadded(axis));
-        if rows.is_empty() || columns.len() < PIXELS {
+        if rows.is_empty() || columns.is_empty() {
             return None;
         }
-        let row = rows.start.wrapping_sub(1);
-        Some(Self { windows, rows, columns, row, bytes: &[], start: 0 })
+        Some(Self { windows, row: rows.start.wrapping_sub(1), rows, columns, places: None })
     }
 
-    /// What the first pixel's window sees and all behind it, and where its output lies.
+    /// Whether the four from column `x` on sees no padding.
+    #[inline(always)]
+    fn inside(&self, x: i32) -> bool {
+        x >= self.columns.start && self.columns.end.wrapping_sub(x) >= PIXELS as i32
+    }
+
+    /// Where the first pixel's window begins, whatever lies there if that is padding, and where its output
+    /// lies.
     #[inline]
     fn four(
         &mut self,
-        input: &Input<'_, 'a>,
+        input: &Input<'_, '_>,
         output: &Layout,
         [[y, x], .., last]: [[i32; 2]; PIXELS],
-    ) -> Option<(&'a [u8], usize)> {
+    ) -> Option<(usize, usize)> {
         let in_row = last[0] == y && last[1].wrapping_sub(x) == PIXELS as i32 - 1;
-        if !in_row || x < self.columns.start || last[1] >= self.columns.end {
+        if !in_row || !self.rows.contains(&y) {
             return None;
         }
         if y != self.row {
-            if !self.rows.contains(&y) {
-                return None;
-            }
             let first = [y, self.columns.start];
-            self.bytes = input.whole(first, (self.columns.len() - 1) as i32).unwrap_or(&[]);
-            self.start = output.run(first, self.columns.len())?.0;
+            let behind = self.columns.len() - 1;
+            let from = input.place(first, behind as i32);
+            let to = output.run(first, behind + 1);
+            self.places = from.zip(to).map(|(from, (to, _))| [from, to]);
             self.row = y;
         }
-        let ahead = x.wrapping_sub(self.columns.start) as usize;
+        let [from, to] = self.places?;
+        let ahead = x.wrapping_sub(self.columns.start) as isize;
         let step = input.source.layout.column_pitch;
-        let step = step.wrapping_mul(input.op.window.stride[1] as usize);
-        let bytes = self.bytes.get(ahead.wrapping_mul(step)..)?;
-        Some((bytes, self.start.wrapping_add(ahead.wrapping_mul(output.column_pitch))))
+        let step = step.wrapping_mul(input.op.window.stride[1] as usize) as isize;
+        let from = from.checked_add_signed(ahead.wrapping_mul(step))?;
+        let to = to.checked_add_signed(ahead.wrapping_mul(output.column_pitch as isize))?;
+        Some((from, to))
     }
 }
 

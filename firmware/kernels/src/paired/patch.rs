@@ -2,7 +2,7 @@
 
 use super::CHUNK;
 use crate::dsp::{
-    EMPTY, PIXELS, Quad, Windows, activations, copy_rows, even_bytes, odd_bytes, word,
+    EMPTY, Edges, PIXELS, Quad, Windows, activations, copy_rows, even_bytes, odd_bytes, word,
 };
 use crate::error::KernelError;
 use crate::geometry::{Source, Taps, Tile};
@@ -70,6 +70,20 @@ impl<'s, 'a> Input<'s, 'a> {
         start..end
     }
 
+    /// What of the windows of four output pixels in a row, from column `x` on, is padding, apart from
+    /// whole rows.
+    #[inline(never)]
+    pub fn edges(&self, x: i32) -> Edges {
+        let (window, tile) = (&self.op.window, self.tile);
+        let width = window.size[1];
+        let bytes = core::array::from_fn(|pixel| {
+            let taps = window.taps(1, x.wrapping_add(pixel as i32), tile);
+            let behind = width.saturating_sub(taps.first + taps.count);
+            [taps.first, behind].map(|taps| taps.wrapping_mul(self.source.layout.channels))
+        });
+        Edges { bytes, zero: self.op.input_zero }
+    }
+
     /// What four output pixels see, each given by row and column.
     #[inline(always)]
     pub fn seen(&self, pixels: [[i32; 2]; PIXELS]) -> [Seen<'a>; PIXELS] {
@@ -102,7 +116,13 @@ impl<'s, 'a> Input<'s, 'a> {
     /// The bytes from the first on that the output pixel at (y, x) sees, if that one and `behind`
     /// more in its row have no padding and rows do not wrap.
     #[inline(never)]
-    pub fn whole(&self, at: [i32; 2], behind: i32) -> Option<&'a [u8]> {
+    fn whole(&self, at: [i32; 2], behind: i32) -> Option<&'a [u8]> {
+        self.place(at, behind).map(|place| self.source.bytes_from(place))
+    }
+
+    /// Where the bytes of [`Self::whole`] begin.
+    #[inline]
+    pub fn place(&self, at: [i32; 2], behind: i32) -> Option<usize> {
         let (window, tile, [rows, columns]) = (&self.op.window, self.tile, self.ahead);
         let origin = |axis: usize| {
             at[axis].wrapping_mul(window.stride[axis]).wrapping_sub(window.padding[axis])
@@ -116,8 +136,8 @@ impl<'s, 'a> Input<'s, 'a> {
         if !inside(0, y, rows) || !inside(1, x, columns) {
             return None;
         }
-        let (bytes, run) = self.source.run([y, x], columns.wrapping_add(1)).ok()?;
-        (rows < run).then_some(bytes)
+        let (place, run) = self.source.layout.run([y, x], columns.wrapping_add(1))?;
+        (rows < run).then_some(place)
     }
 
     /// Visits the runs of a whole window that meet values `range` of the filter: each one's place in
@@ -253,10 +273,11 @@ impl Activations {
         &mut self,
         windows: &Windows,
         bytes: &[u8],
+        edges: Option<&Edges>,
         count: usize,
     ) -> Option<&[Quad]> {
         let quads = self.quads.get_mut(..count)?;
-        if windows.expand(bytes, &mut self.patch, quads) { Some(quads) } else { None }
+        if windows.expand(bytes, &mut self.patch, quads, edges) { Some(quads) } else { None }
     }
 
     /// Takes what four pixels see of values `range` of the filter: at most [`CHUNK`], from a

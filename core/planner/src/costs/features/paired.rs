@@ -3,9 +3,9 @@
 use super::{Feature, Step, Taps, is_dense};
 
 /// Values of a filter whose activations are held at once.
-const HELD: u64 = 576;
+const HELD: u64 = 832;
 /// The same of a fully connected layer's.
-const HELD_VECTOR: u64 = 2304;
+const HELD_VECTOR: u64 = 3328;
 /// Output channels whose sums are held at once.
 const SUMS: u64 = 32;
 /// The same of a fully connected layer's.
