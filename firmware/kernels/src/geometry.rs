@@ -48,6 +48,7 @@ impl Layout {
         before.checked_add(self.channels)
     }
 
+    #[inline(never)]
     fn check(&self, bytes: usize) -> Result<(), KernelError> {
         let fits = || {
             let last = self.ring_rows.checked_sub(1)?.checked_mul(self.row_pitch)?;
@@ -82,6 +83,7 @@ impl Layout {
     /// Where the pixel at row `y` and column `x` (tensor coordinates) lies, if it and as many more to
     /// its right as `columns` says are in the box; and how many rows, its own too, come one after
     /// the other from there.
+    #[inline(never)]
     pub(crate) fn run(&self, [y, x]: [i32; 2], columns: usize) -> Option<(usize, usize)> {
         let index = usize::try_from(y.checked_sub(self.first[0])?).ok()?;
         let column = usize::try_from(x.checked_sub(self.first[1])?).ok()?;
@@ -103,6 +105,7 @@ impl Layout {
 
     /// The pixels of a tile of all columns as one row, and the bytes before it; nothing if they do not
     /// follow each other.
+    #[inline(never)]
     fn flat(&self, tile: &Tile) -> Option<(usize, Self)> {
         let [rows, columns] = tile.output_size;
         let (start, run) = self.run(tile.output_start, columns)?;
@@ -249,7 +252,7 @@ impl Target<'_> {
 
     /// Where the first `channels` bytes of pixels lie, each given by row and column (tensor
     /// coordinates), and the bytes that they lie in.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn pixels<const N: usize>(
         &mut self,
         pixels: [[i32; 2]; N],

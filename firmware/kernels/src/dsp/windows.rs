@@ -57,6 +57,7 @@ impl Windows {
     /// Windows `step` bytes apart, of `rows` rows of `length` bytes that begin `pitch` bytes apart.
     /// Nothing if they cannot be expanded: rows of no whole words in windows too large for patches.
     #[must_use]
+    #[inline(never)]
     pub fn new(step: usize, rows: usize, pitch: usize, length: usize) -> Option<Self> {
         let last = rows.checked_sub(1)?.checked_mul(pitch)?;
         let read = length.checked_next_multiple_of(4)?;

@@ -192,15 +192,19 @@ fn each_four(
     }
     let [mut y, mut x] = [rows.start, columns.start];
     loop {
-        let mut pixels = [[y, x]; PIXELS];
+        let mut pixels = [0, 1, 2, 3].map(|ahead| [y, x.wrapping_add(ahead)]);
         let mut ended = false;
-        for pixel in &mut pixels {
-            *pixel = [y, x];
-            let (next, down) =
-                if x + 1 < columns.end { (x + 1, y) } else { (columns.start, y + 1) };
-            ended = down >= rows.end;
-            if !ended {
-                [y, x] = [down, next];
+        if columns.end.wrapping_sub(x) > PIXELS as i32 {
+            x += PIXELS as i32;
+        } else {
+            for pixel in &mut pixels {
+                *pixel = [y, x];
+                let (next, down) =
+                    if x + 1 < columns.end { (x + 1, y) } else { (columns.start, y + 1) };
+                ended = down >= rows.end;
+                if !ended {
+                    [y, x] = [down, next];
+                }
             }
         }
         visit(pixels)?;

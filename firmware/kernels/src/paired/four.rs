@@ -44,8 +44,10 @@ pub fn compute_fast(
     if !fits {
         return Err(KernelError::OutOfBounds);
     }
-    for place in places {
-        clamp(output, bytes.get_mut(place..place.wrapping_add(count)).unwrap_or(&mut []));
+    if output.is_narrow() {
+        for place in places {
+            clamp(output, bytes.get_mut(place..place.wrapping_add(count)).unwrap_or(&mut []));
+        }
     }
     Ok(())
 }

@@ -61,31 +61,35 @@ impl<'s, 'a> Input<'s, 'a> {
 
     /// The outputs along an axis whose windows have no padding.
     pub fn unpadded(&self, axis: usize) -> Range<i32> {
-        let (window, tile) = (&self.op.window, self.tile);
-        let outputs = tile.outputs(axis);
-        let whole = |output: i32| window.taps(axis, output, tile).count == window.size[axis];
-        let start = outputs.clone().find(|output| whole(*output)).unwrap_or(outputs.end);
-        let end =
-            outputs.clone().rev().find(|output| whole(*output)).map_or(start, |last| last + 1);
+        let outputs = self.tile.outputs(axis);
+        let unpadded = |output: &i32| self.padded_taps(axis, *output) == [0; 2];
+        let start = outputs.clone().find(unpadded).unwrap_or(outputs.end);
+        let end = outputs.rev().find(unpadded).map_or(start, |last| last + 1);
         start..end
+    }
+
+    /// Taps before and behind those that see input, along an axis.
+    #[inline(never)]
+    fn padded_taps(&self, axis: usize, output: i32) -> [usize; 2] {
+        let window = &self.op.window;
+        let taps = window.taps(axis, output, self.tile);
+        [taps.first, window.size[axis].saturating_sub(taps.first + taps.count)]
     }
 
     /// What of the windows of four output pixels in a row, from column `x` on, is padding, apart from
     /// whole rows.
     #[inline(never)]
     pub fn edges(&self, x: i32) -> Edges {
-        let (window, tile) = (&self.op.window, self.tile);
-        let width = window.size[1];
-        let bytes = core::array::from_fn(|pixel| {
-            let taps = window.taps(1, x.wrapping_add(pixel as i32), tile);
-            let behind = width.saturating_sub(taps.first + taps.count);
-            [taps.first, behind].map(|taps| taps.wrapping_mul(self.source.layout.channels))
-        });
+        let mut bytes = [[0; 2]; PIXELS];
+        for (ahead, bytes) in bytes.iter_mut().enumerate() {
+            let taps = self.padded_taps(1, x.wrapping_add(ahead as i32));
+            *bytes = taps.map(|taps| taps.wrapping_mul(self.source.layout.channels));
+        }
         Edges { bytes, zero: self.op.input_zero }
     }
 
     /// What four output pixels see, each given by row and column.
-    #[inline(always)]
+    #[inline(never)]
     pub fn seen(&self, pixels: [[i32; 2]; PIXELS]) -> [Seen<'a>; PIXELS] {
         let [first, .., last] = pixels;
         let columns = PIXELS as i32 - 1;

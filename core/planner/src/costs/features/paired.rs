@@ -1,6 +1,7 @@
 //! Features of kernels whose weights lie in pairs of channels: four pixels are computed at once.
 
 use super::{Feature, Step, Taps, is_dense};
+use tilewright_plan::View;
 
 /// Values of a filter whose activations are held at once.
 const HELD: u64 = 832;
@@ -58,7 +59,48 @@ fn fours(rows: &Taps, columns: &Taps, how: Rows) -> [u64; 2] {
     }
 }
 
+/// Fours of one row whose windows see all rows of theirs, where fours go on in the next row: those in
+/// which every window sees all its columns too, and the others; and how many windows of those do not.
+fn swift(rows: &Taps, columns: &Taps) -> [u64; 3] {
+    let (width, mut found) = (columns.positions, [0; 3]);
+    if columns.full == 0 || rows.full == 0 {
+        return found;
+    }
+    let full_end = columns.before + columns.full;
+    for row in rows.before..rows.before + rows.full {
+        let first = (row * width).next_multiple_of(4) - row * width;
+        let fours = width.saturating_sub(first) / 4;
+        let end = first + 4 * fours;
+        let [start, full_end] = [columns.before.max(first), full_end.min(end)];
+        let inside = (full_end.max(first) - first) / 4;
+        let inside = inside.saturating_sub((start - first).div_ceil(4));
+        found[0] += inside;
+        found[1] += fours - inside;
+        found[2] += 4 * fours - full_end.saturating_sub(start);
+    }
+    // What lies beside the first row and beside the last may be outside of the tensor.
+    let behind = columns.before + columns.full < width;
+    let beside = (u64::from(columns.before > 0) + u64::from(behind)).min(found[1]);
+    [found[0], found[1] - beside, found[2].saturating_sub(beside)]
+}
+
+/// Most values of windows that lie in no whole words and are copied to patches together.
+const PATCHES: u64 = 832;
+
 impl Step<'_> {
+    /// Whether a layer's pixels are taken as one row.
+    fn is_flat(&self) -> bool {
+        let [rows, columns] = self.tile.output_size.map(u64::from);
+        let op = self.op;
+        let single = op.window == [1, 1] && op.stride == [1, 1] && op.padding == [0, 0];
+        let joined = |view: &View| {
+            u64::from(view.w) == columns
+                && u64::from(view.row_pitch) == columns * u64::from(view.column_pitch)
+                && view.first_row.saturating_add(view.h) <= view.ring_rows
+        };
+        single && rows > 1 && joined(&self.input) && joined(&self.output)
+    }
+
     /// Features of a convolution whose results have windows with these taps.
     pub(super) fn paired_conv(
         &self,
@@ -71,6 +113,10 @@ impl Step<'_> {
         let length = height * width * inputs;
         let entries = length.div_ceil(4);
         let pairs = self.channels.div_ceil(2);
+        let row = |all: u64| Taps { all, full: all, before: 0, positions: all };
+        let flat = how == Rows::Joined && self.is_flat();
+        let [rows, columns] =
+            if flat { [row(1), row(rows.positions * columns.positions)] } else { [rows, columns] };
         let [fours, whole] = fours(&rows, &columns, how);
         let clamped = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
         let in_one = self.op.dilation[1] == 1 && is_dense(&self.input);
@@ -96,12 +142,45 @@ impl Step<'_> {
                 ("odd", fours * (self.channels % 2)),
             ]);
         }
-        // Runs and values that pixels see, apart from those of whole fours.
+        // Fours whose windows are expanded at once.
+        let in_runs = in_one || width == 1;
+        let in_words = (width * inputs).is_multiple_of(4);
+        let in_patches = (entries * 4 + 4) * 4 <= PATCHES;
+        let is_swift = how == Rows::Joined && held == 1 && in_runs && (in_words || in_patches);
+        let [inside, edged, edges] = if is_swift { swift(&rows, &columns) } else { [0; 3] };
+        let swift = inside + edged;
+        // Taps of theirs that are padding: as many as of all windows with such.
+        let padded = columns.positions - columns.full;
+        let missing = edges * (width * columns.positions - columns.all) / padded.max(1);
+        let names = match in_words {
+            true => ["swift_words", "swift_rows", "edged", "edges", "edge_values"],
+            false => [
+                "swift_patch_words",
+                "swift_patch_rows",
+                "edged_patches",
+                "patch_edges",
+                "patch_edge_values",
+            ],
+        };
+        let rows_of = swift * height;
+        let values = [swift * entries, rows_of, edged, edges * height, missing * height * inputs];
+        features.push(("swift", swift));
+        features.extend(names.into_iter().zip(values));
+        if !in_words {
+            let words = (width * inputs).div_ceil(4);
+            features.push(("swift_copied", swift * height * words));
+        }
+        let [whole, fours] = [whole.saturating_sub(inside), fours.saturating_sub(swift)];
+        // Runs and values that other pixels see, apart from those of whole fours.
         let runs = rows.all * if in_one { columns.positions } else { columns.all };
+        let runs = runs.saturating_sub(swift * 4 * height * if in_one { 1 } else { width });
         let whole_runs = whole * height * if in_one { 1 } else { width };
-        let seen = rows.all * columns.all * inputs;
-        let single_pixels = (fours - whole) * 4;
-        let clipped = (rows.positions * columns.positions).saturating_sub(rows.full * columns.full);
+        let seen = (rows.all * columns.all * inputs)
+            .saturating_sub((swift * 4 * width).saturating_sub(missing) * height * inputs);
+        let single_pixels = fours.saturating_sub(whole) * 4;
+        let clipped = (rows.positions * columns.positions)
+            .saturating_sub(rows.full * columns.full)
+            .saturating_sub(edges);
         if inputs.is_multiple_of(4) {
             features.extend([
                 ("whole_runs", whole_runs * times),
@@ -172,6 +251,32 @@ mod tests {
         }
         let fours: Vec<&[bool]> = pixels.iter().flat_map(|pixels| pixels.chunks(4)).collect();
         [fours.len() as u64, fours.iter().filter(|four| four.iter().all(|f| *f)).count() as u64]
+    }
+
+    #[test]
+    fn swift_fours_lie_in_one_row() {
+        for (height, width) in [(3, 4), (8, 8), (5, 7), (4, 13), (9, 3), (3, 30)] {
+            for (before, behind) in [(0, 0), (1, 1), (2, 0), (0, 1), (1, 2)] {
+                let full = u64::saturating_sub(width, before + behind);
+                let columns = taps(before, full, width);
+                let rows = taps(1, height - 2, height);
+                let (mut inside, mut edged, mut edges) = (0, 0, 0);
+                for first in (0..height * width).step_by(4) {
+                    let (y, x) = (first / width, first % width);
+                    if full == 0 || y == 0 || y == height - 1 || x + 4 > width {
+                        continue;
+                    }
+                    let sees = (x..x + 4).filter(|x| (before..before + full).contains(x)).count();
+                    match sees {
+                        4 => inside += 1,
+                        _ => (edged, edges) = (edged + 1, edges + 4 - sees as u64),
+                    }
+                }
+                let beside = u64::min(u64::from(before > 0) + u64::from(behind > 0), edged);
+                let expected = [inside, edged - beside, edges.saturating_sub(beside)];
+                assert_eq!(swift(&rows, &columns), expected, "{height} {width} {before} {behind}");
+            }
+        }
     }
 
     #[test]
