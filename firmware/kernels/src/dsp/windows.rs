@@ -52,7 +52,7 @@ pub struct Windows {
 
 impl Windows {
     /// Most bytes of patches.
-    pub const PATCHES: usize = 832;
+    pub const PATCHES: usize = 576;
 
     /// Windows `step` bytes apart, of `rows` rows of `length` bytes that begin `pitch` bytes apart.
     /// Nothing if they cannot be expanded: rows of no whole words in windows too large for patches.
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn windows_are_activations_in_their_order() {
-        let bytes: Vec<u8> = (0..900u32).map(|at| (at * 37 >> 2) as u8).collect();
+        let bytes: Vec<u8> = (0..900u32).map(|at| ((at * 37) >> 2) as u8).collect();
         for (step, rows, pitch, length) in
             [(3, 3, 40, 9), (6, 5, 61, 15), (8, 1, 0, 8), (4, 3, 50, 12), (1, 2, 9, 1)]
         {
@@ -337,7 +337,7 @@ mod tests {
                 assert_eq!(half as i16, i16::from(seen), "{rows} rows of {length}: {value}");
             }
         }
-        assert!(Windows::new(3, 5, 100, 45).is_none());
+        assert!(Windows::new(3, 5, 100, 33).is_none());
         assert!(Windows::new(3, 0, 100, 4).is_none());
         assert!(Windows::new(usize::MAX, 1, 1, 4).is_none());
     }

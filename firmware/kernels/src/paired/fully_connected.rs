@@ -13,7 +13,7 @@ use crate::geometry::{Source, Target, Tile};
 use crate::portable::FullyConnected;
 
 /// Activations that are held at once, in eights.
-const CHUNK: usize = 416;
+const CHUNK: usize = 288;
 const _: () = assert!(CHUNK * size_of::<Eight>() == super::CHUNK * 4 * 2);
 
 /// Output channels whose sums are held at once.

@@ -41,7 +41,7 @@ pub const fn vector_bytes(length: usize) -> usize {
 }
 
 /// Values of a filter whose activations are held at once, for four pixels.
-const CHUNK: usize = 832;
+const CHUNK: usize = 576;
 
 /// Output channels whose sums are held at once.
 const BLOCK: usize = crate::portable::BLOCK;

@@ -4,9 +4,9 @@ use super::{Feature, Step, Taps, is_dense};
 use tilewright_plan::View;
 
 /// Values of a filter whose activations are held at once.
-const HELD: u64 = 832;
+const HELD: u64 = 576;
 /// The same of a fully connected layer's.
-const HELD_VECTOR: u64 = 3328;
+const HELD_VECTOR: u64 = 2304;
 /// Output channels whose sums are held at once.
 const SUMS: u64 = 32;
 /// The same of a fully connected layer's.
@@ -85,7 +85,7 @@ fn swift(rows: &Taps, columns: &Taps) -> [u64; 3] {
 }
 
 /// Most values of windows that lie in no whole words and are copied to patches together.
-const PATCHES: u64 = 832;
+const PATCHES: u64 = 576;
 
 impl Step<'_> {
     /// Whether a layer's pixels are taken as one row.
