@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tilewright_model::quantise::RangeRule;
 use tilewright_plan::{Bytes, Micros};
-use tilewright_planner::{Objective, Strategy};
+use tilewright_planner::{Integrity, Objective, Strategy};
 use tilewright_server::Mode;
-use tilewright_server::pipeline::{CardWish, Integrity};
+use tilewright_server::pipeline::CardWish;
 
 /// Most frames that are simulated: timelines of more would fill memory.
 const MOST_FRAMES: NonZeroU32 = NonZeroU32::new(1000).unwrap();
@@ -116,8 +116,8 @@ pub struct OnBoard {
 
 #[derive(Debug, Args)]
 pub struct Checked {
-    /// Let the firmware compare what it brings from the card's image, weights, with checksums, and read it
-    /// again if they differ; what programs write to the card has none
+    /// Let the firmware compare what it brings from a card with checksums, and read it again if they
+    /// differ: weights with those of the plan image, activations with those that it keeps in SRAM
     #[arg(long)]
     integrity: bool,
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tilewright_board::Board;
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_model::{Data, Model, Store};
-use tilewright_planner::Options;
+use tilewright_planner::{Integrity, Options};
 use tilewright_server::pipeline::zoo::{self, Network};
 use tilewright_server::pipeline::{self, Bounds, Examined, Prepared, Samples};
 use tilewright_server::{Blame, Cancel, Problem, Progress};
@@ -229,8 +229,14 @@ pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
         })?),
         None => None,
     };
-    let objective = on.objective.into();
-    Ok(Options { sram: on.sram, buffer: on.buffer, frames: on.frames, card, objective })
+    Ok(Options {
+        sram: on.sram,
+        buffer: on.buffer,
+        frames: on.frames,
+        card,
+        integrity: Integrity::Trusted,
+        objective: on.objective.into(),
+    })
 }
 
 /// A cancel that Ctrl-C asks for; the second Ctrl-C ends the program at once.

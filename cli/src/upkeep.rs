@@ -5,10 +5,9 @@ use tilewright_board::{Board, Card};
 use tilewright_image::Checks;
 use tilewright_plan::{LaneKind, Micros};
 use tilewright_planner::simulate::checking;
-use tilewright_planner::{Options, Planned};
+use tilewright_planner::{Integrity, Options, Planned};
 use tilewright_report::{Energy, Kind, NoPower, PlanReport, Timeline, Wear};
 use tilewright_server::RunResult;
-use tilewright_server::pipeline::Integrity;
 
 use crate::text::{Facts, bytes, decimal_bytes, joules, micros, number, years};
 
@@ -83,8 +82,9 @@ impl Upkeep {
             let [checked, unchecked] =
                 [checks.checked_bytes, checks.unchecked_bytes].map(|b| bytes(b.0));
             let what = format!(
-                "{} checksums: {checked} a frame, {unchecked} without",
-                number(checks.sums)
+                "{} checksums in flash, {} in SRAM: {checked} a frame, {unchecked} without",
+                number(checks.sums),
+                number(checks.kept)
             );
             facts.add("integrity", what, Some(Kind::Counted));
             facts.add(
@@ -147,6 +147,8 @@ impl Upkeep {
             json!({
                 "checksums": checks.sums,
                 "flash_bytes": checks.image_bytes(),
+                "kept_checksums": checks.kept,
+                "sram_bytes": checks.arena_bytes,
                 "checked_bytes": checks.checked_bytes,
                 "unchecked_bytes": checks.unchecked_bytes,
                 "core_us": time,
@@ -157,7 +159,14 @@ impl Upkeep {
         all.insert("energy_unknown".to_owned(), unknown);
         all.insert("wear".to_owned(), json!(self.wear));
         if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
-            let counted = ["checksums", "flash_bytes", "checked_bytes", "unchecked_bytes"];
+            let counted = [
+                "checksums",
+                "flash_bytes",
+                "kept_checksums",
+                "sram_bytes",
+                "checked_bytes",
+                "unchecked_bytes",
+            ];
             kinds.extend(counted.map(|key| (format!("integrity.{key}"), json!(Kind::Counted))));
             kinds.insert("integrity.core_us".to_owned(), json!(Kind::Modelled));
             kinds.extend(["energy", "wear"].map(|key| (key.to_owned(), json!(Kind::Modelled))));

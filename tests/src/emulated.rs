@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use tilewright_board::{Board, Support};
 use tilewright_check::reference;
-use tilewright_image::{FirmwareImage, StoreImage, input_frame, plan_image, stores};
+use tilewright_image::{FirmwareImage, Images, input_frame};
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Plan, Space};
-use tilewright_planner::{Objective, Options, Strategy};
+use tilewright_planner::{Integrity, Objective, Options, Strategy};
 use tilewright_protocol::{CardJob, Job, Limits, Mode, Watch};
 use tilewright_runner::{RunOutcome, Runner, WorkerLimits};
 
@@ -122,29 +122,42 @@ pub fn job(
     strategy: Strategy,
     inputs: &[Data],
 ) -> Result<(Plan, Job), String> {
-    let text = |e: &dyn std::fmt::Display| e.to_string();
     let options = Options { objective: Objective::Memory, ..Options::default() };
+    job_with(model, board, strategy, inputs, &options)
+}
+
+/// The same with these options.
+///
+/// # Errors
+/// As [`job`].
+pub fn job_with(
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    inputs: &[Data],
+    options: &Options,
+) -> Result<(Plan, Job), String> {
+    let text = |e: &dyn std::fmt::Display| e.to_string();
     let planned =
-        tilewright_planner::plan(model, board, strategy, &options).map_err(|e| text(&e))?;
+        tilewright_planner::plan(model, board, strategy, options).map_err(|e| text(&e))?;
     let plan = planned.plan;
     tilewright_check::check(&plan, model, board).map_err(|e| text(&e))?;
-    let image = plan_image(&plan, model).map_err(|e| text(&e))?;
+    let images = match options.integrity {
+        Integrity::Trusted => tilewright_image::images(&plan, model),
+        Integrity::Checked => tilewright_image::checked_images(&plan, model),
+    };
+    let Images { plan: image, mut stores } = images.map_err(|e| text(&e))?;
     let firmware = FirmwareImage::new(&firmware(board)?, &image, board).map_err(|e| text(&e))?;
     let payload: Vec<u8> = inputs
         .iter()
         .filter_map(Data::as_i8)
         .flat_map(|values| values.iter().map(|value| value.cast_unsigned()))
         .collect();
-    let store = |space| {
-        let mut bytes = Vec::new();
-        if stores(&plan).any(|there| there == space) {
-            StoreImage::new(&plan, model, &image, space)
-                .and_then(|store| store.write(&mut |piece| bytes.extend_from_slice(piece)))
-                .map_err(|e| text(&e))?;
-        }
-        Ok::<_, String>(bytes)
+    let mut store = |space| {
+        let found = stores.iter_mut().find(|(there, _)| *there == space);
+        found.map(|(_, bytes)| std::mem::take(bytes)).unwrap_or_default()
     };
-    let (external_flash, card) = (store(Space::ExternalFlash)?, store(Space::Card)?);
+    let (external_flash, card) = (store(Space::ExternalFlash), store(Space::Card));
     let class = options.card_in(board).filter(|_| !card.is_empty());
     let card = class.map(|class| CardJob {
         class: class.id,

@@ -3,10 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_board::Board;
-use tilewright_image::{FirmwareImage, Images};
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Instruction, LaneKind, Plan, Space, Step};
-use tilewright_planner::{Options, Strategy, plan};
+use tilewright_planner::{Integrity, Options, Strategy, plan};
 use tilewright_protocol::{CardFault, CardJob, CardProblem, Job};
 use tilewright_runner::RunOutcome;
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
@@ -24,14 +23,21 @@ fn boards() -> Vec<Board> {
 
 /// A job, and what the console must say of its outputs.
 fn job(board: &Board, model: &Model, seed: u64) -> (Job, Vec<String>) {
-    let (_, job, expected) = planned(board, model, seed);
+    let (_, job, expected) = planned(board, model, seed, Integrity::Trusted);
     (job, expected)
 }
 
 /// The same with the plan.
-fn planned(board: &Board, model: &Model, seed: u64) -> (Plan, Job, Vec<String>) {
+fn planned(
+    board: &Board,
+    model: &Model,
+    seed: u64,
+    integrity: Integrity,
+) -> (Plan, Job, Vec<String>) {
     let inputs = random_inputs(model, seed);
-    let (plan, job) = emulated::job(model, board, Strategy::SwapRows, &inputs).unwrap();
+    let options = Options { integrity, ..Options::default() };
+    let made = emulated::job_with(model, board, Strategy::SwapRows, &inputs, &options);
+    let (plan, job) = made.unwrap();
     let outputs = int8::run(model, &inputs, &mut |_, _| {}).unwrap();
     let line = |(index, output)| {
         let digits: String = host::bytes(output).iter().map(|byte| format!("{byte:02x}")).collect();
@@ -68,7 +74,7 @@ fn what_is_swapped_gives_the_bytes_of_the_reference() {
     let zoo = |name| tilewright_zoo::network(name).unwrap().int8().unwrap();
     let models = [random_chain(SEED), random_model(4), zoo("lenet5"), zoo("resnet8")];
     for (board, (model, seed)) in each(&boards(), models.iter().zip(SEED..)) {
-        let (plan, job, expected) = planned(board, model, seed);
+        let (plan, job, expected) = planned(board, model, seed, Integrity::Trusted);
         let outcome = emulated::run_job(job).unwrap();
         let said = format!("{} on {}: {}", model.name, board.id, console(&outcome));
         assert_eq!(outcome.finish.fault, None, "{said}");
@@ -113,83 +119,70 @@ fn lenet5() -> Model {
     tilewright_zoo::network("lenet5").unwrap().int8().unwrap()
 }
 
-/// A job whose firmware checks what it brings from the store image; the numbers of the transfers that bring
-/// it, and of the others.
-fn checked(board: &Board, model: &Model) -> (Job, Vec<String>, [Vec<u64>; 2]) {
-    let (plan, mut job, expected) = planned(board, model, SEED);
-    let Images { plan: image, stores } = tilewright_image::checked_images(&plan, model).unwrap();
-    let firmware = emulated::firmware(board).unwrap();
-    job.elf = FirmwareImage::new(&firmware, &image, board).unwrap().elf;
-    let card = job.card.as_mut().unwrap();
-    card.image = stores.into_iter().find(|(space, _)| *space == Space::Card).unwrap().1;
-    let stored = card.image.len();
-    let is_stored = |step: &Step| match step.instruction {
+/// A job whose firmware checks what it brings; of each transfer whether it reads.
+fn checked(board: &Board, model: &Model) -> (Job, Vec<String>, Vec<bool>) {
+    let (plan, job, expected) = planned(board, model, SEED, Integrity::Checked);
+    assert!(plan.kept.is_some_and(|kept| kept.sectors > 0));
+    let reads = |step: &Step| match step.instruction {
         Instruction::Copy { source, .. } => {
-            let from = plan.spans[source as usize];
-            from.space() == Some(Space::Card) && (from.offset as usize) < stored
+            plan.spans[source as usize].space() == Some(Space::Card)
         }
         _ => false,
     };
     // The first transfer is that of the store's header.
-    let steps = plan.programs[0].lanes[1].steps.iter().zip(1..);
-    let (brought, others): (Vec<_>, Vec<_>) = steps.partition(|(step, _)| is_stored(step));
-    let numbers = |steps: Vec<(&Step, u64)>| steps.into_iter().map(|(_, number)| number).collect();
-    (job, expected, [numbers(brought), numbers(others)])
+    let steps = plan.programs[0].lanes[1].steps.iter().map(reads);
+    (job, expected, std::iter::once(true).chain(steps).collect())
 }
 
 #[test]
-fn a_wrong_bit_in_what_the_store_holds_is_read_again_or_told() {
+fn a_wrong_bit_is_read_again_or_told() {
     for board in &boards() {
-        wrong_bits_are_read_again_or_told(board);
-    }
-}
-
-fn wrong_bits_are_read_again_or_told(board: &Board) {
-    let (job, expected, [brought, others]) = checked(board, &lenet5());
-    let with = |transfer, problem| {
-        let mut job = job.clone();
-        job.card.as_mut().unwrap().faults = vec![CardFault { transfer, every: 0, problem }];
-        emulated::run_job(job).unwrap()
-    };
-    assert!(!brought.is_empty() && !others.is_empty());
-    for transfer in brought {
-        let outcome = with(transfer, CardProblem::Garbled { bit: 3 });
-        assert_eq!(outcome.finish.fault, None, "{transfer}: {}", console(&outcome));
-        assert!(says_all(&outcome, &expected), "{transfer}: {}", console(&outcome));
-        let outcome = with(transfer, CardProblem::Turned { bit: 3 });
-        let told = outcome.finish.fault.as_ref().map(|fault| fault.message.clone());
-        let told = told.unwrap_or_else(|| panic!("{transfer}: {}", console(&outcome)));
-        assert!(told.contains("for layer") && told.contains("other bytes"), "{told}");
-        assert!(!says_all(&outcome, &expected), "{told}");
+        let (job, expected, reads) = checked(board, &lenet5());
+        let with = |transfer, problem| {
+            let mut job = job.clone();
+            job.card.as_mut().unwrap().faults = vec![CardFault { transfer, every: 0, problem }];
+            emulated::run_job(job).unwrap()
+        };
+        // Behind that of the header: weights, and activations both ways.
+        for (transfer, reads) in (0..).zip(&reads).skip(1) {
+            if *reads {
+                let outcome = with(transfer, CardProblem::Garbled { bit: 3 });
+                assert_eq!(outcome.finish.fault, None, "{transfer}: {}", console(&outcome));
+                assert!(says_all(&outcome, &expected), "{transfer}: {}", console(&outcome));
+            }
+            let outcome = with(transfer, CardProblem::Turned { bit: 3 });
+            let told = outcome.finish.fault.as_ref().map(|fault| fault.message.clone());
+            let told = told.unwrap_or_else(|| panic!("{transfer}: {}", console(&outcome)));
+            assert!(told.contains("for layer") && told.contains("other bytes"), "{told}");
+            assert!(!says_all(&outcome, &expected), "{told}");
+        }
     }
 }
 
 #[test]
-fn whatever_goes_wrong_nothing_hangs_and_what_is_checked_is_right() {
+fn whatever_goes_wrong_nothing_hangs_and_no_answer_is_wrong() {
     let boards = boards();
     let jobs: Vec<_> = boards.iter().map(|board| checked(board, &lenet5())).collect();
     let mut rng = fastrand::Rng::with_seed(SEED);
-    for (job, expected, [brought, others]) in jobs.iter().cycle().take(32) {
-        let last = brought.iter().chain(others).max().copied().unwrap();
+    for (job, expected, reads) in jobs.iter().cycle().take(32) {
         let fault = CardFault {
-            transfer: rng.u64(0..=last),
+            transfer: rng.u64(..reads.len() as u64),
             every: rng.u64(0..4),
-            problem: match rng.u8(0..5) {
+            problem: match rng.u8(0..6) {
                 0 => CardProblem::Removed,
                 1 => CardProblem::Checksum,
                 2 => CardProblem::Silent,
                 3 => CardProblem::Busy { ns: rng.u64(..) },
+                4 => CardProblem::Turned { bit: rng.u8(0..8) },
                 _ => CardProblem::Garbled { bit: rng.u8(0..8) },
             },
         };
-        let is_bit = matches!(fault.problem, CardProblem::Garbled { .. });
         let mut job = job.clone();
         job.card.as_mut().unwrap().faults = vec![fault];
         let outcome = emulated::run_job(job).unwrap();
-        let is_checked = !is_bit || (fault.every == 0 && brought.contains(&fault.transfer));
         let is_told = outcome.finish.fault.is_some();
         let is_right = says_all(&outcome, expected);
-        assert!(is_right != is_told || !is_checked, "{fault:?}: {}", console(&outcome));
+        assert!(is_right != is_told, "{fault:?}: {}", console(&outcome));
     }
 }
 
@@ -246,16 +239,19 @@ fn an_empty_slot_and_another_image_are_told_before_anything_runs() {
 
 #[test]
 fn predicted_times_are_those_of_the_emulated_board() {
-    for (board, name) in each(&boards(), ["lenet5", "resnet8"].into_iter()) {
+    let each_way = [Integrity::Trusted, Integrity::Checked];
+    let these = ["lenet5", "resnet8"].into_iter().flat_map(|name| each_way.map(|way| (name, way)));
+    for (board, (name, integrity)) in each(&boards(), these) {
         let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
-        let planned = plan(&model, board, Strategy::SwapRows, &Options::default()).unwrap();
-        let predicted = planned.timeline.end().0;
-        let (job, _) = job(board, &model, SEED);
+        let options = Options { integrity, ..Options::default() };
+        let predicted = plan(&model, board, Strategy::SwapRows, &options).unwrap();
+        let predicted = predicted.timeline.end().0;
+        let (_, job, _) = planned(board, &model, SEED, integrity);
         let emulated = emulated::run_job(job).unwrap().finish.invoke.cycles().0;
         let error = predicted.abs_diff(emulated);
         assert!(
             error * 20 <= emulated,
-            "{name} on {}: {predicted} predicted, {emulated} emulated",
+            "{name} on {}, {integrity:?}: {predicted} predicted, {emulated} emulated",
             board.id
         );
     }

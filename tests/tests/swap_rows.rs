@@ -9,8 +9,10 @@ use tilewright_check::{CheckError, check};
 use tilewright_image::{Images, StoreImage};
 use tilewright_model::{Model, int8};
 use tilewright_plan::image::{AlignedBytes, Expected, pack};
-use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, PlanImage, Space, Step, StepRecord};
-use tilewright_planner::{Options, PlanError, Strategy, plan};
+use tilewright_plan::{
+    Bytes, ImageError, Instruction, Kept, LaneKind, Plan, PlanImage, Space, Step, StepRecord,
+};
+use tilewright_planner::{Integrity, Options, PlanError, Strategy, plan};
 use tilewright_report::SliceKind;
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
@@ -27,7 +29,8 @@ fn model(seed: u64) -> Model {
 fn options(rng: &mut Rng) -> Options {
     let sram = (rng.u8(..4) > 0).then(|| Bytes(rng.u64(2048..6144)));
     let buffer = (rng.u8(..3) > 0).then(|| Bytes(rng.u64(..1024)));
-    Options { sram, buffer, ..Options::default() }
+    let integrity = if rng.bool() { Integrity::Checked } else { Integrity::Trusted };
+    Options { sram, buffer, integrity, ..Options::default() }
 }
 
 fn copies(plan: &Plan, to: Space) -> usize {
@@ -59,7 +62,7 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
             Err(PlanError::Buffer { needed, .. }) => {
                 assert!(options.buffer.is_some_and(|buffer| buffer < needed), "{what}");
                 // The least buffer with which each layer can be cut.
-                let options = Options { buffer: Some(needed), ..Options::default() };
+                let options = Options { sram: None, buffer: Some(needed), ..options };
                 plan(&model, &board, Strategy::SwapRows, &options)
             }
             planned => planned,
@@ -90,6 +93,35 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         stored += usize::from(copies(&plan, Space::Card) > 0);
     }
     assert!(cut > 4 && stored > MODELS as usize / 4, "{cut}, {stored}, {too_small}");
+}
+
+#[test]
+fn checksums_of_the_card_that_are_too_few_or_lie_over_anything_are_refused() {
+    let model = tilewright_zoo::network("lenet5").unwrap().int8().unwrap();
+    let board = tilewright_board::find(BOARDS[0]).unwrap();
+    let options = Options { integrity: Integrity::Checked, ..Options::default() };
+    let plan = plan(&model, &board, Strategy::SwapRows, &options).unwrap().plan;
+    check(&plan, &model, &board).unwrap();
+    let kept = plan.kept.unwrap();
+    let with = |kept| Plan { kept: Some(kept), ..plan.clone() };
+    let last = plan.space(Space::Arena).0 as u32 / Kept::ALIGNMENT * Kept::ALIGNMENT;
+    for (wrong, why) in [
+        (Kept { offset: 0, ..kept }, "lies over"),
+        (Kept { offset: kept.offset + Kept::ALIGNMENT, ..kept }, "lie over"),
+        (Kept { offset: kept.offset + 4, ..kept }, "share a line"),
+        (Kept { offset: last, ..kept }, "behind the arena"),
+        (Kept { sectors: kept.sectors - 1, ..kept }, "have no checksum"),
+        (Kept { first: kept.first + 1, ..kept }, "have no checksum"),
+        (Kept { first: kept.first - 1, sectors: kept.sectors + 1, ..kept }, "twice"),
+    ] {
+        let error = check(&with(wrong), &model, &board).unwrap_err().to_string();
+        assert!(error.contains(why), "{wrong:?}: {error}");
+    }
+    let outside = tilewright_image::plan_image(&with(Kept { offset: last, ..kept }), &model);
+    let outside = AlignedBytes::copy_of(&outside.unwrap());
+    let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+    let read = PlanImage::read(outside.bytes(), &expected);
+    assert!(matches!(read, Err(ImageError::Kept { .. })), "{read:?}");
 }
 
 /// The plan with all of SRAM, or with buffers of a size, and its image.

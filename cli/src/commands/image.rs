@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tilewright_image::{INPUT, ImageFile, how_to_place, image_files, input_frame};
 use tilewright_plan::Space;
+use tilewright_planner::Options;
 use tilewright_server::pipeline::{Package, bytes_of, checked_plan, plan_file};
 use tilewright_server::{Dist, Problem};
 
@@ -19,10 +20,11 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let board = load::board(&options.on.board)?;
     let dist = Dist::find()?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
-    let choices = load::options(&options.on, &board)?;
+    let integrity = options.checked.integrity();
+    let choices = Options { integrity, ..load::options(&options.on, &board)? };
     let strategy = options.strategy.with_program();
     let planned = checked_plan(&prepared.model, &board, strategy, &choices, &mut tell, &cancel)?;
-    let plan = plan_file(&planned, &prepared.model, &board, options.checked.integrity())?;
+    let plan = plan_file(&planned, &prepared.model, &board, integrity)?;
     let firmware = Package::new(&dist, &board, &plan)?.image()?;
     drop(teller);
     let hex = firmware.hex().map_err(|error| Problem::ours(format!("{error}."), "Intel HEX"))?;

@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use tilewright_planner::{Planned, Strategy};
+use tilewright_planner::{Integrity, Options, Planned, Strategy};
 use tilewright_report::picture::{self, Drawn};
 use tilewright_report::{PlacedTensor, Trace};
-use tilewright_server::pipeline::{
-    Asked, Integrity, checked_plan, checks, find_remedies, is_unsuited,
-};
+use tilewright_server::pipeline::{Asked, checked_plan, checks, find_remedies, is_unsuited};
 use tilewright_server::{Blame, Problem};
 
 use super::json;
@@ -25,8 +23,8 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     let board = load::board(&options.on.board)?;
     let network = load::network(&options.on.quantised)?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
-    let choices = load::options(&options.on, &board)?;
     let integrity = options.checked.integrity();
+    let choices = Options { integrity, ..load::options(&options.on, &board)? };
     let (strategies, is_all) = match options.strategy {
         Strategies::One(strategy) => (vec![strategy], false),
         Strategies::All => (Strategy::ALL.to_vec(), true),
@@ -39,12 +37,9 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
             Err(problem) if !(is_all && is_unsuited(&problem)) => return Err(problem),
             plan => columns.push(Column {
                 strategy,
-                plan: plan.map(|made| match (options.elements, integrity) {
-                    (Elements::Int8, Integrity::Trusted) => made,
-                    (Elements::Int8, Integrity::Checked) => {
-                        tilewright_planner::checked(made, model, &board, &choices)
-                    }
-                    (Elements::Float32, _) => made.in_floats(model, &board, &choices),
+                plan: plan.map(|made| match options.elements {
+                    Elements::Int8 => made,
+                    Elements::Float32 => made.in_floats(model, &board, &choices),
                 }),
             }),
         }

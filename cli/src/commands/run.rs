@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tilewright_board::Board;
 use tilewright_model::Data;
-use tilewright_planner::{Planned, Strategy};
+use tilewright_planner::{Integrity, Options, Planned, Strategy};
 use tilewright_server::pipeline::{
-    CardWish, Integrity, Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
+    CardWish, Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
 };
 use tilewright_server::{
     Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, WorkerLimits, Workers,
@@ -29,14 +29,13 @@ pub struct Emulated {
     /// The model and how it was quantised.
     pub prepared: Prepared,
     inputs: Vec<Data>,
-    options: tilewright_planner::Options,
+    options: Options,
     dist: Dist,
     workers: Workers,
     cancel: Cancel,
     teller: Teller,
     mode: Mode,
     card_faults: Vec<CardWish>,
-    integrity: Integrity,
 }
 
 /// A plan, and what the emulated board did with it; nothing if the plan does not fit.
@@ -64,7 +63,6 @@ impl Emulated {
         let prepared = load::prepared(&on.quantised, &mut |p| teller.tell(&p), &cancel)?;
         let inputs = load::input(&prepared, input)?;
         let options = load::options(on, &board)?;
-        let (card_faults, integrity) = (Vec::new(), Integrity::Trusted);
         Ok(Self {
             board,
             prepared,
@@ -75,15 +73,15 @@ impl Emulated {
             cancel,
             teller,
             mode,
-            card_faults,
-            integrity,
+            card_faults: Vec::new(),
         })
     }
 
     /// The same with these things going wrong with the card, and this done about it.
     #[must_use]
     pub fn with_card_faults(self, card_faults: &[CardWish], integrity: Integrity) -> Self {
-        Self { card_faults: card_faults.to_vec(), integrity, ..self }
+        let options = Options { integrity, ..self.options };
+        Self { card_faults: card_faults.to_vec(), options, ..self }
     }
 
     /// Plans with `strategy` and runs the plan, if it fits.
@@ -94,10 +92,7 @@ impl Emulated {
         let Self { board, prepared, inputs, options, dist, workers, cancel, teller, .. } = self;
         let mut tell = |p| teller.tell(&p);
         let model = &prepared.model;
-        let mut planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
-        if self.integrity == Integrity::Checked {
-            planned = tilewright_planner::checked(planned, model, board, options);
-        }
+        let planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
         if let Some(problem) = cannot_run(&planned.report) {
             return Err(problem);
         }
@@ -113,7 +108,7 @@ impl Emulated {
             instructions: limits.instructions,
             console_bytes: limits.console_bytes,
             mode: self.mode,
-            integrity: self.integrity,
+            integrity: options.integrity,
             card_faults: &self.card_faults,
         };
         let done = run_plan(&machine, board, model, &planned, inputs, &mut tell, cancel)?;

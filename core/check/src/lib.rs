@@ -14,6 +14,7 @@
 //!   followed row by row, each as a step of its own;
 //! * operands of concats that are not copied are made where the output lies, slices that are not
 //!   copied are read where their operand lies;
+//! * checksums that the firmware keeps of the card's sectors lie apart from everything else;
 //! * at the end the model's outputs are complete.
 //!
 //! [`check_memory`] proves of a plan without program, some layer of which has no kernel, that each
@@ -27,6 +28,7 @@ mod contents;
 mod follow;
 mod fused;
 mod geometry;
+mod kept;
 mod memory;
 mod moves;
 mod node;
@@ -123,6 +125,7 @@ pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckEr
         return Err(CheckError::Plan("it has no program".to_owned()));
     }
     constants::check(plan, model)?;
+    kept::check(plan).map_err(CheckError::Plan)?;
     let mut proof = Proof { steps: 0, bytes: 0 };
     let mut started = Follow::new(plan, model, board)?;
     for program in plan.programs.iter().filter(|program| program.boot) {

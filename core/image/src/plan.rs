@@ -102,7 +102,8 @@ pub(crate) fn with_stores(
         board: board_id(&plan.board)?,
         plan_id: id.finalize().into(),
         header_crc: 0,
-        reserved: [0; 7],
+        kept: plan.kept.map_or([0; 3], |kept| [kept.offset, kept.first, kept.sectors]),
+        reserved: [0; 4],
     };
     let mut digest = CRC.digest();
     digest.update(header.as_bytes());

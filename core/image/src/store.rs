@@ -113,7 +113,7 @@ pub fn images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
 }
 
 /// The same, with a checksum in the plan image for each copy that brings a part of the card's store
-/// image ([`crate::Checks`]).
+/// image ([`crate::Checks`]); what programs write is the plan's own ([`tilewright_plan::Kept`]).
 ///
 /// # Errors
 /// As [`images`].

@@ -18,8 +18,12 @@ pub struct Checks {
     pub sums: u64,
     /// Bytes that are checked in a frame.
     pub checked_bytes: Bytes,
-    /// Bytes that are brought from or to the card without a checksum: what programs write there.
+    /// Bytes that are brought from or to the card without a checksum.
     pub unchecked_bytes: Bytes,
+    /// Checksums that the firmware keeps of what programs write to the card.
+    pub kept: u64,
+    /// Bytes of the arena for them.
+    pub arena_bytes: Bytes,
 }
 
 /// Bytes of a checksum in the plan image.
@@ -31,16 +35,23 @@ impl Checks {
     pub fn of(plan: &Plan) -> Self {
         let summed = Summed::of(plan);
         let program = summed.plan.programs.iter().find(|program| !program.boot);
-        let mut checks = Self { sums: summed.parts.len() as u64, ..Self::default() };
+        let mut checks = Self {
+            sums: summed.parts.len() as u64,
+            kept: plan.kept.map_or(0, |kept| kept.sectors.into()),
+            arena_bytes: Bytes(plan.kept.map_or(0, |kept| kept.bytes())),
+            ..Self::default()
+        };
         let lanes = program.iter().flat_map(|program| &program.lanes);
         for step in lanes.flat_map(|lane| &lane.steps) {
             let Instruction::Copy { source, destination, sum } = step.instruction else { continue };
             let spans = [source, destination].map(|at| plan.spans.get(at as usize));
             let [Some(from), Some(to)] = spans else { continue };
-            let of_card = [from, to].iter().any(|span| span.space() == Some(Space::Card));
-            if sum.is_some() {
+            let of_card = [from, to].into_iter().find(|span| span.space() == Some(Space::Card));
+            let is_kept = plan.kept.zip(of_card);
+            let is_kept = is_kept.is_some_and(|(kept, span)| kept.holds(span.offset.into()));
+            if sum.is_some() || is_kept {
                 checks.checked_bytes += Bytes(from.bytes());
-            } else if of_card {
+            } else if of_card.is_some() {
                 checks.unchecked_bytes += Bytes(from.bytes());
             }
         }

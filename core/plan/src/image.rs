@@ -132,8 +132,11 @@ pub struct Header {
     pub plan_id: [u8; 32],
     /// CRC-32 of header and section table, this field taken as zero.
     pub header_crc: u32,
+    /// Checksums of what programs write to a card ([`crate::Kept`]): their place in the arena, the first
+    /// sector that has one (0: none are kept), and how many have.
+    pub kept: [u32; 3],
     /// Reserved, zero.
-    pub reserved: [u32; 7],
+    pub reserved: [u32; 4],
 }
 
 /// An entry of the section table.

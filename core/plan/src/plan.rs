@@ -4,6 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::gather::Gather;
+use crate::kept::Kept;
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::step::{LaneKind, Step};
@@ -208,6 +209,8 @@ pub struct Plan {
     pub programs: Vec<Program>,
     /// Bytes used in each space, by the space's number.
     pub space_bytes: [Bytes; 6],
+    /// Checksums of what programs write to a card; nothing if none are kept.
+    pub kept: Option<Kept>,
 }
 
 impl PlannedTensor {

@@ -8,6 +8,7 @@
 pub mod allocate;
 pub mod costs;
 mod floats;
+mod integrity;
 mod lower;
 pub mod order;
 mod planning;
@@ -30,7 +31,8 @@ use tilewright_model::integer::IntegerError;
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic};
 
-pub use planning::{Planning, Progress, checked};
+pub use integrity::Integrity;
+pub use planning::{Planning, Progress};
 pub use strategy::Strategy;
 pub use strategy::beyond::spilled;
 pub use strategy::overlay::{Beside, Outputs, Overlaid};
@@ -61,12 +63,20 @@ pub struct Options {
     pub card: Option<Card>,
     /// What `auto` makes least.
     pub objective: Objective,
+    /// What is done about wrong bytes from it.
+    pub integrity: Integrity,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        let objective = Objective::default();
-        Self { sram: None, buffer: None, frames: NonZeroU32::MIN, card: None, objective }
+        Self {
+            sram: None,
+            buffer: None,
+            frames: NonZeroU32::MIN,
+            card: None,
+            objective: Objective::default(),
+            integrity: Integrity::Trusted,
+        }
     }
 }
 

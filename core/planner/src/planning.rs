@@ -9,9 +9,8 @@ use crate::strategy::{self, Search};
 use crate::{Objective, Options, PlanError, Planned, Strategy, report, simulate, stream, swap};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::sums::Summed;
 use tilewright_plan::{Bytes, Plan};
-use tilewright_report::{Energy, MemoryMap, PlanReport};
+use tilewright_report::{Energy, MemoryMap};
 
 /// How far planning is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,29 +161,6 @@ impl Planning {
     }
 }
 
-/// `planned` with its run as predicted where copies from the card's store image are compared with
-/// checksums. Its plan names none: they are known only with the image.
-#[must_use]
-pub fn checked(planned: Planned, model: &Model, board: &Board, options: &Options) -> Planned {
-    let Summed { plan, parts } = Summed::of(&planned.plan);
-    if parts.is_empty() {
-        return planned;
-    }
-    let bound = Some(planned.report.lower_bound_bytes);
-    let mut again = described(plan, model, board, options, bound);
-    add_energy(&mut again, board, options);
-    let Planned { timeline, occupancy, traffic, report: times, .. } = again;
-    let report = PlanReport {
-        latency_us: times.latency_us,
-        compute_us: times.compute_us,
-        transfer_us: times.transfer_us,
-        stall_us: times.stall_us,
-        energy_uj: times.energy_uj,
-        ..planned.report
-    };
-    Planned { timeline, occupancy, traffic, report, ..planned }
-}
-
 /// Adds the energy of a frame, where the run has a time.
 fn add_energy(planned: &mut Planned, board: &Board, options: &Options) {
     let (card, frames) = (options.card_in(board), options.frames.get());
@@ -206,7 +182,8 @@ pub fn described(
 ) -> Planned {
     let costs = Costs::on(board);
     let (card, frames) = (options.card_in(board), options.frames.get());
-    let timeline = simulate::predict(&plan, board, &costs, card.as_ref(), frames);
+    let run = options.integrity.in_run(&plan);
+    let timeline = simulate::predict(&run, board, &costs, card.as_ref(), frames);
     let memory = MemoryMap::of(&plan);
     let report = report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
     let occupancy = simulate::occupancy(&plan, &timeline);

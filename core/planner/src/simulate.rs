@@ -7,7 +7,7 @@ mod transfer;
 
 use crate::costs::{Cost, Costs};
 use tilewright_board::{Board, Card};
-use tilewright_plan::{Cycles, Instruction, LaneKind, Plan};
+use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Space};
 use tilewright_report::{Kind, Timeline};
 
 pub use lanes::{simulate, simulate_holding};
@@ -15,7 +15,7 @@ pub use occupancy::occupancy;
 pub use traffic::traffic;
 pub use transfer::{Direction, Transfers};
 
-/// What the core takes to compare so many bytes with a checksum, in the interrupt behind their copy.
+/// What the core takes for the checksum of so many bytes, in the interrupt behind their copy or before it.
 #[must_use]
 pub fn checking(board: &Board, bytes: u64) -> Cycles {
     let rate = board.engine(LaneKind::Card).map_or(0, |engine| engine.check_cycles_a_kib);
@@ -68,8 +68,16 @@ pub fn predict(
                 .collect()
         })
         .collect();
+    let is_kept = |at: u32| {
+        let span = plan.spans.get(at as usize).filter(|span| span.space() == Some(Space::Card));
+        span.zip(plan.kept).is_some_and(|(span, kept)| kept.holds(span.offset.into()))
+    };
     let held = |lane: usize, step: usize| match program.lanes[lane].steps[step].instruction {
-        Instruction::Copy { sum: Some(_), .. } => checking(board, steps[lane][step].1),
+        Instruction::Copy { source, destination, sum }
+            if sum.is_some() || is_kept(source) || is_kept(destination) =>
+        {
+            checking(board, steps[lane][step].1)
+        }
         _ => Cycles(0),
     };
     timeline.slices = simulate_holding(program, frames, |lane, step| steps[lane][step], held);

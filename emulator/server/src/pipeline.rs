@@ -22,8 +22,7 @@ pub use files::export;
 pub use package::Package;
 pub use plan_file::PlanFile;
 pub use planning::{
-    Integrity, cannot_run, checked_plan, checks, does_not_fit, is_unsuited, obstacle,
-    overlaid_plan, plan_file,
+    cannot_run, checked_plan, checks, does_not_fit, is_unsuited, obstacle, overlaid_plan, plan_file,
 };
 pub use prepare::{Examined, Prepared, Samples, examine, import, prepare};
 pub use remedies::{Asked, find_remedies};

@@ -194,6 +194,7 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
             true => Objective::Memory,
             false => Objective::Latency,
         },
+        ..Options::default()
     };
     let planning =
         Planning::new(model, &board, strategy, &options).map_err(|error| match error {

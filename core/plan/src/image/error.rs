@@ -57,6 +57,13 @@ pub enum ImageError {
         /// Bytes had.
         had: u64,
     },
+    /// Checksums of what programs write to a card do not lie in the arena, or share a line of the cache.
+    Kept {
+        /// Where they end.
+        end: u64,
+        /// Bytes of the arena that programs use.
+        had: u64,
+    },
     /// A record holds a value that means nothing or points outside its table.
     BadRecord {
         /// The section that holds the record.
@@ -98,6 +105,11 @@ impl fmt::Display for ImageError {
             Self::SpaceTooSmall { space, needed, had } => {
                 write!(f, "plan image needs {needed} bytes in space {space:?}, the board has {had}")
             }
+            Self::Kept { end, had } => write!(
+                f,
+                "plan image: checksums of the card end at {end} of {had} bytes of the arena, or are not \
+                 aligned"
+            ),
             Self::BadRecord { section, index, reason } => {
                 write!(f, "plan image: record {index} of section {}: {reason}", section.name())
             }

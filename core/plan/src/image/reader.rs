@@ -7,6 +7,7 @@ use super::{
     ALIGNMENT, CRC, ComputeStep, Cursor, EntryRecord, FIRMWARE_ABI, Header, ImageError, IoRecord,
     LaneRecord, LayerRecord, MAGIC, Packed, Section, SectionRecord, StepReader, VERSION,
 };
+use crate::Kept;
 use crate::domain;
 use crate::gather::Gather;
 use crate::kernel::Kernel;
@@ -187,6 +188,13 @@ impl<'a> PlanImage<'a> {
             };
             if needed > had {
                 return Err(ImageError::SpaceTooSmall { space, needed, had });
+            }
+        }
+        if let Some(kept) = self.kept() {
+            let had = self.space_bytes(Space::Arena);
+            let is_apart = kept.offset.is_multiple_of(Kept::ALIGNMENT);
+            if kept.end() > had || !is_apart {
+                return Err(ImageError::Kept { end: kept.end(), had });
             }
         }
         let bad = |section, index: usize, reason| ImageError::BadRecord {
@@ -377,6 +385,13 @@ impl<'a> PlanImage<'a> {
     #[must_use]
     pub fn space_bytes(&self, space: Space) -> u64 {
         u64::from(self.header.space_bytes[space as usize])
+    }
+
+    /// Checksums that the firmware keeps of what programs write to a card; nothing if it keeps none.
+    #[must_use]
+    pub fn kept(&self) -> Option<Kept> {
+        let [offset, first, sectors] = self.header.kept;
+        (first > 0).then_some(Kept { offset, first, sectors })
     }
 
     /// The programs.

@@ -13,6 +13,7 @@
 //! * A card transfer waits for the bytes of its buffer alone, so that the next tiles are read while
 //!   the core computes, across the borders of layers; what a layer reads has been written.
 //! * Biases, multipliers and tables stay in the plan image.
+//! * Checksums of what is written to the card lie beside the pools, if they are asked for.
 //!
 //! There are 4, 8 or 16 buffers, and gaps or none: what is predicted to be fastest with a plan that fits
 //! flash, unless the buffers' size is given.
@@ -61,7 +62,7 @@ pub fn plan(
     found: Candidate,
 ) -> Result<Plan, PlanError> {
     let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
-    let layout = Layout::of(model, board, budget, found)?;
+    let layout = Layout::of(model, board, budget, found, options.integrity)?;
     let dense = layout.laid(&[])?;
     if dense.plan.programs.is_empty() {
         return Ok(dense.plan);
@@ -95,7 +96,8 @@ pub fn plan(
         fitting.map(|(buffer, count)| way.plan(buffer, count))
     });
     let fastest = plans.min_by_key(|plan| {
-        let timeline = simulate::predict(plan, board, &costs, card.as_ref(), 1);
+        let run = options.integrity.in_run(plan);
+        let timeline = simulate::predict(&run, board, &costs, card.as_ref(), 1);
         let is_large = plan.image_bytes() > board.plan_bytes();
         (is_large, timeline.end().since(Default::default()))
     });

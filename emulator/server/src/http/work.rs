@@ -6,12 +6,12 @@ use tilewright_board::Board;
 use tilewright_formats::ModelFile;
 use tilewright_model::Store;
 use tilewright_model::quantise::QuantiseOptions;
-use tilewright_planner::{Options, Strategy};
+use tilewright_planner::{Integrity, Options, Strategy};
 use tilewright_protocol::Mode;
 
 use super::Shared;
 use super::upload::Upload;
-use crate::pipeline::{self, Integrity, Machine, PlanFile, Samples};
+use crate::pipeline::{self, Machine, PlanFile, Samples};
 use crate::problem::{Blame, Problem};
 use crate::runs::Work;
 

@@ -4,12 +4,12 @@ use tilewright_board::{Board, Card};
 use tilewright_image::input_frame;
 use tilewright_model::Data;
 use tilewright_plan::Space;
+use tilewright_planner::Integrity;
 use tilewright_protocol::{Job, Limits, Mode, Response};
 
 use super::card::{CardWish, card};
 use super::package::Package;
 use super::plan_file::{PlanFile, inputs};
-use super::planning::Integrity;
 use crate::dist::Dist;
 use crate::execute::{Cancel, Execute, WorkerLimits};
 use crate::problem::{Blame, Problem};

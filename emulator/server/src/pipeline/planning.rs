@@ -4,7 +4,9 @@ use tilewright_board::Board;
 use tilewright_image::{Checks, Images};
 use tilewright_model::Model;
 use tilewright_plan::Space;
-use tilewright_planner::{NotAChain, Options, Overlaid, PlanError, Planned, Planning, Strategy};
+use tilewright_planner::{
+    Integrity, NotAChain, Options, Overlaid, PlanError, Planned, Planning, Strategy,
+};
 use tilewright_report::PlanReport;
 
 use super::emulate::capitalised;
@@ -205,16 +207,6 @@ pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
         "Replace these operators in the model by others that compute the same; `tilewright plan` \
          plans its memory as it is.",
     ))
-}
-
-/// What is done about wrong bytes from a card.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Integrity {
-    /// The card's own correction is trusted.
-    #[default]
-    Trusted,
-    /// What copies bring from its store image is compared with checksums in the plan image.
-    Checked,
 }
 
 /// What checking the copies of a plan takes.

@@ -9,6 +9,7 @@ use crate::cache::{Cache, Maintenance};
 use crate::card::{self, Card};
 use crate::crc::checksum;
 use crate::engines::{Spaces, memory_of};
+use crate::kept::Sums;
 use crate::sdmmc;
 
 /// How often a transfer is tried.
@@ -33,6 +34,8 @@ pub struct CardLane {
     /// The program's lane.
     pub lane: Option<u8>,
     carrying: Option<Carrying>,
+    /// Checksums of what programs write to the card.
+    sums: Option<Sums>,
 }
 
 impl CardLane {
@@ -57,7 +60,8 @@ impl CardLane {
         let header = unsafe { core::slice::from_raw_parts(scratch as *const u8, SECTOR as usize) };
         StoreHeader::read(header, image, Space::Card).map_err(CardError::Store)?;
         sdmmc::unmask();
-        Ok(Self { card, lane: None, carrying: None })
+        let sums = image.kept().map(|kept| Sums::new(kept, spaces.arena));
+        Ok(Self { card, lane: None, carrying: None, sums })
     }
 
     /// Whether it makes a copy.
@@ -83,6 +87,9 @@ impl CardLane {
         maintain(cache, &copy, base);
         let largest = self.card.most * SECTOR;
         let mut runs = Runs::new((from, &copy.source), (to, &copy.destination), largest);
+        if let Some(sums) = self.sums.as_ref().filter(|_| write) {
+            runs.for_each(|run| sums.note(run));
+        }
         let Some(run) = runs.next() else { return Ok(()) };
         self.carrying = Some(Carrying { copy, write, runs, run, tries: 1, made });
         self.start()
@@ -133,16 +140,30 @@ impl CardLane {
         }
         if !write {
             cache.maintain(base, &copy.destination, Maintenance::Invalidate);
+            let largest = self.card.most * SECTOR;
+            let mut runs = Runs::new((0, &copy.source), (base, &copy.destination), largest);
+            let wrong = self.sums.as_ref().and_then(|sums| runs.find_map(|run| sums.differs(run)));
             let holds = |sum| sum == checksum(base, &copy.destination);
-            if !copy.sum.is_none_or(holds) {
+            if wrong.is_some() || !copy.sum.is_none_or(holds) {
                 if made >= TRIES {
-                    return Err(Carrying { tries: made, ..*carrying }.failed(CardError::Content));
+                    let failed = Carrying { tries: made, ..*carrying }.failed(CardError::Content);
+                    return Err(at_sector(failed, wrong));
                 }
                 return self.make(cache, copy, base, write, made + 1).map(|()| None);
             }
         }
         self.carrying = None;
         Ok(Some(copy))
+    }
+}
+
+/// The same failure, at a sector that is known better.
+const fn at_sector(failed: LaneError, known: Option<u32>) -> LaneError {
+    match (failed, known) {
+        (LaneError::Card { step, layer, tries, cause, .. }, Some(sector)) => {
+            LaneError::Card { step, layer, sector, tries, cause }
+        }
+        (failed, _) => failed,
     }
 }
 

@@ -6,6 +6,7 @@ use core::arch::asm;
 use embassy_stm32::pac::{CRC as UNIT, RCC};
 use tilewright_plan::Span;
 use tilewright_plan::image::CRC;
+use tilewright_runtime::card::SECTOR;
 
 /// Gives the unit its clock.
 pub fn power_up() {
@@ -14,14 +15,9 @@ pub fn power_up() {
 
 /// CRC-32 of a span's bytes, of a space that begins at `base`. One at a time: for whoever drives the
 /// engines.
-#[expect(unsafe_code, reason = "engines write to memory that the core holds no slice of")]
 pub fn checksum(base: u32, span: &Span) -> u32 {
-    // SAFETY: the image's reader proved that the span lies inside its space; DMA has written it
-    // and nobody else writes it before this step is complete.
-    let rows = (0..span.rows).map(|row| unsafe {
-        let first = (base + span.offset + row * span.pitch) as *const u8;
-        core::slice::from_raw_parts(first, span.row_bytes as usize)
-    });
+    let rows =
+        (0..span.rows).map(|row| bytes_at(base + span.offset + row * span.pitch, span.row_bytes));
     // Engines move words; the record does not say so.
     if !span.row_bytes.is_multiple_of(4) {
         let mut digest = CRC.digest();
@@ -31,6 +27,21 @@ pub fn checksum(base: u32, span: &Span) -> u32 {
     UNIT.cr().write(|control| control.set_reset(true));
     rows.for_each(take_all);
     !sum().reverse_bits()
+}
+
+/// CRC-32 of a sector in memory.
+pub fn of_sector(memory: u32) -> u32 {
+    UNIT.cr().write(|control| control.set_reset(true));
+    take_all(bytes_at(memory, SECTOR));
+    !sum().reverse_bits()
+}
+
+/// What an engine has written, or is going to read.
+#[expect(unsafe_code, reason = "engines use memory that the core holds no slice of")]
+fn bytes_at(first: u32, bytes: u32) -> &'static [u8] {
+    // SAFETY: the image's reader proved that spans lie inside their spaces, which never end; from when
+    // its step may begin until it is complete, nobody but the engine writes these bytes.
+    unsafe { core::slice::from_raw_parts(first as *const u8, bytes as usize) }
 }
 
 /// Takes bytes, of which only whole words count.

@@ -8,6 +8,7 @@ mod card_lane;
 mod crc;
 mod dma;
 mod engines;
+mod kept;
 mod sdmmc;
 
 pub use cache::Cache;

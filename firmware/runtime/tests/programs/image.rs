@@ -250,7 +250,8 @@ impl Tables {
             board,
             plan_id: PLAN_ID,
             header_crc: 0,
-            reserved: [0; 7],
+            kept: [0; 3],
+            reserved: [0; 4],
         };
         let mut digest = CRC.digest();
         digest.update(header.as_bytes());

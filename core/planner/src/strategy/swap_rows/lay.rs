@@ -1,15 +1,15 @@
 //! Where tensors lie: program inputs and outputs in memories of the core, all others on the card.
 
 use super::SECTOR;
-use crate::PlanError;
 use crate::lower::{self, Layer, Stored};
 use crate::share::Parts;
 use crate::strategy::external::LINE;
 use crate::strategy::sharing::Candidate;
+use crate::{Integrity, PlanError};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{
-    Bytes, InputResidency, Instruction, Kernel, LaneKind, Plan, PlannedTensor, Space, View,
+    Bytes, InputResidency, Instruction, Kept, Kernel, LaneKind, Plan, PlannedTensor, Space, View,
 };
 
 /// Weights begin at sectors behind the store's header. Of a convolution in groups a buffer need not
@@ -29,7 +29,7 @@ pub type Pitch = Option<[u32; 2]>;
 pub struct Laid {
     /// The plan: one step for a layer, operands where they lie between layers.
     pub plan: Plan,
-    /// Bytes of SRAM that program inputs and outputs take.
+    /// Bytes of SRAM that program inputs and outputs take, and checksums behind them.
     pub resident: u64,
 }
 
@@ -44,6 +44,7 @@ pub struct Layout<'m> {
     first: Bytes,
     /// Bytes from which on a program's tensor lies in external RAM.
     most: Bytes,
+    integrity: Integrity,
 }
 
 impl<'m> Layout<'m> {
@@ -56,6 +57,7 @@ impl<'m> Layout<'m> {
         board: &Board,
         budget: Bytes,
         found: Candidate,
+        integrity: Integrity,
     ) -> Result<Self, PlanError> {
         let Candidate { layers, arranged } = found;
         let tensors = arranged.tensors;
@@ -70,7 +72,7 @@ impl<'m> Layout<'m> {
         let has_ram =
             board.external(Space::ExternalRam).is_some() && board.serves(Space::ExternalRam);
         let most = if has_ram { Bytes(budget.0 / 4) } else { Bytes(u64::MAX) };
-        Ok(Self { model, layers, tensors, resident, first, most })
+        Ok(Self { model, layers, tensors, resident, first, most, integrity })
     }
 
     /// The plan with these pitches of its tensors; those behind them lie without gaps.
@@ -100,7 +102,18 @@ impl<'m> Layout<'m> {
         if plan.programs.is_empty() {
             plan.space_bytes[Space::Arena as usize] = arena;
         }
-        Ok(Laid { plan, resident: arena.0 })
+        plan.kept = self.kept(arena, card);
+        let sums = plan.kept.map_or(0, |kept| kept.bytes());
+        Ok(Laid { plan, resident: arena.0 + sums })
+    }
+
+    /// Checksums of the card's sectors between the weights and `end`, from `place` in the arena on.
+    fn kept(&self, place: Bytes, end: Bytes) -> Option<Kept> {
+        let sectors = [self.first, end].map(|bytes| u32::try_from(bytes.0 / SECTOR));
+        let [Ok(first), Ok(end)] = sectors else { return None };
+        let offset = u32::try_from(place.0).ok()?;
+        let kept = Kept { offset, first, sectors: end - first };
+        (self.integrity == Integrity::Checked && end > first).then_some(kept)
     }
 }
 

@@ -1,0 +1,51 @@
+//! Checksums that the firmware keeps of a card's sectors lie apart from all that programs use.
+
+use std::ops::Range;
+
+use tilewright_plan::{Kept, Plan, Space};
+
+/// Bytes of a card's sector.
+const SECTOR: u64 = 512;
+
+/// Checks where they lie, and that each sector behind the weights has one.
+///
+/// # Errors
+/// Says what lies over them, or which sector has none.
+pub fn check(plan: &Plan) -> Result<(), String> {
+    let Some(kept) = plan.kept else { return Ok(()) };
+    let place = u64::from(kept.offset)..kept.end();
+    if kept.first == 0 || !kept.offset.is_multiple_of(Kept::ALIGNMENT) {
+        return Err(
+            "checksums of the card share a line of the cache, or are of its header".to_owned()
+        );
+    }
+    if place.end > plan.space(Space::Arena).0 {
+        return Err("checksums of the card end behind the arena".to_owned());
+    }
+    let blocks = plan.constants.iter().filter(|block| block.space == Space::Card);
+    let weights = blocks.map(|block| block.offset + block.bytes.0).max().unwrap_or(SECTOR);
+    let first = weights.div_ceil(SECTOR);
+    let end = u64::from(kept.first) + u64::from(kept.sectors);
+    if u64::from(kept.first) > first || end * SECTOR < plan.space(Space::Card).0 {
+        return Err("sectors that programs write have no checksum".to_owned());
+    }
+    if u64::from(kept.first) < first {
+        return Err("sectors of the store image have checksums twice".to_owned());
+    }
+    let lies_over = |range: Range<u64>| range.start < place.end && place.start < range.end;
+    let in_arena = |space: Option<Space>| space == Some(Space::Arena);
+    for tensor in plan.tensors.iter().filter(|tensor| in_arena(Some(tensor.space))) {
+        if lies_over(tensor.offset..tensor.offset.saturating_add(tensor.extent())) {
+            return Err(format!("tensor '{}' lies over checksums of the card", tensor.name));
+        }
+    }
+    let views = plan.views.iter().filter(|view| in_arena(view.space()));
+    let spans = plan.spans.iter().filter(|span| in_arena(span.space()));
+    let views = views.map(|view| (u64::from(view.offset), view.extent()));
+    let spans = spans.map(|span| (u64::from(span.offset), span.extent()));
+    let ranges = views.chain(spans).map(|(start, bytes)| start..start.saturating_add(bytes));
+    match ranges.into_iter().find(|range| lies_over(range.clone())) {
+        Some(range) => Err(format!("bytes {range:?} of the arena lie over checksums of the card")),
+        None => Ok(()),
+    }
+}
