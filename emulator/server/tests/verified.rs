@@ -9,10 +9,10 @@ use std::time::Duration;
 use common::{BOARD, fixture};
 use tilewright_check::reference::{expected, layer_outputs};
 use tilewright_model::Data;
-use tilewright_planner::{Options, Planned, Strategy};
+use tilewright_planner::{Integrity, Options, Planned, Strategy};
 use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::Counts;
-use tilewright_server::pipeline::{Integrity, Machine, checked_plan, run_plan};
+use tilewright_server::pipeline::{Machine, checked_plan, run_plan};
 use tilewright_server::{
     Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, RunOutcome, Stage, WorkerLimits,
 };

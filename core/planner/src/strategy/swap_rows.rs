@@ -26,7 +26,7 @@ mod pools;
 use crate::costs::Costs;
 use crate::strategy::external::LINE;
 use crate::strategy::sharing::Candidate;
-use crate::{Options, PlanError, simulate};
+use crate::{Integrity, Options, PlanError, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, LaneKind, Plan};
@@ -63,14 +63,16 @@ pub fn plan(
 ) -> Result<Plan, PlanError> {
     let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
     let layout = Layout::of(model, board, budget, found, options.integrity)?;
-    let dense = layout.laid(&[])?;
-    if dense.plan.programs.is_empty() {
-        return Ok(dense.plan);
+    let apart = layout.laid(&[], false)?;
+    if apart.plan.programs.is_empty() {
+        return Ok(apart.plan);
     }
-    let pitches = lay::rows_at_sectors(&dense.plan);
-    let mut laid = vec![dense];
+    let pitches = lay::rows_at_sectors(&apart.plan);
+    // Each sector in use has a checksum, so that few are to be.
+    let reuse = options.integrity == Integrity::Checked;
+    let mut laid = vec![if reuse { layout.laid(&[], true)? } else { apart }];
     if pitches.iter().any(Option::is_some) {
-        laid.push(layout.laid(&pitches)?);
+        laid.push(layout.laid(&pitches, reuse)?);
     }
     let most = board.engine(LaneKind::Card).map_or(SECTOR, |engine| engine.largest_bytes.0);
     let ways: Vec<Way<'_>> =

@@ -335,7 +335,8 @@ struct Tiles {
     works: Vec<Work>,
     loads: Vec<Load>,
     stores: Vec<Store>,
-    /// Where the bytes of each store end, and its number, by where they begin.
+    /// Where the bytes of each store end, and its number, by where they begin; without those that another
+    /// has overwritten.
     stored: BTreeMap<u64, (u64, usize)>,
     /// Turns of each pool so far.
     turns: [u64; 3],
@@ -356,6 +357,18 @@ impl Tiles {
         let turn = self.turn(pool);
         self.loads.push(Load { bytes, pool, turn, layer, last: 0, behind });
         self.loads.len() - 1
+    }
+
+    /// Notes the next store, over what dead tensors left.
+    fn store(&mut self, bytes: &Range<u64>) {
+        let over: Vec<u64> = self.stored.range(bytes.clone()).map(|(start, _)| *start).collect();
+        for start in over {
+            self.stored.remove(&start);
+        }
+        if let Some((_, (end, _))) = self.stored.range_mut(..bytes.start).next_back() {
+            *end = (*end).min(bytes.start);
+        }
+        self.stored.insert(bytes.start, (bytes.end, self.stores.len()));
     }
 
     fn group(&mut self, group: &Group<'_>, pools: &Pools) {
@@ -414,7 +427,7 @@ impl Tiles {
             if let (Some(turn), Some(work)) = (output, self.works.last_mut()) {
                 let bytes = made.start..made.end.next_multiple_of(SECTOR);
                 work.store = Some(self.stores.len());
-                self.stored.insert(bytes.start, (bytes.end, self.stores.len()));
+                self.store(&bytes);
                 self.stores.push(Store { bytes, turn, layer });
             }
         }

@@ -1,5 +1,7 @@
 //! Where tensors lie: program inputs and outputs in memories of the core, all others on the card.
 
+use std::ops::Range;
+
 use super::SECTOR;
 use crate::lower::{self, Layer, Stored};
 use crate::share::Parts;
@@ -75,22 +77,31 @@ impl<'m> Layout<'m> {
         Ok(Self { model, layers, tensors, resident, first, most, integrity })
     }
 
-    /// The plan with these pitches of its tensors; those behind them lie without gaps.
+    /// The plan with these pitches of its tensors; those behind them lie without gaps. With `reuse`
+    /// tensors lie over others whose life is over.
     ///
     /// # Errors
     /// As [`Self::of`].
-    pub fn laid(&self, pitches: &[Pitch]) -> Result<Laid, PlanError> {
+    pub fn laid(&self, pitches: &[Pitch], reuse: bool) -> Result<Laid, PlanError> {
         let mut tensors = self.tensors.clone();
         let (mut arena, mut external, mut card) = (Bytes(0), Bytes(0), self.first);
+        let mut reused = Reused::default();
         for (index, tensor) in (0u32..).zip(&mut tensors) {
+            tensor.pitch = pitches.get(index as usize).copied().flatten();
+            let bytes = Bytes(tensor.extent());
             let (space, end, alignment) = match self.resident.contains(&index) {
                 true if tensor.bytes > self.most => (Space::ExternalRam, &mut external, LINE),
                 true => (Space::Arena, &mut arena, LINE),
                 false => (Space::Card, &mut card, SECTOR),
             };
-            (tensor.space, tensor.offset) = (space, end.0);
-            tensor.pitch = pitches.get(index as usize).copied().flatten();
-            *end = (*end + Bytes(tensor.extent())).align_up(alignment);
+            let is_reused = space == Space::Card && reuse;
+            let life = tensor.first..tensor.end;
+            let offset = match is_reused {
+                true => reused.place(self.first, bytes.align_up(SECTOR), life),
+                false => *end,
+            };
+            (tensor.space, tensor.offset) = (space, offset.0);
+            *end = (*end).max((offset + bytes).align_up(alignment));
         }
         let mut plan =
             lower::draft_stored(self.model, &self.layers, &Parts::none(), tensors, STORED)?;
@@ -114,6 +125,30 @@ impl<'m> Layout<'m> {
         let offset = u32::try_from(place.0).ok()?;
         let kept = Kept { offset, first, sectors: end - first };
         (self.integrity == Integrity::Checked && end > first).then_some(kept)
+    }
+}
+
+/// Tensors on the card that lie over others whose life is over. Their reads come before the writes of
+/// whatever lies there later, in the order of the card's lane.
+#[derive(Default)]
+struct Reused {
+    /// Places and lives, by places.
+    placed: Vec<(Range<Bytes>, Range<u32>)>,
+}
+
+impl Reused {
+    /// The lowest place from `first` on for a tensor with this life.
+    fn place(&mut self, first: Bytes, bytes: Bytes, life: Range<u32>) -> Bytes {
+        let mut start = first;
+        for (place, other) in &self.placed {
+            let both_live = other.start < life.end && life.start < other.end;
+            if both_live && place.start < start + bytes && start < place.end {
+                start = place.end;
+            }
+        }
+        let at = self.placed.partition_point(|(place, _)| place.start <= start);
+        self.placed.insert(at, (start..start + bytes, life));
+        start
     }
 }
 
