@@ -63,7 +63,7 @@ pub struct Options {
     pub card: Option<Card>,
     /// What `auto` makes least.
     pub objective: Objective,
-    /// What is done about wrong bytes from it.
+    /// What is done about wrong bytes from the card.
     pub integrity: Integrity,
 }
 

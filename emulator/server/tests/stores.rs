@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 
 use axum::http::StatusCode;
 use common::{BOARD, Server, json, refused};
-use tilewright_planner::{Options, Strategy};
-use tilewright_server::pipeline::{Integrity, PlanFile, checked_plan, plan_file, zoo};
+use tilewright_planner::{Integrity, Options, Strategy};
+use tilewright_server::pipeline::{PlanFile, checked_plan, plan_file, zoo};
 use tilewright_server::{Cancel, Config};
 
 /// LeNet-5 as planned with `strategy`, and an input.
