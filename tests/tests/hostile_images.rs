@@ -83,13 +83,14 @@ fn labels_that_inputs_and_outputs_share_are_refused() {
 fn the_fuzzers_corpus_never_panics() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus/plan_image");
     let files = fs::read_dir(&folder).unwrap();
-    let mut count = 0;
+    let (mut count, mut accepted) = (0, 0);
     for file in files {
         let mut bytes = fs::read(file.unwrap().path()).unwrap();
         read_and_run(&bytes, BOARD);
         put_checksums_right(&mut bytes);
-        read_and_run(&bytes, BOARD);
+        accepted += usize::from(read_and_run(&bytes, BOARD));
         count += 1;
     }
-    assert!(count > 0, "no corpus in {}", folder.display());
+    // A corpus of another version or ABI would be refused by its header, and try nothing.
+    assert!(accepted > count / 4, "{accepted} of {count} files in {} are read", folder.display());
 }
