@@ -159,8 +159,8 @@ async fn the_walk_is_scrubbed_and_other_panels_follow() {
 async fn auto_is_as_fast_or_as_small_as_can_be() {
     let settings = "strategy=auto&sram=65536";
     let browser = lenet(WIDE, false, settings, "pick-objective").await;
-    let peak = "const gauge = document.querySelector('[data-testid=panel-overview]').innerText;
-                return gauge.replaceAll('\u{202f}', '')";
+    let peak = "const panel = document.querySelector('[data-testid=panel-overview]');
+                return (panel?.innerText ?? '').replaceAll('\u{202f}', '')";
     let peak_is = |bytes: u32| format!("{{ {peak}.includes('{bytes} B') }}");
     until(&browser, &peak_is(5_880)).await;
     let choose = "const choice = document.querySelector('[data-testid=pick-objective]');
