@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(value("swift"), Some(28 * 8 - 2));
         // The two, each 17 taps in five rows, and four rows of 14 taps in all; columns at the sides of
         // fours are counted by their mean.
-        let seen = 2 * 17 * 5 + 14 * (28 * 5 + 2 * 3 + 2 * 4);
+        let seen: u64 = 2 * 17 * 5 + 14 * (28 * 5 + 2 * 3 + 2 * 4);
         assert!(value("patch_bytes").is_some_and(|bytes| seen.abs_diff(bytes) <= 15));
         assert_eq!(value("block_macs"), None);
     }
