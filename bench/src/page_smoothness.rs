@@ -42,7 +42,7 @@ const FRAMES: &str = "
 
 /// Operators of the deep network whose graph is drawn.
 const DEEP: usize = 5_000;
-/// 865,000 tasks: ten frames of VGG16 through buffers of 16 KiB.
+/// 1,257,920 tasks: ten frames of VGG16 through buffers of 16 KiB.
 const SCHEDULE: &str =
     "model=zoo:vgg16&board=paper-swapnn-8m&strategy=swap&buffer=16384&frames=10&view=schedule";
 
