@@ -7,14 +7,14 @@ all floats runs on inputs drawn from -1 to 1, open dimensions being 64 but the f
 Runtime's results. Prints how many give these to 1e-5 of the largest value, and what is said of the others.
 """
 
-import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
+
+from outcomes import in_words, outcomes
 
 
 def arrays(session, random):
@@ -66,16 +66,9 @@ def main():
             compared += write(path, stem, folder, random)
         except Exception as error:  # ONNX Runtime raises whatever it likes.
             print(f"skipped  {stem}: {str(error)[:100]}")
-    command = ["cargo", "run", "--release", "--quiet", "-p", "tilewright-formats", "--example", "node_tests", "--", folder]
-    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    outcomes = Counter()
-    for line in lines:
-        name, outcome, *message = line.split("\t")
-        outcomes[outcome] += 1
-        if outcome != "equal":
-            print(f"{outcome:8} {name}: {' '.join(message)}")
+    found = outcomes(folder)
     print(f"{len(paths)} files, {compared} of floats alone that ONNX Runtime runs")
-    print(", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()))
+    print(in_words(found))
 
 
 main()

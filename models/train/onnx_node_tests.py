@@ -8,15 +8,15 @@ float operands, as one in which all floats are given. With words: only tests who
 give the recorded results (to 1e-5 of the largest value, integers of 8 bits to one), and what is said of the others.
 """
 
-import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
+
+from outcomes import in_words, outcomes
 
 OPERATORS = set(
     """Abs Add ArgMax AveragePool BatchNormalization Cast Ceil Clip Concat Constant ConstantOfShape Conv ConvTranspose Cos
@@ -87,16 +87,9 @@ def main():
         for name, given, values in variants(case):
             write(folder, name, case, given, values)
             written.add(case.name)
-    command = ["cargo", "run", "--release", "--quiet", "-p", "tilewright-formats", "--example", "node_tests", "--", folder]
-    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    outcomes = Counter()
-    for line in lines:
-        name, outcome, *message = line.split("\t")
-        outcomes[outcome] += 1
-        if outcome != "equal":
-            print(f"{outcome:8} {name}: {' '.join(message)}")
+    found = outcomes(folder)
     print(f"{len(cases)} tests in all, {len(chosen)} of these operators, {len(written)} with an operand of floats or bytes")
-    print(f"{len(lines)} files: {', '.join(f'{count} {outcome}' for outcome, count in outcomes.most_common())}")
+    print(in_words(found))
 
 
 main()

@@ -53,7 +53,7 @@ impl Planned {
         ] {
             *time = None;
         }
-        let sram = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+        let sram = options.arena_on(board);
         let flash = [report.flash_bytes, board.plan_bytes()];
         report.does_not_fit = remedies::does_not_fit(plan, board, sram, flash, &self.memory);
         report.fits = report.does_not_fit.is_none();

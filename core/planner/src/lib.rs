@@ -81,6 +81,12 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Largest tensor arena on `board`.
+    #[must_use]
+    pub fn arena_on(&self, board: &Board) -> Bytes {
+        self.sram.map_or(board.arena(), |sram| sram.min(board.arena()))
+    }
+
     /// The card in the board's slot; nothing if it has none.
     #[must_use]
     pub fn card_in(&self, board: &Board) -> Option<Card> {

@@ -109,8 +109,7 @@ impl Planning {
         let inside = self.inside(model)?;
         let is_enough = inside.report.fits && inside.report.runnable;
         if is_enough && self.options.objective == Objective::Latency {
-            let (_, bound) = self.search.found(model)?;
-            let trading = Trading::new(inside, bound, self.search.as_ref());
+            let trading = Trading::new(inside, self.search.as_ref());
             self.then = Some(Then::Trading(trading));
             return Ok(false);
         }

@@ -24,7 +24,7 @@ pub fn report(
     timeline: &Timeline,
     bound: Option<Bytes>,
 ) -> PlanReport {
-    let sram = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+    let sram = options.arena_on(board);
     let bound = bound.unwrap_or_else(|| {
         allocate::lower_bound(
             &plan

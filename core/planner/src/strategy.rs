@@ -176,7 +176,7 @@ pub fn plan_of(
     if let Some(reason) = strategy.lacks(board) {
         return Err(PlanError::Board { strategy, reason });
     }
-    let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+    let budget = options.arena_on(board);
     let overlay = |usual, found| {
         let external = external::plan(model, board, found)?;
         let overlaid = overlaid.unwrap_or(usual);

@@ -155,7 +155,7 @@ fn of_layers(
 ) -> Result<Streamed, NotStreamed> {
     let no_card = || NotStreamed::Error(PlanError::NoCard { board: board.id.clone() });
     let card = options.card_in(board).ok_or_else(no_card)?;
-    let sram = options.sram.map_or(board.arena(), |sram| sram.min(board.arena())).0;
+    let sram = options.arena_on(board).0;
     let network = Network::new(layers);
     let transfers = Transfers::new(board, Some(&card));
     let largest = board.engine(LaneKind::Card).map_or(u64::MAX, |engine| engine.largest_bytes.0);

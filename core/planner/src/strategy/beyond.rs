@@ -138,7 +138,7 @@ impl Beyond {
     ) -> Result<bool, PlanError> {
         let way = self.all(board).into_iter().nth(self.tried);
         self.tried += 1;
-        let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+        let budget = options.arena_on(board);
         match way {
             None => return Ok(true),
             Some(Way::External) => {
@@ -235,7 +235,7 @@ pub fn spilled(
     [room, flash]: [Bytes; 2],
     (beside, overlaid): (Beside, Overlaid),
 ) -> Result<Option<Planned>, PlanError> {
-    let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+    let budget = options.arena_on(board);
     let plan = Spilling::new(model)?.plan(model, board, [room.min(budget), budget], flash)?;
     Ok(plan.map(|plan| {
         let mut plan = overlay::overlay_beside(plan, board, budget, beside, overlaid);

@@ -61,7 +61,7 @@ pub fn plan(
     options: &Options,
     found: Candidate,
 ) -> Result<Plan, PlanError> {
-    let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+    let budget = options.arena_on(board);
     let layout = Layout::of(model, board, budget, found, options.integrity)?;
     let apart = layout.laid(&[], false)?;
     if apart.plan.programs.is_empty() {

@@ -22,7 +22,6 @@ const PARTS: u64 = 8;
 /// The search, one way after the other.
 pub struct Trading {
     least: Planned,
-    bound: Option<Bytes>,
     ways: Vec<(Candidate, Sharing)>,
     /// Ways that were tried.
     tried: usize,
@@ -32,9 +31,9 @@ pub struct Trading {
 }
 
 impl Trading {
-    /// Begins with the plan of the least arena, what no plan goes below, and what its search found.
-    pub fn new(least: Planned, bound: Option<Bytes>, search: &dyn Search) -> Self {
-        Self { least, bound, ways: search.ways(), tried: 0, best: None, unlimited: None }
+    /// Begins with the plan of the least arena, and what its search found.
+    pub fn new(least: Planned, search: &dyn Search) -> Self {
+        Self { least, ways: search.ways(), tried: 0, best: None, unlimited: None }
     }
 
     /// Tries the next way; whether it was the last.
@@ -47,7 +46,7 @@ impl Trading {
         board: &Board,
         options: &Options,
     ) -> Result<bool, PlanError> {
-        let budget = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+        let budget = options.arena_on(board);
         if let Some((found, sharing)) = self.ways.get(self.tried).cloned() {
             self.tried += 1;
             let candidate = loosened(model, &found, &sharing, budget)?.unwrap_or(found);
@@ -93,7 +92,8 @@ impl Trading {
         else {
             return self.least.clone();
         };
-        let mut planned = described(plan, model, board, options, self.bound);
+        let bound = Some(self.least.report.lower_bound_bytes);
+        let mut planned = described(plan, model, board, options, bound);
         if least < planned.report.peak_sram_bytes {
             let what = "least, by objective memory".to_owned();
             planned.report.stages = vec![Stage { what, bytes: least }];

@@ -32,7 +32,7 @@ pub fn planned(
     let swapped = match super::of_plan(&plan, model, board, options, Depthwise::True) {
         Err(NotSwapped::Error(error)) => return Err(error),
         Err(NotSwapped::TooSmall(missing)) => {
-            let sram = options.sram.map_or(board.arena(), |sram| sram.min(board.arena()));
+            let sram = options.arena_on(board);
             // Larger buffers help: it is not SRAM that is missing.
             if missing.buffer.0.saturating_mul(Pools::FEWEST) <= sram.0 {
                 return Err(PlanError::Buffer { layer: missing.layer, needed: missing.buffer });
