@@ -10,7 +10,7 @@ use tilewright_plan::Space;
 
 /// Bytes of the firmware's SRAM for statics. All that is before them is the stack, so that one that
 /// grows too deep leaves RAM and faults instead of overwriting them.
-const STATICS_BYTES: u64 = 1536;
+const STATICS_BYTES: u64 = 2048;
 
 /// Writes `memory.x` and `board.rs` for a board whose code drives the port `console`.
 pub fn write(id: &str, console: &str) {

@@ -232,10 +232,10 @@ fn long_names_and_many_layers_are_said() {
 #[test]
 fn a_missing_image_is_said() {
     let mut port = Port::new(Vec::new(), Vec::new());
-    ready(console::refuse(&mut port, &ImageError::NotAnImage, 0x0802_0000)).unwrap();
+    ready(console::refuse(&mut port, &ImageError::NotAnImage, 0x0802_8000)).unwrap();
     assert_eq!(
         String::from_utf8(port.written).unwrap(),
-        "error: no plan image: it does not start with TWPI; at 0x08020000 there must be a plan \
+        "error: no plan image: it does not start with TWPI; at 0x08028000 there must be a plan \
          image for this board and firmware: flash one\r\n"
     );
 }
