@@ -16,8 +16,11 @@ use tilewright_planner::costs::{self, Costs, Feature, KernelCost};
 use tilewright_tests::emulated;
 
 /// Board whose firmware runs the kernels, for each core that can be calibrated.
-pub const BOARDS: [(CoreKind, &str); 2] =
-    [(CoreKind::CortexM4, "stm32f469i-disco"), (CoreKind::CortexM7, "stm32f746g-disco")];
+pub const BOARDS: [(CoreKind, &str); 3] = [
+    (CoreKind::CortexM4, "stm32f469i-disco"),
+    (CoreKind::CortexM7, "stm32f746g-disco"),
+    (CoreKind::CortexM33, "bench-cortex-m33"),
+];
 
 /// One emulated compute step.
 struct Sample {
@@ -38,7 +41,9 @@ const COLD: usize = 5;
 pub fn calibrate(check: bool, cores: &[String], names: &[String]) -> Result<(), String> {
     let is_core = |name: &&String| BOARDS.iter().any(|(core, _)| core.id() == *name);
     if let Some(unknown) = cores.iter().find(|name| !is_core(name)) {
-        return Err(format!("no board runs '{unknown}': cores are cortex-m4 and cortex-m7"));
+        return Err(format!(
+            "no board runs '{unknown}': cores are cortex-m4, cortex-m7 and cortex-m33"
+        ));
     }
     let known = |name: &&String| Kernel::ALL.iter().any(|kernel| kernel.name() == *name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {

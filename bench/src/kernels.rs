@@ -74,8 +74,11 @@ fn head(core: CoreKind, code_bytes: u64) {
 fn print(layer: &Layer, core: CoreKind, row: &Row) {
     let each = |value: u64| value as f64 / row.units.max(1) as f64;
     let (instructions, cycles) = (each(row.instructions), each(row.cycles));
-    let is_m4 = core == CoreKind::CortexM4;
-    let theirs = layer.cmsis_nn[usize::from(!is_m4)];
+    let (theirs, goal, cycle_goal) = match core {
+        CoreKind::CortexM4 => (layer.cmsis_nn[0], Some(layer.goal), None),
+        CoreKind::CortexM7 => (layer.cmsis_nn[1], None, layer.cycle_goal),
+        CoreKind::CortexM33 => (None, None, None),
+    };
     let verdict = |value: f64, goal: Option<f64>| {
         goal.map_or_else(String::new, |goal| {
             format!("≤ {goal} {}", if value <= goal { "met" } else { "MISSED" })
@@ -87,8 +90,8 @@ fn print(layer: &Layer, core: CoreKind, row: &Row) {
         row.instructions,
         row.cycles,
         theirs.map_or_else(String::new, |theirs| format!("{theirs:.2}")),
-        verdict(instructions, is_m4.then_some(layer.goal)),
-        verdict(cycles, layer.cycle_goal.filter(|_| !is_m4)),
+        verdict(instructions, goal),
+        verdict(cycles, cycle_goal),
     );
 }
 

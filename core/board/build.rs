@@ -34,6 +34,7 @@ const BOARDS: &[&str] = &[
     "paper-tinyops-f469",
     "paper-tinyops-f746",
     "paper-sparse-f767",
+    "bench-cortex-m33",
 ];
 
 /// Names of the files, in the order in which cards are offered.

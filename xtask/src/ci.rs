@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::build::{self, TARGET};
+use crate::build;
 use crate::process;
 use crate::project::{Project, Workspace};
 use crate::rules;
@@ -53,7 +53,8 @@ pub fn ci(project: &Project) -> Result<bool> {
     lint(project, &mut steps, Workspace::Worker, "worker", &["--release", "--all-targets"]);
     steps.check("lints, firmware", || {
         for program in build::programs(project)? {
-            let args = ["--release", "--target", TARGET, "--package", &program];
+            let build::Program { name, target, .. } = &program;
+            let args = ["--release", "--target", target, "--package", name];
             if !clippy(project, Workspace::Firmware, &args)? {
                 return Ok(false);
             }

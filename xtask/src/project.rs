@@ -191,6 +191,23 @@ pub struct Package {
     pub dependencies: Vec<Dependency>,
     /// Its libraries, programs, tests.
     pub targets: Vec<Target>,
+    /// What its manifest says for other programs than cargo.
+    #[serde(default)]
+    pub metadata: Option<Custom>,
+}
+
+/// `package.metadata` of a manifest.
+#[derive(Debug, Deserialize)]
+pub struct Custom {
+    /// For a board's firmware.
+    pub firmware: Option<ForFirmware>,
+}
+
+/// `package.metadata.firmware` of a manifest.
+#[derive(Debug, Deserialize)]
+pub struct ForFirmware {
+    /// What the board's programs are compiled for.
+    pub target: String,
 }
 
 /// One declared dependency.

@@ -42,7 +42,8 @@ pub fn boards(as_json: bool) -> Result<Said, Problem> {
                 (Support::Firmware, true) => "built",
                 (Support::Firmware, false) => "not built",
                 (Support::Planning, _) => "none: planned only",
-                (Support::Virtual, _) => "none: a reference for comparison",
+                (Support::Virtual, true) => "emulated only: a reference for comparison",
+                (Support::Virtual, false) => "none: a reference for comparison",
             }
             .to_owned(),
         ]);

@@ -39,7 +39,8 @@ pub enum Support {
     Firmware,
     /// Planned and simulated only.
     Planning,
-    /// A reference profile that no one can buy: planned and simulated only.
+    /// A reference profile that no one can buy: planned and simulated; run in the emulator if it has
+    /// firmware.
     Virtual,
 }
 

@@ -1,7 +1,7 @@
 //! Microcontrollers: what their assembly files say, by board.
 
 use crate::plain::Rule;
-use crate::{stm32f469, stm32f746};
+use crate::{cortex_m33, stm32f469, stm32f746};
 
 /// What stands behind a range of addresses.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +87,7 @@ pub fn on(board: &str) -> Option<&'static Chip> {
     match board {
         "stm32f746g-disco" => Some(&stm32f746::CHIP),
         "stm32f469i-disco" => Some(&stm32f469::CHIP),
+        "bench-cortex-m33" => Some(&cortex_m33::CHIP),
         _ => None,
     }
 }
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn peripherals_are_in_order_and_apart() {
-        for chip in [&stm32f746::CHIP, &stm32f469::CHIP] {
+        for chip in [&stm32f746::CHIP, &stm32f469::CHIP, &cortex_m33::CHIP] {
             for pair in chip.peripherals.windows(2) {
                 assert!(pair[0].last < pair[1].first, "{} {}", pair[0].name, pair[1].name);
             }
@@ -182,7 +183,7 @@ mod tests {
 
     #[test]
     fn fixed_registers_are_in_order() {
-        for chip in [&stm32f746::CHIP, &stm32f469::CHIP] {
+        for chip in [&stm32f746::CHIP, &stm32f469::CHIP, &cortex_m33::CHIP] {
             assert!(chip.core.fixed.is_sorted_by_key(|(at, _)| *at));
         }
     }

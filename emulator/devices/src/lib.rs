@@ -12,6 +12,7 @@ mod card;
 mod chip;
 mod clocks;
 mod core_registers;
+mod cortex_m33;
 mod crc;
 mod dma;
 mod dwt;

@@ -12,7 +12,8 @@ pub struct BoardView {
     pub name: String,
     /// Name as the vendor writes it.
     pub title: String,
-    /// `firmware`: plans run; `planning`, `virtual`: planned and simulated only.
+    /// `firmware`: plans run; `planning`: planned and simulated only; `virtual`: a reference for
+    /// comparison, which runs in the emulator if `has_firmware`.
     #[schema(value_type = String)]
     pub support: Support,
     /// Processor core.

@@ -11,10 +11,10 @@ use sha2::{Digest, Sha256};
 use super::paths::Remapped;
 use super::{files, hexadecimal, rustc};
 use crate::process;
-use crate::project::{Metadata, Project, Workspace};
+use crate::project::{Metadata, Package, Project, Workspace};
 
-/// The target of all boards so far (Cortex-M4F and Cortex-M7F).
-pub const TARGET: &str = "thumbv7em-none-eabihf";
+/// The target of boards that name no other (Cortex-M4F and Cortex-M7F).
+const TARGET: &str = "thumbv7em-none-eabihf";
 
 /// How the programs begin that measure a board's core, one beside each board's firmware.
 const CLOCK: &str = "tilewright-clock-";
@@ -25,6 +25,17 @@ struct Manifest {
     /// Which plan images the firmware reads; see `core/plan`.
     abi: u32,
     boards: Vec<Entry>,
+}
+
+/// A board's program, which is a package of the same name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Program {
+    /// Its name.
+    pub name: String,
+    /// The board's.
+    board: String,
+    /// What it is compiled for.
+    pub target: String,
 }
 
 /// One board's firmware.
@@ -47,25 +58,25 @@ pub fn build(project: &Project) -> Result<()> {
     let paths = Remapped::new(project, Workspace::Firmware)?;
     // One by one: cargo unites the features of what it builds together, and `embassy-stm32` is
     // for one microcontroller.
-    for (program, _) in &boards {
+    for Program { name, target, .. } in &boards {
         let mut command = project.cargo(Workspace::Firmware, "build");
-        command.args(["--release", "--target", TARGET, "--package", program, "--config"]);
-        command.arg(rustflags(&paths)?);
+        command.args(["--release", "--target", target, "--package", name, "--config"]);
+        command.arg(rustflags(target, &paths)?);
         // These would replace the flags above and let this machine's paths into the firmware.
         command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
         rustc::wrap(&mut command, project);
         process::visible(&mut command)?;
     }
 
-    let built = project.target(Workspace::Firmware).join(TARGET).join("release");
     let folder = project.dist().join("firmware");
     if boards.is_empty() {
         bail!("firmware/boards has no program: nothing to put into {}", folder.display());
     }
     let mut entries = Vec::new();
-    for (program, board) in &boards {
+    for Program { name, board, target } in &boards {
+        let built = project.target(Workspace::Firmware).join(target).join("release");
         let file = format!("{board}.elf");
-        files::copy_if_changed(&built.join(program), &folder.join(&file))?;
+        files::copy_if_changed(&built.join(name), &folder.join(&file))?;
         let clock = project.dist().join("clock");
         files::copy_if_changed(&built.join(format!("{CLOCK}{board}")), &clock.join(&file))?;
         entry(board, &clock, file.clone(), &paths)?;
@@ -78,26 +89,31 @@ pub fn build(project: &Project) -> Result<()> {
     files::write_if_changed(&folder.join("manifest.json"), &text)
 }
 
-/// Names of the boards' programs, which are packages of the same names.
+/// The boards' programs.
 ///
 /// # Errors
 /// When cargo cannot read the workspace.
-pub fn programs(project: &Project) -> Result<Vec<String>> {
-    let boards = boards(&project.metadata(Workspace::Firmware)?);
-    Ok(boards.into_iter().map(|(program, _)| program).collect())
+pub fn programs(project: &Project) -> Result<Vec<Program>> {
+    Ok(boards(&project.metadata(Workspace::Firmware)?))
 }
 
-/// The programs of the workspace with their boards' names, sorted.
-fn boards(metadata: &Metadata) -> Vec<(String, String)> {
-    let mut boards: Vec<_> = metadata
-        .packages
-        .iter()
-        .flat_map(|package| &package.targets)
-        .filter(|target| target.kind.iter().any(|kind| kind == "bin"))
-        .filter(|target| !target.name.starts_with(CLOCK))
-        .map(|target| {
-            let board = target.name.strip_prefix("tilewright-").unwrap_or(&target.name);
-            (target.name.clone(), board.to_owned())
+/// The programs of the workspace, sorted. A package that is not for most boards' target says so under
+/// `package.metadata.firmware`.
+fn boards(metadata: &Metadata) -> Vec<Program> {
+    let compiled_for = |package: &Package| {
+        let said = package.metadata.as_ref().and_then(|all| all.firmware.as_ref());
+        said.map_or_else(|| TARGET.to_owned(), |firmware| firmware.target.clone())
+    };
+    let programs = metadata.packages.iter().flat_map(|package| {
+        let programs =
+            package.targets.iter().filter(|target| target.kind.iter().any(|kind| kind == "bin"));
+        programs.map(move |program| (&program.name, compiled_for(package)))
+    });
+    let mut boards: Vec<_> = programs
+        .filter(|(name, _)| !name.starts_with(CLOCK))
+        .map(|(name, target)| {
+            let board = name.strip_prefix("tilewright-").unwrap_or(name).to_owned();
+            Program { name: name.clone(), board, target }
         })
         .collect();
     boards.sort();
@@ -135,9 +151,9 @@ fn remove_others(folder: &Path, entries: &[Entry]) -> Result<()> {
 }
 
 /// The `--config` value that adds the remappings to the flags which the workspace sets itself.
-fn rustflags(paths: &Remapped) -> Result<String> {
+fn rustflags(target: &str, paths: &Remapped) -> Result<String> {
     let flags: Vec<_> = paths.flags()?.into_iter().map(toml::Value::from).collect();
-    Ok(format!("target.{TARGET}.rustflags={}", toml::Value::from(flags)))
+    Ok(format!("target.\"{target}\".rustflags={}", toml::Value::from(flags)))
 }
 
 /// `FIRMWARE_ABI` of `core/plan`: read as text, since this crate depends on none of the others.
@@ -157,24 +173,36 @@ fn abi_in(text: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::{Package, Target};
+    use crate::project::{Custom, ForFirmware, Target};
 
     #[test]
     fn boards_are_the_programs() {
         let target = |name: &str, kind: &str| Target { name: name.into(), kind: vec![kind.into()] };
-        let package = |targets| Package { name: "any".into(), dependencies: vec![], targets };
+        let package = |targets, metadata| Package {
+            name: "any".into(),
+            dependencies: vec![],
+            targets,
+            metadata,
+        };
+        let other = Custom { firmware: Some(ForFirmware { target: "other".into() }) };
         let metadata = Metadata {
             packages: vec![
-                package(vec![target("tilewright-z1", "bin"), target("build", "custom-build")]),
-                package(vec![target("shared", "lib"), target("a-board", "bin")]),
-                package(vec![target("tilewright-clock-z1", "bin")]),
+                package(
+                    vec![target("tilewright-z1", "bin"), target("build", "custom-build")],
+                    Some(other),
+                ),
+                package(vec![target("shared", "lib"), target("a-board", "bin")], None),
+                package(vec![target("tilewright-clock-z1", "bin")], None),
             ],
         };
-        let names = boards(&metadata);
-        assert_eq!(
-            names,
-            [("a-board".into(), "a-board".into()), ("tilewright-z1".into(), "z1".into())]
-        );
+        let program = |name: &str, board: &str, target: &str| {
+            let [name, board, target] = [name, board, target].map(str::to_owned);
+            Program { name, board, target }
+        };
+        let found = boards(&metadata);
+        let wanted =
+            [program("a-board", "a-board", TARGET), program("tilewright-z1", "z1", "other")];
+        assert_eq!(found, wanted);
     }
 
     #[test]
@@ -186,7 +214,7 @@ mod tests {
     #[test]
     fn flags_survive_spaces_and_quotes() {
         let paths = Remapped::of(&[("/a b/it's/\"deep\"", "deep"), ("/a b", "top")]);
-        let value: toml::Table = toml::from_str(&rustflags(&paths).unwrap()).unwrap();
+        let value: toml::Table = toml::from_str(&rustflags(TARGET, &paths).unwrap()).unwrap();
         let flags = value["target"][TARGET]["rustflags"].as_array().unwrap();
         assert_eq!(flags[0].as_str(), Some("--remap-path-prefix=/a b=top"));
         assert_eq!(flags[1].as_str(), Some("--remap-path-prefix=/a b/it's/\"deep\"=deep"));

@@ -14,7 +14,7 @@ mod page;
 mod paths;
 mod rustc;
 
-pub use firmware::{TARGET, programs};
+pub use firmware::{Program, programs};
 pub use rustc::become_rustc;
 
 use std::time::Instant;

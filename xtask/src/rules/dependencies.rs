@@ -156,7 +156,8 @@ mod tests {
     }
 
     fn found(name: &str, dependencies: Vec<Dependency>) -> Vec<String> {
-        let package = Package { name: name.to_owned(), dependencies, targets: vec![] };
+        let package =
+            Package { name: name.to_owned(), dependencies, targets: vec![], metadata: None };
         violations_of(&package, Workspace::Main)
     }
 
@@ -210,6 +211,7 @@ mod tests {
             name: "tilewright-a-board".to_owned(),
             dependencies,
             targets: vec![],
+            metadata: None,
         };
         let good = package(vec![
             dependency("tilewright-runtime", None, &[]),

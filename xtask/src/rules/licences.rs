@@ -97,7 +97,11 @@ pub fn check(project: &Project) -> Result<bool> {
 
 fn platforms(project: &Project, workspace: Workspace) -> Result<Vec<String>> {
     if workspace == Workspace::Firmware {
-        return Ok(vec![crate::build::TARGET.to_owned()]);
+        let mut targets: Vec<_> =
+            crate::build::programs(project)?.into_iter().map(|program| program.target).collect();
+        targets.sort();
+        targets.dedup();
+        return Ok(targets);
     }
     let version = process::output(project.command("rustc").arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));

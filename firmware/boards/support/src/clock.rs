@@ -31,6 +31,20 @@ struct Loop {
     run: extern "C" fn(u32, *mut u32),
 }
 
+/// Names the core to the assembler, which else knows what the target's name says.
+#[cfg(feature = "armv8-m")]
+macro_rules! processor {
+    () => {
+        ".cpu cortex-m33\n.fpu fpv5-sp-d16"
+    };
+}
+#[cfg(not(feature = "armv8-m"))]
+macro_rules! processor {
+    () => {
+        ".fpu fpv4-sp-d16"
+    };
+}
+
 macro_rules! loops {
     ($($function:ident, $name:literal: $($line:literal),*;)*) => {
         $(
@@ -38,7 +52,7 @@ macro_rules! loops {
             #[unsafe(naked)]
             extern "C" fn $function(turns: u32, words: *mut u32) {
                 naked_asm!(
-                    ".fpu fpv4-sp-d16",
+                    processor!(),
                     "push {{r4-r11, lr}}",
                     "mov r7, r0",
                     "mov r5, r1",

@@ -86,7 +86,6 @@ fn few(to: &mut [u8], bytes: &[u8], [a, places @ ..]: [usize; 4], own: bool) {
 #[cfg(armv7e_m)]
 #[expect(unsafe_code, reason = "addresses and bytes fill the registers")]
 mod arm {
-    use core::arch::naked_asm;
 
     /// See [`super::keep_largest`]; pixels of at least four bytes, of which there is one. A last part
     /// of a word is made with what lies before it, once more. The last three arguments are bytes from
@@ -106,7 +105,7 @@ mod arm {
     ) {
         // On the stack behind what was pushed (9 words): d at 36, length at 40, pixels at 44, next at
         // 48, of_a at 52, step at 56.
-        naked_asm!(
+        assembly!(
             "push {{r4-r11, lr}}
             ldrd r4, r5, [sp, #36]
             ldr r9, [sp, #44]

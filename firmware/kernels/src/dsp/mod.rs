@@ -1,8 +1,31 @@
-//! Armv7E-M's DSP instructions, each as a function: the instruction itself on Cortex-M4 and M7, the
-//! same result in plain Rust elsewhere, so that kernels made of them run and are tested anywhere.
+//! Armv7E-M's DSP instructions, each as a function: the instruction itself on Cortex-M4, M7 and M33,
+//! the same result in plain Rust elsewhere, so that kernels made of them run and are tested anywhere.
 //!
 //! Arm, "ARMv7-M Architecture Reference Manual" (DDI 0403), section A7.7. A word is four bytes or
 //! two halves, the first in the lowest bits, as they lie in memory.
+
+/// Names the core to the assembler: where LLVM reads assembly for its symbols it knows of the core what the
+/// target's name says, which on Armv8-M leaves these instructions out.
+#[cfg(armv8_m)]
+macro_rules! core_name {
+    () => {
+        ".cpu cortex-m33"
+    };
+}
+#[cfg(all(armv7e_m, not(armv8_m)))]
+macro_rules! core_name {
+    () => {
+        ""
+    };
+}
+
+/// `naked_asm!` with these instructions.
+#[cfg(armv7e_m)]
+macro_rules! assembly {
+    ($($part:tt)*) => {
+        core::arch::naked_asm!(core_name!(), $($part)*)
+    };
+}
 
 mod bytes;
 mod four;

@@ -40,7 +40,6 @@ pub fn add_pixels(bytes: &[u8], step: usize, count: usize, halves: &mut Halves) 
 #[expect(unsafe_code, reason = "all registers are needed")]
 mod arm {
     use super::Halves;
-    use core::arch::naked_asm;
 
     /// See [`super::add_pixels`]; there is at least one pixel.
     #[unsafe(naked)]
@@ -50,7 +49,7 @@ mod arm {
         count: usize,
         halves: *mut Halves,
     ) {
-        naked_asm!(
+        assembly!(
             "push {{r3-r11, lr}}
             ldm r3, {{r4-r11}}
             1:

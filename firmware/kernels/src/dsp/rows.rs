@@ -44,7 +44,6 @@ pub fn copy_rows(
 #[cfg(armv7e_m)]
 #[expect(unsafe_code, reason = "checks and addresses for each row take more than its bytes")]
 mod arm {
-    use core::arch::naked_asm;
 
     /// See [`super::copy_rows`]; there is a row, and a byte in it. A row of four bytes or more is
     /// copied by words, of which the last may lie over the one before.
@@ -57,7 +56,7 @@ mod arm {
         to_pitch: usize,
         from_pitch: usize,
     ) {
-        naked_asm!(
+        assembly!(
             "push {{r4-r7, lr}}
             ldrd r4, r5, [sp, #20]
             subs r6, r3, #4

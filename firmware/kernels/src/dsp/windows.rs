@@ -202,7 +202,6 @@ fn expand(bytes: &[u8], quads: &mut [Quad], rows: &Rows) {
 #[expect(unsafe_code, reason = "loops whose values fill the registers")]
 mod arm {
     use super::Quad;
-    use core::arch::naked_asm;
 
     /// What [`expand`] knows.
     #[repr(C)]
@@ -219,7 +218,7 @@ mod arm {
     #[unsafe(naked)]
     pub unsafe extern "C" fn expand(from: *const u8, quads: *mut Quad, run: *const Run) {
         // On the stack: words, bytes to the next row.
-        naked_asm!(
+        assembly!(
             "push {{r4-r11, lr}}
             mov r3, r1
             ldrd r4, r5, [r2, #12]
@@ -272,7 +271,7 @@ mod arm {
     #[unsafe(naked)]
     pub unsafe extern "C" fn copy(from: *const u8, to: *mut u8, run: *const Copy) {
         // On the stack: words, bytes to the next row, bytes back.
-        naked_asm!(
+        assembly!(
             "push {{r4-r11, lr}}
             mov r3, r1
             ldrd r4, r5, [r2, #20]

@@ -6,7 +6,6 @@
 //! that are pushed behind nine registers.
 
 use super::{Constants, PairWeights, Quad, Sums};
-use core::arch::naked_asm;
 
 #[cfg(not(feature = "dual-issue"))]
 #[macro_use]
@@ -254,7 +253,7 @@ pub unsafe extern "C" fn add_products(
 ) {
     // On the stack: activations, sums, their end, where to enter; then what was pushed (9 words)
     // and the arguments: the activations' end at 52, `skip` at 56.
-    naked_asm!(
+    assembly!(
         "push {{r4-r11, lr}}
         ldr r12, [sp, #36]",
         behind!(),
@@ -297,7 +296,7 @@ pub unsafe extern "C" fn outputs(
 ) {
     // On the stack: activations, constants, channel, where to enter; then what was pushed (9
     // words) and the arguments: the activations' end at 52, rounding at 56, ends from 60 on.
-    naked_asm!(
+    assembly!(
         "push {{r4-r11, lr}}
         ldr r12, [sp, #36]",
         behind!(),

@@ -3,7 +3,6 @@
 //! Weights are at `r0`, activations at `r1`, the sums of two channels in `r12` and `lr`.
 
 use super::{Constants, Eight, EightWeights};
-use core::arch::naked_asm;
 
 #[cfg(not(feature = "dual-issue"))]
 #[macro_use]
@@ -142,7 +141,7 @@ pub unsafe extern "C" fn pairs(
     // The unrolled loop is entered so that it ends with the last activations. On the stack:
     // activations, constants, `to`, where to enter; then what was pushed (9 words) and the arguments:
     // the activations' end at 52, rounding at 56, the constants' end at 60, `skip` at 64.
-    naked_asm!(
+    assembly!(
         "push {{r4-r11, lr}}
         ldr r12, [sp, #36]
         sub r12, r12, r1

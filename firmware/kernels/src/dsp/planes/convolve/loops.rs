@@ -33,7 +33,7 @@ macro_rules! rows {
         /// What the run says lies in memory that may be read and written.
         #[unsafe(naked)]
         pub(in crate::dsp::planes::convolve) unsafe extern "C" fn $name(run: *const Run) {
-            core::arch::naked_asm!(
+            assembly!(
                 "push {{r4-r11, lr}}",
                 // From the stack's top: what a row knows (`r1` to `r3`, `r8` to `r10`), the run, where
                 // the channel's loop ends, outputs left in a tail, channels.

@@ -26,7 +26,7 @@ macro_rules! two_pixels {
 /// The pixels lie in memory that may be read, their words in planes that may be written.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn expand(from: *const u8, to: *mut u32, run: *const Run) {
-    core::arch::naked_asm!(
+    assembly!(
         // On the stack: bytes to the next row of the tensor and of the planes, zero point.
         "push {{r4-r11, lr}}
         mov r4, r1

@@ -72,7 +72,7 @@ pub(super) unsafe extern "C" fn prepare(
     constants: *const [[u8; CHANNEL_BYTES]; CHANNELS],
     run: *const Run,
 ) -> bool {
-    core::arch::naked_asm!(
+    assembly!(
         // Sums of doubled weights stand in r10 (channels 0 and 2) and r11 (1 and 3). The rows of words
         // are written in the order 0, 2, 1: lr says how far ahead the next one is.
         "push {{r2-r11, lr}}
