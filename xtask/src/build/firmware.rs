@@ -153,7 +153,8 @@ fn remove_others(folder: &Path, entries: &[Entry]) -> Result<()> {
 /// The `--config` value that adds the remappings to the flags which the workspace sets itself.
 fn rustflags(target: &str, paths: &Remapped) -> Result<String> {
     let flags: Vec<_> = paths.flags()?.into_iter().map(toml::Value::from).collect();
-    Ok(format!("target.\"{target}\".rustflags={}", toml::Value::from(flags)))
+    // Cargo reads dots in a target's name as those between keys, so that it is not quoted.
+    Ok(format!("target.{target}.rustflags={}", toml::Value::from(flags)))
 }
 
 /// `FIRMWARE_ABI` of `core/plan`: read as text, since this crate depends on none of the others.
