@@ -162,6 +162,9 @@ pub struct Instruction {
     pub writes: Registers,
     /// Whether floating-point registers are touched even by a load or store of many.
     pub float: bool,
+    /// Whether an operand passes the shifter before it is computed with: shifted or rotated, or
+    /// extended and added.
+    pub shifted: bool,
 }
 
 impl Instruction {
@@ -176,6 +179,7 @@ impl Instruction {
             accumulates: Registers::NONE,
             writes,
             float: class.is_float(),
+            shifted: false,
         }
     }
 
@@ -195,6 +199,12 @@ impl Instruction {
     #[must_use]
     pub const fn accumulating(self, register: Registers) -> Self {
         Self { reads: self.reads.with(register), accumulates: register, ..self }
+    }
+
+    /// The same; `yes`: an operand passes the shifter.
+    #[must_use]
+    pub const fn shifting(self, yes: bool) -> Self {
+        Self { shifted: yes, ..self }
     }
 
     /// The same, marked as one that needs the floating-point unit.

@@ -112,14 +112,25 @@ fn arithmetic(word: u32, operand: Registers) -> Instruction {
     }
 }
 
-/// A5.3.11. PKH stands among them.
-fn shifted_register(word: u32) -> Instruction {
-    arithmetic(word, r(word, 0))
+/// Whether a register or a constant is moved, which needs no second stage behind the shifter: ORR without a
+/// source.
+const fn moves(word: u32) -> bool {
+    word >> 21 & 15 == 2 && word >> 16 & 15 == 15
 }
 
-/// A5.3.1.
+/// A5.3.11. PKH stands among them, whose kind and amount of shift are in other bits of the same field.
+fn shifted_register(word: u32) -> Instruction {
+    let kind = if word >> 21 & 15 == 6 { 0x70c0 } else { 0x70f0 };
+    arithmetic(word, r(word, 0)).shifting(word & kind != 0 && !moves(word))
+}
+
+/// A5.3.1. Constants are a byte, bytes in a pattern, or a byte that is rotated.
 fn modified_immediate(word: u32) -> Instruction {
-    if word >> 21 & 15 == 6 { undefined() } else { arithmetic(word, NONE) }
+    if word >> 21 & 15 == 6 {
+        return undefined();
+    }
+    let rotated = word >> 26 & 1 != 0 || word & 0x4000 != 0;
+    arithmetic(word, NONE).shifting(rotated && !moves(word))
 }
 
 /// A5.3.3: ADDW, MOVW, SSAT, bit fields.
@@ -210,9 +221,14 @@ fn register_operands(word: u32) -> Instruction {
     }
     if operation & 8 == 0 {
         // Extensions; without source they do not add. Those of two halfwords are DSP.
-        let reads = if word >> 16 & 15 == 15 { operand } else { both };
+        let adds = word >> 16 & 15 != 15;
+        let reads = if adds { both } else { operand };
         let class = if matches!(operation, 2 | 3) { Class::Dsp } else { Class::Alu };
-        return if operation < 6 { Instruction::wide(class, reads, target) } else { undefined() };
+        return if operation < 6 {
+            Instruction::wide(class, reads, target).shifting(adds)
+        } else {
+            undefined()
+        };
     }
     match (operation & 7, second & 7) {
         (0, 0..=3) => Instruction::wide(Class::Dsp, both, target),
