@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
-use tilewright_tests::clock::{CORES, M4_SOURCE, M7_SOURCE, RULES, TURNS, emulate, heard};
+use tilewright_tests::clock::{
+    CORES, M4_SOURCE, M7_SOURCE, M33_SOURCE, RULES, TURNS, emulate, heard,
+};
 
 /// What a loop takes on a core, in cycles of a turn.
 #[derive(Serialize)]
@@ -50,7 +52,9 @@ pub fn clock(log: Option<&Path>, json: bool) -> Result<(), String> {
         println!("{text}");
         return Ok(());
     }
-    println!("cycles of a turn; Cortex-M4: {M4_SOURCE}; Cortex-M7: {M7_SOURCE}");
+    println!(
+        "cycles of a turn; Cortex-M4: {M4_SOURCE}; Cortex-M7: {M7_SOURCE}; Cortex-M33: {M33_SOURCE}"
+    );
     println!("| loop | core | rule | emulated | sources, where not modelled | measured | |");
     println!("|---|---|---|---|---|---|---|");
     let cell = |cycles: Option<f64>| cycles.map_or_else(String::new, |cycles| cycles.to_string());

@@ -10,8 +10,11 @@ use tilewright_protocol::{Job, Limits, Mode};
 use crate::emulated;
 
 /// The cores whose boards have firmware, in the order of a rule's figures.
-pub const CORES: [(CoreKind, &str); 2] =
-    [(CoreKind::CortexM4, "stm32f469i-disco"), (CoreKind::CortexM7, "stm32f746g-disco")];
+pub const CORES: [(CoreKind, &str); 3] = [
+    (CoreKind::CortexM4, "stm32f469i-disco"),
+    (CoreKind::CortexM7, "stm32f746g-disco"),
+    (CoreKind::CortexM33, "bench-cortex-m33"),
+];
 
 /// Turns of a loop that a figure stands for.
 pub const TURNS: u64 = 1000;
@@ -23,15 +26,15 @@ pub struct Rule {
     /// The rule, as the sources have it.
     pub says: &'static str,
     /// Cycles of a turn with its `subs` and `bne` that the models of `emulator/cores` take, on
-    /// Cortex-M4 and Cortex-M7.
-    pub modelled: [u64; 2],
+    /// Cortex-M4, Cortex-M7 and Cortex-M33.
+    pub modelled: [u64; 3],
     /// What the sources let expect of hardware where the models leave something out, least and most: what
     /// depends on operands and addresses, and on the Cortex-M7 what a turn leaves to the next.
-    pub expected: [Option<(u64, u64)>; 2],
+    pub expected: [Option<(u64, u64)>; 3],
 }
 
-const fn rule(name: &'static str, says: &'static str, modelled: [u64; 2]) -> Rule {
-    Rule { name, says, modelled, expected: [None; 2] }
+const fn rule(name: &'static str, says: &'static str, modelled: [u64; 3]) -> Rule {
+    Rule { name, says, modelled, expected: [None; 3] }
 }
 
 /// Where the figures of the Cortex-M4 come from.
@@ -39,51 +42,70 @@ pub const M4_SOURCE: &str = "Arm 100166, tables 3-1 and 7-1, \"load/store timing
 /// Where those of the Cortex-M7 do.
 pub const M7_SOURCE: &str = "jnk0le/random, \"pipeline cycle test\"; quinapalus, cm7cycles";
 
+/// Where those of the Cortex-M33 do.
+pub const M33_SOURCE: &str = "jnk0le/random, \"pipeline cycle test\", doc/cortex_m33";
+
 /// All loops, in the firmware's order.
 pub const RULES: &[Rule] = &[
     Rule {
         // The refill takes 1 to 3 cycles by the target's alignment and width.
-        expected: [Some((3, 5)), None],
-        ..rule("nothing", "a taken branch: refill of the M4, foreseen by the M7", [4, 1])
+        expected: [Some((3, 5)), None, None],
+        ..rule(
+            "nothing",
+            "a taken branch: refill of the M4, foreseen by the M7, 2 on the M33",
+            [4, 1, 3],
+        )
     },
-    rule("alu-independent", "two at once on the M7", [6, 2]),
-    rule("alu-chain", "each a cycle behind the other", [6, 3]),
-    rule("load", "two cycles on the M4, one slot of two on the M7", [6, 2]),
-    rule("loads-independent", "N loads take N + 1 on the M4, pair on the M7", [7, 2]),
-    rule("load-use", "the M7's ALU has a word a cycle later", [7, 4]),
+    rule("alu-independent", "two at once on the M7, not on the M33", [6, 2, 5]),
+    rule("alu-chain", "each a cycle behind the other", [6, 3, 5]),
+    rule("load", "two cycles on the M4, one slot of two on the M7, one on the M33", [6, 2, 4]),
+    rule(
+        "loads-independent",
+        "N loads take N + 1 on the M4, N on the M33, pair on the M7",
+        [7, 2, 5],
+    ),
+    rule("load-use", "the ALU of M7 and M33 has a word a cycle later", [7, 4, 6]),
     Rule {
-        expected: [None, Some((6, 8))],
+        expected: [None, Some((6, 8)), None],
         ..rule(
             "load-address",
             "as an address: not shared on the M4, a cycle more on the M7",
-            [8, 5],
+            [8, 5, 6],
         )
     },
-    rule("ldrd", "1 + N on the M4, two words a cycle on the M7", [7, 2]),
-    rule("ldm-4", "1 + N on the M4, two words a cycle on the M7", [9, 3]),
+    rule("ldrd", "1 + N on the M4, N on the M33, two words a cycle on the M7", [7, 2, 5]),
+    rule("ldm-4", "1 + N on the M4, N on the M33, two words a cycle on the M7", [9, 3, 7]),
     Rule {
-        expected: [Some((7, 8)), Some((4, 6))],
-        ..rule("load-unaligned", "not modelled: 1 to 2 more on the M4, 3 to 4 on the M7", [6, 2])
+        expected: [Some((7, 8)), Some((4, 6)), None],
+        ..rule("load-unaligned", "not modelled: 1 to 2 more on the M4, 3 to 4 on the M7", [6, 2, 4])
     },
-    rule("stores", "a cycle each; the M7 has one store slot", [6, 3]),
-    rule("smlad-independent", "a cycle each; the M7 has one multiplier", [6, 3]),
-    rule("smlad-chain", "the accumulator is forwarded", [6, 3]),
-    rule("smlad-use", "the M7's ALU has the sum a cycle later", [6, 4]),
-    rule("smlad-beside-load", "they pair on the M7", [7, 2]),
-    rule("sxtb16-independent", "DSP instructions do not pair with each other", [6, 3]),
-    rule("branch-taken", "refill of the M4, foreseen by the M7", [7, 2]),
+    rule("stores", "a cycle each; the M7 has one store slot", [6, 3, 5]),
+    rule("smlad-independent", "a cycle each; the M7 has one multiplier", [6, 3, 5]),
+    rule("smlad-chain", "the accumulator is forwarded", [6, 3, 5]),
+    rule("smlad-use", "the ALU of M7 and M33 has the sum a cycle later", [6, 4, 6]),
+    rule("smlad-beside-load", "they pair on the M7", [7, 2, 5]),
+    rule("sxtb16-independent", "DSP instructions do not pair with each other", [6, 3, 5]),
+    rule("branch-taken", "refill of the M4, foreseen by the M7, 2 on the M33", [7, 2, 5]),
     Rule {
-        expected: [Some((6, 16)), None],
-        ..rule("udiv", "2 to 12 cycles on the M4 by its operands, about 7 on the M7", [11, 8])
+        expected: [Some((6, 16)), None, Some((5, 14))],
+        ..rule(
+            "udiv",
+            "2 to 12 cycles on the M4 by its operands, 2 to 11 on the M33, about 7 on the M7",
+            [11, 8, 9],
+        )
     },
-    rule("vadd-independent", "a cycle each; the M7 has one slot for floats", [6, 3]),
+    rule("vadd-independent", "a cycle each; the M7 has one slot for floats", [6, 3, 5]),
     Rule {
-        expected: [None, Some((6, 6))],
-        ..rule("vadd-chain", "the next instruction waits: 1 on the M4, 2 on the M7", [7, 5])
+        expected: [None, Some((6, 6)), None],
+        ..rule("vadd-chain", "the next instruction waits: 1 on M4 and M33, 2 on the M7", [7, 5, 6])
     },
     Rule {
-        expected: [None, Some((6, 7))],
-        ..rule("vfma-chain", "3 cycles on the M4, then one of waiting; 3 each on the M7", [11, 4])
+        expected: [None, Some((6, 7)), None],
+        ..rule(
+            "vfma-chain",
+            "3 cycles on the M4, then one of waiting; 3 each on M7 and M33",
+            [11, 4, 7],
+        )
     },
 ];
 
