@@ -120,12 +120,20 @@ pub struct Checked {
     /// differ: weights with those of the plan image, activations with those that it keeps in SRAM
     #[arg(long)]
     integrity: bool,
+    /// Encrypt what lies on a card, with tags in place of checksums: weights with a key of the image, which
+    /// lies in the microcontroller's flash, activations with one of each start
+    #[arg(long, conflicts_with = "integrity")]
+    encrypt: bool,
 }
 
 impl Checked {
-    /// What is done about wrong bytes from the card.
+    /// What is done about wrong bytes from the card, and about those who read it.
     pub const fn integrity(&self) -> Integrity {
-        if self.integrity { Integrity::Checked } else { Integrity::Trusted }
+        match (self.encrypt, self.integrity) {
+            (true, _) => Integrity::Sealed,
+            (false, true) => Integrity::Checked,
+            (false, false) => Integrity::Trusted,
+        }
     }
 }
 

@@ -61,11 +61,11 @@ impl<'u> Use<'u> {
         let is_timed = report.latency_us.is_some() && !timeline.slices.is_empty();
         let energy = || Energy::of(timeline, &planned.traffic, board, card, report.frames);
         let used = card.filter(|_| timeline.lanes.contains(&LaneKind::Card));
-        let checks = (self.integrity == Integrity::Checked).then(|| Checks::of(&planned.plan));
+        let checks = self.integrity.keeps().then(|| Checks::of(&planned.plan));
         let checks = checks.filter(|checks| checks.sums > 0);
         Upkeep {
             checks: checks.map(|checks| {
-                let cycles = checking(board, checks.checked_bytes.0);
+                let cycles = checking(board, checks.checked_bytes.0, checks.tags);
                 (checks, cycles.at(board.core.clock.hertz))
             }),
             energy: is_timed.then(energy),
@@ -81,12 +81,16 @@ impl Upkeep {
         if let Some((checks, time)) = &self.checks {
             let [checked, unchecked] =
                 [checks.checked_bytes, checks.unchecked_bytes].map(|b| bytes(b.0));
+            let (name, each) = match checks.tags {
+                None => ("integrity", "checksums"),
+                Some(_) => ("encryption", "tags"),
+            };
             let what = format!(
-                "{} checksums in flash, {} in SRAM: {checked} a frame, {unchecked} without",
+                "{} {each} in flash, {} in SRAM: {checked} a frame, {unchecked} without",
                 number(checks.sums),
                 number(checks.kept)
             );
-            facts.add("integrity", what, Some(Kind::Counted));
+            facts.add(name, what, Some(Kind::Counted));
             facts.add(
                 "",
                 format!("{} of the core for them, in the latency predicted", micros(time.0)),
@@ -151,6 +155,7 @@ impl Upkeep {
                 "sram_bytes": checks.arena_bytes,
                 "checked_bytes": checks.checked_bytes,
                 "unchecked_bytes": checks.unchecked_bytes,
+                "tags_a_frame": checks.tags,
                 "core_us": time,
             })
         });
@@ -166,6 +171,7 @@ impl Upkeep {
                 "sram_bytes",
                 "checked_bytes",
                 "unchecked_bytes",
+                "tags_a_frame",
             ];
             kinds.extend(counted.map(|key| (format!("integrity.{key}"), json!(Kind::Counted))));
             kinds.insert("integrity.core_us".to_owned(), json!(Kind::Modelled));

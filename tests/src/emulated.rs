@@ -13,6 +13,10 @@ use tilewright_plan::{Plan, Space};
 use tilewright_planner::{Integrity, Objective, Options, Strategy};
 use tilewright_protocol::{CardJob, Job, Limits, Mode, Watch};
 use tilewright_runner::{RunOutcome, Runner, WorkerLimits};
+use tilewright_seal::{KEY_BYTES, Key};
+
+/// What weights are sealed with.
+const KEY: Key = Key::new([0x5a; KEY_BYTES]);
 
 /// What a run on the emulated board left.
 pub struct Emulated {
@@ -145,6 +149,7 @@ pub fn job_with(
     let images = match options.integrity {
         Integrity::Trusted => tilewright_image::images(&plan, model),
         Integrity::Checked => tilewright_image::checked_images(&plan, model),
+        Integrity::Sealed => tilewright_image::sealed_images(&plan, model, KEY),
     };
     let Images { plan: image, mut stores } = images.map_err(|e| text(&e))?;
     let firmware = FirmwareImage::new(&firmware(board)?, &image, board).map_err(|e| text(&e))?;

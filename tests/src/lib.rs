@@ -12,3 +12,4 @@ pub mod program;
 pub mod random_model;
 pub mod server;
 pub mod static_host;
+pub mod swapped;

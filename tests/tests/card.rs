@@ -3,47 +3,24 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use tilewright_board::Board;
-use tilewright_model::{Model, int8};
-use tilewright_plan::{Instruction, LaneKind, Plan, Space, Step};
+use tilewright_model::Model;
 use tilewright_planner::{Integrity, Options, Strategy, plan};
 use tilewright_protocol::{CardFault, CardJob, CardProblem, Job};
 use tilewright_runner::RunOutcome;
-use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
-use tilewright_tests::{emulated, host};
+use tilewright_tests::emulated;
+use tilewright_tests::random_model::{random_chain, random_model};
+use tilewright_tests::swapped::{Swapped, boards, console, says_all};
 
 const SEED: u64 = 9;
 
-/// Boards whose firmware drives a card.
-fn boards() -> Vec<Board> {
-    let mut boards = emulated::boards();
-    boards.retain(|board| board.drives(LaneKind::Card));
-    assert!(boards.len() >= 2);
-    boards
-}
-
-/// A job, and what the console must say of its outputs.
+/// A job that trusts the card, and what the console must say of its outputs.
 fn job(board: &Board, model: &Model, seed: u64) -> (Job, Vec<String>) {
-    let (_, job, expected) = planned(board, model, seed, Integrity::Trusted);
+    let Swapped { job, expected, .. } = swapped(board, model, seed, Integrity::Trusted);
     (job, expected)
 }
 
-/// The same with the plan.
-fn planned(
-    board: &Board,
-    model: &Model,
-    seed: u64,
-    integrity: Integrity,
-) -> (Plan, Job, Vec<String>) {
-    let inputs = random_inputs(model, seed);
-    let options = Options { integrity, ..Options::default() };
-    let made = emulated::job_with(model, board, Strategy::SwapRows, &inputs, &options);
-    let (plan, job) = made.unwrap();
-    let outputs = int8::run(model, &inputs, &mut |_, _| {}).unwrap();
-    let line = |(index, output)| {
-        let digits: String = host::bytes(output).iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("output {index} {digits}")
-    };
-    (plan, job, outputs.iter().enumerate().map(line).collect())
+fn swapped(board: &Board, model: &Model, seed: u64, integrity: Integrity) -> Swapped {
+    Swapped::new(board, model, seed, integrity).unwrap()
 }
 
 /// Each of these on each board.
@@ -60,21 +37,12 @@ fn run(board: &Board, model: &Model, faults: &[CardFault]) -> (RunOutcome, Vec<S
     (emulated::run_job(job).unwrap(), expected)
 }
 
-fn console(outcome: &RunOutcome) -> String {
-    String::from_utf8_lossy(&outcome.console).into_owned()
-}
-
-fn says_all(outcome: &RunOutcome, expected: &[String]) -> bool {
-    let console = console(outcome);
-    expected.iter().all(|line| console.lines().any(|said| said.trim_end() == line))
-}
-
 #[test]
 fn what_is_swapped_gives_the_bytes_of_the_reference() {
     let zoo = |name| tilewright_zoo::network(name).unwrap().int8().unwrap();
     let models = [random_chain(SEED), random_model(4), zoo("lenet5"), zoo("resnet8")];
     for (board, (model, seed)) in each(&boards(), models.iter().zip(SEED..)) {
-        let (plan, job, expected) = planned(board, model, seed, Integrity::Trusted);
+        let Swapped { plan, job, expected } = swapped(board, model, seed, Integrity::Trusted);
         let outcome = emulated::run_job(job).unwrap();
         let said = format!("{} on {}: {}", model.name, board.id, console(&outcome));
         assert_eq!(outcome.finish.fault, None, "{said}");
@@ -119,42 +87,29 @@ fn lenet5() -> Model {
     tilewright_zoo::network("lenet5").unwrap().int8().unwrap()
 }
 
-/// A job whose firmware checks what it brings; of each transfer whether it reads.
-fn checked(board: &Board, model: &Model) -> (Job, Vec<String>, Vec<bool>) {
-    let (plan, job, expected) = planned(board, model, SEED, Integrity::Checked);
-    assert!(plan.kept.is_some_and(|kept| kept.sectors > 0));
-    let reads = |step: &Step| match step.instruction {
-        Instruction::Copy { source, .. } => {
-            plan.spans[source as usize].space() == Some(Space::Card)
-        }
-        _ => false,
-    };
-    // The first transfer is that of the store's header.
-    let steps = plan.programs[0].lanes[1].steps.iter().map(reads);
-    (job, expected, std::iter::once(true).chain(steps).collect())
+/// A job whose firmware checks what it brings.
+fn checked(board: &Board, model: &Model) -> Swapped {
+    let checked = swapped(board, model, SEED, Integrity::Checked);
+    assert!(checked.plan.kept.is_some_and(|kept| kept.sectors > 0));
+    checked
 }
 
 #[test]
 fn a_wrong_bit_is_read_again_or_told() {
     for board in &boards() {
-        let (job, expected, reads) = checked(board, &lenet5());
-        let with = |transfer, problem| {
-            let mut job = job.clone();
-            job.card.as_mut().unwrap().faults = vec![CardFault { transfer, every: 0, problem }];
-            emulated::run_job(job).unwrap()
-        };
+        let checked = checked(board, &lenet5());
         // Behind that of the header: weights, and activations both ways.
-        for (transfer, reads) in (0..).zip(&reads).skip(1) {
-            if *reads {
-                let outcome = with(transfer, CardProblem::Garbled { bit: 3 });
+        for (transfer, reads) in (0..).zip(checked.reads()).skip(1) {
+            if reads {
+                let outcome = checked.run_with(transfer, CardProblem::Garbled { bit: 3 }).unwrap();
                 assert_eq!(outcome.finish.fault, None, "{transfer}: {}", console(&outcome));
-                assert!(says_all(&outcome, &expected), "{transfer}: {}", console(&outcome));
+                assert!(checked.is_said(&outcome), "{transfer}: {}", console(&outcome));
             }
-            let outcome = with(transfer, CardProblem::Turned { bit: 3 });
+            let outcome = checked.run_with(transfer, CardProblem::Turned { bit: 3 }).unwrap();
             let told = outcome.finish.fault.as_ref().map(|fault| fault.message.clone());
             let told = told.unwrap_or_else(|| panic!("{transfer}: {}", console(&outcome)));
             assert!(told.contains("for layer") && told.contains("other bytes"), "{told}");
-            assert!(!says_all(&outcome, &expected), "{told}");
+            assert!(!checked.is_said(&outcome), "{told}");
         }
     }
 }
@@ -164,9 +119,9 @@ fn whatever_goes_wrong_nothing_hangs_and_no_answer_is_wrong() {
     let boards = boards();
     let jobs: Vec<_> = boards.iter().map(|board| checked(board, &lenet5())).collect();
     let mut rng = fastrand::Rng::with_seed(SEED);
-    for (job, expected, reads) in jobs.iter().cycle().take(32) {
+    for checked in jobs.iter().cycle().take(32) {
         let fault = CardFault {
-            transfer: rng.u64(..reads.len() as u64),
+            transfer: rng.u64(..checked.reads().len() as u64),
             every: rng.u64(0..4),
             problem: match rng.u8(0..6) {
                 0 => CardProblem::Removed,
@@ -177,11 +132,11 @@ fn whatever_goes_wrong_nothing_hangs_and_no_answer_is_wrong() {
                 _ => CardProblem::Garbled { bit: rng.u8(0..8) },
             },
         };
-        let mut job = job.clone();
+        let mut job = checked.job.clone();
         job.card.as_mut().unwrap().faults = vec![fault];
         let outcome = emulated::run_job(job).unwrap();
         let is_told = outcome.finish.fault.is_some();
-        let is_right = says_all(&outcome, expected);
+        let is_right = checked.is_said(&outcome);
         assert!(is_right != is_told, "{fault:?}: {}", console(&outcome));
     }
 }
@@ -239,14 +194,14 @@ fn an_empty_slot_and_another_image_are_told_before_anything_runs() {
 
 #[test]
 fn predicted_times_are_those_of_the_emulated_board() {
-    let each_way = [Integrity::Trusted, Integrity::Checked];
+    let each_way = [Integrity::Trusted, Integrity::Checked, Integrity::Sealed];
     let these = ["lenet5", "resnet8"].into_iter().flat_map(|name| each_way.map(|way| (name, way)));
     for (board, (name, integrity)) in each(&boards(), these) {
         let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
         let options = Options { integrity, ..Options::default() };
         let predicted = plan(&model, board, Strategy::SwapRows, &options).unwrap();
         let predicted = predicted.timeline.end().0;
-        let (_, job, _) = planned(board, &model, SEED, integrity);
+        let job = swapped(board, &model, SEED, integrity).job;
         let emulated = emulated::run_job(job).unwrap().finish.invoke.cycles().0;
         let error = predicted.abs_diff(emulated);
         assert!(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tilewright_planner::{Integrity, Options, Planned, Strategy};
+use tilewright_planner::{Options, Planned, Strategy};
 use tilewright_report::picture::{self, Drawn};
 use tilewright_report::{PlacedTensor, Trace};
 use tilewright_server::pipeline::{Asked, checked_plan, checks, find_remedies, is_unsuited};
@@ -63,7 +63,7 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
         let first = columns.into_iter().find_map(|column| column.plan.err());
         return Err(first.unwrap_or_else(|| Problem::ours("There are no strategies.", "planner")));
     }
-    if integrity == Integrity::Checked && !is_all {
+    if integrity.keeps() && !is_all {
         checks(planned[0], &board)?;
     }
     let used = Use::new(&board, &choices, options.on.period).checked(integrity);

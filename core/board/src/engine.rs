@@ -26,6 +26,12 @@ pub struct Engine {
     /// if that is not known.
     #[serde(default)]
     pub check_cycles_a_kib: u64,
+    /// Cycles of the core to encrypt or decrypt 1,024 bytes with their tag; 0 if that is not known.
+    #[serde(default)]
+    pub seal_cycles_a_kib: u64,
+    /// Cycles of the core for each tag besides.
+    #[serde(default)]
+    pub seal_cycles: u64,
     /// Where the numbers come from.
     pub source: String,
 }

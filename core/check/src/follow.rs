@@ -155,8 +155,16 @@ impl<'a> Follow<'a> {
         };
         let outside = "a copy reaches past the end of its space";
         let (source, target) = inside(&from).zip(inside(&to)).ok_or(outside)?;
+        // What is sealed is encrypted where it lies, before it leaves.
+        let seals = target == Space::Card && self.plan.kept.is_some_and(|kept| kept.sealed);
         for run in transfers::runs(&from) {
-            self.accesses[source as usize].read(transfers::lines(run), placed)?;
+            let accesses = &mut self.accesses[source as usize];
+            if seals {
+                accesses.write(transfers::lines(run.clone()), placed)?;
+                self.spares(source, &run)?;
+            } else {
+                accesses.read(transfers::lines(run), placed)?;
+            }
         }
         for run in transfers::runs(&to) {
             self.accesses[target as usize].write(transfers::lines(run.clone()), placed)?;
@@ -177,7 +185,11 @@ impl<'a> Follow<'a> {
         let mut filled = 0;
         for run in transfers::runs(&from) {
             let bytes = run.end - run.start;
-            let mut part = self.contents[source as usize].cut(run.start, bytes);
+            let contents = &mut self.contents[source as usize];
+            let mut part = contents.cut(run.start, bytes);
+            if seals {
+                contents.forget(run.start, bytes);
+            }
             taken.paste(filled, &mut part, 0, bytes);
             filled += bytes;
         }

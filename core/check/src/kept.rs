@@ -1,8 +1,10 @@
-//! Checksums that the firmware keeps of a card's sectors lie apart from all that programs use.
+//! Checksums or tags that the firmware keeps of a card's sectors lie apart from all that programs use; of a
+//! sealed plan all that is swapped is sealed.
 
 use std::ops::Range;
 
-use tilewright_plan::{Kept, Plan, Space};
+use crate::transfers;
+use tilewright_plan::{Instruction, Kept, Plan, Space, Span};
 
 /// Bytes of a card's sector.
 const SECTOR: u64 = 512;
@@ -44,8 +46,35 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     let views = views.map(|view| (u64::from(view.offset), view.extent()));
     let spans = spans.map(|span| (u64::from(span.offset), span.extent()));
     let ranges = views.chain(spans).map(|(start, bytes)| start..start.saturating_add(bytes));
-    match ranges.into_iter().find(|range| lies_over(range.clone())) {
-        Some(range) => Err(format!("bytes {range:?} of the arena lie over checksums of the card")),
-        None => Ok(()),
+    if let Some(range) = ranges.into_iter().find(|range| lies_over(range.clone())) {
+        return Err(format!("bytes {range:?} of the arena lie over checksums of the card"));
     }
+    if kept.sealed { check_sealed(plan, kept) } else { Ok(()) }
+}
+
+/// Each copy from or to the card moves sectors that have tags, or brings some of the store image in one run.
+fn check_sealed(plan: &Plan, kept: Kept) -> Result<(), String> {
+    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    for step in lanes.flat_map(|lane| &lane.steps) {
+        let Instruction::Copy { source, destination, .. } = step.instruction else { continue };
+        let spans = [source, destination].map(|span| plan.spans.get(span as usize));
+        let [Some(from), Some(to)] = spans else { return Err("unknown span".to_owned()) };
+        let on_card = |span: &Span| span.space() == Some(Space::Card);
+        let Some((card, memory)) = [(from, to), (to, from)].into_iter().find(|(c, _)| on_card(c))
+        else {
+            continue;
+        };
+        let start = u64::from(card.offset);
+        let has_tags = |mut run: Range<u64>| run.all(|sector| kept.holds(sector * SECTOR));
+        let sectors = |run: Range<u64>| run.start / SECTOR..run.end.div_ceil(SECTOR);
+        if transfers::runs(card).all(|run| has_tags(sectors(run))) {
+            continue;
+        }
+        let in_one_run = |span: &Span| span.rows <= 1 || span.pitch == span.row_bytes;
+        let is_stored = on_card(from) && start + card.bytes() <= u64::from(kept.first) * SECTOR;
+        if !is_stored || !in_one_run(card) || !in_one_run(memory) {
+            return Err(format!("what is swapped at byte {start} of the card is not sealed"));
+        }
+    }
+    Ok(())
 }

@@ -68,7 +68,8 @@ pub struct Mismatch {
 
 /// Where each layer's output lies once all of it does: right after the layer's last step, or after the
 /// last copy that moves it out of SRAM. A layer without steps has none: what it would make others
-/// have made; nor has one of whose output engines move a part, or several engines do.
+/// have made; nor has one of whose output engines move a part, or several engines do, or
+/// that is sealed on a card.
 #[must_use]
 pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
     let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
@@ -96,6 +97,7 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
             }
         }
     }
+    let is_sealed = plan.kept.is_some_and(|kept| kept.sealed);
     let output = |(layer, (planned, made)): (u32, (&PlannedLayer, Made))| {
         let index = *planned.writes.first()?;
         let tensor = plan.tensors.get(index as usize)?;
@@ -106,6 +108,9 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
                 (made.computed.is_some() && is_whole).then_some((lane, step))?
             }
         };
+        if is_sealed && tensor.space == Space::Card {
+            return None;
+        }
         Some(LayerOutput {
             layer,
             lane,

@@ -1,5 +1,6 @@
 //! Plan + model → plan image.
 
+use crate::sealed::Sealing;
 use crate::store;
 use crate::weighted;
 use sha2::{Digest, Sha256};
@@ -43,15 +44,24 @@ pub enum ImageBuildError {
 /// # Errors
 /// [`ImageBuildError`]; a plan that passed its check against the model has an image.
 pub fn plan_image(plan: &Plan, model: &Model) -> Result<Vec<u8>, ImageBuildError> {
-    with_stores(plan, model, &[], &mut |_, _| {})
+    with_stores(plan, model, &Known::default(), &mut |_, _| {})
 }
 
-/// The image of `plan`, whose copies name these checksums; `visit` gets the weights of its stores, piece
+/// What of a card's store image its plan image knows.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// The words of its section of checksums.
+    pub words: Vec<u32>,
+    /// What seals the store image; nothing if it lies as it is.
+    pub sealing: Option<Sealing>,
+}
+
+/// The image of `plan`, which knows this of its store; `visit` gets the weights of its stores, piece
 /// by piece, one store after the other.
 pub(crate) fn with_stores(
     plan: &Plan,
     model: &Model,
-    sums: &[u32],
+    known: &Known,
     visit: &mut dyn FnMut(Space, &[u8]),
 ) -> Result<Vec<u8>, ImageBuildError> {
     let total = plan.image_bytes().0;
@@ -69,7 +79,7 @@ pub(crate) fn with_stores(
         let bytes: &[u8] = match section {
             Section::Constants => &channels,
             Section::Weights => &weights,
-            Section::Sums => sums.as_bytes(),
+            Section::Sums => known.words.as_bytes(),
             _ => tables.section(section).unwrap_or(&[]),
         };
         id.update((section as u32).to_le_bytes());
@@ -87,10 +97,14 @@ pub(crate) fn with_stores(
     for space in store::stores(plan) {
         id.update((space as u32).to_le_bytes());
         id.update(store::weight_bytes(plan, space).to_le_bytes());
-        store::for_each_piece(plan, model, space, &mut |piece| {
+        let mut take = |piece: &[u8]| {
             id.update(piece);
             visit(space, piece);
-        })?;
+        };
+        match known.sealing.as_ref().filter(|_| space == Space::Card) {
+            None => store::for_each_piece(plan, model, space, &mut take)?,
+            Some(sealing) => sealing.each_piece(plan, model, &mut take, &mut |_, _| {})?,
+        }
     }
     let mut header = Header {
         magic: MAGIC,
@@ -103,7 +117,8 @@ pub(crate) fn with_stores(
         plan_id: id.finalize().into(),
         header_crc: 0,
         kept: plan.kept.map_or([0; 3], |kept| [kept.offset, kept.first, kept.sectors]),
-        reserved: [0; 4],
+        sealed: u32::from(plan.kept.is_some_and(|kept| kept.sealed)),
+        reserved: [0; 3],
     };
     let mut digest = CRC.digest();
     digest.update(header.as_bytes());

@@ -7,9 +7,11 @@ use tilewright_plan::image::{
 };
 use tilewright_plan::sums::{Summed, stored_weights};
 use tilewright_plan::{Plan, Space};
+use tilewright_seal::Key;
 use zerocopy::{FromBytes, IntoBytes};
 
-use crate::plan::{ImageBuildError, board_id, packed, with_stores};
+use crate::plan::{ImageBuildError, Known, board_id, packed, with_stores};
+use crate::sealed::Sealing;
 use crate::sums::sums;
 
 /// The spaces of a plan that have store images.
@@ -109,7 +111,7 @@ pub struct Images {
 /// # Errors
 /// [`ImageBuildError`]; a plan that passed its check against the model has its images.
 pub fn images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
-    with_sums(plan, model, &[])
+    with_known(plan, model, &Known::default())
 }
 
 /// The same, with a checksum in the plan image for each copy that brings a part of the card's store
@@ -119,10 +121,23 @@ pub fn images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
 /// As [`images`].
 pub fn checked_images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
     let summed = Summed::of(plan);
-    with_sums(&summed.plan, model, &sums(&summed, model)?)
+    let known = Known { words: sums(&summed, model)?, sealing: None };
+    with_known(&summed.plan, model, &known)
 }
 
-fn with_sums(plan: &Plan, model: &Model, sums: &[u32]) -> Result<Images, ImageBuildError> {
+/// The same with all that is swapped sealed, of a plan that keeps tags ([`tilewright_plan::Kept::sealed`]): the
+/// card's store image is encrypted with `key`, which nobody else may know or have used, and the plan image has
+/// key and tags.
+///
+/// # Errors
+/// As [`images`].
+pub fn sealed_images(plan: &Plan, model: &Model, key: Key) -> Result<Images, ImageBuildError> {
+    let summed = Summed::of(plan);
+    let known = Sealing::new(&summed, key).known(&summed.plan, model)?;
+    with_known(&summed.plan, model, &known)
+}
+
+fn with_known(plan: &Plan, model: &Model, known: &Known) -> Result<Images, ImageBuildError> {
     let started = |space| {
         let weights = usize::try_from(weight_bytes(plan, space)).unwrap_or(0);
         let mut bytes = Vec::with_capacity(weights.saturating_add(STORE_ALIGNMENT));
@@ -130,7 +145,7 @@ fn with_sums(plan: &Plan, model: &Model, sums: &[u32]) -> Result<Images, ImageBu
         (space, bytes)
     };
     let mut stores: Vec<(Space, Vec<u8>)> = stores(plan).map(started).collect();
-    let image = with_stores(plan, model, sums, &mut |space, piece| {
+    let image = with_stores(plan, model, known, &mut |space, piece| {
         if let Some((_, bytes)) = stores.iter_mut().find(|(there, _)| *there == space) {
             bytes.extend_from_slice(piece);
         }

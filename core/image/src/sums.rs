@@ -6,7 +6,7 @@ use std::ops::Range;
 use tilewright_model::Model;
 use tilewright_plan::image::{CRC, STORE_ALIGNMENT};
 use tilewright_plan::sums::Summed;
-use tilewright_plan::{Bytes, Instruction, Plan, Space};
+use tilewright_plan::{Bytes, Instruction, Kept, Plan, Space, Span};
 
 use crate::plan::ImageBuildError;
 use crate::store;
@@ -14,20 +14,24 @@ use crate::store;
 /// What checking the copies of a plan takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
-    /// Checksums in the plan image: one for each part of the store image that is brought.
+    /// Checksums, or tags, in the plan image: one for each part of the store image that is brought.
     pub sums: u64,
     /// Bytes that are checked in a frame.
     pub checked_bytes: Bytes,
     /// Bytes that are brought from or to the card without a checksum.
     pub unchecked_bytes: Bytes,
-    /// Checksums that the firmware keeps of what programs write to the card.
+    /// Checksums, or tags, that the firmware keeps of what programs write to the card.
     pub kept: u64,
     /// Bytes of the arena for them.
     pub arena_bytes: Bytes,
+    /// Of what is sealed, the tags that are made or compared in a frame; nothing if nothing is.
+    pub tags: Option<u64>,
 }
 
 /// Bytes of a checksum in the plan image.
 const SUM_BYTES: u64 = 4;
+/// Bytes of a card's sector.
+const SECTOR: u64 = 512;
 
 impl Checks {
     /// Of a plan's first program that is not a boot program.
@@ -39,6 +43,7 @@ impl Checks {
             sums: summed.parts.len() as u64,
             kept: plan.kept.map_or(0, |kept| kept.sectors.into()),
             arena_bytes: Bytes(plan.kept.map_or(0, |kept| kept.bytes())),
+            tags: plan.kept.filter(|kept| kept.sealed).map(|_| 0),
             ..Self::default()
         };
         let lanes = program.iter().flat_map(|program| &program.lanes);
@@ -51,6 +56,11 @@ impl Checks {
             let is_kept = is_kept.is_some_and(|(kept, span)| kept.holds(span.offset.into()));
             if sum.is_some() || is_kept {
                 checks.checked_bytes += Bytes(from.bytes());
+                let tags = match sum {
+                    None => from.bytes().div_ceil(SECTOR),
+                    Some(first) => parts_of(&summed.parts, first, from),
+                };
+                checks.tags = checks.tags.map(|sum| sum + tags);
             } else if of_card.is_some() {
                 checks.unchecked_bytes += Bytes(from.bytes());
             }
@@ -58,11 +68,21 @@ impl Checks {
         checks
     }
 
-    /// Bytes of the plan image that checksums take.
+    /// Bytes of the plan image that checksums take, or key and tags.
     #[must_use]
     pub const fn image_bytes(&self) -> Bytes {
-        Bytes(self.sums * SUM_BYTES)
+        match self.tags {
+            None => Bytes(self.sums * SUM_BYTES),
+            Some(_) => Bytes(4 * (Kept::KEY_WORDS as u64 + Kept::PART_WORDS as u64 * self.sums)),
+        }
     }
+}
+
+/// How many parts a copy brings from the first on.
+fn parts_of(parts: &[Range<u64>], first: u32, from: &Span) -> u64 {
+    let end = u64::from(from.offset) + from.bytes();
+    let brought = parts.iter().skip(first as usize).take_while(|part| part.end <= end);
+    brought.count() as u64
 }
 
 /// The checksums of a plan: CRC-32 of each part of the store image.

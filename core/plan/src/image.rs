@@ -31,9 +31,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// First bytes of an image.
 pub const MAGIC: [u8; 4] = *b"TWPI";
 /// Version of the format; another version is refused.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 /// Version of what firmware and image expect of each other (kernels' packing, operands).
-pub const FIRMWARE_ABI: u32 = 3;
+pub const FIRMWARE_ABI: u32 = 4;
 /// Alignment of every section and of the image itself.
 pub const ALIGNMENT: usize = 32;
 /// The CRC of sections and header: CRC-32/ISO-HDLC.
@@ -65,7 +65,7 @@ pub enum Section {
     Constants = 10,
     /// Weights: space [`crate::Space::Weights`].
     Weights = 11,
-    /// CRC-32 of copied tiles, one word each.
+    /// CRC-32 of copied tiles, one word each; of sealed ones a key, then the tag of each.
     Sums = 12,
     /// Texts: a count, then offset and length of each, then UTF-8.
     Names = 13,
@@ -132,11 +132,13 @@ pub struct Header {
     pub plan_id: [u8; 32],
     /// CRC-32 of header and section table, this field taken as zero.
     pub header_crc: u32,
-    /// Checksums of what programs write to a card ([`crate::Kept`]): their place in the arena, the first
-    /// sector that has one (0: none are kept), and how many have.
+    /// What is kept of what programs write to a card ([`crate::Kept`]): its place in the arena, the first
+    /// sector (0: nothing is kept), and how many.
     pub kept: [u32; 3],
+    /// What is swapped: 0 as it is, 1 sealed with ChaCha20-Poly1305.
+    pub sealed: u32,
     /// Reserved, zero.
-    pub reserved: [u32; 4],
+    pub reserved: [u32; 3],
 }
 
 /// An entry of the section table.

@@ -209,7 +209,7 @@ pub struct Plan {
     pub programs: Vec<Program>,
     /// Bytes used in each space, by the space's number.
     pub space_bytes: [Bytes; 6],
-    /// Checksums of what programs write to a card; nothing if none are kept.
+    /// Checksums or tags of what programs write to a card; nothing if none are kept.
     pub kept: Option<Kept>,
 }
 

@@ -6,6 +6,7 @@ mod traffic;
 mod transfer;
 
 use crate::costs::{Cost, Costs};
+use crate::strategy::swap_rows::SECTOR;
 use tilewright_board::{Board, Card};
 use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Space};
 use tilewright_report::{Kind, Timeline};
@@ -15,11 +16,16 @@ pub use occupancy::occupancy;
 pub use traffic::traffic;
 pub use transfer::{Direction, Transfers};
 
-/// What the core takes for the checksum of so many bytes, in the interrupt behind their copy or before it.
+/// What the core takes for the checksums of so many bytes, in the interrupts behind their copies or before
+/// them; if they are sealed, for so many tags.
 #[must_use]
-pub fn checking(board: &Board, bytes: u64) -> Cycles {
-    let rate = board.engine(LaneKind::Card).map_or(0, |engine| engine.check_cycles_a_kib);
-    Cycles(bytes.saturating_mul(rate).div_ceil(1024))
+pub fn checking(board: &Board, bytes: u64, tags: Option<u64>) -> Cycles {
+    let Some(engine) = board.engine(LaneKind::Card) else { return Cycles(0) };
+    let (rate, each) = match tags {
+        None => (engine.check_cycles_a_kib, 0),
+        Some(tags) => (engine.seal_cycles_a_kib, engine.seal_cycles.saturating_mul(tags)),
+    };
+    Cycles(bytes.saturating_mul(rate).div_ceil(1024).saturating_add(each))
 }
 
 /// Predicted timeline of the plan's first program that is not a boot program, over `frames` frames,
@@ -76,7 +82,10 @@ pub fn predict(
         Instruction::Copy { source, destination, sum }
             if sum.is_some() || is_kept(source) || is_kept(destination) =>
         {
-            checking(board, steps[lane][step].1)
+            let bytes = steps[lane][step].1;
+            let tags = if sum.is_some() { 1 } else { bytes.div_ceil(SECTOR) };
+            let is_sealed = plan.kept.is_some_and(|kept| kept.sealed);
+            checking(board, bytes, is_sealed.then_some(tags))
         }
         _ => Cycles(0),
     };

@@ -20,6 +20,7 @@ use crate::mpu::Attributes;
 use crate::nvic::{Masks, Nvic};
 use crate::plain::Plain;
 use crate::quadspi::QuadSpi;
+use crate::rng::Rng;
 use crate::sdmmc::{self, CardEvent, Sdmmc};
 use crate::timer::Timer;
 use crate::usart::Usart;
@@ -47,6 +48,7 @@ enum Slot {
     QuadSpi(Box<QuadSpi>),
     Sdmmc(Box<Sdmmc>),
     Crc(Crc),
+    Rng(Rng),
     Plain(Plain),
     Unmodelled,
 }
@@ -65,6 +67,7 @@ impl Slot {
             Model::QuadSpi => Self::QuadSpi(Box::default()),
             Model::Sdmmc => Self::Sdmmc(Box::default()),
             Model::Crc => Self::Crc(Crc::default()),
+            Model::Rng => Self::Rng(Rng::default()),
             Model::Plain(end, rules) => Self::Plain(Plain::new(end, rules)),
             Model::Unmodelled => Self::Unmodelled,
         }
@@ -82,6 +85,7 @@ impl Slot {
             Self::QuadSpi(device) => Some(device.as_mut()),
             Self::Sdmmc(device) => Some(device.as_mut()),
             Self::Crc(device) => Some(device),
+            Self::Rng(device) => Some(device),
             Self::Plain(device) => Some(device),
             Self::Unmodelled => None,
         }

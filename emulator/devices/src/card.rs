@@ -28,6 +28,10 @@ pub enum CardTrouble {
         /// Whether it is wrong on the card from then on.
         stays: bool,
     },
+    /// Nothing is written, and nobody notices: for whoever holds the card's bytes.
+    Lost,
+    /// The sectors behind are read or written, so many further, and nobody notices: likewise.
+    Astray(u32),
 }
 
 /// A transfer with which something goes wrong: the one with this number, from 0 on, and each so many

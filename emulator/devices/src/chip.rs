@@ -28,6 +28,8 @@ pub enum Model {
     Sdmmc,
     /// CRC unit.
     Crc,
+    /// Random number generator.
+    Rng,
     /// Registers that keep what is written, which is all that firmware can tell.
     Plain(u32, &'static [(u32, Rule)]),
     /// Not modelled: keeps what is written, and each access is recorded.

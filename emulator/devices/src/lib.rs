@@ -24,6 +24,7 @@ mod mpu;
 mod nvic;
 mod plain;
 mod quadspi;
+mod rng;
 mod scb;
 mod sdmmc;
 mod stm32f469;

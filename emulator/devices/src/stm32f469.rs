@@ -112,7 +112,7 @@ const PERIPHERALS: &[Peripheral] = &[
     other("USB OTG HS", 0x4004_0000, 0x4007_ffff, (AHB1, 29)),
     other("USB OTG FS", 0x5000_0000, 0x5003_ffff, (AHB2, 7)),
     small("DCMI", 0x5005_0000, (AHB2, 0)),
-    small("RNG", 0x5006_0800, (AHB2, 6)),
+    p("RNG", 0x5006_0800, Some((AHB2, 6)), None, Model::Rng),
     other("FMC", 0xa000_0000, 0xa000_0fff, (AHB3, 0)),
     other("QUADSPI", 0xa000_1000, 0xa000_1fff, (AHB3, 1)),
 ];

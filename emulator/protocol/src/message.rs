@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault, LayerProfile};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +88,13 @@ pub enum CardProblem {
     Garbled {
         /// Its place in the byte, from the least.
         bit: u8,
+    },
+    /// A write never reaches the card, which holds what it held before, and nobody notices.
+    Lost,
+    /// Other sectors are read or written, so many behind, and nobody notices.
+    Astray {
+        /// How many.
+        sectors: u32,
     },
     /// A bit in the middle of what is read, or was written, turns over on the card, and nobody notices.
     Turned {

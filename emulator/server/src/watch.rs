@@ -16,7 +16,7 @@ use made::Made;
 /// Most bytes that all watches of a job may give.
 pub const WATCHED_LIMIT: u64 = 64 << 20;
 
-/// A layer's output: the bytes from the first to the last that its steps write, or that engines move
+/// A layer's output (of an image whose card is sealed none that lies there): the bytes from the first to the last that its steps write, or that engines move
 /// out of SRAM behind them, read when the last of these has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchedLayer {
@@ -97,6 +97,9 @@ impl Watches {
     ) -> Result<(), Problem> {
         for (layer, made) in (0u32..).zip(made::outputs(image, lanes)) {
             let Some(Made { lane, step, space, range }) = made else { continue };
+            if space == Space::Card && image.kept().is_some_and(|kept| kept.sealed) {
+                continue;
+            }
             let Some(base) = base(board, space) else { continue };
             let bytes = range.end - range.start;
             total += bytes;

@@ -30,7 +30,7 @@ pub struct Card {
     image: Vec<u8>,
     /// Sectors that were written since.
     written: BTreeMap<u32, Vec<u8>>,
-    /// Transfers that bring a wrong bit.
+    /// Transfers that bring or leave other bytes than they should.
     wrong: Vec<CardFault>,
     moving: Option<Moving>,
     /// Bytes that were moved since reset.
@@ -50,13 +50,18 @@ impl Card {
                 CardProblem::Checksum => CardTrouble::Checksum,
                 CardProblem::Silent => CardTrouble::Silent,
                 CardProblem::Busy { ns } => CardTrouble::Busy(ns),
+                CardProblem::Lost => CardTrouble::Lost,
+                CardProblem::Astray { sectors } => CardTrouble::Astray(sectors),
                 CardProblem::Garbled { bit } => CardTrouble::Bit { bit, stays: false },
                 CardProblem::Turned { bit } => CardTrouble::Bit { bit, stays: true },
             };
             CardFault { transfer: fault.transfer, every: fault.every, trouble }
         };
-        let is_bit = |fault: &CardFault| matches!(fault.trouble, CardTrouble::Bit { .. });
-        let (wrong, faults) = job.faults.iter().map(fault).partition(is_bit);
+        let is_silent = |fault: &CardFault| {
+            let trouble = fault.trouble;
+            matches!(trouble, CardTrouble::Bit { .. } | CardTrouble::Lost | CardTrouble::Astray(_))
+        };
+        let (wrong, faults) = job.faults.iter().map(fault).partition(is_silent);
         let curve = |curve: &tilewright_board::Curve| (curve.fixed_ns, curve.bytes_per_second);
         bus.insert_card(SdCard::new(job.bytes, curve(&read), curve(&write), faults));
         let image = job.image.clone();
@@ -84,10 +89,21 @@ impl Card {
 
     /// The bit that is wrong in a transfer, and whether it is on the card.
     fn wrong(&self, transfer: u64) -> Option<(u8, bool)> {
-        let hits = |fault: &&CardFault| fault.hits(transfer);
-        match self.wrong.iter().find(hits)?.trouble {
+        match self.trouble(transfer)? {
             CardTrouble::Bit { bit, stays } => Some((1 << (bit & 7), stays)),
             _ => None,
+        }
+    }
+
+    fn trouble(&self, transfer: u64) -> Option<CardTrouble> {
+        self.wrong.iter().find(|fault| fault.hits(transfer)).map(|fault| fault.trouble)
+    }
+
+    /// The sector at which a transfer begins that should at `first`.
+    fn astray(&self, first: u32, transfer: u64) -> u32 {
+        match self.trouble(transfer) {
+            Some(CardTrouble::Astray(sectors)) => first.saturating_add(sectors),
+            _ => first,
         }
     }
 
@@ -110,7 +126,8 @@ impl Card {
                 if let Some((mask, true)) = wrong {
                     self.turn(*first, middle, mask);
                 }
-                let mut read = self.sectors(*first, bytes as usize);
+                let first = self.astray(*first, *transfer);
+                let mut read = self.sectors(first, bytes as usize);
                 if let (Some((mask, false)), Some(byte)) = (wrong, read.get_mut(middle)) {
                     *byte ^= mask;
                 }
@@ -136,7 +153,11 @@ impl Card {
 
     fn write(&mut self, what: &CardBytes, bytes: &[u8]) {
         let CardBytes::Sectors(first, transfer) = what else { return };
-        for (number, sector) in (*first..).zip(bytes.chunks(SECTOR)) {
+        if self.trouble(*transfer) == Some(CardTrouble::Lost) {
+            return;
+        }
+        let numbers = self.astray(*first, *transfer)..;
+        for (number, sector) in numbers.zip(bytes.chunks(SECTOR)) {
             self.written.insert(number, sector.to_vec());
         }
         if let Some((mask, true)) = self.wrong(*transfer) {

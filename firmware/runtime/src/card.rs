@@ -55,6 +55,8 @@ pub enum CardError {
         /// Sectors of the card.
         had: u32,
     },
+    /// The random number generator gives no key for what is swapped.
+    NoKey,
     /// It does not hold what belongs to the plan image.
     Store(StoreError),
 }
@@ -77,6 +79,7 @@ impl fmt::Display for CardError {
             Self::TooSmall { needed, had } => {
                 write!(f, "it has {had} sectors, the plan uses {needed}")
             }
+            Self::NoKey => f.write_str("no random numbers for its key"),
             Self::Store(error) => error.fmt(f),
         }
     }

@@ -34,6 +34,8 @@ pub enum LaneError {
     },
     /// A card cannot be used at all.
     NoCard(CardError),
+    /// What is swapped is encrypted, and nothing here decrypts it.
+    Sealed,
 }
 
 impl LaneError {
@@ -59,6 +61,9 @@ impl fmt::Display for LaneError {
                  {cause}"
             ),
             Self::NoCard(cause) => write!(f, "card: {cause}"),
+            Self::Sealed => {
+                f.write_str("what is swapped is encrypted, and nothing here decrypts it")
+            }
         }
     }
 }

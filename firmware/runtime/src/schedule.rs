@@ -20,7 +20,7 @@ pub struct Transfer {
     pub source: Span,
     /// Where they go; as many bytes.
     pub destination: Span,
-    /// CRC-32 that the bytes must have; nothing if they are not checked.
+    /// Number of the checksum or tag that the bytes must have; nothing if they are not checked.
     pub sum: Option<u32>,
 }
 
@@ -50,6 +50,12 @@ impl<'i> Schedule<'i> {
             awaited: [After::NOTHING; MAX_LANES],
             complete: [0; MAX_LANES],
         }
+    }
+
+    /// The image whose programs these are.
+    #[must_use]
+    pub const fn image(&self) -> &PlanImage<'i> {
+        &self.image
     }
 
     /// A lane begins; the first of a program begins a frame.
@@ -99,10 +105,6 @@ impl<'i> Schedule<'i> {
                 Instruction::Copy { source, destination, sum } => {
                     let source = self.spans.get(source).ok_or(failed)?;
                     let destination = self.spans.get(destination).ok_or(failed)?;
-                    let sum = match sum {
-                        Some(index) => Some(self.image.sum(index).ok_or(failed)?),
-                        None => None,
-                    };
                     let layer = record.layer;
                     return Ok(Some(Transfer { step: number, layer, source, destination, sum }));
                 }

@@ -167,6 +167,9 @@ impl LaneDriver for SoftwareEngines<'_, '_> {
         if image.plan_id() != self.image.plan_id() {
             return Err(LaneError::Deadlock);
         }
+        if image.kept().is_some_and(|kept| kept.sealed) {
+            return Err(LaneError::Sealed);
+        }
         if lane == 1 {
             self.lanes = [None; MAX_LANES];
             self.complete = [0; MAX_LANES];

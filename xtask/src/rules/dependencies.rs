@@ -29,6 +29,7 @@ const HOST: [&str; 9] =
 const TABLE: &[(&str, May)] = &[
     ("plan", May::Only(&[])),
     ("kernels", May::Only(&[])),
+    ("seal", May::Only(&[])),
     ("model", May::Only(&[])),
     ("board", May::Only(&["plan"])),
     ("report", May::Only(&["plan", "board"])),
@@ -37,14 +38,14 @@ const TABLE: &[(&str, May)] = &[
     ("formats", May::Only(&["model", "tflite-schema"])),
     ("planner", May::Only(&["plan", "board", "model", "report"])),
     ("check", May::Only(&["plan", "board", "model"])),
-    ("image", May::Only(&["plan", "board", "model", "kernels"])),
+    ("image", May::Only(&["plan", "board", "model", "kernels", "seal"])),
     ("runtime", May::Only(&["plan", "kernels"])),
     ("protocol", May::Only(&["report"])),
     ("cores", May::Only(&["board"])),
     ("devices", May::Only(&["board"])),
     ("worker", May::Only(&["protocol", "cores", "devices", "plan", "board", "report"])),
     ("runner", May::Only(&["protocol"])),
-    ("server", May::Host(&["runner", "protocol"])),
+    ("server", May::Host(&["runner", "protocol", "seal"])),
     ("cli", May::Host(&["server", "runner"])),
     ("frontend", May::Host(&["protocol", "runtime"])),
     ("bench", May::Anything),
@@ -55,7 +56,7 @@ const TABLE: &[(&str, May)] = &[
 
 /// What a board crate may depend on: what boards share, which stands beside them, and `plan`, the
 /// value that it hands to the runtime.
-const FIRMWARE: &[&str] = &["board-support", "stm32", "runtime", "plan"];
+const FIRMWARE: &[&str] = &["board-support", "stm32", "runtime", "plan", "seal"];
 /// What a board crate's build script may depend on besides: it writes the linker's memory map.
 const FIRMWARE_BUILD: &[&str] = &["board"];
 

@@ -1,5 +1,7 @@
 //! Reads an image in place. Everything is validated once; afterwards nothing can go wrong.
 
+mod kept;
+
 use core::ops::Deref;
 use core::str;
 
@@ -197,6 +199,9 @@ impl<'a> PlanImage<'a> {
                 return Err(ImageError::Kept { end: kept.end(), had });
             }
         }
+        if !self.sums_are_whole() {
+            return Err(ImageError::BadSection(Section::Sums));
+        }
         let bad = |section, index: usize, reason| ImageError::BadRecord {
             section,
             index: index as u32,
@@ -353,7 +358,7 @@ impl<'a> PlanImage<'a> {
                 if !space.is_writable() && space != Space::Card {
                     return Err("copies to a space that cannot be written");
                 }
-                if sum.is_some_and(|s| s as usize >= self.sums.len()) {
+                if sum.is_some_and(|s| s as usize >= self.sum_count()) {
                     return Err("unknown checksum");
                 }
                 Ok(())
@@ -385,13 +390,6 @@ impl<'a> PlanImage<'a> {
     #[must_use]
     pub fn space_bytes(&self, space: Space) -> u64 {
         u64::from(self.header.space_bytes[space as usize])
-    }
-
-    /// Checksums that the firmware keeps of what programs write to a card; nothing if it keeps none.
-    #[must_use]
-    pub fn kept(&self) -> Option<Kept> {
-        let [offset, first, sectors] = self.header.kept;
-        (first > 0).then_some(Kept { offset, first, sectors })
     }
 
     /// The programs.
@@ -491,12 +489,6 @@ impl<'a> PlanImage<'a> {
             cursor.read(first_view.checked_add(place)?, view)?;
         }
         Some(Operands { views, count })
-    }
-
-    /// The checksum at an index.
-    #[must_use]
-    pub fn sum(&self, index: u32) -> Option<u32> {
-        self.sums.get(index as usize).copied()
     }
 
     /// The parameters of a gather that a view of constants holds.

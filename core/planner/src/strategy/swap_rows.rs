@@ -13,7 +13,7 @@
 //! * A card transfer waits for the bytes of its buffer alone, so that the next tiles are read while
 //!   the core computes, across the borders of layers; what a layer reads has been written.
 //! * Biases, multipliers and tables stay in the plan image.
-//! * Checksums of what is written to the card lie beside the pools, if they are asked for.
+//! * Checksums or tags of what is written to the card lie beside the pools, if they are asked for.
 //!
 //! There are 4, 8 or 16 buffers, and gaps or none: what is predicted to be fastest with a plan that fits
 //! flash, unless the buffers' size is given.
@@ -26,7 +26,7 @@ mod pools;
 use crate::costs::Costs;
 use crate::strategy::external::LINE;
 use crate::strategy::sharing::Candidate;
-use crate::{Integrity, Options, PlanError, simulate};
+use crate::{Options, PlanError, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, LaneKind, Plan};
@@ -68,8 +68,8 @@ pub fn plan(
         return Ok(apart.plan);
     }
     let pitches = lay::rows_at_sectors(&apart.plan);
-    // Each sector in use has a checksum, so that few are to be.
-    let reuse = options.integrity == Integrity::Checked;
+    // Each sector in use has a checksum or tag, so that few are to be.
+    let reuse = options.integrity.keeps();
     let mut laid = vec![if reuse { layout.laid(&[], true)? } else { apart }];
     if pitches.iter().any(Option::is_some) {
         laid.push(layout.laid(&pitches, reuse)?);

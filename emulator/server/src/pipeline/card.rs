@@ -34,12 +34,18 @@ pub enum CardTrouble {
 }
 
 /// All kinds with their names and what they are.
-const KINDS: [(&str, CardTrouble, &str); 10] = [
+const KINDS: [(&str, CardTrouble, &str); 12] = [
     ("removed", of(CardProblem::Removed), "gone from that transfer on"),
     ("read-error", of(CardProblem::Silent), "no data, or none taken"),
     ("crc-error", of(CardProblem::Checksum), "data with a wrong checksum on the wires"),
     ("garbled", of(CardProblem::Garbled { bit: 3 }), "one bit wrong, once, and nobody notices"),
     ("flipped-bit", of(CardProblem::Turned { bit: 3 }), "one bit wrong on the card from then on"),
+    ("lost-write", of(CardProblem::Lost), "a write that leaves what was there, and nobody notices"),
+    (
+        "astray",
+        of(CardProblem::Astray { sectors: 1 }),
+        "the sectors one further, and nobody notices",
+    ),
     ("stuck-busy", of(CardProblem::Busy { ns: u64::MAX }), "a write that never ends"),
     ("slow-write", of(CardProblem::Busy { ns: SLOW_NS }), "a write that takes 300 ms more"),
     ("too-small", CardTrouble::TooSmall, "fewer sectors than the plan uses"),

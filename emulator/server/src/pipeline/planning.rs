@@ -8,6 +8,7 @@ use tilewright_planner::{
     Integrity, NotAChain, Options, Overlaid, PlanError, Planned, Planning, Strategy,
 };
 use tilewright_report::PlanReport;
+use tilewright_seal::{KEY_BYTES, Key};
 
 use super::emulate::capitalised;
 use super::plan_file::PlanFile;
@@ -209,36 +210,51 @@ pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
     ))
 }
 
-/// What checking the copies of a plan takes.
+/// What checking the copies of a plan takes, or sealing them.
 ///
 /// # Errors
 /// [`Blame::BadInput`] if the plan brings nothing from a card's store image, [`Blame::DoesNotFit`] if the
-/// plan image has no room for the checksums.
+/// plan image has no room for the checksums, or for key and tags.
 pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Problem> {
     let checks = Checks::of(&planned.plan);
+    let (asked, sums) = match checks.tags {
+        None => ("--integrity", "checksums"),
+        Some(_) => ("--encrypt", "tags"),
+    };
     if checks.sums == 0 {
         return Err(Problem::new(
             Blame::BadInput,
             format!("Strategy {} brings no weights from a card.", planned.report.strategy),
-            "--integrity",
+            asked,
             "Give `--strategy swap-rows`.",
         ));
     }
     // The section itself begins at a multiple of the alignment.
-    let sums = checks.image_bytes().align_up(tilewright_plan::image::ALIGNMENT as u64);
-    let (needed, had) = (planned.plan.image_bytes() + sums, board.plan_bytes());
+    let more = checks.image_bytes().align_up(tilewright_plan::image::ALIGNMENT as u64);
+    let (needed, had) = (planned.plan.image_bytes() + more, board.plan_bytes());
     if needed > had {
         return Err(Problem::new(
             Blame::DoesNotFit,
-            format!("The plan with its checksums takes {needed} of flash, {had} are there."),
-            "--integrity",
+            format!("The plan with its {sums} takes {needed} of flash, {had} are there."),
+            asked,
             "Leave it out, or give larger buffers.",
         ));
     }
     Ok(checks)
 }
 
-/// The image of a plan that fits.
+/// A key that nobody knows, for one image.
+///
+/// # Errors
+/// If the system has no random numbers.
+fn new_key() -> Result<Key, Problem> {
+    let mut bytes = [0; KEY_BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Problem::ours(format!("No random numbers: {error}."), "key"))?;
+    Ok(Key::new(bytes))
+}
+
+/// The image of a plan that fits. One that is sealed has another key each time.
 ///
 /// # Errors
 /// [`Blame::BadInput`] if operators have no kernel, [`Blame::DoesNotFit`] if it does not fit; else a
@@ -258,6 +274,10 @@ pub fn plan_file(
         Integrity::Checked => {
             checks(planned, board)?;
             tilewright_image::checked_images(&planned.plan, model)
+        }
+        Integrity::Sealed => {
+            checks(planned, board)?;
+            tilewright_image::sealed_images(&planned.plan, model, new_key()?)
         }
     };
     let Images { plan: image, mut stores } =

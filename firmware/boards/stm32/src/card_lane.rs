@@ -7,9 +7,8 @@ use tilewright_runtime::{LaneError, Run, Runs, Transfer};
 
 use crate::cache::{Cache, Maintenance};
 use crate::card::{self, Card};
-use crate::crc::checksum;
 use crate::engines::{Spaces, memory_of};
-use crate::kept::Sums;
+use crate::kept::{Keeper, is_stored};
 use crate::sdmmc;
 
 /// How often a transfer is tried.
@@ -34,8 +33,8 @@ pub struct CardLane {
     /// The program's lane.
     pub lane: Option<u8>,
     carrying: Option<Carrying>,
-    /// Checksums of what programs write to the card.
-    sums: Option<Sums>,
+    /// What is kept of what programs write to the card.
+    keeper: Option<Keeper>,
 }
 
 impl CardLane {
@@ -60,8 +59,14 @@ impl CardLane {
         let header = unsafe { core::slice::from_raw_parts(scratch as *const u8, SECTOR as usize) };
         StoreHeader::read(header, image, Space::Card).map_err(CardError::Store)?;
         sdmmc::unmask();
-        let sums = image.kept().map(|kept| Sums::new(kept, spaces.arena));
-        Ok(Self { card, lane: None, carrying: None, sums })
+        let keeper = image.kept().map(|kept| Keeper::new(kept, spaces.arena)).transpose()?;
+        Ok(Self { card, lane: None, carrying: None, keeper })
+    }
+
+    /// A frame begins.
+    pub fn begin_frame(&mut self) -> Result<(), LaneError> {
+        self.lane = None;
+        self.keeper.as_mut().map_or(Ok(()), Keeper::begin_frame).map_err(LaneError::NoCard)
     }
 
     /// Whether it makes a copy.
@@ -84,12 +89,12 @@ impl CardLane {
         made: u8,
     ) -> Result<(), LaneError> {
         let (from, to) = if write { (base, 0) } else { (0, base) };
-        maintain(cache, &copy, base);
         let largest = self.card.most * SECTOR;
         let mut runs = Runs::new((from, &copy.source), (to, &copy.destination), largest);
-        if let Some(sums) = self.sums.as_ref().filter(|_| write) {
-            runs.for_each(|run| sums.note(run));
+        if let Some(keeper) = self.keeper.as_mut().filter(|_| write) {
+            runs.for_each(|run| keeper.leave(run));
         }
+        maintain(cache, &copy, base);
         let Some(run) = runs.next() else { return Ok(()) };
         self.carrying = Some(Carrying { copy, write, runs, run, tries: 1, made });
         self.start()
@@ -114,6 +119,7 @@ impl CardLane {
         &mut self,
         cache: &mut Cache,
         bases: &[Option<u32>; 6],
+        image: &PlanImage<'_>,
     ) -> Result<Option<Transfer>, LaneError> {
         let result = self.card.interrupted();
         let Some(carrying) = &mut self.carrying else { return Ok(None) };
@@ -142,8 +148,9 @@ impl CardLane {
             cache.maintain(base, &copy.destination, Maintenance::Invalidate);
             let largest = self.card.most * SECTOR;
             let mut runs = Runs::new((0, &copy.source), (base, &copy.destination), largest);
-            let wrong = self.sums.as_ref().and_then(|sums| runs.find_map(|run| sums.differs(run)));
-            let holds = |sum| sum == checksum(base, &copy.destination);
+            let wrong =
+                self.keeper.as_ref().and_then(|keeper| runs.find_map(|run| keeper.arrive(run)));
+            let holds = |number| is_stored(image, number, base, &copy);
             if wrong.is_some() || !copy.sum.is_none_or(holds) {
                 if made >= TRIES {
                     let failed = Carrying { tries: made, ..*carrying }.failed(CardError::Content);

@@ -116,7 +116,10 @@ impl State {
 
     fn card_interrupted(&mut self) -> Result<(), LaneError> {
         let Some(card) = &mut self.card else { return Ok(()) };
-        let Some(copy) = card.interrupted(&mut self.cache, &self.bases)? else { return Ok(()) };
+        let Some(copy) = card.interrupted(&mut self.cache, &self.bases, self.schedule.image())?
+        else {
+            return Ok(());
+        };
         let Some(lane) = card.lane else { return Ok(()) };
         marks::copy(MarkKind::CopyEnd, lane, copy.step);
         self.schedule.completed(lane);
@@ -171,7 +174,9 @@ impl State {
         let failed = LaneError::Failed { step: transfer.step };
         let [_, to] = self.bases(&transfer).ok_or(failed)?;
         self.cache.maintain(to, &transfer.destination, Maintenance::Invalidate);
-        if transfer.sum.is_some_and(|sum| sum != checksum(to, &transfer.destination)) {
+        let sum = |number| self.schedule.image().sum(number);
+        let holds = |number| sum(number) == Some(checksum(to, &transfer.destination));
+        if !transfer.sum.is_none_or(holds) {
             return self.again();
         }
         self.running = None;
@@ -254,7 +259,7 @@ impl LaneDriver for Engines {
             if lane == 1 {
                 state.lane = None;
                 if let Some(card) = &mut state.card {
-                    card.lane = None;
+                    card.begin_frame()?;
                 }
             }
             let engine = match (kind, &mut state.card) {

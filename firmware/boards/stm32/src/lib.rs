@@ -9,6 +9,7 @@ mod crc;
 mod dma;
 mod engines;
 mod kept;
+mod rng;
 mod sdmmc;
 
 pub use cache::Cache;

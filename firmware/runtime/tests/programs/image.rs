@@ -251,7 +251,8 @@ impl Tables {
             plan_id: PLAN_ID,
             header_crc: 0,
             kept: [0; 3],
-            reserved: [0; 4],
+            sealed: 0,
+            reserved: [0; 3],
         };
         let mut digest = CRC.digest();
         digest.update(header.as_bytes());

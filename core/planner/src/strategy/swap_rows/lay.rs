@@ -118,13 +118,15 @@ impl<'m> Layout<'m> {
         Ok(Laid { plan, resident: arena.0 + sums })
     }
 
-    /// Checksums of the card's sectors between the weights and `end`, from `place` in the arena on.
+    /// Checksums or tags of the card's sectors between the weights and `end`, from `place` in the arena on.
     fn kept(&self, place: Bytes, end: Bytes) -> Option<Kept> {
         let sectors = [self.first, end].map(|bytes| u32::try_from(bytes.0 / SECTOR));
         let [Ok(first), Ok(end)] = sectors else { return None };
         let offset = u32::try_from(place.0).ok()?;
-        let kept = Kept { offset, first, sectors: end - first };
-        (self.integrity == Integrity::Checked && end > first).then_some(kept)
+        let sealed = self.integrity == Integrity::Sealed;
+        let kept = Kept { offset, first, sectors: end - first, sealed };
+        // What is sealed says so, though programs write nothing.
+        (self.integrity.keeps() && (sealed || end > first)).then_some(kept)
     }
 }
 

@@ -1,0 +1,100 @@
+//! Runs that swap to a card, on the boards whose firmware drives one.
+
+use tilewright_board::Board;
+use tilewright_model::{Model, int8};
+use tilewright_plan::{Instruction, LaneKind, Plan, Space, Step};
+use tilewright_planner::{Integrity, Options, Strategy};
+use tilewright_protocol::{CardFault, CardProblem, Job};
+use tilewright_runner::RunOutcome;
+
+use crate::random_model::random_inputs;
+use crate::{emulated, host};
+
+/// A plan of a model that swaps, ready to run.
+#[derive(Clone)]
+pub struct Swapped {
+    /// The plan.
+    pub plan: Plan,
+    /// The job that runs it.
+    pub job: Job,
+    /// What the console must say of its outputs.
+    pub expected: Vec<String>,
+}
+
+impl Swapped {
+    /// A plan of `model` on inputs that follow from `seed`.
+    ///
+    /// # Errors
+    /// What went wrong on the way.
+    pub fn new(
+        board: &Board,
+        model: &Model,
+        seed: u64,
+        integrity: Integrity,
+    ) -> Result<Self, String> {
+        let inputs = random_inputs(model, seed);
+        let options = Options { integrity, ..Options::default() };
+        let strategy = Strategy::SwapRows;
+        let (plan, job) = emulated::job_with(model, board, strategy, &inputs, &options)?;
+        let outputs = int8::run(model, &inputs, &mut |_, _| {}).map_err(|e| e.to_string())?;
+        let line = |(index, output)| {
+            let digits: String =
+                host::bytes(output).iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("output {index} {digits}")
+        };
+        Ok(Self { plan, job, expected: outputs.iter().enumerate().map(line).collect() })
+    }
+
+    /// Runs it with something going wrong.
+    ///
+    /// # Errors
+    /// What kept it from an outcome.
+    pub fn run_with(&self, transfer: u64, problem: CardProblem) -> Result<RunOutcome, String> {
+        let mut job = self.job.clone();
+        let card = job.card.as_mut().ok_or("it uses no card")?;
+        card.faults = vec![CardFault { transfer, every: 0, problem }];
+        emulated::run_job(job)
+    }
+
+    /// Of each transfer since reset whether it reads, if none is tried again: the first is that of the
+    /// store's header.
+    #[must_use]
+    pub fn reads(&self) -> Vec<bool> {
+        let reads = |step: &Step| match step.instruction {
+            Instruction::Copy { source, .. } => {
+                self.plan.spans[source as usize].space() == Some(Space::Card)
+            }
+            _ => false,
+        };
+        let steps = self.plan.programs[0].lanes[1].steps.iter().map(reads);
+        std::iter::once(true).chain(steps).collect()
+    }
+
+    /// Whether the console gave the right outputs.
+    #[must_use]
+    pub fn is_said(&self, outcome: &RunOutcome) -> bool {
+        says_all(outcome, &self.expected)
+    }
+}
+
+/// Boards whose firmware drives a card.
+#[must_use]
+pub fn boards() -> Vec<Board> {
+    let mut boards = emulated::boards();
+    boards.retain(|board| board.drives(LaneKind::Card));
+    assert!(boards.len() >= 2);
+    boards
+}
+
+/// What the console said.
+#[must_use]
+pub fn console(outcome: &RunOutcome) -> String {
+    String::from_utf8_lossy(&outcome.console).into_owned()
+}
+
+/// Whether it said all of these lines.
+#[must_use]
+pub fn says_all(outcome: &RunOutcome, expected: &[String]) -> bool {
+    let console = console(outcome);
+    expected.iter().all(|line| console.lines().any(|said| said.trim_end() == line))
+}
