@@ -48,6 +48,14 @@ pub fn boards() -> Vec<Board> {
     boards
 }
 
+/// Those, and boards that exist in the emulator alone: together they have every core.
+#[must_use]
+pub fn of_every_core() -> Vec<Board> {
+    let mut boards = tilewright_board::all();
+    boards.retain(|board| board.firmware.is_some());
+    boards
+}
+
 /// The board's firmware.
 ///
 /// # Errors

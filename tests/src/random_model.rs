@@ -1,6 +1,7 @@
 //! Random int8 models of every operator, and random inputs for them.
 
 mod elementwise;
+mod extremes;
 mod moves;
 
 use fastrand::Rng;
@@ -8,6 +9,8 @@ use tilewright_model::{
     Activation, DType, Data, Model, Node, Op, Padding, Quantisation, Shape, Source, Tensor,
     TensorId, Window,
 };
+
+pub use extremes::extreme_layer;
 
 /// Elements of the largest picture that further operators read.
 const LARGEST: usize = 6000;

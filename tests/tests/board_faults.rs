@@ -43,7 +43,7 @@ fn fault(job: Job) -> (Fault, String) {
 
 #[test]
 fn an_undefined_instruction_reaches_the_firmwares_handler() {
-    for board in emulated::boards() {
+    for board in emulated::of_every_core() {
         let (fault, console) = fault(broken(&board, &[0xde00]));
         assert_eq!(fault.kind, FaultKind::HardFault);
         assert!(fault.message.contains("in tilewright_mark: de00"), "{}", fault.message);
@@ -62,7 +62,7 @@ fn an_undefined_instruction_reaches_the_firmwares_handler() {
 
 #[test]
 fn a_read_of_nothing_reaches_the_firmwares_handler_with_its_address() {
-    for board in emulated::boards() {
+    for board in emulated::of_every_core() {
         // movs r0,#0x60; lsls r0,r0,#24; ldr r0,[r0]
         let (fault, console) = fault(broken(&board, &[0x2060, 0x0600, 0x6800]));
         assert_eq!(fault.kind, FaultKind::UnmappedAccess);
@@ -75,7 +75,7 @@ fn a_read_of_nothing_reaches_the_firmwares_handler_with_its_address() {
 
 #[test]
 fn a_stack_overflow_is_said_by_the_firmware_itself() {
-    for board in emulated::boards() {
+    for board in emulated::of_every_core() {
         // push {r0-r7}; b -
         let (fault, console) = fault(broken(&board, &[0xb4ff, 0xe7fd]));
         assert_eq!(fault.kind, FaultKind::StackOverflow, "{}", fault.message);
@@ -89,7 +89,7 @@ fn a_stack_overflow_is_said_by_the_firmware_itself() {
 
 #[test]
 fn a_frame_that_stops_before_its_end_is_said() {
-    for board in emulated::boards() {
+    for board in emulated::of_every_core() {
         let mut job = job(&board);
         let frame = &mut job.frames[0];
         frame.truncate(frame.len() / 2);

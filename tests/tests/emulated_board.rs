@@ -16,7 +16,7 @@ const CHAINS: u64 = 12;
 
 #[test]
 fn random_models_are_bit_equal_layer_by_layer() {
-    for board in emulated::boards() {
+    for board in emulated::of_every_core() {
         let models = (1000..1000 + MODELS).map(random_model);
         for model in models.chain((1000..1000 + CHAINS).map(random_chain)) {
             bit_equal(&model, &board);
@@ -57,7 +57,7 @@ fn a_frame_may_come_seconds_after_another() {
     let range = Range { low: -1.0, high: 1.0 };
     let model = quantise_with(&model, &vec![range; model.tensors.len()]).unwrap();
     let inputs = random_inputs(&model, 7);
-    for board in emulated::boards() {
+    for board in emulated::of_every_core() {
         let run = emulated::run_frames(&model, &board, Strategy::Resident, &inputs, 2).unwrap();
         assert_eq!(run.outcome.finish.fault, None, "{}", board.id);
         assert_eq!(run.mismatch, None, "{}", board.id);
@@ -72,7 +72,7 @@ fn a_frame_may_come_seconds_after_another() {
 fn counts_are_the_same_each_time() {
     let model = random_model(42);
     let inputs = random_inputs(&model, 42);
-    for board in emulated::boards() {
+    for board in emulated::of_every_core() {
         let first = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
         let second = emulated::run(&model, &board, Strategy::Resident, &inputs).unwrap();
         assert_eq!(first.outcome.steps, second.outcome.steps);

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use tilewright_board::Board;
 use tilewright_formats::Limits;
 use tilewright_model::quantise::{QuantiseOptions, quantise};
 use tilewright_model::{Data, Model};
@@ -41,7 +42,12 @@ fn permille(predicted: u64, counted: u64) -> u64 {
 
 #[test]
 fn layers_and_networks_are_predicted() {
-    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    for id in ["stm32f746g-disco", "bench-cortex-m33"] {
+        predicted_on(&tilewright_board::find(id).unwrap());
+    }
+}
+
+fn predicted_on(board: &Board) {
     let cases = [
         (bundled("lenet5.onnx"), Strategy::Resident),
         (bundled("lenet5.onnx"), Strategy::PingPong),
@@ -58,10 +64,10 @@ fn layers_and_networks_are_predicted() {
             .iter()
             .map(|id| Data::I8((0..elements(*id)).map(|_| rng.i8(..)).collect()))
             .collect();
-        let run = emulated::run(&model, &board, strategy, &inputs).unwrap();
+        let run = emulated::run(&model, board, strategy, &inputs).unwrap();
         assert_eq!(run.mismatch, None, "{}", model.name);
         let planned =
-            tilewright_planner::plan(&model, &board, strategy, &Options::default()).unwrap();
+            tilewright_planner::plan(&model, board, strategy, &Options::default()).unwrap();
         let layers = planned.plan.layers.len();
         let (mut predicted, mut counted) = (vec![0; layers], vec![0; layers]);
         let computes = planned.timeline.slices.iter().filter(|s| s.kind == SliceKind::Compute);
@@ -72,7 +78,7 @@ fn layers_and_networks_are_predicted() {
         for count in &run.outcome.steps {
             counted[usize::from(steps[count.step as usize].layer)] += count.cycles;
         }
-        println!("{}, {strategy}", model.name);
+        println!("{}, {strategy}, {}", model.name, board.id);
         let mut worst = 0;
         for ((layer, predicted), counted) in
             planned.plan.layers.iter().zip(&predicted).zip(&counted)
