@@ -202,6 +202,12 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upke
     let predicted = report.latency_us.map(|latency| format!(" (predicted {})", micros(latency.0)));
     let latency = format!("{}{}", micros(result.latency_us.0), predicted.unwrap_or_default());
     facts.add("latency", latency, Some(Kind::Modelled));
+    if result.given_up > 0 {
+        let times = if result.given_up == 1 { "once" } else { "more than once" };
+        let lost = micros(result.given_up_us.0);
+        let what = format!("{times}, behind {lost}: what the card held was lost");
+        facts.add("computed again", what, Some(Kind::Modelled));
+    }
     let peak = bytes(report.peak_sram_bytes.0);
     facts.add("SRAM for tensors", peak, Some(Kind::Counted));
     facts.add("flash for the plan", bytes(report.flash_bytes.0), Some(Kind::Counted));
@@ -346,6 +352,8 @@ pub fn run_json(
         "samples": prepared.samples,
         "mode": result.mode,
         "passed_steps": result.passed_steps,
+        "given_up": result.given_up,
+        "given_up_us": result.given_up_us,
         "engine": result.engine,
         "plan_id": result.plan_id,
         "verified": result.verified,
@@ -373,6 +381,7 @@ pub fn run_json(
             "predicted_latency_us",
             "latency_us",
             "cycles",
+            "given_up_us",
             "layers[].cycles",
             "layers[].profile.causes[].cycles",
             "layers[].profile.blocks[].cycles",
@@ -381,6 +390,7 @@ pub fn run_json(
         let counted = [
             "verified",
             "compared_layers",
+            "given_up",
             "instructions",
             "top1",
             "outputs",

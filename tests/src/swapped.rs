@@ -70,6 +70,30 @@ impl Swapped {
         std::iter::once(true).chain(steps).collect()
     }
 
+    /// What came of a bit that turned over on the card with a transfer: of what the program wrote the right
+    /// outputs, behind what was computed for nothing; of the image what is wrong with it.
+    ///
+    /// # Panics
+    /// If it was neither.
+    pub fn is_mended_or_told(&self, outcome: &RunOutcome, what: &str) {
+        let said = console(outcome);
+        match &outcome.finish.fault {
+            None => {
+                assert!(self.is_said(outcome), "{what}: {said}");
+                let lost = outcome.given_up.as_slice();
+                assert!(lost.len() == 1 && lost[0] > 0, "{what}: {lost:?}, {said}");
+                assert!(said.contains("again ") && said.contains("at sector"), "{what}: {said}");
+                let copies = self.plan.programs[0].lanes[1].steps.len();
+                assert_eq!(outcome.copies.len(), copies, "{what}: copies of one run");
+            }
+            Some(fault) => {
+                let told = &fault.message;
+                assert!(told.contains("for layer") && told.contains("its image holds"), "{told}");
+                assert!(!self.is_said(outcome) && outcome.given_up.is_empty(), "{told}");
+            }
+        }
+    }
+
     /// Whether the console gave the right outputs.
     #[must_use]
     pub fn is_said(&self, outcome: &RunOutcome) -> bool {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault, LayerProfile};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 9;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -244,6 +244,11 @@ pub enum Response {
     },
     /// Bytes that the board wrote to its console.
     Console(Vec<u8>),
+    /// The last frame is begun again: what was said of its steps so far is void.
+    Again {
+        /// Cycles of the invoke that was given up.
+        cycles: u64,
+    },
     /// A step of the last frame ended.
     Step(StepCount),
     /// A copy of the last frame ended.

@@ -19,6 +19,8 @@ pub struct RunOutcome {
     pub layers: Vec<LayerCycles>,
     /// What the board wrote to its console.
     pub console: Vec<u8>,
+    /// Cycles of each invoke of the last frame that was given up and begun again.
+    pub given_up: Vec<u64>,
 }
 
 /// Bytes of console output past the job's limit that a worker may send: what was under way when
@@ -38,6 +40,7 @@ pub struct Collector {
     layers: Vec<LayerCycles>,
     console: Vec<u8>,
     console_bytes: u64,
+    given_up: Vec<u64>,
 }
 
 impl Collector {
@@ -50,6 +53,7 @@ impl Collector {
             layers: Vec::new(),
             console: Vec::new(),
             console_bytes: job.limits.console_bytes.saturating_add(SLACK),
+            given_up: Vec::new(),
         }
     }
 
@@ -64,6 +68,15 @@ impl Collector {
                 if self.console.len() as u64 > self.console_bytes {
                     return Err("more console output than the job allows".to_owned());
                 }
+            }
+            Response::Again { cycles } => {
+                if self.given_up.len() >= MAX_LAYERS {
+                    return Err("more invokes than anyone begins".to_owned());
+                }
+                self.given_up.push(*cycles);
+                self.steps.clear();
+                self.copies.clear();
+                self.watched.fill(None);
             }
             Response::Step(step) => {
                 if self.steps.len() >= MAX_STEPS {
@@ -94,7 +107,7 @@ impl Collector {
     }
 
     pub fn finish(self, finish: Finish) -> RunOutcome {
-        let Self { engine, steps, copies, watched, layers, console, .. } = self;
-        RunOutcome { engine, finish, steps, copies, watched, layers, console }
+        let Self { engine, steps, copies, watched, layers, console, given_up, .. } = self;
+        RunOutcome { engine, finish, steps, copies, watched, layers, console, given_up }
     }
 }

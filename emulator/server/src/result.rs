@@ -71,6 +71,11 @@ pub struct RunResult {
     /// Its time at the board's clock in microseconds (modelled).
     #[schema(value_type = f64)]
     pub latency_us: Micros,
+    /// How often the frame was begun again before, since something that it wrote to a card was lost.
+    pub given_up: usize,
+    /// The time of what was computed for nothing then, in microseconds (modelled).
+    #[schema(value_type = f64)]
+    pub given_up_us: Micros,
     /// What instructions and cycles of the invoke were for.
     #[schema(value_type = schema::Counts)]
     pub counts: Counts,
@@ -163,6 +168,8 @@ pub fn result_of(
         instructions: invoke.instructions(),
         cycles: invoke.cycles(),
         latency_us: invoke.cycles().at(board.core.clock.hertz),
+        given_up: outcome.given_up.len(),
+        given_up_us: Cycles(outcome.given_up.iter().sum()).at(board.core.clock.hertz),
         counts: invoke,
         boot: outcome.finish.boot,
         load: outcome.finish.load,

@@ -36,6 +36,7 @@ impl Execute for Parrot {
             Some(bytes.clone())
         });
         Ok(RunOutcome {
+            given_up: Vec::new(),
             engine: "parrot".into(),
             finish: Finish {
                 fault: None,

@@ -58,6 +58,8 @@ pub struct Marks {
     /// Counts when the last invoke began, and the virtual time.
     began: Option<(Counts, u64)>,
     invoke: Counts,
+    /// Whether an invoke of the last frame has begun.
+    last_began: bool,
     announced: Option<u32>,
     /// Where the mark that announced a step returns to: the step begins there, so that the mark
     /// itself is not counted as part of it.
@@ -123,6 +125,12 @@ pub fn marked(uc: &mut Engine<'_>) {
     match kind {
         INVOKE_BEGINS => {
             let counts = machine.account.counts();
+            let is_last = machine.in_last_frame();
+            if std::mem::replace(&mut machine.marks.last_began, is_last) {
+                let cycles = machine.marks.invoke.cycles().0;
+                machine.marks.copying.clear();
+                machine.say(Response::Again { cycles });
+            }
             machine.marks.began = Some((counts, machine.account.cycles));
             machine.marks.invoke = Counts::default();
             machine.marks.slept = counts.wait_cycles.0;

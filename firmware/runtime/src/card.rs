@@ -44,8 +44,10 @@ pub enum CardError {
     Memory,
     /// It stays busy.
     Busy,
-    /// What was read is not what the plan says.
+    /// What was read is not what the program wrote.
     Content,
+    /// What was read of its image is not what the plan says.
+    Image,
     /// The plan asks for what no card can do.
     Transfer,
     /// It has fewer sectors than the plan uses.
@@ -75,6 +77,7 @@ impl fmt::Display for CardError {
             Self::Memory => f.write_str("memory was too late for the data"),
             Self::Busy => f.write_str("it stays busy"),
             Self::Content => f.write_str("it holds other bytes than were written"),
+            Self::Image => f.write_str("its image holds other bytes"),
             Self::Transfer => f.write_str("no whole sectors, or memory that is not aligned"),
             Self::TooSmall { needed, had } => {
                 write!(f, "it has {had} sectors, the plan uses {needed}")

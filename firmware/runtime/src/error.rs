@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::card::CardError;
 use crate::lanes::LaneError;
 use crate::memory::AccessError;
 use tilewright_kernels::KernelError;
@@ -76,6 +77,15 @@ impl RunError {
         };
         let layer = layer.and_then(|layer| image.layers().get(usize::from(layer)));
         layer.map_or("", |layer| image.name(layer.name))
+    }
+
+    /// Whether something that the program wrote to a card is lost: what computes it again mends that.
+    #[must_use]
+    pub const fn is_loss(&self) -> bool {
+        let (Self::Lane { cause, .. } | Self::Step { cause: Cause::Lane(cause), .. }) = self else {
+            return false;
+        };
+        matches!(cause, LaneError::Card { cause: CardError::Content, .. })
     }
 
     /// What to do about it.

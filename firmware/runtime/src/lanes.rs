@@ -98,6 +98,9 @@ pub trait LaneDriver {
     /// [`LaneError::Failed`] if the engine gave up.
     fn wait(&mut self, after: After, memory: &mut Memory<'_>) -> Result<(), LaneError>;
 
+    /// Gives up what lanes do, behind an error, so that they can be started again.
+    fn give_up(&mut self) {}
+
     /// Says that a step of the core lane is complete, so that engines may go on.
     ///
     /// # Errors

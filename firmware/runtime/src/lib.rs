@@ -19,6 +19,7 @@ mod memory;
 mod observe;
 mod pieces;
 mod program;
+mod replay;
 mod schedule;
 mod software;
 
@@ -28,5 +29,6 @@ pub use memory::{AccessError, Memory};
 pub use observe::Observer;
 pub use pieces::{Piece, Pieces, Run, Runs, Width};
 pub use program::{run_program, run_with};
+pub use replay::is_replayable;
 pub use schedule::{Schedule, Transfer};
 pub use software::{Pace, SoftwareEngines};

@@ -121,6 +121,7 @@ pub fn run_image(
         }
         Response::Step(step) => progress(Progress::Step(*step)),
         Response::Hello { .. }
+        | Response::Again { .. }
         | Response::Copy(_)
         | Response::Layer(_)
         | Response::Watched { .. }

@@ -117,6 +117,7 @@ impl Execute for Puppet {
             .collect();
         let invoke = Counts { compute_instructions: 100, ..Counts::default() };
         Ok(RunOutcome {
+            given_up: Vec::new(),
             engine: "puppet 1".into(),
             finish: Finish {
                 fault,

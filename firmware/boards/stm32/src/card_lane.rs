@@ -69,6 +69,11 @@ impl CardLane {
         self.keeper.as_mut().map_or(Ok(()), Keeper::begin_frame).map_err(LaneError::NoCard)
     }
 
+    /// Gives up the copy that it makes, whose transfer is over.
+    pub fn give_up(&mut self) {
+        self.carrying = None;
+    }
+
     /// Whether it makes a copy.
     pub const fn is_busy(&self) -> bool {
         self.carrying.is_some()
@@ -153,7 +158,8 @@ impl CardLane {
             let holds = |number| is_stored(image, number, base, &copy);
             if wrong.is_some() || !copy.sum.is_none_or(holds) {
                 if made >= TRIES {
-                    let failed = Carrying { tries: made, ..*carrying }.failed(CardError::Content);
+                    let cause = wrong.map_or(CardError::Image, |_| CardError::Content);
+                    let failed = Carrying { tries: made, ..*carrying }.failed(cause);
                     return Err(at_sector(failed, wrong));
                 }
                 return self.make(cache, copy, base, write, made + 1).map(|()| None);

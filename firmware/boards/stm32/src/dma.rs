@@ -8,6 +8,9 @@ use tilewright_runtime::{Piece, Width};
 /// The stream.
 const STREAM: usize = 0;
 
+/// How often a stream that stops is asked whether it has: it ends the burst under way.
+const STOPS: u32 = 1000;
+
 /// How a piece ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
@@ -49,6 +52,18 @@ pub fn begin(piece: &Piece) {
         control.set_teie(true);
         control.set_en(true);
     });
+}
+
+/// Stops a piece under way; the stream is off soon after (RM0385, 8.3.15).
+pub fn abort() {
+    let stream = DMA2.st(STREAM);
+    stream.cr().modify(|control| control.set_en(false));
+    for _ in 0..STOPS {
+        if !stream.cr().read().en() {
+            break;
+        }
+    }
+    take_end();
 }
 
 /// What the stream's interrupt is about; nothing if it is not.

@@ -298,6 +298,20 @@ impl LaneDriver for Engines {
         }
     }
 
+    fn give_up(&mut self) {
+        critical_section::with(|section| {
+            let mut state = STATE.borrow_ref_mut(section);
+            let Some(state) = &mut *state else { return };
+            if state.running.take().is_some() {
+                dma::abort();
+            }
+            if let Some(card) = &mut state.card {
+                card.give_up();
+            }
+            state.failed = None;
+        });
+    }
+
     fn core_completed(&mut self, step: u32, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
         with_state(|state| {
             state.schedule.core_completed(step);

@@ -6,6 +6,7 @@
 //! loaded <cycles>                    what was to be done once, if there was something
 //! ready <payload bytes>              now a frame may be sent, see `frame`
 //! retry: <reason>                    the frame was not usable; `ready` follows
+//! again <cycles>: <what, where>      so much was computed for nothing; the frame is begun again
 //! layer <index> <cycles> <name>      after the run, one line for each layer
 //! output <index> <hex bytes>         int8, NHWC
 //! score <class> <int8 value> <label> at most ten, best first; for outputs with labels
@@ -25,6 +26,7 @@ use core::fmt;
 use crate::lanes::LaneDriver;
 use crate::memory::Memory;
 use crate::program::run_with;
+use crate::replay::is_replayable;
 use cycles::Recorder;
 pub use cycles::{MarkKind, Marker};
 use embedded_io_async::Write;
@@ -148,11 +150,18 @@ pub async fn serve<P: FramePort + Write>(
             }
         }
         silent = false;
-        recorder.begin();
-        let result = run_with(image, entry, memory, engines, &mut recorder);
-        recorder.end();
-        if let Err(error) = result {
-            return stop(&mut port, image, &error).await;
+        let mut again = 0;
+        loop {
+            recorder.begin();
+            let result = run_with(image, entry, memory, engines, &mut recorder);
+            recorder.end();
+            let Err(error) = result else { break };
+            if again == REPEATS || !error.is_loss() || !is_replayable(image, program) {
+                return stop(&mut port, image, &error).await;
+            }
+            again += 1;
+            engines.give_up();
+            port.line(format_args!("again {}: {error}", recorder.total())).await?;
         }
         report::layers(&mut port, image, &recorder).await?;
         report::outputs(&mut port, image, program, memory).await?;
@@ -160,6 +169,9 @@ pub async fn serve<P: FramePort + Write>(
         port.line(format_args!("done")).await?;
     }
 }
+
+/// How often a frame is computed again after something that it wrote to a card was lost.
+const REPEATS: u8 = 2;
 
 /// An entry's kind: run once at start.
 const BOOT: u16 = 1;
