@@ -217,7 +217,8 @@ pub struct Overlay {
 pub struct Run {
     #[command(flatten)]
     pub on: OnBoard,
-    /// Strategy; of `swap`, which is simulated only, its form in rows: `swap-rows`
+    /// Strategy; of `swap` and `stream`, which are simulated only, what runs: `swap-rows` and
+    /// `stream-weights`
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
@@ -257,7 +258,8 @@ pub struct Verify {
 pub struct Image {
     #[command(flatten)]
     pub on: OnBoard,
-    /// Strategy; of `swap`, which is simulated only, its form in rows: `swap-rows`
+    /// Strategy; of `swap` and `stream`, which are simulated only, what runs: `swap-rows` and
+    /// `stream-weights`
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
     #[command(flatten)]

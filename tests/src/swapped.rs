@@ -1,4 +1,4 @@
-//! Runs that swap to a card, on the boards whose firmware drives one.
+//! Runs that swap to a card, or stream from it, on the boards whose firmware drives one.
 
 use tilewright_board::Board;
 use tilewright_model::{Model, int8};
@@ -22,7 +22,7 @@ pub struct Swapped {
 }
 
 impl Swapped {
-    /// A plan of `model` on inputs that follow from `seed`.
+    /// A plan of `model`, which swaps, on inputs that follow from `seed`.
     ///
     /// # Errors
     /// What went wrong on the way.
@@ -32,9 +32,22 @@ impl Swapped {
         seed: u64,
         integrity: Integrity,
     ) -> Result<Self, String> {
+        Self::by(Strategy::SwapRows, board, model, seed, integrity)
+    }
+
+    /// The same by another strategy.
+    ///
+    /// # Errors
+    /// What went wrong on the way.
+    pub fn by(
+        strategy: Strategy,
+        board: &Board,
+        model: &Model,
+        seed: u64,
+        integrity: Integrity,
+    ) -> Result<Self, String> {
         let inputs = random_inputs(model, seed);
         let options = Options { integrity, ..Options::default() };
-        let strategy = Strategy::SwapRows;
         let (plan, job) = emulated::job_with(model, board, strategy, &inputs, &options)?;
         let outputs = int8::run(model, &inputs, &mut |_, _| {}).map_err(|e| e.to_string())?;
         let line = |(index, output)| {

@@ -230,7 +230,8 @@ pub fn unsuited(model: &Model, strategy: Strategy) -> Option<String> {
         | Strategy::Auto
         | Strategy::Swap
         | Strategy::Stream
-        | Strategy::SwapRows => None,
+        | Strategy::SwapRows
+        | Strategy::StreamWeights => None,
     }
 }
 

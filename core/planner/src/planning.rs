@@ -61,7 +61,7 @@ impl Planning {
             Strategy::External | Strategy::Overlay | Strategy::OverlayStaged => {
                 Box::new(strategy::external::Placing::new(model)?)
             }
-            Strategy::Swap | Strategy::SwapRows | Strategy::Stream => {
+            Strategy::Swap | Strategy::SwapRows | Strategy::Stream | Strategy::StreamWeights => {
                 Box::new(strategy::swap::Placing)
             }
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
@@ -156,6 +156,9 @@ impl Planning {
         }
         let mut planned = described(plan, model, board, options, bound);
         planned.report.stages = search.stages();
+        if *strategy == Strategy::StreamWeights {
+            strategy::stream_weights::tell_bound(&mut planned, model, board, options)?;
+        }
         Ok(planned)
     }
 }

@@ -10,6 +10,7 @@ pub mod reordered;
 pub mod resident;
 pub mod sharing;
 pub mod spilled;
+pub mod stream_weights;
 pub mod swap;
 pub mod swap_rows;
 pub mod trading;
@@ -48,6 +49,8 @@ pub enum Strategy {
     OverlayStaged,
     /// Weights and activations on a card, in buffers of one size, by tiles of rows.
     SwapRows,
+    /// Activations in SRAM, weights from a card as far ahead as there is room.
+    StreamWeights,
     /// The best of all for the [`Objective`](crate::Objective): in SRAM, with layers in rows whose output
     /// overlaps their input; else from external memory; else streamed from a card.
     Auto,
@@ -60,7 +63,7 @@ pub enum Strategy {
 
 impl Strategy {
     /// All strategies whose plans run.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Resident,
         Self::Reordered,
         Self::PingPong,
@@ -68,6 +71,7 @@ impl Strategy {
         Self::Overlay,
         Self::OverlayStaged,
         Self::SwapRows,
+        Self::StreamWeights,
         Self::Auto,
     ];
 
@@ -85,6 +89,7 @@ impl Strategy {
             Self::Overlay => "overlay",
             Self::OverlayStaged => "overlay-staged",
             Self::SwapRows => "swap-rows",
+            Self::StreamWeights => "stream-weights",
             Self::Auto => "auto",
             Self::Swap => "swap",
             Self::Stream => "stream",
@@ -99,6 +104,7 @@ impl Strategy {
     pub const fn with_program(self) -> Self {
         match self {
             Self::Swap => Self::SwapRows,
+            Self::Stream => Self::StreamWeights,
             other => other,
         }
     }
@@ -111,7 +117,7 @@ impl Strategy {
             Self::Swap | Self::Stream => {
                 board.slot.is_none().then(|| "it has no place for a card".to_owned())
             }
-            Self::SwapRows => swap_rows::obstacle(board),
+            Self::SwapRows | Self::StreamWeights => swap_rows::obstacle(board),
             Self::External => external::obstacle(board),
             Self::Overlay | Self::OverlayStaged => overlay::obstacle(board),
         }
@@ -187,6 +193,7 @@ pub fn plan_of(
         Strategy::Overlay => overlay(overlay::Overlaid::THESIS, found)?,
         Strategy::OverlayStaged => overlay(overlay::Overlaid::ALL, found)?,
         Strategy::SwapRows => swap_rows::plan(model, board, options, found)?,
+        Strategy::StreamWeights => stream_weights::plan(model, board, options)?,
         Strategy::Resident
         | Strategy::Reordered
         | Strategy::PingPong

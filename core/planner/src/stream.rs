@@ -23,7 +23,7 @@ mod emit;
 mod groups;
 mod network;
 mod outcome;
-mod place;
+pub(crate) mod place;
 
 use crate::costs::Costs;
 use crate::simulate::Transfers;
@@ -116,12 +116,36 @@ pub(crate) enum NotStreamed {
 /// # Errors
 /// Names the node that no kernel runs as it is.
 pub(crate) fn lowered(model: &Model) -> Result<Plan, PlanError> {
-    let apart = |window: &tilewright_model::Window| {
+    let apart = |_: &tilewright_model::Node, window: &tilewright_model::Window| {
         window.size.iter().zip(&window.stride).all(|(size, stride)| size <= stride)
     };
     let layers = lower::fuse_pools_where(model, lower::layers(model), apart);
     let tensors = lower::tensors(model, &layers)?;
-    lower::draft(model, &layers, &share::Parts::none(), tensors)
+    let stored = lower::Stored { groups_apart: true, ..lower::Stored::IMAGE };
+    lower::draft_stored(model, &layers, &share::Parts::none(), tensors, stored)
+}
+
+/// What no program goes below that reads the weights of the nodes that `comes` names from the card once,
+/// for one frame whose input is in SRAM; nothing without a card.
+///
+/// # Errors
+/// [`PlanError`] names the tensor that cannot be planned.
+pub(crate) fn bound_of(
+    model: &Model,
+    board: &Board,
+    options: &Options,
+    comes: impl Fn(u32) -> bool,
+) -> Result<Option<Cycles>, PlanError> {
+    let Some(card) = options.card_in(board) else { return Ok(None) };
+    let lowered = lowered(model)?;
+    let layers = layers::layers(&lowered, model, &Costs::on(board), layers::Depthwise::True);
+    let cost = |layer: &SwapLayer| {
+        let nodes = &lowered.layers[usize::from(layer.layer)].nodes;
+        let weights = if nodes.iter().any(|node| comes(*node)) { layer.weights } else { 0 };
+        [weights, layer.cycles]
+    };
+    let costs: Vec<[u64; 2]> = layers.iter().map(cost).collect();
+    Ok(Some(bound::bound(&costs, 0, board, &card, options.arena_on(board), 1)))
 }
 
 /// Streams `model` from the card in the slot of `board`.

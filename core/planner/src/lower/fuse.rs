@@ -8,15 +8,15 @@ use tilewright_plan::{Kernel, Work};
 /// lies between; it stands where the convolution stood.
 #[must_use]
 pub fn fuse_pools(model: &Model, layers: Vec<Layer>) -> Vec<Layer> {
-    fuse_pools_where(model, layers, |_| true)
+    fuse_pools_where(model, layers, |_, _| true)
 }
 
-/// As [`fuse_pools`], of pools with such windows only.
+/// As [`fuse_pools`], of such convolutions with pools with such windows only.
 #[must_use]
 pub fn fuse_pools_where(
     model: &Model,
     mut layers: Vec<Layer>,
-    is_wanted: impl Fn(&Window) -> bool,
+    is_wanted: impl Fn(&Node, &Window) -> bool,
 ) -> Vec<Layer> {
     let roots = roots(model);
     let mut readers = vec![0usize; model.tensors.len()];
@@ -44,7 +44,7 @@ pub fn fuse_pools_where(
         let nodes = [layers[conv].node, pool].map(|id| &model.nodes[id.0]);
         let Op::MaxPool { window, .. } = &nodes[1].op else { continue };
         let is_whole = roots[between.0] == *between;
-        if is_wanted(window) && is_whole && are_one(model, nodes, *between) {
+        if is_wanted(nodes[0], window) && is_whole && are_one(model, nodes, *between) {
             layers[conv].work = Work::Kernel(Kernel::ConvMaxPool);
             layers[conv].pool = Some(pool);
             layers[conv].writes = writes;

@@ -4,12 +4,12 @@
 use super::external::{self, Placing};
 use super::overlay::{self, Beside, Overlaid};
 use super::spilled::Spilling;
-use super::{Search, Strategy};
+use super::{Search, Strategy, stream_weights};
 use crate::planning::described;
 use crate::{Options, PlanError, Planned, stream};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Plan, Space};
+use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 
 /// What may be overlaid, and in which part of the budget, in eighths, tiles of inputs and outputs lie.
 const OVERLAID: [(Overlaid, u64); 8] = [
@@ -75,6 +75,7 @@ enum Way {
     External,
     Overlaid(Overlaid, u64),
     Spilled(u64, Beside, Overlaid),
+    Weights,
     Streamed,
 }
 
@@ -111,6 +112,9 @@ impl Beyond {
                 ways.extend(OVERLAID.map(|(what, eighths)| Way::Overlaid(what, eighths)));
                 ways.extend(SPILLED.map(|(room, rest, what)| Way::Spilled(room, rest, what)));
             }
+        }
+        if Strategy::StreamWeights.lacks(board).is_none() && board.drives(LaneKind::Card) {
+            ways.push(Way::Weights);
         }
         ways.extend(board.slot.is_some().then_some(Way::Streamed));
         ways
@@ -160,6 +164,16 @@ impl Beyond {
                 if let Some(plan) = plan {
                     let plan = overlay::overlay_beside(plan, board, budget, beside, what);
                     self.consider(plan, model, board, options);
+                }
+            }
+            Some(Way::Weights) => {
+                // Several frames are scheduled together, which no program does.
+                if self.best.is_none() && options.frames.get() == 1 {
+                    let plan = stream_weights::plan(model, board, options)?;
+                    self.consider(plan, model, board, options);
+                    if let Some(best) = self.best.as_mut() {
+                        stream_weights::tell_bound(best, model, board, options)?;
+                    }
                 }
             }
             Some(Way::Streamed) => {

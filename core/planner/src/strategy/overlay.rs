@@ -30,8 +30,8 @@
 
 mod buffers;
 pub mod hazards;
-mod partition;
-mod pipeline;
+pub mod partition;
+pub mod pipeline;
 
 use std::ops::Range;
 

@@ -197,7 +197,8 @@ pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
             Blame::BadInput,
             format!("This plan of strategy '{}' is simulated only.", report.strategy),
             "--strategy",
-            "Look at it with `tilewright plan`; 'swap-rows' runs: the same pools, tiles of rows.",
+            "Look at it with `tilewright plan`; 'stream-weights' runs if SRAM holds all activations, else \
+             'swap-rows': the same pools, tiles of rows.",
         ));
     }
     let layers = layers?;

@@ -49,6 +49,11 @@ impl<'p> Operator<'p> {
         steps.iter().filter_map(operator).collect()
     }
 
+    /// All that it makes.
+    pub const fn tile(&self) -> Tile {
+        *self.tile
+    }
+
     /// The roles of its operands.
     pub fn roles(&self) -> &'static [Role] {
         self.kernel.roles()
@@ -99,9 +104,9 @@ impl<'p> Operator<'p> {
             .collect()
     }
 
-    /// The parts of a tile, some output channels each, with at most `part` bytes of filters; the tile
-    /// itself if its filters cannot be cut so.
-    pub fn parts(&self, tiny: &Tiny, part: u64) -> Vec<Tiny> {
+    /// The parts of a tile, some output channels each, with at most `part` bytes of filters, which end at
+    /// multiples of `unit` bytes where that leaves any; the tile itself if its filters cannot be cut so.
+    pub fn parts(&self, tiny: &Tiny, part: u64, unit: u64) -> Vec<Tiny> {
         let whole = || vec![tiny.clone()];
         let is_cut = matches!(self.kernel, Kernel::Conv | Kernel::FullyConnected)
             && self.order == RowOrder::Whole;
@@ -114,6 +119,9 @@ impl<'p> Operator<'p> {
         let fitting = part.checked_div(filters.bytes).unwrap_or(0);
         // Filters lie in pairs.
         let most = u32::try_from(fitting).unwrap_or(u32::MAX) / 2 * 2;
+        let even = unit / divisor(2 * filters.bytes, unit) * 2;
+        let even = u32::try_from(even).ok().filter(|even| *even <= most).unwrap_or(2);
+        let most = most / even * even;
         if most == 0 || most >= tiny.tile.channels {
             return whole();
         }
@@ -175,6 +183,14 @@ impl<'p> Operator<'p> {
                 && (is_last || ends.is_multiple_of(alignment))
         })
     }
+}
+
+/// The largest number that divides both, of which the second is not 0.
+const fn divisor(mut a: u64, mut b: u64) -> u64 {
+    while a > 0 {
+        (a, b) = (b % a, a);
+    }
+    b
 }
 
 /// The bytes that are fetched for an operand: from where the engine can start to where it can end.

@@ -106,7 +106,7 @@ impl Pipeline {
         let part = self.buffers.part(operator.bytes(Role::Weights)).filter(|_| has_room);
         for tiny in operator.tiles(factor.unwrap_or(1)) {
             if let Some(part) = part {
-                let parts = operator.parts(&tiny, part);
+                let parts = operator.parts(&tiny, part, 1);
                 if parts.len() > 1 {
                     self.parts(operator, parts, factor.is_some(), *odd, before);
                     *odd = !*odd;
@@ -318,12 +318,14 @@ impl Pipeline {
     }
 }
 
-fn after(lane: u8, waits: Option<u32>, layer: u16, instruction: Instruction) -> Step {
+/// A step that waits for this step of a lane, if for any.
+pub fn after(lane: u8, waits: Option<u32>, layer: u16, instruction: Instruction) -> Step {
     let after = waits.map(|step| After { lane, step, periods: 0 });
     Step { after: [after, None, None], stage: 0, layer, instruction }
 }
 
-fn span(space: Space, offset: u64, bytes: u64) -> Span {
+/// Bytes that follow each other.
+pub fn span(space: Space, offset: u64, bytes: u64) -> Span {
     let (offset, row_bytes) = (offset as u32, bytes as u32);
     Span { offset, rows: 1, row_bytes, pitch: row_bytes, space: space as u8, reserved: [0; 3] }
 }

@@ -1,0 +1,183 @@
+//! `stream-weights`: activations in SRAM, weights from a card: the schedule of [`crate::stream`] as a
+//! program that runs, one frame at a time, for networks whose activations SRAM holds.
+//!
+//! * Weights are read once, in the order of their use. Filters larger than a share of what the
+//!   activations leave come in parts, some output channels each, which end at sectors where they can.
+//! * Each part lies where there is room for it earliest, and its copy begins when the last step is over
+//!   that used these bytes: so weights come as far ahead as SRAM has room, across the borders of layers.
+//! * Layers share bytes with what they read, and convolutions are computed with the pools behind them,
+//!   only where activations would not fit. What is made in rows has its weights at once.
+//! * The frame arrives on the console. Biases, multipliers and tables stay in the plan image, and the
+//!   weights of the smallest layers too, if it has no room for all and that is faster or nothing else fits.
+//!
+//! How much activations may take, and how large parts are, is what is predicted to be fastest.
+
+mod arrange;
+mod cut;
+mod issue;
+
+use crate::costs::Costs;
+use crate::lower::{self, Layer};
+use crate::{Options, PlanError, Planned, simulate, stream};
+use arrange::Arranging;
+use tilewright_board::{Board, Card};
+use tilewright_model::{Model, Node, Op, Window};
+use tilewright_plan::{CyclePoint, LaneKind, Plan, Space};
+
+use super::overlay::partition::Operator;
+use super::swap_rows::SECTOR;
+use cut::Cut;
+
+/// Parts of the budget, in sixteenths, that activations may take.
+const ROOMS: [u64; 5] = [16, 14, 12, 10, 8];
+/// Into how many parts what activations leave is divided: weights come in such parts.
+const SHARES: [u64; 4] = [2, 3, 4, 6];
+/// Most copies of a plan: more would take long to place.
+const MOST_LOADS: usize = 10_000;
+
+/// The plan of a model whose layers' weights lie on the card.
+///
+/// # Errors
+/// [`PlanError`] names the node that no kernel runs as it is.
+pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, PlanError> {
+    let largest = board.engine(LaneKind::Card).map_or(SECTOR, |engine| engine.largest_bytes.0);
+    let mut search = Search {
+        board,
+        options,
+        costs: Costs::on(board),
+        card: options.card_in(board),
+        budget: options.arena_on(board).0,
+        largest: (largest / SECTOR * SECTOR).max(SECTOR),
+        fastest: None,
+        least: None,
+    };
+    for layers in ways(model, search.budget)? {
+        // What tables and constants take besides is known once there is a plan.
+        let mut flash = Some(0);
+        while let Some(bytes) = flash.take() {
+            let arranging = Arranging::new(model, layers.clone(), bytes)?;
+            let lowered = search.way(&arranging)?;
+            if lowered.programs.is_empty() {
+                return Ok(lowered);
+            }
+            if bytes == 0 {
+                let left = (board.plan_bytes() - lowered.image_bytes()).0 / 8 * 7;
+                flash = Some(left).filter(|left| (1..lowered.space(Space::Card).0).contains(left));
+            }
+        }
+    }
+    // What does not fit says how much would.
+    let found = search.fastest.map(|(_, plan)| plan).or(search.least);
+    found.ok_or_else(|| PlanError::Order("the model has no layers".to_owned()))
+}
+
+/// What was found so far.
+struct Search<'b> {
+    board: &'b Board,
+    options: &'b Options,
+    costs: Costs,
+    card: Option<Card>,
+    budget: u64,
+    /// Most bytes of a transfer.
+    largest: u64,
+    /// Of what fits SRAM the fastest, if it can be what fits flash.
+    fastest: Option<((bool, CyclePoint), Plan)>,
+    /// What needs least SRAM.
+    least: Option<Plan>,
+}
+
+impl Search<'_> {
+    /// Tries ways to lay out activations and to cut weights; gives the plan that shares most.
+    fn way(&mut self, arranging: &Arranging<'_>) -> Result<Plan, PlanError> {
+        let Self { budget, largest, .. } = *self;
+        let mut height = None;
+        for room in ROOMS.map(|sixteenths| budget / 16 * sixteenths) {
+            // With less room the same would be found.
+            if height.is_some_and(|height| height <= room) {
+                continue;
+            }
+            let Some(lowered) = arranging.within(room, budget)? else { break };
+            height = Some(lowered.space(Space::Arena).0);
+            let operators = Operator::of(&lowered);
+            for share in SHARES {
+                let cut = Cut::of(&lowered, &operators, budget, share);
+                let few = cut.loads.len() <= MOST_LOADS;
+                let plan = few.then(|| issue::issue(&lowered, &cut, budget, largest));
+                if let Some(plan) = plan.flatten() {
+                    self.consider(plan);
+                }
+            }
+        }
+        let lowered = arranging.least()?;
+        if self.fastest.is_none() {
+            let plan = smallest(&lowered, budget, largest);
+            let arena = |plan: &Plan| plan.space(Space::Arena);
+            if self.least.as_ref().is_none_or(|least| arena(&plan) < arena(least)) {
+                self.least = Some(plan);
+            }
+        }
+        Ok(lowered)
+    }
+
+    fn consider(&mut self, plan: Plan) {
+        let Self { board, options, costs, card, .. } = &*self;
+        let run = options.integrity.in_run(&plan);
+        let end = simulate::predict(&run, board, costs, card.as_ref(), 1).end();
+        let key = (plan.image_bytes() > board.plan_bytes(), end);
+        if self.fastest.as_ref().is_none_or(|(best, _)| key < *best) {
+            self.fastest = Some((key, plan));
+        }
+    }
+}
+
+/// The plan that takes least SRAM, one part after the other.
+fn smallest(lowered: &Plan, budget: u64, largest: u64) -> Plan {
+    let height = lowered.space(Space::Arena).0;
+    let operators = Operator::of(lowered);
+    let cut = Cut::into(&operators, |_| (budget / 16).max(SECTOR));
+    let all = height.next_multiple_of(SECTOR) + cut.most_at_once();
+    issue::issue(lowered, &cut, all, largest).unwrap_or_else(|| lowered.clone())
+}
+
+/// The layers of a model: as they are; with those convolutions computed with their pools whose operands do
+/// not fit SRAM otherwise; and with all of them.
+fn ways(model: &Model, budget: u64) -> Result<Vec<Vec<Layer>>, PlanError> {
+    let is_one = |node: &Node| matches!(node.op, Op::Conv { groups: 1, .. });
+    let bytes = |node: &Node| -> u64 {
+        let constant = |id: &&tilewright_model::TensorId| !model.tensor(**id).is_constant();
+        let ids = node.inputs.iter().filter(constant).chain(&node.outputs);
+        ids.map(|id| model.tensor(*id).shape.elements().unwrap_or(usize::MAX) as u64).sum()
+    };
+    let is_large = |node: &Node, _: &Window| is_one(node) && bytes(node) > budget / 8 * 7;
+    let given = lower::layers(model);
+    let mut ways = vec![given.clone()];
+    for fused in [
+        lower::fuse_pools_where(model, given.clone(), is_large),
+        lower::fuse_pools_where(model, given, |node, _| is_one(node)),
+    ] {
+        if ways.iter().all(|way| way.len() != fused.len()) {
+            ways.push(fused);
+        }
+    }
+    Ok(ways)
+}
+
+/// Says of a plan what no schedule of its reads goes below.
+///
+/// # Errors
+/// [`PlanError`] names the tensor that cannot be planned.
+pub fn tell_bound(
+    planned: &mut Planned,
+    model: &Model,
+    board: &Board,
+    options: &Options,
+) -> Result<(), PlanError> {
+    if planned.report.latency_us.is_none() {
+        return Ok(());
+    }
+    let on_card = planned.plan.constants.iter().filter(|block| block.space == Space::Card);
+    let nodes: Vec<u32> = on_card.map(|block| block.node).collect();
+    let bound = stream::bound_of(model, board, options, |node| nodes.contains(&node))?;
+    planned.report.bound_us = bound.map(|bound| bound.at(board.core.clock.hertz));
+    Ok(())
+}

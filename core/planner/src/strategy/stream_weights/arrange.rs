@@ -1,0 +1,137 @@
+//! Activations in SRAM, with as few layers that share bytes as a limit allows.
+
+use crate::PlanError;
+use crate::allocate::PLANNING_BUDGET;
+use crate::lower::{self, Layer, Stored};
+use crate::share::{self, Parts, Sharing};
+use crate::strategy::swap_rows::SECTOR;
+use tilewright_model::Model;
+use tilewright_plan::{Bytes, Kernel, Plan, Space, Work};
+
+/// What lets tensors share bytes.
+const SHARING: Sharing =
+    Sharing { parts: false, slices: false, in_place: true, rows: true, copied: Vec::new() };
+
+/// Placements that are tried, each of less, until one fits.
+const TRIES: usize = 4;
+
+/// A network's layers with what they need in SRAM.
+pub struct Arranging<'m> {
+    model: &'m Model,
+    layers: Vec<Layer>,
+    /// Of each layer the bytes that its output and what it reads can have in common: written over, and
+    /// in rows.
+    saved: Vec<[u64; 2]>,
+    /// Of each layer the bytes of all activations that live with it.
+    live: Vec<u64>,
+    /// Of each layer the bytes of its weights on the card.
+    weights: Vec<u64>,
+    /// Layers whose constants lie in the plan image.
+    in_image: Vec<bool>,
+}
+
+impl<'m> Arranging<'m> {
+    /// These layers of a model, with the weights of the smallest that take at most `flash` bytes in the
+    /// plan image.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the tensor that cannot be planned.
+    pub fn new(model: &'m Model, layers: Vec<Layer>, flash: u64) -> Result<Self, PlanError> {
+        let mut saved = share::savings(model, &layers, &Parts::none())?;
+        let tensors = lower::tensors(model, &layers)?;
+        let mut live = vec![0u64; layers.len()];
+        for tensor in &tensors {
+            let end = (tensor.end as usize).min(layers.len());
+            for bytes in &mut live[(tensor.first as usize).min(end)..end] {
+                *bytes = bytes.saturating_add(tensor.bytes.0);
+            }
+        }
+        let mut weights: Vec<u64> =
+            layers.iter().map(|layer| model.constant_bytes(&model.nodes[layer.node.0])).collect();
+        let mut order: Vec<usize> = (0..layers.len()).collect();
+        order.sort_by_key(|layer| (weights[*layer], *layer));
+        let (mut in_image, mut left) = (vec![false; layers.len()], flash);
+        for layer in order {
+            let Some(rest) = left.checked_sub(weights[layer]) else { break };
+            (in_image[layer], left, weights[layer]) = (flash > 0, rest, 0);
+        }
+        let mut this = Self { model, layers, saved: Vec::new(), live, weights, in_image };
+        // The steps of a convolution's groups read one after the other what all of them share.
+        let draft = this.drafted(tensors)?;
+        let mut steps = vec![0u32; this.layers.len()];
+        let lanes = draft.programs.iter().flat_map(|program| &program.lanes);
+        for step in lanes.flat_map(|lane| &lane.steps) {
+            steps[usize::from(step.layer)] += 1;
+        }
+        for ((layer, saved), steps) in this.layers.iter().zip(&mut saved).zip(steps) {
+            if layer.work == Work::Kernel(Kernel::Conv) && steps > 1 {
+                *saved = [0; 2];
+            }
+        }
+        this.saved = saved;
+        Ok(this)
+    }
+
+    /// The plan, one step a layer or group, whose activations take at most `room` bytes of the budget;
+    /// nothing if none was found. Layers whose weights fill more than half of the rest are not made in
+    /// rows, so that they can come in parts; nor are depthwise ones, which prepare filters for each row,
+    /// unless nothing else helps.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the node that no kernel runs as it is.
+    pub fn within(&self, room: u64, budget: u64) -> Result<Option<Plan>, PlanError> {
+        let most = budget.saturating_sub(room) / 2;
+        for depthwise in [false, true] {
+            let mut wanted = room;
+            for _ in 0..TRIES {
+                let in_rows = |layer: usize| {
+                    let is_depthwise = self.layers[layer].work == Work::Kernel(Kernel::Depthwise);
+                    self.weights[layer] <= most && (depthwise || !is_depthwise)
+                };
+                let shares = |layer: usize| {
+                    let [over, rows] = self.saved[layer];
+                    over > 0 || rows > 0 && self.live[layer] > wanted && in_rows(layer)
+                };
+                let plan = self.arranged(&shares)?;
+                let height = plan.space(Space::Arena).0;
+                if height <= room {
+                    return Ok(Some(plan));
+                }
+                wanted = wanted.saturating_sub(height - room);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The plan whose layers share all that they can.
+    ///
+    /// # Errors
+    /// As [`Self::within`].
+    pub fn least(&self) -> Result<Plan, PlanError> {
+        self.arranged(&|layer| self.saved[layer] != [0; 2])
+    }
+
+    fn arranged(&self, shares: &dyn Fn(usize) -> bool) -> Result<Plan, PlanError> {
+        let budget = PLANNING_BUDGET / 8;
+        let found = share::arrange(self.model, &self.layers, &SHARING, shares, budget)?;
+        let mut plan = self.drafted(found.tensors)?;
+        plan.space_bytes[Space::Arena as usize] = found.height;
+        lower::order_rows(self.model, &mut plan)?;
+        let is_stored = plan.constants.iter().any(|block| block.space == Space::Card);
+        let card = &mut plan.space_bytes[Space::Card as usize];
+        *card = if is_stored { card.align_up(SECTOR) } else { Bytes(0) };
+        Ok(plan)
+    }
+
+    fn drafted(&self, tensors: Vec<tilewright_plan::PlannedTensor>) -> Result<Plan, PlanError> {
+        let stored = Stored {
+            weights: Space::Card,
+            reserved: SECTOR,
+            alignment: SECTOR,
+            groups_apart: true,
+            in_image: &self.in_image,
+            ..Stored::IMAGE
+        };
+        lower::draft_stored(self.model, &self.layers, &Parts::none(), tensors, stored)
+    }
+}

@@ -1,0 +1,142 @@
+//! `stream-weights` on random models, boards and budgets: each plan is proved, its simulation ends, each
+//! weight comes once and nothing is written, and its image, run by the firmware's runtime on the host
+//! with transfers as early and as late as they can be, gives the bytes of the reference interpreter.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+use tilewright_board::Board;
+use tilewright_check::check;
+use tilewright_model::{Model, int8};
+use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
+use tilewright_planner::{Integrity, Options, Planned, Strategy, plan};
+use tilewright_report::SliceKind;
+use tilewright_runtime::Pace;
+use tilewright_tests::host;
+use tilewright_tests::random_model::{grouped_rows, random_chain, random_inputs, random_model};
+
+const MODELS: u64 = 150;
+const BOARDS: [&str; 4] =
+    ["stm32f746g-disco", "stm32f469i-disco", "nucleo-f767zi", "paper-swapnn-512k"];
+
+fn board(number: u64) -> Board {
+    tilewright_board::find(BOARDS[number as usize % BOARDS.len()]).unwrap()
+}
+
+fn model(seed: u64) -> Model {
+    match seed % 3 {
+        0 => random_chain(seed),
+        1 if seed % 5 == 0 => grouped_rows(seed),
+        _ => random_model(seed),
+    }
+}
+
+/// Source and destination of each copy of the card's lane: space, first byte, bytes.
+fn copies(plan: &Plan) -> Vec<[(Space, u64, u64); 2]> {
+    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    let steps = lanes.filter(|lane| lane.kind == LaneKind::Card).flat_map(|lane| &lane.steps);
+    let span = |at: u32| {
+        let span = &plan.spans[at as usize];
+        (span.space().unwrap(), u64::from(span.offset), span.bytes())
+    };
+    let ends = steps.map(|step| match step.instruction {
+        Instruction::Copy { source, destination, .. } => [span(source), span(destination)],
+        _ => panic!("the card's lane copies only"),
+    });
+    ends.collect()
+}
+
+/// Whether each byte of the weights on the card comes, those of sectors between two parts twice, and
+/// nothing leaves.
+fn each_comes_once(plan: &Plan) -> Result<(), String> {
+    let copies = copies(plan);
+    if copies.iter().any(|[from, to]| (from.0, to.0) != (Space::Card, Space::Arena)) {
+        return Err("a copy that brings nothing from the card to SRAM".to_owned());
+    }
+    let mut read: Vec<[u64; 2]> =
+        copies.iter().map(|[from, _]| [from.1, from.1 + from.2]).collect();
+    read.sort_unstable();
+    for block in plan.constants.iter().filter(|block| block.space == Space::Card) {
+        let mut at = block.offset;
+        for [start, end] in read.iter().filter(|[_, end]| *end > block.offset) {
+            if at >= block.offset + block.bytes.0 {
+                break;
+            }
+            if *start > at || *start + 512 < at {
+                return Err(format!("{at} comes not, or twice"));
+            }
+            at = *end;
+        }
+    }
+    Ok(())
+}
+
+fn planned(model: &Model, board: &Board, options: &Options) -> Planned {
+    plan(model, board, Strategy::StreamWeights, options).unwrap()
+}
+
+#[test]
+fn plans_are_proved_and_give_the_bytes_of_the_reference() {
+    let mut rng = fastrand::Rng::with_seed(17);
+    let (mut in_parts, mut ahead, mut too_small) = (0, 0, 0);
+    for seed in 0..MODELS {
+        let (model, board) = (model(seed), board(seed));
+        let resident = plan(&model, &board, Strategy::Resident, &Options::default()).unwrap();
+        let peak = resident.report.peak_sram_bytes.0;
+        let sram = (rng.u8(..4) > 0).then(|| Bytes(rng.u64(peak / 2..peak * 2 + 6144)));
+        let integrity = if rng.bool() { Integrity::Checked } else { Integrity::Trusted };
+        let options = Options { sram, integrity, ..Options::default() };
+        let what = format!("{}, {}, {sram:?}", model.name, board.id);
+        let Planned { plan, report, timeline, .. } = planned(&model, &board, &options);
+        check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+        each_comes_once(&plan).unwrap_or_else(|e| panic!("{what}: {e}"));
+        let inputs = random_inputs(&model, seed);
+        let outputs = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
+        let expected: Vec<Vec<i8>> = outputs.iter().map(host::bytes).collect();
+        for how in [(0x00, Pace::Early), (0xa5, Pace::Late)] {
+            let found = host::run(&plan, &model, &inputs, how);
+            assert_eq!(found.as_ref(), Ok(&expected), "{what}");
+        }
+        let lanes = &plan.programs[0].lanes;
+        let steps = |at: usize| lanes.get(at).map_or(&[][..], |lane| lane.steps.as_slice());
+        let [core, card] = [0, 1].map(steps);
+        let slices = |kind| timeline.slices.iter().filter(|s| s.kind == kind).count();
+        assert_eq!(slices(SliceKind::Compute), core.len(), "{what}: the simulation ends early");
+        assert_eq!(slices(SliceKind::Copy), card.len(), "{what}: the simulation ends early");
+        if !report.fits {
+            let missing = report.does_not_fit.unwrap();
+            assert!(missing.needed_bytes > missing.available_bytes, "{what}");
+            // What is said to be enough is.
+            let options = Options { sram: Some(missing.needed_bytes), ..options };
+            assert!(planned(&model, &board, &options).report.fits, "{what}: {missing:?}");
+            too_small += 1;
+            continue;
+        }
+        assert!(report.peak_sram_bytes <= report.sram_limit_bytes, "{what}");
+        assert!(report.bound_us <= report.latency_us, "{what}: {:?}", report.bound_us);
+        in_parts += usize::from(plan.tiles.iter().any(|tile| tile.channel_start > 0));
+        let waits = |step: &tilewright_plan::Step| step.after[0].map(|after| after.step + 1);
+        let early = |(at, step): (usize, &tilewright_plan::Step)| waits(step) < Some(at as u32);
+        ahead += usize::from(card.len() > 2 && card.iter().enumerate().skip(1).any(early));
+    }
+    let least = MODELS as usize / 20;
+    assert!(
+        in_parts > least && ahead > least && too_small > least,
+        "{in_parts}, {ahead}, {too_small}"
+    );
+}
+
+#[test]
+fn a_network_of_sixty_megabytes_is_near_its_bound() {
+    let board = board(0);
+    let model = tilewright_zoo::network("alexnet").unwrap().int8().unwrap();
+    let Planned { plan, report, .. } = planned(&model, &board, &Options::default());
+    assert!(report.fits, "{:?}", report.does_not_fit);
+    check(&plan, &model, &board).unwrap();
+    each_comes_once(&plan).unwrap();
+    assert_eq!(report.card_written_bytes, Bytes(0));
+    let [bound, latency] = [report.bound_us, report.latency_us].map(Option::unwrap);
+    assert!(latency.0 < bound.0 * 1.08, "{latency:?}, bound {bound:?}");
+    let auto = tilewright_planner::plan(&model, &board, Strategy::Auto, &Options::default());
+    let auto = auto.unwrap();
+    assert!(auto.report.fits && auto.report.runnable && auto.report.latency_us <= Some(latency));
+    assert!(auto.plan.space(Space::Card) > Bytes(0));
+}
