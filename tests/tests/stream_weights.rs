@@ -24,7 +24,7 @@ fn board(number: u64) -> Board {
 fn model(seed: u64) -> Model {
     match seed % 3 {
         0 => random_chain(seed),
-        1 if seed % 5 == 0 => grouped_rows(seed),
+        1 if seed.is_multiple_of(5) => grouped_rows(seed),
         _ => random_model(seed),
     }
 }

@@ -157,7 +157,7 @@ impl Planning {
         let mut planned = described(plan, model, board, options, bound);
         planned.report.stages = search.stages();
         if *strategy == Strategy::StreamWeights {
-            strategy::stream_weights::tell_bound(&mut planned, model, board, options)?;
+            strategy::stream_weights::tell_bound(&mut planned, model, board, options);
         }
         Ok(planned)
     }

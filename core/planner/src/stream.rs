@@ -125,27 +125,24 @@ pub(crate) fn lowered(model: &Model) -> Result<Plan, PlanError> {
     lower::draft_stored(model, &layers, &share::Parts::none(), tensors, stored)
 }
 
-/// What no program goes below that reads the weights of the nodes that `comes` names from the card once,
-/// for one frame whose input is in SRAM; nothing without a card.
-///
-/// # Errors
-/// [`PlanError`] names the tensor that cannot be planned.
+/// What no schedule goes below of layers, with the nodes and the cycles of each, that reads the weights of
+/// the nodes that `comes` names from the card once, for one frame whose input is in SRAM; nothing without
+/// a card.
 pub(crate) fn bound_of(
     model: &Model,
     board: &Board,
     options: &Options,
+    layers: &[(&[u32], Cycles)],
     comes: impl Fn(u32) -> bool,
-) -> Result<Option<Cycles>, PlanError> {
-    let Some(card) = options.card_in(board) else { return Ok(None) };
-    let lowered = lowered(model)?;
-    let layers = layers::layers(&lowered, model, &Costs::on(board), layers::Depthwise::True);
-    let cost = |layer: &SwapLayer| {
-        let nodes = &lowered.layers[usize::from(layer.layer)].nodes;
-        let weights = if nodes.iter().any(|node| comes(*node)) { layer.weights } else { 0 };
-        [weights, layer.cycles]
+) -> Option<Cycles> {
+    let card = options.card_in(board)?;
+    let weights = |node: &u32| layers::weights(model, *node, layers::Depthwise::True);
+    let cost = |(nodes, cycles): &(&[u32], Cycles)| {
+        let nodes = nodes.iter().filter(|node| comes(**node));
+        [nodes.map(weights).sum(), cycles.0]
     };
     let costs: Vec<[u64; 2]> = layers.iter().map(cost).collect();
-    Ok(Some(bound::bound(&costs, 0, board, &card, options.arena_on(board), 1)))
+    Some(bound::bound(&costs, 0, board, &card, options.arena_on(board), 1))
 }
 
 /// Streams `model` from the card in the slot of `board`.

@@ -172,7 +172,7 @@ impl Beyond {
                     let plan = stream_weights::plan(model, board, options)?;
                     self.consider(plan, model, board, options);
                     if let Some(best) = self.best.as_mut() {
-                        stream_weights::tell_bound(best, model, board, options)?;
+                        stream_weights::tell_bound(best, model, board, options);
                     }
                 }
             }

@@ -22,7 +22,7 @@ use crate::{Options, PlanError, Planned, simulate, stream};
 use arrange::Arranging;
 use tilewright_board::{Board, Card};
 use tilewright_model::{Model, Node, Op, Window};
-use tilewright_plan::{CyclePoint, LaneKind, Plan, Space};
+use tilewright_plan::{CyclePoint, Cycles, LaneKind, Plan, Space};
 
 use super::overlay::partition::Operator;
 use super::swap_rows::SECTOR;
@@ -30,8 +30,10 @@ use cut::Cut;
 
 /// Parts of the budget, in sixteenths, that activations may take.
 const ROOMS: [u64; 5] = [16, 14, 12, 10, 8];
-/// Into how many parts what activations leave is divided: weights come in such parts.
-const SHARES: [u64; 4] = [2, 3, 4, 6];
+/// Into how many parts what activations leave is divided: weights come in such parts. Of layers that compute
+/// longer than their weights take, and of those that make one pixel and wait for the card, whose parts
+/// had better be few.
+const SHARES: [[u64; 2]; 7] = [[2, 2], [3, 2], [4, 2], [6, 2], [8, 2], [4, 3], [6, 4]];
 /// Most copies of a plan: more would take long to place.
 const MOST_LOADS: usize = 10_000;
 
@@ -99,8 +101,8 @@ impl Search<'_> {
             let Some(lowered) = arranging.within(room, budget)? else { break };
             height = Some(lowered.space(Space::Arena).0);
             let operators = Operator::of(&lowered);
-            for share in SHARES {
-                let cut = Cut::of(&lowered, &operators, budget, share);
+            for shares in SHARES {
+                let cut = Cut::of(&lowered, &operators, budget, shares);
                 let few = cut.loads.len() <= MOST_LOADS;
                 let plan = few.then(|| issue::issue(&lowered, &cut, budget, largest));
                 if let Some(plan) = plan.flatten() {
@@ -162,22 +164,17 @@ fn ways(model: &Model, budget: u64) -> Result<Vec<Vec<Layer>>, PlanError> {
     Ok(ways)
 }
 
-/// Says of a plan what no schedule of its reads goes below.
-///
-/// # Errors
-/// [`PlanError`] names the tensor that cannot be planned.
-pub fn tell_bound(
-    planned: &mut Planned,
-    model: &Model,
-    board: &Board,
-    options: &Options,
-) -> Result<(), PlanError> {
-    if planned.report.latency_us.is_none() {
-        return Ok(());
+/// Says of a plan what no order of its steps and reads goes below, wherever they lie in SRAM.
+pub fn tell_bound(planned: &mut Planned, model: &Model, board: &Board, options: &Options) {
+    let Planned { plan, report, .. } = planned;
+    if report.latency_us.is_none() {
+        return;
     }
-    let on_card = planned.plan.constants.iter().filter(|block| block.space == Space::Card);
+    let on_card = plan.constants.iter().filter(|block| block.space == Space::Card);
     let nodes: Vec<u32> = on_card.map(|block| block.node).collect();
-    let bound = stream::bound_of(model, board, options, |node| nodes.contains(&node))?;
-    planned.report.bound_us = bound.map(|bound| bound.at(board.core.clock.hertz));
-    Ok(())
+    let layers = plan.layers.iter().zip(&report.layers);
+    let layers: Vec<(&[u32], Cycles)> =
+        layers.map(|(layer, row)| (layer.nodes.as_slice(), Cycles(row.cycles))).collect();
+    let bound = stream::bound_of(model, board, options, &layers, |node| nodes.contains(&node));
+    report.bound_us = bound.map(|bound| bound.at(board.core.clock.hertz));
 }

@@ -197,7 +197,7 @@ fn way(work: &Work, op: Option<&Op>) -> Way {
 }
 
 /// Bytes of a node's weights; biases are not moved.
-fn weights(model: &Model, node: u32, depthwise: Depthwise) -> u64 {
+pub fn weights(model: &Model, node: u32, depthwise: Depthwise) -> u64 {
     let Some(node) = model.nodes.get(node as usize) else { return 0 };
     let constant = node.inputs.get(1).map(|id| model.tensor(*id)).filter(|t| t.is_constant());
     let Some(weights) = constant.filter(|_| node.op.is_weighted()) else { return 0 };

@@ -52,9 +52,12 @@ pub struct Cut {
 
 impl Cut {
     /// The operators of a plan, whose weights come in parts of at most one share of the largest gap that
-    /// activations leave in the budget.
-    pub fn of(plan: &Plan, operators: &[Operator<'_>], budget: u64, share: u64) -> Self {
-        Self::into(operators, |operator| gap(plan, operator.step.layer, budget) / share)
+    /// activations leave in the budget: there are so many of it, and so many for those that make one pixel.
+    pub fn of(plan: &Plan, operators: &[Operator<'_>], budget: u64, shares: [u64; 2]) -> Self {
+        Self::into(operators, |operator| {
+            let is_pixel = operator.tile().output_size == [1, 1];
+            gap(plan, operator.step.layer, budget) / shares[usize::from(is_pixel)]
+        })
     }
 
     /// The operators, whose weights come in parts of about so many bytes.
