@@ -82,7 +82,8 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         let resident = plan(&model, &board, Strategy::Resident, &Options::default()).unwrap();
         let peak = resident.report.peak_sram_bytes.0;
         let sram = (rng.u8(..4) > 0).then(|| Bytes(rng.u64(peak / 2..peak * 2 + 6144)));
-        let integrity = if rng.bool() { Integrity::Checked } else { Integrity::Trusted };
+        let all = [Integrity::Trusted, Integrity::Checked, Integrity::Sealed];
+        let integrity = all[rng.usize(..3)];
         let options = Options { sram, integrity, ..Options::default() };
         let what = format!("{}, {}, {sram:?}", model.name, board.id);
         let Planned { plan, report, timeline, .. } = planned(&model, &board, &options);

@@ -18,7 +18,7 @@ mod issue;
 
 use crate::costs::Costs;
 use crate::lower::{self, Layer};
-use crate::{Options, PlanError, Planned, simulate, stream};
+use crate::{Integrity, Options, PlanError, Planned, simulate, stream};
 use arrange::Arranging;
 use tilewright_board::{Board, Card};
 use tilewright_model::{Model, Node, Op, Window};
@@ -57,7 +57,7 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, Pla
         // What tables and constants take besides is known once there is a plan.
         let mut flash = Some(0);
         while let Some(bytes) = flash.take() {
-            let arranging = Arranging::new(model, layers.clone(), bytes)?;
+            let arranging = Arranging::new(model, layers.clone(), bytes, search.is_sealed())?;
             let lowered = search.way(&arranging)?;
             if lowered.programs.is_empty() {
                 return Ok(lowered);
@@ -102,7 +102,7 @@ impl Search<'_> {
             height = Some(lowered.space(Space::Arena).0);
             let operators = Operator::of(&lowered);
             for shares in SHARES {
-                let cut = Cut::of(&lowered, &operators, budget, shares);
+                let cut = Cut::of(&lowered, &operators, budget, shares, self.is_sealed());
                 let few = cut.loads.len() <= MOST_LOADS;
                 let plan = few.then(|| issue::issue(&lowered, &cut, budget, largest));
                 if let Some(plan) = plan.flatten() {
@@ -112,13 +112,18 @@ impl Search<'_> {
         }
         let lowered = arranging.least()?;
         if self.fastest.is_none() {
-            let plan = smallest(&lowered, budget, largest);
+            let plan = smallest(&lowered, budget, largest, self.is_sealed());
             let arena = |plan: &Plan| plan.space(Space::Arena);
             if self.least.as_ref().is_none_or(|least| arena(&plan) < arena(least)) {
                 self.least = Some(plan);
             }
         }
         Ok(lowered)
+    }
+
+    /// Whether parts are encrypted, each by itself.
+    fn is_sealed(&self) -> bool {
+        self.options.integrity == Integrity::Sealed
     }
 
     fn consider(&mut self, plan: Plan) {
@@ -133,10 +138,10 @@ impl Search<'_> {
 }
 
 /// The plan that takes least SRAM, one part after the other.
-fn smallest(lowered: &Plan, budget: u64, largest: u64) -> Plan {
+fn smallest(lowered: &Plan, budget: u64, largest: u64, apart: bool) -> Plan {
     let height = lowered.space(Space::Arena).0;
     let operators = Operator::of(lowered);
-    let cut = Cut::into(&operators, |_| (budget / 16).max(SECTOR));
+    let cut = Cut::into(&operators, apart, |_| (budget / 16).max(SECTOR));
     let all = height.next_multiple_of(SECTOR) + cut.most_at_once();
     issue::issue(lowered, &cut, all, largest).unwrap_or_else(|| lowered.clone())
 }

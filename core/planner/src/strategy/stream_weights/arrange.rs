@@ -6,7 +6,7 @@ use crate::lower::{self, Layer, Stored};
 use crate::share::{self, Parts, Sharing};
 use crate::strategy::swap_rows::SECTOR;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Kernel, Plan, Space, Work};
+use tilewright_plan::{Bytes, Kept, Kernel, Plan, Space, Work};
 
 /// What lets tensors share bytes.
 const SHARING: Sharing =
@@ -28,15 +28,22 @@ pub struct Arranging<'m> {
     weights: Vec<u64>,
     /// Layers whose constants lie in the plan image.
     in_image: Vec<bool>,
+    /// Whether what comes from the card is encrypted.
+    is_sealed: bool,
 }
 
 impl<'m> Arranging<'m> {
     /// These layers of a model, with the weights of the smallest that take at most `flash` bytes in the
-    /// plan image.
+    /// plan image; what comes from the card may be encrypted.
     ///
     /// # Errors
     /// [`PlanError`] names the tensor that cannot be planned.
-    pub fn new(model: &'m Model, layers: Vec<Layer>, flash: u64) -> Result<Self, PlanError> {
+    pub fn new(
+        model: &'m Model,
+        layers: Vec<Layer>,
+        flash: u64,
+        is_sealed: bool,
+    ) -> Result<Self, PlanError> {
         let mut saved = share::savings(model, &layers, &Parts::none())?;
         let tensors = lower::tensors(model, &layers)?;
         let mut live = vec![0u64; layers.len()];
@@ -55,7 +62,8 @@ impl<'m> Arranging<'m> {
             let Some(rest) = left.checked_sub(weights[layer]) else { break };
             (in_image[layer], left, weights[layer]) = (flash > 0, rest, 0);
         }
-        let mut this = Self { model, layers, saved: Vec::new(), live, weights, in_image };
+        let mut this =
+            Self { model, layers, saved: Vec::new(), live, weights, in_image, is_sealed };
         // The steps of a convolution's groups read one after the other what all of them share.
         let draft = this.drafted(tensors)?;
         let mut steps = vec![0u32; this.layers.len()];
@@ -120,6 +128,11 @@ impl<'m> Arranging<'m> {
         let is_stored = plan.constants.iter().any(|block| block.space == Space::Card);
         let card = &mut plan.space_bytes[Space::Card as usize];
         *card = if is_stored { card.align_up(SECTOR) } else { Bytes(0) };
+        // What is sealed says so, though programs write nothing.
+        plan.kept = u32::try_from(card.0 / SECTOR)
+            .ok()
+            .filter(|first| self.is_sealed && *first > 0)
+            .map(|first| Kept { offset: 0, first, sectors: 0, sealed: true });
         Ok(plan)
     }
 

@@ -53,28 +53,41 @@ pub struct Cut {
 impl Cut {
     /// The operators of a plan, whose weights come in parts of at most one share of the largest gap that
     /// activations leave in the budget: there are so many of it, and so many for those that make one pixel.
-    pub fn of(plan: &Plan, operators: &[Operator<'_>], budget: u64, shares: [u64; 2]) -> Self {
-        Self::into(operators, |operator| {
+    /// With `apart` no two loads bring the same sector.
+    pub fn of(
+        plan: &Plan,
+        operators: &[Operator<'_>],
+        budget: u64,
+        shares: [u64; 2],
+        apart: bool,
+    ) -> Self {
+        Self::into(operators, apart, |operator| {
             let is_pixel = operator.tile().output_size == [1, 1];
             gap(plan, operator.step.layer, budget) / shares[usize::from(is_pixel)]
         })
     }
 
-    /// The operators, whose weights come in parts of about so many bytes.
-    pub fn into(operators: &[Operator<'_>], part: impl Fn(&Operator<'_>) -> u64) -> Self {
+    /// The operators, whose weights come in parts of about so many bytes, as [`Self::of`].
+    pub fn into(
+        operators: &[Operator<'_>],
+        apart: bool,
+        part: impl Fn(&Operator<'_>) -> u64,
+    ) -> Self {
         let mut this = Self::default();
         for operator in operators {
             let is_on_card = |index: &usize| operator.views[*index].space() == Some(Space::Card);
             let brought: Vec<usize> = (0..operator.views.len()).filter(is_on_card).collect();
             let whole = Tiny { tile: operator.tile(), views: operator.views.to_vec() };
             let weights = brought.iter().find(|index| operator.roles()[**index] == Role::Weights);
-            let parts = match weights.map(|index| operator.views[*index].extent()) {
-                Some(bytes) => {
-                    let part = part(operator);
-                    if bytes > part { operator.parts(&whole, part, SECTOR) } else { vec![whole] }
-                }
-                None => vec![whole],
-            };
+            let parts = weights.and_then(|index| {
+                let part = part(operator);
+                let parts = (operator.views[*index].extent() > part)
+                    .then(|| operator.parts(&whole, part, SECTOR))?;
+                let bytes = |tiny: &Tiny| sectors(&tiny.views[*index]);
+                let share = parts.windows(2).any(|two| bytes(&two[0]).end > bytes(&two[1]).start);
+                (!apart || !share).then_some(parts)
+            });
+            let parts = parts.unwrap_or_else(|| vec![whole]);
             this.add(operator, parts, &brought);
         }
         this
