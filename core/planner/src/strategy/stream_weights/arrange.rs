@@ -141,7 +141,8 @@ impl<'m> Arranging<'m> {
             weights: Space::Card,
             reserved: SECTOR,
             alignment: SECTOR,
-            groups_apart: true,
+            // Groups' filters lie in common sectors, and what is encrypted comes in parts that share none.
+            groups_apart: !self.is_sealed,
             in_image: &self.in_image,
             ..Stored::IMAGE
         };
