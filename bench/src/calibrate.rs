@@ -26,7 +26,10 @@ pub const BOARDS: [(CoreKind, &str); 3] = [
 struct Sample {
     features: Vec<Feature>,
     instructions: u64,
+    /// Without waits for flash.
     cycles: u64,
+    /// Waits for code.
+    code_waits: u64,
 }
 
 /// Models of each kernel that are run once besides, for what the first step takes longer.
@@ -76,7 +79,10 @@ fn costs_of(
     names: &[String],
     mut kernels: BTreeMap<String, KernelCost>,
 ) -> Result<Costs, String> {
-    println!("{:16} {:>5} {:>22} {:>22}", "kernel", "runs", "instructions: error", "cycles: error");
+    println!(
+        "{:16} {:>5} {:>22} {:>22} {:>22}",
+        "kernel", "runs", "instructions: error", "cycles: error", "waits for code: error"
+    );
     let chosen = |kernel: &Kernel| names.is_empty() || names.iter().any(|n| n == kernel.name());
     for kernel in Kernel::ALL.into_iter().filter(chosen) {
         let models = layers::models(kernel);
@@ -96,11 +102,12 @@ fn costs_of(
         let first_cycles = longer.get(longer.len() / 2).copied().unwrap_or(0);
         let cost = KernelCost { first_cycles, ..fit_kernel(&samples) };
         println!(
-            "{:16} {:>5} {:>20} ‰ {:>20} ‰",
+            "{:16} {:>5} {:>20} ‰ {:>20} ‰ {:>20} ‰",
             kernel.name(),
             samples.len(),
             cost.instruction_error_permille,
-            cost.cycle_error_permille
+            cost.cycle_error_permille,
+            cost.code_error_permille
         );
         kernels.insert(kernel.name().to_owned(), cost);
     }
@@ -109,7 +116,8 @@ fn costs_of(
          instructions counted, cycles modelled",
         board.id
     );
-    Ok(Costs { source, im2col: false, kernels })
+    let code_miss = board.flash_waits().map_or(0, |waits| waits.miss().into());
+    Ok(Costs { source, im2col: false, code_miss, flash: None, kernels })
 }
 
 /// Runs a model once or twice and gives what each of its compute steps took the last time.
@@ -149,7 +157,8 @@ fn run(kernel: Kernel, model: &Model, board: &Board, frames: usize) -> Result<Ve
             samples.push(Sample {
                 features: costs::features(op, tile, views),
                 instructions: count.instructions,
-                cycles: count.cycles,
+                cycles: count.cycles - count.code_waits - count.constant_waits,
+                code_waits: count.code_waits,
             });
         }
     }
@@ -171,15 +180,20 @@ fn fit_kernel(samples: &[Sample]) -> KernelCost {
             names.iter().map(value).collect()
         })
         .collect();
-    let fit = |value: fn(&Sample) -> u64| -> BTreeMap<String, u64> {
-        let values: Vec<u64> = samples.iter().map(value).collect();
-        let milli = fit::coefficients(&features, &values);
+    let named = |milli: Vec<u64>| -> BTreeMap<String, u64> {
         let named = names.iter().zip(milli).filter(|(_, milli)| *milli > 0);
         named.map(|(name, milli)| ((*name).to_owned(), milli)).collect()
     };
+    let fit = |value: fn(&Sample) -> u64| {
+        let values: Vec<u64> = samples.iter().map(value).collect();
+        named(fit::coefficients(&features, &values))
+    };
+    let waits: Vec<u64> = samples.iter().map(|sample| sample.code_waits).collect();
+    let wholes: Vec<u64> = samples.iter().map(|sample| sample.cycles + sample.code_waits).collect();
     let mut cost = KernelCost {
         milli_instructions: fit(|sample| sample.instructions),
         milli_cycles: fit(|sample| sample.cycles),
+        milli_code_waits: named(fit::part_of(&features, &waits, &wholes)),
         ..KernelCost::default()
     };
     for sample in samples {
@@ -188,6 +202,9 @@ fn fit_kernel(samples: &[Sample]) -> KernelCost {
         let cycles = error(cost.cycles(&sample.features), sample.cycles);
         cost.instruction_error_permille = cost.instruction_error_permille.max(instructions);
         cost.cycle_error_permille = cost.cycle_error_permille.max(cycles);
+        let whole = sample.cycles + sample.code_waits;
+        let waits = cost.code_waits(&sample.features).abs_diff(sample.code_waits) * 1000 / whole;
+        cost.code_error_permille = cost.code_error_permille.max(waits);
     }
     cost
 }

@@ -12,6 +12,8 @@ pub struct Counted {
     pub instructions: u64,
     /// Cycles of the core's clock.
     pub cycles: u64,
+    /// Of these, cycles that the core waited for flash.
+    pub waits: u64,
 }
 
 /// The cores that are emulated, each with its board.
@@ -51,5 +53,6 @@ pub fn count(model: &Model, board: &Board) -> Result<Counted, String> {
     Ok(Counted {
         instructions: steps.iter().map(|step| step.instructions).sum(),
         cycles: steps.iter().map(|step| step.cycles).sum(),
+        waits: steps.iter().map(|step| step.code_waits + step.constant_waits).sum(),
     })
 }

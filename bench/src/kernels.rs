@@ -20,7 +20,7 @@ struct Row {
     macs: u64,
     /// Executed instructions (counted).
     instructions: u64,
-    /// Cycles (modelled).
+    /// Cycles of the core (modelled): waits for flash, which depend on the board, are left out.
     cycles: u64,
     /// What `units` counts.
     unit: &'static str,
@@ -39,7 +39,8 @@ pub fn kernels(write: bool, json: bool) -> Result<(), String> {
         }
         for layer in LAYERS {
             let model = layer.model();
-            let Counted { instructions, cycles } = counted::count(&model, &board)?;
+            let Counted { instructions, cycles, waits } = counted::count(&model, &board)?;
+            let cycles = cycles - waits;
             let macs = model.nodes.iter().map(|node| model.macs(node)).sum();
             let (unit, units) = (layer.unit.name(), layer.units(&model));
             let row =

@@ -87,6 +87,8 @@ struct Row {
     instructions: u64,
     /// Cycles (modelled).
     cycles: u64,
+    /// Of these, cycles that the core waited for flash (modelled).
+    flash_cycles: u64,
 }
 
 /// Runs the networks and prints what they take beside their goals.
@@ -113,7 +115,7 @@ pub fn networks(json: bool) -> Result<(), String> {
         for network in &NETWORKS {
             let (model, from) = model(network)?;
             let planned_macs = model.nodes.iter().map(|node| model.macs(node)).sum();
-            let Counted { instructions, cycles } = counted::count(&model, &board)?;
+            let Counted { instructions, cycles, waits } = counted::count(&model, &board)?;
             let row = Row {
                 network: network.name,
                 model: from,
@@ -122,6 +124,7 @@ pub fn networks(json: bool) -> Result<(), String> {
                 planned_macs,
                 instructions,
                 cycles,
+                flash_cycles: waits,
             };
             if !json {
                 print(network, core, &row);

@@ -45,13 +45,14 @@ fn share(part: u64, whole: u64) -> String {
 fn listing(block: &HotBlock, whole: u64) -> String {
     let mut text = format!(
         "\n  {} of the cycles: 0x{:08x} {}\n  {DIM}{} runs (counted), {} cycles (modelled), {} of them \
-         behind branches{DIM:#}\n",
+         behind branches, {} for flash{DIM:#}\n",
         share(block.cycles.0, whole),
         block.address,
         block.function,
         number(block.runs),
         number(block.cycles.0),
         number(block.branch_cycles.0),
+        number(block.flash_cycles.0),
     );
     let mut table = Table::new(&[
         ("cycles", Side::Right),
@@ -89,6 +90,7 @@ mod tests {
             runs: 1_000,
             cycles: Cycles(3_000),
             branch_cycles: Cycles(0),
+            flash_cycles: Cycles(0),
             listing: vec![line],
         };
         let stall = CauseCount { cause: Cause::Stall, instructions: 0, cycles: Cycles(2_000) };

@@ -12,6 +12,7 @@ mod engine;
 mod file;
 #[path = "src/power.rs"]
 mod power;
+#[allow(dead_code, reason = "the library uses the rest")]
 #[path = "src/timing.rs"]
 mod timing;
 

@@ -4,6 +4,9 @@
 
 use tilewright_tests::clock::{CORES, RULES, TURNS, emulate, heard};
 
+/// Cycles by which what surrounds two runs of a loop may differ: lines of code that are not kept once.
+const SURROUNDINGS: u64 = 60;
+
 #[test]
 fn each_loop_takes_what_its_rule_says() {
     for (index, (core, board)) in CORES.into_iter().enumerate() {
@@ -13,7 +16,12 @@ fn each_loop_takes_what_its_rule_says() {
         assert_eq!(cycles.len(), RULES.len(), "{}: {cycles:?}", board.id);
         let differ: Vec<_> = RULES
             .iter()
-            .filter(|rule| cycles.get(rule.name) != Some(&(rule.modelled[index] * TURNS)))
+            .filter(|rule| {
+                let modelled = rule.modelled[index] * TURNS;
+                let apart = cycles.get(rule.name).map(|cycles| cycles.abs_diff(modelled));
+                let most = SURROUNDINGS + modelled * rule.about_permille / 1000;
+                apart.is_none_or(|apart| apart > most)
+            })
             .map(|rule| (rule.name, rule.modelled[index] * TURNS, cycles.get(rule.name)))
             .collect();
         assert!(differ.is_empty(), "{}: {differ:?}", board.id);

@@ -8,19 +8,26 @@ const STILL: f64 = 1e-7;
 /// Thousandths for each unit of each feature, so that the sum of squared relative errors is least.
 /// All rows of `features` are equally long.
 pub fn coefficients(features: &[Vec<u64>], values: &[u64]) -> Vec<u64> {
+    part_of(features, values, values)
+}
+
+/// The same of values that are a part of `wholes`: errors are relative to these.
+pub fn part_of(features: &[Vec<u64>], values: &[u64], wholes: &[u64]) -> Vec<u64> {
     let count = features.first().map_or(0, Vec::len);
-    // Columns divided by what they should sum up to: 1.
+    let share = |value: u64, whole: u64| value as f64 / whole.max(1) as f64;
+    // Columns divided by the whole; they should sum up to these parts of it.
     let columns: Vec<Vec<f64>> = (0..count)
         .map(|feature| {
-            let rows = features.iter().zip(values);
-            rows.map(|(row, value)| row[feature] as f64 / (*value).max(1) as f64).collect()
+            let rows = features.iter().zip(wholes);
+            rows.map(|(row, whole)| share(row[feature], *whole)).collect()
         })
         .collect();
+    let parts: Vec<f64> = values.iter().zip(wholes).map(|(v, w)| share(*v, *w)).collect();
     // Products of all pairs of columns: a step needs no more of the rows.
     let products: Vec<Vec<f64>> =
         columns.iter().map(|a| columns.iter().map(|b| dot(a, b)).collect()).collect();
     // What each column still has in common with the rest that is not explained.
-    let mut left: Vec<f64> = columns.iter().map(|column| column.iter().sum()).collect();
+    let mut left: Vec<f64> = columns.iter().map(|column| dot(column, &parts)).collect();
     let mut coefficients = vec![0.0f64; count];
     for _ in 0..SWEEPS {
         let mut moved = 0.0f64;

@@ -5,7 +5,7 @@ use tilewright_plan::{Bytes, Hertz, LaneKind, Space};
 
 use crate::engine::{Engine, Slot};
 use crate::power::Power;
-use crate::timing::{DataCache, Timing};
+use crate::timing::{DataCache, FlashWaits, Timing};
 
 /// Processor core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +126,9 @@ pub struct Memory {
     /// What accesses take; nothing if that is not known, or a card's, which depends on the card.
     #[serde(default)]
     pub timing: Option<Timing>,
+    /// What the core waits for flash; nothing for other memories, and if that is not known.
+    #[serde(default)]
+    pub waits: Option<FlashWaits>,
     /// Where the numbers come from.
     pub source: String,
 }
@@ -235,6 +238,13 @@ impl Board {
         let serves =
             |memory: &&Memory| memory.space.or(memory.kind.external_space()) == Some(space);
         self.memory.iter().filter(serves).max_by_key(|memory| memory.bytes)
+    }
+
+    /// What the core waits for internal flash, if that is known.
+    #[must_use]
+    pub fn flash_waits(&self) -> Option<&FlashWaits> {
+        let flash = self.memory.iter().find(|memory| memory.kind == MemoryKind::Flash)?;
+        flash.waits.as_ref()
     }
 
     /// The engine that runs a lane of this kind.

@@ -4,7 +4,7 @@
 use crate::board::{Board, MemoryKind};
 use crate::card::Card;
 use crate::power::Draw;
-use crate::timing::Access;
+use crate::timing::{Access, FlashLines};
 
 /// Reads the board file that is named `id`.
 ///
@@ -29,6 +29,14 @@ pub fn parse(id: &str, text: &str) -> Result<Board, String> {
         }
     }
     for memory in &board.memory {
+        if let Some(waits) = &memory.waits {
+            let none = |lines: &FlashLines| {
+                lines.ways == 0 || lines.lines < lines.ways || !lines.line_bytes.is_power_of_two()
+            };
+            if memory.kind != MemoryKind::Flash || none(&waits.code) || none(&waits.constants) {
+                return Err(format!("'{}' keeps no lines of flash", memory.name));
+            }
+        }
         let Some(timing) = &memory.timing else { continue };
         let accesses = [timing.core_write, timing.dma_read, timing.dma_write];
         let stands = |access: &Access| access.bytes_per_second == 0;
@@ -108,6 +116,14 @@ mod tests {
         assert!(parse_card("paper-swapnn", text).is_ok());
         let text = text.replace("bytes_per_second = 5_000_000", "bytes_per_second = 0");
         assert!(parse_card("paper-swapnn", &text).unwrap_err().contains("never end"));
+    }
+
+    #[test]
+    fn flash_without_lines_is_refused() {
+        let text = TEXT.replace("lines = 128, ways = 2", "lines = 1, ways = 2");
+        assert!(parse(ID, &text).unwrap_err().contains("keeps no lines"));
+        let text = TEXT.replace("line_bytes = 32, lines = 128", "line_bytes = 24, lines = 128");
+        assert!(parse(ID, &text).unwrap_err().contains("keeps no lines"));
     }
 
     #[test]

@@ -18,4 +18,4 @@ pub use card::{Card, Curve, Endurance};
 pub use engine::{Engine, Slot};
 pub use list::{BoardError, CardError, all, cards, find, find_card};
 pub use power::{Draw, Power};
-pub use timing::{Access, DataCache, Timing};
+pub use timing::{Access, DataCache, FlashLines, FlashWaits, Timing, Victim};

@@ -46,3 +46,56 @@ pub struct DataCache {
     /// Where the numbers come from.
     pub source: String,
 }
+
+/// What the core waits for flash. Code and constants come through lines that are kept: an accelerator's, or
+/// those of the core's caches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlashWaits {
+    /// Wait states of a read at the board's clock.
+    pub states: u32,
+    /// Core cycles on the way between flash and whoever keeps lines, beside them.
+    #[serde(default)]
+    pub bus_cycles: u32,
+    /// Lines of code.
+    pub code: FlashLines,
+    /// Whether the line behind the one that executes is read meanwhile.
+    #[serde(default)]
+    pub prefetch: bool,
+    /// Lines of constants.
+    pub constants: FlashLines,
+    /// Where the numbers come from.
+    pub source: String,
+}
+
+impl FlashWaits {
+    /// Cycles that the core waits for a line that is not kept.
+    #[must_use]
+    pub const fn miss(&self) -> u32 {
+        self.states + self.bus_cycles
+    }
+}
+
+/// Which of the lines that an address can lie in goes for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Victim {
+    /// The one that was used longest ago.
+    Oldest,
+    /// Any: one that has nothing to do with how they were used.
+    Drawn,
+}
+
+/// Lines of flash that are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlashLines {
+    /// Bytes of a line.
+    pub line_bytes: u32,
+    /// How many lines.
+    pub lines: u32,
+    /// Lines that one address can lie in.
+    pub ways: u32,
+    /// Which of these goes for another.
+    pub victim: Victim,
+}

@@ -7,6 +7,7 @@
 mod access;
 mod features;
 mod file;
+mod flash;
 mod nominal;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +17,7 @@ use tilewright_plan::rows::{self, Row};
 use tilewright_plan::{Cycles, Instruction, Kernel, Lane, Op, Plan, RowOrder, Step, Tile, View};
 
 pub use features::{Feature, features};
-pub use file::{Costs, KernelCost};
+pub use file::{Costs, Flash, KernelCost};
 
 /// What a step costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,17 +29,19 @@ pub struct Cost {
 }
 
 impl Costs {
-    /// The costs of the project's kernels on a core.
+    /// The costs of the project's kernels on a core, where nothing waits for flash.
     #[must_use]
     pub fn of(core: CoreKind) -> Self {
         all().remove(core.id()).expect("every core is calibrated, which a test holds")
     }
 
-    /// The costs on a board: of the kernels that it names, else of the project's on its core.
+    /// The costs on a board: of the kernels that it names, else of the project's on its core, with what the
+    /// board's flash makes these wait.
     #[must_use]
     pub fn on(board: &Board) -> Self {
         let named = board.core.costs.as_ref().and_then(|name| all().remove(name));
-        named.unwrap_or_else(|| Self::of(board.core.kind))
+        let costs = named.unwrap_or_else(|| Self::of(board.core.kind));
+        Self { flash: Flash::of(board, &costs), ..costs }
     }
 
     /// What a compute step costs; in rows, the sum of its rows.
@@ -96,7 +99,11 @@ impl Costs {
         };
         let mut features = features(op, tile, operands);
         features.extend(nominal::nominal(op, tile, operands));
-        Cost { instructions: cost.instructions(&features), cycles: Cycles(cost.cycles(&features)) }
+        let waits = self.flash.map_or(0, |flash| {
+            flash.code(cost, &features, self.code_miss) + flash.constants(op, operands, &features)
+        });
+        let cycles = Cycles(cost.cycles(&features) + waits);
+        Cost { instructions: cost.instructions(&features), cycles }
     }
 }
 
@@ -113,10 +120,16 @@ impl KernelCost {
         total(&self.milli_instructions, features)
     }
 
-    /// Cycles of a step with these features.
+    /// Cycles of a step with these features, waits for flash left out.
     #[must_use]
     pub fn cycles(&self, features: &[Feature]) -> u64 {
         total(&self.milli_cycles, features)
+    }
+
+    /// Cycles that a step with these features waits for code, where it was calibrated.
+    #[must_use]
+    pub fn code_waits(&self, features: &[Feature]) -> u64 {
+        total(&self.milli_code_waits, features)
     }
 }
 

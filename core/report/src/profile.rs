@@ -23,11 +23,13 @@ pub enum Cause {
     Other,
     /// Waits of the pipeline for an operand.
     Stall,
+    /// Waits for code and constants from internal flash.
+    Flash,
 }
 
 impl Cause {
     /// All causes, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Multiply,
         Self::Load,
         Self::Store,
@@ -36,6 +38,7 @@ impl Cause {
         Self::Loop,
         Self::Other,
         Self::Stall,
+        Self::Flash,
     ];
 
     /// One word for people.
@@ -50,6 +53,7 @@ impl Cause {
             Self::Loop => "loop",
             Self::Other => "other",
             Self::Stall => "stall",
+            Self::Flash => "flash",
         }
     }
 }
@@ -59,7 +63,7 @@ impl Cause {
 pub struct CauseCount {
     /// The cause.
     pub cause: Cause,
-    /// Executed instructions (counted); stalls have none.
+    /// Executed instructions (counted); stalls and waits for flash have none.
     pub instructions: u64,
     /// Cycles (modelled).
     pub cycles: Cycles,
@@ -91,6 +95,8 @@ pub struct HotBlock {
     pub cycles: Cycles,
     /// Of these, cycles until the core went on elsewhere than behind it, or foresaw it wrongly.
     pub branch_cycles: Cycles,
+    /// Of these, cycles that it waited for flash.
+    pub flash_cycles: Cycles,
     /// Its instructions, the first [`MAX_LISTED`] of them.
     pub listing: Vec<ListedInstruction>,
 }

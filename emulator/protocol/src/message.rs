@@ -176,6 +176,10 @@ pub struct StepCount {
     pub instructions: u64,
     /// Cycles of the core inside the kernel, interrupts left out.
     pub cycles: u64,
+    /// Of these, cycles that it waited for code from flash.
+    pub code_waits: u64,
+    /// Of these, cycles that it waited for constants from flash.
+    pub constant_waits: u64,
     /// Cycles that the core slept since the step before it: it waited for an engine.
     pub waited: u64,
 }

@@ -73,6 +73,8 @@ fn misbehave(behaviour: &str) -> ExitCode {
                 end: 9,
                 instructions: 4,
                 cycles: 4,
+                code_waits: 0,
+                constant_waits: 0,
                 waited: 0,
             };
             let elf = job.elf.clone();

@@ -27,6 +27,27 @@ pub struct Account {
     bucket: Bucket,
     settled: (u64, u64),
     counts: Counts,
+    /// Of the cycles, those that the core waited for flash.
+    waits: FlashCycles,
+    settled_waits: FlashCycles,
+    /// Of the compute cycles, those that the core waited for flash.
+    compute_waits: FlashCycles,
+}
+
+/// Cycles that the core waited for flash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlashCycles {
+    /// For code.
+    pub code: u64,
+    /// For constants.
+    pub constants: u64,
+}
+
+impl FlashCycles {
+    /// From an earlier time to this.
+    pub const fn since(self, from: Self) -> Self {
+        Self { code: self.code - from.code, constants: self.constants - from.constants }
+    }
 }
 
 impl Default for Account {
@@ -37,6 +58,9 @@ impl Default for Account {
             bucket: Bucket::Dispatch,
             settled: (0, 0),
             counts: Counts::default(),
+            waits: FlashCycles::default(),
+            settled_waits: FlashCycles::default(),
+            compute_waits: FlashCycles::default(),
         }
     }
 }
@@ -56,14 +80,38 @@ impl Account {
         self.switch(bucket);
     }
 
+    /// The core waits for code.
+    #[inline]
+    pub const fn wait_for_code(&mut self, cycles: u64) {
+        self.cycles += cycles;
+        self.waits.code += cycles;
+    }
+
+    /// The core waits for constants.
+    #[inline]
+    pub const fn wait_for_constants(&mut self, cycles: u64) {
+        self.cycles += cycles;
+        self.waits.constants += cycles;
+    }
+
+    /// What kernels waited for flash until now.
+    pub fn compute_waits(&mut self) -> FlashCycles {
+        self.settle();
+        self.compute_waits
+    }
+
     fn settle(&mut self) {
         let instructions = self.instructions - self.settled.0;
         let cycles = Cycles(self.cycles - self.settled.1);
         self.settled = (self.instructions, self.cycles);
+        let waits = self.waits.since(self.settled_waits);
+        self.settled_waits = self.waits;
         match self.bucket {
             Bucket::Compute => {
                 self.counts.compute_instructions += instructions;
                 self.counts.compute_cycles += cycles;
+                self.compute_waits.code += waits.code;
+                self.compute_waits.constants += waits.constants;
             }
             Bucket::Dispatch => {
                 self.counts.dispatch_instructions += instructions;

@@ -20,6 +20,7 @@ use crate::elf::{ElfError, Firmware};
 use crate::exception;
 use crate::external;
 use crate::fault::{self, status};
+use crate::flash::{self, Constants};
 use crate::last_words;
 use crate::machine::{BadAccess, End, Machine};
 use crate::profile;
@@ -201,6 +202,17 @@ fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
             Some((memory.address?, memory.bytes.0, allowed))
         })
         .collect();
+    let constants = Constants::new(&uc.get_data().board);
+    if let Some((constants, _)) = &constants {
+        // What lies behind the firmware is no code: reads of it are seen.
+        let start = constants.address;
+        let before = |range: &&mut (u32, u64, Prot)| {
+            range.0 <= start && u64::from(start - range.0) < range.1
+        };
+        if let Some(range) = ranges.iter_mut().find(before) {
+            range.1 = u64::from(start - range.0);
+        }
+    }
     ranges.sort_by_key(|(address, _, _)| *address);
     ranges.dedup_by(|next, range| {
         let touches = u64::from(range.0) + range.1 == u64::from(next.0) && range.2 == next.2;
@@ -211,6 +223,19 @@ fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
     });
     for (address, bytes, allowed) in ranges {
         map_internal(uc, address, bytes, allowed)?;
+    }
+    if let Some((constants, bytes)) = constants {
+        let address = constants.address;
+        let machine = uc.get_data_mut();
+        machine.memories.add(address, bytes as usize);
+        machine.constants = Some(constants);
+        let read = |uc: &mut Engine<'_>, offset: u64, size: usize| {
+            flash::read(uc.get_data_mut(), offset, size)
+        };
+        let write = |uc: &mut Engine<'_>, offset: u64, _: usize, _: u64| {
+            flash::write(uc.get_data_mut(), offset);
+        };
+        uc.mmio_map(u64::from(address), bytes, Some(read), Some(write))?;
     }
     for index in 0..uc.get_data().external.len() {
         let memory = &uc.get_data().external[index].memory;

@@ -18,6 +18,7 @@ mod engine;
 mod exception;
 mod external;
 mod fault;
+mod flash;
 mod last_words;
 mod machine;
 mod marks;

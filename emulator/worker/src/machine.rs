@@ -15,12 +15,13 @@ use crate::console::{Console, Said};
 use crate::dma::{self, Transfers};
 use crate::elf::Firmware;
 use crate::external::{self, External};
+use crate::flash::{Constants, Fetch};
 use crate::marks::Marks;
 use crate::memory::Memories;
 use crate::plan::Steps;
 use crate::profile::Profile;
 use crate::sampling::Sampling;
-use crate::table::Table;
+use crate::table::{Charged, Table};
 
 /// Blocks that a report names.
 pub const HISTORY: usize = 16;
@@ -59,6 +60,8 @@ pub struct Machine {
     pub bus: Bus,
     pub memories: Memories,
     pub external: Vec<External>,
+    /// Those of the plan, if they make the core wait.
+    pub constants: Option<Constants>,
     pub transfers: Transfers,
     pub card: Card,
     pub data_cache: Option<DataCache>,
@@ -116,7 +119,7 @@ impl Machine {
             .find(|memory| memory.kind == tilewright_board::MemoryKind::Flash)
             .and_then(|memory| Some((memory.address?, memory.bytes.0 as u32)))
             .unwrap_or((0, 0));
-        let table = Table::new(start, bytes, tilewright_cores::branches(core));
+        let table = Table::new(start, bytes, tilewright_cores::branches(core), Fetch::new(&board));
         let Steps { lanes, kinds } = Steps::of(&board, &firmware);
         let marks = Marks::new(lanes, job.watches.clone());
         let data_cache = external::data_cache(&board);
@@ -125,6 +128,7 @@ impl Machine {
             bus,
             memories: Memories::default(),
             external: external::memories(&board),
+            constants: None,
             transfers: Transfers::new(&board, data_cache.as_ref()),
             card: Card::default(),
             data_cache,
@@ -197,7 +201,10 @@ impl Machine {
     /// Charges a block that is about to run.
     #[inline]
     pub fn enter(&mut self, index: usize, address: u32, size: u32, flags: Flags) {
-        let (instructions, cycles) = self.table.charge(index, address);
+        let Charged { instructions, cycles, waits } = self.table.charge(index, address);
+        if waits > 0 {
+            self.account.wait_for_code(waits);
+        }
         self.note(address, size, flags, instructions, cycles);
     }
 

@@ -7,7 +7,7 @@ use tilewright_protocol::{CopyCount, Response, StepCount, Watch};
 use tilewright_report::Counts;
 use unicorn_engine::RegisterARM;
 
-use crate::account::{Bucket, between, sum};
+use crate::account::{Bucket, FlashCycles, between, sum};
 use crate::card::Card;
 use crate::machine::Machine;
 use crate::memory::Memories;
@@ -31,6 +31,7 @@ struct Running {
     step: u32,
     start: u64,
     counts: Counts,
+    waits: FlashCycles,
 }
 
 /// A lane of the first program.
@@ -171,7 +172,8 @@ pub fn returned(machine: &mut Machine, address: u32) {
     if let Some(step) = machine.marks.announced.take() {
         machine.account.switch(Bucket::Compute);
         let counts = machine.account.counts();
-        machine.marks.running = Some(Running { step, start: machine.account.cycles, counts });
+        let (start, waits) = (machine.account.cycles, machine.account.compute_waits());
+        machine.marks.running = Some(Running { step, start, counts, waits });
         machine.count_blocks();
     }
 }
@@ -188,6 +190,7 @@ fn step_ends(uc: &mut Engine<'_>, step: u32) {
     }
     if let Some(running) = running.filter(|running| running.step == step) {
         let counts = between(&running.counts, &machine.account.counts());
+        let waits = machine.account.compute_waits().since(running.waits);
         let origin = machine.marks.began.map_or(0, |(_, cycles)| cycles);
         let slept = running.counts.wait_cycles.0;
         let waited = slept.saturating_sub(machine.marks.slept);
@@ -202,6 +205,8 @@ fn step_ends(uc: &mut Engine<'_>, step: u32) {
             end: machine.account.cycles - origin,
             instructions: counts.compute_instructions,
             cycles: counts.compute_cycles.0,
+            code_waits: waits.code,
+            constant_waits: waits.constants,
             waited,
         }));
         machine.marks.slept = slept;

@@ -23,6 +23,7 @@ struct Ran {
     size: u32,
     runs: u64,
     branch_cycles: u64,
+    flash_cycles: u64,
 }
 
 /// Runs of blocks in steps of the last frame, by layer and address.
@@ -40,6 +41,7 @@ impl Profile {
             ran.size = counted.size;
             ran.runs += u64::from(counted.runs);
             ran.branch_cycles += counted.branch_cycles;
+            ran.flash_cycles += counted.flash_cycles;
         }
     }
 }
@@ -62,7 +64,7 @@ fn of_layer(machine: &Machine, blocks: &BTreeMap<u32, Ran>) -> LayerProfile {
             continue;
         }
         let listing = listing(machine.core, &bytes);
-        let mut cycles = ran.branch_cycles;
+        let mut cycles = ran.branch_cycles + ran.flash_cycles;
         for line in &listing {
             let of_line = u64::from(line.cycles) * ran.runs;
             let stalled = u64::from(line.stall_cycles) * ran.runs;
@@ -72,6 +74,7 @@ fn of_layer(machine: &Machine, blocks: &BTreeMap<u32, Ran>) -> LayerProfile {
             cycles += of_line + stalled;
         }
         sums.entry(Cause::Loop).or_default().1 += ran.branch_cycles;
+        sums.entry(Cause::Flash).or_default().1 += ran.flash_cycles;
         hot.push((cycles, *address, *ran, listing));
     }
     let all: u64 = hot.iter().map(|(cycles, ..)| cycles).sum();
@@ -86,6 +89,7 @@ fn of_layer(machine: &Machine, blocks: &BTreeMap<u32, Ran>) -> LayerProfile {
             runs: ran.runs,
             cycles: Cycles(cycles),
             branch_cycles: Cycles(ran.branch_cycles),
+            flash_cycles: Cycles(ran.flash_cycles),
             listing,
         }
     };

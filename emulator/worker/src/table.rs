@@ -2,7 +2,9 @@
 
 use tilewright_cores::{BlockCost, Branches, Flags};
 
-/// What is kept of a block. Twenty bytes: the table is looked into once a block.
+use crate::flash::Fetch;
+
+/// What is kept of a block. Few bytes: the table is looked into once a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entry {
     /// Bytes of the block; 0: not seen yet.
@@ -20,6 +22,10 @@ pub struct Entry {
     runs: u32,
     /// How often the core went on elsewhere than at no cost.
     turns: u32,
+    /// The state of what is kept of flash in which all of its lines were there.
+    resident: u32,
+    /// Cycles that it waited for flash since counting began.
+    waits: u32,
 }
 
 /// A block that ran while runs were counted.
@@ -33,6 +39,18 @@ pub struct Counted {
     pub runs: u32,
     /// Cycles until the core went on elsewhere, all runs together.
     pub branch_cycles: u64,
+    /// Cycles that it waited for flash, all runs together.
+    pub flash_cycles: u64,
+}
+
+/// What a block takes now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charged {
+    pub instructions: u64,
+    /// Cycles of the core, waits left out.
+    pub cycles: u64,
+    /// Cycles that it waits for code.
+    pub waits: u64,
 }
 
 /// The blocks of the memory that holds code which does not change.
@@ -42,6 +60,9 @@ pub struct Table {
     /// Index of the block that ran last.
     previous: usize,
     branches: Branches,
+    fetch: Option<Fetch>,
+    /// As in [`Fetch`]; 0 if code never waits.
+    generation: u32,
     /// 1 while runs are counted, else 0.
     counting: u32,
     /// Indices of blocks that ran meanwhile.
@@ -50,11 +71,13 @@ pub struct Table {
 
 impl Table {
     /// For code in `bytes` bytes from `base` on.
-    pub fn new(base: u32, bytes: u32, branches: Branches) -> Self {
+    pub fn new(base: u32, bytes: u32, branches: Branches, fetch: Option<Fetch>) -> Self {
         // The last entry stands for anything that is not in the table.
         let elsewhere = (bytes / 2) as usize;
         let entries = vec![Entry::default(); elsewhere + 1];
-        Self { base, entries, previous: elsewhere, branches, counting: 0, ran: Vec::new() }
+        let generation = fetch.as_ref().map_or(0, |fetch| fetch.generation);
+        let (previous, ran) = (elsewhere, Vec::new());
+        Self { base, entries, previous, branches, fetch, generation, counting: 0, ran }
     }
 
     /// Index of the block at an address; nothing if the table does not reach there.
@@ -88,22 +111,46 @@ impl Table {
                 flags: cost.flags,
                 confident: false,
                 successor: address.wrapping_add(size),
+                resident: 0,
                 ..*entry
             };
         }
     }
 
-    /// Instructions and cycles of a block that runs now, behind the one that ran before.
+    /// What a block takes that runs now, behind the one that ran before.
     #[inline]
-    pub fn charge(&mut self, index: usize, address: u32) -> (u64, u64) {
+    pub fn charge(&mut self, index: usize, address: u32) -> Charged {
         let late = self.follow(address);
-        self.previous = index;
+        let before = std::mem::replace(&mut self.previous, index);
         let entry = &mut self.entries[index];
         if entry.runs < self.counting {
             self.ran.push(index);
         }
         entry.runs = entry.runs.saturating_add(self.counting);
-        (u64::from(entry.instructions), u64::from(entry.cycles) + u64::from(late))
+        let waits = if entry.resident == self.generation { 0 } else { self.fetch(index, before) };
+        let Entry { instructions, cycles, .. } = self.entries[index];
+        let cycles = u64::from(cycles) + u64::from(late);
+        Charged { instructions: instructions.into(), cycles, waits: waits.into() }
+    }
+
+    /// Cycles that a block waits for code which may not be there.
+    #[cold]
+    fn fetch(&mut self, index: usize, before: usize) -> u32 {
+        let Some(fetch) = &mut self.fetch else { return 0 };
+        let end = before + usize::from(self.entries[before].size) / 2;
+        let entry = &mut self.entries[index];
+        let address = self.base.wrapping_add(2 * index as u32);
+        let waits = fetch.waits(address, entry.size.into(), entry.cycles.into(), end == index);
+        self.generation = fetch.generation;
+        entry.resident = fetch.generation;
+        entry.waits = entry.waits.saturating_add(waits * self.counting);
+        waits
+    }
+
+    /// The block that ran last waits for constants.
+    pub fn waits_for_constants(&mut self, cycles: u64) {
+        let entry = &mut self.entries[self.previous];
+        entry.waits = entry.waits.saturating_add(cycles as u32 * self.counting);
     }
 
     #[inline]
@@ -143,11 +190,13 @@ impl Table {
         let take = |index: usize| {
             let entry = &mut self.entries[index];
             let (runs, turns) = (std::mem::take(&mut entry.runs), std::mem::take(&mut entry.turns));
+            let waits = std::mem::take(&mut entry.waits);
             Counted {
                 address: self.base.wrapping_add(2 * index as u32),
                 size: entry.size.into(),
                 runs,
                 branch_cycles: cost * u64::from(turns),
+                flash_cycles: waits.into(),
             }
         };
         ran.into_iter().map(take).collect()

@@ -89,6 +89,7 @@ mod tests {
             runs: 1_000,
             cycles: Cycles(1_650),
             branch_cycles: Cycles(0),
+            flash_cycles: Cycles(0),
             listing: vec![],
         };
         for layer in &mut counts {

@@ -12,6 +12,10 @@ pub struct KernelCost {
     pub instruction_error_permille: u64,
     /// Largest error against the calibration runs, in thousandths of the emulated cycles.
     pub cycle_error_permille: u64,
+    /// Largest error of the waits for code against the calibration runs, in thousandths of the emulated
+    /// cycles.
+    #[serde(default)]
+    pub code_error_permille: u64,
     /// Cycles that the first step of the kernel in a run takes longer than a later one: the core has
     /// not met its branches.
     #[serde(default)]
@@ -20,6 +24,9 @@ pub struct KernelCost {
     pub milli_instructions: BTreeMap<String, u64>,
     /// Thousandths of cycles.
     pub milli_cycles: BTreeMap<String, u64>,
+    /// Thousandths of cycles that the core waits for code from flash.
+    #[serde(default)]
+    pub milli_code_waits: BTreeMap<String, u64>,
 }
 
 /// A file in `costs/`.
@@ -32,6 +39,28 @@ pub struct Costs {
     /// where their input does.
     #[serde(default)]
     pub im2col: bool,
+    /// Cycles that the core waited for a line of code where waits were calibrated; 0: waits are part of
+    /// the cycles, or nobody knows them.
+    #[serde(default)]
+    pub code_miss: u64,
+    /// Internal flash of the board that they are for; nothing: nobody waits for it, or nobody knows.
+    #[serde(skip)]
+    pub flash: Option<Flash>,
     /// By kernel name.
     pub kernels: BTreeMap<String, KernelCost>,
+}
+
+/// How internal flash makes the core wait for constants, and how often for code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flash {
+    /// Cycles for a line that is not kept.
+    pub miss: u64,
+    /// Bytes of a line of constants.
+    pub line_bytes: u64,
+    /// Lines of constants that are kept.
+    pub lines: u64,
+    /// Lines that one address can lie in.
+    pub ways: u64,
+    /// Whether the line that was used longest ago goes for another, or any.
+    pub oldest: bool,
 }

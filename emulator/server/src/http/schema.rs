@@ -87,7 +87,7 @@ pub struct LayerProfile {
 /// What a cause took.
 #[derive(ToSchema)]
 pub struct CauseCount {
-    /// `multiply`, `load`, `store`, `requantise`, `arrange`, `loop`, `other` or `stall`.
+    /// `multiply`, `load`, `store`, `requantise`, `arrange`, `loop`, `other`, `stall` or `flash`.
     cause: String,
     /// Executed instructions (counted).
     instructions: u64,
@@ -108,6 +108,8 @@ pub struct HotBlock {
     cycles: u64,
     /// Of these, cycles until the core went on elsewhere.
     branch_cycles: u64,
+    /// Of these, cycles that it waited for flash.
+    flash_cycles: u64,
     /// Its instructions.
     listing: Vec<ListedInstruction>,
 }
@@ -205,6 +207,7 @@ mod tests {
             runs: 0,
             cycles: Cycles(0),
             branch_cycles: Cycles(0),
+            flash_cycles: Cycles(0),
             listing: vec![],
         };
         let cause =

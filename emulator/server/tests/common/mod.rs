@@ -103,6 +103,8 @@ impl Execute for Puppet {
                 end: u64::from(step) * 100 + 80,
                 instructions: 50,
                 cycles: 70,
+                code_waits: 0,
+                constant_waits: 0,
                 waited: 0,
             };
             on_event(&Said::Progress { instructions: u64::from(step) * 50, step: Some(step) });

@@ -1,10 +1,11 @@
 //! Loops of a few instructions, each of which shows one rule of the core's pipeline, and what a
 //! thousand turns of them take by the core's own counter.
 //!
-//! A loop is its body, `subs r7, #1` and `bne`. It starts at a multiple of eight bytes and is shorter
-//! than what the flash's accelerator or the instruction cache holds, so that from the second turn on
-//! nothing waits for flash. Two runs of different length are compared: what surrounds a loop is in
-//! both.
+//! A loop is its body, `subs r7, #1` and `bne`. It starts at a multiple of 32 bytes. Those of the
+//! pipeline are shorter than what the flash's accelerator or the instruction cache holds, so that from the
+//! second turn on nothing waits for flash; two show what waits: one is longer, one goes through 64 KiB of
+//! flash, a line each turn or every other. Two runs of different length are compared: what surrounds a loop
+//! is in both.
 //!
 //! ```text
 //! clock <board>
@@ -23,6 +24,9 @@ use crate::console::{Console, Line, PortError};
 
 /// Turns of the shorter run; the longer one has twice as many.
 const TURNS: u32 = 1000;
+
+/// Flash behind the firmware of any board: read, whatever it holds.
+const FLASH: *mut u32 = core::ptr::without_provenance_mut(0x0804_0000);
 
 /// A loop. It gets how often it turns, and an address in RAM, which it has in r5 and r6 and which the
 /// word at that address holds.
@@ -46,7 +50,7 @@ macro_rules! processor {
 }
 
 macro_rules! loops {
-    ($($function:ident, $name:literal: $($line:literal),*;)*) => {
+    ($loops:ident: $($function:ident, $name:literal: $($line:literal),*;)*) => {
         $(
             #[allow(unsafe_code, reason = "loops of which every instruction is meant")]
             #[unsafe(naked)]
@@ -59,7 +63,7 @@ macro_rules! loops {
                     "mov r6, r1",
                     "mov r1, #3",
                     "mov r2, #5",
-                    ".p2align 3",
+                    ".p2align 5",
                     "2:",
                     $($line,)*
                     "subs r7, #1",
@@ -68,11 +72,12 @@ macro_rules! loops {
                 )
             }
         )*
-        const LOOPS: &[Loop] = &[$(Loop { name: $name, run: $function }),*];
+        const $loops: &[Loop] = &[$(Loop { name: $name, run: $function }),*];
     };
 }
 
 loops! {
+    LOOPS:
     nothing, "nothing":;
     alu_pair, "alu-independent": "adds r0, #1", "adds r3, #1";
     alu_chain, "alu-chain": "adds r0, #1", "adds r0, #1";
@@ -94,6 +99,12 @@ loops! {
     float_pair, "vadd-independent": "vadd.f32 s0, s1, s2", "vadd.f32 s3, s1, s2";
     float_chain, "vadd-chain": "vadd.f32 s0, s0, s1", "vadd.f32 s0, s0, s1";
     float_fused, "vfma-chain": "vfma.f32 s0, s1, s2", "vfma.f32 s0, s1, s2";
+    long_code, "code-6k": ".rept 1536", "add.w r0, r0, #1", ".endr";
+}
+
+loops! {
+    STREAMS:
+    flash_stream, "flash-stream": "ldr r4, [r5], #32";
 }
 
 /// Cycles of so many turns, with all that surrounds them. Called from one place of its own, so that
@@ -113,8 +124,9 @@ pub async fn measure<L: Line>(port: &mut Console<L>, board: &str) -> Result<(), 
     say(port, format_args!("clock {board}")).await?;
     let mut words = [0u32; 8];
     let address = words.as_mut_ptr();
-    for rule in LOOPS {
-        words[0] = address.addr() as u32;
+    let loops = LOOPS.iter().map(|rule| (rule, address));
+    for (rule, address) in loops.chain(STREAMS.iter().map(|rule| (rule, FLASH))) {
+        words[0] = words.as_ptr().addr() as u32;
         // The first runs fill caches and show the branches to whatever predicts them, which learns by two.
         let [_, _, first, second] = [TURNS, TURNS, TURNS, 2 * TURNS]
             .map(|turns| cortex_m::interrupt::free(|_| cycles(rule, turns, address)));

@@ -138,6 +138,8 @@ impl Step<'_> {
         } else {
             features.extend([
                 ("pairs", fours * pairs),
+                // Of these, pairs that run through all of the unrolled loop.
+                ("whole_pairs", if entries >= UNROLLED { fours * pairs } else { 0 }),
                 ("turns", fours * pairs * entries.div_ceil(UNROLLED)),
                 ("odd", fours * (self.channels % 2)),
             ]);

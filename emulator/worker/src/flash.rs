@@ -1,0 +1,100 @@
+//! What the core waits for flash: for code, block by block, and for the constants of a plan, read by
+//! read. Accelerators and caches are taken to be on.
+
+use tilewright_board::Board;
+use tilewright_cores::Lines;
+use tilewright_report::FaultKind;
+
+use crate::fault::status;
+use crate::machine::Machine;
+
+/// Code that comes from flash.
+#[derive(Debug)]
+pub struct Fetch {
+    lines: Lines,
+    /// Cycles that the core waits for a line.
+    miss: u32,
+    /// Cycles from a line's first instruction until the next line has been read, if it is meanwhile.
+    ahead: Option<u32>,
+    /// Number of the last change of what is kept: a block that was there then still is.
+    pub generation: u32,
+}
+
+impl Fetch {
+    /// From a board's flash; nothing if nobody knows what it makes the core wait.
+    pub fn new(board: &Board) -> Option<Self> {
+        let waits = board.flash_waits()?;
+        Some(Self {
+            lines: Lines::new(&waits.code),
+            miss: waits.miss(),
+            ahead: waits.prefetch.then_some(waits.miss() + 1),
+            generation: 1,
+        })
+    }
+
+    /// Cycles that a block of `size` bytes waits for its lines, of which some may not be there; without
+    /// waits it takes `cycles`. `follows`: the core comes from the instruction before it.
+    #[cold]
+    pub fn waits(&mut self, address: u32, size: u32, cycles: u32, follows: bool) -> u32 {
+        let bytes = self.lines.line_bytes();
+        // While a line executes, the next one is read.
+        let of_line = cycles * bytes / size.max(1);
+        let behind = self.ahead.map_or(self.miss, |ahead| ahead.saturating_sub(of_line));
+        let first = address / bytes * bytes;
+        let mut waits = 0;
+        let mut fetched = false;
+        for line in (first..address.saturating_add(size.max(1))).step_by(bytes as usize) {
+            if !self.lines.uses(line) {
+                waits += if line > first || follows { behind } else { self.miss };
+                fetched = true;
+            }
+        }
+        if fetched {
+            self.generation = self.generation.wrapping_add(1);
+        }
+        waits
+    }
+}
+
+/// Constants that come from flash.
+#[derive(Debug)]
+pub struct Constants {
+    lines: Lines,
+    miss: u64,
+    /// Address of the first byte.
+    pub address: u32,
+}
+
+impl Constants {
+    /// What lies from the plan on in a board's flash, and the number of bytes; nothing if nobody knows what
+    /// flash makes the core wait.
+    pub fn new(board: &Board) -> Option<(Self, u64)> {
+        let waits = board.flash_waits()?;
+        let address = board.plan_address()?;
+        let (lines, miss) = (Lines::new(&waits.constants), waits.miss().into());
+        Some((Self { lines, miss, address }, board.plan_bytes().0))
+    }
+}
+
+/// The core reads a constant.
+#[inline]
+pub fn read(machine: &mut Machine, offset: u64, size: usize) -> u64 {
+    let mut bytes = [0; 8];
+    let Some(constants) = &mut machine.constants else { return 0 };
+    let address = constants.address.wrapping_add(offset as u32);
+    if !constants.lines.uses(address) {
+        let waits = constants.miss;
+        machine.account.wait_for_constants(waits);
+        machine.table.waits_for_constants(waits);
+    }
+    machine.memories.read(address, &mut bytes[..size.min(8)]);
+    u64::from_le_bytes(bytes)
+}
+
+/// The core tries to write there.
+pub fn write(machine: &mut Machine, offset: u64) {
+    let address = machine.constants.as_ref().map_or(0, |constants| constants.address);
+    let address = address.wrapping_add(offset as u32);
+    let message = format!("write to 0x{address:08x}; flash does not allow it");
+    machine.core_fault(FaultKind::UnmappedAccess, status::IMPRECISE, message);
+}
