@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault, LayerProfile};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 9;
+pub const VERSION: u32 = 10;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
