@@ -54,20 +54,6 @@ instruction! {
     pair(a.wrapping_add(b), (a >> 16).wrapping_add(b >> 16))
 }
 
-instruction! {
-    /// `SXTAB16`: bytes 0 and 2 of a word, with their signs, added to halves, each wrapping.
-    add_even_bytes(halves: u32, bytes: u32) -> u32,
-    lateout "sxtab16 {result}, {halves}, {bytes}", preserves_flags;
-    add_halves(halves, even_bytes(bytes))
-}
-
-instruction! {
-    /// `SXTAB16` of bytes 1 and 3.
-    add_odd_bytes(halves: u32, bytes: u32) -> u32,
-    lateout "sxtab16 {result}, {halves}, {bytes}, ror #8", preserves_flags;
-    add_halves(halves, odd_bytes(bytes))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,8 +71,6 @@ mod tests {
             let packed = u32::from_le_bytes(bytes.map(|byte| byte as u8));
             prop_assert_eq!(even_bytes(packed), word([a, c]));
             prop_assert_eq!(odd_bytes(packed), word([b, d]));
-            prop_assert_eq!(add_even_bytes(0x7fff_0001, packed), add_halves(0x7fff_0001, word([a, c])));
-            prop_assert_eq!(add_odd_bytes(0x7fff_0001, packed), add_halves(0x7fff_0001, word([b, d])));
         }
 
         #[test]

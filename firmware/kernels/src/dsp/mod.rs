@@ -31,6 +31,7 @@ mod bytes;
 mod four;
 mod halves;
 mod largest;
+mod looked_up;
 mod multiply;
 mod pixels;
 pub mod planes;
@@ -45,19 +46,18 @@ pub use bytes::{larger_bytes, smaller_bytes};
 pub use four::{
     Constants, EMPTY, PIXELS, PairWeights, Quad, Sums, Word, activations, add_products, outputs,
 };
-pub use halves::{
-    add_even_bytes, add_halves, add_odd_bytes, even_bytes, high_halves, low_halves, odd_bytes,
-};
+pub use halves::{add_halves, even_bytes, high_halves, low_halves, odd_bytes};
 pub use largest::{Row, keep_largest};
+pub use looked_up::LookedUp;
 pub use multiply::{
     high_product_sum, product_high_high, product_high_low, product_low_high, product_low_low,
     products, products_crossed,
 };
-pub use pixels::{Halves, SUMMED, add_pixels};
+pub use pixels::{SUMMED, add_pixels};
 pub use requantise::Fast;
 pub use rows::copy_rows;
 pub use saturate::{saturate, shift_right};
-pub use single::{Eight, EightWeights, add_products_of_one, outputs_of_one};
+pub use single::{Eight, EightWeights, add_products_of_one, expand_pairs, outputs_of_one};
 pub use windows::{Edges, Windows};
 pub use word::{store_word, word};
 

@@ -116,6 +116,27 @@ pub fn outputs_of_one(
     true
 }
 
+/// Makes activations of values, sixteen for each two entries.
+#[inline]
+pub fn expand_pairs(values: &[[u8; 16]], held: &mut [[Eight; 2]]) {
+    let count = values.len().min(held.len());
+    #[cfg(armv7e_m)]
+    if count > 0 {
+        // SAFETY: there are as many values and entries.
+        #[expect(unsafe_code, reason = "a loop whose values fill the registers")]
+        unsafe {
+            arm::expand_pairs(values.as_ptr(), held.as_mut_ptr(), count);
+        }
+    }
+    #[cfg(not(armv7e_m))]
+    for (values, held) in values.iter().zip(held).take(count) {
+        let words = values.as_chunks().0.iter().map(super::word);
+        for (word, held) in words.zip(held.as_flattened_mut().as_chunks_mut::<2>().0) {
+            *held = [even_bytes(word), odd_bytes(word)];
+        }
+    }
+}
+
 /// Whether there are activations, and weights of `pairs` pairs of channels for them.
 fn suffice(weights: &[EightWeights], stride: usize, activations: &[Eight], pairs: usize) -> bool {
     let skipped = pairs.saturating_sub(1).checked_mul(stride);

@@ -20,18 +20,17 @@ impl Edges {
         self.bytes.as_flattened().iter().all(|bytes| bytes.is_multiple_of(4))
     }
 
-    /// The bytes of rows, `length` bytes long, that are padding: pixel, row and bytes of the row.
-    fn ranges(
-        &self,
-        rows: usize,
-        length: usize,
-    ) -> impl Iterator<Item = (usize, usize, Range<usize>)> {
-        let pixels = self.bytes.into_iter().enumerate();
-        let edges = pixels.flat_map(move |(pixel, [start, end])| {
-            [(pixel, 0..start.min(length)), (pixel, length.saturating_sub(end)..length)]
-        });
-        let edges = edges.filter(|(_, range)| !range.is_empty());
-        edges.flat_map(move |(pixel, range)| (0..rows).map(move |row| (pixel, row, range.clone())))
+    /// Visits the bytes of rows, `length` bytes long, that are padding: pixel, row and bytes of the row.
+    fn each(&self, rows: usize, length: usize, visit: &mut dyn FnMut(usize, usize, Range<usize>)) {
+        for (pixel, [start, end]) in self.bytes.iter().enumerate() {
+            for range in [0..*start.min(&length), length.saturating_sub(*end)..length] {
+                if !range.is_empty() {
+                    for row in 0..rows {
+                        visit(pixel, row, range.clone());
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -109,25 +108,25 @@ impl Windows {
     #[inline(never)]
     fn pad_quads(&self, edges: &Edges, quads: &mut [Quad]) {
         let half = u32::from(i16::from(edges.zero) as u16);
-        for (pixel, row, range) in edges.ranges(self.rows, self.length) {
+        edges.each(self.rows, self.length, &mut |pixel, row, range| {
             let first = row * self.length / 4;
             let quads = quads.get_mut(first + range.start / 4..first + range.end / 4);
             for [even, odd] in quads.unwrap_or(&mut []) {
                 even[pixel % PIXELS] = activations(half << 16 | half);
                 odd[pixel % PIXELS] = activations(half << 16 | half);
             }
-        }
+        });
     }
 
     #[inline(never)]
     fn pad_patches(&self, edges: &Edges, patches: &mut [u8; Self::PATCHES]) {
-        for (pixel, row, range) in edges.ranges(self.rows, self.length) {
+        edges.each(self.rows, self.length, &mut |pixel, row, range| {
             let first = pixel * self.patch() + row * self.length;
             let bytes = patches.get_mut(first + range.start..first + range.end);
             for byte in bytes.unwrap_or(&mut []) {
                 *byte = edges.zero as u8;
             }
-        }
+        });
     }
 
     /// Copies each window's rows one behind the other to its patch, by words.

@@ -5,8 +5,8 @@ use super::{LONGEST, vector_bytes};
 use crate::channels::{CHANNEL_BYTES, Channels};
 use crate::clamp::clamp;
 use crate::dsp::{
-    EMPTY, Eight, EightWeights, activations, add_products_of_one, even_bytes, odd_bytes,
-    outputs_of_one, word,
+    EMPTY, Eight, EightWeights, activations, add_products_of_one, even_bytes, expand_pairs,
+    odd_bytes, outputs_of_one, word,
 };
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
@@ -125,16 +125,7 @@ fn outputs_in_blocks(
 fn expand(values: &[u8], held: &mut [Eight]) {
     let (pairs, rest) = values.as_chunks::<16>();
     let (held_pairs, held_rest) = held.split_at_mut((pairs.len() * 2).min(held.len()));
-    for (values, held) in pairs.iter().zip(held_pairs.as_chunks_mut::<2>().0) {
-        let (words, _) = values.as_chunks();
-        let halves = |at: usize| {
-            let word = words.get(at).map_or(0, word);
-            [activations(even_bytes(word)), activations(odd_bytes(word))]
-        };
-        let [[a, b], [c, d]] = [halves(0), halves(1)];
-        let [[e, f], [g, h]] = [halves(2), halves(3)];
-        *held = [[a, b, c, d], [e, f, g, h]];
-    }
+    expand_pairs(pairs, held_pairs.as_chunks_mut().0);
     let mut last = [0; 16];
     for (to, from) in last.iter_mut().zip(rest) {
         *to = *from;

@@ -12,28 +12,30 @@ pub const DIFFERENCE_BITS: u32 = 5;
 const POWERS: [i32; 7] =
     [1_672_461_947, 1_302_514_674, 790_015_084, 290_630_308, 39_332_535, 720_401, 242];
 
-/// e^a for a ≤ 0 in Q5.26, as Q0.31. Products that do not count are computed as well: what it takes
-/// does not depend on a.
+/// e^a for a ≤ 0 in Q5.26, as Q0.31: never negative. Products that do not count are computed as well:
+/// what it takes does not depend on a.
 pub fn exp_of_negative(a: i32) -> i32 {
     const FRACTION_BITS: u32 = 31 - DIFFERENCE_BITS;
     const QUARTER: i32 = 1 << (FRACTION_BITS - 2);
     // a = rest − remainder, with rest in [−1/4, 0) and remainder a multiple of 1/4.
     let rest = (a & (QUARTER - 1)) - QUARTER;
     let remainder = rest.wrapping_sub(a);
-    let mut result = exp_near_zero(saturating_left_shift(rest, DIFFERENCE_BITS));
-    for (bit, power) in POWERS.into_iter().enumerate() {
-        // Of the first two the double does not fit.
-        let product = match bit {
-            0 | 1 => doubling_high_product(result, power),
-            _ => high_product_sum(result, 2 * power, 0),
+    let mut result = exp_near_zero(rest << DIFFERENCE_BITS);
+    macro_rules! times {
+        ($($bit:literal)+, $product:ident) => {
+            $(if remainder & (QUARTER << $bit) != 0 {
+                result = $product(result, POWERS[$bit]);
+            })+
         };
-        let counts = remainder & (QUARTER << bit) != 0;
-        result = if counts { product } else { result };
     }
+    // Of the first two the double does not fit. Written out: a loop would look at each bit twice.
+    times!(0 1, positive_product);
+    times!(2 3 4 5 6, product_with_small);
     if a == 0 { i32::MAX } else { result }
 }
 
 /// e^a for a in [−1/4, 0) in Q0.31: the Taylor polynomial of degree four around −1/8.
+#[inline(always)]
 fn exp_near_zero(a: i32) -> i32 {
     /// e^(−1/8) in Q0.31.
     const MIDDLE: i32 = 1_895_147_668;
@@ -43,10 +45,23 @@ fn exp_near_zero(a: i32) -> i32 {
     let x2 = small_product(x, x);
     let x3 = small_product(x2, x);
     let x4 = small_product(x2, x2);
-    let quarter = rounding_right_shift(x4, 2);
+    // What is shifted is not negative, so halves round up.
+    let quarter = (x4 + 2) >> 2;
     let cubic = small_product(quarter.wrapping_add(x3), THIRD);
-    let tail = rounding_right_shift(cubic.wrapping_add(x2), 1);
+    let tail = (cubic + x2 + 1) >> 1;
     MIDDLE.wrapping_add(small_product(x.wrapping_add(tail), MIDDLE))
+}
+
+/// [`doubling_high_product`] of numbers that are not negative.
+#[inline(always)]
+pub fn positive_product(a: i32, b: i32) -> i32 {
+    ((i64::from(a) * i64::from(b) + (1 << 30)) >> 31) as i32
+}
+
+/// [`doubling_high_product`] where the second factor, a constant, is below 2^30.
+#[inline(always)]
+fn product_with_small(a: i32, b: i32) -> i32 {
+    high_product_sum(a, b * 2, 0)
 }
 
 /// [`doubling_high_product`] where the first factor is within ±2^30: it has room to be doubled.
@@ -164,6 +179,21 @@ mod tests {
             let error = f64::from(fixed) / f64::from(1 << 26) - real.ln();
             // The sum has 19 bits behind the point.
             assert!(error.abs() < 2e-6, "ln {real}: error {error}");
+        }
+    }
+
+    /// The polynomial with the roundings of its definition, for what is negative too.
+    #[test]
+    fn the_polynomial_follows_its_definition() {
+        for a in (-(1 << 29)..0).step_by(32 * 37).chain([-(1 << 29) + 32, -(1 << 28), -32]) {
+            let x = a + (1 << 28);
+            let x2 = doubling_high_product(x, x);
+            let (x3, x4) = (doubling_high_product(x2, x), doubling_high_product(x2, x2));
+            let quarter = rounding_right_shift(x4, 2);
+            let cubic = doubling_high_product(quarter + x3, 715_827_883);
+            let x = x + rounding_right_shift(cubic + x2, 1);
+            let expected = 1_895_147_668 + doubling_high_product(x, 1_895_147_668);
+            assert_eq!(exp_near_zero(a), expected, "{a}");
         }
     }
 

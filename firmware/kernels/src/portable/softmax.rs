@@ -5,12 +5,12 @@
 //! reciprocal found by three Newton–Raphson steps. This is the arithmetic that TFLite's reference
 //! int8 softmax is defined by (the fixed-point routines of gemmlowp).
 
-use super::fixed::{exp_of_negative, reciprocal_of_one_plus};
+use super::fixed::{exp_of_negative, positive_product, reciprocal_of_one_plus};
 use super::runs::runs;
 use crate::dsp::{larger_bytes, word};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
-use crate::requantise::{Multiplier, doubling_high_product, rounding_right_shift};
+use crate::requantise::{Multiplier, doubling_high_product};
 
 /// What a softmax computes. The output has scale 1/256 and zero point −128.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ fn pixel_of_few(op: &Softmax, input: &[u8], output: &mut [u8]) {
     let mut sum = 0i32;
     for (exponential, byte) in exponentials.iter_mut().zip(input) {
         *exponential = of_difference(op, -i32::from(largest.wrapping_sub(*byte)));
-        sum = sum.wrapping_add(rounding_right_shift(*exponential, SUM_BITS));
+        sum = sum.wrapping_add(part(*exponential));
     }
     let shares = Shares::of(sum);
     for (to, exponential) in output.iter_mut().zip(exponentials) {
@@ -93,79 +93,90 @@ fn pixel_of_few(op: &Softmax, input: &[u8], output: &mut [u8]) {
 
 fn pixel(op: &Softmax, exponentials: &mut [i32; DIFFERENCES], input: &[u8], output: &mut [u8]) {
     let largest = largest(input);
-    let mut exponential = |difference: u8| {
+    // As unsigned numbers the bytes differ by as much, modulo 256.
+    let mut exponential = |byte: u8| {
+        let difference = largest.wrapping_sub(byte);
         let exponential = &mut exponentials[usize::from(difference)];
         if *exponential == NOT_YET {
             *exponential = of_difference(op, -i32::from(difference));
         }
         *exponential
     };
-    // As unsigned numbers the bytes differ by as much, modulo 256.
+    let mut sum = 0i32;
     if input.len() < MANY {
-        let mut sum = 0i32;
         for byte in input {
-            let part = rounding_right_shift(exponential(largest.wrapping_sub(*byte)), SUM_BITS);
-            sum = sum.wrapping_add(part);
+            sum = sum.wrapping_add(part(exponential(*byte)));
         }
         let shares = Shares::of(sum);
         for (to, byte) in output.iter_mut().zip(input) {
-            *to = shares.share(exponential(largest.wrapping_sub(*byte)));
+            *to = shares.share(exponential(*byte));
         }
         return;
     }
     let mut counts = [0i32; DIFFERENCES];
     for byte in input {
-        counts[usize::from(largest.wrapping_sub(*byte))] += 1;
+        counts[usize::from(*byte)] += 1;
     }
-    let mut sum = 0i32;
-    for (difference, count) in counts.iter().enumerate() {
+    for (byte, count) in counts.iter().enumerate() {
         if *count > 0 {
-            let part = rounding_right_shift(exponential(difference as u8), SUM_BITS);
-            sum = sum.wrapping_add(part.wrapping_mul(*count));
+            sum = sum.wrapping_add(part(exponential(byte as u8)).wrapping_mul(*count));
         }
     }
     let shares = Shares::of(sum);
     // Counts make room for results.
-    for (difference, count) in counts.iter_mut().enumerate() {
+    for (byte, count) in counts.iter_mut().enumerate() {
         if *count > 0 {
-            *count = i32::from(shares.share(exponential(difference as u8)));
+            *count = i32::from(shares.share(exponential(byte as u8)));
         }
     }
     for (to, byte) in output.iter_mut().zip(input) {
-        *to = counts[usize::from(largest.wrapping_sub(*byte))] as u8;
+        *to = counts[usize::from(*byte)] as u8;
     }
+}
+
+/// What an exponential, which is not negative, adds to the sum.
+#[inline(always)]
+fn part(exponential: i32) -> i32 {
+    ((exponential as u32 + (1 << (SUM_BITS - 1))) >> SUM_BITS) as i32
 }
 
 /// Makes results of exponentials: one over their sum, as a Q0.31 number and a shift.
 struct Shares {
     scale: i32,
-    shift: i32,
+    /// 1..=31.
+    shift: u32,
+    half: u32,
 }
 
 impl Shares {
     #[inline(never)]
     fn of(sum: i32) -> Self {
         let (scale, bits_over_one) = reciprocal(sum);
-        Self { scale, shift: bits_over_one + 31 - 8 }
+        // Beyond 31 bits nothing remains of a share: more than 512 equal inputs.
+        let (scale, shift) = match bits_over_one + 31 - 8 {
+            shift @ 1..=31 => (scale, shift as u32),
+            _ => (0, 31),
+        };
+        Self { scale, shift, half: 1 << (shift - 1) }
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn share(&self, exponential: i32) -> u8 {
-        let product = doubling_high_product(self.scale, exponential);
-        // Beyond 31 bits nothing remains of a share: more than 512 equal inputs.
-        let share = match self.shift {
-            0..=31 => rounding_right_shift(product, self.shift as u32),
-            _ => 0,
-        };
-        (share + i32::from(i8::MIN)).clamp(i32::from(i8::MIN), i32::from(i8::MAX)) as u8
+        // Neither factor is negative, so halves round up.
+        let product = positive_product(self.scale, exponential) as u32;
+        let share = product.wrapping_add(self.half) >> self.shift;
+        share.min(255) as u8 ^ 0x80
     }
 }
 
 /// The exponential of a difference to the largest, Q0.31; 0 if it is too small to count.
 #[inline(never)]
 fn of_difference(op: &Softmax, difference: i32) -> i32 {
-    let exponential = exp_of_negative(op.scale.apply(difference.max(op.smallest_difference)));
-    if difference < op.smallest_difference { 0 } else { exponential }
+    if difference < op.smallest_difference {
+        return 0;
+    }
+    let Multiplier { multiplier, shift } = op.scale;
+    exp_of_negative(doubling_high_product(difference.wrapping_shl(shift as u32), multiplier))
 }
 
 /// The reciprocal of a sum in Q12.19: a Q0.31 number and how many bits the sum is above one.

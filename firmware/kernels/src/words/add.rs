@@ -5,7 +5,7 @@
 //! table of them is made.
 
 use crate::clamp::clamp;
-use crate::dsp::{Fast, high_product_sum, saturate, shift_right};
+use crate::dsp::{Fast, LookedUp};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 use crate::portable::runs::pairs;
@@ -72,7 +72,7 @@ fn either(
     } else {
         return combine(op, tile, [first, second], output, sign);
     };
-    let Some(Fast { multiplier, right, rounding }) = sum else {
+    let Some(factor) = sum else {
         return combine(op, tile, [first, second], output, sign);
     };
     let unit = signs[0] << LEFT_SHIFT;
@@ -82,13 +82,9 @@ fn either(
         let value = other.apply((i32::from(byte as u8 as i8) - zeros[1]) << LEFT_SHIFT);
         2 * (value * signs[1]) - zeros[0] * unit
     });
+    let looked_up = LookedUp { table: &table, unit, factor };
     pairs(tile, sources, output, |[halved, other], output| {
-        for ((to, halved), other) in output.iter_mut().zip(halved).zip(other) {
-            let halved = i32::from(*halved as i8).wrapping_mul(unit);
-            let sum = table[usize::from(*other)].wrapping_add(halved);
-            let rounding = rounding.wrapping_add(sum >> 31);
-            *to = saturate(shift_right(high_product_sum(sum, multiplier, rounding), right)) as u8;
-        }
+        looked_up.sums(halved, other, output);
         clamp(&op.output, output);
     })
 }

@@ -1,11 +1,8 @@
 //! Sums of channels over pixels, sixteen channels at a time, and what is made of them.
 
-use crate::dsp::{Halves, SUMMED, add_pixels};
+use crate::dsp::{SUMMED, add_pixels};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
-
-/// Pixels whose sum stays within a half: 255 · −128 is above −2^15.
-const MOST: usize = 255;
 
 /// Pixels of a box: the first one (tensor coordinates), how many rows and columns, and pixels from a
 /// row or column to the next.
@@ -46,6 +43,7 @@ pub fn outputs_of_sums(
             let pixel = line.get_mut(start..start.wrapping_add(outputs));
             let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
             let mut total = 0i32;
+            let lines = Lines::of(input, &area)?;
             let mut first = 0;
             while first < channels {
                 let mut sums = [0i32; SUMMED];
@@ -53,8 +51,8 @@ pub fn outputs_of_sums(
                 // A short last block is made sixteen channels long again, where there are as many.
                 let ahead = if whole { first } else { channels.saturating_sub(SUMMED).min(first) };
                 let end = first + count;
-                let sums = sums.get_mut(..end - ahead).unwrap_or(&mut []);
-                add_up(input, &area, ahead, sums)?;
+                lines.add_up(input, &area, ahead, end - ahead, &mut sums)?;
+                let sums = sums.get(..end - ahead).unwrap_or(&[]);
                 if whole {
                     total = sums.iter().fold(total, |total, sum| total.wrapping_add(*sum));
                 } else {
@@ -70,48 +68,68 @@ pub fn outputs_of_sums(
     Ok(())
 }
 
-/// Adds up the bytes of the channels from `first` on, as many as `sums` has.
-#[inline(never)]
-fn add_up(
-    input: &Source<'_>,
-    area: &Area,
-    first: usize,
-    sums: &mut [i32],
-) -> Result<(), KernelError> {
-    let Area { first: [top, left], size: [rows, columns], step } = *area;
-    let pitch = input.layout.column_pitch.wrapping_mul(step[1] as usize);
-    // Whether all pixels are as far apart, the last of a row and the first of the next too.
-    let even = step[0] == 1 && columns.wrapping_mul(pitch) == input.layout.row_pitch;
-    let seen = columns.saturating_sub(1).wrapping_mul(step[1] as usize).wrapping_add(1);
-    let (mut halves, mut room): (Halves, _) = ([0; SUMMED / 2], MOST);
-    let mut done = 0;
-    while done < rows {
-        let y = top.wrapping_add((done as i32).wrapping_mul(step[0]));
-        let (bytes, run) = input.run([y, left], seen)?;
-        let run = if even { run.min(rows - done) } else { 1 };
-        done += run;
-        let mut rest = bytes.get(first..).unwrap_or(&[]);
-        let mut left = run * columns;
-        while left > 0 {
-            let count = left.min(room);
-            if sums.len() == SUMMED {
-                if !add_pixels(rest, pitch, count, &mut halves) {
+/// The lines of an area: each one's pixels are as far apart.
+struct Lines<'a> {
+    /// The first line's bytes.
+    bytes: &'a [u8],
+    /// Bytes from a pixel to the next, and pixels of a line.
+    pitch: usize,
+    pixels: usize,
+    count: usize,
+}
+
+impl<'a> Lines<'a> {
+    #[inline(never)]
+    fn of(input: &Source<'a>, area: &Area) -> Result<Self, KernelError> {
+        let [rows, columns] = area.size;
+        if rows == 0 || columns == 0 {
+            return Ok(Self { bytes: &[], pitch: 0, pixels: 0, count: 0 });
+        }
+        let across = area.step[1] as usize;
+        let pitch = input.layout.column_pitch.wrapping_mul(across);
+        let (bytes, run) = input.run(area.first, area.seen())?;
+        // Whether the last pixel of a row and the first of the next are as far apart as others.
+        let even = area.step[0] == 1 && columns.wrapping_mul(pitch) == input.layout.row_pitch;
+        let (pixels, count) =
+            if even && run >= rows { (rows * columns, 1) } else { (columns, rows) };
+        Ok(Self { bytes, pitch, pixels, count })
+    }
+
+    /// Adds the bytes of `channels` channels from `first` on to sums.
+    #[inline(never)]
+    fn add_up(
+        &self,
+        input: &Source<'_>,
+        area: &Area,
+        first: usize,
+        channels: usize,
+        sums: &mut [i32; SUMMED],
+    ) -> Result<(), KernelError> {
+        let mut bytes = self.bytes;
+        for line in 0..self.count {
+            if line > 0 {
+                let y = area.first[0].wrapping_add((line as i32).wrapping_mul(area.step[0]));
+                bytes = input.run([y, area.first[1]], area.seen())?.0;
+            }
+            let rest = bytes.get(first..).unwrap_or(&[]);
+            if channels == SUMMED {
+                if !add_pixels(rest, self.pitch, self.pixels, sums) {
                     return Err(KernelError::OutOfBounds);
                 }
             } else {
-                add_few(rest, pitch, count, sums)?;
-            }
-            rest = rest.get(count.wrapping_mul(pitch)..).unwrap_or(&[]);
-            left -= count;
-            room -= count;
-            if room == 0 {
-                flush(&mut halves, sums);
-                room = MOST;
+                let sums = sums.get_mut(..channels).unwrap_or(&mut []);
+                add_few(rest, self.pitch, self.pixels, sums)?;
             }
         }
+        Ok(())
     }
-    flush(&mut halves, sums);
-    Ok(())
+}
+
+impl Area {
+    /// Columns from the first to the last.
+    const fn seen(&self) -> usize {
+        self.size[1].saturating_sub(1).wrapping_mul(self.step[1] as usize).wrapping_add(1)
+    }
 }
 
 /// Adds the first bytes of each of `count` pixels, `pitch` bytes apart, to as many sums.
@@ -129,16 +147,4 @@ fn add_few(
         rest = rest.get(pitch..).unwrap_or(&[]);
     }
     Ok(())
-}
-
-/// Moves halves to the sums of their channels.
-fn flush(halves: &mut Halves, sums: &mut [i32]) {
-    let sums = sums.as_chunks_mut::<4>().0.iter_mut();
-    for ([a, b, c, d], [even, odd]) in sums.zip(halves.as_chunks_mut::<2>().0) {
-        *a = a.wrapping_add(i32::from(*even as i16));
-        *b = b.wrapping_add(i32::from(*odd as i16));
-        *c = c.wrapping_add(*even as i32 >> 16);
-        *d = d.wrapping_add(*odd as i32 >> 16);
-        (*even, *odd) = (0, 0);
-    }
 }

@@ -51,10 +51,42 @@ impl Planes {
     /// Makes all pixels the same: the input's zero point, which stands for padding.
     pub fn fill(&mut self, value: i8) {
         let half = u32::from(i16::from(value) as u16);
-        // Eight words in a turn; they are a multiple of that.
-        for words in self.words.as_chunks_mut().0 {
-            *words = [half << 16 | half; 8];
+        let word = half << 16 | half;
+        #[cfg(armv7e_m)]
+        {
+            let words = self.words.as_mut_ptr_range();
+            // SAFETY: the planes are a multiple of eight words, all of which may be written.
+            #[expect(unsafe_code, reason = "eight words in a turn")]
+            unsafe {
+                arm::fill_eights(words.start, words.end, word);
+            }
         }
+        #[cfg(not(armv7e_m))]
+        self.words.fill(word);
+    }
+}
+
+#[cfg(armv7e_m)]
+#[expect(unsafe_code, reason = "eight words in a turn")]
+mod arm {
+    /// Writes a word to all places of a range: a multiple of eight, and not none.
+    #[unsafe(naked)]
+    pub unsafe extern "C" fn fill_eights(start: *mut u32, end: *mut u32, word: u32) {
+        assembly!(
+            "push {{r4-r8, lr}}
+        mov r3, r2
+        mov r4, r2
+        mov r5, r2
+        mov r6, r2
+        mov r7, r2
+        mov r8, r2
+        mov r12, r2
+        1:
+        stm r0!, {{r2-r8, r12}}
+        cmp r0, r1
+        bne 1b
+        pop {{r4-r8, pc}}",
+        )
     }
 }
 

@@ -198,3 +198,32 @@ pub unsafe extern "C" fn pairs(
         b 4b",
     )
 }
+
+/// See [`super::expand_pairs`]; there is at least one.
+#[unsafe(naked)]
+pub unsafe extern "C" fn expand_pairs(
+    values: *const [u8; 16],
+    held: *mut [Eight; 2],
+    count: usize,
+) {
+    assembly!(
+        "push {{r4-r11, lr}}
+        1:
+        ldr r6, [r0, #4]
+        ldr r8, [r0, #8]
+        ldr r10, [r0, #12]
+        ldr r4, [r0], #16
+        sxtb16 r5, r4, ror #8
+        sxtb16 r4, r4
+        sxtb16 r7, r6, ror #8
+        sxtb16 r6, r6
+        sxtb16 r9, r8, ror #8
+        sxtb16 r8, r8
+        sxtb16 r11, r10, ror #8
+        sxtb16 r10, r10
+        stm r1!, {{r4-r11}}
+        subs r2, #1
+        bne 1b
+        pop {{r4-r11, pc}}",
+    )
+}
