@@ -94,14 +94,14 @@ fn row(model: &Model, network: &'static str, id: &'static str) -> Result<Row, St
 mod tests {
     use super::*;
 
-    /// The goal; and what is reached where weights do not fit the chip's flash and the last layer's come
-    /// more slowly than they are used.
+    /// The goal; and what is reached where weights do not fit the chip's flash, so that most come from
+    /// SDRAM.
     #[test]
     fn half_the_sram_costs_little() {
         for row in rows().unwrap() {
             let is_behind =
                 (row.network, row.board) == ("mobilenet-v2-w0.35-r96", "stm32f746g-disco");
-            let most = if is_behind { 1.13 } else { 1.03 };
+            let most = if is_behind { 1.05 } else { 1.03 };
             let [resident, .., auto] = row.ms;
             assert!(row.fits && auto <= most * resident, "{row:?}");
         }

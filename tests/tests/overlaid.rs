@@ -8,7 +8,7 @@ use tilewright_board::Board;
 use tilewright_check::{CheckError, check};
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
-use tilewright_planner::{Beside, Options, Overlaid, Planned, Planning, Strategy};
+use tilewright_planner::{Beside, First, Options, Overlaid, Planned, Planning, Strategy};
 use tilewright_report::SliceKind;
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
@@ -127,17 +127,19 @@ fn residents(plan: &Plan) -> [usize; 2] {
 #[test]
 fn activations_that_fit_stay_in_sram_beside_tiles_of_the_others() {
     let mut rng = Rng::with_seed(11);
-    let (mut mixed, mut phases) = (0, 0);
+    let (mut mixed, mut phases, mut shared) = (0, 0, 0);
     for seed in 0..MODELS {
         let (model, board) = (model(seed), board(seed));
-        let peak = planned(&model, &board, Strategy::Resident, &Options::default());
-        let peak = peak.report.peak_sram_bytes.0;
+        let resident = planned(&model, &board, Strategy::Resident, &Options::default());
+        let peak = resident.report.peak_sram_bytes.0;
+        let weights = resident.plan.space(Space::Weights).0;
         let sram = Some(Bytes(peak * rng.u64(4..15) / 16));
         let options = Options { sram, ..Options::default() };
         let expected = reference(&model, seed);
         for overlaid in [Overlaid::IN_PARTS, Overlaid::ALL_IN_PARTS] {
-            let flash = [0, rng.u64(..2_000), u64::MAX][rng.usize(..3)];
-            let room = [Bytes(peak * rng.u64(2..14) / 16), Bytes(flash)];
+            let flash = [0, rng.u64(..=weights), rng.u64(..=weights), u64::MAX][rng.usize(..4)];
+            let first = [First::Smallest, First::Idlest][rng.usize(..2)];
+            let room = (Bytes(peak * rng.u64(2..14) / 16), Bytes(flash), first);
             let beside = Beside { filters: rng.u64(1..8), apart: rng.u64(0..8) };
             let what = format!("{}, {}, {sram:?}, {room:?}, {beside:?}", model.name, board.id);
             let ways = (beside, overlaid);
@@ -150,9 +152,11 @@ fn activations_that_fit_stay_in_sram_beside_tiles_of_the_others() {
             }
             mixed += usize::from(residents(&plan).iter().all(|count| *count > 0));
             phases += usize::from(beside.apart < 2 && copies(&plan) > 2);
+            shared += usize::from(plan.constants.iter().any(|block| block.part.is_some()));
         }
     }
     assert!(mixed > MODELS as usize / 2 && phases > 10, "{mixed}, {phases}");
+    assert!(shared > MODELS as usize / 10, "{shared}");
 }
 
 #[test]

@@ -8,7 +8,16 @@ use crate::{CheckError, shapes};
 use tilewright_model::{Model, integer};
 use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
-use tilewright_plan::{ConstantRole, Gather, Kernel, Plan, Role, Space, View};
+use tilewright_plan::{Constant, ConstantRole, Gather, Kernel, Plan, Role, Space, View};
+
+const NO_PART: &str = "is for channels that its node does not have";
+
+/// The first output channel of a block and how many there are, of a node with `channels`.
+fn part(block: &Constant, channels: u64) -> Option<(u64, u64)> {
+    let Some(part) = block.part else { return Some((0, channels)) };
+    let (start, count) = (u64::from(part.start), u64::from(part.channels));
+    (count > 0 && start + count <= channels).then_some((start, count))
+}
 
 /// Checks the blocks themselves.
 ///
@@ -33,12 +42,18 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
                 let natural = operand(1).ok_or_else(|| wrong("its node has no weights"))?;
                 let op = plan.ops.get(block.op as usize).ok_or_else(|| wrong("unknown op"))?;
                 let channels = output.last().copied().unwrap_or(0).max(1) as u64;
-                let bytes = op.filters(natural / channels).all_bytes(channels);
+                let filters = op.filters(natural / channels);
+                let (start, count) = part(block, channels).ok_or_else(|| wrong(NO_PART))?;
+                filters.start(start).ok_or_else(|| wrong("cuts a pair of filters in two"))?;
+                let bytes = filters.all_bytes(count);
                 bytes.ok_or_else(|| wrong("its weights are too large"))?
             }
             ConstantRole::Channels => {
-                output.last().copied().unwrap_or(0) as u64 * CHANNEL_CONSTANT_BYTES
+                let channels = output.last().copied().unwrap_or(0) as u64;
+                let (_, count) = part(block, channels).ok_or_else(|| wrong(NO_PART))?;
+                count * CHANNEL_CONSTANT_BYTES
             }
+            _ if block.part.is_some() => return Err(wrong("only filters are cut by channels")),
             ConstantRole::Operand { input } => operand(usize::from(input))
                 .ok_or_else(|| wrong("its node has no such constant operand"))?,
             ConstantRole::Table => TABLE_BYTES,
@@ -84,28 +99,33 @@ pub fn check_use(
     meaning: &Meaning,
 ) -> Result<(), String> {
     let Meaning { channel_start, channels, .. } = *meaning;
-    let (wanted, part) = match (role, kernel) {
-        (Role::Weights, _) => {
-            let record = plan.ops.get(op as usize).ok_or("unknown op")?;
-            let filters = record.filters(meaning.weights_per_channel);
-            let start = filters.start(channel_start).ok_or("cuts a pair of filters in two")?;
-            let bytes = filters.all_bytes(channels).ok_or("its weights are too large")?;
-            (ConstantRole::Weights, Some((start, bytes)))
-        }
-        (_, Kernel::Lut) => (ConstantRole::Table, None),
-        (_, Kernel::ResizeNearest) => (ConstantRole::Nearest, None),
-        (_, Kernel::LocalResponse) => (ConstantRole::Factors, None),
-        _ => {
-            let each = CHANNEL_CONSTANT_BYTES;
-            (ConstantRole::Channels, Some((channel_start * each, channels * each)))
-        }
+    let wanted = match (role, kernel) {
+        (Role::Weights, _) => ConstantRole::Weights,
+        (_, Kernel::Lut) => ConstantRole::Table,
+        (_, Kernel::ResizeNearest) => ConstantRole::Nearest,
+        (_, Kernel::LocalResponse) => ConstantRole::Factors,
+        _ => ConstantRole::Channels,
     };
     let block = plan
         .constants
         .iter()
         .position(|c| c.node == node && c.op == op && c.role == wanted)
         .ok_or("the node's weights or constants are not in the plan")?;
-    let (start, bytes) = part.unwrap_or((0, plan.constants[block].bytes.0));
+    let held = &plan.constants[block];
+    let first = held.part.map_or(0, |part| part.start.into());
+    let skipped = || channel_start.checked_sub(first).ok_or("uses filters that are elsewhere");
+    let (start, bytes) = match wanted {
+        ConstantRole::Weights => {
+            let record = plan.ops.get(op as usize).ok_or("unknown op")?;
+            let filters = record.filters(meaning.weights_per_channel);
+            let start = filters.start(skipped()?).ok_or("cuts a pair of filters in two")?;
+            (start, filters.all_bytes(channels).ok_or("its weights are too large")?)
+        }
+        ConstantRole::Channels => {
+            (skipped()? * CHANNEL_CONSTANT_BYTES, channels * CHANNEL_CONSTANT_BYTES)
+        }
+        _ => (0, held.bytes.0),
+    };
     let whole = view.elements() == bytes;
     if !whole || !contents.holds(u64::from(view.offset), bytes, Held::Block(block), start) {
         return Err("uses other weights or constants than its node's".to_owned());

@@ -166,11 +166,10 @@ pub(crate) fn packed(
     let op = || plan.ops.get(block.op as usize).ok_or_else(|| wrong("unknown op"));
     let packed = match block.role {
         ConstantRole::Weights => {
-            weighted::weights(model, node, op()?).ok_or_else(|| wrong("no weights"))?
+            weighted::weights(model, node, op()?, block.part).ok_or_else(|| wrong("no weights"))?
         }
-        ConstantRole::Channels => {
-            weighted::channels(model, node, op()?)?.ok_or_else(|| wrong("no weights"))?
-        }
+        ConstantRole::Channels => weighted::channels(model, node, op()?, block.part)?
+            .ok_or_else(|| wrong("no weights"))?,
         ConstantRole::Operand { input } => {
             operand(model, node, input).ok_or_else(|| wrong("no constant operand"))?
         }

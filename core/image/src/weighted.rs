@@ -6,7 +6,8 @@ use tilewright_kernels::pack::{self, Weights};
 use tilewright_kernels::{Channel, Multiplier};
 use tilewright_model::integer::{self, IntegerError};
 use tilewright_model::{Data, Model, Node, Op as ModelOp};
-use tilewright_plan::{Filters, Op};
+use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
+use tilewright_plan::{ChannelPart, Filters, Op};
 
 /// Values of a node's weights, and how its op wants them to lie; nothing if the node has none that
 /// are whole.
@@ -25,8 +26,9 @@ fn values<'m>(model: &'m Model, node: &Node, op: &Op) -> Option<(Cow<'m, Data>, 
     Some((data, op.filters(length as u64)))
 }
 
-/// The weights of a node for its op; nothing if the node has none that are whole.
-pub fn weights(model: &Model, node: &Node, op: &Op) -> Option<Vec<u8>> {
+/// The weights of a node for its op, of all its output channels or of a part of them; nothing if the node
+/// has none that are whole, or not these channels.
+pub fn weights(model: &Model, node: &Node, op: &Op, part: Option<ChannelPart>) -> Option<Vec<u8>> {
     let (data, filters) = values(model, node, op)?;
     let kernel = match node.op {
         ModelOp::Conv { .. } | ModelOp::TransposeConv { .. } => Weights::Conv,
@@ -35,17 +37,37 @@ pub fn weights(model: &Model, node: &Node, op: &Op) -> Option<Vec<u8>> {
         _ => return None,
     };
     let weights = data.as_i8()?;
-    Some(match filters.paired {
+    let packed = match filters.paired {
         true => pack::paired_weights(weights, filters.length as usize, filters.bytes as usize),
         false => pack::weights(kernel, weights),
-    })
+    };
+    let Some(part) = part else { return Some(packed) };
+    cut(packed, filters.start(part.start.into())?, filters.all_bytes(part.channels.into())?)
 }
 
-/// The channel constants of a node for its op.
+/// So many bytes from `start` on.
+fn cut(packed: Vec<u8>, start: u64, bytes: u64) -> Option<Vec<u8>> {
+    let end = usize::try_from(start.checked_add(bytes)?).ok()?;
+    packed.get(usize::try_from(start).ok()?..end).map(<[u8]>::to_vec)
+}
+
+/// The channel constants of a node for its op, of all its output channels or of a part of them.
 ///
 /// # Errors
 /// If the node's quantisation has no integer form.
-pub fn channels(model: &Model, node: &Node, op: &Op) -> Result<Option<Vec<u8>>, IntegerError> {
+pub fn channels(
+    model: &Model,
+    node: &Node,
+    op: &Op,
+    part: Option<ChannelPart>,
+) -> Result<Option<Vec<u8>>, IntegerError> {
+    let Some(packed) = all_channels(model, node, op)? else { return Ok(None) };
+    let Some(part) = part else { return Ok(Some(packed)) };
+    let each = CHANNEL_CONSTANT_BYTES;
+    Ok(cut(packed, each * u64::from(part.start), each * u64::from(part.channels)))
+}
+
+fn all_channels(model: &Model, node: &Node, op: &Op) -> Result<Option<Vec<u8>>, IntegerError> {
     let channels: Vec<Channel> = integer::channels(model, node)?
         .into_iter()
         .map(|channel| Channel {

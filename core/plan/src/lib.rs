@@ -42,8 +42,8 @@ pub use likeness::Likeness;
 pub use op::{Op, PoolBehind};
 #[cfg(feature = "alloc")]
 pub use plan::{
-    Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer, PlannedTensor, Program,
-    Work,
+    ChannelPart, Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer,
+    PlannedTensor, Program, Work,
 };
 pub use step::{After, Instruction, LaneKind, Mark, RowOrder, Step, StepRecord};
 #[cfg(feature = "alloc")]

@@ -122,6 +122,15 @@ pub enum ConstantRole {
     Gather(Gather),
 }
 
+/// Some output channels of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChannelPart {
+    /// The first; even where filters lie in pairs.
+    pub start: u32,
+    /// How many.
+    pub channels: u32,
+}
+
 /// A block of constants: image building fills it from the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Constant {
@@ -131,6 +140,8 @@ pub struct Constant {
     pub role: ConstantRole,
     /// The op that reads them: decides the packing.
     pub op: u32,
+    /// Output channels whose weights or channel constants these are; nothing: of all.
+    pub part: Option<ChannelPart>,
     /// Memory that holds the block.
     pub space: Space,
     /// Byte offset in that memory.

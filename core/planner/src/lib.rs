@@ -37,6 +37,7 @@ pub use strategy::Strategy;
 pub use strategy::beyond::spilled;
 pub use strategy::overlay::{Beside, Outputs, Overlaid};
 pub use strategy::ping_pong::NotAChain;
+pub use strategy::spilled::First;
 
 /// What strategy `auto` makes least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

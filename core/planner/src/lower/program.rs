@@ -1,5 +1,7 @@
 //! Ops, views, constants and the steps of the core lane.
 
+mod apart;
+
 use super::layer::{Layer, no_kernel};
 use super::op::{op, pool_behind, zero};
 use super::{aligned_shape, flat_shape, gather, place_of, roots, shape, unsupported};
@@ -9,8 +11,8 @@ use tilewright_model::integer;
 use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
-    Bytes, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind, Op, Plan,
-    PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
+    Bytes, ChannelPart, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind,
+    Op, Plan, PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
 };
 
 /// Where weights, constant operands and the constants of channels lie.
@@ -27,9 +29,25 @@ pub struct Stored<'a> {
     /// Whether a convolution has a step for each of its groups, which reads a part of the input's
     /// channels.
     pub groups_apart: bool,
-    /// Layers, by their positions, whose constants lie in the plan image all the same; missing ones do
-    /// not.
-    pub in_image: &'a [bool],
+    /// Of layers, by their positions, what lies in the plan image all the same; of missing ones nothing.
+    pub in_image: &'a [InImage],
+}
+
+/// What of a layer's constants lies in the plan image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InImage {
+    /// None.
+    Nothing,
+    /// The filters of the first `inside` output channels of a convolution or a fully connected layer,
+    /// which steps compute by turns with `each` of the others. Of layers that cannot be cut so: none.
+    Filters {
+        /// Output channels; even, since filters lie in pairs.
+        inside: u32,
+        /// Output channels, even.
+        each: u32,
+    },
+    /// All.
+    All,
 }
 
 impl Stored<'_> {
@@ -200,9 +218,14 @@ impl Builder<'_> {
     /// Where the constants of the layer under way lie.
     fn stored(&self) -> Stored<'_> {
         match self.stored.in_image.get(self.plan.layers.len()) {
-            Some(true) => Stored { groups_apart: self.stored.groups_apart, ..Stored::IMAGE },
+            Some(InImage::All) => self.image(),
             _ => self.stored,
         }
+    }
+
+    /// Where constants lie that are in the plan image.
+    const fn image(&self) -> Stored<'static> {
+        Stored { groups_apart: self.stored.groups_apart, ..Stored::IMAGE }
     }
 
     /// How long the tables are that steps add to, and what the spaces hold.
@@ -276,6 +299,12 @@ impl Builder<'_> {
             views.push(self.operand(layer, node, op_index, index, size)?);
         }
         views.push(self.activation(output, whole)?);
+        if let &[from, to] = views.as_slice()
+            && let Some(cut) = self.cut_filters((kernel, op_index), c, &from)
+        {
+            let valid = self.input_size(kernel, input)?;
+            return self.in_two_stores(layer, (number, op_index), cut, valid, [from, to]);
+        }
         let constants = match (kernel, copy) {
             (
                 Kernel::Conv
@@ -305,41 +334,13 @@ impl Builder<'_> {
                 ConstantRole::Channels if channels.0 != Space::Constants => channels,
                 _ => (Space::Constants, CONSTANTS_ALIGNMENT),
             };
-            views.push(self.block(layer, node, role, op_index, place, bytes)?);
+            views.push(self.block(layer, role, (op_index, None), place, bytes)?);
         }
         let valid = self.input_size(kernel, input)?;
         if apart && groups > 1 {
             return self.groups(number, (op_index, groups), whole, valid, &views);
         }
         self.push_step(number, op_index, Part { start: [0; 3], size: whole }, valid, views);
-        Ok(())
-    }
-
-    /// A step for each group of a convolution, from the operands of all.
-    fn groups(
-        &mut self,
-        number: u16,
-        (op, groups): (u32, u32),
-        [h, w, c]: [u32; 3],
-        valid: [u32; 3],
-        views: &[View],
-    ) -> Result<(), PlanError> {
-        let &[input, output, weights, constants] = views else { return Ok(()) };
-        let each = c / groups;
-        for group in 0..groups {
-            let part = |view: View| View {
-                offset: view.offset + group * (view.c / groups),
-                c: view.c / groups,
-                ..view
-            };
-            let bytes = |view: View| {
-                let View { offset, c, .. } = part(view);
-                View { space: view.space, ..View::bytes(Space::Arena, offset, c) }
-            };
-            let views = vec![part(input), part(output), bytes(weights), bytes(constants)];
-            let made = Part { start: [0, 0, group * each], size: [h, w, each] };
-            self.push_step(number, op, made, valid, views);
-        }
         Ok(())
     }
 
@@ -441,7 +442,7 @@ impl Builder<'_> {
         let bytes = u64::from(h) * u64::from(w) * u64::from(c);
         let Stored { weights: space, alignment, .. } = self.stored();
         let role = ConstantRole::Operand { input };
-        let block = self.block(layer, node, role, op, (space, alignment), bytes)?;
+        let block = self.block(layer, role, (op, None), (space, alignment), bytes)?;
         Ok(View::whole(space, block.offset, h as u16, w as u16, c))
     }
 
@@ -460,17 +461,15 @@ impl Builder<'_> {
         let filters = self.plan.ops[op as usize].filters(natural / channels);
         let bytes = filters.all_bytes(channels).ok_or_else(too_large)?;
         let Stored { weights: space, alignment, .. } = self.stored();
-        let place = (space, alignment);
-        self.block(layer, node, ConstantRole::Weights, op, place, bytes)
+        self.block(layer, ConstantRole::Weights, (op, None), (space, alignment), bytes)
     }
 
     /// A new block of constants, and the view of it.
     fn block(
         &mut self,
         layer: &Layer,
-        node: &Node,
         role: ConstantRole,
-        op: u32,
+        (op, part): (u32, Option<ChannelPart>),
         (space, alignment): (Space, u64),
         bytes: u64,
     ) -> Result<View, PlanError> {
@@ -478,11 +477,12 @@ impl Builder<'_> {
         let offset = used.align_up(alignment).0;
         *used = Bytes(offset + bytes);
         let address = u32::try_from(offset).ok().zip(u32::try_from(bytes).ok());
-        let (address, length) =
-            address.ok_or_else(|| unsupported(node, "constants larger than 4 GiB"))?;
+        let (address, length) = address.ok_or_else(|| {
+            unsupported(&self.model.nodes[layer.node.0], "constants larger than 4 GiB")
+        })?;
         let node = layer.node.0 as u32;
         let bytes = Bytes(bytes);
-        self.plan.constants.push(Constant { node, role, op, space, offset, bytes });
+        self.plan.constants.push(Constant { node, role, op, part, space, offset, bytes });
         Ok(View::bytes(space, address, length))
     }
 

@@ -3,7 +3,7 @@
 
 use super::external::{self, Placing};
 use super::overlay::{self, Beside, Overlaid};
-use super::spilled::Spilling;
+use super::spilled::{First, Spilling};
 use super::{Search, Strategy, stream_weights};
 use crate::planning::described;
 use crate::{Options, PlanError, Planned, stream};
@@ -53,6 +53,10 @@ const SPILLED: [(u64, Beside, Overlaid); 20] = {
     ]
 };
 
+/// What of the chip's flash, as a part of it, is not given to weights, since steps of other tiles may
+/// take more.
+const SPARE: u64 = 64;
+
 /// The search, one way after the other: all operands in external memory, what may be overlaid, and
 /// last the schedule for a card.
 pub struct Beyond {
@@ -66,7 +70,7 @@ pub struct Beyond {
     external: Option<Plan>,
     /// What leaves SRAM, and what was planned last with the rest in so many bytes of it.
     spilling: Option<Spilling>,
-    spilled: Option<(Bytes, Option<Plan>)>,
+    spilled: Option<((Bytes, Bytes, First), Option<Plan>)>,
     tried: usize,
 }
 
@@ -74,7 +78,7 @@ pub struct Beyond {
 enum Way {
     External,
     Overlaid(Overlaid, u64),
-    Spilled(u64, Beside, Overlaid),
+    Spilled(First, u64, Beside, Overlaid),
     Weights,
     Streamed,
 }
@@ -110,7 +114,12 @@ impl Beyond {
             ways.push(Way::External);
             if overlay::obstacle(board).is_none() {
                 ways.extend(OVERLAID.map(|(what, eighths)| Way::Overlaid(what, eighths)));
-                ways.extend(SPILLED.map(|(room, rest, what)| Way::Spilled(room, rest, what)));
+                let spilled =
+                    |first| SPILLED.map(|(room, rest, what)| Way::Spilled(first, room, rest, what));
+                ways.extend(spilled(First::Smallest));
+                if self.flash().0 < u64::MAX {
+                    ways.extend(spilled(First::Idlest));
+                }
             }
         }
         if Strategy::StreamWeights.lacks(board).is_none() && board.drives(LaneKind::Card) {
@@ -158,12 +167,19 @@ impl Beyond {
                     self.consider(plan, model, board, options);
                 }
             }
-            Some(Way::Spilled(sixteenths, beside, what)) => {
+            Some(Way::Spilled(first, sixteenths, beside, what)) => {
                 let room = Bytes(budget.0 / 16 * sixteenths);
-                let plan = self.spilled(model, board, [room, budget])?;
-                if let Some(plan) = plan {
+                let mut flash = self.flash();
+                // What tables and steps take is known once there is a plan.
+                for _ in 0..2 {
+                    let plan = self.spilled(model, board, [room, budget], (flash, first))?;
+                    let Some(plan) = plan else { break };
                     let plan = overlay::overlay_beside(plan, board, budget, beside, what);
+                    let limit = board.plan_bytes();
+                    let left = limit.0.checked_sub(plan.image_bytes().0 + limit.0 / SPARE);
                     self.consider(plan, model, board, options);
+                    let Some(left) = left.filter(|_| flash.0 < u64::MAX) else { break };
+                    flash = Bytes(flash.0.saturating_add(left));
                 }
             }
             Some(Way::Weights) => {
@@ -204,17 +220,19 @@ impl Beyond {
         model: &Model,
         board: &Board,
         [room, budget]: [Bytes; 2],
+        (flash, first): (Bytes, First),
     ) -> Result<Option<Plan>, PlanError> {
-        if let Some((_, plan)) = self.spilled.as_ref().filter(|(known, _)| *known == room) {
+        let asked = (room, flash, first);
+        if let Some((_, plan)) = self.spilled.as_ref().filter(|(known, _)| *known == asked) {
             return Ok(plan.clone());
         }
         let spilling = match self.spilling.take() {
             Some(spilling) => spilling,
             None => Spilling::new(model)?,
         };
-        let plan = spilling.plan(model, board, [room, budget], self.flash())?;
+        let plan = spilling.plan(model, board, [room, budget], (flash, first))?;
         self.spilling = Some(spilling);
-        self.spilled = Some((room, plan.clone()));
+        self.spilled = Some((asked, plan.clone()));
         Ok(plan)
     }
 
@@ -246,11 +264,12 @@ pub fn spilled(
     model: &Model,
     board: &Board,
     options: &Options,
-    [room, flash]: [Bytes; 2],
+    (room, flash, first): (Bytes, Bytes, First),
     (beside, overlaid): (Beside, Overlaid),
 ) -> Result<Option<Planned>, PlanError> {
     let budget = options.arena_on(board);
-    let plan = Spilling::new(model)?.plan(model, board, [room.min(budget), budget], flash)?;
+    let rooms = [room.min(budget), budget];
+    let plan = Spilling::new(model)?.plan(model, board, rooms, (flash, first))?;
     Ok(plan.map(|plan| {
         let mut plan = overlay::overlay_beside(plan, board, budget, beside, overlaid);
         plan.board.clone_from(&board.id);

@@ -4,13 +4,13 @@
 //! Which leave is chosen greedily: the tensor that lowers what is too much most for its bytes, until
 //! the others fit. Layers write over what they read where they can, and in rows where they must and
 //! rows cost little: not depthwise layers, which prepare filters for each. Weights stay in the chip's
-//! flash as far as they fit there, those of the smallest layers first: so the fewest layers wait for
-//! copies. The plan is one for [`overlay`](super::overlay) to rewrite.
+//! flash as far as they fit there, by an [order](First) of layers; of the layer that ends it as many filters as
+//! fit, used by turns with the others. The plan is one for [`overlay`](super::overlay) to rewrite.
 
 use super::external;
 use crate::PlanError;
 use crate::allocate::{self, Buffer, PLANNING_BUDGET};
-use crate::lower::{self, Layer, Stored};
+use crate::lower::{self, InImage, Layer, Stored};
 use crate::share::{self, Arranged, Parts, Sharing};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -32,8 +32,19 @@ pub struct Spilling {
     saved: Vec<[u64; 2]>,
     /// Of each layer the tensors that it reads and writes.
     used: Vec<Vec<usize>>,
-    /// Of each layer the bytes of its weights.
+    /// Of each layer the bytes of its weights, its MACs, and its output channels.
     weights: Vec<u64>,
+    macs: Vec<u64>,
+    channels: Vec<u32>,
+}
+
+/// Which layers' weights lie in the chip's flash, if it does not hold all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum First {
+    /// The smallest first: so the fewest layers wait for copies.
+    Smallest,
+    /// Those with the fewest MACs for each byte first, which would be used sooner than they come.
+    Idlest,
 }
 
 impl Spilling {
@@ -57,7 +68,13 @@ impl Spilling {
         let used = used.collect();
         let weights = layers.iter().map(|layer| model.constant_bytes(&model.nodes[layer.node.0]));
         let weights = weights.collect();
-        Ok(Self { layers, tensors, saved, used, weights })
+        let macs = draft.layers.iter().map(|layer| layer.macs).collect();
+        let channels = layers.iter().map(|layer| {
+            let shape = layer.writes.first().map(|output| model.tensor(*output).shape.dims());
+            shape.and_then(<[usize]>::last).map_or(0, |channels| *channels as u32)
+        });
+        let channels = channels.collect();
+        Ok(Self { layers, tensors, saved, used, weights, macs, channels })
     }
 
     /// The plan whose activations in SRAM take at most `room` bytes of the budget; nothing if none was
@@ -71,11 +88,15 @@ impl Spilling {
         model: &Model,
         board: &Board,
         [room, budget]: [Bytes; 2],
-        flash: Bytes,
+        (flash, first): (Bytes, First),
     ) -> Result<Option<Plan>, PlanError> {
         let (room, most) = (room.0, budget.0.saturating_sub(room.0) / 2);
-        let in_image = self.in_image(flash.0);
-        let is_apart = |layer: usize| !in_image[layer] && self.weights[layer] > most;
+        let in_image = self.in_image(flash.0, first, budget.0);
+        let is_apart = |layer: usize| match in_image[layer] {
+            InImage::All => false,
+            InImage::Nothing => self.weights[layer] > most,
+            InImage::Filters { .. } => true,
+        };
         let mut wanted = room;
         for _ in 0..TRIES {
             let (outside, live) = self.outside(wanted, &is_apart);
@@ -90,21 +111,45 @@ impl Spilling {
                 share::arrange_some(model, &self.layers, &SHARING, ways, PLANNING_BUDGET / 8)?;
             let height = arranged.height.0;
             if height <= room {
-                return self.lowered(model, board, arranged, [&outside, &in_image]).map(Some);
+                return self.lowered(model, board, arranged, (&outside, &in_image)).map(Some);
             }
             wanted = wanted.saturating_sub(height - room);
         }
         Ok(None)
     }
 
-    /// Which layers' weights take at most `flash` bytes, the smallest first.
-    fn in_image(&self, flash: u64) -> Vec<bool> {
-        let mut order: Vec<usize> = (0..self.weights.len()).collect();
-        order.sort_by_key(|layer| (self.weights[*layer], *layer));
-        let (mut in_image, mut left) = (vec![false; order.len()], flash);
+    /// What of each layer's weights lies in `flash` bytes; the other filters of the layer that ends it come
+    /// in parts, each three eighths of what its tensors leave of `budget` bytes.
+    fn in_image(&self, flash: u64, first: First, budget: u64) -> Vec<InImage> {
+        let mut order: Vec<usize> =
+            (0..self.weights.len()).filter(|layer| self.weights[*layer] > 0).collect();
+        match first {
+            First::Smallest => order.sort_by_key(|layer| (self.weights[*layer], *layer)),
+            First::Idlest => order.sort_by(|a, b| {
+                let [a, b] = [(a, b), (b, a)]
+                    .map(|(x, y)| (u128::from(self.macs[*x]) * u128::from(self.weights[*y]), *x));
+                a.cmp(&b)
+            }),
+        }
+        let mut in_image = vec![InImage::All; self.weights.len()];
+        for layer in &order {
+            in_image[*layer] = InImage::Nothing;
+        }
+        let mut left = flash;
         for layer in order {
-            let Some(rest) = left.checked_sub(self.weights[layer]) else { break };
-            (in_image[layer], left) = (true, rest);
+            let bytes = self.weights[layer];
+            if let Some(rest) = left.checked_sub(bytes) {
+                (in_image[layer], left) = (InImage::All, rest);
+                continue;
+            }
+            // Filters lie in pairs.
+            let channels = u64::from(self.channels[layer]);
+            let even = |part: u64| u32::try_from(part * channels / bytes / 2 * 2).unwrap_or(0);
+            let tensors = self.used[layer].iter().map(|tensor| self.tensors[*tensor].bytes.0);
+            let part = budget.saturating_sub(tensors.sum()) / 8 * 3;
+            let [inside, each] = [left, part.min(bytes)].map(even);
+            in_image[layer] = InImage::Filters { inside, each: each.max(2) };
+            break;
         }
         in_image
     }
@@ -162,7 +207,7 @@ impl Spilling {
         model: &Model,
         board: &Board,
         arranged: Arranged,
-        [outside, in_image]: [&[bool]; 2],
+        (outside, in_image): (&[bool], &[InImage]),
     ) -> Result<Plan, PlanError> {
         let Arranged { mut tensors, parts, height } = arranged;
         let block = |(tensor, outside): (&PlannedTensor, &bool)| {
@@ -178,7 +223,7 @@ impl Spilling {
             tensor.space = Space::ExternalRam;
             tensor.offset = offset;
         }
-        let stored = match in_image.iter().all(|is_inside| *is_inside) {
+        let stored = match in_image.iter().all(|held| *held == InImage::All) {
             true => Stored::IMAGE,
             false => Stored { in_image, ..external::stored(board) },
         };
