@@ -24,6 +24,7 @@ pub mod kept;
 pub mod kernel;
 pub mod likeness;
 pub mod op;
+pub mod pieces;
 #[cfg(feature = "alloc")]
 pub mod plan;
 pub mod rows;

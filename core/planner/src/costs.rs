@@ -13,11 +13,18 @@ mod nominal;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tilewright_board::{Board, CoreKind};
+use tilewright_plan::pieces::Pieces;
 use tilewright_plan::rows::{self, Row};
-use tilewright_plan::{Cycles, Instruction, Kernel, Lane, Op, Plan, RowOrder, Step, Tile, View};
+use tilewright_plan::{
+    Cycles, Instruction, Kernel, Lane, Op, Plan, Role, RowOrder, Step, Tile, View, domain,
+};
 
 pub use features::{Feature, features};
 pub use file::{Costs, Flash, KernelCost};
+
+/// Instructions and cycles of a piece of what a step writes over, apart from its kernel's and those for
+/// its bytes; counted on the emulated boards.
+const PIECE_COST: [u64; 2] = [150, 200];
 
 /// What a step costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,16 +55,49 @@ impl Costs {
     #[must_use]
     pub fn step(&self, op: &Op, tile: &Tile, operands: &[View], order: RowOrder) -> Cost {
         if order == RowOrder::Whole {
-            return self.at_once(op, tile, operands);
+            return self.whole(op, tile, operands);
         }
         let rows = rows::sequence(tile, order).filter_map(|y| Row::of(op, tile, operands, y));
-        rows.map(|row| self.at_once(op, &row.tile, row.operands())).fold(
+        rows.map(|row| self.whole(op, &row.tile, row.operands())).fold(
             Cost::default(),
             |sum, row| Cost {
                 instructions: sum.instructions + row.instructions,
                 cycles: sum.cycles + row.cycles,
             },
         )
+    }
+
+    /// What a step without an order of rows costs; of the project's kernels, one that writes over an
+    /// operand costs the sum of its pieces, each of which is copied first.
+    fn whole(&self, op: &Op, tile: &Tile, operands: &[View]) -> Cost {
+        let pieces = op.kernel().filter(|_| !self.im2col).and_then(|kernel| {
+            let shared = domain::in_place(kernel, operands)?;
+            let output = kernel.roles().iter().position(|role| *role == Role::Output)?;
+            let inputs = kernel.roles().iter().zip(operands).enumerate();
+            let mut others =
+                inputs.filter(|(at, (role, _))| **role == Role::Input && *at != shared);
+            let other = others.next().map(|(_, (_, view))| view);
+            Pieces::of(tile, operands.get(output)?, other)
+        });
+        let Some(pieces) = pieces else { return self.at_once(op, tile, operands) };
+        let mut known: Option<([usize; 2], Cost)> = None;
+        pieces.iter().fold(Cost::default(), |sum, piece| {
+            // All but the last are alike.
+            let cost = known.filter(|(size, _)| *size == piece.size()).map_or_else(
+                || {
+                    let views: Vec<View> = operands.iter().map(|view| piece.view(view)).collect();
+                    self.at_once(op, &piece.tile(), &views)
+                },
+                |(_, cost)| cost,
+            );
+            known = Some((piece.size(), cost));
+            let [columns, channels] = piece.size();
+            let bytes = (columns * channels) as u64;
+            Cost {
+                instructions: sum.instructions + cost.instructions + PIECE_COST[0] + bytes / 8,
+                cycles: sum.cycles + cost.cycles + Cycles(PIECE_COST[1] + bytes / 4),
+            }
+        })
     }
 
     /// What each step of a lane costs on a board, nothing for copies and marks: also what the core waits

@@ -4,10 +4,14 @@
 //! (CMSIS-NN: words of four int8 values, blocks of two pixels by two channels, windows gathered once
 //! a pixel). Without a cache each load waits for its memory; with one, each line that is not there.
 //! Stores wait only as far as they take longer than the computation: they are buffered.
+//!
+//! The project's depthwise convolution visits a strip of pixels for each four channels, and writes each
+//! channel by itself: where lines hold more channels they come, and leave, again and again.
 
 use tilewright_board::{Access, Board, DataCache, Timing};
 use tilewright_plan::{Cycles, Kernel, Op, Role, Space, Tile, View};
 
+use super::features::strip_pixels;
 use super::file::Costs;
 use super::nominal::nominal;
 
@@ -73,9 +77,23 @@ pub fn waits(
         return Cycles(0);
     }
     let cache = board.core.data_cache.as_ref();
+    let strip = if costs.im2col { None } else { strip_pixels(op, tile, operands) };
     let (mut reads, mut writes) = (0, 0);
     for (index, (role, view)) in roles.iter().zip(operands).enumerate() {
         let Some(timing) = outside(view) else { continue };
+        let planes = strip.zip(cache).filter(|_| matches!(role, Role::Input | Role::Output));
+        if let Some((strip, cache)) = planes {
+            let lines = swept(view, cache, (*role == Role::Output).then_some(strip));
+            let line = u64::from(cache.line_bytes);
+            let read = u128::from(lines) * one(timing.core_read, line);
+            match (role, timing.core_write) {
+                (Role::Output, Some(access)) => {
+                    writes += read + u128::from(lines) * one(access, line);
+                }
+                _ => reads += read,
+            }
+            continue;
+        }
         if *role == Role::Output {
             writes += stored(timing, cache, view);
             continue;
@@ -90,6 +108,28 @@ pub fn waits(
         Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
     };
     cycles(reads) + (cycles(writes) - compute)
+}
+
+/// Lines of an operand that a depthwise convolution meets, four channels after four channels; of an
+/// output that it makes in strips of so many pixels, those that a channel meets again if they did not
+/// stay since the one before. How many did is fitted to runs through the emulator's model of the cache.
+fn swept(view: &View, cache: &DataCache, strip: Option<u64>) -> u64 {
+    let line = u64::from(cache.line_bytes.max(1));
+    let least = view.elements().div_ceil(line);
+    if view.elements() <= u64::from(cache.bytes / 2) {
+        return least;
+    }
+    let pixel = u64::from(view.column_pitch).min(line);
+    let of = |pixels: u64| (pixels * pixel).div_ceil(line);
+    let channels = u64::from(view.c);
+    let sweeps = channels.div_ceil(4);
+    let all = of(u64::from(view.h) * u64::from(view.w));
+    let again = strip.map_or(0, |strip| {
+        let (lines, room) = (of(strip), u64::from(cache.bytes) / line * 11 / 16);
+        let left = 1000 - (room * room * 1000).checked_div(lines * lines).unwrap_or(0).min(1000);
+        all * channels.saturating_sub(sweeps) * left / 1000
+    });
+    (sweeps * all + again).max(least)
 }
 
 /// Loads of an operand.

@@ -22,6 +22,14 @@ const DEPTHWISE_BLOCK: u64 = 32;
 /// Elements that a byte stands for at once where it is broadcast.
 const REPEATED: u64 = 64;
 
+/// Pixels of the output that a depthwise convolution computes together, four channels after four
+/// channels; nothing if it computes otherwise.
+#[must_use]
+pub fn strip_pixels(op: &Op, tile: &Tile, operands: &[View]) -> Option<u64> {
+    (op.kernel() == Some(Kernel::Depthwise)).then_some(())?;
+    Step::new(op, tile, operands).strip_pixels()
+}
+
 /// What a compute step has to do.
 #[must_use]
 pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {

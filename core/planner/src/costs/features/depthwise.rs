@@ -65,6 +65,17 @@ fn parts(size: u64, most: u64, step: u64) -> impl Iterator<Item = (u64, u64)> + 
 }
 
 impl Step<'_> {
+    /// Pixels of the output's largest strip, if channels are computed in planes.
+    pub(super) fn strip_pixels(&self) -> Option<u64> {
+        let kind = Kind::of(self)?;
+        let [down, across] = self.axes();
+        let sizes = self.tile.output_size.map(u64::from);
+        let longest = |size: u64, axis: usize, step: u64| {
+            parts(size, kind.most(axis), step).map(|(_, length)| length).max()
+        };
+        Some(longest(sizes[down], 0, 1)? * longest(sizes[across], 1, 4)?)
+    }
+
     /// The features of the channels that are computed in planes; gives how many they are.
     pub(super) fn in_planes(&self, features: &mut Vec<Feature>) -> u64 {
         let Some(kind) = Kind::of(self) else { return 0 };
