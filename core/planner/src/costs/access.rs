@@ -125,11 +125,27 @@ fn swept(view: &View, cache: &DataCache, strip: Option<u64>) -> u64 {
     let sweeps = channels.div_ceil(4);
     let all = of(u64::from(view.h) * u64::from(view.w));
     let again = strip.map_or(0, |strip| {
-        let (lines, room) = (of(strip), u64::from(cache.bytes) / line * 11 / 16);
+        let (lines, room) = (of(strip), reached(cache, u64::from(view.column_pitch)) * 11 / 16);
         let left = 1000 - (room * room * 1000).checked_div(lines * lines).unwrap_or(0).min(1000);
         all * channels.saturating_sub(sweeps) * left / 1000
     });
     (sweeps * all + again).max(least)
+}
+
+/// Lines of the cache where those of pixels `pitch` bytes apart may lie: all, unless the pitch is whole
+/// lines, of which the number and that of the sets have a common factor.
+fn reached(cache: &DataCache, pitch: u64) -> u64 {
+    let (line, all) = (u64::from(cache.line_bytes.max(1)), u64::from(cache.bytes));
+    let (all, ways) = (all / line, u64::from(cache.ways.max(1)));
+    let sets = (all / ways).max(1);
+    if pitch == 0 || !pitch.is_multiple_of(line) {
+        return all;
+    }
+    let (mut factor, mut other) = (sets, pitch / line);
+    while other > 0 {
+        (factor, other) = (other, factor % other);
+    }
+    sets / factor * ways
 }
 
 /// Loads of an operand.

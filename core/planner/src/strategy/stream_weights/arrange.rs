@@ -2,7 +2,7 @@
 
 use crate::PlanError;
 use crate::allocate::PLANNING_BUDGET;
-use crate::lower::{self, Layer, Stored};
+use crate::lower::{self, InImage, Layer, Stored};
 use crate::share::{self, Parts, Sharing};
 use crate::strategy::swap_rows::SECTOR;
 use tilewright_model::Model;
@@ -26,8 +26,8 @@ pub struct Arranging<'m> {
     live: Vec<u64>,
     /// Of each layer the bytes of its weights on the card.
     weights: Vec<u64>,
-    /// Layers whose constants lie in the plan image.
-    in_image: Vec<bool>,
+    /// What of each layer's constants lies in the plan image.
+    in_image: Vec<InImage>,
     /// Whether what comes from the card is encrypted.
     is_sealed: bool,
 }
@@ -57,10 +57,13 @@ impl<'m> Arranging<'m> {
             layers.iter().map(|layer| model.constant_bytes(&model.nodes[layer.node.0])).collect();
         let mut order: Vec<usize> = (0..layers.len()).collect();
         order.sort_by_key(|layer| (weights[*layer], *layer));
-        let (mut in_image, mut left) = (vec![false; layers.len()], flash);
+        let (mut in_image, mut left) = (vec![InImage::Nothing; layers.len()], flash);
         for layer in order {
             let Some(rest) = left.checked_sub(weights[layer]) else { break };
-            (in_image[layer], left, weights[layer]) = (flash > 0, rest, 0);
+            (left, weights[layer]) = (rest, 0);
+            if flash > 0 {
+                in_image[layer] = InImage::All;
+            }
         }
         let mut this =
             Self { model, layers, saved: Vec::new(), live, weights, in_image, is_sealed };
