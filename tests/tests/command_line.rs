@@ -128,7 +128,8 @@ fn an_image_is_the_firmware_with_its_plan() {
         fs::read(files.find(|path| path.to_str().unwrap().ends_with(ending)).unwrap()).unwrap()
     };
     let bin = find("lenet5.bin");
-    let plan = &bin[128 << 10..];
+    let board = tilewright_board::find(BOARD[1]).unwrap();
+    let plan = &bin[board.firmware.unwrap().flash_bytes.0 as usize..];
     assert_eq!(&plan[..4], b"TWPI");
     let elf = find(".elf");
     assert_eq!(&elf[..4], b"\x7fELF");

@@ -9,9 +9,10 @@ use super::reordered::Reordering;
 use super::sharing::{Candidate, Improving};
 use super::{Search, resident};
 use crate::PlanError;
-use crate::lower;
+use crate::allocate::PLANNING_BUDGET;
+use crate::lower::{self, Layer};
 use crate::planning::Progress;
-use crate::share::Sharing;
+use crate::share::{self, Sharing};
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
 
@@ -46,6 +47,13 @@ impl Combining {
     }
 }
 
+/// Layers in their order, no two tensors of which share bytes while both live.
+fn unshared(model: &Model, layers: &[Layer]) -> Result<Candidate, PlanError> {
+    let nothing = Sharing::default();
+    let arranged = share::arrange(model, layers, &nothing, &|_| false, PLANNING_BUDGET)?;
+    Ok(Candidate { layers: layers.to_vec(), arranged })
+}
+
 impl Stage {
     fn apart(model: &Model, best: Candidate, fused: Option<Bytes>) -> Result<Self, PlanError> {
         let improving = Improving::new(model, lower::layers(model), ALL, best)?;
@@ -69,9 +77,11 @@ impl Search for Combining {
                     let given = lower::layers(model);
                     let count = given.len();
                     let fused = lower::fuse_pools(model, given);
-                    self.stage = match fused.len() == count {
-                        true => Stage::apart(model, best, None)?,
-                        false => Stage::Fused(Improving::new(model, fused, ALL, best)?),
+                    self.stage = if fused.len() == count {
+                        Stage::apart(model, best, None)?
+                    } else {
+                        self.passed.push((unshared(model, &fused)?, Sharing::default()));
+                        Stage::Fused(Improving::new(model, fused, ALL, best)?)
                     };
                 }
                 Ok(false)

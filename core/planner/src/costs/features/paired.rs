@@ -11,7 +11,8 @@ const HELD_VECTOR: u64 = 2304;
 const SUMS: u64 = 32;
 /// The same of a fully connected layer's.
 const VECTOR_SUMS: u64 = 64;
-/// Times that the loops over quads of values and over eights of a vector are unrolled.
+/// Times that the loops over quads of values and over eights of a vector are unrolled; the former half as
+/// often for cores that issue one instruction at a time.
 const UNROLLED: u64 = 8;
 /// The same of quads whose products are added to sums that are held.
 const UNROLLED_SUMS: u64 = 4;
@@ -141,6 +142,7 @@ impl Step<'_> {
                 // Of these, pairs that run through all of the unrolled loop.
                 ("whole_pairs", if entries >= UNROLLED { fours * pairs } else { 0 }),
                 ("turns", fours * pairs * entries.div_ceil(UNROLLED)),
+                ("half_turns", fours * pairs * entries.div_ceil(UNROLLED / 2)),
                 ("odd", fours * (self.channels % 2)),
             ]);
         }

@@ -19,6 +19,17 @@ mod half {
         };
     }
 
+    /// Halves of a turn that makes outputs, and one less: what a pair of channels executes must fit
+    /// the 1 KB of code that flash accelerators keep.
+    macro_rules! halves_a_turn {
+        () => {
+            "8"
+        };
+        (mask) => {
+            "7"
+        };
+    }
+
     /// Before the first half.
     macro_rules! ready {
         () => {
@@ -56,10 +67,10 @@ mod half {
 
     /// As many halves, entered at label 2, begun again at label 3.
     macro_rules! halves {
-        ($count:literal) => {
+        ($($count:tt)*) => {
             concat!(
                 ".balign 4\n3:\n2:\n.rept ",
-                $count,
+                $($count)*,
                 "
                 ldr r2, [r0], #4
                 ldrd r12, lr, [r1], #8
@@ -91,6 +102,16 @@ mod half {
     macro_rules! half_bytes {
         () => {
             "60"
+        };
+    }
+
+    /// Halves of a turn that makes outputs, and one less.
+    macro_rules! halves_a_turn {
+        () => {
+            "16"
+        };
+        (mask) => {
+            "15"
         };
     }
 
@@ -163,7 +184,7 @@ mod half {
 
     /// As many halves, entered at label 2, begun again at label 3.
     macro_rules! halves {
-        ($count:literal) => {
+        ($($count:tt)*) => {
             concat!(
                 ".balign 4
                 3:
@@ -172,7 +193,7 @@ mod half {
                 ldr lr, [r1, #16]!
                 2:
                 .rept ",
-                $count,
+                $($count)*,
                 " - 1\n",
                 half!("ldr r2, [r0], #4", "ldr r12, [r1, #12]", "ldr lr, [r1, #16]!"),
                 ".endr\n",
@@ -186,14 +207,14 @@ mod half {
 /// `mask` is one less than there are in the loop. From `r1` and the activations' end in `r12`; spoils
 /// `lr`.
 macro_rules! entry {
-    (first: $first:literal, mask: $mask:literal) => {
+    (first: $first:literal, mask: $($mask:tt)*) => {
         concat!(
             "sub r12, r12, r1
             lsr r12, r12, #4
             rsb r12, r12, #",
             $first,
             "\nand r12, r12, #",
-            $mask,
+            $($mask)*,
             "\nmov lr, #",
             half_bytes!(),
             "\nmul r12, r12, lr
@@ -300,13 +321,13 @@ pub unsafe extern "C" fn outputs(
         "push {{r4-r11, lr}}
         ldr r12, [sp, #36]",
         behind!(),
-        entry!(first: "1", mask: "15"),
+        entry!(first: "1", mask: halves_a_turn!(mask)),
         "push {{r1, r2, r3, r12}}
         1:
         ldrd r1, r12, [sp]",
         first_half!(),
         "ldr pc, [sp, #12]",
-        halves!("16"),
+        halves!(halves_a_turn!()),
         "ldrd r12, lr, [sp, #52]
         cmp r1, r12
         bne.w 3b
