@@ -23,7 +23,8 @@ pub use features::{Feature, features};
 pub use file::{Costs, Flash, KernelCost};
 
 /// Instructions and cycles of a piece of what a step writes over, apart from its kernel's and those for
-/// its bytes; counted on the emulated boards.
+/// its bytes: an estimate, with which 32 pieces of an addition are predicted 2 % below what the emulated
+/// STM32F746G-DISCO takes.
 const PIECE_COST: [u64; 2] = [150, 200];
 
 /// What a step costs.

@@ -2,7 +2,7 @@
 
 use super::{Builder, InImage, Part};
 use crate::PlanError;
-use crate::lower::Layer;
+use crate::lower::{Layer, unsupported};
 use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
 use tilewright_plan::{ChannelPart, ConstantRole, Filters, Kernel, Space, View};
 
@@ -103,8 +103,10 @@ impl Builder<'_> {
             ];
             let mut views = [View::default(); 2];
             for (view, (role, space, bytes)) in views.iter_mut().zip(blocks) {
-                let (place, bytes) = ((space, alignment), bytes.unwrap_or(u64::MAX));
-                *view = self.block(layer, role, (op, Some(part)), place, bytes)?;
+                let bytes = bytes.ok_or_else(|| {
+                    unsupported(&self.model.nodes[layer.node.0], "weights larger than 4 GiB")
+                })?;
+                *view = self.block(layer, role, (op, Some(part)), (space, alignment), bytes)?;
             }
             let [weights, constants] = views;
             let (first, end) = (range.start, range.end);

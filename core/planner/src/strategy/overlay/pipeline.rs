@@ -6,6 +6,7 @@ use super::buffers::Buffers;
 use super::hazards::{Hazards, Lane};
 use super::partition::{Operator, Partition, Tiny, fetched};
 use crate::strategy::external::LINE;
+use crate::strategy::lanes;
 use tilewright_plan::{
     After, Bytes, Instruction, Lane as PlanLane, LaneKind, Plan, Role, RowOrder, Space, Span, Step,
     View,
@@ -302,18 +303,11 @@ impl Pipeline {
     }
 
     fn finish(mut self) -> Plan {
-        let plan = &mut self.plan;
-        for program in plan.programs.iter_mut().filter(|program| !program.boot) {
-            for io in program.inputs.iter_mut().chain(&mut program.outputs) {
-                let view = self.given.get(io.view as usize).copied().unwrap_or_default();
-                io.view = plan.views.len() as u32;
-                plan.views.push(view);
-            }
-            program.lanes = vec![
-                PlanLane { kind: LaneKind::Core, steps: std::mem::take(&mut self.core) },
-                PlanLane { kind: LaneKind::Dma, steps: std::mem::take(&mut self.dma) },
-            ];
-        }
+        let lanes = vec![
+            PlanLane { kind: LaneKind::Core, steps: self.core },
+            PlanLane { kind: LaneKind::Dma, steps: self.dma },
+        ];
+        lanes::replace(&mut self.plan, &self.given, lanes);
         self.plan
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::cut::{Cut, Load, Task};
 use crate::strategy::external::LINE;
+use crate::strategy::lanes;
 use crate::strategy::overlay::hazards::{Hazards, Lane};
 use crate::strategy::overlay::pipeline::{after, span};
 use crate::stream::place::{Room, Taken};
@@ -31,18 +32,9 @@ pub fn issue(lowered: &Plan, cut: &Cut, budget: u64, largest: u64) -> Option<Pla
         issue.compute(task, &cut.loads, &places);
     }
     let Issue { mut plan, core, card, .. } = issue;
-    for program in &mut plan.programs {
-        for io in program.inputs.iter_mut().chain(&mut program.outputs) {
-            let view = given.get(io.view as usize).copied().unwrap_or_default();
-            io.view = plan.views.len() as u32;
-            plan.views.push(view);
-        }
-    }
-    if let Some(program) = plan.programs.first_mut() {
-        program.lanes = vec![PlanLane { kind: LaneKind::Core, steps: core }];
-        let card = (!card.is_empty()).then_some(PlanLane { kind: LaneKind::Card, steps: card });
-        program.lanes.extend(card);
-    }
+    let mut lanes = vec![PlanLane { kind: LaneKind::Core, steps: core }];
+    lanes.extend((!card.is_empty()).then_some(PlanLane { kind: LaneKind::Card, steps: card }));
+    lanes::replace(&mut plan, &given, lanes);
     Some(plan)
 }
 

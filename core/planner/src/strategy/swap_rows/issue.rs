@@ -7,6 +7,7 @@
 use super::cut::{Load, Store, Work};
 use super::pools::{Pool, Pools};
 use crate::strategy::external::LINE;
+use crate::strategy::lanes;
 use crate::strategy::overlay::hazards::{Hazards, Lane};
 use tilewright_plan::{
     After, Bytes, Instruction, Lane as PlanLane, LaneKind, Plan, Role, RowOrder, Space, Span, Step,
@@ -73,19 +74,11 @@ pub fn issue(
         issue.load_until(loads.len());
     }
     let Issue { mut plan, core, card, .. } = issue;
-    for program in &mut plan.programs {
-        for io in program.inputs.iter_mut().chain(&mut program.outputs) {
-            let view = given.get(io.view as usize).copied().unwrap_or_default();
-            io.view = plan.views.len() as u32;
-            plan.views.push(view);
-        }
-    }
-    if let Some(program) = plan.programs.first_mut() {
-        program.lanes = vec![
-            PlanLane { kind: LaneKind::Core, steps: core },
-            PlanLane { kind: LaneKind::Card, steps: card },
-        ];
-    }
+    let lanes = vec![
+        PlanLane { kind: LaneKind::Core, steps: core },
+        PlanLane { kind: LaneKind::Card, steps: card },
+    ];
+    lanes::replace(&mut plan, &given, lanes);
     plan
 }
 
