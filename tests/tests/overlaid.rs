@@ -15,7 +15,8 @@ use tilewright_tests::host;
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
 
 const MODELS: u64 = 150;
-const BOARDS: [&str; 3] = ["stm32f746g-disco", "paper-tinyops-f469", "paper-tinyops-l552"];
+const BOARDS: [&str; 4] =
+    ["stm32f746g-disco", "paper-tinyops-f469", "paper-tinyops-l552", "stm32f469i-disco"];
 /// Strategies, with what is overlaid if that is other than their own.
 const WAYS: [(Strategy, Option<Overlaid>); 6] = [
     (Strategy::External, None),

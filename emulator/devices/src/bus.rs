@@ -454,7 +454,7 @@ impl Bus {
     #[must_use]
     pub fn addressable(&self, kind: MemoryKind, bytes: u64) -> u64 {
         let answers = self.slots.iter().map(|slot| match (slot, kind) {
-            (Slot::Fmc(device), MemoryKind::Sdram) if device.is_ready(1) => bytes,
+            (Slot::Fmc(device), MemoryKind::Sdram) => device.sdram_bytes(1).min(bytes),
             (Slot::QuadSpi(device), MemoryKind::QspiFlash) => device.mapped_bytes().min(bytes),
             _ => 0,
         });

@@ -1,5 +1,5 @@
-//! FMC: the SDRAM controller (RM0385, 13.7). Other memories on its bus are left out: their registers
-//! keep what is written.
+//! FMC: the SDRAM controller (RM0385, 13.7; RM0386, 12.7). Other memories on its bus are left out: their
+//! registers keep what is written.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +7,10 @@ use crate::access::{Device, Moment, Time, Write};
 
 /// One past the last register.
 const END: u32 = 0x15c;
+/// Settings of bank 1, and of bank 2 behind it; clocks are set for both in the first.
+const SDCR: u32 = 0x140;
+/// Their value at reset: 11 bits of rows, 16 lines of data, writes refused, no clock.
+const SDCR_RESET: u32 = 0x2d0;
 const SDCMR: u32 = 0x150;
 const SDRTR: u32 = 0x154;
 const SDSR: u32 = 0x158;
@@ -26,8 +30,8 @@ enum Stage {
     Precharged,
     /// Refreshed once.
     Refreshed,
-    /// The mode register is loaded: reads and writes work.
-    Ready,
+    /// The mode register is loaded, with this latency: reads and writes work.
+    Ready { latency: u32 },
 }
 
 /// The registers.
@@ -38,14 +42,29 @@ pub struct Fmc {
 }
 
 impl Fmc {
-    /// Whether the memory of SDRAM bank 1 or 2 answers: it is initialised and refreshed.
-    pub fn is_ready(&self, bank: usize) -> bool {
+    /// Bytes of the memory of SDRAM bank 1 or 2 that the controller reads and writes: those that rows,
+    /// columns, banks and lines of data give, once it is clocked, initialised with the latency that the
+    /// controller waits for, and refreshed; 0 if it does not answer.
+    pub fn sdram_bytes(&self, bank: u32) -> u64 {
+        let index = bank.wrapping_sub(1);
+        let Some(stage) = self.banks.get(index as usize) else { return 0 };
+        let settings = self.get(SDCR + 4 * index);
+        let (columns, rows) = (8 + (settings & 3), 11 + (settings >> 2 & 3));
+        let (width, banks) = (settings >> 4 & 3, 1 + (settings >> 6 & 1));
         let refreshed = self.get(SDRTR) >> 1 & 0x1fff != 0;
-        refreshed && self.banks.get(bank.wrapping_sub(1)) == Some(&Stage::Ready)
+        let clocked = self.get(SDCR) >> 10 & 3 >= 2;
+        let writable = settings >> 9 & 1 == 0;
+        let in_time = *stage == Stage::Ready { latency: settings >> 7 & 3 };
+        if refreshed && clocked && writable && in_time {
+            1 << (columns + rows + width + banks)
+        } else {
+            0
+        }
     }
 
     fn get(&self, offset: u32) -> u32 {
-        self.registers.get(&offset).copied().unwrap_or(0)
+        let at_reset = if offset & !4 == SDCR { SDCR_RESET } else { 0 };
+        self.registers.get(&offset).copied().unwrap_or(at_reset)
     }
 
     fn command(&mut self, value: u32, at: Moment) {
@@ -58,7 +77,7 @@ impl Fmc {
                 (1, _) => Stage::Clocked(at.now),
                 (2, Stage::Clocked(since)) if at.now.since(since) >= power_up => Stage::Precharged,
                 (3, Stage::Precharged | Stage::Refreshed) => Stage::Refreshed,
-                (4, Stage::Refreshed) => Stage::Ready,
+                (4, Stage::Refreshed) => Stage::Ready { latency: value >> 13 & 7 },
                 // Back to normal mode, or a refresh more.
                 (0 | 3, stage) => stage,
                 _ => Stage::Off,

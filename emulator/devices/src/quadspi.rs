@@ -1,4 +1,4 @@
-//! QUADSPI (RM0385, 14) with a serial flash behind it: its identification, and whether the controller
+//! QUADSPI (RM0385, 14; RM0386, 13) with a serial flash behind it: its identification, and whether the controller
 //! is set up so that the core can read the flash like memory. Commands take no time; writing to the
 //! flash is left out, as firmware only reads it.
 

@@ -1,8 +1,10 @@
 //! STM32F469: which peripheral is where, what clocks it and which interrupt it raises.
 //! RM0386: table 1 (addresses), 6.3 (clock enables), table 44 (interrupts).
 
-use crate::chip::enable::{AHB1, AHB2, AHB3, APB1, APB2};
-use crate::chip::{Chip, CoreIdentity, Model, Peripheral, gpio, other, p, small, timer, usart};
+use crate::chip::enable::{AHB1, AHB2, APB1, APB2};
+use crate::chip::{
+    Chip, CoreIdentity, Model, Peripheral, external, gpio, other, p, small, timer, usart,
+};
 use crate::plain::Rule;
 
 /// PWR, RM0386, 5.4: the regulator and the over-drive are ready at once.
@@ -113,8 +115,8 @@ const PERIPHERALS: &[Peripheral] = &[
     other("USB OTG FS", 0x5000_0000, 0x5003_ffff, (AHB2, 7)),
     small("DCMI", 0x5005_0000, (AHB2, 0)),
     p("RNG", 0x5006_0800, Some((AHB2, 6)), None, Model::Rng),
-    other("FMC", 0xa000_0000, 0xa000_0fff, (AHB3, 0)),
-    other("QUADSPI", 0xa000_1000, 0xa000_1fff, (AHB3, 1)),
+    external("FMC", 0xa000_0000, 0, 48, Model::Fmc),
+    external("QUADSPI", 0xa000_1000, 1, 91, Model::QuadSpi),
 ];
 
 /// Of RCC, what firmware reads before it writes (RM0386, 6.3): bit 20 of AHB1ENR clocks CCM.

@@ -18,7 +18,11 @@ struct Board {
 
 impl Board {
     fn new() -> Self {
-        let board = tilewright_board::find("stm32f746g-disco").unwrap();
+        Self::of("stm32f746g-disco")
+    }
+
+    fn of(id: &str) -> Self {
+        let board = tilewright_board::find(id).unwrap();
         Self { bus: Bus::new(&board).unwrap(), now: Time(0) }
     }
 
@@ -199,34 +203,56 @@ fn pins_read_their_outputs_and_pulls() {
     assert_eq!(board.read(gpio_i + 0x10), 0b100);
 }
 
-#[test]
-fn sdram_answers_behind_its_start_up_sequence() {
+/// FMC with this SDCR1, and its commands with so many cycles behind the first; bytes that answer.
+fn sdram(id: &str, settings: u32, waits: u64, commands: &[u32]) -> u64 {
     let fmc = 0xa000_0000;
     let (command, refresh) = (fmc + 0x150, fmc + 0x154);
-    let sequence = |waits: u64| {
-        let mut board = Board::new();
-        board.write(RCC + 0x38, 1);
-        board.write(command, 0x11);
-        board.pass(waits);
-        for value in [0x12, 0x13 | 7 << 5, 0x14 | 0x230 << 9] {
-            board.write(command, value);
-        }
-        board.write(refresh, 1667 << 1);
-        board.bus.addressable(MemoryKind::Sdram, 64)
-    };
-    assert_eq!(sequence(21_600), 64);
-    assert_eq!(sequence(21_599), 0, "100 microseconds were not over");
-    let mut board = Board::new();
+    let mut board = Board::of(id);
     board.write(RCC + 0x38, 1);
-    board.write(command, 0x14);
-    board.write(refresh, 1667 << 1);
-    assert_eq!(board.bus.addressable(MemoryKind::Sdram, 64), 0);
+    board.write(fmc + 0x140, settings);
+    board.write(command, 0x11);
+    board.pass(waits);
+    for value in commands {
+        board.write(command, *value);
+    }
+    board.write(refresh, 1386 << 1);
+    board.bus.addressable(MemoryKind::Sdram, 64 << 20)
+}
+
+/// 8 bits of columns, 12 of rows, 4 banks, latency 3, half the clock, reads in bursts.
+const SDRAM: u32 = 1 << 12 | 2 << 10 | 3 << 7 | 1 << 6 | 1 << 2;
+const WIDE: u32 = SDRAM | 2 << 4;
+const NARROW: u32 = SDRAM | 1 << 4;
+const COMMANDS: [u32; 3] = [0x12, 0x13 | 7 << 5, 0x14 | 0x230 << 9];
+
+#[test]
+fn sdram_answers_behind_its_start_up_sequence() {
+    for (id, cycles) in [("stm32f746g-disco", 21_600), ("stm32f469i-disco", 18_000)] {
+        assert_eq!(sdram(id, WIDE, cycles, &COMMANDS), 16 << 20);
+        assert_eq!(sdram(id, WIDE, cycles - 1, &COMMANDS), 0, "100 microseconds were not over");
+        assert_eq!(sdram(id, WIDE, cycles, &COMMANDS[2..]), 0);
+    }
+}
+
+#[test]
+fn sdram_has_as_many_bytes_as_its_controller_is_told() {
+    let bytes = |settings| sdram("stm32f469i-disco", settings, 18_000, &COMMANDS);
+    assert_eq!(bytes(NARROW), 8 << 20, "half of the lines");
+    assert_eq!(bytes(WIDE ^ 1 << 2), 8 << 20, "11 bits of rows");
+    assert_eq!(bytes(WIDE | 1 << 9), 0, "protected");
+    assert_eq!(bytes(WIDE ^ 1 << 7), 0, "the memory answers later than it is read");
+    assert_eq!(bytes(WIDE & !(3 << 10)), 0, "no clock");
 }
 
 #[test]
 fn serial_flash_says_what_it_is_and_is_mapped_by_the_command_that_it_knows() {
+    for id in ["stm32f746g-disco", "stm32f469i-disco"] {
+        serial_flash(Board::of(id));
+    }
+}
+
+fn serial_flash(mut board: Board) {
     let quadspi = 0xa000_1000;
-    let mut board = Board::new();
     board.write(RCC + 0x38, 2);
     board.write(quadspi, 0x0100_0001);
     board.write(quadspi + 0x04, 23 << 16);

@@ -8,14 +8,18 @@ mod image;
 
 use std::path::{Path, PathBuf};
 
-use common::run;
-use image::{BOARD, Tables, op};
+use common::run_on;
+use image::{Tables, op};
 use tilewright_plan::image::{CRC, EntryRecord, STORE_ALIGNMENT};
 use tilewright_plan::{After, Kernel, LaneKind, Op, Space, Span, Step, View};
-use tilewright_protocol::{CopyCount, Finish, Job, Limits, Mode, Response, StepCount, Watch};
+use tilewright_protocol::{
+    CardFault, CardJob, CardProblem, CopyCount, Finish, Job, Limits, Mode, Response, StepCount,
+    Watch,
+};
 use tilewright_report::Counts;
 use tilewright_worker::Firmware;
 
+const BOARDS: [&str; 2] = ["stm32f746g-disco", "stm32f469i-disco"];
 const ROWS: u16 = 24;
 const ROW_BYTES: u32 = 24 * 8;
 const BYTES: u32 = ROWS as u32 * ROW_BYTES;
@@ -28,11 +32,12 @@ const PLACES: [u32; 6] = [0, BYTES, 2 * BYTES, 3 * BYTES, 4 * BYTES, 5 * BYTES];
 fn firmware(tables: &Tables) -> Firmware {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let dist = std::env::var_os("TILEWRIGHT_DIST").map_or(project.join("dist"), PathBuf::from);
-    let path = dist.join("firmware").join(BOARD).with_extension("elf");
+    let board = tilewright_board::find(tables.board.unwrap()).unwrap();
+    let path = dist.join("firmware").join(&board.id).with_extension("elf");
     let elf = std::fs::read(&path)
         .unwrap_or_else(|e| panic!("{}: {e}; run `cargo xtask build`", path.display()));
     let mut firmware = Firmware::from_elf(&elf).unwrap();
-    let plan = tilewright_board::find(BOARD).unwrap().plan_address().unwrap();
+    let plan = board.plan_address().unwrap();
     firmware.segments.push((plan, tables.build().bytes().to_vec()));
     firmware
 }
@@ -85,7 +90,11 @@ fn set_after(tables: &mut Tables, step: usize, after: [Option<After>; 3]) {
 /// Core: 0 maximum of input and what DMA fetched from flash, 2 a pool of the input, 4 a copy of what
 /// DMA sent to SDRAM and back. DMA: 0 fetches, 1 sends, 2 fetches again.
 fn tables() -> Tables {
-    let mut tables = Tables::default();
+    tables_for(BOARDS[0])
+}
+
+fn tables_for(board: &'static str) -> Tables {
+    let mut tables = Tables { board: Some(board), ..Tables::default() };
     let view = |place: usize| View::whole(Space::Arena, PLACES[place], ROWS, 24, 8);
     let pool = Op { window: [3; 2], padding: [1; 2], ..op(Kernel::MaxPool) };
     let identity = Op { scalars: [1 << 30, 1, 0, 0, 0, 0, 0], ..op(Kernel::Requantise) };
@@ -121,16 +130,21 @@ fn run_tables(tables: &Tables) -> Ran {
 }
 
 fn run_with_store(tables: &Tables, external_flash: Vec<u8>) -> Ran {
+    run_with(tables, external_flash, None)
+}
+
+fn run_with(tables: &Tables, external_flash: Vec<u8>, card: Option<CardJob>) -> Ran {
     let mut frame = b"TWIN".to_vec();
     frame.extend(BYTES.to_le_bytes());
     frame.extend(input_bytes());
     frame.extend(CRC.checksum(&input_bytes()).to_le_bytes());
-    let address = 0x2000_4000 + PLACES[4];
+    let board = tilewright_board::find(tables.board.unwrap()).unwrap();
+    let address = board.firmware.as_ref().unwrap().arena_address + PLACES[4];
     let job = Job {
-        board: BOARD.into(),
+        board: board.id,
         elf: Vec::new(),
         external_flash,
-        card: None,
+        card,
         frames: vec![frame],
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
@@ -143,7 +157,7 @@ fn run_with_store(tables: &Tables, external_flash: Vec<u8>) -> Ran {
             ..Watch::default()
         }],
     };
-    let (finish, messages) = run(firmware(tables), &job);
+    let (finish, messages) = run_on(&job.board, firmware(tables), &job);
     let mut ran = Ran { finish, steps: Vec::new(), copies: Vec::new(), output: None };
     for message in messages {
         match message {
@@ -162,10 +176,16 @@ fn fault(tables: &Tables) -> String {
 
 #[test]
 fn dma_moves_bytes_while_the_core_computes() {
-    let ran = run_tables(&tables());
-    assert_eq!(ran.finish.fault, None);
+    for board in BOARDS {
+        moves_bytes_while_the_core_computes(board);
+    }
+}
+
+fn moves_bytes_while_the_core_computes(board: &'static str) {
+    let ran = run_tables(&tables_for(board));
+    assert_eq!(ran.finish.fault, None, "{board}");
     assert!(ran.output.unwrap() == expected());
-    assert_eq!(ran.finish.unknown_registers, []);
+    assert_eq!(ran.finish.unknown_registers, [], "{board}");
     let bytes: Vec<_> = ran.copies.iter().map(|copy| (copy.lane, copy.step, copy.bytes)).collect();
     let moved = u64::from(BYTES);
     assert_eq!(bytes, [(1, 0, moved), (1, 1, moved), (1, 2, moved)]);
@@ -177,7 +197,7 @@ fn dma_moves_bytes_while_the_core_computes() {
     // What follows overlaps with the way out.
     assert!(send.start < meanwhile.start && meanwhile.start < send.end);
     assert!(again.start >= send.end && last.start >= again.end && meanwhile.waited == 0);
-    // Of 16 bytes, flash gives in 69 cycles, SRAM takes in 7: a row of 192 bytes is 12 bursts; the
+    // Of 16 bytes, flash gives in 69 cycles of either board, SRAM takes in 7: a row of 192 bytes is 12 bursts; the
     // rest is interrupts and cache maintenance, row by row.
     let (bursts, took) = (u64::from(BYTES) / 16, fetch.end - fetch.start);
     assert!((bursts * (69 + 5)..bursts * (69 + 5) * 14 / 10).contains(&took), "{took}");
@@ -269,5 +289,49 @@ fn a_store_of_another_plan_is_refused() {
     ] {
         let message = run_with_store(&tables, store).finish.fault.unwrap().message;
         assert!(message.contains(what), "{message}");
+    }
+}
+
+/// The core computes while DMA fetches and a card is read that is gone: what DMA's interrupt says then is
+/// nobody's business any more, but must not be raised for ever.
+#[test]
+fn a_card_that_fails_beside_dma_is_told() {
+    for board in BOARDS {
+        let mut tables = Tables { board: Some(board), ..Tables::default() };
+        let view = |place: usize| View::whole(Space::Arena, PLACES[place], ROWS, 24, 8);
+        let pool = Op { window: [3; 2], padding: [1; 2], ..op(Kernel::MaxPool) };
+        tables.layer("meanwhile", pool, &[view(0), view(5)]);
+        tables.layer("behind", op(Kernel::Maximum), &[view(1), view(3), view(4)]);
+        tables.io(view(0), &[]);
+        tables.io(view(4), &[]);
+        tables.arena_bytes = 6 * BYTES;
+        tables.external_flash_bytes = STORE_ALIGNMENT as u32 + u32::from(ROWS) * PITCH;
+        tables.card_bytes = STORE_ALIGNMENT as u32 + BYTES;
+        tables.program();
+        let mut second = after(1, 0);
+        second[1] = after(2, 0)[0];
+        set_after(&mut tables, 2, second);
+        let on_card =
+            Span { space: Space::Card as u8, offset: STORE_ALIGNMENT as u32, ..inside(0) };
+        let fetch = tables.copy(outside(Space::ExternalFlash), inside(1), [None; 3]);
+        let read = tables.copy(on_card, inside(3), [None; 3]);
+        tables.lane(LaneKind::Dma, &[fetch]);
+        tables.lane(LaneKind::Card, &[read]);
+        let card = |faults| CardJob {
+            class: "sd-class10".into(),
+            image: tables.store_for(Space::Card, &input_bytes()),
+            bytes: 1 << 30,
+            faults,
+        };
+        let flash = || tables.store(&flash_bytes());
+        let ran = run_with(&tables, flash(), Some(card(Vec::new())));
+        assert_eq!(ran.finish.fault, None, "{board}");
+        assert_eq!(ran.copies.len(), 2, "{board}");
+        let [fetched, meanwhile] = [ran.copies[0].end, ran.steps[0].end];
+        assert!(fetched < meanwhile, "{board}: DMA ends at {fetched}, the step at {meanwhile}");
+        let gone = CardFault { transfer: 1, every: 0, problem: CardProblem::Removed };
+        let ran = run_with(&tables, flash(), Some(card(vec![gone])));
+        let message = ran.finish.fault.unwrap().message;
+        assert!(message.contains("gave up") && message.contains("card"), "{board}: {message}");
     }
 }

@@ -16,6 +16,7 @@ use crate::cache::{Cache, Maintenance};
 use crate::card_lane::CardLane;
 use crate::crc::{self, checksum};
 use crate::dma::{self, Ended};
+use crate::sdmmc;
 
 /// How often a transfer is tried.
 const ATTEMPTS: u8 = 3;
@@ -56,9 +57,11 @@ fn with_state<T>(run: impl FnOnce(&mut State) -> Result<T, LaneError>) -> Result
 
 #[interrupt]
 fn DMA2_STREAM0() {
+    // Taken even if the card has failed meanwhile: what stays pending is raised for ever.
+    let ended = dma::take_end();
     // A failure is kept for whoever waits.
     let _ = with_state(|state| {
-        if let Some(ended) = dma::take_end()
+        if let Some(ended) = ended
             && let Err(error) = state.piece_ended(ended)
         {
             state.running = None;
@@ -81,12 +84,16 @@ fn SDMMC1() {
 }
 
 fn card_interrupt() {
-    let _ = with_state(|state| {
+    let heard = with_state(|state| {
         if let Err(error) = state.card_interrupted() {
             state.failed = Some(error);
         }
         Ok(())
     });
+    if heard.is_err() {
+        // Nobody goes on with the transfer; the next one listens again.
+        sdmmc::listen(false);
+    }
 }
 
 impl State {

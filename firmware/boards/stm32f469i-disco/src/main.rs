@@ -4,7 +4,7 @@
 #![no_main]
 
 mod clocks;
-mod memory;
+mod external;
 mod uart;
 
 /// What the board's file says; made by the build script.
@@ -13,14 +13,28 @@ mod board {
 }
 
 use embassy_stm32::pac::FLASH;
-use tilewright_board_support::console::{Console, PortError};
 use tilewright_board_support::{marks, wait};
-use tilewright_plan::PlanImage;
-use tilewright_plan::image::Expected;
-use tilewright_runtime::Memory;
-use tilewright_runtime::console::{self, ConsoleError};
-use tilewright_stm32::{Cache, Engines, Spaces};
-use uart::Usart;
+use tilewright_runtime::console::ConsoleError;
+use tilewright_stm32::memory::{Place, Places};
+use tilewright_stm32::{Board, Cache};
+
+const BOARD: Board = Board {
+    id: board::BOARD,
+    places: Places {
+        plan: Place { address: board::PLAN_ADDRESS, bytes: board::PLAN_BYTES },
+        arena: Place { address: board::ARENA_ADDRESS, bytes: board::ARENA_BYTES },
+        external_ram: Place {
+            address: board::EXTERNAL_RAM_ADDRESS,
+            bytes: board::EXTERNAL_RAM_BYTES,
+        },
+        external_flash: Place {
+            address: board::EXTERNAL_FLASH_ADDRESS,
+            bytes: board::EXTERNAL_FLASH_BYTES,
+        },
+    },
+    card_bytes: board::CARD_BYTES,
+    clock_hertz: board::CLOCK_HERTZ,
+};
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -35,54 +49,16 @@ fn main() -> ! {
         control.set_dcen(true);
     });
     let mut marker = marks::CycleCounter::start(&mut core);
-    let p = peripherals;
-    // Clock, command, data (UM1932, microSD card).
-    tilewright_stm32::power_up_card([
-        p.PC12.into(),
-        p.PD2.into(),
-        p.PC8.into(),
-        p.PC9.into(),
-        p.PC10.into(),
-        p.PC11.into(),
-    ]);
-    let Ok(mut port) = uart::open(p.USART3, p.PB11, p.PB10) else {
+    let Ok((mut port, memories)) = external::set_up(peripherals, &mut core) else {
         panic!("the clocks set above cannot give the console's baud rate");
     };
-    if let Err(ConsoleError::Port(error)) = wait::for_ready(run(&mut port, &mut marker)) {
+    let cache = Cache::none();
+    let served = wait::for_ready(BOARD.serve(&mut port, memories, cache, &mut marker));
+    if let Err(ConsoleError::Port(error)) = served {
         panic!("{error}");
     }
     // What could not go on has been said.
     loop {
         cortex_m::asm::wfi();
     }
-}
-
-/// Where engines find memories: none outside of the microcontroller is served.
-const SPACES: Spaces = Spaces {
-    arena: board::ARENA_ADDRESS as u32,
-    external_ram: None,
-    external_flash: None,
-    clock_hertz: board::CLOCK_HERTZ,
-};
-
-/// Greets, finds the plan image and serves frames; returns if something failed and was said.
-async fn run(
-    port: &mut Console<Usart>,
-    marker: &mut marks::CycleCounter,
-) -> Result<(), ConsoleError<PortError>> {
-    console::greet(port, board::BOARD).await?;
-    let (plan, arena) = memory::take();
-    let mut memory = Memory::new(arena).with_card(board::CARD_BYTES);
-    let expected = Expected { board: board::BOARD, space_bytes: memory.space_bytes() };
-    let ended = match PlanImage::read(plan, &expected) {
-        Ok(image) => {
-            let mut engines = Engines::new(image, Cache::none(), SPACES);
-            console::serve(port, &image, &mut memory, &mut engines, marker)
-                .await
-                .map(|never| match never {})
-        }
-        Err(error) => console::refuse(port, &error, board::PLAN_ADDRESS).await,
-    };
-    port.sent().await;
-    ended
 }

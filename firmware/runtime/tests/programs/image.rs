@@ -11,7 +11,7 @@ use tilewright_plan::{
 };
 use zerocopy::IntoBytes;
 
-/// Board id of all images here.
+/// Board id of images that name no other.
 pub const BOARD: &str = "stm32f746g-disco";
 
 /// Plan id of all images here.
@@ -20,6 +20,7 @@ const PLAN_ID: [u8; 32] = [7; 32];
 /// The tables of an image. The names of layers and tensors are made up.
 #[derive(Clone, Debug, Default)]
 pub struct Tables {
+    pub board: Option<&'static str>,
     pub entries: Vec<EntryRecord>,
     pub lanes: Vec<LaneRecord>,
     pub steps: Vec<StepRecord>,
@@ -36,6 +37,7 @@ pub struct Tables {
     pub arena_bytes: u32,
     pub external_ram_bytes: u32,
     pub external_flash_bytes: u32,
+    pub card_bytes: u32,
 }
 
 impl Tables {
@@ -56,6 +58,12 @@ impl Tables {
         let view = View::bytes(Space::Constants, self.constants.len() as u32, bytes.len() as u32);
         self.constants.extend_from_slice(bytes);
         view
+    }
+
+    fn board_id(&self) -> [u8; 24] {
+        let (name, mut id) = (self.board.unwrap_or(BOARD), [0; 24]);
+        id[..name.len()].copy_from_slice(name.as_bytes());
+        id
     }
 
     /// A layer of one compute step over the whole output, and its mark. Convolutions append their
@@ -163,8 +171,12 @@ impl Tables {
 
     /// The store image of external flash that belongs to the image: a header, then these bytes.
     pub fn store(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut board = [0; 24];
-        board[..BOARD.len()].copy_from_slice(BOARD.as_bytes());
+        self.store_for(Space::ExternalFlash, bytes)
+    }
+
+    /// The same of a space.
+    pub fn store_for(&self, space: Space, bytes: &[u8]) -> Vec<u8> {
+        let board = self.board_id();
         let mut table = [SectionRecord::default(); 8];
         table[0] = SectionRecord {
             kind: STORE_WEIGHTS,
@@ -176,7 +188,7 @@ impl Tables {
             magic: STORE_MAGIC,
             version: STORE_VERSION,
             sections: 1,
-            space: Space::ExternalFlash as u32,
+            space: space as u32,
             store_bytes: (STORE_ALIGNMENT + bytes.len()) as u32,
             board,
             plan_id: PLAN_ID,
@@ -231,8 +243,7 @@ impl Tables {
                 crc: CRC.checksum(bytes),
             });
         }
-        let mut board = [0; 24];
-        board[..BOARD.len()].copy_from_slice(BOARD.as_bytes());
+        let board = self.board_id();
         let mut header = Header {
             magic: MAGIC,
             version: VERSION,
@@ -245,7 +256,7 @@ impl Tables {
                 self.constants.len() as u32,
                 self.external_ram_bytes,
                 self.external_flash_bytes,
-                0,
+                self.card_bytes,
             ],
             board,
             plan_id: PLAN_ID,

@@ -1,5 +1,5 @@
-//! The board's serial flash: an N25Q128A on bank 1 of QUADSPI (UM1907, 6.19 and table 15), read like
-//! memory.
+//! Serial flash on bank 1 of QUADSPI: an N25Q128A (UM1907, 6.19 and table 15; UM1932, Quad-SPI NOR flash
+//! memory), read like memory.
 
 use embassy_stm32::mode::Blocking;
 use embassy_stm32::peripherals::QUADSPI;
@@ -18,7 +18,7 @@ const QUAD_READ: u8 = 0xeb;
 const IDENTIFICATION: [u8; 3] = [0x20, 0xba, 0x18];
 
 /// The controller's settings: the core's clock halved, which the flash allows with the clocks that
-/// it waits by itself after power-up (data sheet, table 11: 108 MHz with 10).
+/// it waits by itself after power-up (data sheet, table 11: up to 108 MHz with 10).
 pub fn config() -> Config {
     let mut config = Config::default();
     config.memory_size = MemorySize::_16MiB;
@@ -31,14 +31,14 @@ pub fn config() -> Config {
     config
 }
 
-/// Resets the flash and maps it into memory; false if none answers.
-pub fn start(mut controller: Qspi<'static, QUADSPI, Blocking>) -> bool {
+/// Resets the flash and maps it into memory; false if none answers. The core's clock has so many hertz.
+pub fn start(mut controller: Qspi<'static, QUADSPI, Blocking>, core_hertz: u32) -> bool {
     for instruction in [RESET_ENABLE, RESET_MEMORY] {
         let iwidth = QspiWidth::SING;
         controller.blocking_command(TransferConfig { iwidth, instruction, ..Default::default() });
     }
     // tSHSL3: 40 ns to 30 µs until the reset is over.
-    cortex_m::asm::delay(crate::board::CLOCK_HERTZ / 30_000);
+    cortex_m::asm::delay(core_hertz / 30_000);
     let mut identification = [0; 3];
     let read_id = TransferConfig {
         iwidth: QspiWidth::SING,

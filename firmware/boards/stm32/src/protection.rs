@@ -1,0 +1,71 @@
+//! The memory protection unit: which external memory is there, and how it is cached. A Cortex-M4 caches
+//! nothing, but it too faults on unaligned accesses to Device memory, which SDRAM is by default.
+
+use cortex_m::asm;
+use cortex_m::peripheral::MPU;
+
+use crate::memory::{Place, Places};
+
+/// Fields of RASR (DDI 0403E, B3.5.9).
+const ENABLE: u32 = 1;
+const NEVER_EXECUTE: u32 = 1 << 28;
+const NO_ACCESS: u32 = 0;
+const READ_AND_WRITE: u32 = 3 << 24;
+const READ_ONLY: u32 = 6 << 24;
+/// Normal memory, write-through: what is only read.
+const WRITE_THROUGH: u32 = 1 << 17;
+/// Normal memory, write-back, reads and writes allocate: kernels write an output in pieces and read
+/// it soon after.
+const WRITE_BACK: u32 = 1 << 19 | 1 << 17 | 1 << 16;
+
+/// Bytes from the serial flash's address on that its controller answers.
+const FLASH_WINDOW: usize = 256 << 20;
+
+impl Places {
+    /// Whether the unit can tell external memories: they lie at multiples of their sizes.
+    #[must_use]
+    pub const fn can_be_told(&self) -> bool {
+        let Self { external_ram: ram, external_flash: flash, .. } = self;
+        flash.address.is_multiple_of(FLASH_WINDOW)
+            && ram.bytes.is_power_of_two()
+            && flash.bytes.is_power_of_two()
+            && ram.address.is_multiple_of(ram.bytes)
+    }
+
+    /// Regions by number; the last that holds an address counts.
+    const fn regions(&self) -> [(Place, u32); 3] {
+        let Self { external_ram: ram, external_flash: flash, .. } = *self;
+        let window = Place { address: flash.address, bytes: FLASH_WINDOW };
+        [
+            // Speculative reads past the serial flash's end would wait for ever (AN4861, 4.4).
+            (window, NO_ACCESS),
+            (flash, READ_ONLY | WRITE_THROUGH),
+            (ram, READ_AND_WRITE | WRITE_BACK),
+        ]
+    }
+
+    /// Switches the unit on; everything else stays as in the default map. No slice of external memory
+    /// exists yet.
+    pub fn protect(&self, mpu: &mut MPU) {
+        asm::dmb();
+        for (number, (place, settings)) in (0u32..).zip(self.regions()) {
+            // RASR.SIZE of a power of two.
+            let size = (place.bytes.ilog2() - 1) << 1;
+            // SAFETY: no code runs from these addresses, and no slice of them exists yet.
+            #[expect(unsafe_code, reason = "how memory behaves can break what was proved of it")]
+            unsafe {
+                mpu.rnr.write(number);
+                mpu.rbar.write(place.address as u32);
+                mpu.rasr.write(ENABLE | NEVER_EXECUTE | settings | size);
+            }
+        }
+        // PRIVDEFENA and ENABLE.
+        // SAFETY: as above.
+        #[expect(unsafe_code, reason = "how memory behaves can break what was proved of it")]
+        unsafe {
+            mpu.ctrl.write(5);
+        }
+        asm::dsb();
+        asm::isb();
+    }
+}
