@@ -112,6 +112,44 @@ pub fn random_chain(seed: u64) -> Model {
     build.model
 }
 
+/// A random model of a small high picture of which convolutions make much, until pools leave little of
+/// it: less in between than its rows take at once. Some layers are skipped by a sum.
+#[must_use]
+pub fn random_tower(seed: u64) -> Model {
+    let mut rng = Rng::with_seed(seed);
+    let mut build = Build { model: Model::default(), rng: Rng::with_seed(rng.u64(..)) };
+    build.model.name = format!("tower-{seed}");
+    let mut last = build.activation([rng.usize(16..48), rng.usize(3..8), rng.usize(1..3)]);
+    build.model.inputs.push(last);
+    for _ in 0..rng.usize(3..8) {
+        last = match rng.usize(..9) {
+            0..3 => {
+                let channels = build.rng.usize(4..16);
+                build.wide(last, channels)
+            }
+            3 | 4 => {
+                let [_, _, channels] = build.hwc(last);
+                let made = build.wide(last, channels);
+                let sum = build.activation(build.hwc(made));
+                build.node(Op::Add { activation: Activation::None }, &[last, made], sum)
+            }
+            5 => build.depthwise(last),
+            6 => build.relu(last),
+            7 => build.pool(last, true),
+            _ => build.unary(last),
+        };
+    }
+    for _ in 0..2 {
+        last = build.pool(last, false);
+        last = build.conv(last);
+    }
+    if rng.bool() {
+        last = build.classify(last);
+    }
+    build.model.outputs.push(last);
+    build.model
+}
+
 /// A random model of pictures that are split, each part read by something else; some are joined
 /// again, shuffled, split once more or left as outputs.
 #[must_use]
@@ -332,6 +370,20 @@ impl Build {
         let output = self.activation([oh, ow, channels]);
         let activation = self.activation_function();
         self.node(Op::Conv { window, groups, activation }, &[from, weights, bias], output)
+    }
+
+    /// A convolution with so many channels that leaves rows and columns as many as they are.
+    fn wide(&mut self, from: TensorId, channels: usize) -> TensorId {
+        let [h, w, c] = self.hwc(from);
+        let reach = self.rng.usize(..2);
+        let [top, left, bottom, right] = [reach; 4];
+        let padding = Padding { top, left, bottom, right };
+        let size = [2 * reach + 1; 2];
+        let window = Window { size, stride: [1, 1], dilation: [1, 1], padding };
+        let [weights, bias] = self.weights(from, &[channels, size[0], size[1], c], 0);
+        let output = self.activation([h, w, channels]);
+        let activation = self.activation_function();
+        self.node(Op::Conv { window, groups: 1, activation }, &[from, weights, bias], output)
     }
 
     fn transpose_conv(&mut self, from: TensorId) -> TensorId {

@@ -46,9 +46,23 @@ impl Swapped {
         seed: u64,
         integrity: Integrity,
     ) -> Result<Self, String> {
-        let inputs = random_inputs(model, seed);
         let options = Options { integrity, ..Options::default() };
-        let (plan, job) = emulated::job_with(model, board, strategy, &inputs, &options)?;
+        Self::with(strategy, board, model, seed, &options)
+    }
+
+    /// The same with these options.
+    ///
+    /// # Errors
+    /// What went wrong on the way.
+    pub fn with(
+        strategy: Strategy,
+        board: &Board,
+        model: &Model,
+        seed: u64,
+        options: &Options,
+    ) -> Result<Self, String> {
+        let inputs = random_inputs(model, seed);
+        let (plan, job) = emulated::job_with(model, board, strategy, &inputs, options)?;
         let outputs = int8::run(model, &inputs, &mut |_, _| {}).map_err(|e| e.to_string())?;
         let line = |(index, output)| {
             let digits: String =

@@ -4,14 +4,18 @@
 
 use tilewright_board::Board;
 use tilewright_model::Model;
+use tilewright_plan::Bytes;
 use tilewright_planner::{Integrity, Options, Strategy, plan};
 use tilewright_protocol::{CardFault, CardJob, CardProblem, Job};
 use tilewright_runner::RunOutcome;
 use tilewright_tests::emulated;
-use tilewright_tests::random_model::{random_chain, random_model};
+use tilewright_tests::random_model::{random_chain, random_model, random_tower};
 use tilewright_tests::swapped::{Swapped, boards, console, says_all};
 
 const SEED: u64 = 9;
+/// A tower, and SRAM of which its layers one after the other need more.
+const TOWER: u64 = 2;
+const TOWER_SRAM: Bytes = Bytes(4096);
 
 /// What runs from a card: activations and weights, or weights alone.
 const STRATEGIES: [Strategy; 2] = [Strategy::SwapRows, Strategy::StreamWeights];
@@ -251,5 +255,60 @@ fn predicted_times_are_those_of_the_emulated_board() {
             "{name}, {strategy}, {}, {integrity:?}: {predicted} predicted, {emulated} emulated",
             board.id
         );
+    }
+}
+
+#[test]
+fn layers_that_go_through_their_rows_together_run_as_predicted() {
+    let zoo = tilewright_zoo::network("mobilenet-v1-w1.0-r224").unwrap().int8().unwrap();
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    let options = Options::default();
+    let planned = plan(&zoo, &board, Strategy::StreamWeights, &options).unwrap();
+    let predicted = planned.timeline.end().0;
+    let Swapped { job, expected, .. } =
+        made(&board, &zoo, Strategy::StreamWeights, SEED, Integrity::Trusted);
+    let outcome = emulated::run_job(job).unwrap();
+    let said = console(&outcome);
+    assert_eq!(outcome.finish.fault, None, "{said}");
+    assert!(says_all(&outcome, &expected), "{said}");
+    let emulated = outcome.finish.invoke.cycles().0;
+    assert!(predicted.abs_diff(emulated) * 20 <= emulated, "{predicted}, emulated {emulated}");
+}
+
+/// A tower of which SRAM holds little, on a board.
+fn tower(board: &Board, integrity: Integrity) -> Swapped {
+    let model = random_tower(TOWER);
+    let options = Options { integrity, sram: Some(TOWER_SRAM), ..Options::default() };
+    let made = Swapped::with(Strategy::StreamWeights, board, &model, SEED, &options).unwrap();
+    assert!(made.plan.tensors.iter().any(|tensor| tensor.ring.is_some()));
+    made
+}
+
+#[test]
+fn layers_that_go_through_their_rows_together_are_right_or_told_whatever_goes_wrong() {
+    let problems = [
+        CardProblem::Removed,
+        CardProblem::Checksum,
+        CardProblem::Silent,
+        CardProblem::Turned { bit: 3 },
+        CardProblem::Garbled { bit: 3 },
+    ];
+    for board in &boards() {
+        for integrity in [Integrity::Trusted, Integrity::Checked, Integrity::Sealed] {
+            let tower = tower(board, integrity);
+            let outcome = emulated::run_job(tower.job.clone()).unwrap();
+            assert!(tower.is_said(&outcome), "{}", console(&outcome));
+            if integrity == Integrity::Trusted {
+                continue;
+            }
+            for (problem, every) in problems.into_iter().flat_map(|p| [(p, 0), (p, 2)]) {
+                let mut job = tower.job.clone();
+                let fault = CardFault { transfer: 2, every, problem };
+                job.card.as_mut().unwrap().faults = vec![fault];
+                let outcome = emulated::run_job(job).unwrap();
+                let is_told = outcome.finish.fault.is_some();
+                assert!(tower.is_said(&outcome) != is_told, "{fault:?}: {}", console(&outcome));
+            }
+        }
     }
 }

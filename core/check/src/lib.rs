@@ -177,7 +177,7 @@ fn check_structure(plan: &Plan, model: &Model) -> Result<(), CheckError> {
         }
     }
     for tensor in &plan.tensors {
-        if tensor.offset.saturating_add(tensor.bytes.0) > plan.space(tensor.space).0 {
+        if tensor.offset.saturating_add(tensor.extent()) > plan.space(tensor.space).0 {
             return wrong(format!("tensor '{}' lies outside its space", tensor.name));
         }
     }

@@ -69,7 +69,7 @@ pub struct Mismatch {
 /// Where each layer's output lies once all of it does: right after the layer's last step, or after the
 /// last copy that moves it out of SRAM. A layer without steps has none: what it would make others
 /// have made; nor has one of whose output engines move a part, or several engines do, or
-/// that is sealed on a card.
+/// that is sealed on a card, or of which only some rows are held at once.
 #[must_use]
 pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
     let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
@@ -108,7 +108,7 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
                 (made.computed.is_some() && is_whole).then_some((lane, step))?
             }
         };
-        if is_sealed && tensor.space == Space::Card {
+        if tensor.ring.is_some() || is_sealed && tensor.space == Space::Card {
             return None;
         }
         Some(LayerOutput {

@@ -42,9 +42,13 @@ pub struct PlannedTensor {
     /// Bytes from a row to the next and from a pixel to the next if it lies inside of another
     /// tensor, so that its rows or pixels do not follow each other; nothing if they do.
     pub pitch: Option<[u32; 2]>,
-    /// First layer (position in the order) that writes it; inputs of the model: 0.
+    /// Rows that are held at once, if not all are: row y lies where row y modulo this number does.
+    pub ring: Option<u32>,
+    /// First layer (position in the order) that writes it; inputs of the model: 0. Of layers that go
+    /// through their rows together the first of all.
     pub first: u32,
-    /// One past the last layer that uses it; outputs of the model live to the end.
+    /// One past the last layer that uses it; outputs of the model live to the end. Of layers that go
+    /// through their rows together the last of all.
     pub end: u32,
 }
 
@@ -225,13 +229,24 @@ pub struct Plan {
 }
 
 impl PlannedTensor {
-    /// Bytes from its first element to the end of its last.
+    /// Bytes from its first element to the end of its last, of those that are held at once.
     #[must_use]
     pub fn extent(&self) -> u64 {
         let [h, w, c] = self.shape.map(u64::from);
+        let rows = self.ring.map_or(h, |rows| h.min(rows.into()));
         match self.pitch.map(|pitch| pitch.map(u64::from)) {
-            Some([row, pixel]) => h.saturating_sub(1) * row + w.saturating_sub(1) * pixel + c,
-            None => self.bytes.0,
+            Some([row, pixel]) => rows.saturating_sub(1) * row + w.saturating_sub(1) * pixel + c,
+            None => self.held().0,
+        }
+    }
+
+    /// Bytes of the elements that are held at once.
+    #[must_use]
+    pub fn held(&self) -> Bytes {
+        let [h, w, c] = self.shape.map(u64::from);
+        match self.ring {
+            Some(rows) => Bytes(h.min(rows.into()) * w * c).min(self.bytes),
+            None => self.bytes,
         }
     }
 }

@@ -10,7 +10,7 @@ mod program;
 
 pub use fuse::{fuse_pools, fuse_pools_where};
 pub use layer::{Layer, layers, tensors};
-pub use program::{InImage, Stored, copied, order_rows, program};
+pub use program::{InImage, Stored, copied, order_rows, order_rows_where, program};
 
 use crate::PlanError;
 use crate::share::Parts;

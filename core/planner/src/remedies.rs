@@ -63,7 +63,7 @@ fn parts_of_arena(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
         })
         .filter(|(_, tensor)| tensor.space == Space::Arena)
         .collect();
-    tensors.sort_by_key(|(role, tensor)| (*role, u64::MAX - tensor.bytes.0));
+    tensors.sort_by_key(|(role, tensor)| (*role, u64::MAX - tensor.held().0));
     let mut taken = Ranges::default();
     let mut before = 0;
     let mut parts: Vec<Part> = tensors

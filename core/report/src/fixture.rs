@@ -22,6 +22,7 @@ fn tensor(name: &str, bytes: u64, offset: u64, life: [u32; 2]) -> PlannedTensor 
         space: Space::Arena,
         offset,
         pitch: None,
+        ring: None,
         first: life[0],
         end: life[1],
     }

@@ -86,7 +86,7 @@ pub struct PlacedTensor {
     pub name: String,
     /// Height, width, channels.
     pub shape: [u32; 3],
-    /// Bytes.
+    /// Bytes that are held at once.
     pub bytes: u64,
     /// Memory that holds it.
     pub space: Space,
@@ -109,7 +109,7 @@ impl PlacedTensor {
             tensor: tensor.tensor,
             name: tensor.name.clone(),
             shape: tensor.shape,
-            bytes: tensor.bytes.0,
+            bytes: tensor.held().0,
             space: tensor.space,
             offset: tensor.offset,
             extent: tensor.extent(),
@@ -146,7 +146,7 @@ impl MemoryMap {
                 } else {
                     (TensorUse::Other, &mut row.other_bytes)
                 };
-                *sum += tensor.bytes;
+                *sum += tensor.held();
                 row.tensors.push((number, why));
                 taken[position].add(tensor.offset, tensor.extent());
             }

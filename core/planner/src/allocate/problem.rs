@@ -51,7 +51,7 @@ impl Buffer {
     /// The block that holds `tensor`: its bytes and its offset are whole words.
     #[must_use]
     pub fn of_tensor(tensor: &PlannedTensor) -> Self {
-        let bytes = tensor.bytes.align_up(TENSOR_ALIGNMENT);
+        let bytes = tensor.held().align_up(TENSOR_ALIGNMENT);
         Self::new(tensor.first.into(), tensor.end.max(tensor.first).into(), bytes)
             .aligned(TENSOR_ALIGNMENT)
     }

@@ -165,6 +165,7 @@ pub fn tensors(model: &Model, layers: &[Layer]) -> Result<Vec<PlannedTensor>, Pl
             space: Space::Arena,
             offset: 0,
             pitch: None,
+            ring: None,
             first,
             end,
         });

@@ -110,8 +110,21 @@ pub fn program(
 /// # Errors
 /// Names the layer whose output lies where its input does so that no order helps.
 pub fn order_rows(model: &Model, plan: &mut Plan) -> Result<(), PlanError> {
+    order_rows_where(model, plan, &|_| true)
+}
+
+/// As [`order_rows`], of the layers for which the function says so.
+///
+/// # Errors
+/// As [`order_rows`].
+pub fn order_rows_where(
+    model: &Model,
+    plan: &mut Plan,
+    is_wanted: &dyn Fn(u16) -> bool,
+) -> Result<(), PlanError> {
     let mut programs = std::mem::take(&mut plan.programs);
-    for step in programs.iter_mut().flat_map(|p| &mut p.lanes).flat_map(|lane| &mut lane.steps) {
+    let steps = programs.iter_mut().flat_map(|p| &mut p.lanes).flat_map(|lane| &mut lane.steps);
+    for step in steps.filter(|step| is_wanted(step.layer)) {
         let Instruction::Compute { op, tile, first_view, order } = &mut step.instruction else {
             continue;
         };

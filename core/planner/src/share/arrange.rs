@@ -79,28 +79,70 @@ pub fn arrange(
     shares: &dyn Fn(usize) -> bool,
     budget: u64,
 ) -> Result<Arranged, PlanError> {
-    arrange_some(model, layers, sharing, [shares, &|_| false], budget)
+    arrange_given(model, layers, sharing, (shares, Given::NOTHING), budget)
 }
 
-/// As [`arrange`], but for tensors (indices into those of a plan) for which the second function says
-/// that they lie elsewhere: they take no place, and layers that use them should share nothing.
+/// What is known of some tensors before they are placed. Layers that use them should share nothing.
+#[derive(Clone, Copy)]
+pub struct Given<'g> {
+    /// Tensors (indices into those of a plan) that lie elsewhere: they take no place.
+    pub is_elsewhere: &'g dyn Fn(usize) -> bool,
+    /// Tensors that take other bytes, for another time.
+    pub held: &'g [Held],
+    /// Tensors that may overlap.
+    pub below: &'g [Below],
+}
+
+impl Given<'_> {
+    /// Nothing is.
+    pub const NOTHING: Self = Self { is_elsewhere: &|_| false, held: &[], below: &[] };
+}
+
+/// A tensor with the bytes that it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The tensor, an index into those of a plan.
+    pub tensor: usize,
+    /// Its bytes.
+    pub bytes: Bytes,
+    /// First layer that needs the bytes, and one past the last: besides those that use the tensor.
+    pub life: [u32; 2],
+}
+
+/// A tensor that may lie over what is no longer needed of another, if it begins so much below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Below {
+    /// The one that is read, the one that is written.
+    pub tensors: [usize; 2],
+    /// From the one's offset to the other's.
+    pub distance: u64,
+}
+
+/// As [`arrange`], with what is known of some tensors.
 ///
 /// # Errors
 /// [`PlanError`] names the node or tensor that cannot be planned.
-pub fn arrange_some(
+pub fn arrange_given(
     model: &Model,
     layers: &[Layer],
     sharing: &Sharing,
-    [shares, is_elsewhere]: [&dyn Fn(usize) -> bool; 2],
+    (shares, given): (&dyn Fn(usize) -> bool, Given<'_>),
     budget: u64,
 ) -> Result<Arranged, PlanError> {
     let parts = sharing.parts_of(model, layers);
     let mut tensors = lower::tensors(model, layers)?;
     let mut blocks = Blocks::of(model, &parts, &mut tensors)?;
     for (tensor, block) in blocks.blocks.iter_mut().enumerate() {
-        if is_elsewhere(tensor) {
+        if (given.is_elsewhere)(tensor) {
             block.bytes = Bytes(0);
         }
+    }
+    let up = |bytes: u64| Bytes(bytes).align_up(TENSOR_ALIGNMENT);
+    for Held { tensor, bytes, life } in given.held {
+        let block = &mut blocks.blocks[*tensor];
+        block.bytes = up(bytes.0);
+        block.first = block.first.min(life[0]);
+        block.end = block.end.max(life[1]);
     }
     let mut overlaps = Vec::new();
     if sharing.in_place || sharing.rows {
@@ -113,10 +155,21 @@ pub fn arrange_some(
             }
         }
     }
+    overlaps.extend(given.below.iter().map(|Below { tensors, distance }| {
+        let buffers = tensors.map(|tensor| blocks.number(tensor));
+        let [above, own] = buffers.map(|block| blocks.blocks[block].bytes);
+        let below = up(*distance).clamp(Bytes(1), own.max(Bytes(1))).0;
+        Overlap { buffers, above: above.0.max(1), below }
+    }));
     let (buffers, overlaps) = blocks.problem(&overlaps);
     let placement = allocate::least_sharing(buffers, overlaps, budget)?.solution;
     for (index, tensor) in tensors.iter_mut().enumerate() {
         tensor.offset += placement.offsets[blocks.number(index)];
+    }
+    for Held { tensor, life, .. } in given.held {
+        let tensor = &mut tensors[*tensor];
+        tensor.first = tensor.first.min(life[0]);
+        tensor.end = tensor.end.max(life[1]);
     }
     Ok(Arranged { tensors, parts, height: placement.height })
 }
@@ -158,6 +211,11 @@ pub struct Single<'p> {
 }
 
 impl Single<'_> {
+    /// Whether other steps of the layer follow.
+    pub const fn is_first_of_several(&self) -> bool {
+        self.later.is_some()
+    }
+
     /// The operands of a tensor.
     fn operands_of(&self, is_in: impl Fn(usize) -> bool) -> Vec<usize> {
         self.inputs.iter().filter(|(_, t)| is_in(*t)).map(|(operand, _)| *operand).collect()

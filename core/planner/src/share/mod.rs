@@ -14,6 +14,8 @@ pub mod lag;
 mod parts;
 mod slices;
 
-pub use arrange::{Arranged, Sharing, arrange, arrange_some, savings};
+pub use arrange::{
+    Arranged, Below, Given, Held, Sharing, arrange, arrange_given, savings, single_steps,
+};
 pub use graph::graph;
 pub use parts::Parts;

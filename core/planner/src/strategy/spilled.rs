@@ -11,7 +11,7 @@ use super::external;
 use crate::PlanError;
 use crate::allocate::{self, Buffer, PLANNING_BUDGET};
 use crate::lower::{self, InImage, Layer, Stored};
-use crate::share::{self, Arranged, Parts, Sharing};
+use crate::share::{self, Arranged, Given, Parts, Sharing};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Kernel, Plan, PlannedTensor, Space, Work};
@@ -106,9 +106,10 @@ impl Spilling {
                 is_cheap && self.used[layer].iter().all(|tensor| !outside[*tensor])
             };
             let is_outside = |tensor: usize| outside[tensor];
-            let ways: [&dyn Fn(usize) -> bool; 2] = [&shares, &is_outside];
+            let given = Given { is_elsewhere: &is_outside, ..Given::NOTHING };
+            let work = PLANNING_BUDGET / 8;
             let arranged =
-                share::arrange_some(model, &self.layers, &SHARING, ways, PLANNING_BUDGET / 8)?;
+                share::arrange_given(model, &self.layers, &SHARING, (&shares, given), work)?;
             let height = arranged.height.0;
             if height <= room {
                 return self.lowered(model, board, arranged, (&outside, &in_image)).map(Some);

@@ -7,6 +7,8 @@
 //!   that used these bytes: so weights come as far ahead as SRAM has room, across the borders of layers.
 //! * Layers share bytes with what they read, and convolutions are computed with the pools behind them,
 //!   only where activations would not fit. What is made in rows has its weights at once.
+//! * Where that does not help, layers go through their rows together ([`strips`]): of what lies between
+//!   them some rows are held at a time. Their weights stay meanwhile, or come again with each step.
 //! * The frame arrives on the console. Biases, multipliers and tables stay in the plan image, and the
 //!   weights of the smallest layers too, if it has no room for all and that is faster or nothing else fits.
 //!
@@ -15,6 +17,8 @@
 mod arrange;
 mod cut;
 mod issue;
+mod strips;
+mod together;
 
 use crate::costs::Costs;
 use crate::lower::{self, Layer};
@@ -26,7 +30,7 @@ use tilewright_plan::{CyclePoint, Cycles, LaneKind, Plan, Space};
 
 use super::overlay::partition::Operator;
 use super::swap_rows::SECTOR;
-use cut::Cut;
+use cut::{Cut, Ways};
 
 /// Parts of the budget, in sixteenths, that activations may take.
 const ROOMS: [u64; 5] = [16, 14, 12, 10, 8];
@@ -34,6 +38,10 @@ const ROOMS: [u64; 5] = [16, 14, 12, 10, 8];
 /// longer than their weights take, and of those that make one pixel and wait for the card, whose parts
 /// had better be few.
 const SHARES: [[u64; 2]; 7] = [[2, 2], [3, 2], [4, 2], [6, 2], [8, 2], [4, 3], [6, 4]];
+/// The same where layers go through their rows together.
+const FEW_SHARES: [[u64; 2]; 2] = [[2, 2], [4, 2]];
+/// Eighths of what activations leave that weights of such layers may take which stay.
+const KEPT: [u64; 3] = [8, 4, 0];
 /// Most copies of a plan: more would take long to place.
 const MOST_LOADS: usize = 10_000;
 
@@ -51,6 +59,7 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, Pla
         budget: options.arena_on(board).0,
         largest: (largest / SECTOR * SECTOR).max(SECTOR),
         fastest: None,
+        fits_alone: false,
         least: None,
     };
     for layers in ways(model, search.budget)? {
@@ -58,9 +67,14 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, Pla
         let mut flash = Some(0);
         while let Some(bytes) = flash.take() {
             let arranging = Arranging::new(model, layers.clone(), bytes, search.is_sealed())?;
-            let lowered = search.way(&arranging)?;
+            let lowered = search.way(&arranging, &SHARES)?;
             if lowered.programs.is_empty() {
                 return Ok(lowered);
+            }
+            if !search.fits_alone {
+                for strips in together::ways(&arranging, search.budget)? {
+                    search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
+                }
             }
             if bytes == 0 {
                 let left = (board.plan_bytes() - lowered.image_bytes()).0 / 8 * 7;
@@ -84,14 +98,18 @@ struct Search<'b> {
     largest: u64,
     /// Of what fits SRAM the fastest, if it can be what fits flash.
     fastest: Option<((bool, CyclePoint), Plan)>,
+    /// Whether something fits of which no layers go through their rows together.
+    fits_alone: bool,
     /// What needs least SRAM.
     least: Option<Plan>,
 }
 
 impl Search<'_> {
     /// Tries ways to lay out activations and to cut weights; gives the plan that shares most.
-    fn way(&mut self, arranging: &Arranging<'_>) -> Result<Plan, PlanError> {
+    fn way(&mut self, arranging: &Arranging<'_>, shares: &[[u64; 2]]) -> Result<Plan, PlanError> {
         let Self { budget, largest, .. } = *self;
+        let strips = arranging.strips();
+        let kept = if strips.is_empty() { &KEPT[..1] } else { &KEPT };
         let mut height = None;
         for room in ROOMS.map(|sixteenths| budget / 16 * sixteenths) {
             // With less room the same would be found.
@@ -101,17 +119,20 @@ impl Search<'_> {
             let Some(lowered) = arranging.within(room, budget)? else { break };
             height = Some(lowered.space(Space::Arena).0);
             let operators = Operator::of(&lowered);
-            for shares in SHARES {
-                let cut = Cut::of(&lowered, &operators, budget, shares, self.is_sealed());
+            for (shares, kept) in shares.iter().flat_map(|s| kept.iter().map(move |k| (*s, *k))) {
+                let ways = Ways { budget, shares, kept };
+                let cut = Cut::of(&lowered, &operators, strips, ways, self.is_sealed());
                 let few = cut.loads.len() <= MOST_LOADS;
                 let plan = few.then(|| issue::issue(&lowered, &cut, budget, largest));
                 if let Some(plan) = plan.flatten() {
+                    let fits = plan.image_bytes() <= self.board.plan_bytes();
+                    self.fits_alone |= fits && strips.is_empty();
                     self.consider(plan);
                 }
             }
         }
         let lowered = arranging.least()?;
-        if self.fastest.is_none() {
+        if self.fastest.is_none() && strips.is_empty() {
             let plan = smallest(&lowered, budget, largest, self.is_sealed());
             let arena = |plan: &Plan| plan.space(Space::Arena);
             if self.least.as_ref().is_none_or(|least| arena(&plan) < arena(least)) {
@@ -141,7 +162,8 @@ impl Search<'_> {
 fn smallest(lowered: &Plan, budget: u64, largest: u64, apart: bool) -> Plan {
     let height = lowered.space(Space::Arena).0;
     let operators = Operator::of(lowered);
-    let cut = Cut::into(&operators, apart, |_| (budget / 16).max(SECTOR));
+    let part = |_: &Operator<'_>| (budget / 16).max(SECTOR);
+    let cut = Cut::into(lowered, &operators, &[], apart, [&part, &|_| 0]);
     let all = height.next_multiple_of(SECTOR) + cut.most_at_once();
     issue::issue(lowered, &cut, all, largest).unwrap_or_else(|| lowered.clone())
 }
@@ -177,9 +199,23 @@ pub fn tell_bound(planned: &mut Planned, model: &Model, board: &Board, options: 
     }
     let on_card = plan.constants.iter().filter(|block| block.space == Space::Card);
     let nodes: Vec<u32> = on_card.map(|block| block.node).collect();
-    let layers = plan.layers.iter().zip(&report.layers);
+    let mut layers: Vec<(Vec<u32>, Cycles)> = Vec::new();
+    let mut ends = 0;
+    for (number, (layer, row)) in plan.layers.iter().zip(&report.layers).enumerate() {
+        // Layers that go together need their weights by turns.
+        match layers.last_mut().filter(|_| number < ends) {
+            Some((nodes, cycles)) => {
+                nodes.extend(&layer.nodes);
+                *cycles = Cycles(cycles.0 + row.cycles);
+            }
+            None => layers.push((layer.nodes.clone(), Cycles(row.cycles))),
+        }
+        let rings = layer.writes.iter().filter_map(|tensor| plan.tensors.get(*tensor as usize));
+        let rings = rings.filter(|tensor| tensor.ring.is_some());
+        ends = rings.map(|tensor| tensor.end as usize).fold(ends, usize::max);
+    }
     let layers: Vec<(&[u32], Cycles)> =
-        layers.map(|(layer, row)| (layer.nodes.as_slice(), Cycles(row.cycles))).collect();
+        layers.iter().map(|(nodes, cycles)| (nodes.as_slice(), *cycles)).collect();
     let bound = stream::bound_of(model, board, options, &layers, |node| nodes.contains(&node));
     report.bound_us = bound.map(|bound| bound.at(board.core.clock.hertz));
 }

@@ -16,6 +16,8 @@ pub struct Made {
     pub space: Space,
     /// The bytes; of what lies on a card whole sectors.
     pub range: Range<u64>,
+    /// How many the steps have written so far, those twice that were written over.
+    written: u64,
 }
 
 impl Made {
@@ -25,7 +27,13 @@ impl Made {
         let is_alike = (self.lane, self.space) == (next.lane, next.space);
         let start = self.range.start.min(next.range.start);
         let range = start..self.range.end.max(next.range.end);
-        is_alike.then_some(Self { range, ..next })
+        let written = self.written + next.written;
+        is_alike.then_some(Self { range, written, ..next })
+    }
+
+    /// Whether nothing was written over: of a ring of rows the last are left.
+    const fn is_whole(&self) -> bool {
+        self.written <= self.range.end - self.range.start
     }
 }
 
@@ -52,7 +60,8 @@ impl Found {
 }
 
 /// The outputs of an image's layers, in their order. What engines move out of SRAM lies where they move
-/// it; nothing for a layer without steps, and for one of whose output engines move a part.
+/// it; nothing for a layer without steps, for one of whose output engines move a part, and for one of whose
+/// output only some rows are held at once.
 pub fn outputs(image: &PlanImage<'_>, lanes: &[LaneRecord]) -> Vec<Option<Made>> {
     let mut computed = vec![Found::Nothing; image.layers().len()];
     let mut moved = computed.clone();
@@ -60,40 +69,41 @@ pub fn outputs(image: &PlanImage<'_>, lanes: &[LaneRecord]) -> Vec<Option<Made>>
         for (number, record) in (0u32..).zip(image.lane_steps(record)) {
             let Some(step) = Step::from_record(&record) else { continue };
             let layer = usize::from(step.layer);
-            let (found, range) = match step.instruction {
+            let (found, written) = match step.instruction {
                 Instruction::Compute { op, first_view, .. } => {
                     (&mut computed, written(image, op, first_view))
                 }
                 Instruction::Copy { destination, .. } => (&mut moved, brought(image, destination)),
                 Instruction::Mark(_) => continue,
             };
-            if let (Some(found), Some((space, range))) = (found.get_mut(layer), range) {
-                found.add(Made { lane, step: number, space, range });
+            if let (Some(found), Some(written)) = (found.get_mut(layer), written) {
+                let (space, range, written) = written;
+                found.add(Made { lane, step: number, space, range, written });
             }
         }
     }
     let output = |(computed, moved)| match (computed, moved) {
-        (Found::At(made), Found::Nothing) => Some(made),
+        (Found::At(made), Found::Nothing) if made.is_whole() => Some(made),
         (Found::At(made), Found::At(moved)) if made.space == Space::Arena => Some(moved),
         _ => None,
     };
     computed.into_iter().zip(moved).map(output).collect()
 }
 
-/// What a compute step writes.
-fn written(image: &PlanImage<'_>, op: u32, first_view: u32) -> Option<(Space, Range<u64>)> {
+/// What a compute step writes, and how many elements.
+fn written(image: &PlanImage<'_>, op: u32, first_view: u32) -> Option<(Space, Range<u64>, u64)> {
     let op = image.op(op)?;
     let (kernel, views) = (op.kernel()?, image.operands(op, first_view)?);
     let mut operands = kernel.roles().iter().zip(&*views);
     let (_, view): (_, &View) = operands.find(|(role, _)| **role == Role::Output)?;
     let start = u64::from(view.offset);
-    Some((view.space()?, start..start + view.extent()))
+    Some((view.space()?, start..start + view.extent(), view.elements()))
 }
 
-/// What a copy writes elsewhere than to SRAM.
-fn brought(image: &PlanImage<'_>, destination: u32) -> Option<(Space, Range<u64>)> {
+/// What a copy writes elsewhere than to SRAM, and how many bytes.
+fn brought(image: &PlanImage<'_>, destination: u32) -> Option<(Space, Range<u64>, u64)> {
     let span = image.span(destination)?;
     let space = span.space().filter(|space| *space != Space::Arena)?;
     let start = u64::from(span.offset);
-    Some((space, start..start + span.extent()))
+    Some((space, start..start + span.extent(), span.bytes()))
 }

@@ -85,6 +85,17 @@ impl<'p> Operator<'p> {
         if is_cut { self.tile.output_size[0].max(1) } else { 1 }
     }
 
+    /// The operand that it writes.
+    pub fn output(&self) -> Option<usize> {
+        self.roles().iter().position(|role| *role == Role::Output)
+    }
+
+    /// Some rows of its output; nothing if it cannot be made so.
+    pub fn made(&self, rows: Range<u16>) -> Option<Tiny> {
+        let made = Row::several(self.record, self.tile, self.views, rows)?;
+        Some(Tiny { tile: made.tile, views: made.operands().to_vec() })
+    }
+
     /// Its tiles when it is cut by `factor`: as many rows of the output each, or one more in the
     /// first (section 4.2.5.2).
     pub fn tiles(&self, factor: u16) -> Vec<Tiny> {

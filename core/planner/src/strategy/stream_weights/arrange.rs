@@ -3,10 +3,13 @@
 use crate::PlanError;
 use crate::allocate::PLANNING_BUDGET;
 use crate::lower::{self, InImage, Layer, Stored};
-use crate::share::{self, Parts, Sharing};
+use crate::share::{self, Given, Parts, Sharing};
+use crate::strategy::overlay::partition::Operator;
 use crate::strategy::swap_rows::SECTOR;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Kept, Kernel, Plan, Space, Work};
+use tilewright_plan::{Bytes, Kept, Kernel, Plan, PlannedTensor, Space, Work};
+
+use super::strips::{Network, Strips};
 
 /// What lets tensors share bytes.
 const SHARING: Sharing =
@@ -16,6 +19,7 @@ const SHARING: Sharing =
 const TRIES: usize = 4;
 
 /// A network's layers with what they need in SRAM.
+#[derive(Clone)]
 pub struct Arranging<'m> {
     model: &'m Model,
     layers: Vec<Layer>,
@@ -30,6 +34,8 @@ pub struct Arranging<'m> {
     in_image: Vec<InImage>,
     /// Whether what comes from the card is encrypted.
     is_sealed: bool,
+    /// Layers that go through their rows together.
+    strips: Vec<Strips>,
 }
 
 impl<'m> Arranging<'m> {
@@ -65,8 +71,9 @@ impl<'m> Arranging<'m> {
                 in_image[layer] = InImage::All;
             }
         }
+        let (strips, given) = (Vec::new(), Vec::new());
         let mut this =
-            Self { model, layers, saved: Vec::new(), live, weights, in_image, is_sealed };
+            Self { model, layers, saved: given, live, weights, in_image, is_sealed, strips };
         // The steps of a convolution's groups read one after the other what all of them share.
         let draft = this.drafted(tensors)?;
         let mut steps = vec![0u32; this.layers.len()];
@@ -81,6 +88,44 @@ impl<'m> Arranging<'m> {
         }
         this.saved = saved;
         Ok(this)
+    }
+
+    /// The plan before tensors have places, for what goes through its rows together.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn draft(&self) -> Result<Plan, PlanError> {
+        self.drafted(lower::tensors(self.model, &self.layers)?)
+    }
+
+    /// What can be made in rows.
+    pub fn network<'p>(&self, draft: &'p Plan, operators: &'p [Operator<'p>]) -> Network<'p> {
+        Network::new(self.model, &self.layers, draft, operators)
+    }
+
+    /// The same with layers that go through their rows together.
+    #[must_use]
+    pub fn with(mut self, strips: Vec<Strips>) -> Self {
+        for together in &strips {
+            for layer in together.layers.clone() {
+                (self.saved[layer], self.weights[layer]) = ([0; 2], 0);
+            }
+            let bytes = together.held.iter().map(|held| held.bytes.0).sum();
+            self.live[together.layers.clone()].fill(bytes);
+        }
+        self.strips = strips;
+        self
+    }
+
+    /// Layers that go through their rows together.
+    pub fn strips(&self) -> &[Strips] {
+        &self.strips
+    }
+
+    /// Bytes that each layer's activations need at least while no layers go together.
+    pub fn needed(&self) -> impl Iterator<Item = u64> {
+        let saved = self.saved.iter().map(|[over, rows]| *over.max(rows));
+        self.live.iter().zip(saved).map(|(live, saved)| live.saturating_sub(saved))
     }
 
     /// The plan, one step a layer or group, whose activations take at most `room` bytes of the budget;
@@ -123,11 +168,21 @@ impl<'m> Arranging<'m> {
     }
 
     fn arranged(&self, shares: &dyn Fn(usize) -> bool) -> Result<Plan, PlanError> {
-        let budget = PLANNING_BUDGET / 8;
-        let found = share::arrange(self.model, &self.layers, &SHARING, shares, budget)?;
-        let mut plan = self.drafted(found.tensors)?;
+        let work = PLANNING_BUDGET / 8;
+        let held: Vec<_> = self.strips.iter().flat_map(|s| &s.held).copied().collect();
+        let below: Vec<_> = self.strips.iter().flat_map(|s| &s.below).copied().collect();
+        let given = Given { held: &held, below: &below, ..Given::NOTHING };
+        let found =
+            share::arrange_given(self.model, &self.layers, &SHARING, (shares, given), work)?;
+        let mut tensors = found.tensors;
+        for (tensor, rows) in self.strips.iter().flat_map(|together| &together.rings) {
+            tensors[*tensor].ring = Some(*rows);
+        }
+        let mut plan = self.drafted(tensors)?;
         plan.space_bytes[Space::Arena as usize] = found.height;
-        lower::order_rows(self.model, &mut plan)?;
+        let in_strips =
+            |layer: u16| self.strips.iter().any(|together| together.layers.contains(&layer.into()));
+        lower::order_rows_where(self.model, &mut plan, &|layer| !in_strips(layer))?;
         let is_stored = plan.constants.iter().any(|block| block.space == Space::Card);
         let card = &mut plan.space_bytes[Space::Card as usize];
         *card = if is_stored { card.align_up(SECTOR) } else { Bytes(0) };
@@ -139,7 +194,7 @@ impl<'m> Arranging<'m> {
         Ok(plan)
     }
 
-    fn drafted(&self, tensors: Vec<tilewright_plan::PlannedTensor>) -> Result<Plan, PlanError> {
+    fn drafted(&self, tensors: Vec<PlannedTensor>) -> Result<Plan, PlanError> {
         let stored = Stored {
             weights: Space::Card,
             reserved: SECTOR,

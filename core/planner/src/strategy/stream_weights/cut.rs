@@ -1,7 +1,9 @@
 //! Layers cut into parts whose weights come in one copy each.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::strips::Strips;
 use crate::strategy::overlay::partition::{Operator, Tiny};
 use crate::strategy::swap_rows::SECTOR;
 use tilewright_plan::{Plan, PlannedTensor, Role, RowOrder, Space, View};
@@ -31,6 +33,8 @@ pub struct Task {
     pub op: u32,
     /// Its layer.
     pub layer: u16,
+    /// The layer with which activations live: of layers that go through their rows together the first.
+    pub lives: u32,
     /// The order of its rows.
     pub order: RowOrder,
     /// What its operands are.
@@ -39,6 +43,18 @@ pub struct Task {
     pub tiny: Tiny,
     /// Operands that are brought, each with its load.
     pub brought: Vec<(usize, usize)>,
+}
+
+/// How weights come.
+#[derive(Clone, Copy, Debug)]
+pub struct Ways {
+    /// Bytes of SRAM.
+    pub budget: u64,
+    /// Parts have at most one share of the largest gap that activations leave: there are so many of it,
+    /// and so many for what makes one pixel.
+    pub shares: [u64; 2],
+    /// Eighths of the gap that weights may take which stay for all rows.
+    pub kept: u64,
 }
 
 /// All of a network.
@@ -51,62 +67,134 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The operators of a plan, whose weights come in parts of at most one share of the largest gap that
-    /// activations leave in the budget: there are so many of it, and so many for those that make one pixel.
-    /// With `apart` no two loads bring the same sector.
+    /// The operators of a plan, whose weights come in parts as `ways` says. With `apart` no two loads bring
+    /// the same sector.
     pub fn of(
         plan: &Plan,
         operators: &[Operator<'_>],
-        budget: u64,
-        shares: [u64; 2],
+        strips: &[Strips],
+        ways: Ways,
         apart: bool,
     ) -> Self {
-        Self::into(operators, apart, |operator| {
+        let gap_of = |operator: &Operator<'_>| gap(plan, operator.step.layer, ways.budget);
+        let part = |operator: &Operator<'_>| {
             let is_pixel = operator.tile().output_size == [1, 1];
-            gap(plan, operator.step.layer, budget) / shares[usize::from(is_pixel)]
-        })
+            gap_of(operator) / ways.shares[usize::from(is_pixel)]
+        };
+        let kept = |operator: &Operator<'_>| gap_of(operator) / 8 * ways.kept;
+        Self::into(plan, operators, strips, apart, [&part, &kept])
     }
 
-    /// The operators, whose weights come in parts of about so many bytes, as [`Self::of`].
+    /// The operators, whose weights come in parts of about so many bytes; of layers that go through their
+    /// rows together those that take at most so many bytes come once and stay, the smallest first.
     pub fn into(
+        plan: &Plan,
         operators: &[Operator<'_>],
+        strips: &[Strips],
         apart: bool,
-        part: impl Fn(&Operator<'_>) -> u64,
+        [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
     ) -> Self {
         let mut this = Self::default();
         for operator in operators {
-            let is_on_card = |index: &usize| operator.views[*index].space() == Some(Space::Card);
-            let brought: Vec<usize> = (0..operator.views.len()).filter(is_on_card).collect();
+            let layer = usize::from(operator.step.layer);
             let whole = Tiny { tile: operator.tile(), views: operator.views.to_vec() };
-            let weights = brought.iter().find(|index| operator.roles()[**index] == Role::Weights);
-            let parts = weights.and_then(|index| {
-                let part = part(operator);
-                let parts = (operator.views[*index].extent() > part)
-                    .then(|| operator.parts(&whole, part, SECTOR))?;
-                let bytes = |tiny: &Tiny| sectors(&tiny.views[*index]);
-                let share = parts.windows(2).any(|two| bytes(&two[0]).end > bytes(&two[1]).start);
-                (!apart || !share).then_some(parts)
-            });
-            let parts = parts.unwrap_or_else(|| vec![whole]);
-            this.add(operator, parts, &brought);
+            match strips.iter().find(|together| together.layers.contains(&layer)) {
+                None => {
+                    let lives = layer as u32;
+                    this.once(operator, (whole, lives), apart, part, None);
+                }
+                Some(together) if together.layers.start == layer => {
+                    this.together(plan, operators, together, apart, [part, kept]);
+                }
+                Some(_) => {}
+            }
         }
         this
     }
 
-    fn add(&mut self, operator: &Operator<'_>, parts: Vec<Tiny>, brought: &[usize]) {
-        let first = self.loads.len();
+    /// Layers that go through their rows together.
+    fn together(
+        &mut self,
+        plan: &Plan,
+        operators: &[Operator<'_>],
+        together: &Strips,
+        apart: bool,
+        [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
+    ) {
+        let of_layer = |layer: usize| {
+            operators.iter().find(|operator| usize::from(operator.step.layer) == layer)
+        };
+        let own: BTreeMap<usize, &Operator<'_>> =
+            together.layers.clone().filter_map(|layer| Some((layer, of_layer(layer)?))).collect();
+        let bytes = |operator: &Operator<'_>| -> u64 {
+            let on_card = operator.views.iter().filter(|view| is_on_card(view));
+            on_card.map(sectors).map(|bytes| bytes.end - bytes.start).sum()
+        };
+        let mut sizes: Vec<(u64, usize)> =
+            own.iter().map(|(layer, operator)| (bytes(operator), *layer)).collect();
+        sizes.sort_unstable();
+        let mut left = own.values().next().map_or(0, |operator| kept(operator));
+        let mut known: BTreeMap<usize, Kept> = BTreeMap::new();
+        for (bytes, layer) in sizes {
+            let Some(rest) = left.checked_sub(bytes) else { break };
+            left = rest;
+            known.insert(layer, Kept::new());
+        }
+        for strip in &together.made {
+            let Some(operator) = own.get(&strip.layer) else { continue };
+            let Some(mut tiny) = operator.made(strip.rows.clone()) else { continue };
+            wrap(plan, operator, &mut tiny);
+            let lives = together.layers.start as u32;
+            self.once(operator, (tiny, lives), apart, part, known.get_mut(&strip.layer));
+        }
+    }
+
+    /// A tile of an operator, in parts unless what it needs of the card stays.
+    fn once(
+        &mut self,
+        operator: &Operator<'_>,
+        (whole, lives): (Tiny, u32),
+        apart: bool,
+        part: &dyn Fn(&Operator<'_>) -> u64,
+        kept: Option<&mut Kept>,
+    ) {
+        let on_card = |index: &usize| is_on_card(&operator.views[*index]);
+        let brought: Vec<usize> = (0..operator.views.len()).filter(on_card).collect();
+        let weights = brought.iter().find(|index| operator.roles()[**index] == Role::Weights);
+        let parts = weights.filter(|_| kept.is_none()).and_then(|index| {
+            let part = part(operator);
+            let parts = (operator.views[*index].extent() > part)
+                .then(|| operator.parts(&whole, part, SECTOR))?;
+            let bytes = |tiny: &Tiny| sectors(&tiny.views[*index]);
+            let share = parts.windows(2).any(|two| bytes(&two[0]).end > bytes(&two[1]).start);
+            (!apart || !share).then_some(parts)
+        });
+        let parts = parts.unwrap_or_else(|| vec![whole]);
+        self.add(operator, (parts, lives), &brought, kept);
+    }
+
+    fn add(
+        &mut self,
+        operator: &Operator<'_>,
+        (parts, lives): (Vec<Tiny>, u32),
+        brought: &[usize],
+        kept: Option<&mut Kept>,
+    ) {
+        let mut new = Kept::new();
+        let known = kept.unwrap_or(&mut new);
         for tiny in parts {
             let number = self.tasks.len() as u32;
             let mut loads = Vec::with_capacity(brought.len());
             for index in brought {
                 let bytes = sectors(&tiny.views[*index]);
-                let known = self.loads[first..].iter().position(|load| load.bytes == bytes);
-                let load = known.map_or(self.loads.len(), |known| first + known);
+                let load = known.iter().copied().find(|load| self.loads[*load].bytes == bytes);
+                let load = load.unwrap_or(self.loads.len());
                 match self.loads.get_mut(load) {
                     Some(load) => load.uses[1] = number,
                     None => {
                         let (uses, layer) = ([number; 2], operator.step.layer);
                         self.loads.push(Load { bytes, uses, layer });
+                        known.push(load);
                     }
                 }
                 loads.push((*index, load));
@@ -114,6 +202,7 @@ impl Cut {
             self.tasks.push(Task {
                 op: operator.op,
                 layer: operator.step.layer,
+                lives,
                 order: operator.order,
                 roles: operator.roles(),
                 tiny,
@@ -128,6 +217,41 @@ impl Cut {
             task.brought.iter().map(|(_, load)| self.loads[*load].length()).sum()
         };
         self.tasks.iter().map(of).max().unwrap_or(0)
+    }
+}
+
+/// Loads of an operator, by their numbers.
+type Kept = Vec<usize>;
+
+fn is_on_card(view: &View) -> bool {
+    view.space() == Some(Space::Card)
+}
+
+/// Puts rows where the rings hold them that their tensors lie in.
+fn wrap(plan: &Plan, operator: &Operator<'_>, tiny: &mut Tiny) {
+    let layer = plan.layers.get(usize::from(operator.step.layer));
+    let tensors = layer.into_iter().flat_map(|layer| layer.reads.iter().chain(&layer.writes));
+    let rings: Vec<(u64, u32)> = tensors
+        .filter_map(|tensor| plan.tensors.get(*tensor as usize))
+        .filter_map(|tensor| Some((tensor.offset, tensor.ring?)))
+        .collect();
+    for ((whole, view), role) in operator.views.iter().zip(&mut tiny.views).zip(operator.roles()) {
+        let is_activation = matches!(role, Role::Input | Role::Output);
+        let ring = rings.iter().find(|(offset, _)| *offset == u64::from(whole.offset));
+        let Some((_, ring)) = ring.filter(|_| is_activation && view.space == Space::Arena as u8)
+        else {
+            continue;
+        };
+        let first = (i32::from(view.y0).max(0).cast_unsigned()) % ring;
+        *view = match first + u32::from(view.h) > *ring {
+            true => View {
+                offset: whole.offset,
+                ring_rows: *ring as u16,
+                first_row: first as u16,
+                ..*view
+            },
+            false => View { offset: whole.offset + first * view.row_pitch, ..*view },
+        };
     }
 }
 

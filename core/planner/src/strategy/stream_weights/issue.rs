@@ -42,7 +42,7 @@ pub fn issue(lowered: &Plan, cut: &Cut, budget: u64, largest: u64) -> Option<Pla
 /// which it begins to the last that needs it.
 fn places(plan: &Plan, cut: &Cut, budget: u64) -> Option<Vec<u64>> {
     let mut room = Room::new(budget / LINE * LINE);
-    let first_of = |layer: u32| cut.tasks.partition_point(|task| u32::from(task.layer) < layer);
+    let first_of = |layer: u32| cut.tasks.partition_point(|task| task.lives < layer);
     let taken = |tensor: &PlannedTensor| Taken {
         start: tensor.offset / LINE * LINE,
         end: (tensor.offset + tensor.extent()).next_multiple_of(LINE),

@@ -1,0 +1,340 @@
+//! Layers that go through their rows together: in which order rows are made, and how many of each tensor
+//! are held at once.
+//!
+//! A layer makes some rows as soon as they are needed, and the layers before it what it reads for them.
+//! Of a tensor that only these layers use, the rows are held that were made and are yet to be read: in a
+//! ring, in which no step's output wraps. What comes from layers before them, or goes to layers behind,
+//! is held whole; what goes may lie over what has been read of what comes.
+
+use std::ops::Range;
+
+use crate::lower::Layer;
+use crate::share::{Below, Held, Parts, single_steps};
+use crate::strategy::overlay::partition::Operator;
+use tilewright_model::Model;
+use tilewright_plan::{Bytes, Plan, PlannedTensor};
+
+/// Most layers that go together.
+pub const MOST_LAYERS: usize = 40;
+
+/// A layer that can be made in rows.
+struct Made<'p> {
+    operator: &'p Operator<'p>,
+    /// Operands that are activations, each with its tensor.
+    inputs: Vec<(usize, usize)>,
+    /// The tensor that it makes.
+    output: usize,
+    rows: u16,
+    row_bytes: u64,
+}
+
+/// The layers of a network as far as they can be made in rows.
+pub struct Network<'p> {
+    layers: Vec<Option<Made<'p>>>,
+    tensors: &'p [PlannedTensor],
+    /// The layers that read each tensor, and whether programs take or give it.
+    readers: Vec<Vec<usize>>,
+    is_given: Vec<bool>,
+}
+
+/// Some rows of a layer's output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strip {
+    /// The layer.
+    pub layer: usize,
+    /// Its rows.
+    pub rows: Range<u16>,
+}
+
+/// How layers go through their rows together.
+#[derive(Clone, Debug)]
+pub struct Strips {
+    /// The layers.
+    pub layers: Range<usize>,
+    /// What is made, one after the other.
+    pub made: Vec<Strip>,
+    /// Of tensors of which only some rows are held how many.
+    pub rings: Vec<(usize, u32)>,
+    /// All tensors that the layers use, with their bytes.
+    pub held: Vec<Held>,
+    /// Which of them may overlap.
+    pub below: Vec<Below>,
+}
+
+impl Strips {
+    /// The least bytes that the layers hold, where nothing but what may overlap does.
+    pub fn least_bytes(&self) -> u64 {
+        let bytes = |tensor: usize| {
+            let held = self.held.iter().find(|held| held.tensor == tensor);
+            held.map_or(0, |held| held.bytes.0)
+        };
+        let saved = self.below.iter().map(|below| {
+            let [read, written] = below.tensors.map(bytes);
+            (read + written).saturating_sub(written.max(below.distance + read))
+        });
+        let all: u64 = self.held.iter().map(|held| held.bytes.0).sum();
+        all - saved.max().unwrap_or(0).min(all)
+    }
+}
+
+/// How fine rows are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Fineness {
+    /// Rows of the last layer that are made at once.
+    pub rows: u16,
+    /// Most bytes of any output that are made at once, if a row takes less.
+    pub bytes: u64,
+}
+
+impl<'p> Network<'p> {
+    /// The network of a plan with one step a layer, and its operators.
+    pub fn new(
+        model: &Model,
+        layers: &[Layer],
+        plan: &'p Plan,
+        operators: &'p [Operator<'p>],
+    ) -> Self {
+        let tensors = plan.tensors.as_slice();
+        let singles = single_steps(model, layers, &Parts::none(), plan);
+        let mut readers = vec![Vec::new(); tensors.len()];
+        for (number, layer) in plan.layers.iter().enumerate() {
+            for tensor in &layer.reads {
+                readers[*tensor as usize].push(number);
+            }
+        }
+        let mut is_given = vec![false; tensors.len()];
+        for io in plan.programs.iter().flat_map(|p| p.inputs.iter().chain(&p.outputs)) {
+            is_given[io.tensor as usize] = true;
+        }
+        let mut found: Vec<Option<Made<'p>>> = Vec::with_capacity(plan.layers.len());
+        for (number, single) in singles.into_iter().enumerate() {
+            let own = |operator: &&Operator<'p>| usize::from(operator.step.layer) == number;
+            let operator = operators.iter().find(own);
+            let made = single.zip(operator).filter(|(single, _)| !single.is_first_of_several());
+            let made = made.and_then(|(single, operator)| {
+                let reads = plan.layers[number].reads.iter().map(|tensor| *tensor as usize);
+                Made::of(operator, single.inputs, reads, single.output, tensors)
+            });
+            found.push(made);
+        }
+        Self { layers: found, tensors, readers, is_given }
+    }
+
+    /// Whether a layer can be made in rows.
+    pub fn makes_rows(&self, layer: usize) -> bool {
+        self.layers.get(layer).is_some_and(Option::is_some)
+    }
+
+    /// How these layers go together; nothing if some cannot be made in rows.
+    pub fn strips(&self, layers: Range<usize>, fineness: Fineness) -> Option<Strips> {
+        let own: Option<Vec<&Made<'p>>> =
+            self.layers.get(layers.clone())?.iter().map(Option::as_ref).collect();
+        let own = own.filter(|own| (1..=MOST_LAYERS).contains(&own.len()))?;
+        let mut order = Order {
+            first: layers.start,
+            at_once: self.at_once(&layers, &own, fineness),
+            done: vec![0; own.len()],
+            made: Vec::new(),
+            own,
+        };
+        for layer in layers.clone() {
+            let output = order.own[layer - layers.start].output;
+            let inside = self.readers[output].iter().any(|reader| layers.contains(reader));
+            if !inside || self.stays(output, &layers) {
+                order.make(layer, order.own[layer - layers.start].rows)?;
+            }
+        }
+        // Rows that nothing reads belong to their layers too.
+        for layer in layers.clone() {
+            order.make(layer, order.own[layer - layers.start].rows)?;
+        }
+        let Order { made, own, at_once, .. } = order;
+        Some(self.held(layers, made, &own, &at_once))
+    }
+
+    /// Whether something else than the layers uses a tensor.
+    fn stays(&self, tensor: usize, layers: &Range<usize>) -> bool {
+        self.is_given[tensor] || self.readers[tensor].iter().any(|reader| *reader >= layers.end)
+    }
+
+    /// Rows of each layer that are made at once.
+    fn at_once(&self, layers: &Range<usize>, own: &[&Made<'p>], fineness: Fineness) -> Vec<u16> {
+        let mut at_once = vec![0u16; own.len()];
+        for (place, made) in own.iter().enumerate().rev() {
+            let readers = self.readers[made.output].iter().filter(|reader| layers.contains(reader));
+            let wanted = readers.filter_map(|reader| {
+                let place = reader - layers.start;
+                own[place].fresh(made.output, at_once[place])
+            });
+            let wanted = wanted.max().unwrap_or(fineness.rows);
+            let most =
+                (fineness.bytes / made.row_bytes.max(1)).clamp(1, u64::from(u16::MAX)) as u16;
+            at_once[place] = wanted.min(most).clamp(1, made.rows);
+        }
+        at_once
+    }
+
+    /// What is held of each tensor while rows are made in this order.
+    fn held(
+        &self,
+        layers: Range<usize>,
+        made: Vec<Strip>,
+        own: &[&Made<'p>],
+        at_once: &[u16],
+    ) -> Strips {
+        let mut done = vec![0u16; own.len()];
+        let mut most = vec![0u32; own.len()];
+        for strip in &made {
+            let place = strip.layer - layers.start;
+            let output = own[place].output;
+            let readers = self.readers[output].iter().filter(|reader| layers.contains(reader));
+            let needed = readers.filter_map(|reader| {
+                let reader = reader - layers.start;
+                own[reader].needs(output, done[reader])
+            });
+            let first = needed.min().unwrap_or(strip.rows.start).min(strip.rows.start);
+            most[place] = most[place].max(u32::from(strip.rows.end - first));
+            done[place] = strip.rows.end;
+        }
+        let life = [layers.start as u32, layers.end as u32];
+        let (mut rings, mut held) = (Vec::new(), Vec::new());
+        for ((made, most), at_once) in own.iter().zip(most).zip(at_once) {
+            let tensor = &self.tensors[made.output];
+            let rows = most.next_multiple_of((*at_once).into());
+            let is_ring = !self.stays(made.output, &layers) && rows < u32::from(made.rows);
+            let bytes = if is_ring { u64::from(rows) * made.row_bytes } else { tensor.bytes.0 };
+            rings.extend(is_ring.then_some((made.output, rows)));
+            held.push(Held { tensor: made.output, bytes: Bytes(bytes), life });
+        }
+        let mut comes: Vec<usize> =
+            own.iter().flat_map(|made| &made.inputs).map(|(_, tensor)| *tensor).collect();
+        comes.sort_unstable();
+        comes.dedup();
+        comes.retain(|tensor| own.iter().all(|made| made.output != *tensor));
+        let whole =
+            |tensor: &usize| Held { tensor: *tensor, bytes: self.tensors[*tensor].bytes, life };
+        held.extend(comes.iter().map(whole));
+        let ends = comes.into_iter().filter(|tensor| {
+            self.readers[*tensor].iter().all(|reader| *reader < layers.end)
+                && !(self.is_given[*tensor] && self.tensors[*tensor].end as usize > layers.end)
+        });
+        let below = ends.flat_map(|read| {
+            let goes = own.iter().map(|made| made.output);
+            let goes = goes.filter(|tensor| self.stays(*tensor, &layers));
+            goes.filter_map(|written| self.below(&made, own, layers.start, [read, written]))
+                .collect::<Vec<_>>()
+        });
+        let below = below.collect();
+        Strips { layers, made, rings, held, below }
+    }
+
+    /// How far below a tensor that is read another one may begin that is written meanwhile.
+    fn below(
+        &self,
+        made: &[Strip],
+        own: &[&Made<'p>],
+        first: usize,
+        [read, written]: [usize; 2],
+    ) -> Option<Below> {
+        let bytes = |tensor: usize| {
+            let [_, columns, channels] = self.tensors[tensor].shape.map(u64::from);
+            columns * channels
+        };
+        let (mut lowest, mut distance) = (None::<u64>, 1u64);
+        for strip in made.iter().rev() {
+            let layer = own[strip.layer - first];
+            if let Some(from) = layer.needs(read, strip.rows.start) {
+                let from = u64::from(from) * bytes(read);
+                lowest = Some(lowest.map_or(from, |lowest| lowest.min(from)));
+            }
+            if let Some(lowest) = lowest.filter(|_| layer.output == written) {
+                let end = u64::from(strip.rows.end) * bytes(written);
+                distance = distance.max(end.saturating_sub(lowest));
+            }
+        }
+        let is_less = distance < self.tensors[written].bytes.0;
+        is_less.then_some(Below { tensors: [read, written], distance })
+    }
+}
+
+impl<'p> Made<'p> {
+    fn of(
+        operator: &'p Operator<'p>,
+        inputs: Vec<(usize, usize)>,
+        mut reads: impl Iterator<Item = usize>,
+        output: usize,
+        tensors: &[PlannedTensor],
+    ) -> Option<Self> {
+        let size = |tensor: usize| tensors.get(tensor).map(|tensor| tensor.shape);
+        let is_whole = |operand: usize, tensor: usize| {
+            let view = operator.views.get(operand);
+            let found = view.map(|view| [view.h.into(), view.w.into(), view.c]);
+            found.is_some_and(|found| size(tensor) == Some(found))
+        };
+        let to = operator.output()?;
+        let all_known = reads.all(|tensor| inputs.iter().any(|(_, known)| *known == tensor));
+        let fits = all_known
+            && is_whole(to, output)
+            && inputs.iter().all(|(operand, tensor)| is_whole(*operand, *tensor));
+        let [rows, columns, channels] = size(output)?;
+        let rows = u16::try_from(rows).ok()?;
+        let row_bytes = u64::from(columns) * u64::from(channels);
+        let made = Self { operator, inputs, output, rows, row_bytes };
+        (fits && operator.made(0..1).is_some()).then_some(made)
+    }
+
+    /// The rows of its operands that rows of its output are made from.
+    fn reads(&self, rows: Range<u16>) -> Option<Vec<(usize, Range<u16>)>> {
+        let tiny = self.operator.made(rows)?;
+        let reads = self.inputs.iter().map(|(operand, tensor)| {
+            let view = tiny.views.get(*operand)?;
+            let first = u16::try_from(view.y0).ok()?;
+            Some((*tensor, first..first.checked_add(view.h)?))
+        });
+        reads.collect()
+    }
+
+    /// The first row of a tensor that its output needs from row `from` on; nothing if it needs none.
+    fn needs(&self, tensor: usize, from: u16) -> Option<u16> {
+        let reads = (from < self.rows).then(|| self.reads(from..from + 1)).flatten()?;
+        let of_tensor = reads.into_iter().filter(|(read, _)| *read == tensor);
+        of_tensor.map(|(_, rows)| rows.start).min()
+    }
+
+    /// Rows of a tensor that are no longer needed when so many more rows are made: in the middle.
+    fn fresh(&self, tensor: usize, rows: u16) -> Option<u16> {
+        let middle = self.rows / 2;
+        let (from, to) = (self.needs(tensor, middle)?, middle.saturating_add(rows));
+        Some(self.needs(tensor, to).map_or(u16::MAX, |next| next - from))
+    }
+}
+
+/// Rows under way.
+struct Order<'n, 'p> {
+    own: Vec<&'n Made<'p>>,
+    first: usize,
+    at_once: Vec<u16>,
+    /// Rows of each layer that are made.
+    done: Vec<u16>,
+    made: Vec<Strip>,
+}
+
+impl Order<'_, '_> {
+    /// Makes the rows of a layer before `end`, and what they are made from.
+    fn make(&mut self, layer: usize, end: u16) -> Option<()> {
+        let place = layer - self.first;
+        while self.done[place] < end {
+            let start = self.done[place];
+            let rows = start..self.own[place].rows.min(start + self.at_once[place]);
+            for (tensor, read) in self.own[place].reads(rows.clone())? {
+                let maker = self.own.iter().position(|made| made.output == tensor);
+                if let Some(maker) = maker.filter(|maker| *maker != place) {
+                    self.make(self.first + maker, read.end)?;
+                }
+            }
+            self.done[place] = rows.end;
+            self.made.push(Strip { layer, rows });
+        }
+        Some(())
+    }
+}
