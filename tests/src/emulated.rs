@@ -174,7 +174,7 @@ pub fn job_with(
     let class = options.card_in(board).filter(|_| !card.is_empty());
     let card = class.map(|class| CardJob {
         class: class.id,
-        image: card,
+        image: card.into(),
         bytes: class.bytes.0,
         faults: Vec::new(),
     });

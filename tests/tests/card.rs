@@ -230,10 +230,10 @@ fn an_empty_slot_and_another_image_are_told_before_anything_runs() {
         let told = said(None);
         assert!(told.contains("no answer to CMD8"), "{told}");
         let mut other = card.clone();
-        other.image[40] ^= 1;
+        std::sync::Arc::make_mut(&mut other.image)[40] ^= 1;
         let told = said(Some(other));
         assert!(told.contains("header checksum differs"), "{told}");
-        let told = said(Some(CardJob { image: Vec::new(), ..card.clone() }));
+        let told = said(Some(CardJob { image: Vec::new().into(), ..card.clone() }));
         assert!(told.contains("no store image"), "{told}");
     }
 }

@@ -79,13 +79,16 @@ impl Seeded {
         }
     }
 
-    fn all<T>(&self, mut value: impl FnMut(i8) -> T) -> Vec<T> {
+    fn all<T>(&self, value: impl Fn(i8) -> T) -> Vec<T> {
+        // Eight at a time: large networks have more than a hundred million.
+        let (blocks, left) = (self.elements / LANES, self.elements % LANES);
         let mut values = Vec::with_capacity(self.elements);
-        for block in 0..self.elements.div_ceil(LANES) {
+        for block in 0..blocks {
             let word = self.word(block);
-            let lanes = LANES.min(self.elements - block * LANES);
-            values.extend((0..lanes).map(|lane| value(integer(word, lane))));
+            values.extend(std::array::from_fn::<_, LANES, _>(|lane| value(integer(word, lane))));
         }
+        let last = self.word(blocks);
+        values.extend((0..left).map(|lane| value(integer(last, lane))));
         values
     }
 

@@ -1,6 +1,6 @@
 //! Frames: a 32-bit little-endian length, then a message in postcard's encoding.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,6 +8,9 @@ use thiserror::Error;
 
 /// Longest frame: firmware, plan and a card's worth of inputs fit.
 pub const MAX_FRAME_BYTES: u32 = 256 << 20;
+
+/// Bytes that are collected before they are written.
+const LARGEST_PIECE: usize = 64 << 10;
 
 /// Why a frame could not be read or written.
 #[derive(Debug, Error)]
@@ -31,13 +34,15 @@ pub enum FrameError {
 /// # Errors
 /// [`FrameError::TooLong`] or what the stream says.
 pub fn write_frame(to: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
-    let bytes = postcard::to_stdvec(message)?;
-    let length = u32::try_from(bytes.len())
+    let bytes = postcard::experimental::serialized_size(message)?;
+    let length = u32::try_from(bytes)
         .ok()
         .filter(|length| *length <= MAX_FRAME_BYTES)
-        .ok_or(FrameError::TooLong(bytes.len() as u64))?;
+        .ok_or(FrameError::TooLong(bytes as u64))?;
+    // Not by way of one more buffer of the whole frame: a card's image may be most of it.
+    let mut to = BufWriter::with_capacity(bytes.saturating_add(4).min(LARGEST_PIECE), to);
     to.write_all(&length.to_le_bytes())?;
-    to.write_all(&bytes)?;
+    postcard::to_io(message, &mut to)?;
     to.flush()?;
     Ok(())
 }

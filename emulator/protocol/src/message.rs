@@ -1,5 +1,7 @@
 //! The messages.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault, LayerProfile};
 
@@ -119,8 +121,9 @@ pub struct CardFault {
 pub struct CardJob {
     /// Id of its class.
     pub class: String,
-    /// What it holds from its first byte on; zeros follow.
-    pub image: Vec<u8>,
+    /// What it holds from its first byte on; zeros follow. Shared: it may be as large as a network.
+    #[serde(with = "crate::bytes")]
+    pub image: Arc<Vec<u8>>,
     /// Its size.
     pub bytes: u64,
     /// What goes wrong.
@@ -133,8 +136,10 @@ pub struct Job {
     /// Board id.
     pub board: String,
     /// The ELF file: firmware and plan, exactly what is downloaded.
+    #[serde(with = "crate::bytes")]
     pub elf: Vec<u8>,
     /// What external flash holds, from its first byte on; zeros follow.
+    #[serde(with = "crate::bytes")]
     pub external_flash: Vec<u8>,
     /// The card; nothing: the slot is empty.
     pub card: Option<CardJob>,
@@ -262,6 +267,7 @@ pub enum Response {
         /// Index into the job's watches.
         watch: u32,
         /// Its bytes, runs one behind the other.
+        #[serde(with = "crate::bytes")]
         bytes: Vec<u8>,
     },
     /// Where a layer's cycles went: after all steps, of full runs.

@@ -2,6 +2,7 @@
 //! read arrive when all have, and what is written must not change meanwhile.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tilewright_board::{Card as Class, CardError};
 use tilewright_devices::{
@@ -27,7 +28,7 @@ struct Moving {
 /// The card's bytes.
 #[derive(Debug, Default)]
 pub struct Card {
-    image: Vec<u8>,
+    image: Arc<Vec<u8>>,
     /// Sectors that were written since.
     written: BTreeMap<u32, Vec<u8>>,
     /// Transfers that bring or leave other bytes than they should.
@@ -64,15 +65,8 @@ impl Card {
         let (wrong, faults) = job.faults.iter().map(fault).partition(is_silent);
         let curve = |curve: &tilewright_board::Curve| (curve.fixed_ns, curve.bytes_per_second);
         bus.insert_card(SdCard::new(job.bytes, curve(&read), curve(&write), faults));
-        let image = job.image.clone();
+        let image = Arc::clone(&job.image);
         Ok(Self { image, wrong, ..Self::default() })
-    }
-
-    /// What the image holds of a sector: all of it, less at the image's end, nothing behind.
-    fn stored(&self, number: u32) -> &[u8] {
-        let start = (number as usize).saturating_mul(SECTOR).min(self.image.len());
-        let end = start.saturating_add(SECTOR).min(self.image.len());
-        self.image.get(start..end).unwrap_or(&[])
     }
 
     /// What it holds from a byte on; false if these are more than it can hold.
@@ -140,13 +134,20 @@ impl Card {
 
     /// So many bytes from a sector on.
     fn sectors(&self, first: u32, bytes: usize) -> Vec<u8> {
-        let mut read = Vec::with_capacity(bytes.next_multiple_of(SECTOR));
-        let numbers = (0..).map(|n| first.saturating_add(n));
-        for number in numbers.take(bytes.div_ceil(SECTOR)) {
-            let end = read.len() + SECTOR;
-            let written = self.written.get(&number);
-            read.extend_from_slice(written.map_or_else(|| self.stored(number), Vec::as_slice));
-            read.resize(end, 0);
+        let (count, image) = (bytes.div_ceil(SECTOR), &self.image);
+        let start = (first as usize).saturating_mul(SECTOR).min(image.len());
+        let end = start.saturating_add(count * SECTOR).min(image.len());
+        let mut read = Vec::with_capacity(count * SECTOR);
+        read.extend_from_slice(image.get(start..end).unwrap_or(&[]));
+        read.resize(count * SECTOR, 0);
+        let behind = first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        for (number, written) in self.written.range(first..behind) {
+            let start = (number - first) as usize * SECTOR;
+            if let Some(sector) = read.get_mut(start..start + SECTOR) {
+                sector.fill(0);
+                let held = written.len().min(SECTOR);
+                sector[..held].copy_from_slice(&written[..held]);
+            }
         }
         read
     }
@@ -202,7 +203,7 @@ fn end(machine: &mut Machine, this: &CardMove) {
     let Some(Moving { by, held }) = machine.card.moving.take() else { return };
     let mut now = vec![0; held.len()];
     machine.memories.read(by.memory, &mut now);
-    if let Some(place) = now.iter().zip(&held).position(|(now, held)| now != held) {
+    if let Some(place) = dma::first_difference(&now, &held) {
         let address = by.memory.wrapping_add(place as u32);
         let what = if this.write { "wrote" } else { "read" };
         let message = format!(

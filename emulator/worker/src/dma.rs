@@ -132,23 +132,25 @@ pub fn can_write(machine: &Machine, address: u32, bytes: u32) -> bool {
         && !matches!(written, None | Some(MemoryKind::Flash | MemoryKind::QspiFlash))
 }
 
+/// Where bytes differ first. Most are equal, which is told of all at once.
+pub fn first_difference(now: &[u8], was: &[u8]) -> Option<usize> {
+    if now == was { None } else { now.iter().zip(was).position(|(now, was)| now != was) }
+}
+
 fn end(machine: &mut Machine, this: Move) {
     let found = machine.transfers.moving.iter().position(|m| m.this.stream == this.stream);
     let Some(moving) = found.map(|index| machine.transfers.moving.swap_remove(index)) else {
         return;
     };
     let mut now = vec![0; moving.bytes.len()];
-    let mut differs = |address, was: &dyn Fn(usize) -> u8| {
+    let mut differs = |address: u32, was: &[u8]| {
         machine.memories.read(address, &mut now);
-        let place = now.iter().enumerate().position(|(index, byte)| *byte != was(index));
-        place.map(|index| address.wrapping_add(index as u32))
+        first_difference(&now, was).map(|index| address.wrapping_add(index as u32))
     };
-    let race = differs(this.source, &|index| moving.bytes[index])
-        .map(|address| (address, "read"))
-        .or_else(|| {
-            let poisoned = differs(this.destination, &|_| POISON);
-            poisoned.map(|address| (address, "wrote"))
-        });
+    let race = differs(this.source, &moving.bytes).map(|address| (address, "read")).or_else(|| {
+        let poisoned = differs(this.destination, &vec![POISON; moving.bytes.len()]);
+        poisoned.map(|address| (address, "wrote"))
+    });
     if let Some((address, what)) = race {
         let message = format!(
             "a race: the core changed the byte at 0x{address:08x} while DMA2 stream {} {what} it",

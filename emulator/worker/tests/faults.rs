@@ -78,6 +78,19 @@ fn an_undefined_instruction_is_a_hard_fault() {
 }
 
 #[test]
+fn code_in_sram_runs_and_may_change() {
+    // mov.w r0,#0x20000000; movw r1,#0x4770, which is bx lr; strh r1,[r0]; adds r3,r0,#1; blx r3;
+    // movw r1,#0xde07, which is udf; strh r1,[r0]; blx r3; b -
+    let write = [
+        0xf04f, 0x5000, 0xf244, 0x7170, 0x8001, 0x1c43, 0x4798, 0xf64d, 0x6107, 0x8001, 0x4798,
+        0xe7fe,
+    ];
+    let fault = fault(&write);
+    assert_eq!(fault.kind, FaultKind::HardFault, "{fault:?}");
+    assert!(fault.message.contains("at 0x20000000"), "{fault:?}");
+}
+
+#[test]
 fn the_floating_point_unit_must_be_switched_on() {
     // vmov.f32 s0,#1.0
     let fault = fault(&[0xeeb7, 0x0a00]);

@@ -37,13 +37,18 @@ pub fn paired_weights(weights: &[i8], length: usize, bytes: usize) -> Vec<u8> {
     let filters: Vec<&[i8]> = weights.chunks_exact(length.max(1)).collect();
     let mut packed = Vec::with_capacity(filters.len().next_multiple_of(2) * bytes);
     for pair in filters.chunks(2) {
-        let value = |channel: usize, at: usize| {
-            pair.get(channel).and_then(|filter| filter.get(at)).map_or(0, |weight| *weight as u8)
+        let four = |channel: usize, at: usize| -> [u8; 4] {
+            let filter = pair.get(channel).copied().unwrap_or(&[]);
+            let value = |at: usize| filter.get(at).map_or(0, |weight| *weight as u8);
+            let whole = filter.get(at..at + 4).and_then(<[i8]>::first_chunk::<4>);
+            whole.map_or_else(
+                || [0, 1, 2, 3].map(|behind| value(at + behind)),
+                |f| f.map(|w| w as u8),
+            )
         };
         for first in (0..bytes).step_by(4) {
-            for at in [first, first + 1] {
-                packed.extend([value(0, at), value(1, at), value(0, at + 2), value(1, at + 2)]);
-            }
+            let ([a, b, c, d], [e, f, g, h]) = (four(0, first), four(1, first));
+            packed.extend_from_slice(&[a, e, c, g, b, f, d, h]);
         }
     }
     packed

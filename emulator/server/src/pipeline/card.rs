@@ -3,6 +3,7 @@
 use std::fmt;
 use std::mem::offset_of;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use tilewright_board::Board;
 use tilewright_plan::image::{CRC, StoreHeader};
@@ -131,7 +132,7 @@ pub fn card(
     };
     let mut job = CardJob {
         class: class.id,
-        image: file.card().to_vec(),
+        image: Arc::clone(file.card_image()),
         bytes: class.bytes.0,
         faults: Vec::new(),
     };
@@ -146,7 +147,9 @@ pub fn card(
             }
             CardTrouble::TooSmall => job.bytes = SMALLEST,
             CardTrouble::OtherImage => {
-                if let Some(header) = job.image.first_chunk_mut::<{ size_of::<StoreHeader>() }>() {
+                if let Some(header) =
+                    Arc::make_mut(&mut job.image).first_chunk_mut::<{ size_of::<StoreHeader>() }>()
+                {
                     header[offset_of!(StoreHeader, plan_id)] ^= 0xff;
                     header[HEADER_CRC..HEADER_CRC + 4].fill(0);
                     let crc = CRC.checksum(header);

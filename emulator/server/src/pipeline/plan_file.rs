@@ -1,5 +1,7 @@
 //! A plan image with its stores, validated for a board.
 
+use std::sync::Arc;
+
 use tilewright_board::Board;
 use tilewright_model::{DType, Quantisation, Shape, Tensor};
 use tilewright_plan::image::{AlignedBytes, Expected, IoRecord, StoreHeader};
@@ -16,7 +18,7 @@ pub struct PlanFile {
     /// The store image of external flash; empty if there is none.
     external_flash: Vec<u8>,
     /// The store image of a card; empty if there is none.
-    card: Vec<u8>,
+    card: Arc<Vec<u8>>,
 }
 
 impl PlanFile {
@@ -38,13 +40,13 @@ impl PlanFile {
             .image_bytes();
         let whole = aligned.bytes().len() == length as usize;
         let bytes = if whole { aligned } else { AlignedBytes::copy_of(&bytes[..length as usize]) };
-        Ok(Self { bytes, external_flash: Vec::new(), card: Vec::new() })
+        Ok(Self { bytes, external_flash: Vec::new(), card: Arc::default() })
     }
 
     /// The same with its store images of external flash and of a card.
     #[must_use]
     pub fn with_stores(self, external_flash: Vec<u8>, card: Vec<u8>) -> Self {
-        Self { external_flash, card, ..self }
+        Self { external_flash, card: Arc::new(card), ..self }
     }
 
     /// The same with store images that somebody brings: each is held against the plan image, its
@@ -72,6 +74,11 @@ impl PlanFile {
     /// The store image of a card; empty if there is none.
     #[must_use]
     pub fn card(&self) -> &[u8] {
+        &self.card
+    }
+
+    /// The same, to be shared.
+    pub(super) const fn card_image(&self) -> &Arc<Vec<u8>> {
         &self.card
     }
 
