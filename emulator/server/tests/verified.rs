@@ -85,7 +85,8 @@ fn walk(
 ) -> Result<Done, Problem> {
     let (model, planned) = (fixture::model(), planned(&Options::default()).unwrap());
     let board = tilewright_board::find(BOARD).unwrap();
-    let inputs = [Data::I8((0..32).map(|value| value * 5 - 70).collect())];
+    let inputs =
+        [Data::I8((0..32).map(|value| i8::wrapping_mul(value, 5).wrapping_sub(70)).collect())];
     let reference = expected(&planned.plan, &model, &inputs).unwrap();
     let mut by_step = BTreeMap::new();
     for (output, values) in layer_outputs(&planned.plan).iter().zip(&reference.layers) {

@@ -1,6 +1,8 @@
 //! Emulation speed: a loop like a kernel's, with the worker's hook and costs, and in bare
 //! Unicorn, in one run.
 
+pub mod steps;
+
 use std::time::Instant;
 
 use tilewright_protocol::{Job, Limits, Mode};

@@ -28,7 +28,7 @@ use crate::registers::{self, Engine};
 use crate::sleep;
 
 /// An address that no block starts at, for Unicorn's "run until", which it looks up as if code could be there.
-const NEVER: u64 = 0x9fff_fff0;
+const NEVER: u32 = 0x9fff_fff0;
 /// Bytes for translated code; when they are full, translation starts anew.
 const CODE_BUFFER: u32 = 64 << 20;
 /// Peripherals (DDI 0403E, B3.1), the factory bytes of STM32F7 and STM32F4, the registers of
@@ -138,7 +138,7 @@ pub fn run_firmware(
 }
 
 /// Unicorn with memories, devices and hooks.
-fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>, JobError> {
+pub fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>, JobError> {
     // Mode::MCLASS would force another core (and hooks must be there before code is translated).
     let mut uc = Engine::new_with_data(Arch::ARM, Mode::THUMB, machine)?;
     uc.ctl_set_cpu_model(cpu_model(uc.get_data().core) as i32)?;
@@ -156,7 +156,7 @@ fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>, Job
 }
 
 /// Unicorn's model of a core.
-const fn cpu_model(core: CoreKind) -> ArmCpuModel {
+pub const fn cpu_model(core: CoreKind) -> ArmCpuModel {
     match core {
         CoreKind::CortexM4 => ArmCpuModel::CORTEX_M4,
         CoreKind::CortexM7 => ArmCpuModel::CORTEX_M7,
@@ -318,7 +318,7 @@ fn map_devices(uc: &mut Engine<'_>, start: u32, bytes: u32) -> Result<(), JobErr
 }
 
 /// Sets stack pointer and mode as reset does; gives the first instruction's address.
-fn reset(uc: &mut Engine<'_>) -> Result<u32, JobError> {
+pub fn reset(uc: &mut Engine<'_>) -> Result<u32, JobError> {
     let vectors = uc.get_data().bus.vectors();
     let mut bytes = [0; 8];
     uc.mem_read(u64::from(vectors), &mut bytes)?;
@@ -334,34 +334,39 @@ fn reset(uc: &mut Engine<'_>) -> Result<u32, JobError> {
 
 /// Runs from an address until something ends it.
 pub fn execute(uc: &mut Engine<'_>, start: u32) -> End {
+    execute_until(uc, start, NEVER).unwrap_or_else(|| {
+        let message = format!("the emulator stopped at 0x{NEVER:08x}");
+        End::Fault(FaultKind::Worker, message)
+    })
+}
+
+/// Runs from an address until something ends it, or a block at another begins; nothing then.
+pub fn execute_until(uc: &mut Engine<'_>, start: u32, until: u32) -> Option<End> {
     let mut pc = start;
     loop {
-        let result = uc.emu_start(u64::from(pc | 1), NEVER, 0, 0);
+        let result = uc.emu_start(u64::from(pc | 1), u64::from(until), 0, 0);
         if let Some(end) = uc.get_data_mut().end.take() {
-            return end;
+            return Some(end);
         }
         match result {
-            Ok(()) if sleep::stopped(uc) => {
-                if let Some(end) = uc.get_data_mut().end.take() {
-                    return end;
-                }
-            }
+            Ok(()) if block::pc(uc) == until => return None,
+            Ok(()) if sleep::stopped(uc) => {}
             Ok(()) => {
                 let message = format!("the emulator stopped at 0x{:08x}", block::pc(uc));
-                return End::Fault(FaultKind::Worker, message);
+                return Some(End::Fault(FaultKind::Worker, message));
             }
             Err(uc_error::EXCEPTION) if pages::never_runs(block::pc(uc)) => {
                 exception::fetched_nowhere(uc);
-                if let Some(end) = uc.get_data_mut().end.take() {
-                    return end;
-                }
             }
             Err(error) => {
                 let (kind, message) = fault::classify(uc, error);
                 let machine = uc.get_data_mut();
                 machine.fault_status = fault::status_of(machine.bad_access, error);
-                return End::Fault(kind, message);
+                return Some(End::Fault(kind, message));
             }
+        }
+        if let Some(end) = uc.get_data_mut().end.take() {
+            return Some(end);
         }
         pc = block::pc(uc);
     }

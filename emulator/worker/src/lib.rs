@@ -32,6 +32,7 @@ mod sleep;
 mod table;
 
 pub use bench::bench;
+pub use bench::steps::bench as bench_steps;
 pub use elf::{ElfError, Firmware};
 pub use engine::{JobError, run, run_firmware};
 

@@ -10,7 +10,8 @@ use tilewright_worker::JobError;
 
 const USAGE: &str =
     "usage: tilewright-worker [--memory-limit BYTES]   one job over stdin and stdout
-       tilewright-worker --bench                  emulation speed as JSON";
+       tilewright-worker --bench                  emulation speed as JSON
+       tilewright-worker --bench-steps            that of a job's compute steps; the job over stdin";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
         (Some("--bench"), None, None) => report(tilewright_worker::bench(), |result| {
             println!("{result}");
         }),
+        (Some("--bench-steps"), None, None) => report(bench_steps(), |result| println!("{result}")),
         (Some("--memory-limit"), Some(bytes), None) => match bytes.parse() {
             Ok(bytes) => match rlimit::setrlimit(rlimit::Resource::AS, bytes, bytes) {
                 Ok(()) => serve(),
@@ -57,6 +59,13 @@ enum ServeError {
     OutOfTurn(&'static str),
     #[error("the runner speaks protocol {0}, the worker {VERSION}")]
     Version(u32),
+}
+
+fn bench_steps() -> Result<String, ServeError> {
+    let Request::Run(job) = read_frame(&mut io::stdin())? else {
+        return Err(ServeError::OutOfTurn("first"));
+    };
+    Ok(tilewright_worker::bench_steps(&job)?)
 }
 
 fn serve() -> ExitCode {

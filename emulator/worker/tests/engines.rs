@@ -319,7 +319,7 @@ fn a_card_that_fails_beside_dma_is_told() {
         tables.lane(LaneKind::Card, &[read]);
         let card = |faults| CardJob {
             class: "sd-class10".into(),
-            image: tables.store_for(Space::Card, &input_bytes()),
+            image: tables.store_for(Space::Card, &input_bytes()).into(),
             bytes: 1 << 30,
             faults,
         };
