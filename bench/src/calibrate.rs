@@ -11,8 +11,8 @@ use std::path::Path;
 use tilewright_board::{Board, CoreKind};
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Instruction, Kernel};
-use tilewright_planner::Strategy;
-use tilewright_planner::costs::{self, Costs, Feature, KernelCost};
+use tilewright_planner::costs::{self, Costs, Feature, KernelCost, TRANSFORMED};
+use tilewright_planner::{Options, Packing, Strategy};
 use tilewright_tests::emulated;
 
 /// Board whose firmware runs the kernels, for each core that can be calibrated.
@@ -21,6 +21,35 @@ pub const BOARDS: [(CoreKind, &str); 3] = [
     (CoreKind::CortexM7, "stm32f746g-disco"),
     (CoreKind::CortexM33, "bench-cortex-m33"),
 ];
+
+/// What costs are found of: a kernel in one packing of its weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    /// A kernel; weights in their plain packing.
+    Plain(Kernel),
+    /// Convolutions with transformed weights.
+    Transformed,
+}
+
+impl Subject {
+    fn all() -> impl Iterator<Item = Self> {
+        Kernel::ALL.into_iter().map(Self::Plain).chain([Self::Transformed])
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Plain(kernel) => kernel.name(),
+            Self::Transformed => TRANSFORMED,
+        }
+    }
+
+    fn models(self) -> Vec<Model> {
+        match self {
+            Self::Plain(kernel) => layers::models(kernel),
+            Self::Transformed => layers::transformed(),
+        }
+    }
+}
 
 /// One emulated compute step.
 struct Sample {
@@ -48,7 +77,7 @@ pub fn calibrate(check: bool, cores: &[String], names: &[String]) -> Result<(), 
             "no board runs '{unknown}': cores are cortex-m4, cortex-m7 and cortex-m33"
         ));
     }
-    let known = |name: &&String| Kernel::ALL.iter().any(|kernel| kernel.name() == *name);
+    let known = |name: &&String| Subject::all().any(|subject| subject.name() == *name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         return Err(format!("there is no kernel '{unknown}'"));
     }
@@ -83,16 +112,16 @@ fn costs_of(
         "{:16} {:>5} {:>22} {:>22} {:>22}",
         "kernel", "runs", "instructions: error", "cycles: error", "waits for code: error"
     );
-    let chosen = |kernel: &Kernel| names.is_empty() || names.iter().any(|n| n == kernel.name());
-    for kernel in Kernel::ALL.into_iter().filter(chosen) {
-        let models = layers::models(kernel);
+    let chosen = |subject: &Subject| names.is_empty() || names.iter().any(|n| n == subject.name());
+    for subject in Subject::all().filter(chosen) {
+        let models = subject.models();
         let mut samples = Vec::with_capacity(models.len());
         let mut longer = Vec::with_capacity(COLD);
         for (index, model) in models.iter().enumerate() {
             let named = |e: String| format!("{}: {e}", model.name);
-            let warm = run(kernel, model, board, 2).map_err(named)?;
+            let warm = run(subject, model, board, 2).map_err(named)?;
             if index < COLD {
-                let cold = run(kernel, model, board, 1).map_err(named)?;
+                let cold = run(subject, model, board, 1).map_err(named)?;
                 let pairs = cold.iter().zip(&warm);
                 longer.extend(pairs.map(|(cold, warm)| cold.cycles.saturating_sub(warm.cycles)));
             }
@@ -103,13 +132,13 @@ fn costs_of(
         let cost = KernelCost { first_cycles, ..fit_kernel(&samples) };
         println!(
             "{:16} {:>5} {:>20} ‰ {:>20} ‰ {:>20} ‰",
-            kernel.name(),
+            subject.name(),
             samples.len(),
             cost.instruction_error_permille,
             cost.cycle_error_permille,
             cost.code_error_permille
         );
-        kernels.insert(kernel.name().to_owned(), cost);
+        kernels.insert(subject.name().to_owned(), cost);
     }
     let source = format!(
         "`cargo xtask calibrate`: least squares over emulated runs of the firmware of {}; \
@@ -121,7 +150,12 @@ fn costs_of(
 }
 
 /// Runs a model once or twice and gives what each of its compute steps took the last time.
-fn run(kernel: Kernel, model: &Model, board: &Board, frames: usize) -> Result<Vec<Sample>, String> {
+fn run(
+    subject: Subject,
+    model: &Model,
+    board: &Board,
+    frames: usize,
+) -> Result<Vec<Sample>, String> {
     let mut rng = fastrand::Rng::with_seed(1);
     let inputs: Vec<Data> = model
         .inputs
@@ -132,11 +166,16 @@ fn run(kernel: Kernel, model: &Model, board: &Board, frames: usize) -> Result<Ve
         })
         .collect();
     // Only this strategy computes pools with their convolutions.
-    let strategy = match kernel {
-        Kernel::ConvMaxPool => Strategy::PingPong,
+    let strategy = match subject {
+        Subject::Plain(Kernel::ConvMaxPool) => Strategy::PingPong,
         _ => Strategy::Resident,
     };
-    let run = emulated::run_frames(model, board, strategy, &inputs, frames)?;
+    let packing = match subject {
+        Subject::Plain(_) => Packing::Plain,
+        Subject::Transformed => Packing::Fast,
+    };
+    let options = Options { packing, ..Options::default() };
+    let run = emulated::run_frames_with(model, board, strategy, &inputs, frames, &options)?;
     if let Some(fault) = run.outcome.finish.fault {
         return Err(fault.message);
     }

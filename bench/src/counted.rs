@@ -2,7 +2,7 @@
 
 use tilewright_board::{Board, CoreKind};
 use tilewright_model::{Data, Model};
-use tilewright_planner::Strategy;
+use tilewright_planner::{Options, Packing, Strategy};
 use tilewright_tests::emulated;
 
 /// Instructions, counted, and cycles, modelled, of a run's kernels with their calls.
@@ -31,7 +31,7 @@ pub fn cores() -> Result<Vec<(CoreKind, Board)>, String> {
 ///
 /// # Errors
 /// If it does not fit, the board faults, or a layer differs.
-pub fn count(model: &Model, board: &Board) -> Result<Counted, String> {
+pub fn count(model: &Model, board: &Board, packing: Packing) -> Result<Counted, String> {
     let mut rng = fastrand::Rng::with_seed(1);
     let inputs: Vec<Data> = model
         .inputs
@@ -42,7 +42,10 @@ pub fn count(model: &Model, board: &Board) -> Result<Counted, String> {
         })
         .collect();
     let told = |message: String| format!("{} on {}: {message}", model.name, board.id);
-    let run = emulated::run(model, board, Strategy::Resident, &inputs).map_err(told)?;
+    let options = Options { packing, ..Options::default() };
+    let run =
+        emulated::run_frames_with(model, board, Strategy::Resident, &inputs, 1, &options);
+    let run = run.map_err(told)?;
     if let Some(fault) = run.outcome.finish.fault {
         return Err(told(fault.message));
     }

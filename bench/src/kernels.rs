@@ -39,7 +39,7 @@ pub fn kernels(write: bool, json: bool) -> Result<(), String> {
         }
         for layer in LAYERS {
             let model = layer.model();
-            let Counted { instructions, cycles, waits } = counted::count(&model, &board)?;
+            let Counted { instructions, cycles, waits } = counted::count(&model, &board, layer.packing)?;
             let cycles = cycles - waits;
             let macs = model.nodes.iter().map(|node| model.macs(node)).sum();
             let (unit, units) = (layer.unit.name(), layer.units(&model));
@@ -118,7 +118,7 @@ mod tests {
                 let recorded = record.get(core.id(), layer.name).unwrap_or_else(|| {
                     panic!("{} {} is not in {}", core.id(), layer.name, record::NAME)
                 });
-                let found = counted::count(&model, &board).unwrap().instructions;
+                let found = counted::count(&model, &board, layer.packing).unwrap().instructions;
                 if found * 1000 > recorded * (1000 + GROWTH_PERMILLE) {
                     grown.push(format!("{} {}: {recorded} to {found}", core.id(), layer.name));
                 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use tilewright_board::CoreKind;
 use tilewright_formats::Limits;
 use tilewright_model::Model;
+use tilewright_planner::Packing;
 use tilewright_tests::emulated;
 
 use crate::counted::{self, Counted};
@@ -115,7 +116,8 @@ pub fn networks(json: bool) -> Result<(), String> {
         for network in &NETWORKS {
             let (model, from) = model(network)?;
             let planned_macs = model.nodes.iter().map(|node| model.macs(node)).sum();
-            let Counted { instructions, cycles, waits } = counted::count(&model, &board)?;
+            let Counted { instructions, cycles, waits } =
+                counted::count(&model, &board, Packing::Auto)?;
             let row = Row {
                 network: network.name,
                 model: from,

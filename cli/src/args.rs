@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tilewright_model::quantise::RangeRule;
 use tilewright_plan::{Bytes, Micros};
-use tilewright_planner::{Integrity, Objective, Strategy};
+use tilewright_planner::{Integrity, Objective, Packing, Strategy};
 use tilewright_server::Mode;
 use tilewright_server::pipeline::CardWish;
 
@@ -98,6 +98,10 @@ pub struct OnBoard {
     /// What strategy auto makes least: of the plans that fit the latency, or the tensor arena
     #[arg(long, value_enum, default_value_t = Least::Latency)]
     pub objective: Least,
+    /// How weights in the chip's flash are packed: where the wider packing of 3x3 convolutions (transformed,
+    /// 3.6 times the bytes) is modelled to be faster and flash allows, nowhere, or wherever flash allows
+    #[arg(long, value_enum, default_value_t = PackingChoice::Auto)]
+    pub packing: PackingChoice,
     /// Size of the buffers that hold tiles, of strategies with buffers of one size (swap); else a
     /// quarter of the arena
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
@@ -357,6 +361,27 @@ impl From<Least> for Objective {
         match least {
             Least::Latency => Self::Latency,
             Least::Memory => Self::Memory,
+        }
+    }
+}
+
+/// Which weights lie in the wider and faster of two packings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PackingChoice {
+    /// Those with which a layer is modelled to be faster
+    Auto,
+    /// None
+    Plain,
+    /// All that flash has room for
+    Fast,
+}
+
+impl From<PackingChoice> for Packing {
+    fn from(choice: PackingChoice) -> Self {
+        match choice {
+            PackingChoice::Auto => Self::Auto,
+            PackingChoice::Plain => Self::Plain,
+            PackingChoice::Fast => Self::Fast,
         }
     }
 }

@@ -236,6 +236,7 @@ pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
         card,
         integrity: Integrity::Trusted,
         objective: on.objective.into(),
+        packing: on.packing.into(),
     })
 }
 

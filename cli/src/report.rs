@@ -59,6 +59,12 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
     }
     let flash = format!("{} of {}", bytes(report.flash_bytes.0), bytes(board.plan_bytes().0));
     facts.add("flash for the plan", flash, kind("flash_bytes"));
+    if report.layers.iter().any(|layer| layer.packing.is_some()) {
+        let wider = bytes(report.packing_flash_bytes.0);
+        facts.add("for faster packing", wider, kind("packing_flash_bytes"));
+        let saved = format!("{} cycles less", report.packing_saved_cycles);
+        facts.add("which makes", saved, kind("packing_saved_cycles"));
+    }
     facts.add("MACs", number(report.macs), kind("macs"));
     if let Some(latency) = report.latency_us {
         let of_frames = match report.frames {
@@ -109,7 +115,10 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
             short_name(&layer.name).to_owned(),
             match layer.no_kernel {
                 Some(_) => format!("{}: no kernel", layer.op),
-                None => layer.op.clone(),
+                None => match &layer.packing {
+                    Some(packing) => format!("{}, {}", layer.op, packing.name),
+                    None => layer.op.clone(),
+                },
             },
             shape(&layer.output),
             number(layer.macs),

@@ -89,7 +89,22 @@ pub fn run_frames(
     inputs: &[Data],
     frames: usize,
 ) -> Result<Emulated, String> {
-    let (plan, mut job) = job(model, board, strategy, inputs)?;
+    run_frames_with(model, board, strategy, inputs, frames, &least())
+}
+
+/// The same with these options.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_frames_with(
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    inputs: &[Data],
+    frames: usize,
+    options: &Options,
+) -> Result<Emulated, String> {
+    let (plan, mut job) = job_with(model, board, strategy, inputs, options)?;
     job.frames = job.frames.iter().cycle().take(job.frames.len() * frames).cloned().collect();
     let place = board.firmware.as_ref().ok_or("the board has no firmware")?;
     let outputs = reference::layer_outputs(&plan);
@@ -134,8 +149,12 @@ pub fn job(
     strategy: Strategy,
     inputs: &[Data],
 ) -> Result<(Plan, Job), String> {
-    let options = Options { objective: Objective::Memory, ..Options::default() };
-    job_with(model, board, strategy, inputs, &options)
+    job_with(model, board, strategy, inputs, &least())
+}
+
+/// As little memory as the strategy can.
+fn least() -> Options {
+    Options { objective: Objective::Memory, ..Options::default() }
 }
 
 /// The same with these options.

@@ -49,6 +49,32 @@ const GROUPED: [([usize; 3], usize, usize, usize, usize); 7] = [
     ([8, 8, 192], 3, 18, 2, 1),
 ];
 
+/// Convolutions with transformed weights: input, output channels, same padding or none.
+const TRANSFORMED: [([usize; 3], usize, bool); 22] = [
+    ([32, 32, 16], 16, true),
+    ([16, 16, 32], 32, true),
+    ([8, 8, 64], 64, true),
+    ([16, 16, 32], 64, false),
+    ([14, 14, 48], 24, true),
+    ([7, 7, 96], 40, true),
+    ([5, 9, 20], 12, true),
+    ([12, 10, 4], 8, true),
+    ([28, 28, 8], 16, false),
+    ([10, 10, 12], 33, true),
+    ([4, 4, 128], 64, true),
+    ([6, 6, 64], 7, true),
+    ([9, 7, 28], 1, true),
+    ([24, 24, 16], 32, true),
+    ([20, 12, 24], 20, false),
+    ([3, 3, 32], 96, true),
+    ([40, 6, 8], 6, true),
+    ([11, 13, 36], 18, true),
+    ([16, 16, 8], 8, true),
+    ([8, 8, 16], 48, true),
+    ([4, 20, 44], 10, false),
+    ([2, 30, 16], 24, true),
+];
+
 /// Pools behind convolutions, by turns: window, stride, same padding or none.
 const POOLS: [(usize, usize, bool); 4] = [(3, 2, true), (3, 1, true), (3, 3, false), (2, 1, false)];
 
@@ -212,6 +238,19 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
             (1..4).flat_map(|axis| pictures(|_| Op::ArgMax { axis, keep_dims: true })).collect()
         }
     }
+}
+
+/// The models with which transformed weights are calibrated: every fourth one clamped.
+pub fn transformed() -> Vec<Model> {
+    TRANSFORMED
+        .iter()
+        .enumerate()
+        .map(|(index, (input, channels, same))| {
+            let activation = if index % 4 == 3 { Activation::Relu6 } else { Activation::None };
+            let op = Op::Conv { window: window(3, 1, *same), groups: 1, activation };
+            weighted(*input, op, &[*channels, 3, 3, input[2]], 0)
+        })
+        .collect()
 }
 
 fn convs() -> Vec<Model> {

@@ -1,6 +1,7 @@
 //! The layers that kernels are measured on, with what is asked of them and what CMSIS-NN takes.
 
 use tilewright_model::{Activation, Model, Op, Quantisation, TensorId};
+use tilewright_planner::Packing;
 
 use crate::calibrate::layers::build::{SCALE, pair, plain, weighted};
 use crate::calibrate::layers::window;
@@ -34,6 +35,8 @@ pub struct Layer {
     /// large for a board's SRAM or flash.
     pub name: &'static str,
     kind: Kind,
+    /// How its weights are packed.
+    pub packing: Packing,
     /// What instructions are divided by.
     pub unit: Unit,
     /// Most instructions a unit on the Cortex-M4.
@@ -59,15 +62,22 @@ enum Kind {
 
 const fn layer(name: &'static str, kind: Kind, goal: f64, cmsis_nn: [f64; 2]) -> Layer {
     let cmsis_nn = [Some(cmsis_nn[0]), Some(cmsis_nn[1])];
-    Layer { name, kind, unit: Unit::Mac, goal, cycle_goal: None, cmsis_nn }
+    let packing = Packing::Plain;
+    Layer { name, kind, packing, unit: Unit::Mac, goal, cycle_goal: None, cmsis_nn }
 }
 
 const fn other(name: &'static str, kind: Kind, unit: Unit, goal: f64, cmsis_nn: f64) -> Layer {
-    Layer { name, kind, unit, goal, cycle_goal: None, cmsis_nn: [Some(cmsis_nn), None] }
+    let (packing, cmsis_nn) = (Packing::Plain, [Some(cmsis_nn), None]);
+    Layer { name, kind, packing, unit, goal, cycle_goal: None, cmsis_nn }
 }
 
 const fn within(layer: Layer, cycles: f64) -> Layer {
     Layer { cycle_goal: Some(cycles), ..layer }
+}
+
+/// The same layer in the wider and faster packing, with this goal.
+const fn faster(layer: Layer, name: &'static str, goal: f64) -> Layer {
+    Layer { name, packing: Packing::Fast, goal, cycle_goal: None, ..layer }
 }
 
 use Kind::{Add, AveragePool, Connected, Conv, Depthwise, MaxPool, Softmax};
@@ -77,6 +87,16 @@ pub const LAYERS: &[Layer] = &[
     layer("conv 3x3 32x32x3 to 32", Conv([32, 32, 3], 3, 32), 1.4, [3.60, 3.89]),
     layer("conv 3x3 16x16x32 to 32", Conv([16, 16, 32], 3, 32), 1.0, [1.74, 1.53]),
     within(layer("conv 3x3 8x8x64 to 64", Conv([8, 8, 64], 3, 64), 1.0, [1.57, 1.35]), 0.75),
+    faster(
+        layer("", Conv([16, 16, 32], 3, 32), 0.0, [1.74, 1.53]),
+        "conv 3x3 16x16x32 to 32, transformed weights",
+        0.6,
+    ),
+    faster(
+        layer("", Conv([8, 8, 64], 3, 64), 0.0, [1.57, 1.35]),
+        "conv 3x3 8x8x64 to 64, transformed weights",
+        0.6,
+    ),
     layer("conv 5x5 32x32x3 to 32", Conv([32, 32, 3], 5, 32), 1.2, [2.62, 2.54]),
     layer("conv 5x5 16x16x32 to 16", Conv([16, 16, 32], 5, 16), 1.0, [1.77, 1.54]),
     layer(

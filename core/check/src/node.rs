@@ -335,8 +335,9 @@ fn check_geometry(
     }
     let mut flags = 0;
     match &node.op {
-        // One group, if the step makes channels of no other.
-        ModelOp::Conv { .. } if op.groups == 1 => {}
+        // One group, if the step makes channels of no other. Weights may lie transformed, which the domain
+        // of its kernel allows and their block's length shows.
+        ModelOp::Conv { .. } if op.groups == 1 => flags = op.flags & Op::TRANSFORMED,
         ModelOp::Conv { groups, .. } => same("groups", usize::from(op.groups), *groups)?,
         ModelOp::DepthwiseConv { multiplier, .. } => {
             same("channel multiplier", usize::from(op.groups), *multiplier)?;

@@ -7,7 +7,7 @@ use tilewright_kernels::{Channel, Multiplier};
 use tilewright_model::integer::{self, IntegerError};
 use tilewright_model::{Data, Model, Node, Op as ModelOp};
 use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
-use tilewright_plan::{ChannelPart, Filters, Op};
+use tilewright_plan::{ChannelPart, Filters, Op, Packed};
 
 /// Values of a node's weights, and how its op wants them to lie; nothing if the node has none that
 /// are whole.
@@ -37,9 +37,12 @@ pub fn weights(model: &Model, node: &Node, op: &Op, part: Option<ChannelPart>) -
         _ => return None,
     };
     let weights = data.as_i8()?;
-    let packed = match filters.paired {
-        true => pack::paired_weights(weights, filters.length as usize, filters.bytes as usize),
-        false => pack::weights(kernel, weights),
+    let packed = match filters.packed {
+        Packed::Natural => pack::weights(kernel, weights),
+        Packed::Pairs => {
+            pack::paired_weights(weights, filters.length as usize, filters.bytes as usize)
+        }
+        Packed::Transformed => pack::winograd_weights(weights, filters.length as usize / 9),
     };
     let Some(part) = part else { return Some(packed) };
     cut(packed, filters.start(part.start.into())?, filters.all_bytes(part.channels.into())?)
@@ -76,7 +79,7 @@ fn all_channels(model: &Model, node: &Node, op: &Op) -> Result<Option<Vec<u8>>, 
         })
         .collect();
     let Some((data, filters)) = values(model, node, op) else { return Ok(None) };
-    if !filters.paired {
+    if !filters.are_paired() {
         return Ok(Some(pack::channel_constants(&channels)));
     }
     let zero = i8::try_from(op.input_zero[0]).ok();

@@ -1,6 +1,7 @@
 //! What kernels may be given. A compute step outside of this is refused when an image is read,
 //! so that kernels never see it.
 
+use crate::filters::Packed;
 use crate::gather::Gather;
 use crate::kernel::{CHANNEL_CONSTANT_BYTES, Kernel, NEAREST_BYTES, Role, TABLE_BYTES};
 use crate::op::{Op, PoolBehind};
@@ -40,6 +41,7 @@ pub fn check_op(op: &Op) -> Result<(), &'static str> {
     let allowed = match kernel {
         Kernel::Mean | Kernel::ArgMax => over,
         Kernel::AveragePool => Op::COUNT_PADDING | Op::HALVES_UP,
+        Kernel::Conv => Op::TRANSFORMED,
         _ => 0,
     };
     if op.flags & !allowed != 0 {
@@ -468,7 +470,10 @@ fn check_channels(
     }
     // Kernels read weights in pairs and their constants by words.
     let words = weights.offset.is_multiple_of(4) && constants.offset.is_multiple_of(4);
-    if filters.paired && !words {
+    if op.is_transformed() && filters.packed != Packed::Transformed {
+        return Err("its convolution takes no transformed weights");
+    }
+    if filters.are_paired() && !words {
         return Err("weights or channel constants are no whole words");
     }
     if constants.elements() != channels * CHANNEL_CONSTANT_BYTES {

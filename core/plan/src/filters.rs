@@ -4,12 +4,22 @@ use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::view::View;
 
+/// How filters lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packed {
+    /// In their natural order.
+    Natural,
+    /// In pairs of output channels: FORMAT.md, "Weights in pairs".
+    Pairs,
+    /// In pairs of output channels, 32 bytes for nine values: FORMAT.md, "Transformed weights".
+    Transformed,
+}
+
 /// Filters of an op with weights: one for each output channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filters {
-    /// Whether they lie in pairs of channels (FORMAT.md, "Weights in pairs"), else in their natural
-    /// order.
-    pub paired: bool,
+    /// How they lie.
+    pub packed: Packed,
     /// Values of one.
     pub length: u64,
     /// Bytes of one.
@@ -20,26 +30,50 @@ impl Filters {
     /// Longest filter in a pair: with longer ones sums could leave what the kernels requantise.
     pub const LONGEST_PAIRED: u64 = 28 * 1024;
 
+    /// Longest filter whose weights are transformed: with longer ones four times a sum could leave 32 bits.
+    pub const LONGEST_TRANSFORMED: u64 = 9 * 1364;
+
+    /// Whether they lie in pairs of output channels.
+    #[must_use]
+    pub const fn are_paired(&self) -> bool {
+        !matches!(self.packed, Packed::Natural)
+    }
+
     /// Bytes of the filters of `channels` output channels; an odd last one in pairs has zeros
     /// beside it.
     #[must_use]
     pub fn all_bytes(&self, channels: u64) -> Option<u64> {
-        let channels = if self.paired { channels.checked_next_multiple_of(2)? } else { channels };
+        let channels =
+            if self.are_paired() { channels.checked_next_multiple_of(2)? } else { channels };
         self.bytes.checked_mul(channels)
     }
 
     /// Where the filters from a channel on begin; nothing in the middle of a pair.
     #[must_use]
     pub fn start(&self, channel: u64) -> Option<u64> {
-        let cut = !self.paired || channel.is_multiple_of(2);
+        let cut = !self.are_paired() || channel.is_multiple_of(2);
         self.bytes.checked_mul(channel).filter(|_| cut)
     }
 }
 
 impl Op {
+    /// Whether a convolution's weights may be transformed if its filters have `length` values.
+    #[must_use]
+    pub fn may_be_transformed(&self, length: u64) -> bool {
+        self.kernel() == Some(Kernel::Conv)
+            && (self.window, self.stride, self.dilation) == ([3; 2], [1; 2], [1; 2])
+            && self.groups == 1
+            && self.input_zero[1] == 0
+            && length.is_multiple_of(36)
+            && (1..=Filters::LONGEST_TRANSFORMED).contains(&length)
+    }
+
     /// The filters of an op with weights, each of `length` values.
     #[must_use]
     pub fn filters(&self, length: u64) -> Filters {
+        if self.is_transformed() && self.may_be_transformed(length) {
+            return Filters { packed: Packed::Transformed, length, bytes: length / 9 * 32 };
+        }
         let unit = match self.kernel() {
             Some(Kernel::Conv | Kernel::ConvMaxPool) => Some(4),
             Some(Kernel::FullyConnected) => Some(8),
@@ -49,8 +83,10 @@ impl Op {
             && self.input_zero[1] == 0
             && (1..=Filters::LONGEST_PAIRED).contains(&length);
         match unit.filter(|_| fits) {
-            Some(unit) => Filters { paired: true, length, bytes: length.next_multiple_of(unit) },
-            None => Filters { paired: false, length, bytes: length },
+            Some(unit) => {
+                Filters { packed: Packed::Pairs, length, bytes: length.next_multiple_of(unit) }
+            }
+            None => Filters { packed: Packed::Natural, length, bytes: length },
         }
     }
 
@@ -80,7 +116,7 @@ mod tests {
     #[test]
     fn pairs_are_padded_and_cut_between_channels() {
         let filters = op(Kernel::Conv).filters(27);
-        assert_eq!(filters, Filters { paired: true, length: 27, bytes: 28 });
+        assert_eq!(filters, Filters { packed: Packed::Pairs, length: 27, bytes: 28 });
         assert_eq!([filters.all_bytes(4), filters.all_bytes(5)], [Some(112), Some(168)]);
         assert_eq!([filters.start(2), filters.start(3)], [Some(56), None]);
         assert_eq!(op(Kernel::FullyConnected).filters(27).bytes, 32);
@@ -91,7 +127,7 @@ mod tests {
     fn what_pairs_cannot_hold_lies_in_its_natural_order() {
         let natural = |op: Op, length| {
             let filters = op.filters(length);
-            assert_eq!(filters, Filters { paired: false, length, bytes: length });
+            assert_eq!(filters, Filters { packed: Packed::Natural, length, bytes: length });
             assert_eq!([filters.all_bytes(3), filters.start(3)], [Some(3 * length); 2]);
         };
         natural(Op { groups: 2, ..op(Kernel::Conv) }, 27);
@@ -99,5 +135,25 @@ mod tests {
         natural(op(Kernel::Conv), Filters::LONGEST_PAIRED + 1);
         natural(op(Kernel::Depthwise), 9);
         natural(op(Kernel::TransposeConv), 27);
+    }
+    #[test]
+    fn only_dense_windows_of_3x3_over_whole_words_are_transformed() {
+        let conv =
+            Op { flags: Op::TRANSFORMED, stride: [1; 2], dilation: [1; 2], ..op(Kernel::Conv) };
+        let filters = conv.filters(9 * 8);
+        assert_eq!(filters, Filters { packed: Packed::Transformed, length: 72, bytes: 256 });
+        assert_eq!([filters.all_bytes(3), filters.start(3)], [Some(1024), None]);
+        assert_eq!(conv.filters(9 * 6).packed, Packed::Pairs);
+        let longest = Filters::LONGEST_TRANSFORMED;
+        assert!(conv.may_be_transformed(longest) && !conv.may_be_transformed(longest + 36));
+        let others = [
+            Op { stride: [2, 1], ..conv },
+            Op { dilation: [1, 2], ..conv },
+            Op { window: [3, 5], ..conv },
+            Op { groups: 2, ..conv },
+            Op { input_zero: [0, 1], ..conv },
+            Op { kernel: Kernel::ConvMaxPool as u16, ..conv },
+        ];
+        assert!(others.iter().all(|op| !op.may_be_transformed(72)));
     }
 }

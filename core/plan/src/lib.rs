@@ -34,7 +34,7 @@ pub mod sums;
 pub mod units;
 pub mod view;
 
-pub use filters::Filters;
+pub use filters::{Filters, Packed};
 pub use gather::Gather;
 pub use image::{ImageError, PlanImage};
 pub use kept::Kept;

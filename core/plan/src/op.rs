@@ -14,7 +14,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Op {
     /// A [`Kernel`]'s number.
     pub kernel: u16,
-    /// [`Op::OVER`], [`Op::COUNT_PADDING`] and [`Op::HALVES_UP`]; the others are zero.
+    /// [`Op::OVER`], [`Op::COUNT_PADDING`], [`Op::HALVES_UP`] and [`Op::TRANSFORMED`]; the others are
+    /// zero.
     pub flags: u16,
     /// Window height and width in input pixels; of `TransposeConv` in output pixels; of
     /// `ResizeNearest` the layer's whole output height and width.
@@ -71,10 +72,19 @@ impl Op {
     /// Flag of `AveragePool`: halves are rounded towards +∞, not away from zero.
     pub const HALVES_UP: u16 = 16;
 
+    /// Flag of `Conv`: weights of 3x3 windows are transformed (FORMAT.md, "Transformed weights").
+    pub const TRANSFORMED: u16 = 32;
+
     /// Whether rows, columns and channels are taken together: see [`Op::OVER`].
     #[must_use]
     pub fn over(&self) -> [bool; 3] {
         Self::OVER.map(|flag| self.flags & flag != 0)
+    }
+
+    /// Whether weights are transformed: see [`Op::TRANSFORMED`].
+    #[must_use]
+    pub const fn is_transformed(&self) -> bool {
+        self.flags & Self::TRANSFORMED != 0
     }
 
     /// The kernel, if the number is one.

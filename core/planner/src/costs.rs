@@ -27,6 +27,14 @@ pub use file::{Costs, Flash, KernelCost};
 /// STM32F746G-DISCO takes.
 const PIECE_COST: [u64; 2] = [150, 200];
 
+/// The name under which costs of convolutions with transformed weights stand.
+pub const TRANSFORMED: &str = "conv_transformed";
+
+/// The name under which the costs of an op's kernel stand.
+fn name(op: &Op) -> Option<&'static str> {
+    if op.is_transformed() { Some(TRANSFORMED) } else { op.kernel().map(Kernel::name) }
+}
+
 /// What a step costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
@@ -135,7 +143,7 @@ impl Costs {
     }
 
     fn at_once(&self, op: &Op, tile: &Tile, operands: &[View]) -> Cost {
-        let Some(cost) = op.kernel().and_then(|kernel| self.kernels.get(kernel.name())) else {
+        let Some(cost) = name(op).and_then(|name| self.kernels.get(name)) else {
             return Cost::default();
         };
         let mut features = features(op, tile, operands);

@@ -11,6 +11,7 @@ mod floats;
 mod integrity;
 mod lower;
 pub mod order;
+mod packing;
 mod planning;
 mod remedies;
 mod report;
@@ -32,6 +33,7 @@ use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic};
 
 pub use integrity::Integrity;
+pub use packing::Packing;
 pub use planning::{Planning, Progress};
 pub use strategy::Strategy;
 pub use strategy::beyond::spilled;
@@ -66,6 +68,8 @@ pub struct Options {
     pub objective: Objective,
     /// What is done about wrong bytes from the card.
     pub integrity: Integrity,
+    /// Which weights in the chip's flash lie in the wider and faster packing.
+    pub packing: Packing,
 }
 
 impl Default for Options {
@@ -77,6 +81,7 @@ impl Default for Options {
             card: None,
             objective: Objective::default(),
             integrity: Integrity::Trusted,
+            packing: Packing::default(),
         }
     }
 }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::Options;
 use crate::allocate::{self, Buffer};
 use crate::costs::Costs;
-use crate::remedies;
+use crate::{Options, packing, remedies};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Instruction, Kernel, Micros, Plan, Role, Space};
-use tilewright_report::{Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline};
+use tilewright_report::{
+    Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline, WiderPacking,
+};
 
 /// The report of a plan. `bound` is what no plan of this strategy goes below; nothing: the plan's
 /// order is the only one, and no placement goes below the largest sum of bytes that live at once.
@@ -53,7 +54,11 @@ pub fn report(
     let to_card = moved(plan, timeline, |_, to| to == Space::Card);
     let does_not_fit =
         remedies::does_not_fit(plan, board, sram, [flash, board.plan_bytes()], memory);
+    let layers = layers(plan, model, board, costs);
+    let wider = || layers.iter().filter_map(|layer| layer.packing.as_ref());
     PlanReport {
+        packing_flash_bytes: wider().map(|packing| packing.more_flash_bytes).sum(),
+        packing_saved_cycles: wider().map(|packing| packing.saved_cycles).sum(),
         model: plan.model.clone(),
         board: plan.board.clone(),
         strategy: plan.strategy.clone(),
@@ -94,7 +99,7 @@ pub fn report(
         card_writes: to_card.0,
         buffer_bytes: None,
         energy_uj: None,
-        layers: layers(plan, model, board, costs),
+        layers,
         kinds: kinds(),
     }
 }
@@ -163,9 +168,17 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Costs) -> Vec<Layer
                 },
                 instructions: 0,
                 cycles: 0,
+                packing: None,
             }
         })
         .collect();
+    for (row, change) in rows.iter_mut().zip(packing::changes(plan, costs)) {
+        row.packing = change.map(|change| WiderPacking {
+            name: "transformed".to_owned(),
+            more_flash_bytes: Bytes(change.bytes),
+            saved_cycles: change.cycles,
+        });
+    }
     let core = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| p.lanes.first());
     for lane in core {
         for (step, cost) in lane.steps.iter().zip(costs.lane(board, plan, lane)) {
@@ -185,6 +198,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         "sram_limit_bytes",
         "stages",
         "flash_bytes",
+        "packing_flash_bytes",
         "flash_limit_bytes",
         "external_bytes",
         "macs",
@@ -196,7 +210,15 @@ fn kinds() -> BTreeMap<String, Kind> {
         "card_writes",
         "buffer_bytes",
     ];
-    let modelled = ["latency_us", "compute_us", "transfer_us", "stall_us", "bound_us", "energy_uj"];
+    let modelled = [
+        "latency_us",
+        "compute_us",
+        "transfer_us",
+        "stall_us",
+        "bound_us",
+        "energy_uj",
+        "packing_saved_cycles",
+    ];
     let all = [(&proved[..], Kind::Proved), (&counted, Kind::Counted), (&modelled, Kind::Modelled)];
     all.into_iter()
         .flat_map(|(keys, kind)| keys.iter().map(move |key| ((*key).to_owned(), kind)))

@@ -19,10 +19,11 @@ pub mod trading;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::lower;
+use crate::costs::Costs;
 use crate::planning::Progress;
 use crate::share::{Arranged, Sharing};
 use crate::{Options, PlanError};
+use crate::{lower, packing};
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -205,6 +206,7 @@ pub fn plan_of(
             let mut plan = lower::draft(model, &found.layers, &parts, tensors)?;
             plan.space_bytes[Space::Arena as usize] = height;
             lower::order_rows(model, &mut plan)?;
+            packing::choose(&mut plan, board, &Costs::on(board), options.packing);
             plan
         }
     };

@@ -31,6 +31,19 @@ pub struct LayerRow {
     pub instructions: u64,
     /// Predicted cycles (modelled).
     pub cycles: u64,
+    /// What a wider and faster packing of its weights changes; nothing if they lie in the plain one.
+    pub packing: Option<WiderPacking>,
+}
+
+/// What a wider and faster packing of weights changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WiderPacking {
+    /// Its name.
+    pub name: String,
+    /// Flash that it takes more (counted).
+    pub more_flash_bytes: Bytes,
+    /// Cycles that it saves by the cost tables (modelled); below zero: more.
+    pub saved_cycles: i64,
 }
 
 /// Why a plan does not fit, and what would help.
@@ -141,6 +154,10 @@ pub struct PlanReport {
     pub stages: Vec<Stage>,
     /// Flash for the plan image.
     pub flash_bytes: Bytes,
+    /// Of that what wider and faster packings of weights take more.
+    pub packing_flash_bytes: Bytes,
+    /// Cycles of a frame that they save; below zero: more.
+    pub packing_saved_cycles: i64,
     /// Flash that the firmware leaves.
     pub flash_limit_bytes: Bytes,
     /// External memory used.

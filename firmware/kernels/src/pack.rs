@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 
 use crate::channels::{CHANNEL_BYTES, Channel};
-use crate::paired::Entry;
+use crate::dsp::winograd::{POSITIONS, ROWS, SIDE};
+use crate::paired::{Entry, WINOGRAD_CHUNK, winograd_bytes};
 use crate::portable::Table;
 
 /// Which kernel reads packed weights.
@@ -52,6 +53,40 @@ pub fn paired_weights(weights: &[i8], length: usize, bytes: usize) -> Vec<u8> {
         }
     }
     packed
+}
+
+/// Packs filters of 3x3 windows over `inputs` channels (OHWI), transformed, in pairs of output channels: see
+/// [`crate::paired`].
+#[must_use]
+pub fn winograd_weights(weights: &[i8], inputs: usize) -> Vec<u8> {
+    let filters: Vec<&[i8]> = weights.chunks_exact((9 * inputs).max(1)).collect();
+    let mut packed =
+        Vec::with_capacity(filters.len().next_multiple_of(2) * winograd_bytes(inputs));
+    for pair in filters.chunks(2) {
+        let value = |channel: usize, position: usize, input: usize| {
+            pair.get(channel).map_or(0, |filter| transformed(filter, inputs, input, position))
+        };
+        for first in (0..inputs).step_by(WINOGRAD_CHUNK) {
+            let quads = (first..inputs.min(first + WINOGRAD_CHUNK)).step_by(4);
+            let each = (0..POSITIONS).flat_map(|position| quads.clone().map(move |at| (position, at)));
+            for (position, quad) in each {
+                for (channel, at) in [(0, 0), (0, 2), (1, 0), (1, 2), (0, 1), (0, 3), (1, 1), (1, 3)] {
+                    packed.extend(value(channel, position, quad + at).to_le_bytes());
+                }
+            }
+        }
+    }
+    packed
+}
+
+/// A value of 4·G·g·Gᵀ of a filter's nine weights for an input channel, with the sign of its position.
+fn transformed(filter: &[i8], inputs: usize, input: usize, position: usize) -> i16 {
+    const G: [[i16; 3]; SIDE] = [[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]];
+    let (row, column) = (ROWS[position % SIDE], position / SIDE);
+    let sign = if (row >= 2) == (column >= 2) { 1 } else { -1 };
+    let weight = |at: usize| i16::from(filter.get(at * inputs + input).copied().unwrap_or(0));
+    let of = |y: usize, x: usize| G[row][y] * G[column][x] * weight(3 * y + x);
+    sign * (0..9).map(|at| of(at / 3, at % 3)).sum::<i16>()
 }
 
 /// Packs channel constants for paired weights, 12 bytes a channel: see [`crate::paired`].

@@ -11,7 +11,7 @@ use tilewright_kernels::{
     Softmax, Source, Target, TransposeConv, paired,
 };
 use tilewright_plan::image::ComputeStep;
-use tilewright_plan::{Kernel, Op, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows};
+use tilewright_plan::{Kernel, Op, Packed, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows};
 
 /// Runs a compute step whose rows are made in an order. That the tables were read before is no chance:
 /// how long that takes depends on where its records stand in them, so that it is no part of the step.
@@ -115,7 +115,8 @@ impl Step<'_, '_> {
     #[inline(never)]
     fn with_weights(&self, memory: &mut Memory<'_>, views: &[View]) -> Result<(), Cause> {
         let [input, output, weights, constants] = views else { return Err(Cause::BadStep) };
-        let paired = self.op.filters_for(input).paired;
+        let packed = self.op.filters_for(input).packed;
+        let paired = packed != Packed::Natural;
         let inputs = [input, weights, constants];
         let ([bytes, weights, constants], target) = operands(memory, self.image, inputs, output)?;
         let (tile, channels) = (convert::tile(self.tile), Channels::new(constants));
@@ -150,6 +151,7 @@ impl Step<'_, '_> {
                     run(&op, &tile, &input, target, weights, channels)
                 } else {
                     let run = match kernel {
+                        Kernel::Conv if packed == Packed::Transformed => paired::winograd,
                         Kernel::Conv if paired => paired::conv,
                         Kernel::Conv => kernels::conv,
                         _ => kernels::depthwise,

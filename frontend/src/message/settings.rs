@@ -18,6 +18,8 @@ pub struct PlanSettings {
     pub frames: Option<u32>,
     /// Whether strategy `auto` makes the arena least, not the latency.
     pub is_memory_least: bool,
+    /// Whether no weights lie in a wider and faster packing.
+    pub is_packing_plain: bool,
     /// Another clock than the board's: what if.
     pub clock_hz: Option<u64>,
     /// Bytes a second that the card reads at, if other than its class; writing changes in
@@ -31,8 +33,8 @@ impl PlanSettings {
     #[must_use]
     pub fn on_board(&self, board: &str) -> Self {
         let (board, strategy) = (board.to_owned(), self.strategy.clone());
-        let Self { frames, is_memory_least, .. } = *self;
-        Self { board, strategy, frames, is_memory_least, ..Self::default() }
+        let Self { frames, is_memory_least, is_packing_plain, .. } = *self;
+        Self { board, strategy, frames, is_memory_least, is_packing_plain, ..Self::default() }
     }
 
     /// How many frames.

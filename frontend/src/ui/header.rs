@@ -14,10 +14,14 @@ use crate::message::PlanSettings;
 use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
-use crate::view_model::fragment::MEMORY;
+use crate::view_model::fragment::{MEMORY, PLAIN};
 
 /// The choice that leads to the zoo.
 const NETWORKS: &str = "zoo";
+/// Strategies whose weights the core reads in the chip's flash.
+const PACKED: [&str; 4] = ["resident", "reordered", "ping-pong", "auto"];
+/// Weights in whichever packing is faster.
+const FASTER: &str = "faster";
 /// The objective that is none of memory.
 const LATENCY: &str = "latency";
 
@@ -78,6 +82,7 @@ pub fn Header(props: &Props) -> Html {
                     { board_picker(props) }
                     { strategy_picker(props) }
                     if props.settings.strategy == "auto" { { objective_picker(props) } }
+                    if PACKED.contains(&props.settings.strategy.as_str()) { { packing_picker(props) } }
                     { budget(props) }
                 </div>
             </div>
@@ -197,6 +202,23 @@ fn objective_picker(props: &Props) -> Html {
         <div class="picker">
             <label for="pick-objective">{ "Objective" }</label>
             <Choice id="objective" {value} {options} {on_choose} />
+        </div>
+    }
+}
+
+/// Whether weights may lie in a wider and faster packing.
+fn packing_picker(props: &Props) -> Html {
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let on_choose = Callback::from(move |id: String| {
+        let is_packing_plain = id == PLAIN;
+        on.emit(Event::Settings(PlanSettings { is_packing_plain, ..settings.clone() }, false));
+    });
+    let options: Vec<_> = [FASTER, PLAIN].map(|id| (id.into(), id.into())).into();
+    let value = if props.settings.is_packing_plain { PLAIN } else { FASTER };
+    html! {
+        <div class="picker">
+            <label for="pick-packing">{ "Packing" }</label>
+            <Choice id="packing" {value} {options} {on_choose} />
         </div>
     }
 }

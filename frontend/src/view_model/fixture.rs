@@ -86,6 +86,7 @@ pub fn plan() -> PlanFacts {
             flash_bytes: Bytes([44, 440, 0][index]),
             instructions: 1_000,
             cycles: 2_160,
+            packing: None,
         })
         .collect();
     let slices = (0..3u16)
@@ -120,6 +121,8 @@ pub fn plan() -> PlanFacts {
             lower_bound_bytes: Bytes(48),
             proved: true,
             flash_bytes: Bytes(1_024),
+            packing_flash_bytes: Bytes(0),
+            packing_saved_cycles: 0,
             flash_limit_bytes: Bytes(1 << 20),
             external_bytes: Bytes(0),
             macs: 608,

@@ -32,6 +32,8 @@ pub const LONGEST_PERIOD_MS: u64 = 86_400_000;
 const RANDOM: &str = "random";
 /// The word for the least arena.
 pub const MEMORY: &str = "memory";
+/// The word for weights in their plain packing.
+pub const PLAIN: &str = "plain";
 
 impl Fragment {
     /// How the model becomes int8.
@@ -56,6 +58,7 @@ impl Fragment {
                 "buffer" => fragment.settings.buffer_bytes = value.parse().ok(),
                 "frames" => fragment.settings.frames = within(&value, MOST_FRAMES.into()),
                 "objective" => fragment.settings.is_memory_least = value == MEMORY,
+                "packing" => fragment.settings.is_packing_plain = value == PLAIN,
                 "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
                 "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
                 "period" => fragment.period_ms = within(&value, LONGEST_PERIOD_MS),
@@ -85,6 +88,7 @@ impl Fragment {
         push("buffer", &text(self.settings.buffer_bytes));
         push("frames", &text(self.settings.frames.map(u64::from)));
         push("objective", if self.settings.is_memory_least { MEMORY } else { "" });
+        push("packing", if self.settings.is_packing_plain { PLAIN } else { "" });
         push("clock", &text(self.settings.clock_hz));
         push("card", &text(self.settings.card_bytes_per_second));
         push("period", &text(self.period_ms));
@@ -152,6 +156,7 @@ mod tests {
                 clock_hz: Some(80_000_000),
                 card_bytes_per_second: Some(5_000_000),
                 is_memory_least: true,
+                is_packing_plain: true,
             },
             view: View::Memory,
             calibration: "percentile=99.9".to_owned(),

@@ -1,7 +1,7 @@
 //! The table of operators.
 
 use serde::{Deserialize, Serialize};
-use tilewright_report::LayerCount;
+use tilewright_report::{LayerCount, WiderPacking};
 
 use super::figures;
 use crate::message::PlanFacts;
@@ -167,6 +167,16 @@ pub struct Row {
     pub deviation: Option<f64>,
 }
 
+/// What a wider and faster packing of a layer's weights changes.
+#[must_use]
+pub fn packing(packing: &WiderPacking, plan: &PlanFacts) -> String {
+    let cycles = tilewright_plan::Cycles(packing.saved_cycles.unsigned_abs());
+    let time = figures::duration(cycles.at(plan.timeline.clock_hz).0);
+    let changed = if packing.saved_cycles < 0 { "more" } else { "less" };
+    let more = figures::bytes(packing.more_flash_bytes.0);
+    format!("{}: {more} of flash more (counted), {time} {changed} (modelled)", packing.name)
+}
+
 /// The rows that hold the filter's text, in order.
 #[must_use]
 pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter: &str) -> Vec<Row> {
@@ -185,7 +195,10 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
                 index,
                 name: layer.name.clone(),
                 op: match &layer.no_kernel {
-                    None => kernel_title(&layer.op),
+                    None => match &layer.packing {
+                        Some(packing) => format!("{}, {}", kernel_title(&layer.op), packing.name),
+                        None => kernel_title(&layer.op),
+                    },
                     Some(_) => format!("{}: no kernel", layer.op),
                 },
                 family: Family::of(&layer.op),

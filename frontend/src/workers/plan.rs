@@ -7,7 +7,7 @@ use tilewright_image::{plan_image, stores};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Hertz};
 use tilewright_planner::{
-    Objective, Options, PlanError, Planned, Planning, Progress, Strategy, unserved, unsuited,
+    Objective, Options, Packing, PlanError, Planned, Planning, Progress, Strategy, unserved, unsuited,
 };
 use tilewright_report::PlacedTensor;
 
@@ -193,6 +193,10 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
         objective: match settings.is_memory_least {
             true => Objective::Memory,
             false => Objective::Latency,
+        },
+        packing: match settings.is_packing_plain {
+            true => Packing::Plain,
+            false => Packing::Auto,
         },
         ..Options::default()
     };

@@ -8,6 +8,7 @@ mod copied;
 mod depthwise;
 mod paired;
 mod sums;
+mod transformed;
 
 use copied::{COPIED, FILLED, copies};
 use tilewright_plan::{Kernel, Op, Tile, View};
@@ -242,7 +243,7 @@ impl<'a> Step<'a> {
     }
 
     fn fully_connected(&self, features: &mut Vec<Feature>) {
-        if self.op.filters_for(&self.input).paired {
+        if self.op.filters_for(&self.input).are_paired() {
             return self.paired_vector(features);
         }
         let inputs = self.input.elements();

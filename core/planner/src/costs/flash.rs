@@ -49,7 +49,8 @@ impl Flash {
         let missed = match kernel {
             Kernel::Lut => self.drawn_from(lines(walked), value("elements").unwrap_or(0)),
             Kernel::Conv | Kernel::ConvMaxPool | Kernel::TransposeConv | Kernel::Depthwise => {
-                let passes = value("fours").or_else(|| value("pixels")).unwrap_or(1);
+                let passes = ["fours", "tile_fours", "pixels"].into_iter().find_map(value);
+                let passes = passes.unwrap_or(1);
                 self.over_and_over(lines(walked), passes)
             }
             _ => lines(walked),

@@ -54,6 +54,13 @@ instruction! {
     pair(a.wrapping_add(b), (a >> 16).wrapping_add(b >> 16))
 }
 
+/// `SSUB16`: the differences of the words' low halves and of their high ones, each wrapping.
+#[cfg(not(armv7e_m))]
+#[inline(always)]
+pub(super) fn subtract_halves(a: u32, b: u32) -> u32 {
+    pair(a.wrapping_sub(b), (a >> 16).wrapping_sub(b >> 16))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +88,8 @@ mod tests {
             prop_assert_eq!(high_halves(x, y), join(a[1], b[1]));
             let sums = join(a[0].wrapping_add(b[0]), a[1].wrapping_add(b[1]));
             prop_assert_eq!(add_halves(x, y), sums);
+            let differences = join(a[0].wrapping_sub(b[0]), a[1].wrapping_sub(b[1]));
+            prop_assert_eq!(subtract_halves(x, y), differences);
         }
     }
 }

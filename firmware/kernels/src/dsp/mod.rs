@@ -40,6 +40,7 @@ mod rows;
 mod saturate;
 mod single;
 mod windows;
+pub mod winograd;
 mod word;
 
 pub use bytes::{larger_bytes, smaller_bytes};

@@ -6,6 +6,10 @@
 //! length is padded with zeros: of convolutions to a multiple of four, of fully connected layers of
 //! eight. Weights have no zero point, and there is one group.
 //!
+//! Transformed weights of 3x3 windows, 32 bytes for each value's nine weights, as [`crate::dsp::winograd`]
+//! takes them: for each two output channels, for each [`WINOGRAD_CHUNK`] input channels and what is left,
+//! for each of sixteen positions, for each four values v₀ v₂ w₀ w₂ v₁ v₃ w₁ w₃, 16 bits each.
+//!
 //! Constants: the bias has −input zero point · Σ weights added, so that values are taken as they are
 //! and padding is the zero point. [`Entry`] says how factors stand there.
 //!
@@ -18,12 +22,14 @@ mod filters;
 mod four;
 mod fully_connected;
 mod patch;
+mod winograd;
 
 #[cfg(feature = "pack")]
 pub(crate) use constants::Entry;
 pub use conv::conv;
 pub use conv_max_pool::conv_max_pool;
 pub use fully_connected::fully_connected;
+pub use winograd::{WINOGRAD_CHUNK, WINOGRAD_INPUTS, winograd, winograd_bytes};
 
 /// Longest filter: sums of products of bytes, with a bias within ±2^27, stay within ±2^30.
 pub const LONGEST: usize = 28 * 1024;

@@ -7,12 +7,12 @@ use tilewright_kernels::{
     KernelError, Layout, LocalResponse, LogSoftmax, Mean, Mul, Multiplier, Nearest, Output, Pad,
     Pool, Prelu, Requantise, Softmax, Source, Stride, Target, Tile, TransposeConv, Window, add,
     arg_max, average_pool, conv, conv_max_pool, depthwise, fully_connected, gather, local_response,
-    log_softmax, lut, max_pool, maximum, mean, minimum, mul, pack, pad, prelu, requantise,
+    log_softmax, lut, max_pool, maximum, mean, minimum, mul, pack, pad, paired, prelu, requantise,
     resize_bilinear, resize_nearest, softmax, sub, transpose_conv,
 };
 
 /// Kernels that [`run`] knows.
-const KERNELS: usize = 24;
+const KERNELS: usize = 25;
 
 /// A small number mostly, sometimes a bad one.
 fn count(numbers: &mut Numbers) -> usize {
@@ -202,6 +202,14 @@ fn run(numbers: &mut Numbers, kernel: usize) -> Result<(), KernelError> {
             let tile = if numbers.below(4) == 0 { tile } else { inside };
             let op = ConvMaxPool { conv: convolution, pool, conv_size };
             conv_max_pool(&op, &tile, &input, target, &weights, channels)
+        }
+        24 => {
+            let mut op = convolution;
+            if numbers.below(4) > 0 {
+                op.window = Window { size: [3; 2], stride: [1; 2], dilation: [1; 2], ..window };
+                (op.groups, op.weight_zero) = (1, 0);
+            }
+            paired::winograd(&op, &tile, &input, target, &weights, channels)
         }
         _ => {
             let axis = [Axis::Rows, Axis::Columns, Axis::Channels][numbers.below(3)];

@@ -12,4 +12,5 @@ mod reductions;
 mod support;
 mod transposed;
 mod windows;
+mod winograd;
 mod words;

@@ -80,7 +80,7 @@ pub fn tables() -> Tables {
             let per_channel = per_channel(kernel, window, &from);
             let (weights, channels) = parameters(index as u32, per_channel, shape[2]);
             let filters = layer.filters_for(&from);
-            assert!(filters.paired);
+            assert!(filters.are_paired());
             let bytes = filters.bytes as usize;
             operands.push(tables.weights(&pack::paired_weights(&weights, per_channel, bytes)));
             let zero = zeros(index)[0];

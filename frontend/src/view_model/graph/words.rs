@@ -3,7 +3,7 @@
 use crate::message::{GraphFacts, GraphNode, NodeRole, PlanFacts};
 use crate::state::Selection;
 use crate::view_model::figures;
-use crate::view_model::layers::kernel_title;
+use crate::view_model::layers::{kernel_title, packing as packing_words};
 use tilewright_report::short_name;
 
 /// What of a graph is lit up.
@@ -105,6 +105,9 @@ pub fn details(node: &GraphNode, plan: Option<&PlanFacts>) -> Details {
                 let time = tilewright_plan::Cycles(row.cycles).at(plan.timeline.clock_hz).0;
                 details.push(("Kernel", kernel_title(&row.op)));
                 details.push(("Time (modelled)", figures::duration(time)));
+                if let Some(packing) = &row.packing {
+                    details.push(("Packing", packing_words(packing, plan)));
+                }
             }
         }
         (NodeRole::Operator(_), None, Some(_)) => {

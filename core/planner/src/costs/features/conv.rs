@@ -2,7 +2,7 @@
 
 use super::paired::Rows;
 use super::{BLOCK, Feature, Step, Taps, is_dense};
-use tilewright_plan::{Op, PoolBehind, Tile};
+use tilewright_plan::{Op, Packed, PoolBehind, Tile};
 
 /// Longest filter for which a convolution copies what it sees.
 const PATCH: u64 = 640;
@@ -13,9 +13,10 @@ const COLUMNS: u64 = 4;
 
 impl Step<'_> {
     pub(super) fn conv(&self, features: &mut Vec<Feature>) {
-        match self.op.filters_for(&self.input).paired {
-            true => self.paired_conv(self.taps(), Rows::Joined, features),
-            false => self.conv_over(self.taps(), u64::MAX, features),
+        match self.op.filters_for(&self.input).packed {
+            Packed::Transformed => self.transformed_conv(features),
+            Packed::Pairs => self.paired_conv(self.taps(), Rows::Joined, features),
+            Packed::Natural => self.conv_over(self.taps(), u64::MAX, features),
         }
     }
 
@@ -98,7 +99,7 @@ impl Step<'_> {
         let last = seen[1].last().copied();
         let again = || (0..missing).filter_map(|_| last);
         let whole = Taps::of(self.op, self.tile, 1, seen[1].iter().copied().chain(again()));
-        let paired = self.op.filters_for(&self.input).paired;
+        let paired = self.op.filters_for(&self.input).are_paired();
         match paired {
             true => self.paired_conv([rows, columns], Rows::Apart, features),
             false => self.conv_over([rows, whole], CHUNK, features),
