@@ -43,8 +43,7 @@ pub fn count(model: &Model, board: &Board, packing: Packing) -> Result<Counted, 
         .collect();
     let told = |message: String| format!("{} on {}: {message}", model.name, board.id);
     let options = Options { packing, ..Options::default() };
-    let run =
-        emulated::run_frames_with(model, board, Strategy::Resident, &inputs, 1, &options);
+    let run = emulated::run_frames_with(model, board, Strategy::Resident, &inputs, 1, &options);
     let run = run.map_err(told)?;
     if let Some(fault) = run.outcome.finish.fault {
         return Err(told(fault.message));

@@ -39,7 +39,8 @@ pub fn kernels(write: bool, json: bool) -> Result<(), String> {
         }
         for layer in LAYERS {
             let model = layer.model();
-            let Counted { instructions, cycles, waits } = counted::count(&model, &board, layer.packing)?;
+            let Counted { instructions, cycles, waits } =
+                counted::count(&model, &board, layer.packing)?;
             let cycles = cycles - waits;
             let macs = model.nodes.iter().map(|node| model.macs(node)).sum();
             let (unit, units) = (layer.unit.name(), layer.units(&model));

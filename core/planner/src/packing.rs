@@ -150,9 +150,10 @@ pub fn choose(plan: &mut Plan, board: &Board, costs: &Costs, packing: Packing) {
 fn of_block(plan: &Plan, costs: &Costs, block: usize) -> Option<Change> {
     let constant = plan.constants.get(block)?;
     let op = plan.ops.get(constant.op as usize)?;
-    let others = plan.constants.iter().filter(|other| {
-        other.op == constant.op && other.role == ConstantRole::Weights
-    });
+    let others = plan
+        .constants
+        .iter()
+        .filter(|other| other.op == constant.op && other.role == ConstantRole::Weights);
     if op.kernel() != Some(Kernel::Conv) || others.count() != 1 {
         return None;
     }

@@ -8,9 +8,7 @@ use crate::{Options, packing, remedies};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Instruction, Kernel, Micros, Plan, Role, Space};
-use tilewright_report::{
-    Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline, WiderPacking,
-};
+use tilewright_report::{Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline, WiderPacking};
 
 /// The report of a plan. `bound` is what no plan of this strategy goes below; nothing: the plan's
 /// order is the only one, and no placement goes below the largest sum of bytes that live at once.

@@ -60,17 +60,19 @@ pub fn paired_weights(weights: &[i8], length: usize, bytes: usize) -> Vec<u8> {
 #[must_use]
 pub fn winograd_weights(weights: &[i8], inputs: usize) -> Vec<u8> {
     let filters: Vec<&[i8]> = weights.chunks_exact((9 * inputs).max(1)).collect();
-    let mut packed =
-        Vec::with_capacity(filters.len().next_multiple_of(2) * winograd_bytes(inputs));
+    let mut packed = Vec::with_capacity(filters.len().next_multiple_of(2) * winograd_bytes(inputs));
     for pair in filters.chunks(2) {
         let value = |channel: usize, position: usize, input: usize| {
             pair.get(channel).map_or(0, |filter| transformed(filter, inputs, input, position))
         };
         for first in (0..inputs).step_by(WINOGRAD_CHUNK) {
             let quads = (first..inputs.min(first + WINOGRAD_CHUNK)).step_by(4);
-            let each = (0..POSITIONS).flat_map(|position| quads.clone().map(move |at| (position, at)));
+            let each =
+                (0..POSITIONS).flat_map(|position| quads.clone().map(move |at| (position, at)));
             for (position, quad) in each {
-                for (channel, at) in [(0, 0), (0, 2), (1, 0), (1, 2), (0, 1), (0, 3), (1, 1), (1, 3)] {
+                for (channel, at) in
+                    [(0, 0), (0, 2), (1, 0), (1, 2), (0, 1), (0, 3), (1, 1), (1, 3)]
+                {
                     packed.extend(value(channel, position, quad + at).to_le_bytes());
                 }
             }

@@ -11,7 +11,9 @@ use tilewright_kernels::{
     Softmax, Source, Target, TransposeConv, paired,
 };
 use tilewright_plan::image::ComputeStep;
-use tilewright_plan::{Kernel, Op, Packed, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows};
+use tilewright_plan::{
+    Kernel, Op, Packed, PlanImage, PoolBehind, RowOrder, Tile, View, domain, rows,
+};
 
 /// Runs a compute step whose rows are made in an order. That the tables were read before is no chance:
 /// how long that takes depends on where its records stand in them, so that it is no part of the step.

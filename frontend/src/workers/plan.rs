@@ -7,7 +7,8 @@ use tilewright_image::{plan_image, stores};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Hertz};
 use tilewright_planner::{
-    Objective, Options, Packing, PlanError, Planned, Planning, Progress, Strategy, unserved, unsuited,
+    Objective, Options, Packing, PlanError, Planned, Planning, Progress, Strategy, unserved,
+    unsuited,
 };
 use tilewright_report::PlacedTensor;
 

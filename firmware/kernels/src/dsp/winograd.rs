@@ -46,7 +46,12 @@ pub const TILE_PIXELS: usize = 4 * TILES;
 /// other. Gives whether there were as many bytes, whole words of channels and such a tile; makes nothing if
 /// not.
 #[must_use]
-pub fn transform(bytes: &[u8], [down, across]: [usize; 2], values: &mut [Tiles], tile: usize) -> bool {
+pub fn transform(
+    bytes: &[u8],
+    [down, across]: [usize; 2],
+    values: &mut [Tiles],
+    tile: usize,
+) -> bool {
     let pairs = values.len() / POSITIONS;
     let last = down.checked_add(across).and_then(|last| last.checked_mul(SIDE - 1));
     let end = last.and_then(|last| last.checked_add(pairs * 2));

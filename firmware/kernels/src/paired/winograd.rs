@@ -222,7 +222,9 @@ impl Held {
             }
         }
         if op.output.is_narrow() {
-            for place in moved.into_iter().flatten().take(if filters.fast { TILE_PIXELS } else { 0 }) {
+            for place in
+                moved.into_iter().flatten().take(if filters.fast { TILE_PIXELS } else { 0 })
+            {
                 let bytes = bytes.get_mut(place..place.wrapping_add(block.len()));
                 clamp(&op.output, bytes.unwrap_or(&mut []));
             }
@@ -258,7 +260,11 @@ fn see(
     {
         let bytes = bytes.get(channels.start..).unwrap_or(&[]);
         let pitch = [layout.row_pitch, layout.column_pitch];
-        return if transform(bytes, pitch, values, index) { Ok(()) } else { Err(KernelError::OutOfBounds) };
+        return if transform(bytes, pitch, values, index) {
+            Ok(())
+        } else {
+            Err(KernelError::OutOfBounds)
+        };
     }
     let count = channels.len();
     if !whole {

@@ -84,7 +84,8 @@ fn sums_of_the_most_channels_stay_exact() {
     for (value, weight, zero) in [(i8::MIN, i8::MIN, i8::MAX), (i8::MAX, i8::MIN, i8::MIN)] {
         for least in [1 << 27, 1] {
             let bias = if (value < 0) == (weight < 0) { least } else { -least };
-            let channels = [Channel { bias, factor: Multiplier { multiplier: i32::MAX, shift: -22 } }; 2];
+            let channels =
+                [Channel { bias, factor: Multiplier { multiplier: i32::MAX, shift: -22 } }; 2];
             let op = Conv {
                 window: Window { padding: [0; 2], ..WINDOW },
                 groups: 1,
@@ -104,7 +105,8 @@ fn sums_of_the_most_channels_stay_exact() {
 
 #[test]
 fn what_it_cannot_compute_is_refused() {
-    let op = Conv { window: WINDOW, groups: 1, input_zero: 0, weight_zero: 0, output: Output::FULL };
+    let op =
+        Conv { window: WINDOW, groups: 1, input_zero: 0, weight_zero: 0, output: Output::FULL };
     let run = |op: &Conv, inputs: usize, bytes: usize, constants: usize| {
         let x = Tensor { shape: [2, 2, inputs], data: vec![0; 4 * inputs] };
         small(op, &x, &vec![0; bytes], &vec![0; constants], 3).err()
