@@ -189,3 +189,17 @@ fn what_does_not_fit_goes_through_its_rows_together() {
     let [bound, latency] = [report.bound_us, report.latency_us].map(Option::unwrap);
     assert!(latency.0 < bound.0 * 1.05, "{latency:?}, bound {bound:?}");
 }
+
+#[test]
+fn what_rings_do_not_hold_lies_in_external_ram() {
+    let board = board(0);
+    let model = tilewright_zoo::network("vgg16").unwrap().int8().unwrap();
+    let Planned { plan, report, .. } = planned(&model, &board, &Options::default());
+    assert!(report.fits, "{:?}", report.does_not_fit);
+    assert!(goes_in_strips(&plan) && plan.space(Space::ExternalRam) > Bytes(0));
+    check(&plan, &model, &board).unwrap();
+    each_comes_once(&plan).unwrap();
+    assert_eq!(report.card_written_bytes, Bytes(0));
+    let [bound, latency] = [report.bound_us, report.latency_us].map(Option::unwrap);
+    assert!(latency.0 < bound.0 * 1.05, "{latency:?}, bound {bound:?}");
+}

@@ -8,7 +8,8 @@
 //! * Layers share bytes with what they read, and convolutions are computed with the pools behind them,
 //!   only where activations would not fit. What is made in rows has its weights at once.
 //! * Where that does not help, layers go through their rows together ([`strips`]): of what lies between
-//!   them some rows are held at a time. Their weights stay meanwhile, or come again with each step.
+//!   them some rows are held at a time. Their weights stay meanwhile, or come again with each step. Where
+//!   SRAM does not even hold those, what lies between some and others lies in external RAM, if there is any.
 //! * The frame arrives on the console. Biases, multipliers and tables stay in the plan image, and the
 //!   weights of the smallest layers too, if it has no room for all and that is faster or nothing else fits.
 //!
@@ -42,6 +43,11 @@ const SHARES: [[u64; 2]; 7] = [[2, 2], [3, 2], [4, 2], [6, 2], [8, 2], [4, 3], [
 const FEW_SHARES: [[u64; 2]; 2] = [[2, 2], [4, 2]];
 /// Eighths of what activations leave that weights of such layers may take which stay.
 const KEPT: [u64; 3] = [8, 4, 0];
+/// More steps than this of such layers take long to simulate: then only the first shares are tried, and
+/// not that nothing stays.
+const MANY_TASKS: usize = 1500;
+/// Of the ways for layers to be fused whether any are.
+const FUSED: [bool; 3] = [false, true, true];
 /// Most copies of a plan: more would take long to place.
 const MOST_LOADS: usize = 10_000;
 
@@ -62,7 +68,9 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, Pla
         fits_alone: false,
         least: None,
     };
-    for layers in ways(model, search.budget)? {
+    let served = board.external(Space::ExternalRam).filter(|_| board.serves(Space::ExternalRam));
+    let external = served.map_or(0, |memory| memory.bytes.0);
+    for (layers, is_fused) in ways(model, search.budget)?.into_iter().zip(FUSED) {
         // What tables and constants take besides is known once there is a plan.
         let mut flash = Some(0);
         while let Some(bytes) = flash.take() {
@@ -71,8 +79,9 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, Pla
             if lowered.programs.is_empty() {
                 return Ok(lowered);
             }
-            if !search.fits_alone {
-                for strips in together::ways(&arranging, search.budget)? {
+            let is_tried = is_fused && search.fastest.is_some();
+            if !search.fits_alone && !is_tried {
+                for strips in together::ways(&arranging, [search.budget, external])? {
                     search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
                 }
             }
@@ -122,6 +131,9 @@ impl Search<'_> {
             for (shares, kept) in shares.iter().flat_map(|s| kept.iter().map(move |k| (*s, *k))) {
                 let ways = Ways { budget, shares, kept };
                 let cut = Cut::of(&lowered, &operators, strips, ways, self.is_sealed());
+                if !strips.is_empty() && cut.tasks.len() > MANY_TASKS && !is_first((shares, kept)) {
+                    continue;
+                }
                 let few = cut.loads.len() <= MOST_LOADS;
                 let plan = few.then(|| issue::issue(&lowered, &cut, budget, largest));
                 if let Some(plan) = plan.flatten() {
@@ -156,6 +168,11 @@ impl Search<'_> {
             self.fastest = Some((key, plan));
         }
     }
+}
+
+/// Whether weights of many steps are tried to come so.
+fn is_first((shares, kept): ([u64; 2], u64)) -> bool {
+    shares == FEW_SHARES[0] && kept > 0
 }
 
 /// The plan that takes least SRAM, one part after the other.

@@ -4,10 +4,11 @@ use crate::PlanError;
 use crate::allocate::PLANNING_BUDGET;
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::share::{self, Given, Parts, Sharing};
+use crate::strategy::external::LINE;
 use crate::strategy::overlay::partition::Operator;
 use crate::strategy::swap_rows::SECTOR;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Kept, Kernel, Plan, PlannedTensor, Space, Work};
+use tilewright_plan::{Bytes, InputResidency, Kept, Kernel, Plan, PlannedTensor, Space, Work};
 
 use super::strips::{Network, Strips};
 
@@ -171,15 +172,28 @@ impl<'m> Arranging<'m> {
         let work = PLANNING_BUDGET / 8;
         let held: Vec<_> = self.strips.iter().flat_map(|s| &s.held).copied().collect();
         let below: Vec<_> = self.strips.iter().flat_map(|s| &s.below).copied().collect();
-        let given = Given { held: &held, below: &below, ..Given::NOTHING };
+        let is_outside = |tensor: usize| self.strips.iter().any(|s| s.outside.contains(&tensor));
+        let given = Given { held: &held, below: &below, is_elsewhere: &is_outside };
         let found =
             share::arrange_given(self.model, &self.layers, &SHARING, (shares, given), work)?;
         let mut tensors = found.tensors;
         for (tensor, rows) in self.strips.iter().flat_map(|together| &together.rings) {
             tensors[*tensor].ring = Some(*rows);
         }
+        // Each by itself: what lies there is read and written once.
+        let mut external = Bytes(0);
+        for (_, tensor) in tensors.iter_mut().enumerate().filter(|(tensor, _)| is_outside(*tensor))
+        {
+            (tensor.space, tensor.offset) = (Space::ExternalRam, external.0);
+            external = (external + tensor.bytes).align_up(LINE);
+        }
         let mut plan = self.drafted(tensors)?;
         plan.space_bytes[Space::Arena as usize] = found.height;
+        plan.space_bytes[Space::ExternalRam as usize] = external;
+        let inputs = plan.programs.iter().flat_map(|program| &program.inputs);
+        if inputs.into_iter().any(|io| is_outside(io.tensor as usize)) {
+            plan.input = InputResidency::External;
+        }
         let in_strips =
             |layer: u16| self.strips.iter().any(|together| together.layers.contains(&layer.into()));
         lower::order_rows_where(self.model, &mut plan, &|layer| !in_strips(layer))?;

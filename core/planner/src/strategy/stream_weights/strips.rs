@@ -12,7 +12,7 @@ use crate::lower::Layer;
 use crate::share::{Below, Held, Parts, single_steps};
 use crate::strategy::overlay::partition::Operator;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Plan, PlannedTensor};
+use tilewright_plan::{Bytes, Plan, PlannedTensor, Space, View};
 
 /// Most layers that go together.
 pub const MOST_LAYERS: usize = 40;
@@ -59,6 +59,8 @@ pub struct Strips {
     pub held: Vec<Held>,
     /// Which of them may overlap.
     pub below: Vec<Below>,
+    /// Tensors that lie in external RAM.
+    pub outside: Vec<usize>,
 }
 
 impl Strips {
@@ -125,8 +127,39 @@ impl<'p> Network<'p> {
         self.layers.get(layer).is_some_and(Option::is_some)
     }
 
-    /// How these layers go together; nothing if some cannot be made in rows.
-    pub fn strips(&self, layers: Range<usize>, fineness: Fineness) -> Option<Strips> {
+    /// The tensors that layers before a layer make and others from it on read.
+    pub fn crossing(&self, layer: usize) -> Vec<usize> {
+        let made = self.layers[..layer].iter().flatten().map(|made| made.output);
+        made.filter(|tensor| self.readers[*tensor].iter().any(|reader| *reader >= layer)).collect()
+    }
+
+    /// The tensors that programs take.
+    pub fn taken(&self) -> impl Iterator<Item = usize> {
+        let made = |tensor: usize| self.layers.iter().flatten().any(|made| made.output == tensor);
+        (0..self.tensors.len()).filter(move |tensor| self.is_given[*tensor] && !made(*tensor))
+    }
+
+    /// Bytes of a layer's weights on the card.
+    pub fn weights(&self, layer: usize) -> u64 {
+        let made = self.layers.get(layer).and_then(Option::as_ref);
+        let views = made.into_iter().flat_map(|made| made.operator.views);
+        let on_card = views.filter(|view| view.space() == Some(Space::Card));
+        on_card.filter(|view| view.is_contiguous()).map(View::extent).sum()
+    }
+
+    /// Bytes of a tensor.
+    pub fn bytes(&self, tensor: usize) -> u64 {
+        self.tensors[tensor].bytes.0
+    }
+
+    /// How these layers go together, with these tensors in external RAM; nothing if some cannot be made in
+    /// rows.
+    pub fn strips(
+        &self,
+        layers: Range<usize>,
+        fineness: Fineness,
+        outside: &[usize],
+    ) -> Option<Strips> {
         let own: Option<Vec<&Made<'p>>> =
             self.layers.get(layers.clone())?.iter().map(Option::as_ref).collect();
         let own = own.filter(|own| (1..=MOST_LAYERS).contains(&own.len()))?;
@@ -149,7 +182,7 @@ impl<'p> Network<'p> {
             order.make(layer, order.own[layer - layers.start].rows)?;
         }
         let Order { made, own, at_once, .. } = order;
-        Some(self.held(layers, made, &own, &at_once))
+        Some(self.held(layers, made, (&own, &at_once), outside))
     }
 
     /// Whether something else than the layers uses a tensor.
@@ -179,8 +212,8 @@ impl<'p> Network<'p> {
         &self,
         layers: Range<usize>,
         made: Vec<Strip>,
-        own: &[&Made<'p>],
-        at_once: &[u16],
+        (own, at_once): (&[&Made<'p>], &[u16]),
+        outside: &[usize],
     ) -> Strips {
         let mut done = vec![0u16; own.len()];
         let mut most = vec![0u32; own.len()];
@@ -214,18 +247,21 @@ impl<'p> Network<'p> {
         let whole =
             |tensor: &usize| Held { tensor: *tensor, bytes: self.tensors[*tensor].bytes, life };
         held.extend(comes.iter().map(whole));
-        let ends = comes.into_iter().filter(|tensor| {
+        let is_outside = |tensor: &usize| outside.contains(tensor);
+        held.retain(|held: &Held| !is_outside(&held.tensor));
+        let ends = comes.into_iter().filter(|tensor| !is_outside(tensor)).filter(|tensor| {
             self.readers[*tensor].iter().all(|reader| *reader < layers.end)
                 && !(self.is_given[*tensor] && self.tensors[*tensor].end as usize > layers.end)
         });
         let below = ends.flat_map(|read| {
             let goes = own.iter().map(|made| made.output);
-            let goes = goes.filter(|tensor| self.stays(*tensor, &layers));
+            let goes = goes.filter(|tensor| self.stays(*tensor, &layers) && !is_outside(tensor));
             goes.filter_map(|written| self.below(&made, own, layers.start, [read, written]))
                 .collect::<Vec<_>>()
         });
         let below = below.collect();
-        Strips { layers, made, rings, held, below }
+        let outside = outside.to_vec();
+        Strips { layers, made, rings, held, below, outside }
     }
 
     /// How far below a tensor that is read another one may begin that is written meanwhile.

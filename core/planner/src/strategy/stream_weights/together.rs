@@ -1,5 +1,7 @@
 //! Which layers go through their rows together: those whose activations SRAM does not hold, with
-//! some of those around them.
+//! some of those around them; where not all can, some by some ([`segments`]).
+
+mod segments;
 
 use std::ops::Range;
 
@@ -19,12 +21,15 @@ const BYTES: [u64; 4] = [u64::MAX, 16 << 10, 8 << 10, 1];
 /// Ways of a run that are tried: of those with fewest steps, and of those that need least.
 const TRIED: [usize; 2] = [8, 4];
 
-/// The ways for layers to go together so that what they hold fits `budget` bytes; none if all layers do
-/// without, or nothing helps.
+/// The ways for layers to go together so that what they hold fits `budget` bytes, of external RAM besides
+/// `external`; none if all layers do without, or nothing helps.
 ///
 /// # Errors
 /// [`PlanError`] names the tensor that cannot be planned.
-pub fn ways(arranging: &Arranging<'_>, budget: u64) -> Result<Vec<Vec<Strips>>, PlanError> {
+pub fn ways(
+    arranging: &Arranging<'_>,
+    [budget, external]: [u64; 2],
+) -> Result<Vec<Vec<Strips>>, PlanError> {
     let draft = arranging.draft()?;
     let operators = Operator::of(&draft);
     let network = arranging.network(&draft, &operators);
@@ -33,7 +38,8 @@ pub fn ways(arranging: &Arranging<'_>, budget: u64) -> Result<Vec<Vec<Strips>>, 
     for eighths in [8, 7, 6, 4] {
         let limit = budget / 8 * eighths;
         let is_large: Vec<bool> = needed.iter().map(|bytes| *bytes > limit).collect();
-        let found = of_all(&network, &is_large, budget);
+        let external = if eighths == 8 { external } else { 0 };
+        let found = of_all(&network, &is_large, [budget, external]);
         if !found.is_empty() {
             return Ok(found);
         }
@@ -42,10 +48,21 @@ pub fn ways(arranging: &Arranging<'_>, budget: u64) -> Result<Vec<Vec<Strips>>, 
 }
 
 /// The ways for all runs of layers that are large.
-fn of_all(network: &Network<'_>, is_large: &[bool], budget: u64) -> Vec<Vec<Strips>> {
+fn of_all(
+    network: &Network<'_>,
+    is_large: &[bool],
+    [budget, external]: [u64; 2],
+) -> Vec<Vec<Strips>> {
     let mut of_runs = Vec::new();
     let mut end = 0;
-    for run in runs(is_large) {
+    let runs = runs(is_large);
+    if let [run] = runs.as_slice() {
+        let ways = of_run(network, run.clone(), 0..is_large.len(), budget);
+        if ways.is_empty() {
+            return segments::ways(network, run, is_large.len(), [budget, external]);
+        }
+    }
+    for run in runs {
         let ways = of_run(network, run, end..is_large.len(), budget);
         let Some(last) = ways.iter().map(|strips| strips.layers.end).max() else {
             return Vec::new();
@@ -85,7 +102,7 @@ fn of_run(network: &Network<'_>, run: Range<usize>, all: Range<usize>, budget: u
             (run.end..=all.end.min(run.end + AROUND)).filter(|end| end - start <= MOST_LAYERS);
         for end in ends {
             for (rows, bytes) in ROWS.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes))) {
-                let Some(strips) = network.strips(start..end, Fineness { rows, bytes }) else {
+                let Some(strips) = network.strips(start..end, Fineness { rows, bytes }, &[]) else {
                     break;
                 };
                 let needed = strips.least_bytes();

@@ -1,0 +1,116 @@
+//! Layers that go through their rows some by some: what lies between two such segments lies in external
+//! RAM. There are as few and as short transfers as can be.
+
+use std::ops::Range;
+
+use super::{AROUND, BYTES, ROWS};
+use crate::strategy::stream_weights::strips::{Fineness, MOST_LAYERS, Network, Strips};
+
+/// The finest way for rows to be made.
+const FINEST: Fineness = Fineness { rows: 1, bytes: 1 };
+/// Ways that are tried, from few steps to many.
+const TRIED: usize = 4;
+
+/// Bytes that the core reads or writes in external RAM while one copy is set up.
+const BYTES_A_COPY: u64 = 8 << 10;
+
+/// Segments up to a layer.
+#[derive(Clone, Copy)]
+struct Cut {
+    /// Copies, and what counts as such.
+    price: u64,
+    /// Bytes in external RAM.
+    outside: u64,
+    /// Where the last begins.
+    start: usize,
+}
+
+/// Copies that bring weights to a segment, if all come again whenever rows are made.
+fn copies(network: &Network<'_>, strips: &Strips, budget: u64) -> u64 {
+    let part = (budget.saturating_sub(strips.least_bytes()) / 2).max(1);
+    let of_strip = |layer: usize| network.weights(layer).div_ceil(part);
+    strips.made.iter().map(|strip| of_strip(strip.layer)).sum()
+}
+
+/// The ways for a run of layers of `all` and some behind it to go so within `budget` bytes of SRAM and so
+/// many of external RAM.
+pub fn ways(
+    network: &Network<'_>,
+    run: &Range<usize>,
+    all: usize,
+    [budget, external]: [u64; 2],
+) -> Vec<Vec<Strips>> {
+    // Parts of weights come and go beside what is held.
+    let room = budget / 16 * 15;
+    let last = all.min(run.end + AROUND);
+    let taken: Vec<usize> = match run.start {
+        0 => network.taken().filter(|tensor| network.bytes(*tensor) > budget / 4).collect(),
+        _ => Vec::new(),
+    };
+    let bytes =
+        |tensors: &[usize]| tensors.iter().map(|tensor| network.bytes(*tensor)).sum::<u64>();
+    let outside = |layers: &Range<usize>, end: usize| {
+        let inner = [layers.start, layers.end].into_iter();
+        let inner = inner.filter(|border| (run.start + 1..end).contains(border));
+        let crossing = inner.flat_map(|border| network.crossing(border));
+        taken.iter().copied().chain(crossing).collect::<Vec<usize>>()
+    };
+    // What is left in SRAM behind the last segment is what layers there take.
+    let mut found: Option<(u64, Vec<Range<usize>>)> = None;
+    for end in run.end..=last {
+        let mut cuts: Vec<Option<Cut>> = vec![None; end + 1];
+        cuts[run.start] = Some(Cut { price: 0, outside: bytes(&taken), start: run.start });
+        for to in run.start + 1..=end {
+            for from in (run.start.max(to.saturating_sub(MOST_LAYERS))..to).rev() {
+                if !network.makes_rows(from) {
+                    break;
+                }
+                let Some(before) = cuts[from] else { continue };
+                let leaves = if to < end { bytes(&network.crossing(to)) } else { 0 };
+                let outside_bytes = before.outside + leaves;
+                let strips = network.strips(from..to, FINEST, &outside(&(from..to), end));
+                let strips = strips.filter(|strips| strips.least_bytes() <= room);
+                let Some(strips) = strips.filter(|_| outside_bytes <= external) else { continue };
+                let price =
+                    before.price + copies(network, &strips, budget) + leaves.div_ceil(BYTES_A_COPY);
+                if cuts[to].is_none_or(|known| price < known.price) {
+                    cuts[to] = Some(Cut { price, outside: outside_bytes, start: from });
+                }
+            }
+        }
+        let Some(price) = cuts[end].map(|cut| cut.price) else { continue };
+        if found.as_ref().is_none_or(|(least, _)| price < *least) {
+            let mut segments = Vec::new();
+            let mut at = end;
+            while let Some(cut) = cuts[at].filter(|_| at > run.start) {
+                segments.push(cut.start..at);
+                at = cut.start;
+            }
+            segments.reverse();
+            found = Some((price, segments));
+        }
+    }
+    let Some((_, segments)) = found else { return Vec::new() };
+    let end = segments.last().map_or(0, |segment| segment.end);
+    let of_segments: Vec<Vec<Strips>> = segments
+        .iter()
+        .map(|layers| {
+            let fineness = ROWS.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes)));
+            let ways = fineness.filter_map(|(rows, bytes)| {
+                network.strips(layers.clone(), Fineness { rows, bytes }, &outside(layers, end))
+            });
+            let mut ways: Vec<Strips> =
+                ways.filter(|strips| strips.least_bytes() <= room).collect();
+            ways.sort_by_key(|strips| (copies(network, strips, budget), strips.made.len()));
+            ways
+        })
+        .collect();
+    let way = |number: usize| {
+        let of_segment = |ways: &Vec<Strips>| {
+            let last = ways.len().checked_sub(1)?;
+            ways.get(last * number / (TRIED - 1)).cloned()
+        };
+        of_segments.iter().map(of_segment).collect::<Option<Vec<Strips>>>()
+    };
+    (0..TRIED).filter_map(way).collect()
+}
