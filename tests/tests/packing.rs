@@ -42,7 +42,7 @@ fn faster_layers_take_the_flash_that_there_is() {
     let firmware = board.plan_bytes().0 - plain.report.flash_bytes.0 - spare;
     let before = board.plan_bytes();
     let place = board.firmware.as_mut().unwrap();
-    place.flash_bytes = place.flash_bytes + Bytes(firmware);
+    place.flash_bytes += Bytes(firmware);
     assert_eq!(board.plan_bytes(), before - Bytes(firmware));
     let some = of(&board, Packing::Auto);
     assert!((1..4).contains(&transformed(&some.plan)), "{}", transformed(&some.plan));
