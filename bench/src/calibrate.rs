@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use tilewright_board::{Board, CoreKind};
+use tilewright_board::{Board, CoreKind, SMALL};
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Instruction, Kernel};
 use tilewright_planner::costs::{self, Costs, Feature, KernelCost, TRANSFORMED};
@@ -71,24 +71,28 @@ const COLD: usize = 5;
 /// If there is no such core or kernel, a run fails, a file cannot be written, or the comparison
 /// finds a difference.
 pub fn calibrate(check: bool, cores: &[String], names: &[String]) -> Result<(), String> {
-    let is_core = |name: &&String| BOARDS.iter().any(|(core, _)| core.id() == *name);
-    if let Some(unknown) = cores.iter().find(|name| !is_core(name)) {
-        return Err(format!(
-            "no board runs '{unknown}': cores are cortex-m4, cortex-m7 and cortex-m33"
-        ));
+    let mut boards = Vec::new();
+    for (core, id) in BOARDS {
+        let board = tilewright_board::find(id).map_err(|e| e.to_string())?;
+        let small = board.small().map(|small| (format!("{}{SMALL}", core.id()), small));
+        boards.push((core.id().to_owned(), board));
+        boards.extend(small);
+    }
+    if let Some(unknown) = cores.iter().find(|name| !boards.iter().any(|(core, _)| core == *name)) {
+        let known: Vec<&str> = boards.iter().map(|(core, _)| core.as_str()).collect();
+        return Err(format!("no board runs '{unknown}': there are {}", known.join(", ")));
     }
     let known = |name: &&String| Subject::all().any(|subject| subject.name() == *name);
     if let Some(unknown) = names.iter().find(|name| !known(name)) {
         return Err(format!("there is no kernel '{unknown}'"));
     }
-    let chosen = |core: CoreKind| cores.is_empty() || cores.iter().any(|name| name == core.id());
-    for (core, board) in BOARDS.into_iter().filter(|(core, _)| chosen(*core)) {
-        println!("{}", core.id());
-        let board = tilewright_board::find(board).map_err(|e| e.to_string())?;
-        let path = emulated::project().join("costs").join(core.id()).with_extension("toml");
+    let chosen = |core: &String| cores.is_empty() || cores.contains(core);
+    for (core, board) in boards.into_iter().filter(|(core, _)| chosen(core)) {
+        println!("{core}");
+        let path = emulated::project().join("costs").join(&core).with_extension("toml");
         let kept = if names.is_empty() { BTreeMap::new() } else { kept(&path)? };
         let text = render(&costs_of(&board, names, kept)?)?;
-        let name = format!("costs/{}.toml", core.id());
+        let name = format!("costs/{core}.toml");
         if check {
             let known = fs::read_to_string(&path).map_err(|e| format!("{name}: {e}"))?;
             if known != text {
@@ -191,10 +195,15 @@ fn run(
         else {
             continue;
         };
+        // Small kernels have loops of their own, of which the others' features say little.
+        let features = match board.id.ends_with(SMALL) {
+            true => costs::all_features,
+            false => costs::features,
+        };
         let operands = plan.operands(op, first_view);
         if let (Some((op, views)), Some(tile)) = (operands, plan.tiles.get(tile as usize)) {
             samples.push(Sample {
-                features: costs::features(op, tile, views),
+                features: features(op, tile, views),
                 instructions: count.instructions,
                 cycles: count.cycles - count.code_waits - count.constant_waits,
                 code_waits: count.code_waits,

@@ -35,7 +35,8 @@ pub fn kernels(write: bool, json: bool) -> Result<(), String> {
     let mut rows = Vec::new();
     for (core, board) in counted::cores()? {
         if !json {
-            head(core, code::kernel_bytes(&board)?);
+            let small = board.small().map(|small| code::kernel_bytes(&small)).transpose()?;
+            head(core, code::kernel_bytes(&board)?, small);
         }
         for layer in LAYERS {
             let model = layer.model();
@@ -65,8 +66,9 @@ pub fn kernels(write: bool, json: bool) -> Result<(), String> {
     Ok(())
 }
 
-fn head(core: CoreKind, code_bytes: u64) {
-    println!("{}: functions of the kernels' crate {code_bytes} bytes", core.id());
+fn head(core: CoreKind, code_bytes: u64, small: Option<u64>) {
+    let small = small.map_or_else(String::new, |bytes| format!("; small ones {bytes} bytes"));
+    println!("{}: functions of the kernels' crate {code_bytes} bytes{small}", core.id());
     println!(
         "{:48} {:>12} {:>12} {:>9} {:>9} {:>18} {:>18}",
         "layer", "instructions", "cycles", "instr/…", "CMSIS-NN", "goal", "cycles/…"

@@ -92,6 +92,9 @@ pub struct OnBoard {
     /// Board, as `tilewright boards` names it
     #[arg(long)]
     pub board: String,
+    /// Kernels of the board's firmware: `small` ones take less than half the flash, and longer
+    #[arg(long, value_enum, default_value_t = Kernels::Fast)]
+    pub kernels: Kernels,
     /// Largest tensor arena, such as 65536 or 64KiB; else what the board has
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub sram: Option<Bytes>,
@@ -345,6 +348,15 @@ pub enum Elements {
     Int8,
     /// 32-bit floats: memory alone
     Float32,
+}
+
+/// Which firmware a board has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kernels {
+    /// Loops written out, for speed
+    Fast,
+    /// As little code as there can be
+    Small,
 }
 
 /// What strategy `auto` makes least.

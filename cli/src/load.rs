@@ -11,25 +11,36 @@ use tilewright_server::pipeline::zoo::{self, Network};
 use tilewright_server::pipeline::{self, Bounds, Examined, Prepared, Samples};
 use tilewright_server::{Blame, Cancel, Problem, Progress};
 
-use crate::args::{ModelFile, OnBoard, Quantised};
+use crate::args::{Kernels, ModelFile, OnBoard, Quantised};
 use crate::files::{self, INPUT_LIMIT, MODEL_LIMIT, SAMPLES_LIMIT};
 
 /// The word that stands for made-up samples.
 const RANDOM: &str = "random";
 
-/// The board with this id; the vendor's way to write it will do.
+/// The board with this id, the vendor's way to write it will do, with the firmware that is asked for.
 ///
 /// # Errors
 /// [`Blame::BadInput`] with the boards that there are.
-pub fn board(id: &str) -> Result<Board, Problem> {
-    tilewright_board::find(&id.to_lowercase()).map_err(|error| {
+pub fn board(on: &OnBoard) -> Result<Board, Problem> {
+    let board = tilewright_board::find(&on.board.to_lowercase()).map_err(|error| {
         Problem::new(
             Blame::BadInput,
             format!("{error}."),
             "--board",
             "`tilewright boards` lists the boards.",
         )
-    })
+    })?;
+    match on.kernels {
+        Kernels::Fast => Ok(board),
+        Kernels::Small => board.small().ok_or_else(|| {
+            Problem::new(
+                Blame::BadInput,
+                format!("There is no firmware with small kernels for '{}'.", board.id),
+                "--kernels",
+                "Leave out `--kernels small`.",
+            )
+        }),
+    }
 }
 
 /// The file's name without its folder.

@@ -12,9 +12,14 @@ use tilewright_plan::Space;
 /// grows too deep leaves RAM and faults instead of overwriting them.
 const STATICS_BYTES: u64 = 2048;
 
-/// Writes `memory.x` and `board.rs` for a board whose code drives the port `console`.
+/// Writes `memory.x` and `board.rs` for a board whose code drives the port `console`; of its firmware with
+/// small kernels if the feature says so.
 pub fn write(id: &str, console: &str) {
     let board = tilewright_board::find(id).expect("the board's file is well-formed");
+    let board = match env::var_os("CARGO_FEATURE_SMALL") {
+        Some(_) => board.small().expect("the board's file says where small firmware ends"),
+        None => board,
+    };
     let firmware = board.firmware.as_ref().expect("the board's file has a firmware section");
     // The code names the port's registers, pins and interrupt.
     assert_eq!(firmware.console, console, "src/uart.rs drives {console}");

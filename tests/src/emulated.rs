@@ -56,6 +56,14 @@ pub fn of_every_core() -> Vec<Board> {
     boards
 }
 
+/// These boards, and those of them whose firmware has small kernels.
+#[must_use]
+pub fn with_small(mut boards: Vec<Board>) -> Vec<Board> {
+    let small: Vec<Board> = boards.iter().filter_map(Board::small).collect();
+    boards.extend(small);
+    boards
+}
+
 /// The board's firmware.
 ///
 /// # Errors

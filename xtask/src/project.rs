@@ -1,5 +1,6 @@
 //! Where the project's parts lie, and how cargo is called for each of its workspaces.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -191,6 +192,9 @@ pub struct Package {
     pub dependencies: Vec<Dependency>,
     /// Its libraries, programs, tests.
     pub targets: Vec<Target>,
+    /// Its features.
+    #[serde(default)]
+    pub features: BTreeMap<String, Vec<String>>,
     /// What its manifest says for other programs than cargo.
     #[serde(default)]
     pub metadata: Option<Custom>,

@@ -40,6 +40,11 @@ pub fn add_steps(project: &Project, filter: Option<&str>, without: &[&str], step
         }
         cargo_test(project, Workspace::Main, &args, filter)
     });
+    // Its other loops are of the same crate.
+    steps.tests("small kernels", || {
+        let args = ["--package", "tilewright-kernels", "--features", "small"];
+        cargo_test(project, Workspace::Main, &args, filter)
+    });
     steps.tests("worker tests", || cargo_test(project, Workspace::Worker, &[], filter));
     steps.tests("README commands", || readme::run(project, filter, terminal::line));
 }

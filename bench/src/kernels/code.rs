@@ -18,3 +18,22 @@ pub fn kernel_bytes(board: &Board) -> Result<u64, String> {
     };
     Ok(file.symbols().filter(of_kernels).map(|symbol| symbol.size()).sum())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Most bytes of small kernels.
+    const SMALL: u64 = 20 << 10;
+
+    #[test]
+    fn small_kernels_are_small() {
+        let boards = emulated::of_every_core();
+        let small: Vec<Board> = boards.iter().filter_map(Board::small).collect();
+        assert!(small.len() >= 2);
+        for board in small {
+            let bytes = kernel_bytes(&board).unwrap();
+            assert!((1024..=SMALL).contains(&bytes), "{}: {bytes} of {SMALL} bytes", board.id);
+        }
+    }
+}

@@ -61,7 +61,7 @@ pub fn overlay(options: &Overlay) -> Result<Said, Problem> {
     let cancel = load::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
-    let board = load::board(&options.on.board)?;
+    let board = load::board(&options.on)?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
     let (model, choices) = (&prepared.model, load::options(&options.on, &board)?);
     let nothing = Overlaid { inputs: false, filters: false, parameters: false, ..Overlaid::THESIS };

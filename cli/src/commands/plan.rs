@@ -20,7 +20,7 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     let cancel = load::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
-    let board = load::board(&options.on.board)?;
+    let board = load::board(&options.on)?;
     let network = load::network(&options.on.quantised)?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
     let integrity = options.checked.integrity();

@@ -54,7 +54,7 @@ impl Emulated {
     /// If something is missing, cannot be read, or does not suit.
     pub fn new(on: &OnBoard, input: Option<&Path>, mode: Mode) -> Result<Self, Problem> {
         let cancel = load::cancelled_by_ctrl_c()?;
-        let board = load::board(&on.board)?;
+        let board = load::board(on)?;
         let dist = Dist::find()?;
         let workers = Workers::new(&dist);
         workers.ready()?;

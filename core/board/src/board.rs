@@ -141,6 +141,9 @@ pub struct Firmware {
     pub flash_address: u32,
     /// Bytes kept for the firmware: the plan image starts behind them.
     pub flash_bytes: Bytes,
+    /// Bytes kept for the firmware with small kernels; nothing if there is no such build.
+    #[serde(default)]
+    pub small_flash_bytes: Option<Bytes>,
     /// Address of SRAM kept for the firmware's stack and variables.
     pub sram_address: u32,
     /// Bytes of SRAM kept for the firmware.
@@ -190,7 +193,28 @@ pub struct Board {
     pub power: Option<Power>,
 }
 
+/// What the id of a board ends with whose firmware has small kernels.
+pub const SMALL: &str = "-small";
+
 impl Board {
+    /// The same board with the firmware whose kernels are as little code as there can be: more flash is
+    /// left, and kernels take longer. They read the same weights. A board of its own, by an id that ends with
+    /// [`SMALL`], so that neither firmware takes the other's plans. Nothing if there is no such firmware.
+    #[must_use]
+    pub fn small(&self) -> Option<Self> {
+        let firmware = self.firmware.as_ref()?;
+        let flash_bytes = firmware.small_flash_bytes?;
+        let firmware = Firmware { flash_bytes, small_flash_bytes: None, ..firmware.clone() };
+        let costs = Some(format!("{}{SMALL}", self.core.kind.id()));
+        Some(Self {
+            id: format!("{}{SMALL}", self.id),
+            name: format!("{}, small kernels", self.name),
+            core: Core { costs, ..self.core.clone() },
+            firmware: Some(firmware),
+            ..self.clone()
+        })
+    }
+
     /// Whether memories of one sort, end to end, cover `bytes` from `address` on.
     #[must_use]
     pub fn holds(&self, address: u64, bytes: u64, sort: impl Fn(MemoryKind) -> bool) -> bool {

@@ -13,7 +13,7 @@ mod list;
 mod power;
 mod timing;
 
-pub use board::{Board, Clock, Core, CoreKind, Firmware, Memory, MemoryKind, Support};
+pub use board::{Board, Clock, Core, CoreKind, Firmware, Memory, MemoryKind, SMALL, Support};
 pub use card::{Card, Curve, Endurance};
 pub use engine::{Engine, Slot};
 pub use list::{BoardError, CardError, all, cards, find, find_card};

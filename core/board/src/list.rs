@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::board::Board;
+use crate::board::{Board, SMALL};
 use crate::card::Card;
 
 /// The boards, as the build script encoded them.
@@ -37,13 +37,13 @@ pub enum CardError {
     },
 }
 
-/// All boards.
+/// All boards, each with the firmware that is fast.
 #[must_use]
 pub fn all() -> Vec<Board> {
     postcard::from_bytes(BOARDS).expect("the build script encoded these very types")
 }
 
-/// The board with this id.
+/// The board with this id; one that ends with [`SMALL`] is of a board's firmware with small kernels.
 ///
 /// # Errors
 /// [`BoardError::Unknown`] lists the boards that exist.
@@ -51,7 +51,14 @@ pub fn find(id: &str) -> Result<Board, BoardError> {
     let boards = all();
     let known = || boards.iter().map(|board| board.id.as_str()).collect::<Vec<_>>().join(", ");
     let unknown = BoardError::Unknown { id: id.to_owned(), known: known() };
-    boards.into_iter().find(|board| board.id == id).ok_or(unknown)
+    let found = boards.into_iter().find_map(|board| {
+        if board.id == id {
+            return Some(board);
+        }
+        let is_small = id.strip_suffix(SMALL) == Some(board.id.as_str());
+        board.small().filter(|_| is_small)
+    });
+    found.ok_or(unknown)
 }
 
 /// All classes of cards.
@@ -80,6 +87,21 @@ mod tests {
         for board in all() {
             assert_eq!(find(&board.id), Ok(board.clone()));
         }
+    }
+
+    #[test]
+    fn small_firmware_makes_another_board_with_more_flash_for_plans() {
+        let mut count = 0;
+        for board in all() {
+            let Some(small) = board.small() else { continue };
+            assert_eq!(find(&small.id), Ok(small.clone()));
+            assert!(small.id.len() <= 24 && small.id != board.id);
+            assert!(small.plan_bytes() > board.plan_bytes());
+            assert_eq!(small.small(), None);
+            count += 1;
+        }
+        assert!(count >= 2);
+        assert!(find("stm32l552e-ev-small").is_err());
     }
 
     #[test]

@@ -146,14 +146,22 @@ impl Costs {
         let Some(cost) = name(op).and_then(|name| self.kernels.get(name)) else {
             return Cost::default();
         };
-        let mut features = features(op, tile, operands);
-        features.extend(nominal::nominal(op, tile, operands));
+        let features = all_features(op, tile, operands);
         let waits = self.flash.map_or(0, |flash| {
             flash.code(cost, &features, self.code_miss) + flash.constants(op, operands, &features)
         });
         let cycles = Cycles(cost.cycles(&features) + waits);
         Cost { instructions: cost.instructions(&features), cycles }
     }
+}
+
+/// The features of a step by which any cost file may tell what it takes: those of the project's kernels, and
+/// those that do not depend on how kernels are made, by which small kernels are calibrated too.
+#[must_use]
+pub fn all_features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
+    let mut features = features(op, tile, operands);
+    features.extend(nominal::nominal(op, tile, operands));
+    features
 }
 
 /// All cost files, by name.

@@ -55,9 +55,8 @@ impl Layout {
             let row_bytes = self.row_bytes()?;
             let end = last.checked_add(row_bytes)?;
             let ring = self.ring_first < self.ring_rows && self.rows <= self.ring_rows;
-            // No byte is two elements, so that a box has no more elements than bytes.
-            let apart = (self.columns == 1 || self.column_pitch >= self.channels)
-                && (self.ring_rows == 1 || self.row_pitch >= row_bytes);
+            // No byte is two elements, nor is it another column's that the box does not have.
+            let apart = self.column_pitch >= self.channels && self.row_pitch >= row_bytes;
             let filled = self.rows > 0 && self.channels > 0;
             (ring && apart && filled && end <= bytes).then_some(())
         };

@@ -1,5 +1,5 @@
 //! The kernels that run on this processor. Versions for a particular one (Armv7E-M's DSP
-//! instructions) are chosen here by `cfg(armv7e_m)`; what they compute is the same.
+//! instructions) are chosen here by `cfg(armv7e_m)`, unless code is to be `small`; what they compute is the same.
 
 pub use crate::portable::{
     Add, AveragePool, Axis, Bilinear, Conv, ConvMaxPool, Counted, FullyConnected,
@@ -9,7 +9,7 @@ pub use crate::portable::{
     requantise, resize_bilinear, resize_nearest, softmax, transpose_conv,
 };
 
-#[cfg(not(armv7e_m))]
+#[cfg(any(not(armv7e_m), feature = "small"))]
 pub use crate::portable::{add, average_pool, depthwise, max_pool, mean, sub};
-#[cfg(armv7e_m)]
+#[cfg(all(armv7e_m, not(feature = "small")))]
 pub use crate::words::{add, average_pool, depthwise, max_pool, mean, sub};

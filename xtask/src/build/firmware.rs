@@ -19,6 +19,13 @@ const TARGET: &str = "thumbv7em-none-eabihf";
 /// How the programs begin that measure a board's core, one beside each board's firmware.
 const CLOCK: &str = "tilewright-clock-";
 
+/// The feature of a board's package with which its kernels are small, and what the board's id and the file's
+/// name then end with, behind a hyphen.
+const SMALL: &str = "small";
+
+/// What small kernels are compiled for.
+const SMALL_KERNELS: &str = "profile.release.package.tilewright-kernels.opt-level=\"z\"";
+
 /// `dist/firmware/manifest.json`.
 #[derive(Debug, Serialize)]
 struct Manifest {
@@ -36,6 +43,8 @@ pub struct Program {
     board: String,
     /// What it is compiled for.
     pub target: String,
+    /// Whether there is a build with small kernels.
+    has_small: bool,
 }
 
 /// One board's firmware.
@@ -48,7 +57,7 @@ struct Entry {
     sha256: String,
 }
 
-/// Builds all boards and copies them to `dist/firmware`, and what measures their cores to `dist/clock`;
+/// Builds all boards, those that can with small kernels too, and copies them to `dist/firmware`, and what measures their cores to `dist/clock`;
 /// firmware of boards that are gone is removed.
 ///
 /// # Errors
@@ -58,35 +67,49 @@ pub fn build(project: &Project) -> Result<()> {
     let paths = Remapped::new(project, Workspace::Firmware)?;
     // One by one: cargo unites the features of what it builds together, and `embassy-stm32` is
     // for one microcontroller.
-    for Program { name, target, .. } in &boards {
-        let mut command = project.cargo(Workspace::Firmware, "build");
-        command.args(["--release", "--target", target, "--package", name, "--config"]);
-        command.arg(rustflags(target, &paths)?);
-        // These would replace the flags above and let this machine's paths into the firmware.
-        command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
-        rustc::wrap(&mut command, project);
-        process::visible(&mut command)?;
-    }
-
     let folder = project.dist().join("firmware");
     if boards.is_empty() {
         bail!("firmware/boards has no program: nothing to put into {}", folder.display());
     }
     let mut entries = Vec::new();
-    for Program { name, board, target } in &boards {
+    for program in &boards {
+        let Program { name, board, target, has_small } = program;
         let built = project.target(Workspace::Firmware).join(target).join("release");
         let file = format!("{board}.elf");
+        compile(project, program, false, &paths)?;
         files::copy_if_changed(&built.join(name), &folder.join(&file))?;
         let clock = project.dist().join("clock");
         files::copy_if_changed(&built.join(format!("{CLOCK}{board}")), &clock.join(&file))?;
         entry(board, &clock, file.clone(), &paths)?;
         entries.push(entry(board, &folder, file, &paths)?);
+        if *has_small {
+            // It has the same place among what cargo builds.
+            compile(project, program, true, &paths)?;
+            let (board, file) = (format!("{board}-{SMALL}"), format!("{board}-{SMALL}.elf"));
+            files::copy_if_changed(&built.join(name), &folder.join(&file))?;
+            entries.push(entry(&board, &folder, file, &paths)?);
+        }
     }
     remove_others(&folder, &entries)?;
     let manifest = Manifest { abi: abi(project)?, boards: entries };
     let mut text = serde_json::to_vec_pretty(&manifest).context("the manifest is no JSON")?;
     text.push(b'\n');
     files::write_if_changed(&folder.join("manifest.json"), &text)
+}
+
+/// Compiles a board's firmware and what measures its core, or the firmware with small kernels.
+fn compile(project: &Project, program: &Program, is_small: bool, paths: &Remapped) -> Result<()> {
+    let Program { name, target, .. } = program;
+    let mut command = project.cargo(Workspace::Firmware, "build");
+    command.args(["--release", "--target", target, "--package", name, "--config"]);
+    command.arg(rustflags(target, paths)?);
+    if is_small {
+        command.args(["--bin", name, "--features", SMALL, "--config", SMALL_KERNELS]);
+    }
+    // These would replace the flags above and let this machine's paths into the firmware.
+    command.env_remove("RUSTFLAGS").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    rustc::wrap(&mut command, project);
+    process::visible(&mut command)
 }
 
 /// The boards' programs.
@@ -107,13 +130,14 @@ fn boards(metadata: &Metadata) -> Vec<Program> {
     let programs = metadata.packages.iter().flat_map(|package| {
         let programs =
             package.targets.iter().filter(|target| target.kind.iter().any(|kind| kind == "bin"));
-        programs.map(move |program| (&program.name, compiled_for(package)))
+        let has_small = package.features.contains_key(SMALL);
+        programs.map(move |program| (&program.name, compiled_for(package), has_small))
     });
     let mut boards: Vec<_> = programs
-        .filter(|(name, _)| !name.starts_with(CLOCK))
-        .map(|(name, target)| {
+        .filter(|(name, ..)| !name.starts_with(CLOCK))
+        .map(|(name, target, has_small)| {
             let board = name.strip_prefix("tilewright-").unwrap_or(name).to_owned();
-            Program { name: name.clone(), board, target }
+            Program { name: name.clone(), board, target, has_small }
         })
         .collect();
     boards.sort();
@@ -179,10 +203,11 @@ mod tests {
     #[test]
     fn boards_are_the_programs() {
         let target = |name: &str, kind: &str| Target { name: name.into(), kind: vec![kind.into()] };
-        let package = |targets, metadata| Package {
+        let package = |targets, metadata: Option<Custom>| Package {
             name: "any".into(),
             dependencies: vec![],
             targets,
+            features: metadata.iter().map(|_| (SMALL.to_owned(), vec![])).collect(),
             metadata,
         };
         let other = Custom { firmware: Some(ForFirmware { target: "other".into() }) };
@@ -197,8 +222,9 @@ mod tests {
             ],
         };
         let program = |name: &str, board: &str, target: &str| {
+            let has_small = target != TARGET;
             let [name, board, target] = [name, board, target].map(str::to_owned);
-            Program { name, board, target }
+            Program { name, board, target, has_small }
         };
         let found = boards(&metadata);
         let wanted =

@@ -147,6 +147,7 @@ fn short(package: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     fn dependency(name: &str, kind: Option<&str>, features: &[&str]) -> Dependency {
         Dependency {
@@ -157,8 +158,13 @@ mod tests {
     }
 
     fn found(name: &str, dependencies: Vec<Dependency>) -> Vec<String> {
-        let package =
-            Package { name: name.to_owned(), dependencies, targets: vec![], metadata: None };
+        let package = Package {
+            name: name.to_owned(),
+            dependencies,
+            targets: vec![],
+            features: BTreeMap::new(),
+            metadata: None,
+        };
         violations_of(&package, Workspace::Main)
     }
 
@@ -212,6 +218,7 @@ mod tests {
             name: "tilewright-a-board".to_owned(),
             dependencies,
             targets: vec![],
+            features: BTreeMap::new(),
             metadata: None,
         };
         let good = package(vec![

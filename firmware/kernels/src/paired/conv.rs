@@ -1,9 +1,9 @@
 //! Convolution with paired weights.
 
-use super::BLOCK;
 use super::filters::Filters;
 use super::four::{Places, compute, compute_fast};
 use super::patch::{Activations, Input};
+use super::{BLOCK, SMALL};
 use crate::channels::Channels;
 use crate::dsp::{PIXELS, Windows};
 use crate::error::KernelError;
@@ -25,32 +25,33 @@ pub fn conv(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
-    if let Some((flat, from, mut to)) = flat(op, tile, input, output) {
-        return fours(op, &flat, &from, &mut to, weights, channels);
+    if !SMALL && let Some((flat, from, mut to)) = flat(op, tile, input, output) {
+        let filters = Filters::of(op, &flat, &from, weights, channels)?;
+        return fours(op, &flat, &from, &mut to, &filters);
     }
-    fours(op, tile, input, output, weights, channels)
+    let filters = Filters::of(op, tile, input, weights, channels)?;
+    fours(op, tile, input, output, &filters)
 }
 
 /// Pixels by fours, row by row.
 #[inline(never)]
-fn fours(
+pub fn fours(
     op: &Conv,
     tile: &Tile,
     input: &Source<'_>,
     output: &mut Target<'_>,
-    weights: &[u8],
-    channels: Channels<'_>,
+    filters: &Filters<'_>,
 ) -> Result<(), KernelError> {
-    let filters = Filters::of(op, tile, input, weights, channels)?;
     if output.layout.channels < filters.outputs {
         return Err(KernelError::Shape);
     }
     let input = &Input::new(op, tile, input);
     let mut activations = Activations::new();
     let outputs = filters.outputs;
-    let mut swift = Swift::of(input, &filters);
+    let mut swift = if filters.are_fast() { Swift::of(input) } else { None };
     each_four(tile, |pixels| {
-        if let Some(swift) = &mut swift
+        if filters.are_fast()
+            && let Some(swift) = &mut swift
             && let Some((place, start)) = swift.four(input, &output.layout, pixels)
         {
             let [[_, x], ..] = pixels;
@@ -63,16 +64,16 @@ fn fours(
                 let places = |pixel: usize| start.wrapping_add(pixel.wrapping_mul(pitch));
                 let to =
                     Places { bytes: output.bytes_from(0), places: core::array::from_fn(places) };
-                return compute_fast(input, &filters, quads, [0, outputs], to);
+                return compute_fast(input, filters, quads, [0, outputs], to);
             }
         }
         let seen = input.seen(pixels);
         let (places, bytes) = output.pixels(pixels, outputs)?;
-        if filters.fast {
+        if filters.are_fast() {
             let activations = activations.load(input, &seen, 0..filters.length)?;
             return compute_fast(
                 input,
-                &filters,
+                filters,
                 activations,
                 [0, outputs],
                 Places { bytes, places },
@@ -81,7 +82,7 @@ fn fours(
         for first in (0..outputs).step_by(BLOCK) {
             let places = places.map(|place| place.wrapping_add(first));
             let part = [first, (outputs - first).min(BLOCK)];
-            compute(input, &filters, &mut activations, &seen, part, Places { bytes, places })?;
+            compute(input, filters, &mut activations, &seen, part, Places { bytes, places })?;
         }
         Ok(())
     })
@@ -133,8 +134,8 @@ struct Swift {
 
 impl Swift {
     /// Nothing if no four can be one.
-    fn of(input: &Input<'_, '_>, filters: &Filters<'_>) -> Option<Self> {
-        let windows = input.windows().filter(|_| filters.fast)?;
+    fn of(input: &Input<'_, '_>) -> Option<Self> {
+        let windows = input.windows()?;
         let [rows, columns] = [0, 1].map(|axis| input.unpadded(axis));
         if rows.is_empty() || columns.is_empty() {
             return None;

@@ -31,7 +31,7 @@ pub fn conv_max_pool(
         let seen = input.seen(columns.map(|x| [y, x]));
         let (first, count) = (channels.start, channels.len());
         let to = Places { bytes: results, places };
-        if filters.fast {
+        if filters.are_fast() {
             let activations = match first {
                 0 => activations.load(input, &seen, 0..filters.length)?,
                 _ => activations.loaded(filters.length),

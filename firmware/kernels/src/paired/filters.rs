@@ -1,7 +1,7 @@
 //! A tile's filters, checked.
 
 use super::constants::are_fast;
-use super::{CHUNK, LONGEST, conv_bytes};
+use super::{CHUNK, LONGEST, SMALL, conv_bytes};
 use crate::channels::Channels;
 use crate::dsp::{Constants, PairWeights};
 use crate::error::KernelError;
@@ -21,9 +21,7 @@ pub struct Filters<'a> {
     pub channels: Channels<'a>,
     /// Output channels.
     pub outputs: usize,
-    /// Whether [`crate::dsp::outputs`] serves: for filters that are held whole and whose channels are
-    /// all requantised fast.
-    pub fast: bool,
+    fast: bool,
 }
 
 impl<'a> Filters<'a> {
@@ -35,6 +33,19 @@ impl<'a> Filters<'a> {
         weights: &'a [u8],
         channels: Channels<'a>,
     ) -> Result<Self, KernelError> {
+        Self::of_length(op, tile, input, weights, channels, conv_bytes)
+    }
+
+    /// The same of filters whose bytes follow from their lengths in this way.
+    #[inline(always)]
+    pub fn of_length(
+        op: &Conv,
+        tile: &Tile,
+        input: &Source<'_>,
+        weights: &'a [u8],
+        channels: Channels<'a>,
+        bytes: impl Fn(usize) -> usize,
+    ) -> Result<Self, KernelError> {
         op.window.check()?;
         let outputs = tile.channels;
         if op.groups != 1 || op.weight_zero != 0 || outputs == 0 {
@@ -44,7 +55,7 @@ impl<'a> Filters<'a> {
         let length = area.and_then(|area| area.checked_mul(input.layout.channels));
         let length = length.filter(|length| (1..=LONGEST).contains(length));
         let length = length.ok_or(KernelError::Shape)?;
-        let entries = conv_bytes(length) / 4;
+        let entries = bytes(length) / 4;
         let weights = weights.as_chunks().0;
         let needed = outputs.div_ceil(2).checked_mul(entries);
         if needed.is_none_or(|needed| needed > weights.len()) || channels.len() < outputs {
@@ -52,8 +63,15 @@ impl<'a> Filters<'a> {
         }
         let channels = channels.first(outputs);
         let aligned = cfg!(not(armv7e_m)) || channels.entries().as_ptr().addr().is_multiple_of(4);
-        let fast = length <= CHUNK && aligned && are_fast(channels);
+        let fast = !SMALL && length <= CHUNK && aligned && are_fast(channels);
         Ok(Self { length, entries, weights, channels, outputs, fast })
+    }
+
+    /// Whether [`crate::dsp::outputs`] serves: for filters that are held whole and whose channels are
+    /// all requantised fast; never where code is to be small.
+    #[inline(always)]
+    pub const fn are_fast(&self) -> bool {
+        !SMALL && self.fast
     }
 
     /// The constants of pairs of channels from `first` on, and of a channel that is left over.

@@ -1,7 +1,9 @@
 //! Fully connected with paired weights.
 
 use super::constants::{are_fast, finish};
-use super::{LONGEST, vector_bytes};
+use super::conv::fours;
+use super::filters::Filters;
+use super::{LONGEST, SMALL, vector_bytes};
 use crate::channels::{CHANNEL_BYTES, Channels};
 use crate::clamp::clamp;
 use crate::dsp::{
@@ -10,7 +12,7 @@ use crate::dsp::{
 };
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
-use crate::portable::FullyConnected;
+use crate::portable::{FullyConnected, as_pixel};
 
 /// Activations that are held at once, in eights.
 const CHUNK: usize = 288;
@@ -33,6 +35,12 @@ pub fn fully_connected(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
+    if tile.channels == 0 || output.layout.channels < tile.channels {
+        return Err(KernelError::Shape);
+    }
+    if SMALL {
+        return as_convolution(op, tile, input, output, weights, channels);
+    }
     let inputs = input.vector()?;
     let outputs = tile.channels;
     if op.weight_zero != 0 || inputs.is_empty() || inputs.len() > LONGEST {
@@ -60,6 +68,20 @@ pub fn fully_connected(
         outputs_in_blocks(op, inputs, weights, &mut held, channels, bytes)
     };
     if fits { Ok(()) } else { Err(KernelError::ConstantsTooShort) }
+}
+
+/// The same by the loop of convolutions: of four pixels all are the only one.
+fn as_convolution(
+    op: &FullyConnected,
+    tile: &Tile,
+    input: &Source<'_>,
+    output: &mut Target<'_>,
+    weights: &[u8],
+    channels: Channels<'_>,
+) -> Result<(), KernelError> {
+    let (op, tile, input) = as_pixel(op, tile, input)?;
+    let filters = Filters::of_length(&op, &tile, &input, weights, channels, vector_bytes)?;
+    fours(&op, &tile, &input, output, &filters)
 }
 
 /// Makes bytes of activations that are all held, by factors that are all fast. Gives whether weights

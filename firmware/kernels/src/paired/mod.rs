@@ -46,6 +46,9 @@ pub const fn vector_bytes(length: usize) -> usize {
     length.next_multiple_of(8)
 }
 
+/// Whether code is to be small: one loop then serves all lengths and factors.
+const SMALL: bool = cfg!(feature = "small");
+
 /// Values of a filter whose activations are held at once, for four pixels.
 const CHUNK: usize = 576;
 

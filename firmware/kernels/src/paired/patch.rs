@@ -1,6 +1,6 @@
 //! What four output pixels see of the input, as activations for [`crate::dsp`].
 
-use super::CHUNK;
+use super::{CHUNK, SMALL};
 use crate::dsp::{
     EMPTY, Edges, PIXELS, Quad, Windows, activations, copy_rows, even_bytes, odd_bytes, word,
 };
@@ -295,7 +295,7 @@ impl Activations {
     ) -> Result<&[Quad], KernelError> {
         let count = range.len().div_ceil(4);
         let quads = self.quads.get_mut(..count).ok_or(KernelError::Shape)?;
-        let in_words = input.source.layout.channels.is_multiple_of(4);
+        let in_words = !SMALL && input.source.layout.channels.is_multiple_of(4);
         if in_words && let [Seen::Whole(a), Seen::Whole(b), Seen::Whole(c), Seen::Whole(d)] = *seen
         {
             input.runs(&range, &mut |place, from, count| {
@@ -309,7 +309,7 @@ impl Activations {
             })?;
             return Ok(quads);
         }
-        if count * 4 * PIXELS <= CHUNK {
+        if !SMALL && count * 4 * PIXELS <= CHUNK {
             // Short filters: each pixel has a patch, and all are expanded together.
             for (seen, patch) in seen.iter().zip(self.patch.chunks_exact_mut(count * 4)) {
                 input.copy(seen, &range, patch)?;

@@ -1,5 +1,7 @@
 //! Mean over a window: over the part that lies inside the input, or over that and padding.
 
+use super::SMALL;
+use super::reached::{Along, each_pixel, of_channel};
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Taps, Target, Tile, Window};
 
@@ -55,6 +57,19 @@ pub fn average_pool(
 ) -> Result<(), KernelError> {
     let AveragePool { pool: Pool { window, output: clamp }, halves_up, .. } = op;
     op.pool.check(tile, input)?;
+    if SMALL {
+        return each_pixel(tile, output, &mut |[y, x], pixel| {
+            let [rows, columns] = [window.taps(0, y, tile), window.taps(1, x, tile)];
+            let (count, offset) = op.divisor([y, x], [&rows, &columns])?;
+            let divisor = Divisor::new(count, *halves_up);
+            let (rows, columns) = (Along::of(&rows, window, 0), Along::of(&columns, window, 1));
+            for (channel, byte) in pixel.iter_mut().enumerate() {
+                let sum = of_channel(input, channel, [&rows, &columns])?.wrapping_add(offset);
+                *byte = clamp.clamp(divisor.mean(sum) as u8);
+            }
+            Ok(())
+        });
+    }
     let (layout, target) = (input.layout, output.layout);
     let step = layout.column_pitch.wrapping_mul(window.dilation[1] as usize);
     for y in tile.outputs(0) {

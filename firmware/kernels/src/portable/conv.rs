@@ -1,6 +1,8 @@
 //! Convolution, grouped and dilated; weights OHWI.
 
+use super::SMALL;
 use super::dot::{BLOCK, dot, dot_block, less_sum, parts, split_filters};
+use super::reached::{Along, Reached, each_pixel};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Taps, Target, Tile, Window};
@@ -22,7 +24,13 @@ pub struct Conv {
 
 /// Filters up to this length meet a copy of what they see, made once for all output channels:
 /// without zero point, and with zeros for padding. On the stack: two bytes each.
-pub(super) const PATCH: usize = 640;
+const PATCH: usize = if SMALL { 0 } else { 640 };
+
+/// Room for such a copy.
+pub(super) type Patch = [i16; PATCH];
+
+/// Room for a copy.
+pub(super) const EMPTY: Patch = [0; PATCH];
 
 /// Convolves a tile.
 ///
@@ -45,7 +53,13 @@ pub fn conv(
         return Err(KernelError::Shape);
     }
     let layout = output.layout;
-    let mut patch = [0; PATCH];
+    let mut patch = EMPTY;
+    if SMALL {
+        return each_pixel(tile, output, &mut |[y, x], pixel| {
+            let taps = [op.window.taps(0, y, tile), op.window.taps(1, x, tile)];
+            filters.results(op, input, taps, 0, pixel, &mut patch)
+        });
+    }
     for y in tile.outputs(0) {
         let rows = op.window.taps(0, y, tile);
         let line = output.row(y)?;
@@ -113,8 +127,11 @@ impl<'a> Filters<'a> {
         taps: [Taps; 2],
         first: usize,
         bytes: &mut [u8],
-        patch: &mut [i16; PATCH],
+        patch: &mut Patch,
     ) -> Result<(), KernelError> {
+        if SMALL {
+            return self.one_by_one(op, input, taps, first, bytes);
+        }
         let mut patch = patch.get_mut(..self.length);
         let (mut channel, mut rest) = (first, bytes);
         while !rest.is_empty() {
@@ -131,6 +148,32 @@ impl<'a> Filters<'a> {
             seen.results(patch.as_deref(), filters, self.length, channels, bytes)?;
             channel += count;
             rest = behind;
+        }
+        Ok(())
+    }
+
+    /// The same, an output channel at a time.
+    fn one_by_one(
+        &self,
+        op: &Conv,
+        input: &Source<'_>,
+        [rows, columns]: [Taps; 2],
+        first: usize,
+        bytes: &mut [u8],
+    ) -> Result<(), KernelError> {
+        let window = &op.window;
+        let [rows, columns] = [Along::of(&rows, window, 0), Along::of(&columns, window, 1)];
+        for (channel, byte) in (first..).zip(bytes) {
+            let reached = Reached {
+                input,
+                first: channel / self.outputs.max(1) * self.inputs,
+                count: self.inputs,
+                weights: self.bytes.get(channel * self.length..).unwrap_or(&[]),
+                pitch: [op.window.size[1] * self.inputs, self.inputs],
+                zeros: [op.input_zero, op.weight_zero],
+            };
+            let sum = reached.sum(&rows, &columns)?;
+            op.output.write(&[sum], self.channels.from(channel), core::slice::from_mut(byte));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! that it lies in. So windows may overlap, which the paper leaves open, without a line buffer; and
 //! maxima start at the smallest value, not at the paper's zero, so that they need no rectifier.
 
-use super::conv::{Conv, Filters, PATCH};
+use super::conv::{Conv, EMPTY, Filters};
 use super::max_pool::keep_largest;
 use crate::channels::Channels;
 use crate::error::KernelError;
@@ -51,7 +51,7 @@ pub fn conv_max_pool(
 ) -> Result<(), KernelError> {
     let filters = Filters::of(&op.conv, tile, input, weights, channels)?;
     let window = &op.conv.window;
-    let mut patch = [0; PATCH];
+    let mut patch = EMPTY;
     op.keep(tile, output, &mut |y, columns, channels, results| {
         let rows = window.taps(0, y, tile);
         for (results, x) in results.chunks_mut(BLOCK).zip(columns) {

@@ -2,8 +2,10 @@
 
 use core::ops::Range;
 
+use super::SMALL;
 use super::conv::Conv;
 use super::dot::Element;
+use super::reached::{Along, Reached, each_pixel};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Source, Taps, Target, Tile};
@@ -69,6 +71,22 @@ pub fn some_channels(
     channels: Channels<'_>,
     range: Range<usize>,
 ) -> Result<(), KernelError> {
+    if SMALL {
+        let zeros = [op.input_zero, op.weight_zero];
+        let pitch = [op.window.size[1] * tile.channels, tile.channels];
+        return each_pixel(tile, output, &mut |[y, x], pixel| {
+            let rows = Along::seen(&op.window, 0, y, tile);
+            let columns = Along::seen(&op.window, 1, x, tile);
+            for (channel, byte) in pixel.iter_mut().enumerate() {
+                let weights = weights.get(channel..).unwrap_or(&[]);
+                let first = channel / op.groups.max(1);
+                let sum = Reached { input, first, count: 1, weights, pitch, zeros };
+                let sum = [sum.sum(&rows, &columns)?];
+                op.output.write(&sum, channels.from(channel), core::slice::from_mut(byte));
+            }
+            Ok(())
+        });
+    }
     let layout = output.layout;
     for y in tile.outputs(0) {
         let rows = op.window.taps(0, y, tile);

@@ -31,7 +31,17 @@ pub fn fully_connected(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
-    // A convolution of one pixel with as many channels as there are inputs.
+    let (op, tile, input) = as_pixel(op, tile, input)?;
+    conv(&op, &tile, &input, output, weights, channels)
+}
+
+/// A convolution of one pixel with as many channels as there are inputs, its tile and its input.
+#[inline]
+pub(crate) fn as_pixel<'a>(
+    op: &FullyConnected,
+    tile: &Tile,
+    input: &Source<'a>,
+) -> Result<(Conv, Tile, Source<'a>), KernelError> {
     let inputs = input.vector()?;
     let [y, x] = tile.output_start;
     let layout = Layout { first: [y, x], ..Layout::whole(1, 1, inputs.len()) };
@@ -40,5 +50,5 @@ pub fn fully_connected(
     let window = Window { size: [1, 1], stride: [1, 1], dilation: [1, 1], padding: [0, 0] };
     let FullyConnected { input_zero, weight_zero, output: to } = *op;
     let op = Conv { window, groups: 1, input_zero, weight_zero, output: to };
-    conv(&op, &tile, &Source::new(inputs, layout)?, output, weights, channels)
+    Ok((op, tile, Source::new(inputs, layout)?))
 }

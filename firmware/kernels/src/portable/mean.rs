@@ -1,5 +1,7 @@
 //! Mean over whole dimensions.
 
+use super::SMALL;
+use super::reached::{Along, each_pixel, of_channel};
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
 use crate::requantise::Multiplier;
@@ -42,6 +44,25 @@ pub fn mean(
     let under = |axis: usize, at: i32, whole: usize| {
         if op.over[axis] { (from.first[axis], whole) } else { (at, 1) }
     };
+    if SMALL {
+        return each_pixel(tile, output, &mut |[y, x], pixel| {
+            let along = |axis: usize, at: i32, whole: usize| {
+                let (place, count) = under(axis, at, whole);
+                Along { first: 0, count, step: 0, place, ahead: 1 }
+            };
+            let (rows, columns) = (along(0, y, from.rows), along(1, x, from.columns));
+            let (each, pixels) = (from.channels / outputs, rows.count.wrapping_mul(columns.count));
+            let offset = zero.wrapping_mul(pixels.wrapping_mul(each) as i32);
+            for (channel, byte) in pixel.iter_mut().enumerate() {
+                let mut sum = 0i32;
+                for channel in channel..channel + each {
+                    sum = sum.wrapping_add(of_channel(input, channel, [&rows, &columns])?);
+                }
+                *byte = op.output.byte(sum.wrapping_sub(offset), &factor);
+            }
+            Ok(())
+        });
+    }
     for y in tile.outputs(0) {
         let (first_row, rows) = under(0, y, from.rows);
         let line = output.row(y)?;

@@ -19,6 +19,7 @@ mod mean;
 mod mul;
 mod pad;
 mod prelu;
+mod reached;
 mod requantise;
 mod resize;
 pub(crate) mod runs;
@@ -34,6 +35,7 @@ pub(crate) use conv_max_pool::BLOCK;
 pub use conv_max_pool::{ConvMaxPool, conv_max_pool};
 pub use depthwise::depthwise;
 pub use extremum::{maximum, minimum};
+pub(crate) use fully_connected::as_pixel;
 pub use fully_connected::{FullyConnected, fully_connected};
 pub use gather::{GATHER_DIMENSIONS, Gather, Stride, gather};
 pub use local_response::{LocalResponse, local_response};
@@ -48,3 +50,6 @@ pub use requantise::{Requantise, requantise};
 pub use resize::{Bilinear, Nearest, resize_bilinear, resize_nearest};
 pub use softmax::{Softmax, softmax};
 pub use transpose_conv::{TransposeConv, transpose_conv};
+
+/// Whether code is to be small: all convolutions then have one loop.
+const SMALL: bool = cfg!(feature = "small");

@@ -79,7 +79,7 @@ fn walk(
         && sources.iter().all(|s| runs_along(&s.layout, tile) || broadcast && is_single(&s.layout));
     let (run_columns, run_bytes) =
         if dense { (columns, columns.wrapping_mul(channels)) } else { (1, channels) };
-    if run_columns == 0 {
+    if columns == 0 {
         return Err(KernelError::Shape);
     }
     for y in tile.outputs(0) {

@@ -1,6 +1,8 @@
 //! Transposed convolution; weights OHWI.
 
+use super::SMALL;
 use super::dot::{BLOCK, dot_block, less_sum, split_filters};
+use super::reached::{Along, Reached, each_pixel};
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile, Window};
@@ -46,6 +48,20 @@ pub fn transpose_conv(
     let filters = filters.ok_or(KernelError::ConstantsTooShort)?;
     if filter == 0 || channels.len() < outputs {
         return Err(KernelError::ConstantsTooShort);
+    }
+    if SMALL {
+        let (pitch, zeros) =
+            ([op.window.size[1] * inputs, inputs], [op.input_zero, op.weight_zero]);
+        return each_pixel(tile, output, &mut |[y, x], pixel| {
+            let [rows, columns] = [along(op, tile, 0, y), along(op, tile, 1, x)];
+            for (channel, byte) in pixel.iter_mut().enumerate() {
+                let weights = filters.get(channel * filter..).unwrap_or(&[]);
+                let sum = Reached { input, first: 0, count: inputs, weights, pitch, zeros };
+                let sum = [sum.sum(&rows, &columns)?];
+                op.output.write(&sum, channels.from(channel), core::slice::from_mut(byte));
+            }
+            Ok(())
+        });
     }
     let layout = output.layout;
     for y in tile.outputs(0) {
@@ -104,6 +120,24 @@ fn reach(
         }
     }
     Ok(())
+}
+
+/// The taps through which input reaches an output along an axis.
+fn along(op: &TransposeConv, tile: &Tile, axis: usize, output: i32) -> Along {
+    let mut along = Along { first: 0, count: 0, step: 0, place: 0, ahead: 0 };
+    for tap in 0..op.window.size[axis] {
+        let Some(place) = origin(op, tile, axis, output, tap) else { continue };
+        match along.count {
+            0 => (along.first, along.place) = (tap, place),
+            // Those behind are as far apart.
+            _ if along.step == 0 => {
+                (along.step, along.ahead) = (tap - along.first, place.wrapping_sub(along.place));
+            }
+            _ => {}
+        }
+        along.count += 1;
+    }
+    along
 }
 
 /// The input row or column that reaches an output's through a tap, if there is one.

@@ -203,6 +203,28 @@ mod half {
     }
 }
 
+/// Halves of a turn that adds products, and one less.
+#[cfg(not(feature = "small"))]
+macro_rules! added_a_turn {
+    () => {
+        "8"
+    };
+    (mask) => {
+        "7"
+    };
+}
+
+/// Halves of a turn that adds products, and one less.
+#[cfg(feature = "small")]
+macro_rules! added_a_turn {
+    () => {
+        "1"
+    };
+    (mask) => {
+        "0"
+    };
+}
+
 /// Where the unrolled halves at label 2 are entered, into `r12`: `first` of them are done apart, and
 /// `mask` is one less than there are in the loop. From `r1` and the activations' end in `r12`; spoils
 /// `lr`.
@@ -278,14 +300,14 @@ pub unsafe extern "C" fn add_products(
         "push {{r4-r11, lr}}
         ldr r12, [sp, #36]",
         behind!(),
-        entry!(first: "0", mask: "7"),
+        entry!(first: "0", mask: added_a_turn!(mask)),
         "push {{r1, r2, r3, r12}}
         1:
         ldrd r1, r12, [sp]
         ldm r12, {{r4-r11}}",
         ready!(),
         "ldr pc, [sp, #12]",
-        halves!("8"),
+        halves!(added_a_turn!()),
         "ldrd r12, lr, [sp, #52]
         cmp r1, r12
         bne.w 3b

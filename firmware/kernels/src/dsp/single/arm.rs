@@ -22,13 +22,16 @@ mod eight {
         };
     }
 
-    /// Eight eights, entered at label 2, begun again at label 3.
+    /// As many eights, entered at label 2, begun again at label 3.
     macro_rules! eights {
-        () => {
-            ".balign 4
+        ($($count:tt)*) => {
+            concat!(
+                ".balign 4
             3:
             2:
-            .rept 8
+            .rept ",
+                $($count)*,
+                "
             ldm.w r0!, {{r2, r3, r4, r5}}
             ldm.w r1!, {{r6, r7, r8, r9}}
             sxtb16 r10, r2
@@ -48,6 +51,7 @@ mod eight {
             smlad r12, r10, r9, r12
             smlad lr, r11, r9, lr
             .endr"
+            )
         };
     }
 }
@@ -103,22 +107,46 @@ mod eight {
         };
     }
 
-    /// Eight eights, entered at label 2, begun again at label 3.
+    /// As many eights, entered at label 2, begun again at label 3.
     macro_rules! eights {
-        () => {
+        ($($count:tt)*) => {
             concat!(
                 ".balign 4
                 3:
                 ldr r2, [r0]
                 ldr r6, [r1]
                 2:
-                .rept 7\n",
+                .rept ",
+                $($count)*,
+                " - 1\n",
                 eight!("ldr r2, [r0, #16]!", "ldr r6, [r1, #16]!"),
                 ".endr\n",
                 eight!("adds r0, #16", "adds r1, #16")
             )
         };
     }
+}
+
+/// Eights of a turn, and one less.
+#[cfg(not(feature = "small"))]
+macro_rules! eights_a_turn {
+    () => {
+        "8"
+    };
+    (mask) => {
+        "7"
+    };
+}
+
+/// Eights of a turn, and one less.
+#[cfg(feature = "small")]
+macro_rules! eights_a_turn {
+    () => {
+        "1"
+    };
+    (mask) => {
+        "0"
+    };
 }
 
 /// Adds the products of `activations` with the weights of each pair of channels to where its sums
@@ -146,8 +174,8 @@ pub unsafe extern "C" fn pairs(
         ldr r12, [sp, #36]
         sub r12, r12, r1
         lsr r12, r12, #4
-        rsb r12, r12, #0
-        and r12, r12, #7",
+        rsb r12, r12, #0",
+        concat!("and r12, r12, #", eights_a_turn!(mask)),
         concat!("mov lr, #", eight_bytes!()),
         "mul r12, r12, lr
         adr.w lr, 2f
@@ -160,7 +188,7 @@ pub unsafe extern "C" fn pairs(
         ldr.w lr, [r2, #12]",
         ready!(),
         "ldr pc, [sp, #12]",
-        eights!(),
+        eights!(eights_a_turn!()),
         "ldrd r2, r3, [sp, #52]
         cmp r1, r2
         bne.w 3b

@@ -36,6 +36,7 @@ impl Tensor {
 }
 
 /// Numbers from a seed (an xorshift generator), extremes more often than chance.
+#[derive(Clone)]
 pub struct Numbers(u64);
 
 impl Numbers {
