@@ -84,9 +84,9 @@ pub struct Chip {
     pub core: CoreIdentity,
 }
 
-/// The microcontroller on a board; nothing if it is not modelled.
+/// The microcontroller on a board, with whatever firmware; nothing if it is not modelled.
 pub fn on(board: &str) -> Option<&'static Chip> {
-    match board {
+    match board.strip_suffix(tilewright_board::SMALL).unwrap_or(board) {
         "stm32f746g-disco" => Some(&stm32f746::CHIP),
         "stm32f469i-disco" => Some(&stm32f469::CHIP),
         "bench-cortex-m33" => Some(&cortex_m33::CHIP),
