@@ -108,7 +108,7 @@ pub fn changes(plan: &Plan, costs: &Costs) -> Vec<Option<Change>> {
 /// Has weights of a plan transformed that the core reads in the chip's flash, as many as there is room for.
 pub fn choose(plan: &mut Plan, board: &Board, costs: &Costs, packing: Packing) {
     let known = costs.kernels.contains_key(TRANSFORMED) || packing == Packing::Fast;
-    // Boards that name costs have others' kernels.
+    // Boards that name costs have others' kernels, or small ones, which take weights in pairs alone.
     if packing == Packing::Plain || board.core.costs.is_some() || !known {
         return;
     }

@@ -1,5 +1,6 @@
 //! Convolution of 3x3 windows with transformed weights.
 
+use super::SMALL;
 use super::constants::{are_fast, finish};
 use crate::channels::Channels;
 use crate::clamp::clamp;
@@ -46,7 +47,8 @@ const _: () = assert!(STACK <= 8 * 1024);
 ///
 /// # Errors
 /// [`KernelError`] if the operands do not fit the tile; also for other windows, for groups, for weights with a
-/// zero point, and for input channels that are no multiple of four or more than [`WINOGRAD_INPUTS`].
+/// zero point, for input channels that are no multiple of four or more than [`WINOGRAD_INPUTS`], and where code is to
+/// be small.
 pub fn winograd(
     op: &Conv,
     tile: &Tile,
@@ -55,6 +57,9 @@ pub fn winograd(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
+    if SMALL {
+        return Err(KernelError::Shape);
+    }
     let filters = Filters::of(op, tile, input, weights, channels)?;
     if output.layout.channels < filters.outputs {
         return Err(KernelError::Shape);

@@ -82,7 +82,9 @@ proptest! {
 #[test]
 fn each_kernel_accepts_some_nonsense() {
     let numbers = &mut Numbers::new(7);
-    for kernel in 0..KERNELS {
+    // Small kernels take no transformed weights.
+    let kernels = if cfg!(feature = "small") { 0..KERNELS - 1 } else { 0..KERNELS };
+    for kernel in kernels {
         let accepted = (0..30_000).filter(|_| run(numbers, kernel).is_ok()).count();
         assert!(accepted > 20, "kernel {kernel} accepted {accepted}");
     }

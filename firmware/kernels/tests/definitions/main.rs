@@ -12,5 +12,6 @@ mod reductions;
 mod support;
 mod transposed;
 mod windows;
+#[cfg(not(feature = "small"))]
 mod winograd;
 mod words;
