@@ -96,7 +96,7 @@ impl Watches {
         mut total: u64,
     ) -> Result<(), Problem> {
         for (layer, made) in (0u32..).zip(made::outputs(image, lanes)) {
-            let Some(Made { lane, step, space, range }) = made else { continue };
+            let Some(Made { lane, step, space, range, .. }) = made else { continue };
             if space == Space::Card && image.kept().is_some_and(|kept| kept.sealed) {
                 continue;
             }
