@@ -12,6 +12,34 @@ use tilewright_plan::Space;
 /// grows too deep leaves RAM and faults instead of overwriting them.
 const STATICS_BYTES: u64 = 2048;
 
+/// What runs from memory coupled to the core, if the board has any: what the core does between kernels, by
+/// the beginnings of the names of its functions' sections. While a kernel runs it takes the code cache for
+/// itself, so that from flash each of these instructions would be waited for anew at each step and copy.
+const COUPLED: [&str; 20] = [
+    "tilewright_mark",
+    "tilewright_compute",
+    "DMA2_STREAM0",
+    "*18tilewright_runtime7program",
+    "*18tilewright_runtime8dispatch4Step3run",
+    "*18tilewright_runtime8dispatch4Step12with_weights",
+    "*18tilewright_runtime6memory",
+    "*18tilewright_runtime7convert",
+    "*18tilewright_runtime8schedule",
+    "*18tilewright_runtime6pieces",
+    "*15tilewright_plan5image6packed*Cursor",
+    "*15tilewright_plan5image5steps",
+    "*16tilewright_stm327engines",
+    "*16tilewright_stm325cache",
+    "*16tilewright_stm323dma",
+    "*tilewright_stm32..engines..Engines*LaneDriver",
+    "*15tilewright_plan4view4View6extent",
+    "*15tilewright_plan4step11Instruction11from_record",
+    "*15tilewright_plan6kernel6Kernel5roles",
+    "*15tilewright_plan7filters",
+];
+/// Bytes of coupled memory that stay free at its start: no function has the address zero.
+const COUPLED_START: u64 = 64;
+
 /// Writes `memory.x` and `board.rs` for a board whose code drives the port `console`; of its firmware with
 /// small kernels if the feature says so.
 pub fn write(id: &str, console: &str) {
@@ -36,6 +64,7 @@ pub fn write(id: &str, console: &str) {
         STATICS_BYTES,
         firmware.sram_address,
     );
+    let memory = memory + &coupled(&board);
     let mut constants = format!(
         "/// Id of the board.\npub const BOARD: &str = \"{}\";\n\
          /// Address of the plan image.\npub const PLAN_ADDRESS: usize = {:#010x};\n\
@@ -102,4 +131,20 @@ pub fn write(id: &str, console: &str) {
     println!("cargo::rustc-link-arg-bins=-Tlink.x");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../board_file.rs");
+}
+
+/// The linker's view of memory for code that is coupled to the core: a section behind all others in flash,
+/// which start-up copies; nothing if the board has none.
+fn coupled(board: &tilewright_board::Board) -> String {
+    let memory = board.memory.iter().find(|memory| memory.kind == MemoryKind::Itcm);
+    let Some(memory) = memory else { return String::new() };
+    let start = u64::from(memory.address.expect("the core addresses it")) + COUPLED_START;
+    let bytes = memory.bytes.0 - COUPLED_START;
+    let sections: String = COUPLED.iter().map(|name| format!("    *(.text.{name}*);\n")).collect();
+    format!(
+        "MEMORY {{ COUPLED : ORIGIN = {start:#010x}, LENGTH = {bytes:#x} }}\n\
+         SECTIONS {{\n  .coupled : ALIGN(8) {{\n    __scoupled = .;\n{sections}    . = ALIGN(8);\n    \
+         __ecoupled = .;\n  }} > COUPLED AT > FLASH\n  __sicoupled = LOADADDR(.coupled);\n}} INSERT AFTER \
+         .uninit;\n"
+    )
 }

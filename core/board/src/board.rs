@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Hertz, LaneKind, Space};
 
-use crate::engine::{Engine, Slot};
+use crate::engine::{Between, Engine, Slot};
 use crate::power::Power;
 use crate::timing::{DataCache, FlashWaits, Timing};
 
@@ -77,6 +77,8 @@ pub struct Clock {
 pub enum MemoryKind {
     /// Tightly coupled data memory: no wait states.
     Dtcm,
+    /// Tightly coupled memory for code: no wait states, and no cache in between.
+    Itcm,
     /// Internal SRAM behind the bus.
     Sram,
     /// Internal flash.
@@ -99,7 +101,7 @@ impl MemoryKind {
     #[must_use]
     pub const fn external_space(self) -> Option<Space> {
         match self {
-            Self::Dtcm | Self::Sram | Self::Flash => None,
+            Self::Dtcm | Self::Itcm | Self::Sram | Self::Flash => None,
             Self::Sdram | Self::FmcSram | Self::OctalRam => Some(Space::ExternalRam),
             Self::QspiFlash => Some(Space::ExternalFlash),
             Self::Card => Some(Space::Card),
@@ -158,6 +160,9 @@ pub struct Firmware {
     /// Lanes of transfer engines that the firmware drives, so that programs may have them.
     #[serde(default)]
     pub drives: Vec<LaneKind>,
+    /// What it takes between steps; nothing if that is not known.
+    #[serde(default)]
+    pub between: Option<Between>,
     /// Serial port that the console is wired to, by its name in the manual.
     pub console: String,
     /// Baud rate of the console.

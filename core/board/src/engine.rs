@@ -32,6 +32,38 @@ pub struct Engine {
     /// Cycles of the core for each tag besides.
     #[serde(default)]
     pub seal_cycles: u64,
+    /// What the core takes for its copies, instead of what sets it up; nothing if that is not known.
+    #[serde(default)]
+    pub handling: Option<Handling>,
+    /// Where the numbers come from.
+    pub source: String,
+}
+
+/// Cycles of the core for copies of an engine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Handling {
+    /// To begin a copy, until its first piece moves.
+    pub begin_cycles: u64,
+    /// In the interrupt behind a copy, until the next one may begin.
+    pub end_cycles: u64,
+    /// In the interrupt behind each piece of a copy but the last: a run of bytes without a gap, or what of it
+    /// the engine moves at a time.
+    pub piece_cycles: u64,
+    /// For each line of the data cache that is maintained, in thousandths.
+    pub line_millicycles: u64,
+    /// Where the numbers come from.
+    pub source: String,
+}
+
+/// Cycles of the core between steps of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Between {
+    /// Before a step that computes.
+    pub step_cycles: u64,
+    /// For a mark.
+    pub mark_cycles: u64,
     /// Where the numbers come from.
     pub source: String,
 }

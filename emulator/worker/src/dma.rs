@@ -25,12 +25,16 @@ struct Moving {
 /// A line that was cleaned, or invalidated, since a transfer used it last.
 const CLEAN: u8 = 1;
 const INVALID: u8 = 2;
+/// A line that the core wrote since it was cleaned last, where its writes are seen.
+const WRITTEN: u8 = 4;
 
 /// The lines of a memory that may be cached, and what was asked for of each.
 #[derive(Debug)]
 struct Lines {
     address: u32,
     maintained: Vec<u8>,
+    /// Whether each write of the core is seen: only what it wrote must be cleaned then.
+    seen: bool,
 }
 
 /// Transfers from memory to memory.
@@ -52,7 +56,8 @@ impl Transfers {
         };
         let lines = board.memory.iter().filter(is_cached).filter_map(|memory| {
             let count = memory.bytes.0.div_ceil(line_bytes.into());
-            Some(Lines { address: memory.address?, maintained: vec![0; count as usize] })
+            let seen = memory.kind.external_space().is_some();
+            Some(Lines { address: memory.address?, maintained: vec![0; count as usize], seen })
         });
         Self { moving: Vec::new(), lines: lines.collect(), line_bytes, moved: 0 }
     }
@@ -70,20 +75,38 @@ impl Transfers {
             let line = address.checked_sub(lines.address).map(|offset| (offset / bytes) as usize);
             if let Some(line) = line.and_then(|line| lines.maintained.get_mut(line)) {
                 *line |= what;
+                if what & CLEAN != 0 {
+                    *line &= !WRITTEN;
+                }
             }
         }
     }
 
-    /// What was asked for of the lines that hold bytes from an address on, and the first line's
-    /// address; nothing if they are not cached.
-    fn lines(&mut self, start: u32, bytes: u32) -> Option<(u32, &mut [u8])> {
+    /// Notes that the core writes where its writes are seen.
+    pub fn written(&mut self, address: u32) {
+        let bytes = self.line_bytes;
+        let lines = self.lines.iter_mut().find(|lines| {
+            let end = lines.maintained.len() as u64 * u64::from(bytes);
+            let offset = address.checked_sub(lines.address);
+            lines.seen && offset.is_some_and(|offset| u64::from(offset) < end)
+        });
+        let Some(lines) = lines else { return };
+        let line = ((address - lines.address) / bytes) as usize;
+        if let Some(line) = lines.maintained.get_mut(line) {
+            *line |= WRITTEN;
+        }
+    }
+
+    /// What was asked for of the lines that hold bytes from an address on, with the first line's
+    /// address and whether the core's writes are seen there; nothing if they are not cached.
+    fn lines(&mut self, start: u32, bytes: u32) -> Option<(u32, bool, &mut [u8])> {
         let line_bytes = self.line_bytes;
         self.lines.iter_mut().find_map(|lines| {
             let offset = start.checked_sub(lines.address)?;
             let first = offset / line_bytes;
             let end = offset.checked_add(bytes)?.div_ceil(line_bytes);
             let found = lines.maintained.get_mut(first as usize..end as usize)?;
-            Some((lines.address + first * line_bytes, found))
+            Some((lines.address + first * line_bytes, lines.seen, found))
         })
     }
 }
@@ -203,9 +226,13 @@ pub fn check_lines(machine: &mut Machine, sides: &[(u32, bool)], bytes: u32, str
     }
     let line_bytes = machine.transfers.line_bytes;
     for &(start, writes) in sides {
-        let Some((first, lines)) = machine.transfers.lines(start, bytes) else { continue };
-        let wanted = if writes { INVALID } else { CLEAN };
-        if let Some(place) = lines.iter().position(|line| line & wanted == 0) {
+        let Some((first, seen, lines)) = machine.transfers.lines(start, bytes) else { continue };
+        let is_wrong = |line: &u8| match (writes, seen) {
+            (true, _) => line & INVALID == 0,
+            (false, true) => line & WRITTEN != 0,
+            (false, false) => line & CLEAN == 0,
+        };
+        if let Some(place) = lines.iter().position(is_wrong) {
             let address = first + place as u32 * line_bytes;
             let what = if writes { "invalidated" } else { "cleaned" };
             let message = format!(
@@ -220,8 +247,9 @@ pub fn check_lines(machine: &mut Machine, sides: &[(u32, bool)], bytes: u32, str
     for &(start, _) in sides {
         let first = start.next_multiple_of(line_bytes);
         let end = start.saturating_add(bytes) / line_bytes * line_bytes;
-        if let Some((_, lines)) = machine.transfers.lines(first, end.saturating_sub(first)) {
-            lines.fill(0);
+        let lines = machine.transfers.lines(first, end.saturating_sub(first));
+        if let Some((_, _, lines)) = lines {
+            lines.iter_mut().for_each(|line| *line &= WRITTEN);
         }
     }
 }

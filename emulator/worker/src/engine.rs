@@ -184,7 +184,7 @@ fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
         .filter_map(|memory| {
             let allowed = match memory.kind {
                 MemoryKind::Flash => Prot::READ | Prot::EXEC,
-                MemoryKind::Dtcm | MemoryKind::Sram => Prot::ALL,
+                MemoryKind::Dtcm | MemoryKind::Itcm | MemoryKind::Sram => Prot::ALL,
                 _ => return None,
             };
             Some((memory.address?, memory.bytes.0, allowed))

@@ -200,6 +200,9 @@ fn access(machine: &mut Machine, index: usize, offset: u64, write: bool) -> bool
         return false;
     }
     let cache = machine.data_cache.as_mut().filter(|_| machine.data_cache_on);
+    if write && cache.is_some() {
+        machine.transfers.written(address);
+    }
     let mut evicted = None;
     let waits = external.wait(cache, address, write, now, &mut evicted);
     machine.account.cycles += waits;

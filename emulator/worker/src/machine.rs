@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use tilewright_board::{Board, CoreKind};
+use tilewright_board::{Board, CoreKind, MemoryKind};
 use tilewright_cores::{DataCache, Flags};
 use tilewright_devices::{Bus, NoDevices, Time};
 use tilewright_protocol::{Job, Mode, Response};
@@ -113,13 +113,14 @@ impl Machine {
     ) -> Result<Self, NoDevices> {
         let bus = Bus::new(&board)?;
         let core = board.core.kind;
-        let (start, bytes) = board
-            .memory
-            .iter()
-            .find(|memory| memory.kind == tilewright_board::MemoryKind::Flash)
-            .and_then(|memory| Some((memory.address?, memory.bytes.0 as u32)))
-            .unwrap_or((0, 0));
-        let table = Table::new(start, bytes, tilewright_cores::branches(core), Fetch::new(&board));
+        let place = |kind: MemoryKind| {
+            let memory = board.memory.iter().find(|memory| memory.kind == kind);
+            let place = memory.and_then(|m| Some((m.address?, m.bytes.0 as u32)));
+            place.unwrap_or((0, 0))
+        };
+        let (flash, coupled) = (place(MemoryKind::Flash), place(MemoryKind::Itcm));
+        let branches = tilewright_cores::branches(core);
+        let table = Table::new(flash, coupled, branches, Fetch::new(&board));
         let Steps { lanes, kinds } = Steps::of(&board, &firmware);
         let marks = Marks::new(lanes, job.watches.clone());
         let data_cache = external::data_cache(&board);

@@ -53,9 +53,14 @@ pub struct Charged {
     pub waits: u64,
 }
 
-/// The blocks of the memory that holds code which does not change.
+/// The blocks of memories that hold code which does not change once it ran: flash, and memory coupled to
+/// the core, which is filled at start.
 pub struct Table {
     base: u32,
+    /// Entries for flash, from the first on.
+    flash: usize,
+    /// Address of the first byte of coupled memory, whose entries follow.
+    coupled: u32,
     entries: Vec<Entry>,
     /// Index of the block that ran last.
     previous: usize,
@@ -70,21 +75,50 @@ pub struct Table {
 }
 
 impl Table {
-    /// For code in `bytes` bytes from `base` on.
-    pub fn new(base: u32, bytes: u32, branches: Branches, fetch: Option<Fetch>) -> Self {
+    /// For code in flash, which may wait for `fetch`, and in coupled memory: first address and bytes of both.
+    pub fn new(
+        (base, bytes): (u32, u32),
+        (coupled, coupled_bytes): (u32, u32),
+        branches: Branches,
+        fetch: Option<Fetch>,
+    ) -> Self {
+        let flash = (bytes / 2) as usize;
         // The last entry stands for anything that is not in the table.
-        let elsewhere = (bytes / 2) as usize;
+        let elsewhere = flash + (coupled_bytes / 2) as usize;
         let entries = vec![Entry::default(); elsewhere + 1];
         let generation = fetch.as_ref().map_or(0, |fetch| fetch.generation);
         let (previous, ran) = (elsewhere, Vec::new());
-        Self { base, entries, previous, branches, fetch, generation, counting: 0, ran }
+        Self {
+            base,
+            flash,
+            coupled,
+            entries,
+            previous,
+            branches,
+            fetch,
+            generation,
+            counting: 0,
+            ran,
+        }
     }
 
     /// Index of the block at an address; nothing if the table does not reach there.
     #[inline]
     pub fn index(&self, address: u32) -> Option<usize> {
         let index = (address.wrapping_sub(self.base) / 2) as usize;
+        if index < self.flash {
+            return Some(index);
+        }
+        let index = self.flash + (address.wrapping_sub(self.coupled) / 2) as usize;
         (index + 1 < self.entries.len()).then_some(index)
+    }
+
+    /// Address of the block at an index.
+    const fn address(&self, index: usize) -> u32 {
+        match index.checked_sub(self.flash) {
+            Some(index) => self.coupled.wrapping_add(2 * index as u32),
+            None => self.base.wrapping_add(2 * index as u32),
+        }
     }
 
     /// The flags of a block, if this very block was seen before.
@@ -136,10 +170,13 @@ impl Table {
     /// Cycles that a block waits for code which may not be there.
     #[cold]
     fn fetch(&mut self, index: usize, before: usize) -> u32 {
+        if index >= self.flash {
+            return 0;
+        }
+        let address = self.address(index);
         let Some(fetch) = &mut self.fetch else { return 0 };
         let end = before + usize::from(self.entries[before].size) / 2;
         let entry = &mut self.entries[index];
-        let address = self.base.wrapping_add(2 * index as u32);
         let waits = fetch.waits(address, entry.size.into(), entry.cycles.into(), end == index);
         self.generation = fetch.generation;
         entry.resident = fetch.generation;
@@ -188,11 +225,12 @@ impl Table {
         };
         let ran = std::mem::take(&mut self.ran);
         let take = |index: usize| {
+            let address = self.address(index);
             let entry = &mut self.entries[index];
             let (runs, turns) = (std::mem::take(&mut entry.runs), std::mem::take(&mut entry.turns));
             let waits = std::mem::take(&mut entry.waits);
             Counted {
-                address: self.base.wrapping_add(2 * index as u32),
+                address,
                 size: entry.size.into(),
                 runs,
                 branch_cycles: cost * u64::from(turns),

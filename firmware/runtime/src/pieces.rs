@@ -67,7 +67,7 @@ pub struct Run {
 }
 
 /// The pieces of a copy that are left, in the order of its bytes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Pieces {
     source: Side,
     destination: Side,
@@ -77,7 +77,7 @@ pub struct Pieces {
 
 /// Where a side of a copy is. Rows are followed step by step: 64-bit divisions for each piece would
 /// take longer than most pieces.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Side {
     address: u32,
     /// Bytes from here to the end of the row.

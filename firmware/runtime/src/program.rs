@@ -26,6 +26,8 @@ pub fn run_program(
 ///
 /// # Errors
 /// [`RunError`] names step and layer.
+// A function of its own, so that boards can say where it lies.
+#[inline(never)]
 pub fn run_with(
     image: &PlanImage<'_>,
     entry: usize,
@@ -48,27 +50,38 @@ pub fn run_with(
     }
     let (mut reader, mut record) = (image.reader(), StepRecord::default());
     for index in 0..core.step_count {
-        let missing = || RunError::Step { step: index, layer: 0, cause: Cause::BadStep };
-        reader.step(core, index, &mut record).ok_or_else(missing)?;
+        // Errors are large: where none is, none is moved about.
+        if reader.step(core, index, &mut record).is_none() {
+            return Err(RunError::Step { step: index, layer: 0, cause: Cause::BadStep });
+        }
         let layer = record.layer;
-        let fail = |cause| RunError::Step { step: index, layer, cause };
-        wait(record.after, index, engines, memory).map_err(|cause| fail(Cause::Lane(cause)))?;
-        match Instruction::from_record(&record).ok_or_else(|| fail(Cause::BadStep))? {
+        let fail = |cause| Err(RunError::Step { step: index, layer, cause });
+        if let Err(cause) = wait(record.after, index, engines, memory) {
+            return fail(Cause::Lane(cause));
+        }
+        let Some(instruction) = Instruction::from_record(&record) else {
+            return fail(Cause::BadStep);
+        };
+        match instruction {
             Instruction::Compute { op, tile, first_view, order } => {
-                let compute = reader.compute(op, tile, first_view);
-                let compute = compute.ok_or_else(|| fail(Cause::BadStep))?;
+                let Some(compute) = reader.compute(op, tile, first_view) else {
+                    return fail(Cause::BadStep);
+                };
                 observer.step_begin(index, layer);
-                dispatch::run(image, memory, &compute, order).map_err(fail)?;
+                if let Err(cause) = dispatch::run(image, memory, &compute, order) {
+                    return fail(cause);
+                }
                 observer.step_end(index, layer);
             }
             Instruction::Mark(Mark::Layer) => observer.layer_end(layer),
             // Nothing fails here that a replay would mend, and nobody asks for an early end.
             Instruction::Mark(Mark::Cut | Mark::Exit) => {}
-            Instruction::Copy { .. } => return Err(fail(Cause::BadStep)),
+            Instruction::Copy { .. } => return fail(Cause::BadStep),
         }
-        if !others.is_empty() {
-            let told = engines.core_completed(index, memory);
-            told.map_err(|cause| fail(Cause::Lane(cause)))?;
+        if !others.is_empty()
+            && let Err(cause) = engines.core_completed(index, memory)
+        {
+            return fail(Cause::Lane(cause));
         }
     }
     // What engines still have to do belongs to this frame.

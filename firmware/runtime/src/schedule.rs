@@ -10,7 +10,7 @@ use tilewright_plan::{After, Instruction, PlanImage, Span, StepRecord};
 use crate::lanes::LaneError;
 
 /// A copy that may be made now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transfer {
     /// Its step in the lane.
     pub step: u32,
@@ -30,6 +30,8 @@ pub struct Schedule<'i> {
     image: PlanImage<'i>,
     steps: Cursor<'i, StepRecord>,
     spans: Cursor<'i, Span>,
+    /// What was read last.
+    record: StepRecord,
     /// Steps of each lane in the image's table.
     lanes: [Range<u32>; MAX_LANES],
     /// What the next step of each lane was found to wait for, as in its record.
@@ -41,11 +43,12 @@ pub struct Schedule<'i> {
 impl<'i> Schedule<'i> {
     /// For programs of an image.
     #[must_use]
-    pub const fn new(image: PlanImage<'i>) -> Self {
+    pub fn new(image: PlanImage<'i>) -> Self {
         Self {
             image,
             steps: image.steps(),
             spans: image.spans(),
+            record: StepRecord::default(),
             lanes: [const { 0..0 }; MAX_LANES],
             awaited: [After::NOTHING; MAX_LANES],
             complete: [0; MAX_LANES],
@@ -73,40 +76,48 @@ impl<'i> Schedule<'i> {
         Ok(())
     }
 
-    /// The next transfer of a lane; nothing if it has none left, or waits. The same one until it is
-    /// [completed](Self::completed).
+    /// Whether a lane may make its next transfer, which is written to `transfer`; else it has none left, or
+    /// waits. The same one until it is [completed](Self::completed).
     ///
     /// # Errors
     /// [`LaneError::Failed`] if its next step is none for an engine.
-    pub fn next(&mut self, lane: u8) -> Result<Option<Transfer>, LaneError> {
+    pub fn next(&mut self, lane: u8, transfer: &mut Transfer) -> Result<bool, LaneError> {
         let at = usize::from(lane);
         let (Some(steps), Some(awaited)) = (self.lanes.get(at), self.awaited.get(at)) else {
-            return Ok(None);
+            return Ok(false);
         };
         // Asked after each step of the core: most often it still waits.
-        let steps = steps.clone();
         if self.is_awaited(*awaited) {
-            return Ok(None);
+            return Ok(false);
         }
+        let steps = steps.clone();
         loop {
             let number = self.complete.get(at).copied().unwrap_or(u32::MAX);
             let index = steps.start.checked_add(number).filter(|index| *index < steps.end);
-            let Some(record) = index.and_then(|index| self.steps.get(index)) else {
-                return Ok(None);
-            };
-            if let Some(awaited) = record.after.into_iter().find(|word| self.is_awaited(*word)) {
-                self.awaited[at] = awaited;
-                return Ok(None);
+            // Read in place: this runs between the copies of an engine.
+            let read = index.and_then(|index| self.steps.read(index, &mut self.record));
+            if read.is_none() {
+                return Ok(false);
             }
-            let failed = LaneError::Failed { step: number };
-            match Instruction::from_record(&record).ok_or(failed)? {
-                Instruction::Mark(_) => self.completed(lane),
-                Instruction::Compute { .. } => return Err(failed),
-                Instruction::Copy { source, destination, sum } => {
-                    let source = self.spans.get(source).ok_or(failed)?;
-                    let destination = self.spans.get(destination).ok_or(failed)?;
-                    let layer = record.layer;
-                    return Ok(Some(Transfer { step: number, layer, source, destination, sum }));
+            let after = self.record.after;
+            if let Some(awaited) = after.into_iter().find(|word| self.is_awaited(*word)) {
+                self.awaited[at] = awaited;
+                return Ok(false);
+            }
+            match Instruction::from_record(&self.record) {
+                Some(Instruction::Mark(_)) => self.completed(lane),
+                Some(Instruction::Copy { source, destination, sum }) => {
+                    let from = self.spans.read(source, &mut transfer.source);
+                    let to = self.spans.read(destination, &mut transfer.destination);
+                    if from.is_none() || to.is_none() {
+                        return Err(LaneError::Failed { step: number });
+                    }
+                    transfer.sum = sum;
+                    (transfer.step, transfer.layer) = (number, self.record.layer);
+                    return Ok(true);
+                }
+                Some(Instruction::Compute { .. }) | None => {
+                    return Err(LaneError::Failed { step: number });
                 }
             }
         }

@@ -146,6 +146,26 @@ mod tests {
         }
 
         #[test]
+        fn records_side_by_side_are_those_read_one_by_one(
+            pieces in prop::collection::vec(piece(), 1..6),
+            places in prop::collection::vec((any::<u32>(), 0usize..9), 1..20),
+        ) {
+            let section = pack(&pieces.concat());
+            let aligned = AlignedBytes::copy_of(&section);
+            let table = Packed::<Span>::read(aligned.bytes()).unwrap();
+            let (mut one, mut all) = (table.cursor(), table.cursor());
+            for (first, count) in places {
+                let first = first % (table.len() as u32 + 2);
+                let mut records = [Span::default(); 8];
+                let records = &mut records[..count.min(8)];
+                let are_there = all.read_all(first, records).is_some();
+                let wanted: Option<Vec<Span>> =
+                    (first..).take(records.len()).map(|index| one.get(index)).collect();
+                prop_assert_eq!(are_there.then(|| records.to_vec()), wanted);
+            }
+        }
+
+        #[test]
         fn a_loop_takes_the_room_of_two_turns(body in prop::collection::vec(any::<[u32; 4]>(), 1..9)) {
             let turn = |index: usize| {
                 let [offset, step, rows, pitch] = body[index % body.len()];

@@ -129,15 +129,45 @@ impl<T: Copy + FromBytes + IntoBytes> Cursor<'_, T> {
     /// Reads the record with a number; what `record` holds is of no meaning if there is none.
     #[inline(never)]
     pub fn read(&mut self, index: u32, record: &mut T) -> Option<()> {
+        let (turn, place) = self.find(index)?;
+        self.copy(turn, place, record)
+    }
+
+    /// Reads the records from a number on; what `records` hold is of no meaning if there are fewer.
+    #[inline(never)]
+    pub fn read_all(&mut self, first: u32, records: &mut [T]) -> Option<()> {
+        // What lies in no run is found anew.
+        let (mut index, mut turn, mut place, mut end) = (first, 0, 0, first);
+        for record in records {
+            if index >= end {
+                (turn, place) = self.find(index)?;
+                end = self.end;
+            } else if place >= self.period {
+                (turn, place) = (turn + 1, 0);
+            }
+            self.copy(turn, place, record)?;
+            (index, place) = (index.wrapping_add(1), place + 1);
+        }
+        Some(())
+    }
+
+    /// Turn and place in its period of a record, whose run is held from here on.
+    #[inline(always)]
+    fn find(&mut self, index: u32) -> Option<(u32, u32)> {
         if index < self.first || self.end <= index {
             self.seek(index)?;
         }
         let inside = index - self.first;
         // Most tables of small plans have no turns.
-        let (turn, place) = match inside < self.period {
+        Some(match inside < self.period {
             true => (0, inside),
             false => (inside.checked_div(self.period)?, inside.checked_rem(self.period)?),
-        };
+        })
+    }
+
+    /// Computes a record of the run.
+    #[inline(always)]
+    fn copy(&self, turn: u32, place: u32, record: &mut T) -> Option<()> {
         let record = <[u32]>::mut_from_bytes(record.as_mut_bytes()).ok()?;
         let start = self.word as usize + place as usize * Self::WORDS;
         record.copy_from_slice(self.table.words.get(start..start + Self::WORDS)?);

@@ -484,10 +484,7 @@ impl<'a> PlanImage<'a> {
     pub fn operands(&self, op: &Op, first_view: u32) -> Option<Operands> {
         let count = op.kernel()?.roles().len();
         let mut views = [View::default(); MOST_OPERANDS];
-        let mut cursor = self.views.cursor();
-        for (place, view) in (0..).zip(views.get_mut(..count)?) {
-            cursor.read(first_view.checked_add(place)?, view)?;
-        }
+        self.views.cursor().read_all(first_view, views.get_mut(..count)?)?;
         Some(Operands { views, count })
     }
 

@@ -52,9 +52,7 @@ impl<'a> StepReader<'a> {
         let op = self.ops.get(op as usize)?;
         self.tiles.read(tile, &mut self.tile)?;
         let operands = self.operands.get_mut(..op.kernel()?.roles().len())?;
-        for (place, operand) in (0..).zip(operands.iter_mut()) {
-            self.views.read(first_view.checked_add(place)?, operand)?;
-        }
+        self.views.read_all(first_view, operands)?;
         Some(ComputeStep { op, tile: &self.tile, operands })
     }
 }

@@ -5,7 +5,9 @@
 use core::ops::Range;
 
 #[cfg(feature = "stm32f7")]
-use cortex_m::peripheral::SCB;
+use cortex_m::asm;
+#[cfg(feature = "stm32f7")]
+use cortex_m::peripheral::CBP;
 use tilewright_plan::Span;
 
 /// Bytes of a line.
@@ -26,7 +28,7 @@ pub enum Maintenance {
 /// The core's data cache, if it has one.
 pub struct Cache {
     #[cfg(feature = "stm32f7")]
-    scb: SCB,
+    cbp: CBP,
     /// Where the memory ends that it does not hold.
     #[cfg(feature = "stm32f7")]
     first: u32,
@@ -46,8 +48,8 @@ impl Cache {
 #[cfg(feature = "stm32f7")]
 impl Cache {
     /// Of a core that does not cache `uncached`, below all else that DMA reaches.
-    pub const fn new(scb: SCB, uncached: Range<u32>) -> Self {
-        Self { scb, first: uncached.end }
+    pub const fn new(cbp: CBP, uncached: Range<u32>) -> Self {
+        Self { cbp, first: uncached.end }
     }
 
     /// Maintains the lines of a span's bytes, of a space that begins at `base`.
@@ -55,25 +57,48 @@ impl Cache {
         let gapless = span.pitch == span.row_bytes;
         let (rows, bytes) =
             if gapless { (1, span.bytes() as u32) } else { (span.rows, span.row_bytes) };
-        for row in 0..rows {
-            let first = base + span.offset + row * span.pitch;
-            let end = (first + bytes).next_multiple_of(LINE);
-            let first = (first & !(LINE - 1)).max(if first < self.first { self.first } else { 0 });
-            let (address, size) = (first as usize, end.saturating_sub(first) as usize);
-            if size == 0 {
-                continue;
-            }
-            match maintenance {
-                Maintenance::Clean => self.scb.clean_dcache_by_address(address, size),
-                Maintenance::CleanAndInvalidate => {
-                    self.scb.clean_invalidate_dcache_by_address(address, size);
-                }
-                // SAFETY: whole lines, cleaned before the transfer, that only DMA wrote since then.
-                #[expect(unsafe_code, reason = "forgets what the core wrote to these lines")]
-                Maintenance::Invalidate => unsafe {
-                    self.scb.invalidate_dcache_by_address(address, size);
-                },
-            }
+        let mut start = base + span.offset;
+        asm::dsb();
+        for _ in 0..rows {
+            let end = (start + bytes).next_multiple_of(LINE);
+            self.lines((start & !(LINE - 1)).max(self.first), end, maintenance);
+            start = start.wrapping_add(span.pitch);
         }
+        asm::dsb();
+    }
+
+    /// Maintains whole lines.
+    fn lines(&mut self, first: u32, end: u32, maintenance: Maintenance) {
+        let cbp = &mut self.cbp;
+        match maintenance {
+            Maintenance::Clean => each(first, end, |line| cbp.dccmvac(line)),
+            Maintenance::CleanAndInvalidate => each(first, end, |line| cbp.dccimvac(line)),
+            // SAFETY: whole lines, cleaned before the transfer, that only DMA wrote since then.
+            #[expect(unsafe_code, reason = "forgets what the core wrote to these lines")]
+            Maintenance::Invalidate => each(first, end, |line| unsafe { cbp.dcimvac(line) }),
+        }
+    }
+}
+
+/// Each line from an address on: eight a turn, since there are hundreds for each copy, and a turn takes
+/// longer than the store that maintains a line.
+#[cfg(feature = "stm32f7")]
+#[inline]
+fn each(first: u32, end: u32, mut maintain: impl FnMut(u32)) {
+    let mut line = first;
+    while end.saturating_sub(line) >= 8 * LINE {
+        maintain(line);
+        maintain(line + LINE);
+        maintain(line + 2 * LINE);
+        maintain(line + 3 * LINE);
+        maintain(line + 4 * LINE);
+        maintain(line + 5 * LINE);
+        maintain(line + 6 * LINE);
+        maintain(line + 7 * LINE);
+        line += 8 * LINE;
+    }
+    while line < end {
+        maintain(line);
+        line += LINE;
     }
 }

@@ -2,13 +2,16 @@
 //! from their interrupts, while the core computes. The core sleeps when it has to wait.
 
 use core::cell::RefCell;
+use core::ops::Range;
 
 use cortex_m::asm;
 use critical_section::Mutex;
 use embassy_stm32::interrupt;
 use tilewright_board_support::marks;
 use tilewright_plan::image::LaneRecord;
-use tilewright_plan::{After, LaneKind, PlanImage, Space, Span};
+use tilewright_plan::{
+    After, Instruction, Kernel, LaneKind, PlanImage, Role, Space, Span, StepRecord, View,
+};
 use tilewright_runtime::console::MarkKind;
 use tilewright_runtime::{LaneDriver, LaneError, Memory, Pieces, Schedule, Transfer};
 
@@ -21,10 +24,14 @@ use crate::sdmmc;
 /// How often a transfer is tried.
 const ATTEMPTS: u8 = 3;
 
-/// A transfer under way.
+/// The transfer that DMA makes. It stays in place: it is made ready between two copies.
+#[derive(Default)]
 struct Running {
     transfer: Transfer,
+    /// Addresses of its spaces.
+    bases: [u32; 2],
     pieces: Pieces,
+    /// How often it was begun; 0: there is none.
     attempt: u8,
 }
 
@@ -33,9 +40,12 @@ struct State {
     schedule: Schedule<'static>,
     /// Addresses of the spaces, by their numbers.
     bases: [Option<u32>; 6],
+    /// The bytes of external RAM that the core may write, from the first to the last: all others need not be
+    /// cleaned before DMA reads them.
+    written: Range<u32>,
     /// The lane that DMA runs.
     lane: Option<u8>,
-    running: Option<Running>,
+    running: Running,
     /// The card, once it was opened.
     card: Option<CardLane>,
     failed: Option<LaneError>,
@@ -64,7 +74,7 @@ fn DMA2_STREAM0() {
         if let Some(ended) = ended
             && let Err(error) = state.piece_ended(ended)
         {
-            state.running = None;
+            state.running.attempt = 0;
             state.failed = Some(error);
         }
         Ok(())
@@ -97,25 +107,29 @@ fn card_interrupt() {
 }
 
 impl State {
-    /// Addresses of a transfer's spaces.
-    fn bases(&self, transfer: &Transfer) -> Option<[u32; 2]> {
-        let base = |span: &Span| *self.bases.get(span.space()? as usize)?;
-        Some([base(&transfer.source)?, base(&transfer.destination)?])
-    }
-
     /// Begins the next transfer of each lane that has none under way and may make one.
     fn go_on(&mut self) -> Result<(), LaneError> {
         self.card_goes_on()?;
-        let (None, Some(lane)) = (&self.running, self.lane) else { return Ok(()) };
-        let Some(transfer) = self.schedule.next(lane)? else { return Ok(()) };
-        marks::copy(MarkKind::CopyBegin, lane, transfer.step);
-        self.begin(transfer, 1)
+        let (0, Some(lane)) = (self.running.attempt, self.lane) else { return Ok(()) };
+        let running = &mut self.running;
+        if !self.schedule.next(lane, &mut running.transfer)? {
+            return Ok(());
+        }
+        let Transfer { step, source, destination, .. } = &running.transfer;
+        let base = |span: &Span| *self.bases.get(span.space()? as usize)?;
+        let bases = base(source).zip(base(destination));
+        running.bases = bases.ok_or(LaneError::Failed { step: *step })?.into();
+        marks::copy(MarkKind::CopyBegin, lane, *step);
+        self.begin()
     }
 
     fn card_goes_on(&mut self) -> Result<(), LaneError> {
         let Some(card) = self.card.as_mut().filter(|card| !card.is_busy()) else { return Ok(()) };
         let Some(lane) = card.lane else { return Ok(()) };
-        let Some(copy) = self.schedule.next(lane)? else { return Ok(()) };
+        let mut copy = Transfer::default();
+        if !self.schedule.next(lane, &mut copy)? {
+            return Ok(());
+        }
         let base = memory_of(&self.bases, &copy).ok_or(LaneError::Failed { step: copy.step })?;
         marks::copy(MarkKind::CopyBegin, lane, copy.step);
         card.begin(&mut self.cache, copy, base)
@@ -133,22 +147,33 @@ impl State {
         self.go_on()
     }
 
-    fn begin(&mut self, transfer: Transfer, attempt: u8) -> Result<(), LaneError> {
-        let failed = LaneError::Failed { step: transfer.step };
-        let [from, to] = self.bases(&transfer).ok_or(failed)?;
-        if transfer.source.space().is_some_and(Space::is_writable) {
-            self.cache.maintain(from, &transfer.source, Maintenance::Clean);
+    /// Begins the transfer that was made ready, again if it was begun before.
+    fn begin(&mut self) -> Result<(), LaneError> {
+        let Running { transfer: Transfer { source, destination, .. }, bases, pieces, attempt } =
+            &mut self.running;
+        let [from, to] = *bases;
+        let may_be_dirty = match source.space() {
+            Some(Space::Arena) => true,
+            Some(Space::ExternalRam) => {
+                let end = u64::from(source.offset) + source.extent();
+                source.offset < self.written.end && u64::from(self.written.start) < end
+            }
+            _ => false,
+        };
+        if may_be_dirty {
+            self.cache.maintain(from, source, Maintenance::Clean);
         }
-        let before = Maintenance::CleanAndInvalidate;
-        self.cache.maintain(to, &transfer.destination, before);
-        let pieces = Pieces::new((from, &transfer.source), (to, &transfer.destination));
-        self.running = Some(Running { transfer, pieces, attempt });
+        self.cache.maintain(to, destination, Maintenance::CleanAndInvalidate);
+        *pieces = Pieces::new((from, source), (to, destination));
+        *attempt += 1;
         self.next_piece()
     }
 
     fn next_piece(&mut self) -> Result<(), LaneError> {
-        let Some(running) = &mut self.running else { return Ok(()) };
-        match running.pieces.next() {
+        if self.running.attempt == 0 {
+            return Ok(());
+        }
+        match self.running.pieces.next() {
             Some(piece) => {
                 dma::begin(&piece);
                 Ok(())
@@ -166,27 +191,23 @@ impl State {
 
     /// Makes the transfer again, a bounded number of times.
     fn again(&mut self) -> Result<(), LaneError> {
-        match self.running.take() {
-            Some(Running { transfer, attempt, .. }) if attempt < ATTEMPTS => {
-                self.begin(transfer, attempt + 1)
-            }
-            Some(running) => Err(LaneError::Failed { step: running.transfer.step }),
-            None => Ok(()),
+        match self.running.attempt {
+            0 => Ok(()),
+            1..ATTEMPTS => self.begin(),
+            _ => Err(LaneError::Failed { step: self.running.transfer.step }),
         }
     }
 
     fn transfer_ended(&mut self) -> Result<(), LaneError> {
-        let (Some(running), Some(lane)) = (&self.running, self.lane) else { return Ok(()) };
-        let transfer = running.transfer;
-        let failed = LaneError::Failed { step: transfer.step };
-        let [_, to] = self.bases(&transfer).ok_or(failed)?;
-        self.cache.maintain(to, &transfer.destination, Maintenance::Invalidate);
-        let sum = |number| self.schedule.image().sum(number);
-        let holds = |number| sum(number) == Some(checksum(to, &transfer.destination));
-        if !transfer.sum.is_none_or(holds) {
+        let Some(lane) = self.lane else { return Ok(()) };
+        let Running { transfer, bases: [_, to], attempt, .. } = &mut self.running;
+        self.cache.maintain(*to, &transfer.destination, Maintenance::Invalidate);
+        if let Some(number) = transfer.sum
+            && self.schedule.image().sum(number) != Some(checksum(*to, &transfer.destination))
+        {
             return self.again();
         }
-        self.running = None;
+        *attempt = 0;
         marks::copy(MarkKind::CopyEnd, lane, transfer.step);
         self.schedule.completed(lane);
         self.go_on()
@@ -198,6 +219,40 @@ pub fn memory_of(bases: &[Option<u32>; 6], copy: &Transfer) -> Option<u32> {
     let spaces = [copy.source.space()?, copy.destination.space()?];
     let memory = spaces.into_iter().find(|space| *space != Space::Card)?;
     *bases.get(memory as usize)?
+}
+
+/// The bytes of external RAM, from the first to the last, that the core writes: inputs of programs, and what
+/// their steps make.
+fn written(image: &PlanImage<'_>) -> Range<u32> {
+    let mut hull = u32::MAX..0;
+    let mut add = |view: &View| {
+        if view.space() == Some(Space::ExternalRam) {
+            let end = u64::from(view.offset) + view.extent();
+            hull.start = hull.start.min(view.offset);
+            hull.end = hull.end.max(u32::try_from(end).unwrap_or(u32::MAX));
+        }
+    };
+    let (mut reader, mut record) = (image.reader(), StepRecord::default());
+    for entry in image.entries() {
+        for io in image.entry_inputs(entry) {
+            image.view(io.view).iter().for_each(&mut add);
+        }
+        for lane in image.entry_lanes(entry) {
+            for step in 0..lane.step_count {
+                let read = reader.step(lane, step, &mut record);
+                let Some(Instruction::Compute { op, tile, first_view, .. }) =
+                    read.and_then(|()| Instruction::from_record(&record))
+                else {
+                    continue;
+                };
+                let Some(compute) = reader.compute(op, tile, first_view) else { continue };
+                let roles = compute.op.kernel().map_or(&[][..], Kernel::roles);
+                let made = roles.iter().zip(compute.operands);
+                made.filter(|(role, _)| **role == Role::Output).for_each(|(_, view)| add(view));
+            }
+        }
+    }
+    hull
 }
 
 /// Where a board's memories lie.
@@ -232,8 +287,9 @@ impl Engines {
             cache,
             schedule: Schedule::new(image),
             bases,
+            written: written(&image),
             lane: None,
-            running: None,
+            running: Running::default(),
             card: None,
             failed: None,
         };
@@ -290,7 +346,7 @@ impl LaneDriver for Engines {
                     return Ok(true);
                 }
                 let carries = state.card.as_ref().is_some_and(CardLane::is_busy);
-                if state.running.is_none() && !carries {
+                if state.running.attempt == 0 && !carries {
                     return Err(LaneError::Deadlock);
                 }
                 // Interrupts are off, so that none is missed; one that is pending ends the sleep.
@@ -309,7 +365,8 @@ impl LaneDriver for Engines {
         critical_section::with(|section| {
             let mut state = STATE.borrow_ref_mut(section);
             let Some(state) = &mut *state else { return };
-            if state.running.take().is_some() {
+            if state.running.attempt > 0 {
+                state.running.attempt = 0;
                 dma::abort();
             }
             if let Some(card) = &mut state.card {

@@ -4,6 +4,7 @@
 #![no_main]
 
 mod clocks;
+mod coupled;
 mod uart;
 
 /// What the board's file says; made by the build script.
@@ -16,6 +17,7 @@ use tilewright_board_support::{clock, marks, wait};
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
+    coupled::fill();
     let peripherals = embassy_stm32::init(clocks::config());
     let Some(mut core) = cortex_m::Peripherals::take() else {
         panic!("the core's peripherals are taken once, here");

@@ -4,6 +4,7 @@
 #![no_main]
 
 mod clocks;
+mod coupled;
 mod external;
 mod uart;
 
@@ -37,6 +38,7 @@ const BOARD: Board = Board {
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
+    coupled::fill();
     let peripherals = embassy_stm32::init(clocks::config());
     let Some(mut core) = cortex_m::Peripherals::take() else {
         panic!("the core's peripherals are taken once, here");
@@ -47,7 +49,7 @@ fn main() -> ! {
     let Ok((mut port, memories)) = external::set_up(peripherals, &mut core) else {
         panic!("the clocks set above cannot give the console's baud rate");
     };
-    let cache = Cache::new(core.SCB, board::UNCACHED);
+    let cache = Cache::new(core.CBP, board::UNCACHED);
     let served = wait::for_ready(BOARD.serve(&mut port, memories, cache, &mut marker));
     if let Err(ConsoleError::Port(error)) = served {
         panic!("{error}");

@@ -9,6 +9,7 @@ use tilewright_plan::{Kernel, View};
 
 impl Step<'_, '_> {
     /// Runs a step whose operand `shared` is the very view that is written.
+    #[inline(never)]
     pub fn in_place(
         &self,
         memory: &mut Memory<'_>,
