@@ -1,7 +1,7 @@
 //! Cost tables from emulated runs: each kernel runs over many geometries as a model of one layer;
 //! what the worker counts is fitted by the features that the planner knows.
 
-mod fit;
+pub mod fit;
 pub mod layers;
 
 use std::collections::BTreeMap;

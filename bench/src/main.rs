@@ -7,6 +7,7 @@ mod clock;
 mod counted;
 mod emulation;
 mod figures;
+mod handling;
 mod kernels;
 mod networks;
 mod order;
@@ -78,6 +79,8 @@ enum Command {
     Stream,
     /// `auto` under half of the SRAM that `resident` needs, on boards with external memory
     Beyond,
+    /// What the core takes between steps and around copies, and predictions of whole frames beside them
+    Handling,
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -127,6 +130,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Swapnn => return swapnn::swapnn(json),
         Command::Stream => return stream::streams(json),
         Command::Beyond => return beyond::beyond(json),
+        Command::Handling => return handling::handling(json),
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);

@@ -1,5 +1,6 @@
 //! Event simulation of a step program: when each step of each lane runs.
 
+mod handling;
 mod lanes;
 mod occupancy;
 mod traffic;
@@ -11,7 +12,8 @@ use tilewright_board::{Board, Card};
 use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Space};
 use tilewright_report::{Kind, Timeline};
 
-pub use lanes::{simulate, simulate_holding};
+pub use handling::{Handled, handled};
+pub use lanes::{Holds, simulate, simulate_holding};
 pub use occupancy::occupancy;
 pub use traffic::traffic;
 pub use transfer::{Direction, Transfers};
@@ -66,7 +68,12 @@ pub fn predict(
                         else {
                             return (cost, 0);
                         };
-                        let cycles = transfers.copy(lane.kind, source, destination);
+                        let is_handled =
+                            handling::copy(board, lane.kind, source, destination).is_some();
+                        let cycles = match is_handled {
+                            true => transfers.moved(lane.kind, source, destination),
+                            false => transfers.copy(lane.kind, source, destination),
+                        };
                         (Cost { instructions: 0, cycles }, source.bytes())
                     }
                     Instruction::Compute { .. } | Instruction::Mark(_) => (cost, 0),
@@ -78,7 +85,7 @@ pub fn predict(
         let span = plan.spans.get(at as usize).filter(|span| span.space() == Some(Space::Card));
         span.zip(plan.kept).is_some_and(|(span, kept)| kept.holds(span.offset.into()))
     };
-    let held = |lane: usize, step: usize| match program.lanes[lane].steps[step].instruction {
+    let checked = |lane: usize, step: usize| match program.lanes[lane].steps[step].instruction {
         Instruction::Copy { source, destination, sum }
             if sum.is_some() || is_kept(source) || is_kept(destination) =>
         {
@@ -89,6 +96,26 @@ pub fn predict(
         }
         _ => Cycles(0),
     };
-    timeline.slices = simulate_holding(program, frames, |lane, step| steps[lane][step], held);
+    let held = |lane: usize, step: usize| {
+        let kind = program.lanes[lane].kind;
+        let Instruction::Copy { source, destination, .. } =
+            program.lanes[lane].steps[step].instruction
+        else {
+            return Holds::default();
+        };
+        let span = |at: u32| plan.spans.get(at as usize);
+        let handled = span(source)
+            .zip(span(destination))
+            .and_then(|(source, destination)| handling::copy(board, kind, source, destination));
+        let [begin, end] = handled.unwrap_or_default();
+        [begin, end + checked(lane, step)]
+    };
+    let core = program.lanes.iter().find(|lane| lane.kind == LaneKind::Core);
+    let before = |step: usize| {
+        let step = core.and_then(|core| core.steps.get(step));
+        step.map_or(Cycles(0), |step| handling::before(board, &step.instruction))
+    };
+    timeline.slices =
+        simulate_holding(program, frames, |lane, step| steps[lane][step], held, before);
     timeline
 }

@@ -27,6 +27,7 @@ pub fn slices_csv<'t>(
                 SliceKind::Compute => "compute",
                 SliceKind::Copy => "copy",
                 SliceKind::Stall => "stall",
+                SliceKind::Handling => "handling",
             };
             let name = report.layers.get(usize::from(slice.layer)).map_or("", |row| &row.name);
             // Writing to a string cannot fail.

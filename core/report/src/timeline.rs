@@ -15,6 +15,16 @@ pub enum SliceKind {
     Copy,
     /// The lane waits for another.
     Stall,
+    /// The core makes the next step ready, or begins and ends copies, while it runs no kernel.
+    Handling,
+}
+
+impl SliceKind {
+    /// Whether the lane does what its step is for.
+    #[must_use]
+    pub const fn works(self) -> bool {
+        matches!(self, Self::Compute | Self::Copy)
+    }
 }
 
 /// A stretch of time on a lane.

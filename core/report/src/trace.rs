@@ -93,6 +93,7 @@ impl Trace {
             let (name, category) = match slice.kind {
                 SliceKind::Compute => (layer.clone().unwrap_or_default(), "compute"),
                 SliceKind::Copy => (format!("copy {}", layer.clone().unwrap_or_default()), "copy"),
+                SliceKind::Handling => ("handling".to_owned(), "handling"),
                 SliceKind::Stall => {
                     let lane = slice.waits_for.and_then(|at| timeline.lanes.get(usize::from(at)));
                     let name = lane.map(|kind| format!("waits for {}", lane_name(*kind)));

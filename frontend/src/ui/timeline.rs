@@ -18,7 +18,7 @@ use crate::state::{Event, Outcome, Selection};
 use crate::view_model::figures;
 use crate::view_model::layers::Family;
 use crate::view_model::steps::Step;
-use crate::view_model::timeline::{CLASSES, Lanes, STALL, family_of, lanes, layer_words};
+use crate::view_model::timeline::{CLASSES, HANDLING, Lanes, STALL, family_of, lanes, layer_words};
 use drawing::{drawing, held_at, room_of, under};
 use look::{Look, Turn, use_wheel};
 
@@ -213,7 +213,11 @@ fn used(lanes: &Lanes) -> Vec<(&'static str, AttrValue)> {
     let families = Family::ALL.into_iter().filter(is_used);
     let mut entries: Vec<(&'static str, AttrValue)> =
         families.map(|family| (family.id(), family.title().into())).collect();
-    entries.extend(lanes.classes[usize::from(STALL)].then_some(("stall", "waiting".into())));
+    for (class, id, title) in
+        [(STALL, "stall", "waiting"), (HANDLING, "handling", "handling steps and copies")]
+    {
+        entries.extend(lanes.classes[usize::from(class)].then_some((id, title.into())));
+    }
     if !lanes.held.is_empty() {
         entries.extend(held::legend());
     }

@@ -13,12 +13,14 @@ pub use held::HeldBytes;
 pub use levels::{Levels, Seen, Window};
 
 /// What a pixel of a lane can be filled with: the families of layers, in the order of
-/// [`Family::ALL`], each in the shade of even and of odd layers, and waiting.
-pub const CLASSES: usize = 2 * Family::ALL.len() + 1;
+/// [`Family::ALL`], each in the shade of even and of odd layers, waiting, and handling steps and copies.
+pub const CLASSES: usize = 2 * Family::ALL.len() + 2;
 /// The class of waiting.
 pub const STALL: u8 = 2 * Family::ALL.len() as u8;
+/// The class of handling steps and copies.
+pub const HANDLING: u8 = STALL + 1;
 
-/// The family of a class, and whether it is the shade of odd layers; nothing for waiting.
+/// The family of a class, and whether it is the shade of odd layers; nothing for waiting and handling.
 #[must_use]
 pub fn family_of(class: usize) -> Option<(Family, bool)> {
     Family::ALL.get(class / 2).map(|family| (*family, class % 2 == 1))
@@ -111,7 +113,11 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>) -> Lanes {
                 layer: slice.layer,
                 frame: slice.frame,
                 waits_for: slice.waits_for,
-                class: if slice.kind == SliceKind::Stall { STALL } else { of_layer },
+                class: match slice.kind {
+                    SliceKind::Compute | SliceKind::Copy => of_layer,
+                    SliceKind::Stall => STALL,
+                    SliceKind::Handling => HANDLING,
+                },
                 kind: slice.kind,
             });
         }
@@ -253,6 +259,7 @@ impl Lanes {
                 format!("{name}: {time} modelled, {instructions} instructions {}", of.kind.word())
             }
             SliceKind::Copy => format!("{name}: copies {} in {time}", figures::bytes(bar.amount)),
+            SliceKind::Handling => format!("{name}: {time} to make its step ready, and for copies"),
             SliceKind::Stall => match self.cause(lane, bar) {
                 Some((by, cause)) => {
                     let by = &self.lanes[by];
@@ -322,6 +329,7 @@ pub fn layer_words(lanes: &Lanes, layer: usize) -> String {
             let time = bar.end_us - bar.start_us;
             match bar.kind {
                 SliceKind::Stall => waits += time,
+                SliceKind::Handling => works += time,
                 SliceKind::Compute => {
                     (works, count, instructions) =
                         (works + time, count + 1, instructions + bar.amount);

@@ -6,6 +6,10 @@ use crate::costs::Cost;
 use tilewright_plan::{CyclePoint, Cycles, Instruction, LaneKind, Program, Step};
 use tilewright_report::{Slice, SliceKind};
 
+/// How long the core is held by the beginning of an engine's step, and by its end; the step takes as much
+/// longer.
+pub type Holds = [Cycles; 2];
+
 /// Slices of `frames` frames of `program`: each lane runs in its own order, one period after the
 /// other; a step starts when the step before it in its lane and all that it waits for have ended. In
 /// period p a step of stage s works on frame p − s, if there is one. Steps that wait in a circle
@@ -15,16 +19,18 @@ pub fn simulate(
     frames: u32,
     cost: impl Fn(usize, usize) -> (Cost, u64),
 ) -> Vec<Slice> {
-    simulate_holding(program, frames, cost, |_, _| Cycles(0))
+    simulate_holding(program, frames, cost, |_, _| Holds::default(), |_| Cycles(0))
 }
 
-/// The same where the ends of engines' steps hold the core for as long as `holds` says, in an
-/// interrupt: its own step and the engine's next go on behind it. `cost` is without that.
+/// The same where beginning and end of engines' steps hold the core for as long as `holds` says, in
+/// interrupts: its own step and the engine's next go on behind it. Before each of its own steps the core is
+/// busy for as long as `before` says, once all that the step waits for has ended. `cost` is without these.
 pub fn simulate_holding(
     program: &Program,
     frames: u32,
     cost: impl Fn(usize, usize) -> (Cost, u64),
-    holds: impl Fn(usize, usize) -> Cycles,
+    holds: impl Fn(usize, usize) -> Holds,
+    before: impl Fn(usize) -> Cycles,
 ) -> Vec<Slice> {
     let mut lanes: Vec<Progress> = program.lanes.iter().map(|_| Progress::default()).collect();
     let core = program.lanes.iter().position(|lane| lane.kind == LaneKind::Core);
@@ -51,6 +57,9 @@ pub fn simulate_holding(
         let (cost, bytes) = cost(index, number);
         let mut span = start..start + cost.cycles;
         if core == Some(index) {
+            let mut handling = start..start + before(number);
+            hold_back(&mut held, &mut handling);
+            span = handling.end..handling.end + cost.cycles;
             hold_back(&mut held, &mut span);
         }
         let slice = Slice {
@@ -61,26 +70,21 @@ pub fn simulate_holding(
             step: number as u32,
             frame,
             start: free,
-            end: span.start,
+            end: start,
             instructions: 0,
             bytes: 0,
         };
         if slice.end > slice.start {
             slices.push(Slice { waits_for: Some(awaited), ..slice });
         }
-        let hold = holds(index, number);
-        if let Some(core) = core.filter(|core| hold.0 > 0 && *core != index) {
-            let at = span.end;
-            span.end = at + hold;
-            let running = lanes[core].last.filter(|slice| slices[*slice].end > at);
-            match running.filter(|slice| slices[*slice].start <= at) {
-                Some(slice) => {
-                    slices[slice].end = slices[slice].end + hold;
-                    lanes[core].lengthen(hold);
-                    // Whoever waits for that step waits longer.
-                    lanes.iter_mut().for_each(|lane| lane.due = None);
-                }
-                None => held.push((at, hold)),
+        if span.start > start {
+            slices.push(Slice { kind: SliceKind::Handling, start, end: span.start, ..slice });
+        }
+        if let Some(core) = core.filter(|core| *core != index) {
+            let [begin, end] = holds(index, number);
+            for (at, hold) in [(span.start, begin), (span.end + begin, end)] {
+                span.end = span.end + hold;
+                hold_core(at, hold, core, &mut lanes, &mut slices, &mut held);
             }
         }
         let kind = match step.instruction {
@@ -164,6 +168,30 @@ fn look(program: &Program, frames: u32, index: usize, lanes: &mut [Progress]) ->
         return true;
     }
     moved
+}
+
+/// The core is held at a time: its step that runs then takes longer, or its next one begins later.
+fn hold_core(
+    at: CyclePoint,
+    hold: Cycles,
+    core: usize,
+    lanes: &mut [Progress],
+    slices: &mut [Slice],
+    held: &mut Vec<(CyclePoint, Cycles)>,
+) {
+    if hold.0 == 0 {
+        return;
+    }
+    let running = lanes[core].last.filter(|slice| slices[*slice].end > at);
+    match running.filter(|slice| slices[*slice].start <= at) {
+        Some(slice) => {
+            slices[slice].end = slices[slice].end + hold;
+            lanes[core].lengthen(hold);
+            // Whoever waits for that step waits longer.
+            lanes.iter_mut().for_each(|lane| lane.due = None);
+        }
+        None => held.push((at, hold)),
+    }
 }
 
 /// A step of the core begins and ends later by what holds the core meanwhile.
@@ -292,8 +320,9 @@ mod tests {
         let card = lane(LaneKind::Card, vec![step(0, None), step(1, None)]);
         let mut program = program(1, Vec::new());
         program.lanes = vec![core, card];
-        let holds = |lane: usize, _| Cycles([0, 5][lane]);
-        let slices = simulate_holding(&program, 1, |lane, _| cost([40, 10][lane]), holds);
+        let holds = |lane: usize, _| [Cycles(0), Cycles([0, 5][lane])];
+        let none = |_| Cycles(0);
+        let slices = simulate_holding(&program, 1, |lane, _| cost([40, 10][lane]), holds, none);
         let spans = |lane, kind| {
             let of = slices.iter().filter(move |s| s.lane == lane && s.kind == kind);
             of.map(|s| (s.start.0, s.end.0)).collect::<Vec<_>>()
@@ -302,8 +331,7 @@ mod tests {
         // Two interrupts in the first step; the second waits for nothing any more.
         assert_eq!(spans(0, SliceKind::Compute), [(0, 50), (50, 90)]);
         // While the core waits it loses nothing.
-        let holds = |lane: usize, _| Cycles([0, 5][lane]);
-        let slices = simulate_holding(&program, 1, |lane, _| cost([4, 10][lane]), holds);
+        let slices = simulate_holding(&program, 1, |lane, _| cost([4, 10][lane]), holds, none);
         let last = slices.iter().rfind(|slice| slice.lane == 0);
         assert_eq!(last.map(|slice| (slice.start.0, slice.end.0)), Some((30, 34)));
     }

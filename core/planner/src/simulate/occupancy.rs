@@ -15,7 +15,7 @@ pub fn occupancy(plan: &Plan, timeline: &Timeline) -> Occupancy {
         return Occupancy::default();
     };
     let mut slices: Vec<&Slice> =
-        timeline.slices.iter().filter(|slice| slice.kind != SliceKind::Stall).collect();
+        timeline.slices.iter().filter(|slice| slice.kind.works()).collect();
     slices.sort_by_key(|slice| (slice.start, slice.end));
     let mut arena = Arena::new(&slices);
     for slice in slices {

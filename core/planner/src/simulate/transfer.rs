@@ -25,6 +25,23 @@ impl<'b> Transfers<'b> {
     /// memories, the parts that are known.
     #[must_use]
     pub fn copy(&self, lane: LaneKind, source: &Span, destination: &Span) -> Cycles {
+        let (items, moved) = self.parts(lane, source, destination);
+        Cycles(items * self.set_up(lane)) + moved
+    }
+
+    /// The same without what sets the engine up.
+    #[must_use]
+    pub fn moved(&self, lane: LaneKind, source: &Span, destination: &Span) -> Cycles {
+        self.parts(lane, source, destination).1
+    }
+
+    /// What sets an engine up for an item.
+    fn set_up(&self, lane: LaneKind) -> u64 {
+        self.board.engine(lane).map_or(0, |engine| engine.set_up_cycles)
+    }
+
+    /// How many items a copy is for its engine, and what it takes to move them.
+    fn parts(&self, lane: LaneKind, source: &Span, destination: &Span) -> (u64, Cycles) {
         let engine = self.board.engine(lane);
         let runs = if source.rows == destination.rows && is_one(source) && is_one(destination) {
             1
@@ -34,10 +51,13 @@ impl<'b> Transfers<'b> {
         let bytes = source.bytes();
         let run = bytes.div_ceil(runs);
         let clock = self.board.core.clock.hertz;
-        let set_up = |items: u64| engine.map_or(0, |engine| items * engine.set_up_cycles);
+        let commands = |direction| {
+            let (commands, moved) = self.commands(run, direction);
+            (runs * commands, Cycles(runs * moved.0))
+        };
         match (source.space(), destination.space()) {
-            (Some(Space::Card), _) => Cycles(runs * self.command(run, Direction::Read).0),
-            (_, Some(Space::Card)) => Cycles(runs * self.command(run, Direction::Write).0),
+            (Some(Space::Card), _) => commands(Direction::Read),
+            (_, Some(Space::Card)) => commands(Direction::Write),
             (from, to) => {
                 let item = engine.map_or(u64::MAX, |engine| engine.largest_bytes.0.max(1));
                 let burst = engine.map_or(16, burst);
@@ -47,7 +67,7 @@ impl<'b> Transfers<'b> {
                 ];
                 let moved = ends.iter().flatten().map(|access| bursts(access, run, burst)).sum();
                 let moved = cycles(moved, clock).0;
-                Cycles(set_up(runs * run.div_ceil(item).max(1)) + runs * moved)
+                (runs * run.div_ceil(item).max(1), Cycles(runs * moved))
             }
         }
     }
@@ -56,11 +76,16 @@ impl<'b> Transfers<'b> {
     /// nothing without a card, but for the set-up.
     #[must_use]
     pub fn command(&self, bytes: u64, direction: Direction) -> Cycles {
+        let (commands, moved) = self.commands(bytes, direction);
+        Cycles(commands * self.set_up(LaneKind::Card)) + moved
+    }
+
+    /// How many commands that are, and what they take without what sets the engine up.
+    fn commands(&self, bytes: u64, direction: Direction) -> (u64, Cycles) {
         let engine = self.board.engine(LaneKind::Card);
         let most = engine.map_or(u64::MAX, |engine| engine.largest_bytes.0.max(1));
         let commands = bytes.div_ceil(most).max(1);
-        let set_up = engine.map_or(0, |engine| commands * engine.set_up_cycles);
-        let Some(card) = self.card else { return Cycles(set_up) };
+        let Some(card) = self.card else { return (commands, Cycles(0)) };
         let Curve { fixed_ns, bytes_per_second, .. } = match direction {
             Direction::Read => &card.read,
             Direction::Write => &card.write,
@@ -69,7 +94,7 @@ impl<'b> Transfers<'b> {
         let rate = u128::from((*bytes_per_second).min(slot).max(1));
         let fixed = u128::from(commands) * u128::from(*fixed_ns) * 1000;
         let ps = fixed + u128::from(bytes) * SECOND_PS / rate;
-        Cycles(set_up) + cycles(ps, self.board.core.clock.hertz)
+        (commands, cycles(ps, self.board.core.clock.hertz))
     }
 
     /// What it takes to go on with an open command by `bytes` more.

@@ -8,7 +8,9 @@ use super::held;
 use crate::message::PlanFacts;
 use crate::state::Selection;
 use crate::ui::chart::{fitted, px};
-use crate::view_model::timeline::{Bar, CLASSES, Lane, Lanes, Seen, Window, family_of, layer_name};
+use crate::view_model::timeline::{
+    Bar, CLASSES, HANDLING, Lane, Lanes, Seen, Window, family_of, layer_name,
+};
 
 const TOP: f64 = 8.0;
 const LANE: f64 = 48.0;
@@ -164,6 +166,7 @@ fn fill(class: usize) -> Classes {
         Some((family, is_odd)) => {
             classes!(format!("fill-{}", family.id()), is_odd.then_some("odd"))
         }
+        None if class == usize::from(HANDLING) => classes!("fill-handling"),
         None => classes!("fill-stall"),
     }
 }
@@ -218,8 +221,13 @@ fn wide_bar(
     // A name stands where the bar is seen.
     let from = start.max(0.0) + 4.0;
     let is_stall = bar.kind == SliceKind::Stall;
-    let text = if is_stall { "waits" } else { layer_name(plan, bar.layer) };
-    let label = fitted(text, end - from - 2.0).filter(|label| !is_stall || label == text);
+    let text = match bar.kind {
+        SliceKind::Stall => "waits",
+        SliceKind::Handling => "",
+        SliceKind::Compute | SliceKind::Copy => layer_name(plan, bar.layer),
+    };
+    let label = fitted(text, end - from - 2.0)
+        .filter(|label| !label.is_empty() && (!is_stall || label == text));
     html! {
         <g key={index}>
             <rect class={classes!("bar", fill(usize::from(bar.class)), is_lit.then_some("bar-lit"))} x={px(start)}

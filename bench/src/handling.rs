@@ -1,0 +1,186 @@
+//! What the core takes between steps and around copies, counted on the emulated boards: the figures that board
+//! files hold, and how far off predictions are of whole frames.
+
+use serde::Serialize;
+use tilewright_board::Board;
+use tilewright_model::Data;
+use tilewright_plan::{Bytes, CyclePoint, Instruction, LaneKind, Plan};
+use tilewright_planner::simulate::{self, Handled};
+use tilewright_planner::{Options, Strategy};
+use tilewright_tests::emulated;
+
+use crate::calibrate::fit;
+
+const BOARDS: [&str; 2] = ["stm32f746g-disco", "stm32f469i-disco"];
+
+/// A network, its strategy, and its budget in SRAM.
+const CASES: [(&str, Strategy, Option<u64>); 9] = [
+    ("resnet8", Strategy::Resident, None),
+    ("ds-cnn", Strategy::Resident, None),
+    ("mobilenet-v1-w0.25-r128", Strategy::Resident, None),
+    ("mobilenet-v1-w0.25-r128", Strategy::Auto, Some(49_152)),
+    ("mobilenet-v1-w0.25-r128", Strategy::Overlay, Some(49_152)),
+    ("mobilenet-v1-w0.25-r128", Strategy::OverlayStaged, Some(49_152)),
+    ("mobilenet-v2-w0.35-r96", Strategy::Auto, Some(69_120)),
+    ("mobilenet-v2-w0.35-r96", Strategy::OverlayStaged, Some(69_120)),
+    ("resnet8", Strategy::Swap, None),
+];
+
+/// A frame of a program.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    board: &'static str,
+    network: &'static str,
+    strategy: String,
+    /// Steps that compute, copies by DMA and by the card.
+    steps: u64,
+    dma_copies: u64,
+    card_copies: u64,
+    /// Pieces of the copies but their first ones, and lines of the cache that are maintained.
+    pieces: u64,
+    lines: u64,
+    /// Cycles of the whole frame (modelled): predicted, and of the emulated board.
+    predicted: u64,
+    emulated: u64,
+    /// Of these cycles of the core between kernels, in interrupts, and asleep.
+    between: u64,
+    interrupts: u64,
+    asleep: u64,
+}
+
+/// What a board's file says: cycles of a step, of a copy, of each piece but the first, and of a line of the
+/// cache, in thousandths.
+#[derive(Debug, Serialize)]
+struct Found {
+    board: &'static str,
+    step: u64,
+    copy: u64,
+    piece: u64,
+    line: u64,
+}
+
+/// Runs all programs and prints them, and what follows from them.
+///
+/// # Errors
+/// If a network cannot be planned or run; what a board cannot run is left out.
+pub fn handling(json: bool) -> Result<(), String> {
+    let mut rows = Vec::new();
+    for id in BOARDS {
+        let board = tilewright_board::find(id).map_err(|error| error.to_string())?;
+        for case in CASES {
+            if let Some(row) = row(&board, id, case)? {
+                if !json {
+                    print(&row);
+                }
+                rows.push(row);
+            }
+        }
+    }
+    let found: Vec<Found> = BOARDS.iter().map(|id| found(id, &rows)).collect();
+    if json {
+        let text = serde_json::to_string_pretty(&(rows, found)).map_err(|e| e.to_string())?;
+        println!("{text}");
+    } else {
+        for Found { board, step, copy, piece, line } in found {
+            println!(
+                "  {board:17} a step {}, a copy {}, a piece more {}, a line {:.3} cycles",
+                step / 1000,
+                copy / 1000,
+                piece / 1000,
+                line as f64 / 1000.0
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Least squares over the programs of a board that use no card, whose controller interrupts several times a copy.
+fn found(board: &'static str, rows: &[Row]) -> Found {
+    let of_board = |row: &&Row| row.board == board && row.card_copies == 0;
+    let rows: Vec<&Row> = rows.iter().filter(of_board).collect();
+    let features: Vec<Vec<u64>> =
+        rows.iter().map(|row| vec![row.steps, row.dma_copies, row.pieces, row.lines]).collect();
+    let values: Vec<u64> = rows.iter().map(|row| row.between + row.interrupts).collect();
+    let found = fit::coefficients(&features, &values);
+    let [step, copy, piece, line] = [0, 1, 2, 3].map(|at| found.get(at).copied().unwrap_or(0));
+    Found { board, step, copy, piece, line }
+}
+
+fn row(
+    board: &Board,
+    id: &'static str,
+    (network, strategy, sram): (&'static str, Strategy, Option<u64>),
+) -> Result<Option<Row>, String> {
+    let model = tilewright_zoo::network(network).map_err(|error| error.to_string())?;
+    let model = model.int8().map_err(|error| error.to_string())?;
+    let options = Options { sram: sram.map(Bytes), ..Options::default() };
+    let planned = tilewright_planner::plan(&model, board, strategy, &options)
+        .map_err(|error| error.to_string())?;
+    if !planned.report.fits || planned.plan.programs.is_empty() {
+        return Ok(None);
+    }
+    let mut rng = fastrand::Rng::with_seed(7);
+    let elements = model.inputs.first().and_then(|id| model.tensor(*id).shape.elements());
+    let inputs = [Data::I8((0..elements.unwrap_or(0)).map(|_| rng.i8(..)).collect())];
+    let (_, job) = emulated::job_with(&model, board, strategy, &inputs, &options)?;
+    let outcome = emulated::run_job(job)?;
+    if let Some(fault) = outcome.finish.fault {
+        return Err(format!("{network}, {strategy}, {id}: {:?}", fault.message));
+    }
+    let counts = outcome.finish.invoke;
+    let count = |kind, is: fn(&Instruction) -> bool| counted(&planned.plan, kind, is);
+    let is_copy = |instruction: &Instruction| matches!(instruction, Instruction::Copy { .. });
+    let [pieces, lines] = handled(&planned.plan, board);
+    Ok(Some(Row {
+        board: id,
+        pieces,
+        lines,
+        network,
+        strategy: strategy.to_string(),
+        steps: count(LaneKind::Core, |i| matches!(i, Instruction::Compute { .. })),
+        dma_copies: count(LaneKind::Dma, is_copy),
+        card_copies: count(LaneKind::Card, is_copy),
+        predicted: planned.timeline.end().since(CyclePoint::default()).0,
+        emulated: counts.cycles().0,
+        between: counts.dispatch_cycles.0,
+        interrupts: counts.interrupt_cycles.0,
+        asleep: counts.wait_cycles.0,
+    }))
+}
+
+/// Steps of a lane of the program that runs for each frame.
+fn counted(plan: &Plan, kind: LaneKind, is: fn(&Instruction) -> bool) -> u64 {
+    let program = plan.programs.iter().find(|program| !program.boot);
+    let lanes = program.iter().flat_map(|program| &program.lanes);
+    let steps = lanes.filter(|lane| lane.kind == kind).flat_map(|lane| &lane.steps);
+    steps.filter(|step| is(&step.instruction)).count() as u64
+}
+
+/// Pieces of the copies but their first ones, and lines of the cache.
+fn handled(plan: &Plan, board: &Board) -> [u64; 2] {
+    let program = plan.programs.iter().find(|program| !program.boot);
+    let lanes = program.iter().flat_map(|program| &program.lanes);
+    let mut sums = [0, 0];
+    for lane in lanes.filter(|lane| lane.kind == LaneKind::Dma) {
+        for step in &lane.steps {
+            let Instruction::Copy { source, destination, .. } = step.instruction else { continue };
+            let span = |at: u32| plan.spans.get(at as usize);
+            let Some((source, destination)) = span(source).zip(span(destination)) else { continue };
+            let Handled { pieces, lines } =
+                simulate::handled(board, lane.kind, source, destination);
+            sums = [sums[0] + pieces - 1, sums[1] + lines[0] + lines[1]];
+        }
+    }
+    sums
+}
+
+fn print(row: &Row) {
+    let Row { board, network, strategy, steps, dma_copies, card_copies, .. } = row;
+    let Row { predicted, emulated, between, interrupts, asleep, .. } = row;
+    let error = (*predicted as f64 / *emulated as f64 - 1.0) * 100.0;
+    println!(
+        "  {board:17} {network:24} {strategy:15} {steps:5} steps, {dma_copies:4} + \
+         {card_copies:4} copies: predicted {predicted:11}, emulated {emulated:11} cycles ({error:+.1} \
+         %), between kernels {between:8}, interrupts {interrupts:8}, asleep {asleep:9}"
+    );
+}

@@ -1,0 +1,88 @@
+//! What the core takes beside computing: between steps, and to begin and end copies. A board's file says it for
+//! the project's firmware.
+
+use super::lanes::Holds;
+use tilewright_board::{Board, MemoryKind};
+use tilewright_plan::{Cycles, Instruction, LaneKind, Space, Span};
+
+/// Bytes of a burst of an engine, and of its widest item: a run that is no multiple of them has a piece more.
+const WIDTHS: [u64; 2] = [16, 4];
+
+/// What the core takes before a step of its lane; nothing if the board's file does not say it.
+pub fn before(board: &Board, instruction: &Instruction) -> Cycles {
+    let between = board.firmware.as_ref().and_then(|firmware| firmware.between.as_ref());
+    between.map_or(Cycles(0), |between| match instruction {
+        Instruction::Compute { .. } => Cycles(between.step_cycles),
+        Instruction::Mark(_) => Cycles(between.mark_cycles),
+        Instruction::Copy { .. } => Cycles(0),
+    })
+}
+
+/// What a copy gives the core to do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Handled {
+    /// Pieces that an engine moves one after the other, at least one.
+    pub pieces: u64,
+    /// Lines of the data cache that are maintained before it, and behind it.
+    pub lines: [u64; 2],
+}
+
+/// What the core takes to begin a copy of a lane, and behind it; nothing if the board's file does not say it.
+pub fn copy(board: &Board, lane: LaneKind, source: &Span, destination: &Span) -> Option<Holds> {
+    let handling = board.engine(lane)?.handling.as_ref()?;
+    let Handled { pieces, lines } = handled(board, lane, source, destination);
+    let [before, behind] = lines.map(|lines| lines * handling.line_millicycles / 1000);
+    let begin = handling.begin_cycles + before;
+    let end = handling.end_cycles + behind + (pieces - 1) * handling.piece_cycles;
+    Some([Cycles(begin), Cycles(end)])
+}
+
+/// What a copy of a lane gives the core to do.
+#[must_use]
+pub fn handled(board: &Board, lane: LaneKind, source: &Span, destination: &Span) -> Handled {
+    let largest = board.engine(lane).map_or(u64::MAX, |engine| engine.largest_bytes.0.max(1));
+    let runs = runs(source, destination);
+    let run = source.bytes().div_ceil(runs);
+    let mut pieces = runs * run.div_ceil(largest).max(1);
+    if lane == LaneKind::Dma {
+        let odd = WIDTHS.iter().filter(|width| run > **width && !run.is_multiple_of(**width));
+        pieces += runs * odd.count() as u64;
+    }
+    let written = lines(board, destination);
+    let read =
+        if source.space().is_some_and(Space::is_writable) { lines(board, source) } else { 0 };
+    Handled { pieces, lines: [read + written, written] }
+}
+
+/// Runs without a gap on either side.
+fn runs(source: &Span, destination: &Span) -> u64 {
+    let is_one = |span: &Span| span.rows <= 1 || span.pitch == span.row_bytes;
+    let rows = |span: &Span| if is_one(span) { 1 } else { u64::from(span.rows) };
+    rows(source).max(rows(destination)).max(1)
+}
+
+/// Lines of the data cache that a span's bytes are maintained in; none where nothing is cached.
+fn lines(board: &Board, span: &Span) -> u64 {
+    let Some(cache) = &board.core.data_cache else { return 0 };
+    let line = u64::from(cache.line_bytes).max(1);
+    // What lies below is coupled to the core, and not cached.
+    let first = match (span.space(), &board.firmware) {
+        (Some(Space::Arena), Some(firmware)) => {
+            let coupled = board.memory.iter().find(|memory| memory.kind == MemoryKind::Dtcm);
+            let end = coupled.and_then(|m| Some(u64::from(m.address?) + m.bytes.0)).unwrap_or(0);
+            end.saturating_sub(firmware.arena_address.into())
+        }
+        (Some(Space::Arena | Space::ExternalRam), _) => 0,
+        _ => return 0,
+    };
+    let of_row = |row: u64| {
+        let start = u64::from(span.offset) + row * u64::from(span.pitch);
+        let end = start + u64::from(span.row_bytes);
+        end.div_ceil(line).saturating_sub(start.max(first) / line)
+    };
+    if span.pitch == span.row_bytes {
+        let start = u64::from(span.offset);
+        return (start + span.bytes()).div_ceil(line).saturating_sub(start.max(first) / line);
+    }
+    (0..span.rows.into()).map(of_row).sum()
+}
