@@ -275,6 +275,8 @@ pub struct Engines {
 
 impl Engines {
     /// For programs of an image.
+    // Not a part of whoever serves frames: what it needs of the stack would be kept while kernels run.
+    #[inline(never)]
     pub fn new(image: PlanImage<'static>, cache: Cache, spaces: Spaces) -> Self {
         crc::power_up();
         let mut bases = [None; 6];
@@ -299,6 +301,8 @@ impl Engines {
 }
 
 impl LaneDriver for Engines {
+    // As `new`.
+    #[inline(never)]
     fn open(&mut self, image: &PlanImage<'_>, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
         if image.space_bytes(Space::Card) == 0 {
             return Ok(());
