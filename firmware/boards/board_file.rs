@@ -15,7 +15,7 @@ const STATICS_BYTES: u64 = 2048;
 /// What runs from memory coupled to the core, if the board has any: what the core does between kernels, by
 /// the beginnings of the names of its functions' sections. While a kernel runs it takes the code cache for
 /// itself, so that from flash each of these instructions would be waited for anew at each step and copy.
-const COUPLED: [&str; 20] = [
+const COUPLED: [&str; 22] = [
     "tilewright_mark",
     "tilewright_compute",
     "DMA2_STREAM0",
@@ -28,10 +28,12 @@ const COUPLED: [&str; 20] = [
     "*18tilewright_runtime6pieces",
     "*15tilewright_plan5image6packed*Cursor",
     "*15tilewright_plan5image5steps",
-    "*16tilewright_stm327engines",
+    "*16tilewright_stm327engines5State",
+    "*16tilewright_stm327engines9memory_of",
     "*16tilewright_stm325cache",
     "*16tilewright_stm323dma",
-    "*tilewright_stm32..engines..Engines*LaneDriver",
+    "*tilewright_stm32..engines..Engines*LaneDriver*4wait",
+    "*tilewright_stm32..engines..Engines*LaneDriver*14core_completed",
     "*15tilewright_plan4view4View6extent",
     "*15tilewright_plan4step11Instruction11from_record",
     "*15tilewright_plan6kernel6Kernel5roles",

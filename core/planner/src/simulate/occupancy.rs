@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tilewright_plan::{CyclePoint, Instruction, Kernel, Plan, Program, Role, Space, Step};
-use tilewright_report::{Held, Occupancy, Slice, SliceKind, Timeline};
+use tilewright_report::{Held, Occupancy, Slice, Timeline};
 
 /// What of SRAM is held while the plan's first program that is not a boot program runs as a timeline
 /// says. What nothing in the program writes, such as the input, is held from its frame's beginning;
@@ -207,6 +207,7 @@ impl Arena {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tilewright_report::SliceKind;
 
     const fn slice(start: u64, end: u64, frame: u32, layer: u16) -> Slice {
         Slice {
