@@ -117,7 +117,9 @@ fn costs_of(
         "kernel", "runs", "instructions: error", "cycles: error", "waits for code: error"
     );
     let chosen = |subject: &Subject| names.is_empty() || names.iter().any(|n| n == subject.name());
-    for subject in Subject::all().filter(chosen) {
+    // Small kernels take no transformed weights.
+    let has = |subject: &Subject| subject.name() != TRANSFORMED || !board.id.ends_with(SMALL);
+    for subject in Subject::all().filter(|subject| chosen(subject) && has(subject)) {
         let models = subject.models();
         let mut samples = Vec::with_capacity(models.len());
         let mut longer = Vec::with_capacity(COLD);
