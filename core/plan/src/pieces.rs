@@ -116,6 +116,8 @@ impl Piece {
         let before = before.wrapping_add(column.wrapping_mul(view.column_pitch));
         View {
             offset: view.offset.wrapping_add(before).wrapping_add(channel),
+            // One row, which may be longer than those of the operand.
+            row_pitch: view.row_pitch.max(u32::from(w).wrapping_mul(view.column_pitch)),
             c,
             h: 1,
             w,
@@ -125,5 +127,27 @@ impl Piece {
             first_row: 0,
             ..*view
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Space;
+
+    #[test]
+    fn pieces_of_joined_rows_are_rows_of_their_own() {
+        let view = View::whole(Space::Arena, 64, 6, 5, 16);
+        let tile =
+            Tile { output_size: [6, 5], channels: 16, valid_size: [6, 5], ..Tile::default() };
+        let pieces = Pieces::of(&tile, &view, Some(&view)).unwrap();
+        let mut covered = 0;
+        for piece in pieces.iter() {
+            let view = piece.view(&view);
+            assert!(u64::from(view.row_pitch) >= u64::from(view.w) * u64::from(view.column_pitch));
+            assert_eq!((view.offset, view.h), (64 + covered, 1));
+            covered += u32::from(view.w) * view.c;
+        }
+        assert_eq!(covered, 6 * 5 * 16);
     }
 }
