@@ -19,7 +19,7 @@ use tilewright_report::{
 
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
-pub use settings::{PlanSettings, ScheduleFile};
+pub use settings::{Integrity, PlanSettings, ScheduleFile};
 pub use summary::{KindFacts, SummaryFacts};
 pub use zoo::{ZooEntry, ZooPublication, ZooSize, ZooSpan};
 
@@ -349,29 +349,29 @@ pub struct PlanFacts {
     pub traffic: Traffic,
     /// How the outputs stand for real numbers.
     pub outputs: Vec<OutputFacts>,
+    /// What checking what comes from the card takes, if it is checked or sealed.
+    pub checks: Option<CheckFacts>,
     /// The image, if the plan fits.
     pub image: Option<ImageFacts>,
+    /// Why there is no image of a plan that fits, for people; nothing if there is one, or if the plan
+    /// does not fit.
+    pub no_image: Option<String>,
+}
+
+/// What checking what comes from a card takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckFacts {
+    /// Checksums or tags in the plan image.
+    pub stored: u64,
+    /// Checksums or tags that the firmware keeps in SRAM.
+    pub kept: u64,
+    /// Bytes that are checked in a frame.
+    pub bytes: u64,
+    /// The core's time for it in a frame, in microseconds, which the predicted time has in it.
+    pub core_us: f64,
 }
 
 impl PlanFacts {
-    /// Why there is no image of a plan that fits, for people; nothing if there is one, or if the plan
-    /// does not fit.
-    #[must_use]
-    pub fn why_no_image(&self) -> Option<&'static str> {
-        if self.image.is_some() || !self.report.fits {
-            return None;
-        }
-        Some(if self.report.without_kernel().is_some() {
-            "some operators have no kernel. The overview names them."
-        } else if !self.report.runnable {
-            "this plan is simulated only. Another strategy may give one that runs."
-        } else if !self.settings.is_of_the_board() {
-            "the plan is made for another clock or card than the board has."
-        } else {
-            "the board's firmware does not run it yet."
-        })
-    }
-
     /// Whether it has an image alone, without stores.
     #[must_use]
     pub fn runs_alone(&self) -> bool {
@@ -384,18 +384,13 @@ impl PartialEq for PlanFacts {
     /// can be long.
     fn eq(&self, other: &Self) -> bool {
         let Self { settings, report, memory, tensors, nodes, .. } = self;
-        let Self { timeline, occupancy, traffic, outputs, image, .. } = self;
+        let Self { timeline, occupancy, traffic, outputs, checks, image, no_image, .. } = self;
         std::ptr::eq(self, other)
             || (settings, report, memory, tensors, nodes)
                 == (&other.settings, &other.report, &other.memory, &other.tensors, &other.nodes)
-                && (timeline, occupancy, traffic, outputs, image)
-                    == (
-                        &other.timeline,
-                        &other.occupancy,
-                        &other.traffic,
-                        &other.outputs,
-                        &other.image,
-                    )
+                && (timeline, occupancy, traffic, outputs)
+                    == (&other.timeline, &other.occupancy, &other.traffic, &other.outputs)
+                && (checks, image, no_image) == (&other.checks, &other.image, &other.no_image)
     }
 }
 

@@ -87,6 +87,62 @@ async fn plans_with_store_images_run_whole_and_sampled() {
     browser.end().await;
 }
 
+/// Chooses a word of a list as a person does.
+const CHOOSE: &str = "const [id, word] = arguments;
+    const choice = document.querySelector(`[data-testid=${id}]`);
+    choice.value = word;
+    choice.dispatchEvent(new Event('change', { bubbles: true }));";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_swapped_is_checked_or_encrypted_when_asked() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(1440, 900, false).await;
+    let link = format!("model=lenet5&board={BOARD}&strategy=swap-rows");
+    browser.open(&format!("{}#{link}&view=schedule", server.address)).await;
+    let plain = browser.text_when("schedule-time", |text| !text.is_empty()).await;
+    for (word, title) in [("checked", "Checked"), ("encrypted", "Encrypted")] {
+        browser.script(CHOOSE, vec!["pick-integrity".into(), word.into()]).await;
+        let told = browser.text_when("schedule-checked", |text| text.contains(title)).await;
+        assert!(told.contains("82,944") || told.contains("81.0 KiB"), "{told}");
+        assert!(browser.has("schedule-checking").await);
+        let time = browser.text_when("schedule-time", |text| !text.is_empty()).await;
+        assert_ne!(time, plain, "its time is in the schedule");
+        // The address carries it, so that a link and a reload lead back.
+        let address = browser.script("return location.hash", Vec::new()).await;
+        assert!(address.as_str().unwrap().contains(&format!("integrity={word}")), "{address}");
+        browser.reload().await;
+        browser.text_when("schedule-checked", |text| text.contains(title)).await;
+        browser.script("location.hash = location.hash.replace('schedule', 'run')", vec![]).await;
+        browser.reload().await;
+        browser.click("sample-0").await;
+        browser.text_when("results", |text| !text.is_empty()).await;
+        browser.click("run").await;
+        let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+        assert!(agreement.contains("Bit-equal"), "{word}: {agreement}");
+        browser.script("location.hash = location.hash.replace('run', 'schedule')", vec![]).await;
+        browser.reload().await;
+        browser.find("schedule-time").await;
+    }
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_board_without_firmware_is_said_to_be_simulated() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(390, 844, false).await;
+    let link = "model=lenet5&board=nucleo-f767zi&strategy=resident";
+    for (view, id) in [("run", "nothing-to-run"), ("firmware", "no-image")] {
+        browser.open(&format!("{}#{link}&view={view}", server.address)).await;
+        browser.reload().await;
+        let told = browser.text_when(id, |text| !text.is_empty()).await;
+        assert!(told.contains("planned and simulated only"), "{told}");
+    }
+    assert!(!browser.text().await.contains("could not be fetched"));
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
 /// A `.npy` file of `count` zeros.
 fn npy(count: usize) -> Vec<u8> {
     let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({count},), }}");

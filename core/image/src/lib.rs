@@ -18,5 +18,8 @@ pub use console::{FrameTooLong, input_frame};
 pub use firmware::{FirmwareError, FirmwareImage};
 pub use placing::{INPUT, ImageFile, how_to_place, image_files};
 pub use plan::{ImageBuildError, plan_image};
-pub use store::{Images, StoreImage, checked_images, images, sealed_images, stores};
+pub use store::{
+    Images, StoreImage, checked_images, checked_plan_image, images, sealed_images,
+    sealed_plan_image, stores,
+};
 pub use sums::Checks;

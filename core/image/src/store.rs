@@ -2,7 +2,7 @@
 
 use tilewright_model::Model;
 use tilewright_plan::image::{
-    CRC, Header, STORE_ALIGNMENT, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, SectionRecord,
+    Header, STORE_ALIGNMENT, STORE_CRC, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, SectionRecord,
     StoreHeader,
 };
 use tilewright_plan::sums::{Summed, stored_weights};
@@ -120,9 +120,23 @@ pub fn images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
 /// # Errors
 /// As [`images`].
 pub fn checked_images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
+    let (plan, known) = checked(plan, model)?;
+    with_known(&plan, model, &known)
+}
+
+/// The plan image of [`checked_images`] alone.
+///
+/// # Errors
+/// As [`images`].
+pub fn checked_plan_image(plan: &Plan, model: &Model) -> Result<Vec<u8>, ImageBuildError> {
+    let (plan, known) = checked(plan, model)?;
+    with_stores(&plan, model, &known, &mut |_, _| {})
+}
+
+fn checked(plan: &Plan, model: &Model) -> Result<(Plan, Known), ImageBuildError> {
     let summed = Summed::of(plan);
-    let known = Known { words: sums(&summed, model)?, sealing: None };
-    with_known(&summed.plan, model, &known)
+    let words = sums(&summed, model)?;
+    Ok((summed.plan, Known { words, sealing: None }))
 }
 
 /// The same with all that is swapped sealed, of a plan that keeps tags ([`tilewright_plan::Kept::sealed`]): the
@@ -132,9 +146,23 @@ pub fn checked_images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildEr
 /// # Errors
 /// As [`images`].
 pub fn sealed_images(plan: &Plan, model: &Model, key: Key) -> Result<Images, ImageBuildError> {
+    let (plan, known) = sealed(plan, model, key)?;
+    with_known(&plan, model, &known)
+}
+
+/// The plan image of [`sealed_images`] alone.
+///
+/// # Errors
+/// As [`images`].
+pub fn sealed_plan_image(plan: &Plan, model: &Model, key: Key) -> Result<Vec<u8>, ImageBuildError> {
+    let (plan, known) = sealed(plan, model, key)?;
+    with_stores(&plan, model, &known, &mut |_, _| {})
+}
+
+fn sealed(plan: &Plan, model: &Model, key: Key) -> Result<(Plan, Known), ImageBuildError> {
     let summed = Summed::of(plan);
     let known = Sealing::new(&summed, key).known(&summed.plan, model)?;
-    with_known(&summed.plan, model, &known)
+    Ok((summed.plan, known))
 }
 
 fn with_known(plan: &Plan, model: &Model, known: &Known) -> Result<Images, ImageBuildError> {
@@ -152,7 +180,7 @@ fn with_known(plan: &Plan, model: &Model, known: &Known) -> Result<Images, Image
     })?;
     for (space, bytes) in &mut stores {
         let (head, weights) = bytes.split_at_mut(STORE_ALIGNMENT);
-        head.copy_from_slice(header(plan, &image, *space, CRC.checksum(weights))?.as_bytes());
+        head.copy_from_slice(header(plan, &image, *space, STORE_CRC.checksum(weights))?.as_bytes());
     }
     Ok(Images { plan: image, stores })
 }
@@ -176,7 +204,7 @@ impl<'p> StoreImage<'p> {
         plan_image: &[u8],
         space: Space,
     ) -> Result<Self, ImageBuildError> {
-        let mut crc = CRC.digest();
+        let mut crc = STORE_CRC.digest();
         for_each_piece(plan, model, space, &mut |piece| crc.update(piece))?;
         let header = header(plan, plan_image, space, crc.finalize())?;
         Ok(Self { plan, model, space, header })

@@ -38,6 +38,14 @@ pub const FIRMWARE_ABI: u32 = 4;
 pub const ALIGNMENT: usize = 32;
 /// The CRC of sections and header: CRC-32/ISO-HDLC.
 pub const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+/// The same with tables of 16 KiB, which take a fifth of the time: for stores, on hosts.
+pub static STORE_CRC: crc::Crc<u32, StoreTables> =
+    crc::Crc::<u32, StoreTables>::new(&crc::CRC_32_ISO_HDLC);
+/// Pages download their tables, and wait less for them so.
+#[cfg(target_family = "wasm")]
+type StoreTables = crc::Table<1>;
+#[cfg(not(target_family = "wasm"))]
+type StoreTables = crc::Table<16>;
 
 /// What a section holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

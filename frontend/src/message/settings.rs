@@ -3,6 +3,39 @@
 use serde::{Deserialize, Serialize};
 use tilewright_board::{Board, Card};
 
+/// What is done about wrong bytes from a card, and about those who read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Integrity {
+    /// The card's own correction is trusted.
+    #[default]
+    Trusted,
+    /// What comes from the card is compared with checksums.
+    Checked,
+    /// What lies on the card is encrypted, and compared with tags.
+    Sealed,
+}
+
+impl Integrity {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Trusted, Self::Checked, Self::Sealed];
+
+    /// The word for it, in links too.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Trusted => "trusted",
+            Self::Checked => "checked",
+            Self::Sealed => "encrypted",
+        }
+    }
+
+    /// The one of this word; what is no such word is trusted.
+    #[must_use]
+    pub fn of(word: &str) -> Self {
+        Self::ALL.into_iter().find(|one| one.word() == word).unwrap_or_default()
+    }
+}
+
 /// Choices that make a plan. What is not given is the board's own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanSettings {
@@ -25,6 +58,8 @@ pub struct PlanSettings {
     /// Bytes a second that the card reads at, if other than its class; writing changes in
     /// proportion.
     pub card_bytes_per_second: Option<u64>,
+    /// What is done about wrong bytes from the card.
+    pub integrity: Integrity,
 }
 
 impl PlanSettings {
@@ -33,8 +68,9 @@ impl PlanSettings {
     #[must_use]
     pub fn on_board(&self, board: &str) -> Self {
         let (board, strategy) = (board.to_owned(), self.strategy.clone());
-        let Self { frames, is_memory_least, is_packing_plain, .. } = *self;
-        Self { board, strategy, frames, is_memory_least, is_packing_plain, ..Self::default() }
+        let Self { frames, is_memory_least, is_packing_plain, integrity, .. } = *self;
+        let own = Self::default();
+        Self { board, strategy, frames, is_memory_least, is_packing_plain, integrity, ..own }
     }
 
     /// How many frames.

@@ -39,7 +39,7 @@ pub fn FirmwarePanel(props: &Props) -> Html {
     let body = match &props.plan.image {
         None => html! {
             <p class="waiting" data-testid="no-image">
-                { format!("There is no image: {}", props.plan.why_no_image().unwrap_or(
+                { format!("There is no image: {}", props.plan.no_image.as_deref().unwrap_or(
                     "the plan does not fit. The overview says what would help.")) }
             </p>
         },

@@ -80,7 +80,7 @@ fn nothing_to_run(plan: &PlanFacts, on: &Callback<Event>) -> Html {
     html! {
         <>
             <p class="note" data-testid="nothing-to-run">
-                { plan.why_no_image().map_or_else(
+                { plan.no_image.as_ref().map_or_else(
                     || "There is no image to run: the plan does not fit the board. The overview says \
                         what is missing and what would help.".to_owned(),
                     |why| format!("There is no image to run: {why}")) }

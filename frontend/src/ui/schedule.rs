@@ -6,6 +6,7 @@ use tilewright_board::Board;
 use tilewright_plan::Micros;
 use yew::prelude::*;
 
+use super::choice::Choice;
 use super::facts::fact_list;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
@@ -13,7 +14,7 @@ use super::parts::trouble_box;
 use super::save::save_buttons;
 use super::slider::Slider;
 use super::timeline::TimelineChart;
-use crate::message::{PlanFacts, PlanSettings, ScheduleFile, Trouble};
+use crate::message::{Integrity, PlanFacts, PlanSettings, ScheduleFile, Trouble};
 use crate::state::{Event, Outcome, Place, Selection, View};
 use crate::view_model::figures;
 use crate::view_model::fragment::LONGEST_PERIOD_MS;
@@ -128,6 +129,30 @@ fn upkeep_facts(props: &Props, board: &Board) -> Html {
     }
 }
 
+/// What is done about what comes from the card.
+fn integrity(props: &Props) -> Html {
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let on_choose = Callback::from(move |word: String| {
+        let integrity = Integrity::of(&word);
+        on.emit(Event::Settings(PlanSettings { integrity, ..settings.clone() }, false));
+    });
+    let chosen = props.settings.integrity;
+    let options: Vec<_> = Integrity::ALL.map(|one| (one.word().into(), one.word().into())).into();
+    let what = match chosen {
+        Integrity::Trusted => "as the card gives it",
+        _ if props.plan.checks.is_none() => "not by this strategy",
+        Integrity::Checked => "compared with checksums, read or computed again",
+        Integrity::Sealed => "encrypted, with a new key for each image",
+    };
+    html! {
+        <div class="slider">
+            <label for="pick-integrity">{ "What is swapped" }</label>
+            <Choice id="integrity" value={chosen.word()} {options} {on_choose} />
+            <span class="muted detail">{ what }</span>
+        </div>
+    }
+}
+
 /// What the times are not those of.
 fn note(plan: &PlanFacts) -> Option<&'static str> {
     if !plan.settings.is_of_the_board() {
@@ -192,6 +217,7 @@ fn sliders(props: &Props, board: &Board) -> Html {
                     text={"after the fixed time of each command"}
                     is_changed={settings.card_bytes_per_second.is_some()} on={on_card}
                     on_reset={no_card} />
+                { integrity(props) }
             }
             if uses_card {
                 <Slider id="period" title="A frame each" unit="s" of={1_000} value={period}

@@ -155,12 +155,14 @@ pub fn plan() -> PlanFacts {
         occupancy: occupancy(),
         traffic: traffic(),
         outputs: vec![OutputFacts { scale: 1.0 / 256.0, zero: -128, labels: Vec::new() }],
+        checks: None,
         image: Some(ImageFacts {
             bytes: 1_024,
             sha256: "00".repeat(32),
             plan_id: "11".repeat(32),
             store_bytes: 0,
         }),
+        no_image: None,
     }
 }
 

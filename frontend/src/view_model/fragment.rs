@@ -2,7 +2,7 @@
 //!
 //! `#model=lenet5&board=stm32f746g-disco&strategy=resident&sram=65536&calibration=mse&view=memory`
 
-use crate::message::PlanSettings;
+use crate::message::{Integrity, PlanSettings};
 use crate::state::{Quantising, Samples, View};
 
 /// What a link says. Everything may be missing.
@@ -61,6 +61,7 @@ impl Fragment {
                 "packing" => fragment.settings.is_packing_plain = value == PLAIN,
                 "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
                 "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
+                "integrity" => fragment.settings.integrity = Integrity::of(&value),
                 "period" => fragment.period_ms = within(&value, LONGEST_PERIOD_MS),
                 "calibration" => fragment.calibration = value,
                 "samples" => fragment.is_random = value == RANDOM,
@@ -91,6 +92,9 @@ impl Fragment {
         push("packing", if self.settings.is_packing_plain { PLAIN } else { "" });
         push("clock", &text(self.settings.clock_hz));
         push("card", &text(self.settings.card_bytes_per_second));
+        if self.settings.integrity != Integrity::default() {
+            push("integrity", self.settings.integrity.word());
+        }
         push("period", &text(self.period_ms));
         push("calibration", &self.calibration);
         push("samples", if self.is_random { RANDOM } else { "" });
@@ -157,6 +161,7 @@ mod tests {
                 card_bytes_per_second: Some(5_000_000),
                 is_memory_least: true,
                 is_packing_plain: true,
+                integrity: Integrity::Sealed,
             },
             view: View::Memory,
             calibration: "percentile=99.9".to_owned(),

@@ -5,7 +5,7 @@ use tilewright_report::Kind;
 
 use super::figures;
 use super::overview::Fact;
-use crate::message::{PlanFacts, PlanSettings};
+use crate::message::{Integrity, PlanFacts, PlanSettings};
 
 pub use super::fragment::MOST_FRAMES;
 
@@ -108,6 +108,24 @@ pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
             value: figures::grouped(tasks),
             detail: buffer.map(|bytes| format!("with buffers of {bytes}")).unwrap_or_default(),
             kind: kind("io_tasks"),
+        });
+    }
+    if let Some(checks) = &plan.checks {
+        let [title, each] = match plan.settings.integrity {
+            Integrity::Sealed => ["Encrypted", "tags"],
+            _ => ["Checked", "checksums"],
+        };
+        let [stored, kept] = [checks.stored, checks.kept].map(figures::grouped);
+        let (value, detail) =
+            (figures::binary(checks.bytes), format!("{stored} {each} in flash, {kept} in SRAM"));
+        facts.push(Fact { title, id: "checked", value, detail, kind: Kind::Counted });
+        let (value, detail) = (figures::duration(checks.core_us), share(checks.core_us));
+        facts.push(Fact {
+            title: "The core for that",
+            id: "checking",
+            value,
+            detail,
+            kind: Kind::Modelled,
         });
     }
     facts

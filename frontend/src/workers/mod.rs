@@ -1,5 +1,6 @@
 //! What runs inside the web workers. The work itself is plain Rust, tested on the host.
 
+mod checks;
 #[cfg(feature = "importer")]
 pub mod graph;
 #[cfg(feature = "importer")]

@@ -3,19 +3,22 @@
 
 use std::io::{Cursor, Write};
 
+use tilewright_board::Board;
 use tilewright_image::{
-    FirmwareImage, INPUT, ImageFile, StoreImage, how_to_place, image_files, input_frame,
-    plan_image, stores,
+    FirmwareImage, INPUT, ImageFile, Images, checked_images, how_to_place, image_files, images,
+    input_frame, sealed_images,
 };
 use tilewright_model::Model;
-use tilewright_plan::Space;
+use tilewright_plan::image::{AlignedBytes, Expected};
+use tilewright_plan::{PlanImage, Space};
+use tilewright_seal::{KEY_BYTES, Key};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::import::file_stem;
 use super::plan::{make, ours};
-use super::{Outcome, sha256};
+use super::{Outcome, checks, sha256};
 use crate::message::{FileFacts, ImportReply, Package, PlanSettings, Trouble};
 
 /// Puts the plan image, the firmware's ELF file and an input together; `stored`: the model of a plan
@@ -89,20 +92,32 @@ pub fn store_images(
     model: &Model,
     image: &[u8],
 ) -> Result<Vec<(Space, Vec<u8>)>, Trouble> {
-    let (planned, _) = make(model, settings)?;
-    let plan = &planned.plan;
-    let again = plan_image(plan, model).map_err(|error| ours("plan image", &error))?;
-    if again != image {
+    let (planned, board) = make(model, settings)?;
+    let made = match checks::of(&planned, settings.integrity).map(|checks| checks.tags) {
+        None => images(&planned.plan, model),
+        Some(None) => checked_images(&planned.plan, model),
+        Some(Some(_)) => {
+            let key = key_of(image, &board).ok_or_else(|| ours("plan image", &"it has no key"))?;
+            sealed_images(&planned.plan, model, key)
+        }
+    };
+    let Images { plan, stores } = made.map_err(|error| ours("plan image", &error))?;
+    if plan != image {
         return Err(ours("plan image", &"made anew it is another"));
     }
-    let made = |space: Space| {
-        let mut bytes = Vec::new();
-        StoreImage::new(plan, model, image, space)
-            .and_then(|store| store.write(&mut |piece| bytes.extend_from_slice(piece)))
-            .map_err(|error| ours("store image", &error))?;
-        Ok((space, bytes))
-    };
-    stores(plan).map(made).collect()
+    Ok(stores)
+}
+
+/// The key that the stores of a plan image are sealed with.
+fn key_of(image: &[u8], board: &Board) -> Option<Key> {
+    let image = AlignedBytes::copy_of(image);
+    let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+    let words = *PlanImage::read(image.bytes(), &expected).ok()?.key()?;
+    let mut bytes = [0; KEY_BYTES];
+    for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(words) {
+        *place = word.to_le_bytes();
+    }
+    Some(Key::new(bytes))
 }
 
 /// All files in one archive, uncompressed: weights do not shrink much, and any tool opens it.

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use tilewright_board::Board;
-use tilewright_image::{plan_image, stores};
+use tilewright_image::{Checks, stores};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Hertz};
 use tilewright_planner::{
@@ -12,9 +12,9 @@ use tilewright_planner::{
 };
 use tilewright_report::PlacedTensor;
 
-use super::{Outcome, Sliced, Turn, hexadecimal, sha256};
+use super::{Outcome, Sliced, Turn, checks, hexadecimal, sha256};
 use crate::message::{
-    ImageFacts, OutputFacts, PlanFacts, PlanReply, PlanRequest, PlanSettings, Trouble,
+    ImageFacts, Integrity, OutputFacts, PlanFacts, PlanReply, PlanRequest, PlanSettings, Trouble,
 };
 use crate::view_model::figures;
 
@@ -115,14 +115,14 @@ fn progress(planning: &Planning) -> String {
 fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     let Job { settings, board, planning, is_compared } = job;
     let mut planned = planning.finish(model).map_err(|error| no_plan(&error))?;
-    // The firmware sets the board's own clock.
-    let is_imagined = !settings.is_of_the_board();
+    let checks = checks::of(&planned, settings.integrity);
+    let no_image = why_no_image(&planned, &board, &settings, checks.as_ref());
     let image = match (planned.report.fits, planned.report.runnable) {
-        (true, true) if is_compared || is_imagined || unserved(&planned.plan, &board).is_some() => {
+        (true, true) if is_compared || no_image.is_some() => {
             checked(&planned, model, &board)?;
             None
         }
-        (true, true) => Some(image_of(&planned, model, &board)?),
+        (true, true) => Some(image_of(&planned, model, &board, settings.integrity)?),
         (true, false) => {
             tilewright_check::check_memory(&planned.plan, model, &board)
                 .map_err(|error| found_wrong(&error))?;
@@ -134,7 +134,8 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
         planned.timeline.slices.clear();
         planned.occupancy.clear();
     }
-    let facts = facts(settings, planned, image.as_deref())?;
+    let checks = checks.map(|checks| checks::facts(&checks, &board));
+    let facts = PlanFacts { checks, no_image, ..facts(settings, planned, image.as_deref())? };
     Ok((PlanReply::Planned(Box::new(facts)), image.into_iter().collect()))
 }
 
@@ -199,7 +200,7 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
             true => Packing::Plain,
             false => Packing::Auto,
         },
-        ..Options::default()
+        integrity: checks::for_planner(settings.integrity),
     };
     let planning =
         Planning::new(model, &board, strategy, &options).map_err(|error| match error {
@@ -229,9 +230,45 @@ pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, B
     Ok((planned, board))
 }
 
-fn image_of(planned: &Planned, model: &Model, board: &Board) -> Result<Vec<u8>, Trouble> {
+fn image_of(
+    planned: &Planned,
+    model: &Model,
+    board: &Board,
+    integrity: Integrity,
+) -> Result<Vec<u8>, Trouble> {
     checked(planned, model, board)?;
-    plan_image(&planned.plan, model).map_err(|error| ours("plan image", &error))
+    checks::image(planned, model, integrity)
+}
+
+/// Why a plan that fits has no image, for people.
+fn why_no_image(
+    planned: &Planned,
+    board: &Board,
+    settings: &PlanSettings,
+    checks: Option<&Checks>,
+) -> Option<String> {
+    let report = &planned.report;
+    if !report.fits {
+        return None;
+    }
+    let why = if report.without_kernel().is_some() {
+        "some operators have no kernel. The overview names them."
+    } else if !report.runnable {
+        "this plan is simulated only. Another strategy may give one that runs."
+    } else if board.firmware.is_none() {
+        return Some(format!(
+            "{} is planned and simulated only; no firmware has been written for it.",
+            board.name
+        ));
+    } else if !settings.is_of_the_board() {
+        // The firmware sets the board's own clock.
+        "the plan is made for another clock or card than the board has."
+    } else if unserved(&planned.plan, board).is_some() {
+        "the board's firmware does not run it yet."
+    } else {
+        return checks.and_then(|checks| checks::too_large(checks, planned, board));
+    };
+    Some(why.to_owned())
 }
 
 fn checked(planned: &Planned, model: &Model, board: &Board) -> Result<(), Trouble> {
@@ -269,7 +306,9 @@ fn facts(
                 labels: output.labels.clone(),
             })
             .collect(),
+        checks: None,
         image,
+        no_image: None,
     })
 }
 

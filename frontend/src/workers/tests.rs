@@ -138,7 +138,7 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
         ..settings(None)
     };
     let (slow, images) = planned(model.clone(), swap.clone());
-    assert!(images.is_empty() && slow.why_no_image().unwrap().contains("simulated"));
+    assert!(images.is_empty() && slow.no_image.as_ref().unwrap().contains("simulated"));
     assert!(slow.occupancy.peak() > 0 && slow.occupancy.peak() <= 65_536);
     assert_eq!(slow.timeline.slices.iter().map(|slice| slice.frame).max(), Some(2));
     let card = PlanSettings { card_bytes_per_second: Some(20_000_000), ..swap.clone() };

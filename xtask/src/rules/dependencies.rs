@@ -47,7 +47,7 @@ const TABLE: &[(&str, May)] = &[
     ("runner", May::Only(&["protocol"])),
     ("server", May::Host(&["runner", "protocol", "seal"])),
     ("cli", May::Host(&["server", "runner"])),
-    ("frontend", May::Host(&["protocol", "runtime"])),
+    ("frontend", May::Host(&["protocol", "runtime", "seal"])),
     ("bench", May::Anything),
     ("tests", May::Anything),
     ("fuzz", May::Anything),
