@@ -67,8 +67,17 @@ fn run(board: &Board, job: &Job) -> Result<Vec<Took>, JobError> {
     let mut pc = engine::reset(&mut uc)?;
     let mut steps = Vec::new();
     let Some(compute) = compute.map(|address| address & !1) else { return Ok(steps) };
-    while engine::execute_until(&mut uc, pc, compute).is_none() {
+    // Where a block was translated to begin before, Unicorn would not stop: only those two are made anew.
+    let forget = |uc: &mut Engine<'_>, address: u32| {
+        uc.ctl_remove_cache(u64::from(address), u64::from(address) + 2)
+    };
+    loop {
+        forget(&mut uc, compute)?;
+        if engine::execute_until(&mut uc, pc, compute).is_some() {
+            break;
+        }
         let link = registers::read(&uc, RegisterARM::LR) & !1;
+        forget(&mut uc, link)?;
         copy(&uc, &mut bare, board)?;
         let before = uc.get_data().account.instructions;
         let start = Instant::now();
