@@ -9,7 +9,8 @@ use tilewright_plan::Space;
 use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::FaultKind;
 use unicorn_engine::{
-    Arch, ArmCpuModel, ControlType, Mode, Prot, RegisterARM, Unicorn, uc_ctl, uc_error,
+    Arch, ArmCpuModel, ControlType, HookType, MemType, Mode, Prot, RegisterARM, Unicorn, uc_ctl,
+    uc_error,
 };
 
 use crate::block;
@@ -21,14 +22,13 @@ use crate::external;
 use crate::fault::{self, status};
 use crate::flash::{self, Constants};
 use crate::last_words;
-use crate::machine::{End, Machine};
-use crate::pages;
+use crate::machine::{BadAccess, End, Machine};
 use crate::profile;
 use crate::registers::{self, Engine};
 use crate::sleep;
 
-/// An address that no block starts at, for Unicorn's "run until", which it looks up as if code could be there.
-const NEVER: u32 = 0x9fff_fff0;
+/// An address that no block starts at, for Unicorn's "run until".
+const NEVER: u32 = 0xefff_fff0;
 /// Bytes for translated code; when they are full, translation starts anew.
 const CODE_BUFFER: u32 = 64 << 20;
 /// Peripherals (DDI 0403E, B3.1), the factory bytes of STM32F7 and STM32F4, the registers of
@@ -151,7 +151,19 @@ pub fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>,
     uc.add_block_hook(1, 0, block::entered)?;
     uc.add_intr_hook(exception::raised)?;
     uc.add_insn_invalid_hook(sleep::invalid_instruction)?;
-    pages::set_up(&mut uc)?;
+    uc.add_mem_hook(HookType::MEM_INVALID, 1, 0, |uc, kind, address, _, _| {
+        let (what, forbidden) = match kind {
+            MemType::READ_UNMAPPED => ("read of", false),
+            MemType::WRITE_UNMAPPED => ("write to", false),
+            MemType::FETCH_UNMAPPED => (fault::FETCH, false),
+            MemType::WRITE_PROT => ("write to", true),
+            MemType::READ_PROT => ("read of", true),
+            _ => (fault::FETCH, true),
+        };
+        let access = BadAccess { what, address: address as u32, forbidden };
+        uc.get_data_mut().bad_access.get_or_insert(access);
+        false
+    })?;
     Ok(uc)
 }
 
@@ -354,9 +366,6 @@ pub fn execute_until(uc: &mut Engine<'_>, start: u32, until: u32) -> Option<End>
             Ok(()) => {
                 let message = format!("the emulator stopped at 0x{:08x}", block::pc(uc));
                 return Some(End::Fault(FaultKind::Worker, message));
-            }
-            Err(uc_error::EXCEPTION) if pages::never_runs(block::pc(uc)) => {
-                exception::fetched_nowhere(uc);
             }
             Err(error) => {
                 let (kind, message) = fault::classify(uc, error);
