@@ -160,6 +160,7 @@ fn counted(plan: &Plan, kind: LaneKind, is: fn(&Instruction) -> bool) -> u64 {
 fn handled(plan: &Plan, board: &Board) -> [u64; 2] {
     let program = plan.programs.iter().find(|program| !program.boot);
     let lanes = program.iter().flat_map(|program| &program.lanes);
+    let written = simulate::written(plan);
     let mut sums = [0, 0];
     for lane in lanes.filter(|lane| lane.kind == LaneKind::Dma) {
         for step in &lane.steps {
@@ -167,7 +168,7 @@ fn handled(plan: &Plan, board: &Board) -> [u64; 2] {
             let span = |at: u32| plan.spans.get(at as usize);
             let Some((source, destination)) = span(source).zip(span(destination)) else { continue };
             let Handled { pieces, lines } =
-                simulate::handled(board, lane.kind, source, destination);
+                simulate::handled(board, &written, lane.kind, [source, destination]);
             sums = [sums[0] + pieces - 1, sums[1] + lines[0] + lines[1]];
         }
     }

@@ -12,7 +12,7 @@ use tilewright_board::{Board, Card};
 use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Space};
 use tilewright_report::{Kind, Timeline};
 
-pub use handling::{Handled, handled};
+pub use handling::{Handled, handled, written};
 pub use lanes::{Holds, simulate, simulate_holding};
 pub use occupancy::occupancy;
 pub use traffic::traffic;
@@ -52,6 +52,7 @@ pub fn predict(
     };
     timeline.lanes = program.lanes.iter().map(|lane| lane.kind).collect();
     let transfers = Transfers::new(board, card);
+    let written = handling::written(plan);
     // A step costs the same in each period.
     let steps: Vec<Vec<(Cost, u64)>> = program
         .lanes
@@ -69,7 +70,8 @@ pub fn predict(
                             return (cost, 0);
                         };
                         let is_handled =
-                            handling::copy(board, lane.kind, source, destination).is_some();
+                            handling::copy(board, &written, lane.kind, [source, destination])
+                                .is_some();
                         let cycles = match is_handled {
                             true => transfers.moved(lane.kind, source, destination),
                             false => transfers.copy(lane.kind, source, destination),
@@ -104,9 +106,9 @@ pub fn predict(
             return Holds::default();
         };
         let span = |at: u32| plan.spans.get(at as usize);
-        let handled = span(source)
-            .zip(span(destination))
-            .and_then(|(source, destination)| handling::copy(board, kind, source, destination));
+        let handled = span(source).zip(span(destination)).and_then(|(source, destination)| {
+            handling::copy(board, &written, kind, [source, destination])
+        });
         let [begin, end] = handled.unwrap_or_default();
         [begin, end + checked(lane, step)]
     };

@@ -1,9 +1,11 @@
 //! What the core takes beside computing: between steps, and to begin and end copies. A board's file says it for
 //! the project's firmware.
 
+use std::ops::Range;
+
 use super::lanes::Holds;
 use tilewright_board::{Board, MemoryKind};
-use tilewright_plan::{Cycles, Instruction, LaneKind, Space, Span};
+use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Role, Space, Span, View};
 
 /// Bytes of a burst of an engine, and of its widest item: a run that is no multiple of them has a piece more.
 const WIDTHS: [u64; 2] = [16, 4];
@@ -27,10 +29,35 @@ pub struct Handled {
     pub lines: [u64; 2],
 }
 
+/// The bytes of external RAM that the core may write, from the first to the last: inputs of programs, and what
+/// steps make. Others are not cleaned before an engine reads them.
+#[must_use]
+pub fn written(plan: &Plan) -> Range<u64> {
+    let outside = |view: &View| view.space() == Some(Space::ExternalRam);
+    let inputs = plan.programs.iter().flat_map(|program| &program.inputs);
+    let inputs = inputs.filter_map(|io| plan.views.get(io.view as usize));
+    let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
+    let made = lanes.flat_map(|lane| &lane.steps).flat_map(|step| {
+        let Instruction::Compute { op, first_view, .. } = step.instruction else { return None };
+        let (op, views) = plan.operands(op, first_view)?;
+        let output = op.kernel()?.roles().iter().position(|role| *role == Role::Output)?;
+        views.get(output)
+    });
+    inputs.chain(made).filter(|view| outside(view)).fold(u64::MAX..0, |hull, view| {
+        let start = u64::from(view.offset);
+        hull.start.min(start)..hull.end.max(start + view.extent())
+    })
+}
+
 /// What the core takes to begin a copy of a lane, and behind it; nothing if the board's file does not say it.
-pub fn copy(board: &Board, lane: LaneKind, source: &Span, destination: &Span) -> Option<Holds> {
+pub fn copy(
+    board: &Board,
+    written: &Range<u64>,
+    lane: LaneKind,
+    [source, destination]: [&Span; 2],
+) -> Option<Holds> {
     let handling = board.engine(lane)?.handling.as_ref()?;
-    let Handled { pieces, lines } = handled(board, lane, source, destination);
+    let Handled { pieces, lines } = handled(board, written, lane, [source, destination]);
     let [before, behind] = lines.map(|lines| lines * handling.line_millicycles / 1000);
     let begin = handling.begin_cycles + before;
     let end = handling.end_cycles + behind + (pieces - 1) * handling.piece_cycles;
@@ -39,7 +66,12 @@ pub fn copy(board: &Board, lane: LaneKind, source: &Span, destination: &Span) ->
 
 /// What a copy of a lane gives the core to do.
 #[must_use]
-pub fn handled(board: &Board, lane: LaneKind, source: &Span, destination: &Span) -> Handled {
+pub fn handled(
+    board: &Board,
+    written: &Range<u64>,
+    lane: LaneKind,
+    [source, destination]: [&Span; 2],
+) -> Handled {
     let largest = board.engine(lane).map_or(u64::MAX, |engine| engine.largest_bytes.0.max(1));
     let runs = runs(source, destination);
     let run = source.bytes().div_ceil(runs);
@@ -48,10 +80,14 @@ pub fn handled(board: &Board, lane: LaneKind, source: &Span, destination: &Span)
         let odd = WIDTHS.iter().filter(|width| run > **width && !run.is_multiple_of(**width));
         pieces += runs * odd.count() as u64;
     }
-    let written = lines(board, destination);
-    let read =
-        if source.space().is_some_and(Space::is_writable) { lines(board, source) } else { 0 };
-    Handled { pieces, lines: [read + written, written] }
+    let behind = lines(board, destination);
+    let start = u64::from(source.offset);
+    let is_written = match source.space() {
+        Some(Space::ExternalRam) => start < written.end && written.start < start + source.extent(),
+        space => space.is_some_and(Space::is_writable),
+    };
+    let cleaned = if is_written { lines(board, source) } else { 0 };
+    Handled { pieces, lines: [cleaned + behind, behind] }
 }
 
 /// Runs without a gap on either side.
