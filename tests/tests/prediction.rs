@@ -105,9 +105,8 @@ fn predicted_on(board: &Board) {
     }
 }
 
-/// Plans whose operands lie outside of SRAM, or that write over their operands: what the core computes
-/// and waits for in the whole frame. What it does between steps and to begin copies is no part of a
-/// timeline.
+/// Plans whose operands lie outside of SRAM, or that write over their operands: the whole frame, with what
+/// the core does between steps and around copies.
 #[test]
 fn networks_beyond_sram_are_predicted() {
     let board = tilewright_board::find("stm32f746g-disco").unwrap();
@@ -125,7 +124,7 @@ fn networks_beyond_sram_are_predicted() {
         let inputs = [Data::I8((0..elements).map(|_| rng.i8(..)).collect())];
         let (_, job) = emulated::job_with(&model, &board, strategy, &inputs, &options).unwrap();
         let counted = emulated::run_job(job).unwrap().finish.invoke;
-        let counted = (counted.compute_cycles + counted.wait_cycles).0;
+        let counted = counted.cycles().0;
         let planned = tilewright_planner::plan(&model, &board, strategy, &options).unwrap();
         let predicted = planned.timeline.end().since(CyclePoint::default()).0;
         let error = permille(predicted, counted);
