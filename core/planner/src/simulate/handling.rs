@@ -43,7 +43,8 @@ pub fn written(plan: &Plan) -> Range<u64> {
         let output = op.kernel()?.roles().iter().position(|role| *role == Role::Output)?;
         views.get(output)
     });
-    inputs.chain(made).filter(|view| outside(view)).fold(u64::MAX..0, |hull, view| {
+    let none = Range { start: u64::MAX, end: 0 };
+    inputs.chain(made).filter(|view| outside(view)).fold(none, |hull, view| {
         let start = u64::from(view.offset);
         hull.start.min(start)..hull.end.max(start + view.extent())
     })

@@ -224,7 +224,7 @@ pub fn memory_of(bases: &[Option<u32>; 6], copy: &Transfer) -> Option<u32> {
 /// The bytes of external RAM, from the first to the last, that the core writes: inputs of programs, and what
 /// their steps make.
 fn written(image: &PlanImage<'_>) -> Range<u32> {
-    let mut hull = u32::MAX..0;
+    let mut hull = Range { start: u32::MAX, end: 0 };
     let mut add = |view: &View| {
         if view.space() == Some(Space::ExternalRam) {
             let end = u64::from(view.offset) + view.extent();
