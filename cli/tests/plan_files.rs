@@ -74,15 +74,20 @@ fn the_trace_has_a_track_for_the_core_and_every_layer_on_it() {
     assert_eq!(track["args"]["name"], "core");
     let on_it = events.iter().filter(|e| e["ph"] == "X" && e["tid"] == track["tid"]);
     let mut until = 0.0;
-    let mut count = 0;
+    let [mut computed, mut handled] = [0, 0];
     for slice in on_it {
         let (start, length) = (slice["ts"].as_f64().unwrap(), slice["dur"].as_f64().unwrap());
         assert!(start >= until - 1e-6 && length > 0.0, "{slice}");
         until = start + length;
-        count += 1;
+        match slice["cat"].as_str().unwrap() {
+            "compute" => computed += 1,
+            "handling" => handled += 1,
+            other => panic!("{other}"),
+        }
     }
     let report: Value = serde_json::from_str(&said(&["--json"])).unwrap();
-    assert_eq!(count, report["layers"].as_array().unwrap().len());
+    let layers = report["layers"].as_array().unwrap().len();
+    assert_eq!([computed, handled], [layers; 2], "each layer is one step here");
     assert!((until - report["latency_us"].as_f64().unwrap()).abs() < 1e-3);
 }
 
