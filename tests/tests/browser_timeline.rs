@@ -33,7 +33,8 @@ async fn the_lanes_are_looked_at_from_near_and_far() {
     let words = browser.text_when("timeline-words", |text| !text.contains("works")).await;
     assert!(words.contains("instructions"), "{words}");
     let lit = "return document.querySelectorAll('[data-testid=timeline] .bar-lit, [data-testid=timeline] .bars-lit').length";
-    assert_eq!(browser.script(lit, Vec::new()).await, json!(1));
+    // The layer, and what the core does before its step.
+    assert_eq!(browser.script(lit, Vec::new()).await, json!(2));
     let open = "document.querySelector('[data-testid=panel-schedule] figure details').open = true";
     browser.script(open, Vec::new()).await;
     let table = browser.text_when("timeline-table", |text| text.contains("Core")).await;
