@@ -5,8 +5,9 @@ use super::external::{self, Placing};
 use super::overlay::{self, Beside, Overlaid};
 use super::spilled::{First, Spilling};
 use super::{Search, Strategy, stream_weights};
+use crate::costs::Costs;
 use crate::planning::described;
-use crate::{Options, PlanError, Planned, stream};
+use crate::{Options, PlanError, Planned, simulate, stream};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
@@ -71,6 +72,9 @@ pub struct Beyond {
     /// What leaves SRAM, and what was planned last with the rest in so many bytes of it.
     spilling: Option<Spilling>,
     spilled: Option<((Bytes, Bytes, First), Option<Plan>)>,
+    /// Whether weights are more than the chip's flash and the external memories hold together.
+    is_too_much: bool,
+    costs: Option<Costs>,
     tried: usize,
 }
 
@@ -94,6 +98,8 @@ impl Beyond {
             external: None,
             spilling: None,
             spilled: None,
+            is_too_much: false,
+            costs: None,
             tried: 0,
         }
     }
@@ -157,8 +163,11 @@ impl Beyond {
             Some(Way::External) => {
                 let (found, _) = Placing::new(model)?.found(model)?;
                 let external = external::plan(model, board, found)?;
-                self.external = Some(external.clone());
-                self.consider(external, model, board, options);
+                // Overlaying takes nothing from external memories.
+                if lacks(&external, board, Bytes(0)).is_none() {
+                    self.external = Some(external.clone());
+                    self.consider(external, model, board, options);
+                }
             }
             Some(Way::Overlaid(what, eighths)) => {
                 if let Some(external) = self.external.clone() {
@@ -167,6 +176,7 @@ impl Beyond {
                     self.consider(plan, model, board, options);
                 }
             }
+            Some(Way::Spilled(..)) if self.is_too_much => {}
             Some(Way::Spilled(first, sixteenths, beside, what)) => {
                 let room = Bytes(budget.0 / 16 * sixteenths);
                 let mut flash = self.flash();
@@ -174,6 +184,11 @@ impl Beyond {
                 for _ in 0..2 {
                     let plan = self.spilled(model, board, [room, budget], (flash, first))?;
                     let Some(plan) = plan else { break };
+                    // Not even if no weights of the chip's flash lay there.
+                    if let Some(lacking) = lacks(&plan, board, board.plan_bytes()) {
+                        self.is_too_much = lacking == Space::ExternalFlash;
+                        break;
+                    }
                     let plan = overlay::overlay_beside(plan, board, budget, beside, what);
                     let limit = board.plan_bytes();
                     let left = limit.0.checked_sub(plan.image_bytes().0 + limit.0 / SPARE);
@@ -240,9 +255,23 @@ impl Beyond {
     fn consider(&mut self, mut plan: Plan, model: &Model, board: &Board, options: &Options) {
         plan.board.clone_from(&board.id);
         Strategy::Auto.name().clone_into(&mut plan.strategy);
+        if plan.space(Space::Arena) > options.arena_on(board)
+            || lacks(&plan, board, Bytes(0)).is_some()
+        {
+            return;
+        }
+        // Most plans are no faster, so that nothing else need be known of them.
+        if let Some(best) = &self.best {
+            let costs = self.costs.get_or_insert_with(|| Costs::on(board));
+            let (card, frames) = (options.card_in(board), options.frames.get());
+            let run = options.integrity.in_run(&plan);
+            let timeline = simulate::predict(&run, board, costs, card.as_ref(), frames);
+            if timeline.end() >= best.timeline.end() {
+                return;
+            }
+        }
         let made = described(plan, model, board, options, None);
-        let key = |planned: &Planned| planned.timeline.end();
-        if made.report.fits && self.best.as_ref().is_none_or(|best| key(&made) < key(best)) {
+        if made.report.fits {
             self.best = Some(made);
         }
     }
@@ -252,6 +281,15 @@ impl Beyond {
     pub fn best(self) -> Planned {
         self.best.unwrap_or(self.inside)
     }
+}
+
+/// The external memory that a plan takes more of than the board has, of flash by more than `spare`; RAM first.
+fn lacks(plan: &Plan, board: &Board, spare: Bytes) -> Option<Space> {
+    let had = board.tier_bytes();
+    [(Space::ExternalRam, 0), (Space::ExternalFlash, spare.0)]
+        .into_iter()
+        .find(|(space, spare)| plan.space(*space).0 > had[*space as usize].saturating_add(*spare))
+        .map(|(space, _)| space)
 }
 
 /// One of the ways of `auto` beyond SRAM: activations in `room` of the SRAM as far as they fit there,

@@ -137,9 +137,8 @@ impl Search<'_> {
                 let few = cut.loads.len() <= MOST_LOADS;
                 let plan = few.then(|| issue::issue(&lowered, &cut, budget, largest));
                 if let Some(plan) = plan.flatten() {
-                    let fits = plan.image_bytes() <= self.board.plan_bytes();
-                    self.fits_alone |= fits && strips.is_empty();
-                    self.consider(plan);
+                    let fits = self.consider(plan);
+                    self.fits_alone |= strips.is_empty() && fits;
                 }
             }
         }
@@ -159,14 +158,22 @@ impl Search<'_> {
         self.options.integrity == Integrity::Sealed
     }
 
-    fn consider(&mut self, plan: Plan) {
+    /// Keeps a plan if it is the fastest; whether it is known to fit flash, which is not looked at where
+    /// others are that are faster.
+    fn consider(&mut self, plan: Plan) -> bool {
         let Self { board, options, costs, card, .. } = &*self;
         let run = options.integrity.in_run(&plan);
         let end = simulate::predict(&run, board, costs, card.as_ref(), 1).end();
-        let key = (plan.image_bytes() > board.plan_bytes(), end);
-        if self.fastest.as_ref().is_none_or(|(best, _)| key < *best) {
+        let best = self.fastest.as_ref().map(|(best, _)| *best);
+        if best.is_some_and(|best| best <= (false, end)) {
+            return false;
+        }
+        let is_large = plan.image_bytes() > board.plan_bytes();
+        let key = (is_large, end);
+        if best.is_none_or(|best| key < best) {
             self.fastest = Some((key, plan));
         }
+        !is_large
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Taken {
 pub struct Room {
     bytes: u64,
     taken: Vec<Taken>,
+    /// The same, those that are needed longest first.
+    longest: Vec<Taken>,
     /// Nothing comes before this step any more.
     floor: u32,
 }
@@ -27,41 +29,49 @@ pub struct Room {
 impl Room {
     /// So many bytes, all of them free.
     pub const fn new(bytes: u64) -> Self {
-        Self { bytes, taken: Vec::new(), floor: 0 }
+        Self { bytes, taken: Vec::new(), longest: Vec::new(), floor: 0 }
     }
 
     /// Bytes that are known to be in use.
     pub fn take(&mut self, taken: Taken) {
         self.taken.push(taken);
+        let at = self.longest.partition_point(|known| known.last >= taken.last);
+        self.longest.insert(at, taken);
     }
 
     /// A place for `bytes` that steps `first` to `last` need, free from the earliest step on that any
     /// place is; nothing if there is none.
     pub fn place(&mut self, bytes: u64, [first, last]: [u32; 2]) -> Option<Taken> {
         let floor = self.floor;
-        self.taken.retain(|taken| taken.last >= floor);
+        let over = self.longest.partition_point(|taken| taken.last >= floor);
+        if over < self.longest.len() {
+            self.longest.truncate(over);
+            self.taken.retain(|taken| taken.last >= floor);
+        }
         let bytes = bytes.next_multiple_of(LINE);
-        let meets: Vec<Taken> =
-            self.taken.iter().copied().filter(|taken| taken.first <= last).collect();
+        let meets = |taken: &&Taken| taken.first <= last;
         // A step is over before the next begins: from the step after the last that needs a byte, it
         // is free.
         let mut best: Option<Taken> = None;
-        let starts = std::iter::once(0).chain(meets.iter().map(|taken| taken.end));
-        for start in starts {
+        let starts = self.taken.iter().filter(meets).map(|taken| taken.end);
+        for start in std::iter::once(0).chain(starts) {
             let end = start.saturating_add(bytes);
-            if end > self.bytes || best.is_some_and(|best| best.first == floor) {
+            if end > self.bytes {
                 continue;
             }
-            let over = meets.iter().filter(|taken| taken.start < end && start < taken.end);
-            let from = over.map(|taken| taken.last.saturating_add(1)).max().unwrap_or(floor);
-            let from = from.max(floor);
+            let is_over = |taken: &&Taken| taken.start < end && start < taken.end;
+            let longest = self.longest.iter().filter(meets).find(is_over);
+            let from = longest.map_or(floor, |taken| taken.last.saturating_add(1)).max(floor);
             if from <= first && best.is_none_or(|best| from < best.first) {
                 best = Some(Taken { start, end, first: from, last });
+                if from == floor {
+                    break;
+                }
             }
         }
         let best = best?;
         self.floor = best.first;
-        self.taken.push(best);
+        self.take(best);
         Some(best)
     }
 }

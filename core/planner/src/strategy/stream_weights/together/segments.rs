@@ -55,29 +55,42 @@ pub fn ways(
         let crossing = inner.flat_map(|border| network.crossing(border));
         taken.iter().copied().chain(crossing).collect::<Vec<usize>>()
     };
-    // What is left in SRAM behind the last segment is what layers there take.
-    let mut found: Option<(u64, Vec<Range<usize>>)> = None;
-    for end in run.end..=last {
-        let mut cuts: Vec<Option<Cut>> = vec![None; end + 1];
-        cuts[run.start] = Some(Cut { price: 0, outside: bytes(&taken), start: run.start });
-        for to in run.start + 1..=end {
-            for from in (run.start.max(to.saturating_sub(MOST_LAYERS))..to).rev() {
-                if !network.makes_rows(from) {
-                    break;
-                }
-                let Some(before) = cuts[from] else { continue };
-                let leaves = if to < end { bytes(&network.crossing(to)) } else { 0 };
-                let outside_bytes = before.outside + leaves;
-                let strips = network.strips(from..to, FINEST, &outside(&(from..to), end));
-                let strips = strips.filter(|strips| strips.least_bytes() <= room);
-                let Some(strips) = strips.filter(|_| outside_bytes <= external) else { continue };
-                let price =
-                    before.price + copies(network, &strips, budget) + leaves.div_ceil(BYTES_A_COPY);
-                if cuts[to].is_none_or(|known| price < known.price) {
-                    cuts[to] = Some(Cut { price, outside: outside_bytes, start: from });
-                }
+    // The best way to a layer from those before it, where what goes on behind it lies in external RAM unless it
+    // is the end.
+    let best = |cuts: &[Option<Cut>], to: usize, end: usize| {
+        let mut best: Option<Cut> = None;
+        for from in (run.start.max(to.saturating_sub(MOST_LAYERS))..to).rev() {
+            if !network.makes_rows(from) {
+                break;
+            }
+            let Some(before) = cuts[from] else { continue };
+            let leaves = if to < end { bytes(&network.crossing(to)) } else { 0 };
+            let outside_bytes = before.outside + leaves;
+            if outside_bytes > external {
+                continue;
+            }
+            let strips = network.strips(from..to, FINEST, &outside(&(from..to), end));
+            let Some(strips) = strips.filter(|strips| strips.least_bytes() <= room) else {
+                continue;
+            };
+            let price =
+                before.price + copies(network, &strips, budget) + leaves.div_ceil(BYTES_A_COPY);
+            if best.is_none_or(|known| price < known.price) {
+                best = Some(Cut { price, outside: outside_bytes, start: from });
             }
         }
+        best
+    };
+    // What is left in SRAM behind the last segment is what layers there take.
+    let mut found: Option<(u64, Vec<Range<usize>>)> = None;
+    let mut inner: Vec<Option<Cut>> = vec![None; last + 1];
+    inner[run.start] = Some(Cut { price: 0, outside: bytes(&taken), start: run.start });
+    for to in run.start + 1..last {
+        inner[to] = best(&inner, to, last);
+    }
+    for end in run.end..=last {
+        let mut cuts = inner[..=end].to_vec();
+        cuts[end] = best(&inner, end, end);
         let Some(price) = cuts[end].map(|cut| cut.price) else { continue };
         if found.as_ref().is_none_or(|(least, _)| price < *least) {
             let mut segments = Vec::new();
