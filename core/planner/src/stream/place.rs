@@ -22,6 +22,8 @@ pub struct Room {
     taken: Vec<Taken>,
     /// The same, those that are needed longest first.
     longest: Vec<Taken>,
+    /// Of these, what meets the place that is looked for.
+    meets: Vec<Taken>,
     /// Nothing comes before this step any more.
     floor: u32,
 }
@@ -29,7 +31,7 @@ pub struct Room {
 impl Room {
     /// So many bytes, all of them free.
     pub const fn new(bytes: u64) -> Self {
-        Self { bytes, taken: Vec::new(), longest: Vec::new(), floor: 0 }
+        Self { bytes, taken: Vec::new(), longest: Vec::new(), meets: Vec::new(), floor: 0 }
     }
 
     /// Bytes that are known to be in use.
@@ -50,6 +52,8 @@ impl Room {
         }
         let bytes = bytes.next_multiple_of(LINE);
         let meets = |taken: &&Taken| taken.first <= last;
+        self.meets.clear();
+        self.meets.extend(self.longest.iter().filter(meets));
         // A step is over before the next begins: from the step after the last that needs a byte, it
         // is free.
         let mut best: Option<Taken> = None;
@@ -60,7 +64,7 @@ impl Room {
                 continue;
             }
             let is_over = |taken: &&Taken| taken.start < end && start < taken.end;
-            let longest = self.longest.iter().filter(meets).find(is_over);
+            let longest = self.meets.iter().find(is_over);
             let from = longest.map_or(floor, |taken| taken.last.saturating_add(1)).max(floor);
             if from <= first && best.is_none_or(|best| from < best.first) {
                 best = Some(Taken { start, end, first: from, last });
