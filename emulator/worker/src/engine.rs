@@ -1,5 +1,6 @@
 //! Sets up Unicorn for a job and runs it.
 
+use std::cmp::Reverse;
 use std::time::Instant;
 
 use thiserror::Error;
@@ -221,6 +222,10 @@ fn map_memories(uc: &mut Engine<'_>) -> Result<(), JobError> {
         }
         touches
     });
+    // Unicorn counts bytes on from the memory that it holds for the last, which is a smaller one than those
+    // mapped behind it: they would share its notes of pages that hold code, and stores to the one would
+    // undo what is translated of the other.
+    ranges.sort_by_key(|(_, bytes, _)| Reverse(*bytes));
     for (address, bytes, allowed) in ranges {
         map_internal(uc, address, bytes, allowed)?;
     }
