@@ -1,13 +1,15 @@
 //! Emulation speed of a job's compute steps: each as it runs in the job, and once more in bare Unicorn, with
 //! the same registers and memories, without hooks, costs and waits.
 
+use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
-use tilewright_board::{Board, MemoryKind};
+use tilewright_board::{Board, Memory, MemoryKind};
 use tilewright_protocol::Job;
 use unicorn_engine::{Arch, Mode as CpuMode, Prot, RegisterARM, Unicorn};
 
 use crate::block;
+use crate::card::Card;
 use crate::elf::Firmware;
 use crate::engine::{self, JobError};
 use crate::machine::Machine;
@@ -62,7 +64,10 @@ fn run(board: &Board, job: &Job) -> Result<Vec<Took>, JobError> {
     let firmware = Firmware::from_elf(&job.elf)?;
     let compute = firmware.compute;
     let mut bare = bare(board, &firmware)?;
-    let machine = Machine::new(board.clone(), firmware, job, Box::new(|_| {}))?;
+    let mut machine = Machine::new(board.clone(), firmware, job, Box::new(|_| {}))?;
+    if let Some(card) = &job.card {
+        machine.card = Card::insert(card, &mut machine.bus)?;
+    }
     let mut uc = engine::set_up(machine, &job.external_flash)?;
     let mut pc = engine::reset(&mut uc)?;
     let mut steps = Vec::new();
@@ -100,7 +105,10 @@ fn bare<'a>(board: &Board, firmware: &Firmware) -> Result<Unicorn<'a, ()>, JobEr
     let mut uc = Unicorn::new(Arch::ARM, CpuMode::THUMB)?;
     uc.ctl_set_cpu_model(engine::cpu_model(board.core.kind) as i32)?;
     engine::limit_code_buffer(&uc)?;
-    for memory in &board.memory {
+    // From the largest on, as `engine` does and says why.
+    let mut memories: Vec<&Memory> = board.memory.iter().collect();
+    memories.sort_by_key(|memory| Reverse(memory.bytes));
+    for memory in memories {
         let Some(address) = memory.address else { continue };
         let allowed = match memory.kind {
             MemoryKind::Flash => Prot::READ | Prot::EXEC,
