@@ -10,8 +10,7 @@ use tilewright_plan::Space;
 use tilewright_protocol::{Finish, Job, Response};
 use tilewright_report::FaultKind;
 use unicorn_engine::{
-    Arch, ArmCpuModel, ControlType, HookType, MemType, Mode, Prot, RegisterARM, Unicorn, uc_ctl,
-    uc_error,
+    Arch, ArmCpuModel, ControlType, Mode, Prot, RegisterARM, Unicorn, uc_ctl, uc_error,
 };
 
 use crate::block;
@@ -23,13 +22,14 @@ use crate::external;
 use crate::fault::{self, status};
 use crate::flash::{self, Constants};
 use crate::last_words;
-use crate::machine::{BadAccess, End, Machine};
+use crate::machine::{End, Machine};
+use crate::pages;
 use crate::profile;
 use crate::registers::{self, Engine};
 use crate::sleep;
 
-/// An address that no block starts at, for Unicorn's "run until".
-const NEVER: u32 = 0xefff_fff0;
+/// An address that no block starts at, for Unicorn's "run until", which it looks up as if code could be there.
+const NEVER: u32 = 0x9fff_fff0;
 /// Bytes for translated code; when they are full, translation starts anew.
 const CODE_BUFFER: u32 = 64 << 20;
 /// Peripherals (DDI 0403E, B3.1), the factory bytes of STM32F7 and STM32F4, the registers of
@@ -152,19 +152,7 @@ pub fn set_up<'a>(machine: Machine, external_flash: &[u8]) -> Result<Engine<'a>,
     uc.add_block_hook(1, 0, block::entered)?;
     uc.add_intr_hook(exception::raised)?;
     uc.add_insn_invalid_hook(sleep::invalid_instruction)?;
-    uc.add_mem_hook(HookType::MEM_INVALID, 1, 0, |uc, kind, address, _, _| {
-        let (what, forbidden) = match kind {
-            MemType::READ_UNMAPPED => ("read of", false),
-            MemType::WRITE_UNMAPPED => ("write to", false),
-            MemType::FETCH_UNMAPPED => (fault::FETCH, false),
-            MemType::WRITE_PROT => ("write to", true),
-            MemType::READ_PROT => ("read of", true),
-            _ => (fault::FETCH, true),
-        };
-        let access = BadAccess { what, address: address as u32, forbidden };
-        uc.get_data_mut().bad_access.get_or_insert(access);
-        false
-    })?;
+    pages::set_up(&mut uc)?;
     Ok(uc)
 }
 
@@ -372,6 +360,9 @@ pub fn execute_until(uc: &mut Engine<'_>, start: u32, until: u32) -> Option<End>
                 let message = format!("the emulator stopped at 0x{:08x}", block::pc(uc));
                 return Some(End::Fault(FaultKind::Worker, message));
             }
+            Err(uc_error::EXCEPTION) if pages::never_runs(block::pc(uc)) => {
+                exception::fetched_nowhere(uc);
+            }
             Err(error) => {
                 let (kind, message) = fault::classify(uc, error);
                 let machine = uc.get_data_mut();
@@ -383,5 +374,55 @@ pub fn execute_until(uc: &mut Engine<'_>, start: u32, until: u32) -> Option<End>
             return Some(end);
         }
         pc = block::pc(uc);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use tilewright_protocol::{Limits, Mode};
+
+    use super::*;
+
+    /// Blocks that were translated in a run of so many instructions of a loop that stores to an address.
+    fn translated(address: u32, instructions: u64) -> u32 {
+        const FLASH: u32 = 0x0800_0000;
+        // Vectors; movw r0, movt r0: the address; str r1,[r0]; b to the store.
+        let [low, high] = [address & 0xffff, address >> 16].map(|half| {
+            let [imm4, i, imm3, imm8] = [half >> 12, half >> 11 & 1, half >> 8 & 7, half & 0xff];
+            (imm4 | i << 10, imm3 << 12 | imm8)
+        });
+        let wide = |opcode: u32, (first, second): (u32, u32)| opcode | first | second << 16;
+        let code = [0x2000_8000, FLASH + 9, wide(0xf240, low), wide(0xf2c0, high), 0xe7fd_6001];
+        let bytes = code.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+        let firmware = Firmware { segments: vec![(FLASH, bytes)], ..Firmware::default() };
+        let job = Job {
+            board: "stm32f746g-disco".into(),
+            elf: Vec::new(),
+            external_flash: Vec::new(),
+            card: None,
+            frames: Vec::new(),
+            mode: Mode::Full,
+            limits: Limits { instructions, console_bytes: 0 },
+            watches: Vec::new(),
+        };
+        let board = tilewright_board::find(&job.board).unwrap();
+        let machine = Machine::new(board, firmware, &job, Box::new(|_| {})).unwrap();
+        let mut uc = set_up(machine, &[]).unwrap();
+        let count = Rc::new(Cell::new(0));
+        let counter = Rc::clone(&count);
+        uc.add_edge_gen_hook(1, 0, move |_, _, _| counter.set(counter.get() + 1)).unwrap();
+        let start = reset(&mut uc).unwrap();
+        assert!(matches!(execute(&mut uc, start), End::Fault(FaultKind::InstructionLimit, _)));
+        count.get()
+    }
+
+    #[test]
+    fn stores_to_sram_undo_nothing_that_is_translated_of_flash() {
+        // As far into SRAM as the loop lies in flash.
+        assert!(translated(0x2000_0010, 10_000) < 10);
     }
 }

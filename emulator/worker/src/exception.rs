@@ -23,7 +23,6 @@ const SVCALL: u32 = 11;
 /// Numbers that Unicorn gives to what the core raises by itself.
 mod raised {
     pub const SUPERVISOR_CALL: u32 = 2;
-    pub const PREFETCH_ABORT: u32 = 3;
     pub const DATA_ABORT: u32 = 4;
     pub const BREAKPOINT: u32 = 7;
     pub const EXCEPTION_EXIT: u32 = 8;
@@ -139,16 +138,10 @@ pub fn raised(uc: &mut Engine<'_>, number: u32) {
             machine.bus.nvic_mut().pend(SVCALL);
             machine.deadline = 0;
         }
-        raised::PREFETCH_ABORT | raised::EXCEPTION_EXIT if pc >= ExceptionReturn::FIRST => {
-            leave(uc, pc);
-        }
+        raised::EXCEPTION_EXIT if pc >= ExceptionReturn::FIRST => leave(uc, pc),
         raised::BREAKPOINT => {
             // Without a debugger a breakpoint is a HardFault with HFSR.DEBUGEVT, and CFSR empty.
             stop(uc, FaultKind::HardFault, 0, format!("a breakpoint at 0x{pc:08x}"));
-        }
-        raised::PREFETCH_ABORT => {
-            let message = format!("no code can be fetched from 0x{pc:08x}");
-            stop(uc, FaultKind::HardFault, status::FETCH, message);
         }
         raised::DATA_ABORT => {
             let message = format!("a data access failed at 0x{pc:08x}");
@@ -156,6 +149,16 @@ pub fn raised(uc: &mut Engine<'_>, number: u32) {
         }
         _ => stop(uc, FaultKind::HardFault, 0, format!("fault {number} at 0x{pc:08x}")),
     }
+}
+
+/// The core went where it fetches nothing: a handler returns, or it is lost.
+pub fn fetched_nowhere(uc: &mut Engine<'_>) {
+    let pc = registers::read(uc, RegisterARM::PC);
+    if pc >= ExceptionReturn::FIRST {
+        return leave(uc, pc);
+    }
+    let message = format!("no code can be fetched from 0x{pc:08x}");
+    stop(uc, FaultKind::HardFault, status::FETCH, message);
 }
 
 fn leave(uc: &mut Engine<'_>, pc: u32) {

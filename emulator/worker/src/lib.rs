@@ -23,6 +23,7 @@ mod last_words;
 mod machine;
 mod marks;
 mod memory;
+mod pages;
 mod plan;
 mod profile;
 mod registers;

@@ -91,6 +91,18 @@ fn code_in_sram_runs_and_may_change() {
 }
 
 #[test]
+fn a_page_may_be_looked_up_within_an_it_block() {
+    // mov.w r0,#0x20000000; add.w r0,r0,#0x8000; movs r3,#0; cmp r0,#0; it ne; ldrne r2,[r0];
+    // cmp r0,r0; b behind it; movs r3,#1; udf.
+    let fault = fault(&[
+        0xf04f, 0x5000, 0xf500, 0x4000, 0x2300, 0x2800, 0xbf18, 0x6802, 0x4280, 0xe7ff, 0x2301,
+        0xde07,
+    ]);
+    assert_eq!(fault.kind, FaultKind::HardFault);
+    assert!(fault.registers.contains(&("r3".into(), 1)), "{fault:?}");
+}
+
+#[test]
 fn the_floating_point_unit_must_be_switched_on() {
     // vmov.f32 s0,#1.0
     let fault = fault(&[0xeeb7, 0x0a00]);
