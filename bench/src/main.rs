@@ -15,6 +15,7 @@ mod overlay;
 mod page;
 mod page_models;
 mod page_smoothness;
+mod papers;
 mod reference;
 mod stream;
 mod swapnn;
@@ -75,6 +76,9 @@ enum Command {
     Overlay,
     /// Swapping to a card as published, beside what the SwapNN paper prints
     Swapnn,
+    /// Tables and figures of both papers on memory beyond SRAM, TinyOps and SwapNN, beside ours, with the
+    /// reason of each difference above 10 %
+    Papers,
     /// Our schedule for a card, beside its lower bounds
     Stream,
     /// `auto` under half of the SRAM that `resident` needs, on boards with external memory
@@ -128,6 +132,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             return Ok(());
         }
         Command::Swapnn => return swapnn::swapnn(json),
+        Command::Papers => return papers::papers(json),
         Command::Stream => return stream::streams(json),
         Command::Beyond => return beyond::beyond(json),
         Command::Handling => return handling::handling(json),

@@ -5,6 +5,7 @@ use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
 use tilewright_planner::{Options, Strategy};
+use tilewright_report::Energy;
 
 /// Table 4.5: board, network, latency in milliseconds with internal memory, external memory and
 /// TinyOps.
@@ -24,22 +25,25 @@ const LARGE: [(&str, &str, [u32; 2]); 5] = [
 ];
 
 /// The budget of figure 4.8, of the network of the F469 in table 4.5.
-const SMALL_BUDGET: Bytes = Bytes(102 * 1024);
+pub const SMALL_BUDGET: Bytes = Bytes(102 * 1024);
 
 /// A network on a board.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    board: &'static str,
-    network: &'static str,
-    macs: u64,
+    pub board: &'static str,
+    pub network: &'static str,
+    pub macs: u64,
     /// Budget of SRAM that overlaying was given; nothing: the board's.
-    budget_bytes: Option<u64>,
+    pub budget_bytes: Option<u64>,
     /// Milliseconds of the thesis: internal, external, TinyOps.
-    paper_ms: [Option<u32>; 3],
+    pub paper_ms: [Option<u32>; 3],
     /// Milliseconds here (modelled): `resident`, `external`, `overlay`, `overlay-staged`.
-    ms: [f64; 4],
+    pub ms: [f64; 4],
+    /// Millijoules of a frame of the first three (modelled), middles of ranges; nothing where no source
+    /// says what the board draws.
+    pub mj: [Option<f64>; 3],
     /// SRAM of `resident`, `overlay` and `overlay-staged`.
-    sram_bytes: [u64; 3],
+    pub sram_bytes: [u64; 3],
     /// Core waiting for transfers, milliseconds, with `overlay`.
     stall_ms: f64,
 }
@@ -78,10 +82,15 @@ fn row(
 ) -> Result<Row, String> {
     let options = Options { sram: budget, ..Options::default() };
     let (mut ms, mut sram, mut stall_ms) = ([0.0; 4], [0; 4], 0.0);
+    let mut mj = [None; 3];
     let mut macs = 0;
     for (index, strategy) in STRATEGIES.into_iter().enumerate() {
         let planned = tilewright_planner::plan(model, board, strategy, &options)
             .map_err(|e| format!("{network}, {strategy}: {e}"))?;
+        if let Some(mj) = mj.get_mut(index) {
+            let energy = Energy::of(&planned.timeline, &planned.traffic, board, None, 1);
+            *mj = energy.ok().map(|energy| energy.middle_uj() / 1e3);
+        }
         let report = planned.report;
         let millis = |us: Option<tilewright_plan::Micros>| us.map_or(0.0, |us| us.0 / 1e3);
         ms[index] = millis(report.latency_us);
@@ -98,6 +107,7 @@ fn row(
         budget_bytes: budget.map(|budget| budget.0),
         paper_ms,
         ms,
+        mj,
         sram_bytes: [sram[0], sram[2], sram[3]],
         stall_ms,
     })

@@ -4,12 +4,12 @@
 mod paper;
 
 use serde::Serialize;
-use tilewright_board::Board;
+use tilewright_board::{Board, Card, Draw};
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
 use tilewright_planner::swap::{Depthwise, Swapped, swap};
 use tilewright_planner::{Options, Strategy};
-use tilewright_report::LayerRow;
+use tilewright_report::{Energy, LayerRow, State, StateEnergy, Wear};
 
 const BUFFERS: [u64; 4] = [16_000, 32_000, 64_000, 128_000];
 const BOARDS: [&str; 5] = [
@@ -24,6 +24,7 @@ const LARGE: u64 = 128_000;
 /// Frames over which throughput is taken.
 const STREAM: u32 = 10;
 const DAY_SECONDS: f64 = 86_400.0;
+const MORE_ENERGY: &str = "energy over that of the core alone";
 
 /// A network of the paper, in one of its readings.
 struct Network {
@@ -59,13 +60,13 @@ const NETWORKS: [Network; 4] = [
 /// A figure of ours beside one of the paper.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    what: &'static str,
-    network: String,
-    setting: String,
-    ours: f64,
+    pub what: &'static str,
+    pub network: String,
+    pub setting: String,
+    pub ours: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    paper: Option<f64>,
-    unit: &'static str,
+    pub paper: Option<f64>,
+    pub unit: &'static str,
 }
 
 /// Prints all figures.
@@ -94,16 +95,25 @@ pub fn swapnn(json: bool) -> Result<(), String> {
     Ok(())
 }
 
-fn rows() -> Result<Vec<Row>, String> {
+/// All figures, by what is compared.
+///
+/// # Errors
+/// If a network cannot be planned.
+pub fn rows() -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
     for network in &NETWORKS {
         let model = int8(network.zoo)?;
         tasks(network, &model, &mut rows)?;
         times(network, &model, &mut rows)?;
         if network.depthwise == Depthwise::True {
-            sizes(network, &model, &mut rows)?;
+            sizes(network.name, &layers(&model, Strategy::Swap)?, &mut rows);
+            wear(network, &model, &mut rows)?;
         }
     }
+    for (name, zoo) in [("ResNet18", "resnet18"), ("GoogLeNet", "googlenet")] {
+        sizes(name, &layers(&int8(zoo)?, Strategy::Resident)?, &mut rows);
+    }
+    worst_case(&mut rows)?;
     intensities(&mut rows)?;
     // By what is compared; networks stay in their order.
     let mut order: Vec<&str> = Vec::new();
@@ -136,9 +146,13 @@ impl Network {
     }
 
     fn row(&self, what: &'static str, setting: String, ours: f64, unit: &'static str) -> Row {
-        let paper = paper::printed(what, self.name, &setting);
-        Row { what, network: self.name.to_owned(), setting, ours, paper, unit }
+        row(self.name, what, setting, ours, unit)
     }
+}
+
+fn row(network: &str, what: &'static str, setting: String, ours: f64, unit: &'static str) -> Row {
+    let paper = paper::printed(what, network, &setting);
+    Row { what, network: network.to_owned(), setting, ours, paper, unit }
 }
 
 fn kb(buffer: u64) -> String {
@@ -151,6 +165,8 @@ fn tasks(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), St
         let one = network.swap(model, BOARDS[0], buffer, 1)?;
         rows.push(network.row("IO tasks of a frame", kb(buffer), one.io_tasks as f64, ""));
         rows.push(network.row("IO time of a frame", kb(buffer), seconds(one.io.0), "s"));
+        let hidden = (one.io.0 + one.compute.0).saturating_sub(one.end.0);
+        rows.push(network.row("IO hidden behind compute", kb(buffer), seconds(hidden), "s"));
     }
     Ok(())
 }
@@ -187,9 +203,9 @@ fn seconds(cycles: u64) -> f64 {
 }
 
 /// Layers with products or windows, of the network as it is.
-fn layers(model: &Model) -> Result<Vec<LayerRow>, String> {
+fn layers(model: &Model, strategy: Strategy) -> Result<Vec<LayerRow>, String> {
     let board = board(BOARDS[0], "paper-swapnn")?;
-    let planned = tilewright_planner::plan(model, &board, Strategy::Swap, &Options::default());
+    let planned = tilewright_planner::plan(model, &board, strategy, &Options::default());
     let mut layers = planned.map_err(|error| error.to_string())?.report.layers;
     layers.retain(|layer| layer.macs > 0 || layer.op.contains("pool"));
     Ok(layers)
@@ -214,8 +230,7 @@ fn intensity(layer: &LayerRow) -> [f64; 2] {
 }
 
 /// Table 2: sizes, and layers bound by compute and by IO.
-fn sizes(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), String> {
-    let layers = layers(model)?;
+fn sizes(network: &str, layers: &[LayerRow], rows: &mut Vec<Row>) {
     let outputs: u64 = layers
         .iter()
         .map(|layer| layer.output.iter().map(|side| u64::from(*side)).product::<u64>())
@@ -233,14 +248,55 @@ fn sizes(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), St
         ("IO-bound layers", io, ""),
     ];
     for (setting, ours, unit) in table {
-        rows.push(network.row("table 2", setting.to_owned(), ours, unit));
+        rows.push(row(network, "table 2", setting.to_owned(), ours, unit));
     }
+}
+
+/// Years that a card of 64 GB lasts (5.4) and energy of a frame (5.5), ten frames one after the other.
+fn wear(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), String> {
+    let board = board(BOARDS[0], network.costs)?;
+    let mut options = Options { buffer: Some(Bytes(LARGE)), ..Options::default() };
+    options.frames = STREAM.try_into().unwrap_or(options.frames);
+    let planned = tilewright_planner::plan(model, &board, Strategy::Swap, &options);
+    let planned = planned.map_err(|error| error.to_string())?;
+    let card = options.card_in(&board).ok_or("the board of the paper has no card")?;
+    let card = Card { bytes: Bytes(64_000_000_000), ..card };
+    let wear = Wear::of(&planned.report, &card, None).ok_or("no source says how long it lasts")?;
+    let what = "years that a card of 64 GB lasts";
+    if let (Some([first, last]), Some(half)) = (wear.years, wear.half_years) {
+        for (setting, years) in
+            [("first cell, least", first), ("first cell, most", last), ("half", half)]
+        {
+            rows.push(network.row(what, setting.to_owned(), years, "years"));
+        }
+    }
+    let energy = Energy::of(&planned.timeline, &planned.traffic, &board, Some(&card), STREAM);
+    let energy = energy.map_err(|error| error.to_string())?;
+    let middle = |states: &[StateEnergy]| {
+        states.iter().map(|s| f64::midpoint(s.energy_uj[0], s.energy_uj[1])).sum::<f64>()
+    };
+    let computing: Vec<_> =
+        energy.states.iter().filter(|state| state.state == State::Inside).cloned().collect();
+    let more = 100.0 * (middle(&energy.states) / middle(&computing) - 1.0);
+    rows.push(network.row(MORE_ENERGY, "of ten frames".to_owned(), more, "%"));
+    Ok(())
+}
+
+/// Their worst case (5.5): 178 s of the core alone, then 213 s with the card always busy.
+fn worst_case(rows: &mut Vec<Row>) -> Result<(), String> {
+    let board = board(BOARDS[0], "paper-swapnn")?;
+    let card = Options::default().card_in(&board).ok_or("the board of the paper has no card")?;
+    let watts = |draw: &Draw| f64::midpoint(draw.least_mw.into(), draw.most_mw.into());
+    let core = watts(&board.power.ok_or("the board of the paper has no power")?.inside);
+    let with_card = core + card.power.as_ref().map_or(0.0, watts);
+    let more = 100.0 * (with_card * 213.0 / (core * 178.0) - 1.0);
+    rows.push(row("worst case", MORE_ENERGY, "card always busy".to_owned(), more, "%"));
     Ok(())
 }
 
 /// Table 1: arithmetic intensity of layers of VGG16.
 fn intensities(rows: &mut Vec<Row>) -> Result<(), String> {
-    let layers = layers(&int8("vgg16")?)?;
+    let layers = layers(&int8("vgg16")?, Strategy::Swap)?;
     for (name, index, paper) in paper::INTENSITIES {
         let Some(layer) = layers.get(index) else { continue };
         let [least, most] = intensity(layer);

@@ -15,7 +15,7 @@ pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
     let emulates_only =
         |name: &str| ["calibrate", "clock", "emulation", "kernels", "networks"].contains(&name);
     let needs_nothing = |name: &str| {
-        ["allocate", "beyond", "overlay", "reference", "stream", "swapnn"].contains(&name)
+        ["allocate", "beyond", "overlay", "papers", "reference", "stream", "swapnn"].contains(&name)
     };
     if args.first().is_some_and(|name| needs_nothing(name)) {
         // They plan, simulate and compute within the benchmark program.

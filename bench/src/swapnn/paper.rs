@@ -44,6 +44,27 @@ const PRINTED: &[(&str, &str, &str, f64)] = &[
     ("table 2", TRUE, "weights", 4.0),
     ("table 2", TRUE, "compute-bound layers", 14.0),
     ("table 2", TRUE, "IO-bound layers", 13.0),
+    ("table 2", "ResNet18", "feature maps", 5.0),
+    ("table 2", "ResNet18", "weights", 11.0),
+    ("table 2", "ResNet18", "compute-bound layers", 16.0),
+    ("table 2", "ResNet18", "IO-bound layers", 2.0),
+    ("table 2", "GoogLeNet", "feature maps", 6.5),
+    ("table 2", "GoogLeNet", "weights", 13.0),
+    ("table 2", "GoogLeNet", "compute-bound layers", 21.0),
+    ("table 2", "GoogLeNet", "IO-bound layers", 6.0),
+    ("energy over that of the core alone", "worst case", "card always busy", 42.0),
+    // Prose of figure 6a.
+    ("IO hidden behind compute", VGG16, "16 KB buffers", 25.0),
+    ("IO hidden behind compute", VGG16, "128 KB buffers", 10.0),
+    ("years that a card of 64 GB lasts", TRUE, "first cell, least", 2.4),
+    ("years that a card of 64 GB lasts", TRUE, "first cell, most", 4.5),
+    ("years that a card of 64 GB lasts", TRUE, "half", 7.5),
+    ("years that a card of 64 GB lasts", ALEXNET, "first cell, least", 104.0),
+    ("years that a card of 64 GB lasts", ALEXNET, "first cell, most", 200.0),
+    ("years that a card of 64 GB lasts", ALEXNET, "half", 328.0),
+    ("years that a card of 64 GB lasts", VGG16, "first cell, least", 145.0),
+    ("years that a card of 64 GB lasts", VGG16, "first cell, most", 280.0),
+    ("years that a card of 64 GB lasts", VGG16, "half", 460.0),
 ];
 
 /// What the paper prints; nothing if it does not.

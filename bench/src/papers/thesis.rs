@@ -1,0 +1,299 @@
+//! The thesis' tables and what its prose says of figures 4.8 and 4.9.
+
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::Bytes;
+use tilewright_planner::{Options, Overlaid, Planned, Planning, Strategy};
+
+use super::Row;
+use crate::overlay;
+
+pub const PAPER: &str = "TinyOps";
+
+/// Configurations of tables 4.5 and 4.6.
+const WAYS: [&str; 3] = ["internal", "external", "overlay"];
+
+/// Table 4.5: board, milliwatts and millijoules in the order of [`WAYS`].
+const POWER: [(&str, [f64; 3], [f64; 3]); 3] = [
+    ("paper-tinyops-l552", [65.0, 205.0, 140.0], [56.0, 607.0, 137.0]),
+    ("paper-tinyops-f469", [290.0, 435.0, 380.0], [316.0, 1049.0, 430.0]),
+    ("paper-tinyops-f746", [645.0, 770.0, 798.0], [442.0, 773.0, 616.0]),
+];
+
+/// Table 4.3: ProxylessNAS, KB of flash and of RAM.
+const SCALED: [(&str, f64, f64); 4] = [
+    ("proxylessnas-mobile-w1-r224", 4579.0, 1095.0),
+    ("proxylessnas-mobile-w1-r208", 4579.0, 987.0),
+    ("proxylessnas-mobile-w0.9-r224", 3980.0, 1072.0),
+    ("proxylessnas-mobile-w0.9-r208", 3980.0, 964.0),
+];
+
+/// Networks at 224 pixels: millions of MACs, KB of RAM, MB of flash.
+const SIZES: [(&str, [f64; 3]); 3] = [
+    ("mnasnet-w1-r224", [314.0, 1118.0, 4.79]),
+    ("proxylessnas-mobile-w1-r224", [320.0, 1095.0, 4.47]),
+    ("mobilenet-v3-large-w1-r224", [215.0, 1232.0, 4.26]),
+];
+
+/// Table 4.6: millions of MACs and of parameters.
+const LARGE: [(&str, [f64; 2]); 4] = [
+    ("mnasnet-w0.5-r224", [88.0, 1.47]),
+    ("mnasnet-w0.75-r224", [191.0, 2.75]),
+    ("mnasnet-w1-r224", [314.0, 4.38]),
+    ("proxylessnas-mobile-w0.75-r224", [193.0, 2.59]),
+];
+
+/// MobileNetV3 by overlaying: milliseconds on F746 and F469.
+const MOBILENET_V3: [(&str, [f64; 2]); 9] = [
+    ("mobilenet-v3-large-w0.45-r112", [261.0, 623.0]),
+    ("mobilenet-v3-large-w0.65-r128", [520.0, 1223.0]),
+    ("mobilenet-v3-large-w0.75-r144", [762.0, 1924.0]),
+    ("mobilenet-v3-large-w0.9-r144", [993.0, 2736.0]),
+    ("mobilenet-v3-large-w1-r160", [1306.0, 3472.0]),
+    ("mobilenet-v3-large-w0.95-r176", [1561.0, 3847.0]),
+    ("mobilenet-v3-large-w1-r192", [1830.0, 4691.0]),
+    ("mobilenet-v3-large-w1-r208", [2182.0, 5545.0]),
+    ("mobilenet-v3-large-w1-r224", [2448.0, 5820.0]),
+];
+
+/// A board of the thesis, and ours with the same chip and our kernels.
+const BOARDS: [(&str, &str); 3] = [
+    ("paper-tinyops-l552", "stm32l552e-ev"),
+    ("paper-tinyops-f469", "stm32f469i-disco"),
+    ("paper-tinyops-f746", "stm32f746g-disco"),
+];
+
+/// All of its figures; `tables` are those of `bench overlay`.
+///
+/// # Errors
+/// If a network cannot be planned.
+pub fn rows(tables: &[overlay::Row]) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    let row = |what: &str, of: &str, setting: &str, figures: (f64, Option<f64>), unit| {
+        Row::new(PAPER, what, (of, setting), figures, unit)
+    };
+    let short = |board: &str| board.trim_start_matches("paper-tinyops-").to_uppercase();
+    for table in tables {
+        let name = if table.paper_ms[0].is_some() { "4.5" } else { "4.6" };
+        let budget =
+            table.budget_bytes.map_or_else(String::new, |bytes| format!(", {} KB", bytes / 1024));
+        // The smaller budget is the same network again: only overlaying is another.
+        for (index, way) in WAYS.into_iter().enumerate().skip(2 * usize::from(!budget.is_empty())) {
+            let printed = table.paper_ms[index].map(f64::from);
+            if name == "4.6" && printed.is_none() {
+                continue;
+            }
+            let setting = format!("{}{budget}, {way}", short(table.board));
+            let what = format!("table {name}, latency");
+            rows.push(row(&what, table.network, &setting, (table.ms[index], printed), "ms"));
+        }
+    }
+    for table in tables {
+        let [internal, external, overlay, _] = table.ms;
+        let [of_internal, of_external, of_overlay] = table.paper_ms.map(|ms| ms.map(f64::from));
+        let budget =
+            table.budget_bytes.map_or_else(String::new, |bytes| format!(", {} KB", bytes / 1024));
+        let board = format!("{}{budget}", short(table.board));
+        let ratio = |above: Option<f64>, below: Option<f64>| Some(above? / below?);
+        if of_internal.is_some() {
+            let figures = (overlay / internal, ratio(of_overlay, of_internal));
+            rows.push(row("overlay : internal", table.network, &board, figures, "×"));
+        }
+        let figures = (external / overlay, ratio(of_external, of_overlay));
+        rows.push(row("external : overlay", table.network, &board, figures, "×"));
+    }
+    rows.sort_by_key(|row| {
+        let order = ["table 4.5, latency", "table 4.6, latency", "overlay : internal"];
+        order.iter().position(|what| row.what == *what).unwrap_or(order.len())
+    });
+    let whole = |board: &str| {
+        tables.iter().find(|table| table.board == board && table.budget_bytes.is_none())
+    };
+    for (board, power, _) in &POWER {
+        let table = whole(board).ok_or("a table without its board")?;
+        for (index, way) in WAYS.into_iter().enumerate() {
+            let ours = table.mj[index].ok_or("a board without power")? * 1e3 / table.ms[index];
+            let setting = format!("{}, {way}", short(board));
+            let figures = (ours, Some(power[index]));
+            rows.push(row("table 4.5, power", table.network, &setting, figures, "mW"));
+        }
+    }
+    for (board, _, energy) in &POWER {
+        let table = whole(board).ok_or("a table without its board")?;
+        for (index, way) in WAYS.into_iter().enumerate() {
+            let ours = table.mj[index].ok_or("a board without power")?;
+            let setting = format!("{}, {way}", short(board));
+            let figures = (ours, Some(energy[index]));
+            rows.push(row("table 4.5, energy", table.network, &setting, figures, "mJ"));
+        }
+    }
+    overlays(&mut rows)?;
+    budgets(&mut rows)?;
+    sizes(&mut rows)?;
+    mobilenet_v3(&mut rows)?;
+    Ok(rows)
+}
+
+fn millis(planned: &Planned) -> f64 {
+    planned.report.latency_us.map_or(0.0, |us| us.0 / 1e3)
+}
+
+fn board(id: &str) -> Result<Board, String> {
+    tilewright_board::find(id).map_err(|error| error.to_string())
+}
+
+fn model(name: &str) -> Result<Model, String> {
+    let network = tilewright_zoo::network(name).map_err(|error| error.to_string())?;
+    network.int8().map_err(|error| error.to_string())
+}
+
+fn plan(
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    sram: Option<Bytes>,
+) -> Result<Planned, String> {
+    let options = Options { sram, ..Options::default() };
+    tilewright_planner::plan(model, board, strategy, &options)
+        .map_err(|error| format!("{strategy}: {error}"))
+}
+
+/// Figure 4.8: what each overlay brings, in 102 KB of the F469.
+fn overlays(rows: &mut Vec<Row>) -> Result<(), String> {
+    let (name, board) = ("proxylessnas-mobile-w0.3-r144", board("paper-tinyops-f469")?);
+    let model = model(name)?;
+    let options = Options { sram: Some(overlay::SMALL_BUDGET), ..Options::default() };
+    let nothing = Overlaid { inputs: false, filters: false, parameters: false, ..Overlaid::THESIS };
+    let inputs = Overlaid { inputs: true, ..nothing };
+    let filters = Overlaid { filters: true, ..inputs };
+    let internal = millis(&plan(&model, &board, Strategy::Resident, None)?);
+    let external = millis(&plan(&model, &board, Strategy::External, None)?);
+    let mut push = |setting: &str, figures, unit| {
+        rows.push(Row::new(PAPER, "figure 4.8", (name, setting), figures, unit));
+    };
+    push("internal", (internal, None), "ms");
+    push("external", (external, None), "ms");
+    let mut last = 0.0;
+    let steps = [("tiles", inputs), ("and filters", filters), ("and parameters", Overlaid::THESIS)];
+    for (setting, overlaid) in steps {
+        let planning = Planning::new(&model, &board, Strategy::Overlay, &options);
+        let planning = planning.map_err(|error| error.to_string())?.overlaying(overlaid);
+        let planned = planning.finish(&model).map_err(|error| error.to_string())?;
+        last = millis(&planned);
+        push(setting, (last, None), "ms");
+    }
+    push("over internal", (last - internal, Some(95.0)), "ms");
+    push("external : overlay", (external / last, Some(2.0)), "×");
+    Ok(())
+}
+
+/// Figure 4.9: budgets of SRAM for one network.
+fn budgets(rows: &mut Vec<Row>) -> Result<(), String> {
+    let name = "proxylessnas-mobile-w0.5-r192";
+    let model = model(name)?;
+    for (id, kib, printed) in
+        [("paper-tinyops-f469", 256, Some(2.1)), ("paper-tinyops-f746", 320, None)]
+    {
+        let board = board(id)?;
+        let short = id.trim_start_matches("paper-tinyops-").to_uppercase();
+        let external = millis(&plan(&model, &board, Strategy::External, None)?);
+        for part in 1..=4 {
+            let budget = kib * part / 4;
+            let planned = plan(&model, &board, Strategy::Overlay, Some(Bytes(budget * 1024)))?;
+            let setting = format!("{short}, {budget} KB, external : overlay");
+            let printed = printed.filter(|_| part == 4);
+            let figures = (external / millis(&planned), printed);
+            rows.push(Row::new(PAPER, "figure 4.9", (name, setting), figures, "×"));
+        }
+        if printed.is_some() {
+            let resident = plan(&model, &board, Strategy::Resident, None)?.report.peak_sram_bytes;
+            let figures = (resident.0 as f64 / 1024.0, Some(627.0));
+            rows.push(Row::new(PAPER, "figure 4.9", (name, "memory in SRAM"), figures, "KB"));
+        }
+    }
+    Ok(())
+}
+
+/// Table 4.3, and the sizes of the networks at 224 pixels.
+fn sizes(rows: &mut Vec<Row>) -> Result<(), String> {
+    let board = board("paper-tinyops-f469")?;
+    let resident = |name: &str| {
+        let report = plan(&model(name)?, &board, Strategy::Resident, None)?.report;
+        let parameters: u64 = report.layers.iter().map(|layer| layer.parameters).sum();
+        let [macs, sram] = [report.macs, report.peak_sram_bytes.0].map(|figure| figure as f64);
+        Ok::<_, String>((macs / 1e6, sram / 1024.0, parameters as f64, report.flash_bytes.0 as f64))
+    };
+    for (name, flash, ram) in SCALED {
+        let (_, ours, _, image) = resident(name)?;
+        let mut push = |setting: &str, figures| {
+            rows.push(Row::new(PAPER, "table 4.3", (name, setting), figures, "KB"));
+        };
+        push("flash", (image / 1024.0, Some(flash)));
+        push("RAM", (ours, Some(ram)));
+    }
+    for (name, [macs, parameters]) in LARGE {
+        let (its_macs, _, its_parameters, _) = resident(name)?;
+        let mut push = |setting: &str, figures| {
+            rows.push(Row::new(PAPER, "table 4.6, sizes", (name, setting), figures, "M"));
+        };
+        push("MACs", (its_macs, Some(macs)));
+        push("parameters", (its_parameters / 1e6, Some(parameters)));
+    }
+    for (name, [macs, ram, flash]) in SIZES {
+        let (ours, sram, _, image) = resident(name)?;
+        let mut push = |setting: &str, figures, unit| {
+            rows.push(Row::new(PAPER, "sizes of networks", (name, setting), figures, unit));
+        };
+        push("MACs", (ours, Some(macs)), "M");
+        push("RAM", (sram, Some(ram)), "KB");
+        push("flash", (image / 1e6, Some(flash)), "MB");
+    }
+    Ok(())
+}
+
+/// MobileNetV3 overlaid with the kernels of the thesis.
+fn mobilenet_v3(rows: &mut Vec<Row>) -> Result<(), String> {
+    for ((theirs, _), column) in [(BOARDS[2], 0), (BOARDS[1], 1)] {
+        let short = theirs.trim_start_matches("paper-tinyops-").to_uppercase();
+        let board = board(theirs)?;
+        for (name, printed) in MOBILENET_V3 {
+            let planned = plan(&model(name)?, &board, Strategy::Overlay, None)?;
+            let figures = (millis(&planned), Some(printed[column]));
+            let what = format!("MobileNetV3 overlaid, {short}");
+            rows.push(Row::new(PAPER, what, (name, "CMSIS-NN's kernels"), figures, "ms"));
+        }
+    }
+    Ok(())
+}
+
+/// How much faster `auto` with our kernels is on the boards that one buys: within the thesis' SRAM, and
+/// MobileNetV3.
+///
+/// # Errors
+/// If a network cannot be planned.
+pub fn beaten(tables: &[overlay::Row]) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    for table in tables {
+        let Some((theirs, ours)) = BOARDS.iter().find(|pair| pair.0 == table.board) else {
+            continue;
+        };
+        let sram = table.budget_bytes.map_or(board(theirs)?.arena(), Bytes);
+        let planned = plan(&model(table.network)?, &board(ours)?, Strategy::Auto, Some(sram))?;
+        let Some(printed) = table.paper_ms[2] else { continue };
+        let setting = format!("{}, {} KB", ours, sram.0.min(board(ours)?.arena().0) / 1024);
+        let figures = (f64::from(printed) / millis(&planned), None);
+        let what = "faster than TinyOps: our kernels, auto";
+        rows.push(Row::new(PAPER, what, (table.network, setting), figures, "×"));
+    }
+    for ((theirs, ours), column) in [(BOARDS[2], 0), (BOARDS[1], 1)] {
+        let short = theirs.trim_start_matches("paper-tinyops-").to_uppercase();
+        let board = board(ours)?;
+        for (name, printed) in MOBILENET_V3 {
+            let planned = plan(&model(name)?, &board, Strategy::Auto, None)?;
+            let figures = (printed[column] / millis(&planned), None);
+            let what = format!("faster than the thesis, {short}");
+            rows.push(Row::new(PAPER, what, (name, "our kernels, auto"), figures, "×"));
+        }
+    }
+    Ok(rows)
+}
