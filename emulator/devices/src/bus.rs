@@ -125,6 +125,10 @@ pub struct Bus {
     clocks: Clocks,
     core: CoreRegisters,
     console: usize,
+    /// DMA2, which moves from memory to memory.
+    moving: Option<usize>,
+    /// The controller of a card.
+    reader: Option<usize>,
     /// The CRC unit and its data register.
     summing: Option<(usize, u32)>,
     unknown: BTreeMap<u32, u64>,
@@ -156,6 +160,10 @@ impl Bus {
             rcc,
             core: CoreRegisters::new(chip.core, firmware.flash_address),
             console: table.iter().position(is_console).ok_or_else(unknown)?,
+            moving: table
+                .iter()
+                .position(|peripheral| matches!(peripheral.model, Model::Dma(true))),
+            reader: table.iter().position(|peripheral| matches!(peripheral.model, Model::Sdmmc)),
             summing: table
                 .iter()
                 .position(|peripheral| matches!(peripheral.model, Model::Crc))
@@ -462,10 +470,10 @@ impl Bus {
     }
 
     fn second_dma(&mut self) -> Option<&mut Dma> {
-        self.slots.iter_mut().find_map(|slot| match slot {
-            Slot::Dma(device) if device.is_second() => Some(device.as_mut()),
+        match self.slots.get_mut(self.moving?) {
+            Some(Slot::Dma(device)) => Some(device.as_mut()),
             _ => None,
-        })
+        }
     }
 
     /// What the streams that move from memory to memory did since the last call.
@@ -482,10 +490,11 @@ impl Bus {
     }
 
     fn card_slot(&mut self) -> Option<(usize, &mut Sdmmc)> {
-        self.slots.iter_mut().enumerate().find_map(|(index, slot)| match slot {
-            Slot::Sdmmc(device) => Some((index, device.as_mut())),
+        let index = self.reader?;
+        match self.slots.get_mut(index) {
+            Some(Slot::Sdmmc(device)) => Some((index, device.as_mut())),
             _ => None,
-        })
+        }
     }
 
     /// Puts a card into the slot; false if the microcontroller has no controller for one.

@@ -5,6 +5,7 @@ use tilewright_report::FaultKind;
 
 use crate::exception;
 use crate::fault::status;
+use crate::lines::{self, Loop};
 use crate::machine::Machine;
 use crate::marks;
 use crate::registers::{self, Engine};
@@ -49,6 +50,14 @@ fn carefully(uc: &mut Engine<'_>, address: u32, size: u32) {
     if machine.marks.awaits_return() {
         marks::returned(machine, address);
     }
+    if cost.flags.any(Flags::MARKED)
+        && let Some(index) = index
+        && lines::turns(uc, index, address, size, cost.flags)
+    {
+        // As if the block had been entered anew.
+        return carefully(uc, address, size);
+    }
+    let machine = uc.get_data();
     if cost.flags.any(machine.attention) {
         let goes_elsewhere = attend(uc, address, cost.flags);
         if uc.get_data().end.is_some() {
@@ -85,7 +94,8 @@ fn cost(uc: &mut Engine<'_>, address: u32, size: u32) -> (Option<usize>, BlockCo
         return (index, kept);
     }
     let bytes = uc.mem_read_as_vec(u64::from(address), size.min(MAX_BLOCK) as usize);
-    let mut cost = block_cost(core, &bytes.unwrap_or_default());
+    let bytes = bytes.unwrap_or_default();
+    let mut cost = block_cost(core, &bytes);
     let machine = uc.get_data_mut();
     let sampling = machine.sampling.as_ref();
     let is_sampled = machine.firmware.compute == Some(address)
@@ -94,6 +104,12 @@ fn cost(uc: &mut Engine<'_>, address: u32, size: u32) -> (Option<usize>, BlockCo
         cost.flags = cost.flags.with(Flags::MARKED);
     }
     if let Some(index) = index {
+        // Caches that are not modelled are not maintained.
+        let found = machine.data_cache.as_ref().and_then(|_| Loop::of(address, &bytes));
+        if let Some(found) = found {
+            cost.flags = cost.flags.with(Flags::MARKED);
+            machine.loops.push(found);
+        }
         machine.table.insert(index, address, size, cost);
     }
     (index, cost)
@@ -109,7 +125,7 @@ fn attend(uc: &mut Engine<'_>, address: u32, flags: Flags) -> bool {
             if sampling::enters(uc, address) {
                 return true;
             }
-        } else {
+        } else if uc.get_data().sampling.as_ref().is_some_and(|this| this.is_return(address)) {
             sampling::returns(uc.get_data_mut());
         }
     }

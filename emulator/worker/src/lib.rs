@@ -20,6 +20,7 @@ mod external;
 mod fault;
 mod flash;
 mod last_words;
+mod lines;
 mod machine;
 mod marks;
 mod memory;

@@ -16,6 +16,7 @@ use crate::dma::{self, Transfers};
 use crate::elf::Firmware;
 use crate::external::{self, External};
 use crate::flash::{Constants, Fetch};
+use crate::lines::Loop;
 use crate::marks::Marks;
 use crate::memory::Memories;
 use crate::plan::Steps;
@@ -66,6 +67,8 @@ pub struct Machine {
     pub card: Card,
     pub data_cache: Option<DataCache>,
     pub data_cache_on: bool,
+    /// Loops that may maintain it.
+    pub loops: Vec<Loop>,
     /// A register was written since external memories were looked at last.
     pub registers_changed: bool,
     pub table: Table,
@@ -134,6 +137,7 @@ impl Machine {
             card: Card::default(),
             data_cache,
             data_cache_on: false,
+            loops: Vec::new(),
             registers_changed: true,
             table,
             account: Account::default(),

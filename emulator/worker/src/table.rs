@@ -151,6 +151,13 @@ impl Table {
         }
     }
 
+    /// A block is not looked at any more when it is entered.
+    pub fn unmark(&mut self, index: usize) {
+        if let Some(entry) = self.entries.get_mut(index) {
+            entry.flags = Flags(entry.flags.0 & !Flags::MARKED.0);
+        }
+    }
+
     /// What a block takes that runs now, behind the one that ran before.
     #[inline]
     pub fn charge(&mut self, index: usize, address: u32) -> Charged {

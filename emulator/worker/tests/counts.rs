@@ -6,7 +6,7 @@ mod common;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use common::{FLASH, assembled, job, program, run};
+use common::{ENTRY, FLASH, assembled, job, program, run};
 use tilewright_protocol::{Response, Watch};
 use tilewright_report::{Cause, Counts, FaultKind};
 use unicorn_engine::{Arch, ArmCpuModel, Mode, Prot, Unicorn};
@@ -73,6 +73,37 @@ fn handlers_leave_no_trace() {
     let fault = finish.fault.unwrap();
     assert_eq!(fault.kind, FaultKind::Deadlock, "{}", fault.message);
     assert!(finish.boot.interrupt_instructions > 100 * 13);
+}
+
+/// What a loop takes that stores addresses line by line to the word at `base` and 4 bytes on, for 4096 bytes,
+/// while SysTick strikes every 100 cycles, and the sum of the addresses that it strikes at.
+fn stored_line_by_line(base: [u16; 4]) -> (Counts, u32) {
+    // movw r0,#0xe010; movt r0,#0xe000; movs r1,#99; str r1,[r0,#4]; movs r1,#0; str r1,[r0,#8]; movs r1,#7;
+    // str r1,[r0]; base to r5.
+    let begins = [0xf24e, 0x0010, 0xf2ce, 0x0000, 0x2163, 0x6041, 0x2100, 0x6081, 0x2107, 0x6001];
+    // mov.w r2,#0x20000000; add.w r3,r2,#4096; str r2,[r5,#4]; adds r2,#32; cmp r2,r3; blo to the store;
+    // movs r1,#0; str r1,[r0]; wfi; the handler: add r4,r2; bx lr.
+    let turns = [
+        0xf04f, 0x5200, 0xf502, 0x5380, 0x606a, 0x3220, 0x429a, 0xd3fb, 0x2100, 0x6001, 0xbf30,
+        0x4414, 0x4770,
+    ];
+    let code: Vec<u16> = begins.into_iter().chain(base).chain(turns).collect();
+    let mut firmware = assembled(&code);
+    let handler = ENTRY + 2 * (code.len() as u32 - 2);
+    firmware.segments[0].1[0x3c..0x40].copy_from_slice(&(handler | 1).to_le_bytes());
+    let finish = run(firmware, &job()).0;
+    let registers = finish.fault.unwrap().registers;
+    (finish.boot, registers.iter().find(|(name, _)| name == "r4").unwrap().1)
+}
+
+#[test]
+fn maintenance_line_by_line_is_counted_as_any_other_loop() {
+    // movw r5,#0xef5c; movt r5,#0xe000: lines are maintained. 0x20008000: only memory.
+    let maintains = stored_line_by_line([0xf64e, 0x755c, 0xf2ce, 0x0500]);
+    let stores = stored_line_by_line([0xf248, 0x0500, 0xf2c2, 0x0500]);
+    assert_eq!(maintains.0.dispatch_instructions, 8 + 4 + 128 * 4 + 3);
+    assert!(maintains.0.interrupt_instructions > 4, "{maintains:?}");
+    assert_eq!(maintains, stores);
 }
 
 /// Calls `mark(0, 0)`, `mark(2, 5)`, three instructions, `mark(3, 5)`, `mark(1, 0)`.
