@@ -142,7 +142,10 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
         }
-        Command::Emulation => measured.extend(emulation::speed()?),
+        Command::Emulation => {
+            measured.extend(emulation::speed()?);
+            measured.extend(emulation::kernels()?);
+        }
         Command::Server => measured.extend(emulation::idle_server()?),
         Command::Reference => measured.extend(reference::speed()?),
         Command::All => {
@@ -152,6 +155,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
             measured.extend(emulation::speed()?);
+            measured.extend(emulation::kernels()?);
             measured.extend(emulation::idle_server()?);
         }
     }
