@@ -22,6 +22,10 @@ pub struct Engine {
     pub largest_bytes: Bytes,
     /// Bytes that it reads, and then writes, at a time.
     pub burst_bytes: u32,
+    /// Whether a read of a card may wait for room in memory with its command open, so that one that begins
+    /// where the last ended needs none of its own.
+    #[serde(default)]
+    pub open_reads: bool,
     /// Cycles of the core to compare 1,024 bytes with a checksum, in the interrupt behind their copy; 0
     /// if that is not known.
     #[serde(default)]

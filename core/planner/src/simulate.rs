@@ -9,7 +9,7 @@ mod transfer;
 use crate::costs::{Cost, Costs};
 use crate::strategy::swap_rows::SECTOR;
 use tilewright_board::{Board, Card};
-use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Space};
+use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Space, Span};
 use tilewright_report::{Kind, Timeline};
 
 pub use handling::{Handled, handled, written};
@@ -28,6 +28,22 @@ pub fn checking(board: &Board, bytes: u64, tags: Option<u64>) -> Cycles {
         Some(tags) => (engine.seal_cycles_a_kib, engine.seal_cycles.saturating_mul(tags)),
     };
     Cycles(bytes.saturating_mul(rate).div_ceil(1024).saturating_add(each))
+}
+
+/// Where the last read of a card's lane ended.
+#[derive(Default)]
+struct Reads {
+    end: Option<u64>,
+}
+
+impl Reads {
+    /// Whether the next copy reads from there on.
+    fn goes_on(&mut self, source: &Span) -> bool {
+        let is_read = source.space() == Some(Space::Card);
+        let start = u64::from(source.offset);
+        let last = std::mem::replace(&mut self.end, is_read.then(|| start + source.extent()));
+        is_read && last == Some(start)
+    }
 }
 
 /// Predicted timeline of the plan's first program that is not a boot program, over `frames` frames,
@@ -59,6 +75,7 @@ pub fn predict(
         .iter()
         .map(|lane| {
             let computed = costs.lane(board, plan, lane);
+            let mut read = Reads::default();
             lane.steps
                 .iter()
                 .zip(computed)
@@ -72,7 +89,9 @@ pub fn predict(
                         let is_handled =
                             handling::copy(board, &written, lane.kind, [source, destination])
                                 .is_some();
+                        let goes_on = read.goes_on(source) && transfers.open_reads();
                         let cycles = match is_handled {
+                            _ if goes_on => transfers.goes_on(source, destination),
                             true => transfers.moved(lane.kind, source, destination),
                             false => transfers.copy(lane.kind, source, destination),
                         };

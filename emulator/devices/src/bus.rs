@@ -261,6 +261,9 @@ impl Bus {
                 let device = self.slots[index].device(&mut self.rcc);
                 let known = device.is_some_and(|device| device.write(offset, write, at));
                 self.clocks = self.rcc.clocks();
+                if matches!(&self.slots[index], Slot::Dma(device) if device.is_second()) {
+                    self.card_goes_on(at);
+                }
                 known
             }
         };
@@ -519,6 +522,25 @@ impl Bus {
         let (index, _) = self.card_slot()?;
         let fifo = self.table[index].first + sdmmc::FIFO;
         self.second_dma()?.paced(fifo, CARD_STREAMS, write, bytes)
+    }
+
+    /// A read that waits for a stream goes on, if one serves it now.
+    fn card_goes_on(&mut self, at: Moment) {
+        let waiting = self.card_slot().and_then(|(_, device)| device.waits_for_stream());
+        let Some(bytes) = waiting else { return };
+        if self.card_stream(false, bytes).is_some()
+            && let Some((_, device)) = self.card_slot()
+        {
+            device.goes_on(at);
+        }
+    }
+
+    /// The stream that serves the card's controller ends after so many bytes, at most all of a transfer.
+    pub fn card_takes(&mut self, bytes: u32) {
+        let clocks = self.clocks;
+        if let Some((_, device)) = self.card_slot() {
+            device.takes(bytes, clocks);
+        }
     }
 
     /// A stream that the card's controller paces has moved so many bytes; nothing: memory did not

@@ -38,7 +38,7 @@ pub enum CardTrouble {
 /// transfers after it; 0: none of those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardFault {
-    /// Number of the transfer since reset: reads and writes of sectors, tries included.
+    /// Number of the transfer since reset: reads and writes of sectors by one go of DMA, tries included.
     pub transfer: u64,
     /// How many transfers later it goes wrong again.
     pub every: u64,
@@ -159,6 +159,14 @@ impl SdCard {
     /// What goes wrong with a transfer.
     pub fn trouble(&self, number: u64) -> Option<CardTrouble> {
         self.faults.iter().find(|fault| fault.hits(number)).map(|fault| fault.trouble)
+    }
+
+    /// A read goes on in another piece of memory, which is a transfer of its own number: this one.
+    pub fn goes_on(&mut self) -> u64 {
+        let number = self.transfers;
+        self.transfers += 1;
+        self.removed |= self.trouble(number) == Some(CardTrouble::Removed);
+        number
     }
 
     /// A transfer with a known number of blocks is over; the card programs until `busy`.
@@ -295,11 +303,7 @@ impl SdCard {
     }
 
     fn transfer(&mut self, index: u32, sector: u32, status: u32) -> (Answer, Option<Data>) {
-        let number = self.transfers;
-        self.transfers += 1;
-        if self.trouble(number) == Some(CardTrouble::Removed) {
-            self.removed = true;
-        }
+        let number = self.goes_on();
         let set = self.count.take();
         let (write, multiple) = (index >= 24, matches!(index, 18 | 25));
         let count = if multiple { set } else { Some(1) };

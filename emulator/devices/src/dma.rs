@@ -28,13 +28,16 @@ pub struct Move {
     pub burst: [u32; 2],
 }
 
-/// A stream that a peripheral paces and ends (8.3.15, peripheral flow controller).
+/// A stream that a peripheral paces (8.3.15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paced {
     /// Stream of the controller.
     pub stream: usize,
     /// The address in memory.
     pub memory: u32,
+    /// After how many bytes it ends by itself; nothing: the peripheral ends it (8.3.15, peripheral flow
+    /// controller).
+    pub limit: Option<u32>,
 }
 
 /// What a stream does.
@@ -93,7 +96,8 @@ impl Dma {
     }
 
     /// The stream that serves the register at an address for one of these streams and channels,
-    /// by words, as its peripheral says; nothing if none is set up so for as many bytes.
+    /// by words, as its peripheral says; nothing if none is set up so for as many bytes. One that counts by
+    /// itself takes no more than these.
     pub fn paced(
         &self,
         register: u32,
@@ -102,7 +106,7 @@ impl Dma {
         bytes: u32,
     ) -> Option<Paced> {
         by.iter().find_map(|(index, channel)| {
-            let [control, _, peripheral, memory, _, fifo] = self.streams.get(*index)?.registers;
+            let [control, items, peripheral, memory, _, fifo] = self.streams.get(*index)?.registers;
             let direction = control >> 6 & 3;
             // Words on both sides, the memory's address counts up, the peripheral's does not; the
             // FIFO, whose threshold holds a burst.
@@ -110,14 +114,17 @@ impl Dma {
             let serves = control & ENABLE != 0
                 && self.second
                 && control >> 25 & 7 == *channel
-                && control & 1 << 5 != 0
                 && direction == u32::from(to_peripheral)
                 && by_words
                 && fifo & 7 == 7
                 && peripheral == register
-                && memory.is_multiple_of(16)
-                && bytes / 4 <= u32::from(u16::MAX);
-            serves.then_some(Paced { stream: *index, memory })
+                && memory.is_multiple_of(16);
+            let limit = (control & 1 << 5 == 0).then_some(items * 4);
+            let counts = match limit {
+                Some(limit) => !to_peripheral && limit > 0 && limit <= bytes,
+                None => bytes / 4 <= u32::from(u16::MAX),
+            };
+            (serves && counts).then_some(Paced { stream: *index, memory, limit })
         })
     }
 
@@ -127,7 +134,9 @@ impl Dma {
             Some(bytes) => {
                 let Some(ended) = self.streams.get_mut(stream) else { return };
                 ended.registers[0] &= !ENABLE;
-                ended.registers[1] = u32::from(u16::MAX).saturating_sub(bytes / 4);
+                let counted = ended.registers[0] & 1 << 5 == 0;
+                let from = if counted { ended.registers[1] } else { u32::from(u16::MAX) };
+                ended.registers[1] = from.saturating_sub(bytes / 4);
                 self.flags[stream] |= COMPLETE;
             }
             None => self.fail(stream, TRANSFER_ERROR),

@@ -4,6 +4,10 @@
 //! whoever holds memories and card, who is told of [`CardEvent`]s.
 //!
 //! A write is over when the card is no longer busy behind its last block (35.3.2, data path).
+//!
+//! A read may go to memory in several pieces, each by a stream of DMA that counts its bytes. Between two of
+//! them the FIFO fills; then the card's clock stops if hardware flow control is on (35.3.2, 35.8.2), else it
+//! runs over.
 
 use crate::access::{Device, Moment, Time, Write, earlier};
 use crate::card::{Answer, CardTrouble, Data, SECTOR, SdCard};
@@ -39,9 +43,15 @@ const CMDREND: u32 = 1 << 6;
 const CMDSENT: u32 = 1 << 7;
 const DATAEND: u32 = 1 << 8;
 const DBCKEND: u32 = 1 << 10;
+/// The FIFO is full of what was received; half full; not empty.
+const FULL: u32 = 1 << 17 | 1 << 15 | 1 << 21;
 const CMDACT: u32 = 1 << 11;
 const TXACT: u32 = 1 << 12;
 const RXACT: u32 = 1 << 13;
+/// Bytes that the FIFO holds.
+const FIFO_BYTES: u32 = 128;
+/// CLKCR: hardware flow control.
+const FLOW_CONTROL: u32 = 1 << 14;
 /// What ICR clears.
 const STATIC_FLAGS: u32 = 0x0040_05ff;
 
@@ -92,6 +102,28 @@ struct Moving {
     flags: u32,
     /// Until when the card is busy.
     busy: Time,
+    /// When the first byte moves, and bytes a second from then on.
+    first: Time,
+    rate: u64,
+    /// Bytes of the data path behind those that move now.
+    left: u32,
+    /// Whether the card goes on until it is told to stop.
+    endless: bool,
+}
+
+/// A read between two pieces.
+#[derive(Clone, Debug)]
+struct Open {
+    /// Where it goes on.
+    sector: u32,
+    /// Bytes that are left.
+    left: u32,
+    /// When the last piece ended, and when the FIFO is full.
+    since: Time,
+    full: Time,
+    is_full: bool,
+    rate: u64,
+    endless: bool,
 }
 
 /// The registers.
@@ -107,6 +139,7 @@ pub struct Sdmmc {
     /// Since when the data path waits for data.
     waits: Option<Time>,
     moving: Option<Moving>,
+    open: Option<Open>,
     events: Vec<CardEvent>,
 }
 
@@ -132,6 +165,49 @@ impl Sdmmc {
             self.waits = None;
             self.events.push(CardEvent::Stops(moving.this));
         }
+    }
+
+    /// The stream that serves the transfer that began ends after so many bytes, at most all of them.
+    pub fn takes(&mut self, bytes: u32, clocks: Clocks) {
+        let Some(moving) = self.moving.as_mut().filter(|moving| bytes < moving.this.bytes) else {
+            return;
+        };
+        moving.left = moving.this.bytes - bytes;
+        moving.this.bytes = bytes;
+        if moving.flags & DATAEND != 0 {
+            moving.flags = 0;
+            moving.end = moving.first.after(clocks.cycles_of(bytes.into(), moving.rate));
+        }
+    }
+
+    /// Bytes that a read between two pieces waits to move.
+    pub fn waits_for_stream(&self) -> Option<u32> {
+        self.open.as_ref().map(|open| open.left)
+    }
+
+    /// A stream serves the FIFO again: the read that waits goes on.
+    pub fn goes_on(&mut self, at: Moment) {
+        let (Some(open), Some(card)) = (self.open.take(), self.card.as_mut()) else { return };
+        let number = card.goes_on();
+        let trouble = card.trouble(number);
+        let clocks = at.clocks;
+        let time_of = |bytes: u32| clocks.cycles_of(bytes.into(), open.rate);
+        // What is in the FIFO has come already.
+        let first = open.since.max(Time(at.now.0.saturating_sub(time_of(FIFO_BYTES.min(open.left)))));
+        let (end, flags) = match trouble {
+            Some(CardTrouble::Silent | CardTrouble::Removed) => {
+                let patience = self.cycles(self.get(DTIMER).into(), clocks);
+                (at.now.after(patience), DTIMEOUT)
+            }
+            Some(CardTrouble::Checksum) => (at.now.max(first.after(time_of(SECTOR))), DCRCFAIL),
+            _ => (at.now.max(first.after(time_of(open.left))), DATAEND | DBCKEND),
+        };
+        let what = CardBytes::Sectors(open.sector, number);
+        let this = CardMove { write: false, what, bytes: open.left };
+        self.events.push(CardEvent::Begins(this.clone()));
+        let (rate, endless) = (open.rate, open.endless);
+        self.moving =
+            Some(Moving { this, end, flags, busy: Time(0), first, rate, left: 0, endless });
     }
 
     /// Frequency of the card's clock; 0 if it is off.
@@ -209,13 +285,14 @@ impl Sdmmc {
         let write = control & 2 == 0;
         let wanted = self.registers[(DLEN / 4) as usize] & 0x01ff_ffff;
         let block = 1u32 << (control >> 4 & 15).min(14);
-        let (what, bytes, number, writes) = match data {
+        let (what, bytes, number, writes, endless) = match data {
             Data::Register(bytes) => {
-                (CardBytes::Register(bytes.clone()), bytes.len() as u32, None, false)
+                (CardBytes::Register(bytes.clone()), bytes.len() as u32, None, false, false)
             }
             Data::Sectors { first, count, write, number } => {
                 let bytes = count.map_or(wanted, |count| count.saturating_mul(SECTOR));
-                (CardBytes::Sectors(*first, *number), bytes, Some(*number), *write)
+                let what = CardBytes::Sectors(*first, *number);
+                (what, bytes, Some(*number), *write, count.is_none())
             }
         };
         if writes != write || wanted == 0 || !wanted.is_multiple_of(block) {
@@ -231,7 +308,8 @@ impl Sdmmc {
         let (lines, is_open) = (u64::from(lines), bytes != wanted);
         let clocks = at.clocks;
         let bus = self.clock_hz(clocks).max(1) * lines / 8;
-        let time_of = |bytes: u32| clocks.cycles_of(bytes.into(), bus.min(rate));
+        let rate = bus.min(rate);
+        let time_of = |bytes: u32| clocks.cycles_of(bytes.into(), rate);
         let fixed = clocks.core_cycles_of_ns(fixed_ns);
         let busy = match trouble {
             Some(CardTrouble::Busy(ns)) if write => {
@@ -270,7 +348,10 @@ impl Sdmmc {
             self.data = None;
         }
         let served = control & 8 != 0;
-        self.moving = Some(Moving { this: this.clone(), end, flags, busy: busy_until });
+        let first = at.now.after(if write { 0 } else { fixed });
+        let busy = busy_until;
+        self.moving =
+            Some(Moving { this: this.clone(), end, flags, busy, first, rate, left: 0, endless });
         self.events.push(CardEvent::Begins(this));
         if !served {
             self.starves();
@@ -278,13 +359,16 @@ impl Sdmmc {
     }
 
     /// The transfer is over.
-    fn moved(&mut self, moving: Moving) {
+    fn moved(&mut self, moving: Moving, clocks: Clocks) {
+        if moving.flags == 0 {
+            return self.pauses(moving, clocks);
+        }
         self.flags |= moving.flags;
         self.waits = None;
         self.data = None;
         let is_sectors = matches!(moving.this.what, CardBytes::Sectors(..));
         let complete = moving.flags & DATAEND != 0;
-        if let Some(card) = self.card.as_mut().filter(|_| is_sectors) {
+        if let Some(card) = self.card.as_mut().filter(|_| is_sectors && !moving.endless) {
             card.ended(moving.this.write, moving.busy);
         }
         self.events.push(match complete {
@@ -293,9 +377,23 @@ impl Sdmmc {
         });
     }
 
+    /// A piece of a read is over, and others are to follow.
+    fn pauses(&mut self, moving: Moving, clocks: Clocks) {
+        self.waits = None;
+        if let CardBytes::Sectors(first, _) = moving.this.what {
+            let Moving { left, rate, endless, end, .. } = moving;
+            let sector = first.saturating_add(moving.this.bytes / SECTOR);
+            let full = end.after(clocks.cycles_of(FIFO_BYTES.min(left).into(), rate));
+            let open = Open { sector, left, since: end, full, is_full: false, rate, endless };
+            self.open = Some(open);
+        }
+        self.events.push(CardEvent::Ends(moving.this));
+    }
+
     fn control_data(&mut self, value: u32, at: Moment) {
         if value & 1 == 0 {
             self.waits = None;
+            self.open = None;
             if let Some(moving) = self.moving.take() {
                 self.events.push(CardEvent::Stops(moving.this));
             }
@@ -317,9 +415,14 @@ impl Sdmmc {
             Some(_) => RXACT,
             None => 0,
         };
-        // The FIFO is empty: DMA serves it.
-        let empty = 1 << 14 | 1 << 18 | 1 << 19;
-        self.flags | moving | empty | if self.answer.is_some() { CMDACT } else { 0 }
+        // DMA serves the FIFO: nothing is in it to be sent, and of what was received only what waits for a stream.
+        let (receives, received) = match &self.open {
+            Some(Open { is_full: true, .. }) => (RXACT, FULL),
+            Some(_) => (RXACT, 0),
+            None => (0, 1 << 19),
+        };
+        let fifo = 1 << 14 | 1 << 18 | received;
+        self.flags | moving | receives | fifo | if self.answer.is_some() { CMDACT } else { 0 }
     }
 }
 
@@ -363,7 +466,14 @@ impl Device for Sdmmc {
         if self.moving.as_ref().is_some_and(|moving| moving.end <= at.now)
             && let Some(moving) = self.moving.take()
         {
-            self.moved(moving);
+            self.moved(moving, at.clocks);
+        }
+        if let Some(open) = self.open.as_mut().filter(|open| open.full <= at.now) {
+            open.is_full = true;
+            if self.registers[(CLKCR / 4) as usize] & FLOW_CONTROL == 0 {
+                self.open = None;
+                self.flags |= RXOVERR;
+            }
         }
         if self.gives_up(at.clocks).is_some_and(|time| time <= at.now) {
             self.flags |= DTIMEOUT;
@@ -374,7 +484,8 @@ impl Device for Sdmmc {
     fn next_event(&self, clocks: Clocks) -> Option<Time> {
         let answer = self.answer.as_ref().map(|(time, ..)| *time);
         let moved = self.moving.as_ref().map(|moving| moving.end);
-        earlier(answer, earlier(moved, self.gives_up(clocks)))
+        let full = self.open.as_ref().filter(|open| !open.is_full).map(|open| open.full);
+        earlier(answer, earlier(full, earlier(moved, self.gives_up(clocks))))
     }
 
     fn lines(&self) -> [bool; 2] {

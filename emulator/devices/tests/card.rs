@@ -16,6 +16,8 @@ const CTIMEOUT: u32 = 1 << 2;
 const CMDREND: u32 = 1 << 6;
 const DATAEND: u32 = 1 << 8;
 const DBCKEND: u32 = 1 << 10;
+const FIFO_FULL: u32 = 1 << 17;
+const FLOW_CONTROL: u32 = 1 << 14;
 
 struct Board {
     bus: Bus,
@@ -96,12 +98,22 @@ impl Board {
     }
 
     fn stream(&mut self, write: bool) {
+        self.enable(write, 1 << 5);
+    }
+
+    /// A stream that ends by itself after so many bytes.
+    fn counted_stream(&mut self, bytes: u32) {
+        self.write(DMA2 + 0x10 + 3 * 0x18 + 4, bytes / 4);
+        self.enable(false, 0);
+    }
+
+    fn enable(&mut self, write: bool, flow_control: u32) {
         self.write(DMA2 + 0x10 + 3 * 0x18 + 8, SDMMC + 0x80);
         self.write(DMA2 + 0x10 + 3 * 0x18 + 12, 0x2000_8000);
         self.write(DMA2 + 0x10 + 3 * 0x18 + 20, 7);
         let direction = u32::from(write) << 6;
         let bursts = 1 << 23 | 1 << 21;
-        let control = 4 << 25 | bursts | 2 << 13 | 2 << 11 | 1 << 10 | direction | 1 << 5 | 1;
+        let control = 4 << 25 | bursts | 2 << 13 | 2 << 11 | 1 << 10 | direction | flow_control | 1;
         self.write(DMA2 + 0x10 + 3 * 0x18, control);
     }
 
@@ -139,7 +151,7 @@ fn sectors_are_read_after_the_cards_time() {
     assert_eq!(board.command(18, 7).0, CMDREND);
     let this = CardMove { write: false, what: CardBytes::Sectors(7, 0), bytes: 1024 };
     assert_eq!(board.bus.take_card(), [CardEvent::Begins(this.clone())]);
-    let paced = Paced { stream: 3, memory: 0x2000_8000 };
+    let paced = Paced { stream: 3, memory: 0x2000_8000, limit: None };
     assert_eq!(board.bus.card_stream(false, 1024), Some(paced));
     assert_eq!(board.bus.card_stream(true, 1024), None, "the stream goes the other way");
     let began = board.now;
@@ -147,6 +159,91 @@ fn sectors_are_read_after_the_cards_time() {
     assert_eq!(board.bus.take_card(), [CardEvent::Ends(this)]);
     let passed = milliseconds(board.now.since(began));
     assert!((1.1..1.104).contains(&passed), "1 ms and 1024 bytes at 10 MB/s: {passed}");
+}
+
+/// What whoever moves the bytes does: says when the stream ends, and ends it.
+fn piece(board: &mut Board, sector: u32, number: u64, left: u32, bytes: u32) {
+    let what = CardBytes::Sectors(sector, number);
+    let begun = CardMove { write: false, what: what.clone(), bytes: left };
+    assert_eq!(board.bus.take_card(), [CardEvent::Begins(begun)]);
+    let paced = Paced { stream: 3, memory: 0x2000_8000, limit: Some(bytes) };
+    assert_eq!(board.bus.card_stream(false, left), Some(paced));
+    board.bus.card_takes(bytes);
+    assert_eq!(board.flags(), 0, "a piece ends without a flag");
+    let moved = CardMove { write: false, what, bytes };
+    assert_eq!(board.bus.take_card(), [CardEvent::Ends(moved)]);
+    board.bus.card_moved(3, Some(bytes));
+}
+
+#[test]
+fn a_read_waits_between_pieces_with_its_command_open() {
+    let mut board = Board::identified(card(&[]));
+    board.write(SDMMC + 0x04, FLOW_CONTROL | 1 << 11 | 1 << 8);
+    board.counted_stream(1024);
+    board.data(false, 4 * 512);
+    assert_eq!(board.command(18, 7).0, CMDREND);
+    let began = board.now;
+    piece(&mut board, 7, 0, 2048, 1024);
+    assert_eq!(board.read(SDMMC + STA) & FIFO_FULL, 0);
+    let ended = board.now;
+    board.flags();
+    assert_ne!(board.read(SDMMC + STA) & FIFO_FULL, 0, "128 bytes later");
+    let filled = milliseconds(board.now.since(ended));
+    assert!((0.0127..0.013).contains(&filled), "{filled}");
+    // Nothing comes while nobody takes it.
+    board.now = board.now.after(100_000_000);
+    board.bus.advance(board.now);
+    let waited = board.now;
+    board.counted_stream(512);
+    assert_eq!(board.read(SDMMC + STA) & FIFO_FULL, 0);
+    piece(&mut board, 9, 1, 1024, 512);
+    let passed = milliseconds(board.now.since(waited));
+    assert!((0.038..0.039).contains(&passed), "of 512 bytes 128 had come: {passed}");
+    board.counted_stream(512);
+    let what = CardBytes::Sectors(10, 2);
+    let last = CardMove { write: false, what, bytes: 512 };
+    assert_eq!(board.bus.take_card(), [CardEvent::Begins(last)]);
+    assert_eq!(board.flags(), DATAEND | DBCKEND);
+    // 1 ms once, 2048 bytes at 10 MB/s.
+    let moved = milliseconds(board.now.since(began)) - milliseconds(100_000_000) - filled;
+    assert!((1.19..1.21).contains(&moved), "{moved}");
+    // Without CMD23 it sends until it is told to stop.
+    assert_eq!(board.command(13, 0x1234 << 16).1 >> 9 & 15, 5);
+    assert_eq!(board.command(12, 0).0, CMDREND);
+    assert_eq!(board.command(13, 0x1234 << 16).1 >> 9 & 15, 4);
+}
+
+#[test]
+fn a_piece_that_fails_has_its_flag() {
+    for (trouble, flag) in [
+        (CardTrouble::Checksum, 1 << 1),
+        (CardTrouble::Silent, 1 << 3),
+        (CardTrouble::Removed, 1 << 3),
+    ] {
+        let fault = CardFault { transfer: 1, every: 0, trouble };
+        let mut board = Board::identified(card(&[fault]));
+        board.write(SDMMC + 0x04, FLOW_CONTROL | 1 << 11 | 1 << 8);
+        board.counted_stream(1024);
+        board.data(false, 4 * 512);
+        assert_eq!(board.command(18, 7).0, CMDREND);
+        piece(&mut board, 7, 0, 2048, 1024);
+        board.counted_stream(1024);
+        board.bus.take_card();
+        assert_eq!(board.flags(), flag, "{trouble:?}");
+    }
+}
+
+#[test]
+fn without_flow_control_a_read_that_waits_runs_over() {
+    let mut board = Board::identified(card(&[]));
+    board.counted_stream(1024);
+    board.data(false, 4 * 512);
+    assert_eq!(board.command(18, 7).0, CMDREND);
+    piece(&mut board, 7, 0, 2048, 1024);
+    assert_eq!(board.flags(), 1 << 5);
+    // A stream that would take more than there is serves nothing.
+    board.counted_stream(4096);
+    assert_eq!(board.bus.card_stream(false, 2048), None);
 }
 
 #[test]

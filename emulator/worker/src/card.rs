@@ -182,17 +182,19 @@ fn begin(machine: &mut Machine, this: &CardMove) {
     let Some(by) = machine.bus.card_stream(this.write, this.bytes) else {
         return machine.bus.card_starves();
     };
-    let mut held = vec![POISON; this.bytes as usize];
+    let bytes = by.limit.unwrap_or(this.bytes);
+    machine.bus.card_takes(bytes);
+    let mut held = vec![POISON; bytes as usize];
     let answers = if this.write {
         machine.memories.read(by.memory, &mut held)
     } else {
-        dma::can_write(machine, by.memory, this.bytes)
+        dma::can_write(machine, by.memory, bytes)
     };
     if !answers {
         machine.bus.card_moved(by.stream, None);
         return machine.bus.card_starves();
     }
-    dma::check_lines(machine, &[(by.memory, !this.write)], this.bytes, by.stream);
+    dma::check_lines(machine, &[(by.memory, !this.write)], bytes, by.stream);
     if !this.write {
         machine.memories.write(by.memory, &held);
     }

@@ -4,6 +4,8 @@
 use tilewright_board::{Access, Board, Card, Curve, Engine, Memory, MemoryKind};
 use tilewright_plan::{Cycles, Hertz, LaneKind, Space, Span};
 
+/// What a card's controller holds of a read that waits (RM0385, 35.3.2).
+const FIFO_BYTES: u128 = 128;
 /// Picoseconds of a second.
 const SECOND_PS: u128 = 1_000_000_000_000;
 
@@ -25,14 +27,27 @@ impl<'b> Transfers<'b> {
     /// memories, the parts that are known.
     #[must_use]
     pub fn copy(&self, lane: LaneKind, source: &Span, destination: &Span) -> Cycles {
-        let (items, moved) = self.parts(lane, source, destination);
+        let (items, moved) = self.parts(lane, source, destination, false);
         Cycles(items * self.set_up(lane)) + moved
     }
 
     /// The same without what sets the engine up.
     #[must_use]
     pub fn moved(&self, lane: LaneKind, source: &Span, destination: &Span) -> Cycles {
-        self.parts(lane, source, destination).1
+        self.parts(lane, source, destination, false).1
+    }
+
+    /// What a read takes that goes on with the command of the one before it.
+    #[must_use]
+    pub fn goes_on(&self, source: &Span, destination: &Span) -> Cycles {
+        let (items, moved) = self.parts(LaneKind::Card, source, destination, true);
+        Cycles(items * self.set_up(LaneKind::Card)) + moved
+    }
+
+    /// Whether reads of the card may wait with their commands open.
+    #[must_use]
+    pub fn open_reads(&self) -> bool {
+        self.board.engine(LaneKind::Card).is_some_and(|engine| engine.open_reads)
     }
 
     /// What sets an engine up for an item.
@@ -41,7 +56,13 @@ impl<'b> Transfers<'b> {
     }
 
     /// How many items a copy is for its engine, and what it takes to move them.
-    fn parts(&self, lane: LaneKind, source: &Span, destination: &Span) -> (u64, Cycles) {
+    fn parts(
+        &self,
+        lane: LaneKind,
+        source: &Span,
+        destination: &Span,
+        goes_on: bool,
+    ) -> (u64, Cycles) {
         let engine = self.board.engine(lane);
         let runs = if source.rows == destination.rows && is_one(source) && is_one(destination) {
             1
@@ -56,6 +77,12 @@ impl<'b> Transfers<'b> {
             (runs * commands, Cycles(runs * moved.0))
         };
         match (source.space(), destination.space()) {
+            (Some(Space::Card), _) if self.open_reads() => {
+                let opened = if is_one(source) { 1 } else { u64::from(source.rows) };
+                let opened = opened.saturating_sub(goes_on.into());
+                let items = runs * self.items(run);
+                (items, Cycles(self.read(bytes, opened)))
+            }
             (Some(Space::Card), _) => commands(Direction::Read),
             (_, Some(Space::Card)) => commands(Direction::Write),
             (from, to) => {
@@ -82,9 +109,7 @@ impl<'b> Transfers<'b> {
 
     /// How many commands that are, and what they take without what sets the engine up.
     fn commands(&self, bytes: u64, direction: Direction) -> (u64, Cycles) {
-        let engine = self.board.engine(LaneKind::Card);
-        let most = engine.map_or(u64::MAX, |engine| engine.largest_bytes.0.max(1));
-        let commands = bytes.div_ceil(most).max(1);
+        let commands = self.items(bytes);
         let Some(card) = self.card else { return (commands, Cycles(0)) };
         let Curve { fixed_ns, bytes_per_second, .. } = match direction {
             Direction::Read => &card.read,
@@ -95,6 +120,24 @@ impl<'b> Transfers<'b> {
         let fixed = u128::from(commands) * u128::from(*fixed_ns) * 1000;
         let ps = fixed + u128::from(bytes) * SECOND_PS / rate;
         (commands, cycles(ps, self.board.core.clock.hertz))
+    }
+
+    /// How many goes of the engine so many bytes are that follow each other.
+    fn items(&self, bytes: u64) -> u64 {
+        let engine = self.board.engine(LaneKind::Card);
+        bytes.div_ceil(engine.map_or(u64::MAX, |engine| engine.largest_bytes.0.max(1))).max(1)
+    }
+
+    /// Cycles of reading so many bytes with so many commands that stay open. That they have come shows when the
+    /// bytes behind them fill the controller's FIFO.
+    fn read(&self, bytes: u64, opened: u64) -> u64 {
+        let Some(card) = self.card else { return 0 };
+        let slot = self.board.slot.as_ref().map_or(u64::MAX, |slot| slot.bytes_per_second);
+        let rate = u128::from(card.read.bytes_per_second.min(slot).max(1));
+        let ahead = u128::from(opened) * FIFO_BYTES;
+        let fixed = u128::from(opened) * u128::from(card.read.fixed_ns) * 1000;
+        let ps = fixed + (u128::from(bytes) + ahead) * SECOND_PS / rate;
+        cycles(ps, self.board.core.clock.hertz).0
     }
 
     /// What it takes to go on with an open command by `bytes` more.

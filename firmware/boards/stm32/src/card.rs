@@ -4,7 +4,7 @@
 use cortex_m::asm;
 use tilewright_runtime::card::{CardError, CardState, SECTOR, card_state, sectors};
 
-use crate::sdmmc::{self, Answer, Speed48};
+use crate::sdmmc::{self, Answer, Count, Listen, Speed48};
 
 /// CMD8: 2.7 to 3.6 V, and a pattern that comes back.
 const INTERFACE: u32 = 0x1aa;
@@ -21,6 +21,8 @@ const SWITCHED: usize = 16;
 /// Blocks of two to the power of these.
 const SWITCH_BLOCK: u8 = 6;
 const SECTOR_BLOCK: u8 = 9;
+/// CMD18: reads sectors until CMD12, or as many as CMD23 has said.
+const READ_SECTORS: u8 = 18;
 /// How often a card is asked whether it has written what it got: some 4 µs each.
 const BUSY_TRIES: u32 = 125_000;
 
@@ -56,6 +58,15 @@ impl Transfer {
     }
 }
 
+/// A read whose command is open: it goes on where it ended.
+#[derive(Clone, Copy)]
+struct Open {
+    /// The sector that comes next.
+    sector: u32,
+    /// Sectors that the controller's data path still takes.
+    left: u32,
+}
+
 /// A card that is ready for transfers.
 pub struct Card {
     /// Its relative address, as commands have it.
@@ -65,6 +76,7 @@ pub struct Card {
     /// Most sectors of a transfer.
     pub most: u32,
     current: Option<(Transfer, Phase)>,
+    open: Option<Open>,
 }
 
 fn milliseconds(count: u32, clock_hertz: u32) {
@@ -75,7 +87,7 @@ impl Card {
     /// Identifies the card in the slot and switches it to four lines and its highest speed;
     /// `scratch` is memory for a sector that nothing uses yet, `clock_hertz` the core's clock.
     pub fn identify(scratch: u32, clock_hertz: u32) -> Result<Self, CardError> {
-        sdmmc::listen(false);
+        sdmmc::listen(Listen::Nothing);
         sdmmc::set_clock(Speed48::Identification, false);
         milliseconds(2, clock_hertz);
         sdmmc::command(0, 0, Answer::None)?;
@@ -105,7 +117,7 @@ impl Card {
         sdmmc::set_clock(Speed48::Default, true);
         sdmmc::command(16, SECTOR, Answer::Short)?;
 
-        sdmmc::begin_stream(false, scratch);
+        sdmmc::begin_stream(false, scratch, Count::Controller);
         sdmmc::begin_data(false, SWITCH_BYTES, SWITCH_BLOCK);
         sdmmc::command(6, HIGH_SPEED, Answer::Short)?;
         sdmmc::finish_data()?;
@@ -118,33 +130,64 @@ impl Card {
         // Cards that do not know CMD23 make sectors one by one.
         let counts = sdmmc::command(23, 1, Answer::Short).is_ok();
         let most = if counts { sdmmc::LARGEST / SECTOR } else { 1 };
-        Ok(Self { address, sectors, most, current: None })
+        Ok(Self { address, sectors, most, current: None, open: None })
     }
 
     /// Reads a sector and waits for it.
     pub fn read(&mut self, sector: u32, memory: u32) -> Result<(), CardError> {
-        sdmmc::begin_stream(false, memory);
+        sdmmc::begin_stream(false, memory, Count::Controller);
         sdmmc::begin_data(false, SECTOR, SECTOR_BLOCK);
         sdmmc::command(17, sector, Answer::Short)?;
         sdmmc::finish_data()
     }
 
     /// Begins a transfer; interrupts say how it goes on.
+    ///
+    /// A read that begins where the last one ended goes on with its command, if that may wait.
     pub fn begin(&mut self, transfer: Transfer) {
+        let Transfer { write, sector, memory, count } = transfer;
+        if let Some(Open { sector: next, left }) = self.open.take() {
+            if !write && sector == next && count < left {
+                self.open = Some(Open { sector: sector + count, left: left - count });
+                self.current = Some((transfer, Phase::Data));
+                sdmmc::begin_stream(false, memory, Count::Stream(count * SECTOR));
+                sdmmc::listen(Listen::Pieces);
+                return;
+            }
+            sdmmc::stop();
+            // A card that has not heard it does not take the next command either, which tells.
+            let _ = sdmmc::command(12, 0, Answer::Short);
+        }
         sdmmc::take_flags();
-        sdmmc::listen(true);
-        if transfer.count > 1 {
+        // Something is to come behind a piece, so that its end can be seen; see `piece_ended`.
+        if sdmmc::MAY_WAIT && !write && self.most > 1 && sector + count < self.sectors {
+            return self.open(transfer);
+        }
+        sdmmc::listen(Listen::Ends);
+        if count > 1 {
             self.current = Some((transfer, Phase::Count));
-            sdmmc::send(23, transfer.count, Answer::Short);
+            sdmmc::send(23, count, Answer::Short);
         } else {
             self.start(transfer);
         }
     }
 
+    /// Begins a read that goes on until it is stopped.
+    fn open(&mut self, transfer: Transfer) {
+        let Transfer { sector, memory, count, .. } = transfer;
+        let sectors = sdmmc::LONGEST.min(self.sectors - sector);
+        self.open = Some(Open { sector: sector + count, left: sectors - count });
+        self.current = Some((transfer, Phase::Command));
+        sdmmc::listen(Listen::Pieces);
+        sdmmc::begin_stream(false, memory, Count::Stream(count * SECTOR));
+        sdmmc::begin_data(false, sectors * SECTOR, SECTOR_BLOCK);
+        sdmmc::send(READ_SECTORS, sector, Answer::Short);
+    }
+
     fn start(&mut self, transfer: Transfer) {
         let Transfer { write, sector, memory, count } = transfer;
         self.current = Some((transfer, Phase::Command));
-        sdmmc::begin_stream(write, memory);
+        sdmmc::begin_stream(write, memory, Count::Controller);
         // What is read may come at once; what is written is to follow the answer.
         if !write {
             sdmmc::begin_data(write, count * SECTOR, SECTOR_BLOCK);
@@ -158,6 +201,7 @@ impl Card {
         let Some((transfer, phase)) = self.current else { return Ok(false) };
         let command = match phase {
             Phase::Count => 23,
+            Phase::Command | Phase::Data if self.open.is_some() => READ_SECTORS,
             Phase::Command | Phase::Data => transfer.command(),
             Phase::Status(_) => 13,
         };
@@ -195,6 +239,14 @@ impl Card {
     }
 
     fn data(&mut self, transfer: Transfer, ended: bool) -> Result<bool, CardError> {
+        if self.open.is_some() {
+            if !sdmmc::piece_ended()? {
+                return Ok(false);
+            }
+            sdmmc::listen(Listen::Nothing);
+            self.current = None;
+            return Ok(true);
+        }
         if !ended {
             return Ok(false);
         }
@@ -214,8 +266,8 @@ impl Card {
 
     /// Gives a transfer up and brings the card back to where the next can begin.
     pub fn recover(&mut self) -> Result<(), CardError> {
-        self.current = None;
-        sdmmc::listen(false);
+        (self.current, self.open) = (None, None);
+        sdmmc::listen(Listen::Nothing);
         sdmmc::stop();
         for _ in 0..BUSY_TRIES {
             // A card that waits for a transfer knows no end of one, and does not answer.

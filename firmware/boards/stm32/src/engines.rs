@@ -19,7 +19,7 @@ use crate::cache::{Cache, Maintenance};
 use crate::card_lane::CardLane;
 use crate::crc::{self, checksum};
 use crate::dma::{self, Ended};
-use crate::sdmmc;
+use crate::sdmmc::{self, Listen};
 
 /// How often a transfer is tried.
 const ATTEMPTS: u8 = 3;
@@ -102,7 +102,7 @@ fn card_interrupt() {
     });
     if heard.is_err() {
         // Nobody goes on with the transfer; the next one listens again.
-        sdmmc::listen(false);
+        sdmmc::listen(Listen::Nothing);
     }
 }
 

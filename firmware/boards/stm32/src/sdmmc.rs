@@ -28,6 +28,15 @@ const FAMILY_FLAGS: u32 = if cfg!(feature = "stm32f4") { NO_START } else { 0 };
 /// Flags that ICR clears, and those that end a command or a transfer.
 const FLAGS: u32 = 0x0040_05ff | FAMILY_FLAGS;
 const ENDS: u32 = 0x0000_017f | FAMILY_FLAGS;
+/// Whether a read may wait for room in memory with its command open. The STM32F7 stops the card's clock
+/// meanwhile (RM0385, 35.3.2, hardware flow control); the same on the STM32F4 gives a clock with glitches and is not
+/// to be used (ES0321, SDIO hardware flow control).
+pub const MAY_WAIT: bool = cfg!(feature = "stm32f7");
+/// Most sectors of the data path (DLEN, 25 bits).
+pub const LONGEST: u32 = 65_535;
+/// The FIFO is full of what was received; it holds some (STA). It has 32 words.
+const FULL: u32 = 1 << 17;
+const FIFO_WORDS: u32 = 32;
 /// Reads of a register that end every wait: some milliseconds.
 const PATIENCE: u32 = 100_000;
 /// Clocks that data may take to come, and a card to be busy: half a second at 48 MHz.
@@ -99,13 +108,30 @@ pub fn set_clock(speed: Speed48, four_lines: bool) {
             Speed48::High => control.set_bypass(true),
         }
         control.set_widbus(u8::from(four_lines));
+        control.set_hwfc_en(MAY_WAIT);
         control.set_clken(true);
     });
 }
 
-/// Whether what ends commands and transfers raises the interrupt.
-pub fn listen(on: bool) {
-    CONTROLLER.maskr().write_value(Maskr(if on { ENDS } else { 0 }));
+/// What raises the interrupt.
+#[derive(Clone, Copy)]
+pub enum Listen {
+    /// Nothing.
+    Nothing,
+    /// What ends commands and transfers.
+    Ends,
+    /// Likewise, and a piece of a read that is in memory, behind which the FIFO has filled.
+    Pieces,
+}
+
+/// Says what raises the interrupt.
+pub fn listen(to: Listen) {
+    let mask = match to {
+        Listen::Nothing => 0,
+        Listen::Ends => ENDS,
+        Listen::Pieces => ENDS | FULL,
+    };
+    CONTROLLER.maskr().write_value(Maskr(mask));
 }
 
 /// Takes the flags.
@@ -167,8 +193,17 @@ pub fn command(command: u8, argument: u32, answer: Answer) -> Result<u32, CardEr
     Err(CardError::Silent { command })
 }
 
+/// Who says when a stream has moved all.
+#[derive(Clone, Copy)]
+pub enum Count {
+    /// The controller.
+    Controller,
+    /// The stream, after so many bytes, a multiple of 16 and at most [`LARGEST`].
+    Stream(u32),
+}
+
 /// Lets the stream serve the controller.
-pub fn begin_stream(write: bool, memory: u32) {
+pub fn begin_stream(write: bool, memory: u32, count: Count) {
     // What the core wrote is to be in memory.
     asm::dsb();
     take_stream_error();
@@ -179,9 +214,16 @@ pub fn begin_stream(write: bool, memory: u32) {
         fifo.set_dmdis(Dmdis::DISABLED);
         fifo.set_fth(Fth::FULL);
     });
+    let paced = match count {
+        Count::Controller => Pfctrl::PERIPHERAL,
+        Count::Stream(bytes) => {
+            stream.ndtr().write(|items| items.set_ndt((bytes / 4) as u16));
+            Pfctrl::DMA
+        }
+    };
     stream.cr().write(|control| {
         control.set_chsel(CHANNEL);
-        control.set_pfctrl(Pfctrl::PERIPHERAL);
+        control.set_pfctrl(paced);
         control.set_dir(if write { Dir::MEMORY_TO_PERIPHERAL } else { Dir::PERIPHERAL_TO_MEMORY });
         control.set_minc(true);
         control.set_psize(Size::BITS32);
@@ -233,6 +275,16 @@ pub fn data_ended(flags: Star) -> Result<bool, CardError> {
     Ok(flags.dataend())
 }
 
+/// Whether a piece of a read is in memory: its stream has ended, and as bytes behind it fill the FIFO, the
+/// checksums of all its sectors were seen to hold.
+pub fn piece_ended() -> Result<bool, CardError> {
+    // Full for a moment, the FIFO may be while the stream runs.
+    if CONTROLLER.star().read().0 & FULL == 0 || DMA2.st(STREAM).cr().read().en() {
+        return Ok(false);
+    }
+    if take_stream_error() { Err(CardError::Memory) } else { Ok(true) }
+}
+
 /// Waits until the stream has moved the last bytes.
 pub fn end_stream() -> Result<(), CardError> {
     let ended = (0..PATIENCE).any(|_| !DMA2.st(STREAM).cr().read().en());
@@ -246,6 +298,13 @@ pub fn stop() {
     DMA2.st(STREAM).cr().modify(|control| control.set_en(false));
     let _ = (0..PATIENCE).any(|_| !DMA2.st(STREAM).cr().read().en());
     take_stream_error();
+    // While the FIFO is full the card's clock stands, and with it the command path.
+    for _ in 0..2 * FIFO_WORDS {
+        if !CONTROLLER.star().read().rxdavl() {
+            break;
+        }
+        CONTROLLER.fifor().read();
+    }
     take_flags();
 }
 
