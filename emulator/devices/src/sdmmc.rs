@@ -193,7 +193,8 @@ impl Sdmmc {
         let clocks = at.clocks;
         let time_of = |bytes: u32| clocks.cycles_of(bytes.into(), open.rate);
         // What is in the FIFO has come already.
-        let first = open.since.max(Time(at.now.0.saturating_sub(time_of(FIFO_BYTES.min(open.left)))));
+        let first =
+            open.since.max(Time(at.now.0.saturating_sub(time_of(FIFO_BYTES.min(open.left)))));
         let (end, flags) = match trouble {
             Some(CardTrouble::Silent | CardTrouble::Removed) => {
                 let patience = self.cycles(self.get(DTIMER).into(), clocks);
