@@ -70,12 +70,13 @@ impl<'a> Channels<'a> {
 
 #[inline(always)]
 fn read(entry: &[u8; CHANNEL_BYTES]) -> Channel {
-    let [b0, b1, b2, b3, m0, m1, m2, m3, s0, s1, s2, s3] = *entry;
+    // By reference: a copy of the entry would be a call.
+    let [b0, b1, b2, b3, m0, m1, m2, m3, s0, s1, s2, s3] = entry;
     Channel {
-        bias: i32::from_le_bytes([b0, b1, b2, b3]),
+        bias: i32::from_le_bytes([*b0, *b1, *b2, *b3]),
         factor: Multiplier {
-            multiplier: i32::from_le_bytes([m0, m1, m2, m3]),
-            shift: i32::from_le_bytes([s0, s1, s2, s3]),
+            multiplier: i32::from_le_bytes([*m0, *m1, *m2, *m3]),
+            shift: i32::from_le_bytes([*s0, *s1, *s2, *s3]),
         },
     }
 }

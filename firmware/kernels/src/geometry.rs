@@ -64,7 +64,7 @@ impl Layout {
     }
 
     /// Bytes of the row `y` (tensor coordinates).
-    #[inline]
+    #[inline(always)]
     fn row(&self, y: i32) -> Option<core::ops::Range<usize>> {
         let index = usize::try_from(y.checked_sub(self.first[0])?).ok()?;
         if index >= self.rows {
@@ -156,7 +156,7 @@ impl<'a> Source<'a> {
     }
 
     /// The row `y` (tensor coordinates), from its first column to its last.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn row(&self, y: i32) -> Result<&'a [u8], KernelError> {
         self.layout.row(y).and_then(|range| self.bytes.get(range)).ok_or(KernelError::OutOfBounds)
     }
@@ -215,7 +215,7 @@ impl<'a> Target<'a> {
     }
 
     /// The row `y` (tensor coordinates), from its first column to its last.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn row(&mut self, y: i32) -> Result<&mut [u8], KernelError> {
         self.layout
             .row(y)
@@ -249,28 +249,25 @@ impl Target<'_> {
         self.bytes.get_mut(start..).unwrap_or(&mut [])
     }
 
-    /// Where the first `channels` bytes of pixels lie, each given by row and column (tensor
-    /// coordinates), and the bytes that they lie in.
+    /// Finds where the first `channels` bytes of pixels lie, each given by row and column (tensor
+    /// coordinates).
     #[inline(never)]
-    pub(crate) fn pixels<const N: usize>(
-        &mut self,
-        pixels: [[i32; 2]; N],
+    pub(crate) fn places<const N: usize>(
+        &self,
+        pixels: &[[i32; 2]; N],
         channels: usize,
-    ) -> Result<([usize; N], &mut [u8]), KernelError> {
-        let mut places = [0; N];
-        let (mut last, mut row) = (None, 0..0);
+        places: &mut [usize; N],
+    ) -> Result<(), KernelError> {
         for (place, [y, x]) in places.iter_mut().zip(pixels) {
-            if last != Some(y) {
-                row = self.layout.row(y).ok_or(KernelError::OutOfBounds)?;
-                last = Some(y);
-            }
-            let column = self.layout.column(x);
+            let row = self.layout.row(*y).filter(|row| row.end <= self.bytes.len());
+            let row = row.ok_or(KernelError::OutOfBounds)?;
+            let column = self.layout.column(*x);
             if column.checked_add(channels).is_none_or(|end| end > row.len()) {
                 return Err(KernelError::OutOfBounds);
             }
             *place = row.start.wrapping_add(column);
         }
-        Ok((places, self.bytes))
+        Ok(())
     }
 }
 
@@ -342,28 +339,29 @@ impl Window {
     }
 
     /// The taps that see valid input where the output coordinate is `output`.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn taps(&self, axis: usize, output: i32, tile: &Tile) -> Taps {
         let (start, end) = (tile.valid_start[axis], tile.valid_end[axis]);
-        let dilation = self.dilation[axis];
         let origin = output.wrapping_mul(self.stride[axis]).wrapping_sub(self.padding[axis]);
-        // Number of taps at coordinates below `limit`.
-        let below = |limit: i32| {
-            let distance = limit.wrapping_sub(origin);
-            if distance <= 0 {
-                0
-            } else if dilation == 1 {
-                (distance as usize).min(self.size[axis])
-            } else {
-                let steps = (distance.wrapping_sub(1) / dilation.max(1)) as usize + 1;
-                steps.min(self.size[axis])
-            }
-        };
-        let first = below(start);
+        let first = self.below(axis, start.wrapping_sub(origin));
         Taps {
             first,
-            count: below(end).saturating_sub(first),
-            position: origin.wrapping_add((first as i32).wrapping_mul(dilation)),
+            count: self.below(axis, end.wrapping_sub(origin)).saturating_sub(first),
+            position: origin.wrapping_add((first as i32).wrapping_mul(self.dilation[axis])),
+        }
+    }
+
+    /// Number of taps less than `distance` behind the first one.
+    #[inline(always)]
+    fn below(&self, axis: usize, distance: i32) -> usize {
+        let dilation = self.dilation[axis];
+        if distance <= 0 {
+            0
+        } else if dilation == 1 {
+            (distance as usize).min(self.size[axis])
+        } else {
+            let steps = (distance.wrapping_sub(1) / dilation.max(1)) as usize + 1;
+            steps.min(self.size[axis])
         }
     }
 }

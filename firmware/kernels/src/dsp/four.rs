@@ -119,14 +119,15 @@ pub fn outputs(
     constants: &[[Constants; 2]],
     zero: i8,
     bytes: &mut [u8],
-    places: [usize; PIXELS],
+    places: &[usize; PIXELS],
 ) -> bool {
     let channels = constants.len() * 2;
-    let fits = |place: &usize| place.checked_add(channels).is_some_and(|end| end <= bytes.len());
+    let [a, b, c, d] = *places;
+    let end = a.max(b).max(c.max(d)).checked_add(channels);
     let needed = constants.len().checked_mul(activations.len());
     if needed.is_none_or(|needed| needed > weights.len())
         || activations.is_empty()
-        || !places.iter().all(fits)
+        || end.is_none_or(|end| end > bytes.len())
         || !constants.as_ptr().addr().is_multiple_of(4) && cfg!(armv7e_m)
     {
         return false;
@@ -138,8 +139,7 @@ pub fn outputs(
     #[cfg(armv7e_m)]
     {
         let activations = activations.as_ptr_range();
-        let base = bytes.as_mut_ptr();
-        let end = places.map(|place| base.wrapping_add(place + channels));
+        let end = bytes.as_mut_ptr().wrapping_add(channels);
         // SAFETY: `constants.len() · activations.len()` entries of weights are read and `channels`
         // bytes of each place written: checked above, as is that constants are whole words. What is said of activations at
         // `add_products` holds here as well.
@@ -152,10 +152,10 @@ pub fn outputs(
                 (channels as isize).wrapping_neg(),
                 activations.end,
                 rounding,
-                end[0],
-                end[1],
-                end[2],
-                end[3],
+                end.wrapping_add(a),
+                end.wrapping_add(b),
+                end.wrapping_add(c),
+                end.wrapping_add(d),
             );
         }
     }

@@ -76,6 +76,7 @@ impl Windows {
     /// any behind the last; what is padding counts as its value. Gives whether there were as many bytes,
     /// quads as words in a window, and room for patches where they are needed; makes nothing if not.
     #[must_use]
+    #[inline(always)]
     pub fn expand(
         &self,
         bytes: &[u8],
@@ -162,6 +163,22 @@ impl Windows {
     }
 }
 
+/// Makes activations of runs of four pixels, as many words of each as there are quads: the first's
+/// begins with `bytes`, the others' `step` bytes apart. Gives whether there were as many bytes; makes
+/// nothing if not.
+#[must_use]
+pub fn expand_four(bytes: &[u8], step: usize, quads: &mut [Quad]) -> bool {
+    let words = quads.len();
+    let end = step.checked_mul(PIXELS - 1).and_then(|skip| skip.checked_add(words * 4));
+    if end.is_none_or(|end| end > bytes.len()) {
+        return false;
+    }
+    if words > 0 {
+        expand(bytes, quads, &Rows { step, words, rows: 1, pitch: 0 });
+    }
+    true
+}
+
 /// Rows of words of four pixels; each row's words and those of the pixels lie in the bytes, and there are
 /// as many quads.
 struct Rows {
@@ -172,6 +189,7 @@ struct Rows {
 }
 
 #[cfg(armv7e_m)]
+#[inline(never)]
 fn expand(bytes: &[u8], quads: &mut [Quad], rows: &Rows) {
     let Rows { step, words, rows, pitch } = *rows;
     let next = pitch.wrapping_sub(words * 4);

@@ -41,6 +41,21 @@ pub type TileSums = [i32; 2 * 4 * TILES];
 /// Pixels that four tiles make.
 pub const TILE_PIXELS: usize = 4 * TILES;
 
+/// Makes all of a channel's sums the same.
+pub fn start_sums(sums: &mut [i32; TILE_PIXELS], value: i32) {
+    #[cfg(armv7e_m)]
+    {
+        let words = sums.as_mut_ptr_range();
+        // SAFETY: the sums are a multiple of eight words, all of which may be written.
+        #[expect(unsafe_code, reason = "eight words in a turn")]
+        unsafe {
+            super::planes::arm::fill_eights(words.start.cast(), words.end.cast(), value as u32);
+        }
+    }
+    #[cfg(not(armv7e_m))]
+    sums.fill(value);
+}
+
 /// Makes the values of a tile whose 4x4 inputs begin with `bytes`, rows and columns so many bytes apart: of
 /// as many channels as there are in values, which are those of a chunk, sixteen positions one behind the
 /// other. Gives whether there were as many bytes, whole words of channels and such a tile; makes nothing if

@@ -39,12 +39,22 @@ impl Entry {
     }
 }
 
-/// The byte of a sum with its bias, by the factor of an entry that was read as a [`Channel`]; clamped.
+/// The bytes of a channel's sums, to which its bias is added, by the factor of an entry that was read
+/// as a [`Channel`]; clamped.
 #[inline(never)]
-pub fn finish(value: i32, entry: &Channel, output: &Output) -> u8 {
+pub fn finish(sums: &[i32], entry: &Channel, output: &Output, bytes: &mut [u8]) {
     match factor(entry, output.zero) {
-        Ok(fast) => output.clamp(fast.apply(value) as u8),
-        Err(exact) => output.byte(value, &exact.prepare()),
+        Ok(fast) => {
+            for (byte, sum) in bytes.iter_mut().zip(sums) {
+                *byte = output.clamp(fast.apply(sum.wrapping_add(entry.bias)) as u8);
+            }
+        }
+        Err(exact) => {
+            let factor = exact.prepare();
+            for (byte, sum) in bytes.iter_mut().zip(sums) {
+                *byte = output.byte(sum.wrapping_add(entry.bias), &factor);
+            }
+        }
     }
 }
 

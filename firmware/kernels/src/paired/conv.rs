@@ -25,11 +25,10 @@ pub fn conv(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
-    if !SMALL && let Some((flat, from, mut to)) = flat(op, tile, input, output) {
-        let filters = Filters::of(op, &flat, &from, weights, channels)?;
-        return fours(op, &flat, &from, &mut to, &filters);
-    }
     let filters = Filters::of(op, tile, input, weights, channels)?;
+    if !SMALL && let Some((tile, input, mut output)) = flat(op, tile, input, output) {
+        return fours(op, &tile, &input, &mut output, &filters);
+    }
     fours(op, tile, input, output, &filters)
 }
 
@@ -49,40 +48,44 @@ pub fn fours(
     let mut activations = Activations::new();
     let outputs = filters.outputs;
     let mut swift = if filters.are_fast() { Swift::of(input) } else { None };
-    each_four(tile, |pixels| {
-        if filters.are_fast()
-            && let Some(swift) = &mut swift
-            && let Some((place, start)) = swift.four(input, &output.layout, pixels)
+    each_four(tile, |first, pixels| {
+        if !SMALL
+            && let (Some(swift), None) = (&mut swift, pixels)
+            && let Some((place, start)) = swift.four(input, &output.layout, first)
         {
-            let [[_, x], ..] = pixels;
+            let [_, x] = first;
             let edges = (!swift.inside(x)).then(|| input.edges(x));
             let bytes = input.source.bytes_from(place);
             let quads =
                 activations.load_windows(&swift.windows, bytes, edges.as_ref(), filters.entries);
             if let Some(quads) = quads {
                 let pitch = output.layout.column_pitch;
-                let places = |pixel: usize| start.wrapping_add(pixel.wrapping_mul(pitch));
-                let to =
-                    Places { bytes: output.bytes_from(0), places: core::array::from_fn(places) };
+                let [a, b] = [start, start.wrapping_add(pitch)];
+                let [c, d] = [b.wrapping_add(pitch), b.wrapping_add(pitch.wrapping_mul(2))];
+                let to = Places { bytes: output.bytes_from(0), places: &[a, b, c, d] };
                 return compute_fast(input, filters, quads, [0, outputs], to);
             }
         }
+        let row = in_row(first);
+        let pixels = pixels.unwrap_or(&row);
         let seen = input.seen(pixels);
-        let (places, bytes) = output.pixels(pixels, outputs)?;
-        if filters.are_fast() {
+        let mut places = [0; PIXELS];
+        output.places(pixels, outputs, &mut places)?;
+        let bytes = output.bytes_from(0);
+        if !SMALL && filters.are_fast() {
             let activations = activations.load(input, &seen, 0..filters.length)?;
-            return compute_fast(
-                input,
-                filters,
-                activations,
-                [0, outputs],
-                Places { bytes, places },
-            );
+            let to = Places { bytes, places: &places };
+            return compute_fast(input, filters, activations, [0, outputs], to);
         }
-        for first in (0..outputs).step_by(BLOCK) {
-            let places = places.map(|place| place.wrapping_add(first));
+        let mut first = 0;
+        while first < outputs {
             let part = [first, (outputs - first).min(BLOCK)];
-            compute(input, filters, &mut activations, &seen, part, Places { bytes, places })?;
+            let to = Places { bytes, places: &places };
+            compute(input, filters, &mut activations, &seen, part, to)?;
+            for place in &mut places {
+                *place = place.wrapping_add(BLOCK);
+            }
+            first += BLOCK;
         }
         Ok(())
     })
@@ -149,17 +152,16 @@ impl Swift {
         x >= self.columns.start && self.columns.end.wrapping_sub(x) >= PIXELS as i32
     }
 
-    /// Where the first pixel's window begins, whatever lies there if that is padding, and where its output
-    /// lies.
-    #[inline]
+    /// Where the window of the first pixel of a four in a row begins, whatever lies there if that is
+    /// padding, and where its output lies.
+    #[inline(always)]
     fn four(
         &mut self,
         input: &Input<'_, '_>,
         output: &Layout,
-        [[y, x], .., last]: [[i32; 2]; PIXELS],
+        [y, x]: [i32; 2],
     ) -> Option<(usize, usize)> {
-        let in_row = last[0] == y && last[1].wrapping_sub(x) == PIXELS as i32 - 1;
-        if !in_row || !self.rows.contains(&y) {
+        if !self.rows.contains(&y) {
             return None;
         }
         if y != self.row {
@@ -180,37 +182,46 @@ impl Swift {
     }
 }
 
-/// Visits the tile's output pixels in fours, row by row; the last one stands for those that are
-/// missing in the last four.
+/// Four pixels in a row, from this one on.
+#[inline(always)]
+fn in_row([y, x]: [i32; 2]) -> [[i32; 2]; PIXELS] {
+    [[y, x], [y, x.wrapping_add(1)], [y, x.wrapping_add(2)], [y, x.wrapping_add(3)]]
+}
+
+/// Visits the tile's output pixels in fours, row by row: the first, and all if they are not in one row;
+/// the last one stands for those that are missing in the last four.
 #[inline(always)]
 fn each_four(
     tile: &Tile,
-    mut visit: impl FnMut([[i32; 2]; PIXELS]) -> Result<(), KernelError>,
+    mut visit: impl FnMut([i32; 2], Option<&[[i32; 2]; PIXELS]>) -> Result<(), KernelError>,
 ) -> Result<(), KernelError> {
     let (rows, columns) = (tile.outputs(0), tile.outputs(1));
     if rows.is_empty() || columns.is_empty() {
         return Ok(());
     }
-    let [mut y, mut x] = [rows.start, columns.start];
-    loop {
-        let mut pixels = [0, 1, 2, 3].map(|ahead| [y, x.wrapping_add(ahead)]);
-        let mut ended = false;
-        if columns.end.wrapping_sub(x) > PIXELS as i32 {
+    let (mut y, mut x, mut pixels) = (rows.start, columns.start, [[0; 2]; PIXELS]);
+    while y < rows.end {
+        let left = columns.end.wrapping_sub(x);
+        if left >= PIXELS as i32 {
+            visit([y, x], None)?;
             x += PIXELS as i32;
-        } else {
-            for pixel in &mut pixels {
-                *pixel = [y, x];
-                let (next, down) =
-                    if x + 1 < columns.end { (x + 1, y) } else { (columns.start, y + 1) };
-                ended = down >= rows.end;
-                if !ended {
-                    [y, x] = [down, next];
-                }
+            if left == PIXELS as i32 {
+                (y, x) = (y + 1, columns.start);
+            }
+            continue;
+        }
+        for pixel in &mut pixels {
+            let last = y + 1 >= rows.end && x >= columns.end;
+            *pixel = if last { [y, columns.end - 1] } else { [y, x] };
+            x += i32::from(!last);
+            if x >= columns.end && y + 1 < rows.end {
+                (y, x) = (y + 1, columns.start);
             }
         }
-        visit(pixels)?;
-        if ended {
-            return Ok(());
+        visit(pixels[0], Some(&pixels))?;
+        if x >= columns.end {
+            break;
         }
     }
+    Ok(())
 }

@@ -28,9 +28,11 @@ pub fn conv_max_pool(
     let places = [0, BLOCK, 2 * BLOCK, 3 * BLOCK];
     let input = &Input::new(&op.conv, tile, input);
     op.keep(tile, output, &mut |y, columns, channels, results| {
-        let seen = input.seen(columns.map(|x| [y, x]));
+        let [a, b, c, d] = columns;
+        let pixels = [[y, a], [y, b], [y, c], [y, d]];
+        let seen = input.seen(&pixels);
         let (first, count) = (channels.start, channels.len());
-        let to = Places { bytes: results, places };
+        let to = Places { bytes: results, places: &places };
         if filters.are_fast() {
             let activations = match first {
                 0 => activations.load(input, &seen, 0..filters.length)?,

@@ -75,9 +75,9 @@ impl<'a> Filters<'a> {
     }
 
     /// The constants of pairs of channels from `first` on, and of a channel that is left over.
-    pub fn constants(&self, first: usize) -> (&'a [[Constants; 2]], Option<[Constants; 2]>) {
+    pub fn constants(&self, first: usize) -> (&'a [[Constants; 2]], Option<&'a Constants>) {
         let (pairs, rest) = self.channels.from(first).entries().as_chunks();
-        (pairs, rest.first().map(|constants| [*constants; 2]))
+        (pairs, rest.first())
     }
 
     /// The weights of pairs of channels from channel `first` (an even one) on.

@@ -12,6 +12,7 @@ use crate::dsp::{
 };
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
+use crate::portable::runs::copy;
 use crate::portable::{FullyConnected, as_pixel};
 
 /// Activations that are held at once, in eights.
@@ -106,6 +107,9 @@ fn outputs_at_once(
     fits
 }
 
+/// Constants of no channels.
+const NONE: [[[u8; CHANNEL_BYTES]; 2]; BLOCK / 2] = [[[0; CHANNEL_BYTES]; 2]; BLOCK / 2];
+
 /// Makes bytes of inputs, whatever their number and the factors: sums of a block of channels are held
 /// in a copy of its constants. Gives whether weights and constants were as many.
 #[cold]
@@ -119,11 +123,10 @@ fn outputs_in_blocks(
 ) -> bool {
     let entries = vector_bytes(inputs.len()) / 8;
     for (block, bytes) in bytes.chunks_mut(BLOCK).enumerate() {
-        let mut sums = [[[0; CHANNEL_BYTES]; 2]; BLOCK / 2];
-        let constants = channels.from(block * BLOCK).first(bytes.len());
-        for (sum, constants) in sums.as_flattened_mut().iter_mut().zip(constants.entries()) {
-            *sum = *constants;
-        }
+        let mut sums = NONE;
+        let constants = channels.from(block * BLOCK).first(bytes.len()).entries().as_flattened();
+        let held_constants = sums.as_flattened_mut().as_flattened_mut();
+        copy(held_constants, constants);
         let sums = sums.get_mut(..bytes.len().div_ceil(2)).unwrap_or(&mut []);
         let first = block * (BLOCK / 2) * entries;
         for (chunk, inputs) in inputs.chunks(CHUNK * 8).enumerate() {
@@ -136,7 +139,7 @@ fn outputs_in_blocks(
         }
         let sums = Channels::new(sums.as_flattened().as_flattened());
         for (byte, sum) in bytes.iter_mut().zip(sums.iter()) {
-            *byte = finish(sum.bias, &sum, &op.output);
+            finish(&[0], &sum, &op.output, core::slice::from_mut(byte));
         }
     }
     true

@@ -2,7 +2,8 @@
 
 use super::{CHUNK, SMALL};
 use crate::dsp::{
-    EMPTY, Edges, PIXELS, Quad, Windows, activations, copy_rows, even_bytes, odd_bytes, word,
+    EMPTY, Edges, PIXELS, Quad, Windows, activations, copy_rows, even_bytes, expand_four,
+    odd_bytes, word,
 };
 use crate::error::KernelError;
 use crate::geometry::{Source, Taps, Tile};
@@ -31,12 +32,19 @@ pub struct Input<'s, 'a> {
 }
 
 /// What an output pixel sees.
-#[derive(Clone, Copy)]
-pub enum Seen<'a> {
+enum Window<'a> {
     /// A whole window: the bytes from its first value on.
     Whole(&'a [u8]),
     /// The taps that see input, down and across; or a window whose rows wrap.
     Part([Taps; 2]),
+}
+
+/// What four output pixels see.
+pub struct Seen<'p, 'a> {
+    pixels: &'p [[i32; 2]; PIXELS],
+    /// Of pixels that follow each other in a row and see whole windows: the bytes from the first's first
+    /// value on, and from a window to the next.
+    row: Option<(&'a [u8], usize)>,
 }
 
 impl<'s, 'a> Input<'s, 'a> {
@@ -89,30 +97,27 @@ impl<'s, 'a> Input<'s, 'a> {
     }
 
     /// What four output pixels see, each given by row and column.
-    #[inline(never)]
-    pub fn seen(&self, pixels: [[i32; 2]; PIXELS]) -> [Seen<'a>; PIXELS] {
+    #[inline(always)]
+    pub fn seen<'p>(&self, pixels: &'p [[i32; 2]; PIXELS]) -> Seen<'p, 'a> {
         let [first, .., last] = pixels;
         let columns = PIXELS as i32 - 1;
-        if first[0] == last[0]
-            && last[1].wrapping_sub(first[1]) == columns
-            && let Some(bytes) = self.whole(first, columns)
-        {
-            let layout = &self.source.layout;
-            let step = layout.column_pitch.wrapping_mul(self.op.window.stride[1] as usize);
-            return core::array::from_fn(|pixel| {
-                Seen::Whole(bytes.get(step.wrapping_mul(pixel)..).unwrap_or(&[]))
-            });
-        }
-        pixels.map(|pixel| self.seen_by(pixel))
+        let in_row = first[0] == last[0] && last[1].wrapping_sub(first[1]) == columns;
+        let bytes = if in_row { self.whole(*first, columns) } else { None };
+        let layout = &self.source.layout;
+        let step = layout.column_pitch.wrapping_mul(self.op.window.stride[1] as usize);
+        Seen { pixels, row: bytes.map(|bytes| (bytes, step)) }
     }
 
     #[inline(never)]
-    fn seen_by(&self, at: [i32; 2]) -> Seen<'a> {
-        let window = &self.op.window;
+    fn seen_by(&self, seen: &Seen<'_, 'a>, pixel: usize) -> Window<'a> {
+        if let Some((bytes, step)) = seen.row {
+            return Window::Whole(bytes.get(step.wrapping_mul(pixel)..).unwrap_or(&[]));
+        }
+        let (window, at) = (&self.op.window, seen.pixels[pixel % PIXELS]);
         match self.whole(at, 0) {
-            Some(bytes) => Seen::Whole(bytes),
+            Some(bytes) => Window::Whole(bytes),
             None => {
-                Seen::Part([window.taps(0, at[0], self.tile), window.taps(1, at[1], self.tile)])
+                Window::Part([window.taps(0, at[0], self.tile), window.taps(1, at[1], self.tile)])
             }
         }
     }
@@ -178,7 +183,7 @@ impl<'s, 'a> Input<'s, 'a> {
     #[inline(never)]
     fn copy(
         &self,
-        seen: &Seen<'_>,
+        seen: &Window<'_>,
         range: &Range<usize>,
         patch: &mut [u8],
     ) -> Result<(), KernelError> {
@@ -187,14 +192,14 @@ impl<'s, 'a> Input<'s, 'a> {
         // Whole rows of a window, as most filters have, or parts of such.
         let at_once = self.in_one && range.len() == height * width * layout.channels;
         let (bytes, [top, left], [rows, columns]) = match seen {
-            Seen::Whole(bytes) if !at_once => {
+            Window::Whole(bytes) if !at_once => {
                 return self.runs(range, &mut |place, from, count| {
                     let run = bytes.get(from..from.wrapping_add(count));
                     copy(patch, place, run.ok_or(KernelError::OutOfBounds)?)
                 });
             }
-            Seen::Whole(bytes) => (*bytes, [0; 2], [height, width]),
-            Seen::Part([rows, columns]) => {
+            Window::Whole(bytes) => (*bytes, [0; 2], [height, width]),
+            Window::Part([rows, columns]) => {
                 patch.fill(self.op.input_zero as u8);
                 if rows.count == 0 || columns.count == 0 {
                     return Ok(());
@@ -290,50 +295,48 @@ impl Activations {
     pub fn load(
         &mut self,
         input: &Input<'_, '_>,
-        seen: &[Seen<'_>; PIXELS],
+        seen: &Seen<'_, '_>,
         range: Range<usize>,
     ) -> Result<&[Quad], KernelError> {
         let count = range.len().div_ceil(4);
         let quads = self.quads.get_mut(..count).ok_or(KernelError::Shape)?;
         let in_words = !SMALL && input.source.layout.channels.is_multiple_of(4);
-        if in_words && let [Seen::Whole(a), Seen::Whole(b), Seen::Whole(c), Seen::Whole(d)] = *seen
-        {
+        if in_words && let Some((bytes, step)) = seen.row {
             input.runs(&range, &mut |place, from, count| {
-                let runs = [a, b, c, d]
-                    .map(|bytes| bytes.get(from..from.wrapping_add(count)).unwrap_or(&[]));
-                if runs.iter().any(|run| run.len() != count) {
-                    return Err(KernelError::OutOfBounds);
-                }
-                expand_four(runs, quads.get_mut(place / 4..).unwrap_or(&mut []));
-                Ok(())
+                let run = bytes.get(from..).unwrap_or(&[]);
+                let quads = quads.get_mut(place / 4..).unwrap_or(&mut []);
+                let quads = quads.get_mut(..count / 4).ok_or(KernelError::Shape)?;
+                if expand_four(run, step, quads) { Ok(()) } else { Err(KernelError::OutOfBounds) }
             })?;
             return Ok(quads);
         }
-        if !SMALL && count * 4 * PIXELS <= CHUNK {
-            // Short filters: each pixel has a patch, and all are expanded together.
-            for (seen, patch) in seen.iter().zip(self.patch.chunks_exact_mut(count * 4)) {
-                input.copy(seen, &range, patch)?;
+        // Of short filters each pixel has a patch, and all are expanded together.
+        let length = count * 4;
+        let short = !SMALL && length * PIXELS <= CHUNK;
+        for pixel in 0..PIXELS {
+            let seen = input.seen_by(seen, pixel);
+            if in_words
+                && !short
+                && let Window::Whole(bytes) = seen
+            {
+                input.runs(&range, &mut |place, from, count| {
+                    let run = bytes.get(from..from.wrapping_add(count));
+                    let quads = quads.get_mut(place / 4..).unwrap_or(&mut []);
+                    expand(run.ok_or(KernelError::OutOfBounds)?, quads, pixel);
+                    Ok(())
+                })?;
+                continue;
             }
-            let mut patches = self.patch.chunks_exact(count * 4);
-            expand_four(core::array::from_fn(|_| patches.next().unwrap_or(&[])), quads);
-            return Ok(quads);
+            let patch = self.patch.get_mut(if short { pixel * length } else { 0 }..);
+            let patch = patch.and_then(|patch| patch.get_mut(..length));
+            let patch = patch.ok_or(KernelError::Shape)?;
+            input.copy(&seen, &range, patch)?;
+            if !short {
+                expand(patch, quads, pixel);
+            }
         }
-        let patch = self.patch.get_mut(..count * 4).ok_or(KernelError::Shape)?;
-        for (pixel, seen) in seen.iter().enumerate() {
-            match seen {
-                Seen::Whole(bytes) if in_words => {
-                    input.runs(&range, &mut |place, from, count| {
-                        let run = bytes.get(from..from.wrapping_add(count));
-                        let quads = quads.get_mut(place / 4..).unwrap_or(&mut []);
-                        expand(run.ok_or(KernelError::OutOfBounds)?, quads, pixel);
-                        Ok(())
-                    })?
-                }
-                _ => {
-                    input.copy(seen, &range, patch)?;
-                    expand(patch, quads, pixel);
-                }
-            }
+        if short && !expand_four(&self.patch, length, quads) {
+            return Err(KernelError::Shape);
         }
         Ok(quads)
     }
@@ -353,16 +356,5 @@ fn expand(run: &[u8], quads: &mut [Quad], pixel: usize) {
         let word = word(bytes);
         even[pixel % PIXELS] = activations(even_bytes(word));
         odd[pixel % PIXELS] = activations(odd_bytes(word));
-    }
-}
-
-/// Gives each pixel the values of its run; all have the same whole number of words.
-#[inline(never)]
-fn expand_four(runs: [&[u8]; PIXELS], quads: &mut [Quad]) {
-    let [a, b, c, d] = runs.map(|run| run.as_chunks::<4>().0);
-    for ((((a, b), c), d), [even, odd]) in a.iter().zip(b).zip(c).zip(d).zip(quads) {
-        let words = [word(a), word(b), word(c), word(d)];
-        *even = words.map(|word| activations(even_bytes(word)));
-        *odd = words.map(|word| activations(odd_bytes(word)));
     }
 }

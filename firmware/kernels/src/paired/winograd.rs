@@ -2,11 +2,11 @@
 
 use super::SMALL;
 use super::constants::{are_fast, finish};
-use crate::channels::Channels;
+use crate::channels::{Channel, Channels};
 use crate::clamp::clamp;
 use crate::dsp::winograd::{
     POSITIONS, SIDE, TILE_PIXELS, TILES, TileSums, TileWeights, Tiles, add_tiles, outputs_of_tiles,
-    transform,
+    start_sums, transform,
 };
 use crate::dsp::{Constants, EMPTY, copy_rows};
 use crate::error::KernelError;
@@ -31,15 +31,22 @@ pub const fn winograd_bytes(inputs: usize) -> usize {
 }
 
 /// What the kernel holds on the stack.
-struct Held {
-    values: [Tiles; POSITIONS * WINOGRAD_CHUNK / 2],
-    sums: [TileSums; BLOCK / 2],
+struct Held<'h> {
+    values: &'h mut Values,
+    sums: &'h mut BlockSums,
     /// What a tile sees, where that has padding or rows that wrap.
-    patch: [u8; SIDE * SIDE * WINOGRAD_CHUNK],
+    patch: &'h mut Patch,
 }
 
+type Values = [Tiles; POSITIONS * WINOGRAD_CHUNK / 2];
+type BlockSums = [TileSums; BLOCK / 2];
+type Patch = [u8; SIDE * SIDE * WINOGRAD_CHUNK];
+
+/// Sums before they begin.
+const NO_SUMS: BlockSums = [[0; 2 * TILE_PIXELS]; BLOCK / 2];
+
 /// Bytes of that, and of what the loops keep there.
-const STACK: usize = size_of::<Held>() + 768;
+const STACK: usize = size_of::<(Values, BlockSums, Patch)>() + 768;
 const _: () = assert!(STACK <= 8 * 1024);
 
 /// Convolves a tile with windows of 3x3 that move by one pixel: as [`crate::portable::conv`], with constants as
@@ -64,11 +71,10 @@ pub fn winograd(
     if output.layout.channels < filters.outputs {
         return Err(KernelError::Shape);
     }
-    let mut held = Held {
-        values: [EMPTY[0]; POSITIONS * WINOGRAD_CHUNK / 2],
-        sums: [[0; 2 * TILE_PIXELS]; BLOCK / 2],
-        patch: [0; SIDE * SIDE * WINOGRAD_CHUNK],
-    };
+    // Each in its own place, so that none is copied.
+    let mut values = [EMPTY[0]; POSITIONS * WINOGRAD_CHUNK / 2];
+    let (mut sums, mut patch) = (NO_SUMS, [0; SIDE * SIDE * WINOGRAD_CHUNK]);
+    let mut held = Held { values: &mut values, sums: &mut sums, patch: &mut patch };
     let [down, across] = tile.output_size.map(|size| size.div_ceil(2));
     let count = down.saturating_mul(across);
     for first in (0..count).step_by(TILES) {
@@ -154,7 +160,7 @@ fn places(
     Ok(places)
 }
 
-impl Held {
+impl Held<'_> {
     /// Four times the sums of a block of output channels.
     #[inline(never)]
     fn add(
@@ -171,7 +177,7 @@ impl Held {
         let mut biases = filters.channels.from(block.start).iter();
         for sums in sums.as_flattened_mut().as_chunks_mut::<TILE_PIXELS>().0 {
             let bias = biases.next().filter(|_| filters.fast).map_or(0, |channel| channel.bias);
-            *sums = [bias.wrapping_shl(2); TILE_PIXELS];
+            start_sums(sums, bias.wrapping_shl(2));
         }
         let weights = filters.weights.get(block.start / 2 * filters.stride()..);
         for first in (0..filters.inputs).step_by(WINOGRAD_CHUNK) {
@@ -211,7 +217,7 @@ impl Held {
         if !filters.fast {
             pairs = &[];
         }
-        if !outputs_of_tiles::<BLOCK>(&self.sums, pairs, op.output.zero, bytes, &moved) {
+        if !outputs_of_tiles::<BLOCK>(self.sums, pairs, op.output.zero, bytes, &moved) {
             return Err(KernelError::OutOfBounds);
         }
         // Channels of other factors, and a last one that is in no pair.
@@ -219,11 +225,12 @@ impl Held {
         let left = sums.iter().zip(channels.iter()).enumerate().skip(pairs.len() * 2);
         for (channel, (sums, constants)) in left {
             let bias = if filters.fast { 0 } else { constants.bias };
+            let constants = Channel { bias, ..constants };
             for (sum, place) in sums.iter().zip(moved) {
                 let Some(place) = place else { continue };
-                let byte = finish((sum >> 2).wrapping_add(bias), &constants, &op.output);
                 let to = bytes.get_mut(place.wrapping_add(channel));
-                *to.ok_or(KernelError::OutOfBounds)? = byte;
+                let to = to.ok_or(KernelError::OutOfBounds)?;
+                finish(&[sum >> 2], &constants, &op.output, core::slice::from_mut(to));
             }
         }
         if op.output.is_narrow() {
@@ -247,7 +254,7 @@ fn see(
     input: &Source<'_>,
     at: [i32; 2],
     channels: Range<usize>,
-    patch: &mut [u8; SIDE * SIDE * WINOGRAD_CHUNK],
+    patch: &mut Patch,
     values: &mut [Tiles],
     index: usize,
 ) -> Result<(), KernelError> {

@@ -1,11 +1,11 @@
 //! Convolution, grouped and dilated; weights OHWI.
 
 use super::SMALL;
-use super::dot::{BLOCK, dot, dot_block, less_sum, parts, split_filters};
+use super::dot::{BLOCK, add_block, less_sum};
 use super::reached::{Along, Reached, each_pixel};
 use crate::channels::Channels;
 use crate::error::KernelError;
-use crate::geometry::{Output, Source, Taps, Target, Tile, Window};
+use crate::geometry::{Output, Source, Target, Tile, Window};
 
 /// What a convolution or a depthwise convolution computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,31 +47,31 @@ pub fn conv(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
+    let mut patch = EMPTY;
+    let along = |axis: usize, at: i32| Along::seen(&op.window, axis, at, tile);
+    pixels(op, tile, input, output, weights, channels, &mut patch, &along)
+}
+
+/// Convolves a tile of which an output coordinate sees these taps along an axis.
+#[expect(clippy::too_many_arguments, reason = "operands, and what differs")]
+#[inline(never)]
+pub(super) fn pixels(
+    op: &Conv,
+    tile: &Tile,
+    input: &Source<'_>,
+    output: &mut Target<'_>,
+    weights: &[u8],
+    channels: Channels<'_>,
+    patch: &mut [i16],
+    along: &dyn Fn(usize, i32) -> Along,
+) -> Result<(), KernelError> {
     let filters = Filters::of(op, tile, input, weights, channels)?;
-    let outputs = tile.channels;
-    if output.layout.channels < outputs {
+    if output.layout.channels < tile.channels {
         return Err(KernelError::Shape);
     }
-    let layout = output.layout;
-    let mut patch = EMPTY;
-    if SMALL {
-        return each_pixel(tile, output, &mut |[y, x], pixel| {
-            let taps = [op.window.taps(0, y, tile), op.window.taps(1, x, tile)];
-            filters.results(op, input, taps, 0, pixel, &mut patch)
-        });
-    }
-    for y in tile.outputs(0) {
-        let rows = op.window.taps(0, y, tile);
-        let line = output.row(y)?;
-        for x in tile.outputs(1) {
-            let columns = op.window.taps(1, x, tile);
-            let start = layout.column(x);
-            let pixel = line.get_mut(start..start.wrapping_add(outputs));
-            let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            filters.results(op, input, [rows, columns], 0, pixel, &mut patch)?;
-        }
-    }
-    Ok(())
+    each_pixel(tile, output, &mut |[y, x], pixel| {
+        filters.results(op, input, &[along(0, y), along(1, x)], 0, pixel, patch)
+    })
 }
 
 /// The filters of a tile's output channels.
@@ -118,16 +118,16 @@ impl<'a> Filters<'a> {
     }
 
     /// Computes the output channels from `first` on of a pixel whose window's taps are given: as many
-    /// as there are bytes.
+    /// as there are bytes. What filters see that are no longer than the patch is copied there.
     #[inline(never)]
     pub fn results(
         &self,
         op: &Conv,
         input: &Source<'_>,
-        taps: [Taps; 2],
+        taps: &[Along; 2],
         first: usize,
         bytes: &mut [u8],
-        patch: &mut Patch,
+        patch: &mut [i16],
     ) -> Result<(), KernelError> {
         if SMALL {
             return self.one_by_one(op, input, taps, first, bytes);
@@ -139,7 +139,8 @@ impl<'a> Filters<'a> {
             let group = channel / self.outputs.max(1);
             let count = ((group + 1) * self.outputs - channel).clamp(1, rest.len());
             let (bytes, behind) = rest.split_at_mut_checked(count).unwrap_or_default();
-            let seen = Seen::new(op, input, taps, self, group);
+            let inputs = self.inputs;
+            let seen = Seen { op, input, taps, inputs, first: group * inputs };
             if let Some(patch) = &mut patch {
                 seen.copy(patch)?;
             }
@@ -157,12 +158,10 @@ impl<'a> Filters<'a> {
         &self,
         op: &Conv,
         input: &Source<'_>,
-        [rows, columns]: [Taps; 2],
+        [rows, columns]: &[Along; 2],
         first: usize,
         bytes: &mut [u8],
     ) -> Result<(), KernelError> {
-        let window = &op.window;
-        let [rows, columns] = [Along::of(&rows, window, 0), Along::of(&columns, window, 1)];
         for (channel, byte) in (first..).zip(bytes) {
             let reached = Reached {
                 input,
@@ -172,40 +171,11 @@ impl<'a> Filters<'a> {
                 pitch: [op.window.size[1] * self.inputs, self.inputs],
                 zeros: [op.input_zero, op.weight_zero],
             };
-            let sum = reached.sum(&rows, &columns)?;
+            let sum = reached.sum(rows, columns)?;
             op.output.write(&[sum], self.channels.from(channel), core::slice::from_mut(byte));
         }
         Ok(())
     }
-}
-
-/// Computes the output channels of a group from sums of products that begin with `start`.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn finish(
-    op: &Conv,
-    pixel: &mut [u8],
-    filters: &[u8],
-    filter: usize,
-    channels: Channels<'_>,
-    start: i32,
-    block: impl Fn([&[u8]; BLOCK], &mut [i32; BLOCK]) -> Result<(), KernelError>,
-    single: impl Fn(&[u8]) -> Result<i32, KernelError>,
-) -> Result<(), KernelError> {
-    let (blocks, rest) = pixel.as_chunks_mut::<BLOCK>();
-    let done = blocks.len() * BLOCK;
-    let block_filters = parts(filters, BLOCK, filter);
-    for (index, (bytes, filters)) in blocks.iter_mut().zip(block_filters).enumerate() {
-        let mut sums = [start; BLOCK];
-        block(split_filters(filters, filter), &mut sums)?;
-        op.output.write(&sums, channels.from(index * BLOCK), bytes);
-    }
-    let rest_filters = parts(filters, 1, filter).skip(done);
-    for (offset, (to, filter)) in rest.iter_mut().zip(rest_filters).enumerate() {
-        let sum = single(filter)?;
-        op.output.write(&[sum], channels.from(done + offset), core::slice::from_mut(to));
-    }
-    Ok(())
 }
 
 /// Takes a run of input bytes that meets a run of a filter, with the filter's offset.
@@ -215,26 +185,13 @@ type Visit<'v> = dyn FnMut(&[u8], usize) -> Result<(), KernelError> + 'v;
 struct Seen<'s, 'a> {
     op: &'s Conv,
     input: &'s Source<'a>,
-    rows: Taps,
-    columns: Taps,
+    taps: &'s [Along; 2],
     /// Input channels of a group, and the first of this group.
-    group_inputs: usize,
+    inputs: usize,
     first: usize,
 }
 
-impl<'s, 'a> Seen<'s, 'a> {
-    #[inline(always)]
-    fn new(
-        op: &'s Conv,
-        input: &'s Source<'a>,
-        [rows, columns]: [Taps; 2],
-        filters: &Filters<'_>,
-        group: usize,
-    ) -> Self {
-        let group_inputs = filters.inputs;
-        Self { op, input, rows, columns, group_inputs, first: group * group_inputs }
-    }
-
+impl Seen<'_, '_> {
     /// Computes output channels of the group: as many as there are bytes. `patch` is what
     /// [`Seen::copy`] made, if filters of `length` bytes are short enough for one.
     #[inline(never)]
@@ -247,22 +204,22 @@ impl<'s, 'a> Seen<'s, 'a> {
         bytes: &mut [u8],
     ) -> Result<(), KernelError> {
         let start = self.start()?;
-        if let Some(patch) = patch {
-            let (block, single) = (
-                |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| {
-                    dot_block(patch, filters, 0, sums);
+        for (block, bytes) in bytes.chunks_mut(BLOCK).enumerate() {
+            let filters = filters.get(block * BLOCK * length..).unwrap_or(&[]);
+            let mut sums = [start; BLOCK];
+            if let Some(patch) = patch {
+                add_block(patch, filters, length, bytes.len(), 0, &mut sums);
+            } else {
+                let (zero, count) = (i32::from(self.op.input_zero), bytes.len());
+                self.runs(&mut |inputs, start| {
+                    let behind = filters.get(start..).unwrap_or(&[]);
+                    add_block(inputs, behind, length, count, zero, &mut sums);
                     Ok(())
-                },
-                |filter: &[u8]| Ok(dot(patch, filter, 0, start)),
-            );
-            finish(self.op, bytes, filters, length, channels, start, block, single)
-        } else {
-            let (block, single) = (
-                |filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]| self.block(filters, sums),
-                |filter: &[u8]| self.single(filter, start),
-            );
-            finish(self.op, bytes, filters, length, channels, start, block, single)
+                })?;
+            }
+            self.op.output.write(&sums, channels.from(block * BLOCK), bytes);
         }
+        Ok(())
     }
 
     /// What sums begin with: −weight zero · Σ (x − input zero), the same for all output channels.
@@ -282,8 +239,8 @@ impl<'s, 'a> Seen<'s, 'a> {
     /// Copies what the filters see, in their order, without zero point.
     #[inline(never)]
     fn copy(&self, patch: &mut [i16]) -> Result<(), KernelError> {
-        let [height, width] = self.op.window.size;
-        if self.rows.count < height || self.columns.count < width {
+        let ([height, width], [rows, columns]) = (self.op.window.size, self.taps);
+        if rows.count < height || columns.count < width {
             patch.fill(0);
         }
         let zero = i16::from(self.op.input_zero);
@@ -296,56 +253,33 @@ impl<'s, 'a> Seen<'s, 'a> {
         })
     }
 
-    /// Sums of products of [`BLOCK`] output channels.
-    fn block(&self, filters: [&[u8]; BLOCK], sums: &mut [i32; BLOCK]) -> Result<(), KernelError> {
-        let zero = i32::from(self.op.input_zero);
-        self.runs(&mut |inputs, start| {
-            dot_block(inputs, filters.map(|f| f.get(start..).unwrap_or(&[])), zero, sums);
-            Ok(())
-        })
-    }
-
-    /// Sum of products of one output channel and `start`.
-    fn single(&self, filter: &[u8], start: i32) -> Result<i32, KernelError> {
-        let zero = i32::from(self.op.input_zero);
-        let mut sum = start;
-        self.runs(&mut |inputs, start| {
-            sum = dot(inputs, filter.get(start..).unwrap_or(&[]), zero, sum);
-            Ok(())
-        })?;
-        Ok(sum)
-    }
-
     /// Visits runs of input bytes that meet runs of a filter, with the filter's offset.
     #[inline(never)]
     fn runs(&self, visit: &mut Visit<'_>) -> Result<(), KernelError> {
-        let Self { op, input, rows, columns, group_inputs, first } = self;
+        let Self { op, input, taps: [rows, columns], inputs, first } = self;
         if columns.count == 0 {
             return Ok(());
         }
         let layout = &input.layout;
-        let filter_row = op.window.size[1] * group_inputs;
-        let filter_start = columns.first * group_inputs;
-        let start = layout.column(columns.position).wrapping_add(*first);
-        let contiguous = op.groups == 1 && op.window.dilation[1] == 1 && layout.is_dense();
-        let (runs, run, step) = if contiguous {
-            (1, columns.count * group_inputs, 0)
-        } else {
-            let step = layout.column_pitch.wrapping_mul(op.window.dilation[1] as usize);
-            (columns.count, *group_inputs, step)
-        };
-        let mut y = rows.position;
-        for tap in rows.first..rows.first + rows.count {
+        let start = layout.column(columns.place).wrapping_add(*first);
+        let contiguous =
+            op.groups == 1 && columns.step == 1 && columns.ahead == 1 && layout.is_dense();
+        let (runs, run) =
+            if contiguous { (1, columns.count * inputs) } else { (columns.count, *inputs) };
+        let step = layout.column_pitch.wrapping_mul(columns.ahead as usize);
+        let (mut y, mut tap) = (rows.place, rows.first);
+        for _ in 0..rows.count {
             let line = input.row(y)?;
             let mut start = start;
-            let mut filter = tap * filter_row + filter_start;
+            let mut filter = (tap * op.window.size[1] + columns.first) * inputs;
             for _ in 0..runs {
-                let inputs = line.get(start..start.wrapping_add(run));
-                visit(inputs.ok_or(KernelError::OutOfBounds)?, filter)?;
+                let seen = line.get(start..start.wrapping_add(run));
+                visit(seen.ok_or(KernelError::OutOfBounds)?, filter)?;
                 start = start.wrapping_add(step);
-                filter += group_inputs;
+                filter += columns.step * inputs;
             }
-            y = y.wrapping_add(op.window.dilation[0]);
+            y = y.wrapping_add(rows.ahead);
+            tap += rows.step;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@
 
 use super::conv::{Conv, EMPTY, Filters};
 use super::max_pool::keep_largest;
+use super::reached::Along;
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Layout, Source, Target, Tile, Window};
@@ -53,11 +54,11 @@ pub fn conv_max_pool(
     let window = &op.conv.window;
     let mut patch = EMPTY;
     op.keep(tile, output, &mut |y, columns, channels, results| {
-        let rows = window.taps(0, y, tile);
+        let rows = Along::seen(window, 0, y, tile);
         for (results, x) in results.chunks_mut(BLOCK).zip(columns) {
             let results = results.get_mut(..channels.len()).unwrap_or(&mut []);
-            let taps = [rows, window.taps(1, x, tile)];
-            filters.results(&op.conv, input, taps, channels.start, results, &mut patch)?;
+            let taps = [rows, Along::seen(window, 1, x, tile)];
+            filters.results(&op.conv, input, &taps, channels.start, results, &mut patch)?;
         }
         Ok(())
     })

@@ -26,15 +26,6 @@ impl Element for i16 {
     }
 }
 
-/// Adds `Σ (x − zero) · w` to the sum, over the shorter of the two runs.
-#[inline(never)]
-pub fn dot<X: Element>(inputs: &[X], weights: &[u8], zero: i32, sum: i32) -> i32 {
-    inputs
-        .iter()
-        .zip(weights)
-        .fold(sum, |sum, (x, w)| sum.wrapping_add((x.value() - zero).wrapping_mul(w.value())))
-}
-
 /// The sum less `factor · Σ (x − zero)`: what a zero point `factor` of weights takes from every sum
 /// of products with them.
 #[inline(never)]
@@ -43,17 +34,26 @@ pub fn less_sum<X: Element>(inputs: &[X], zero: i32, factor: i32, sum: i32) -> i
     sum.wrapping_sub(total.wrapping_mul(factor))
 }
 
-/// [`dot`] for [`BLOCK`] output channels at once, over the shortest of the runs.
+/// Adds `Σ (x − zero) · w` to the sums of up to [`BLOCK`] output channels, whose filters begin `length`
+/// bytes apart; with `weights` begins what of the first one meets the inputs. All are met as long as the
+/// last one lasts.
 #[inline(never)]
-pub fn dot_block<X: Element>(
+pub fn add_block<X: Element>(
     inputs: &[X],
-    weights: [&[u8]; BLOCK],
+    weights: &[u8],
+    length: usize,
+    count: usize,
     zero: i32,
     sums: &mut [i32; BLOCK],
 ) {
     let [mut a, mut b, mut c, mut d] = *sums;
-    let [wa, wb, wc, wd] = weights;
-    for ((((x, wa), wb), wc), wd) in inputs.iter().zip(wa).zip(wb).zip(wc).zip(wd) {
+    let from = |filter: usize| {
+        // The sums of channels that do not exist are not looked at.
+        let filter = if filter < count { filter } else { 0 };
+        weights.get(filter * length..).unwrap_or(&[])
+    };
+    let (of_a, of_b, of_c, of_d) = (from(0), from(1), from(2), from(3));
+    for ((((x, wa), wb), wc), wd) in inputs.iter().zip(of_a).zip(of_b).zip(of_c).zip(of_d) {
         let x = x.value() - zero;
         a = a.wrapping_add(x.wrapping_mul(wa.value()));
         b = b.wrapping_add(x.wrapping_mul(wb.value()));
@@ -61,20 +61,4 @@ pub fn dot_block<X: Element>(
         d = d.wrapping_add(x.wrapping_mul(wd.value()));
     }
     *sums = [a, b, c, d];
-}
-
-/// The filters of [`BLOCK`] output channels that follow each other, `length` bytes each; short or
-/// empty ones if there are fewer bytes.
-#[inline(always)]
-pub fn split_filters(filters: &[u8], length: usize) -> [&[u8]; BLOCK] {
-    let (a, rest) = filters.split_at_checked(length).unwrap_or((filters, &[]));
-    let (b, rest) = rest.split_at_checked(length).unwrap_or((rest, &[]));
-    let (c, d) = rest.split_at_checked(length).unwrap_or((rest, &[]));
-    [a, b, c, d]
-}
-
-/// Parts of `count` filters of `length` bytes each; at least a byte.
-#[inline(always)]
-pub fn parts(filters: &[u8], count: usize, length: usize) -> impl Iterator<Item = &[u8]> {
-    filters.chunks_exact(count.saturating_mul(length).max(1))
 }

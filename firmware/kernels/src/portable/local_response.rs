@@ -1,6 +1,6 @@
 //! Normalisation by the neighbouring channels' squares.
 
-use super::runs::runs;
+use super::runs::pixels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile};
 use crate::requantise::Multiplier;
@@ -41,13 +41,7 @@ pub fn local_response(
     if op.factors.is_empty() {
         return Err(KernelError::ConstantsTooShort);
     }
-    // A box has channels; `runs` refuses a tile that has not as many.
-    let channels = tile.channels.max(1);
-    runs(tile, input, output, |input, output| {
-        for (input, output) in input.chunks_exact(channels).zip(output.chunks_exact_mut(channels)) {
-            pixel(op, input, output);
-        }
-    })
+    pixels(tile, input, output, &mut |input, output| pixel(op, input, output))
 }
 
 fn pixel(op: &LocalResponse<'_>, input: &[u8], output: &mut [u8]) {

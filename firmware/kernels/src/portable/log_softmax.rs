@@ -2,7 +2,7 @@
 //! TFLite's reference int8 kernel.
 
 use super::fixed::{DIFFERENCE_BITS, exp_of_negative, log_of_sum};
-use super::runs::runs;
+use super::runs::pixels;
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 use crate::requantise::{Multiplier, rounding_right_shift};
@@ -35,13 +35,7 @@ pub fn log_softmax(
     input: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    // A box has channels; `runs` refuses a tile that has not as many.
-    let channels = tile.channels.max(1);
-    runs(tile, input, output, |input, output| {
-        for (input, output) in input.chunks_exact(channels).zip(output.chunks_exact_mut(channels)) {
-            pixel(op, input, output);
-        }
-    })
+    pixels(tile, input, output, &mut |input, output| pixel(op, input, output))
 }
 
 fn pixel(op: &LogSoftmax, input: &[u8], output: &mut [u8]) {

@@ -1,5 +1,6 @@
 //! Resizing. Input and output share scale and zero point.
 
+use super::reached::each_pixel;
 use super::runs::copy;
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
@@ -38,24 +39,18 @@ pub fn resize_nearest(
     input: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    let (from, to) = (input.layout, output.layout);
-    if from.channels != tile.channels || to.channels != tile.channels {
+    let from = input.layout;
+    if from.channels != tile.channels || output.layout.channels != tile.channels {
         return Err(KernelError::Shape);
     }
-    for y in tile.outputs(0) {
-        let row = entry(op.rows, y).ok_or(KernelError::ConstantsTooShort)?;
-        let seen = input.row(row)?;
-        let line = output.row(y)?;
-        for x in tile.outputs(1) {
-            let column = entry(op.columns, x).ok_or(KernelError::ConstantsTooShort)?;
-            let start = from.column(column);
-            let bytes = seen.get(start..start.wrapping_add(tile.channels));
-            let start = to.column(x);
-            let pixel = line.get_mut(start..start.wrapping_add(tile.channels));
-            copy(pixel.ok_or(KernelError::OutOfBounds)?, bytes.ok_or(KernelError::OutOfBounds)?);
-        }
-    }
-    Ok(())
+    each_pixel(tile, output, &mut |[y, x], pixel| {
+        let (row, column) =
+            entry(op.rows, y).zip(entry(op.columns, x)).ok_or(KernelError::ConstantsTooShort)?;
+        let start = from.column(column);
+        let bytes = input.row(row)?.get(start..start.wrapping_add(tile.channels));
+        copy(pixel, bytes.ok_or(KernelError::OutOfBounds)?);
+        Ok(())
+    })
 }
 
 /// What a bilinear resizing computes: places between pixels in steps of 2^−10 pixels.
@@ -100,43 +95,34 @@ pub fn resize_bilinear(
     input: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    let (from, to) = (input.layout, output.layout);
-    if from.channels != tile.channels || to.channels != tile.channels {
+    let from = input.layout;
+    if from.channels != tile.channels || output.layout.channels != tile.channels {
         return Err(KernelError::Shape);
     }
-    for y in tile.outputs(0) {
-        let rows = op.between(tile, 0, y);
-        let seen = [input.row(rows.at[0])?, input.row(rows.at[1])?];
-        let line = output.row(y)?;
-        for x in tile.outputs(1) {
-            let columns = op.between(tile, 1, x);
-            let mut corners: [&[u8]; 4] = [&[]; 4];
-            let mut weights = [0i32; 4];
-            let places = (0..2).flat_map(|row| (0..2).map(move |column| (row, column)));
-            for ((corner, weight), (row, column)) in
-                corners.iter_mut().zip(&mut weights).zip(places)
-            {
-                let start = from.column(columns.at[column]);
-                let bytes = seen[row].get(start..start.wrapping_add(tile.channels));
-                *corner = bytes.ok_or(KernelError::OutOfBounds)?;
-                *weight = rows.weights[row].wrapping_mul(columns.weights[column]);
-            }
-            let start = to.column(x);
-            let pixel = line.get_mut(start..start.wrapping_add(tile.channels));
-            mix(pixel.ok_or(KernelError::OutOfBounds)?, corners, weights);
+    each_pixel(tile, output, &mut |[y, x], pixel| {
+        let (rows, columns) = (op.between(tile, 0, y), op.between(tile, 1, x));
+        let mut corners: [&[u8]; 4] = [&[]; 4];
+        let mut weights = [0i32; 4];
+        for (place, (corner, weight)) in corners.iter_mut().zip(&mut weights).enumerate() {
+            let (row, column) = (place / 2, place % 2);
+            let start = from.column(columns.at[column]);
+            let bytes = input.row(rows.at[row])?.get(start..start.wrapping_add(tile.channels));
+            *corner = bytes.ok_or(KernelError::OutOfBounds)?;
+            *weight = rows.weights[row].wrapping_mul(columns.weights[column]);
         }
-    }
-    Ok(())
+        mix(pixel, &corners, &weights);
+        Ok(())
+    })
 }
 
 /// The weighted mean of four runs of bytes; weights in 2^−20.
 #[inline(never)]
-fn mix(pixel: &mut [u8], [a, b, c, d]: [&[u8]; 4], [wa, wb, wc, wd]: [i32; 4]) {
+fn mix(pixel: &mut [u8], [a, b, c, d]: &[&[u8]; 4], [wa, wb, wc, wd]: &[i32; 4]) {
     const HALF: i32 = 1 << (2 * UNIT_BITS - 1);
     let value = |byte: &u8, weight: i32| i32::from(*byte as i8).wrapping_mul(weight);
-    for ((((to, a), b), c), d) in pixel.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-        let ab = value(a, wa).wrapping_add(value(b, wb));
-        let sum = ab.wrapping_add(value(c, wc)).wrapping_add(value(d, wd));
+    for ((((to, a), b), c), d) in pixel.iter_mut().zip(*a).zip(*b).zip(*c).zip(*d) {
+        let ab = value(a, *wa).wrapping_add(value(b, *wb));
+        let sum = ab.wrapping_add(value(c, *wc)).wrapping_add(value(d, *wd));
         let half = if sum > 0 { HALF } else { -HALF };
         *to = (sum.wrapping_add(half) / (1 << (2 * UNIT_BITS))) as u8;
     }

@@ -21,6 +21,26 @@ pub fn runs(
     walk(tile, &[source], target, &mut |[from, _], to| visit(from, to))
 }
 
+/// Visits the tile's pixels, with their bytes in the source and in the target.
+#[inline(never)]
+pub fn pixels(
+    tile: &Tile,
+    source: &Source<'_>,
+    target: &mut Target<'_>,
+    visit: &mut dyn FnMut(&[u8], &mut [u8]),
+) -> Result<(), KernelError> {
+    // A box has channels; `walk` refuses a tile that has not as many.
+    let channels = tile.channels.max(1);
+    walk(tile, &[source], target, &mut |[mut from, _], mut to| {
+        while let Some((pixel, behind)) = from.split_at_checked(channels)
+            && let Some((result, rest)) = to.split_at_mut_checked(channels)
+        {
+            visit(pixel, result);
+            (from, to) = (behind, rest);
+        }
+    })
+}
+
 /// Visits the tile in runs, with the bytes of two sources that broadcast: a box of one row, column
 /// or channel stands for as many as the tile has.
 #[inline(always)]

@@ -7,7 +7,7 @@
 
 use super::SMALL;
 use super::fixed::{exp_of_negative, positive_product, reciprocal_of_one_plus};
-use super::runs::runs;
+use super::runs::pixels;
 use crate::dsp::{larger_bytes, word};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
@@ -36,32 +36,11 @@ pub fn softmax(
     input: &Source<'_>,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    // A box has channels; `runs` refuses a tile that has not as many.
-    let channels = tile.channels.max(1);
     if SMALL {
-        return runs(tile, input, output, |input, output| {
-            for (input, output) in
-                input.chunks_exact(channels).zip(output.chunks_exact_mut(channels))
-            {
-                pixel_twice(op, input, output);
-            }
-        });
-    }
-    if tile.outputs(0).len().saturating_mul(tile.outputs(1).len()).saturating_mul(channels) <= FEW {
-        return runs(tile, input, output, |input, output| {
-            for (input, output) in
-                input.chunks_exact(channels).zip(output.chunks_exact_mut(channels))
-            {
-                pixel_of_few(op, input, output);
-            }
-        });
+        return pixels(tile, input, output, &mut |input, output| pixel_twice(op, input, output));
     }
     let mut exponentials = [NOT_YET; DIFFERENCES];
-    runs(tile, input, output, |input, output| {
-        for (input, output) in input.chunks_exact(channels).zip(output.chunks_exact_mut(channels)) {
-            pixel(op, &mut exponentials, input, output);
-        }
-    })
+    pixels(tile, input, output, &mut |input, output| pixel(op, &mut exponentials, input, output))
 }
 
 /// Differences of two int8 values, to the larger one.
@@ -69,12 +48,6 @@ const DIFFERENCES: usize = 256;
 
 /// An exponential that was not needed so far; they are never negative.
 const NOT_YET: i32 = -1;
-
-/// Elements of a pixel from which on the results of all differences are worth a table.
-const MANY: usize = 256;
-
-/// Elements of a tile up to which a table of exponentials costs more than it saves.
-const FEW: usize = 64;
 
 /// The largest of a pixel's values.
 #[inline(never)]
@@ -98,61 +71,28 @@ fn pixel_twice(op: &Softmax, input: &[u8], output: &mut [u8]) {
     }
 }
 
-fn pixel_of_few(op: &Softmax, input: &[u8], output: &mut [u8]) {
+fn pixel(op: &Softmax, exponentials: &mut [i32; DIFFERENCES], input: &[u8], output: &mut [u8]) {
     let largest = largest(input);
-    let mut exponentials = [0; FEW];
     let mut sum = 0i32;
-    for (exponential, byte) in exponentials.iter_mut().zip(input) {
-        *exponential = of_difference(op, -i32::from(largest.wrapping_sub(*byte)));
-        sum = sum.wrapping_add(part(*exponential));
+    for byte in input {
+        sum = sum.wrapping_add(part(known(op, exponentials, largest.wrapping_sub(*byte))));
     }
     let shares = Shares::of(sum);
-    for (to, exponential) in output.iter_mut().zip(exponentials) {
-        *to = shares.share(exponential);
+    // All are known now.
+    for (to, byte) in output.iter_mut().zip(input) {
+        *to = shares.share(exponentials[usize::from(largest.wrapping_sub(*byte))]);
     }
 }
 
-fn pixel(op: &Softmax, exponentials: &mut [i32; DIFFERENCES], input: &[u8], output: &mut [u8]) {
-    let largest = largest(input);
-    // As unsigned numbers the bytes differ by as much, modulo 256.
-    let mut exponential = |byte: u8| {
-        let difference = largest.wrapping_sub(byte);
-        let exponential = &mut exponentials[usize::from(difference)];
-        if *exponential == NOT_YET {
-            *exponential = of_difference(op, -i32::from(difference));
-        }
-        *exponential
-    };
-    let mut sum = 0i32;
-    if input.len() < MANY {
-        for byte in input {
-            sum = sum.wrapping_add(part(exponential(*byte)));
-        }
-        let shares = Shares::of(sum);
-        for (to, byte) in output.iter_mut().zip(input) {
-            *to = shares.share(exponential(*byte));
-        }
-        return;
+/// The exponential of a difference to the largest, which is computed once: as unsigned numbers bytes
+/// differ by as much, modulo 256.
+#[inline(always)]
+fn known(op: &Softmax, exponentials: &mut [i32; DIFFERENCES], difference: u8) -> i32 {
+    let exponential = &mut exponentials[usize::from(difference)];
+    if *exponential == NOT_YET {
+        *exponential = of_difference(op, -i32::from(difference));
     }
-    let mut counts = [0i32; DIFFERENCES];
-    for byte in input {
-        counts[usize::from(*byte)] += 1;
-    }
-    for (byte, count) in counts.iter().enumerate() {
-        if *count > 0 {
-            sum = sum.wrapping_add(part(exponential(byte as u8)).wrapping_mul(*count));
-        }
-    }
-    let shares = Shares::of(sum);
-    // Counts make room for results.
-    for (byte, count) in counts.iter_mut().enumerate() {
-        if *count > 0 {
-            *count = i32::from(shares.share(exponential(byte as u8)));
-        }
-    }
-    for (to, byte) in output.iter_mut().zip(input) {
-        *to = counts[usize::from(*byte)] as u8;
-    }
+    *exponential
 }
 
 /// What an exponential, which is not negative, adds to the sum.

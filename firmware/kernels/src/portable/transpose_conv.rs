@@ -1,8 +1,7 @@
 //! Transposed convolution; weights OHWI.
 
-use super::SMALL;
-use super::dot::{BLOCK, dot_block, less_sum, split_filters};
-use super::reached::{Along, Reached, each_pixel};
+use super::conv::{Conv, pixels};
+use super::reached::Along;
 use crate::channels::Channels;
 use crate::error::KernelError;
 use crate::geometry::{Output, Source, Target, Tile, Window};
@@ -37,89 +36,11 @@ pub fn transpose_conv(
     weights: &[u8],
     channels: Channels<'_>,
 ) -> Result<(), KernelError> {
-    op.window.check()?;
-    let (inputs, outputs) = (input.layout.channels, tile.channels);
-    if outputs == 0 || output.layout.channels < outputs {
-        return Err(KernelError::Shape);
-    }
-    let area = op.window.size[0].checked_mul(op.window.size[1]);
-    let filter = area.and_then(|area| area.checked_mul(inputs)).unwrap_or(usize::MAX);
-    let filters = outputs.checked_mul(filter).and_then(|length| weights.get(..length));
-    let filters = filters.ok_or(KernelError::ConstantsTooShort)?;
-    if filter == 0 || channels.len() < outputs {
-        return Err(KernelError::ConstantsTooShort);
-    }
-    if SMALL {
-        let (pitch, zeros) =
-            ([op.window.size[1] * inputs, inputs], [op.input_zero, op.weight_zero]);
-        return each_pixel(tile, output, &mut |[y, x], pixel| {
-            let [rows, columns] = [along(op, tile, 0, y), along(op, tile, 1, x)];
-            for (channel, byte) in pixel.iter_mut().enumerate() {
-                let weights = filters.get(channel * filter..).unwrap_or(&[]);
-                let sum = Reached { input, first: 0, count: inputs, weights, pitch, zeros };
-                let sum = [sum.sum(&rows, &columns)?];
-                op.output.write(&sum, channels.from(channel), core::slice::from_mut(byte));
-            }
-            Ok(())
-        });
-    }
-    let layout = output.layout;
-    for y in tile.outputs(0) {
-        let line = output.row(y)?;
-        for x in tile.outputs(1) {
-            let start = layout.column(x);
-            let pixel = line.get_mut(start..start.wrapping_add(outputs));
-            let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
-            let blocks = pixel.chunks_mut(BLOCK).zip(filters.chunks(filter.saturating_mul(BLOCK)));
-            for (block, (bytes, filters)) in blocks.enumerate() {
-                let mut sums = [0; BLOCK];
-                reach(op, tile, input, [y, x], split_filters(filters, filter), &mut sums)?;
-                op.output.write(&sums, channels.from(block * BLOCK), bytes);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Adds the products of all input pixels that reach an output pixel, for [`BLOCK`] filters, of
-/// which those behind the last channel may be empty.
-fn reach(
-    op: &TransposeConv,
-    tile: &Tile,
-    input: &Source<'_>,
-    output: [i32; 2],
-    filters: [&[u8]; BLOCK],
-    sums: &mut [i32; BLOCK],
-) -> Result<(), KernelError> {
-    let [height, width] = op.window.size;
-    let inputs = input.layout.channels;
-    let (zero, factor) = (i32::from(op.input_zero), i32::from(op.weight_zero));
-    for ky in 0..height {
-        let Some(y) = origin(op, tile, 0, output[0], ky) else { continue };
-        let line = input.row(y)?;
-        for kx in 0..width {
-            let Some(x) = origin(op, tile, 1, output[1], kx) else { continue };
-            let start = input.layout.column(x);
-            let seen = line.get(start..start.wrapping_add(inputs));
-            let seen = seen.ok_or(KernelError::OutOfBounds)?;
-            let tap = (ky * width + kx) * inputs;
-            let mut weights = filters.map(|filter| filter.get(tap..).unwrap_or(&[]));
-            let [first, ..] = weights;
-            for weights in &mut weights {
-                // The sums of channels that do not exist are not looked at.
-                if weights.is_empty() {
-                    *weights = first;
-                }
-            }
-            if factor != 0 {
-                for sum in &mut *sums {
-                    *sum = less_sum(seen, zero, factor, *sum);
-                }
-            }
-            dot_block(seen, weights, zero, sums);
-        }
-    }
-    Ok(())
+    let TransposeConv { window, input_zero, weight_zero, output: to } = *op;
+    let as_conv = Conv { window, groups: 1, input_zero, weight_zero, output: to };
+    // Most taps see nothing where strides are above one: no copy of what is seen.
+    let along = |axis: usize, at: i32| along(op, tile, axis, at);
+    pixels(&as_conv, tile, input, output, weights, channels, &mut [], &along)
 }
 
 /// The taps through which input reaches an output along an axis.

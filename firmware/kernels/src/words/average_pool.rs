@@ -2,6 +2,7 @@
 
 use super::sums::{Area, outputs_of_sums};
 use crate::clamp::clamp;
+use crate::dsp::SUMMED;
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 use crate::portable::AveragePool;
@@ -30,10 +31,23 @@ pub fn average_pool(
         };
         Ok((area, [count, offset]))
     };
-    let finish = |[count, offset]: [i32; 2], sums: &[i32], bytes: &mut [u8]| {
+    let finish = |count: i32, sums: &[i32], bytes: &mut [u8]| {
         let divisor = Divisor::new(count, op.halves_up);
-        for (byte, sum) in bytes.iter_mut().zip(sums) {
-            *byte = divisor.mean(sum.wrapping_add(offset)) as u8;
+        let blocks = bytes.first_chunk_mut::<SUMMED>().zip(sums.first_chunk::<SUMMED>());
+        if let Some((bytes, sums)) = blocks {
+            // Most are whole blocks: by fours, for each turn of a loop takes as long as half a mean.
+            let sums = sums.as_chunks().0;
+            for ([a, b, c, d], sums) in bytes.as_chunks_mut().0.iter_mut().zip(sums) {
+                let [of_a, of_b, of_c, of_d] = sums;
+                *a = divisor.mean(*of_a) as u8;
+                *b = divisor.mean(*of_b) as u8;
+                *c = divisor.mean(*of_c) as u8;
+                *d = divisor.mean(*of_d) as u8;
+            }
+        } else {
+            for (byte, sum) in bytes.iter_mut().zip(sums) {
+                *byte = divisor.mean(*sum) as u8;
+            }
         }
         clamp(&op.pool.output, bytes);
     };

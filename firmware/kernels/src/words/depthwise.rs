@@ -9,7 +9,6 @@
 
 use crate::channels::Channels;
 use crate::dsp::planes::{CHANNELS, Filter, Fitting, Kind, Pixels, Planes, Strip, Weights};
-use crate::dsp::{larger_bytes, smaller_bytes, store_word, word};
 use crate::error::KernelError;
 use crate::geometry::{Layout, Output, Source, Target, Tile};
 use crate::portable::Conv;
@@ -281,18 +280,14 @@ fn clamp(
     first: usize,
     output: &mut Target<'_>,
 ) -> Result<(), KernelError> {
-    let [least, most] = [to.min, to.max].map(|bound| u32::from_ne_bytes([bound as u8; 4]));
     let column_pitch = output.layout.column_pitch;
     for row in 0..part.size[0] {
         let at = [part.first[0].wrapping_add(row as i32), part.first[1]];
         let (bytes, _) = output.run(at, part.size[1])?;
-        let mut rest = bytes.get_mut(first..).unwrap_or(&mut []);
         for column in 0..part.size[1] {
-            let bytes = rest.first_chunk_mut().ok_or(KernelError::OutOfBounds)?;
-            store_word(bytes, larger_bytes(smaller_bytes(word(bytes), most), least));
-            if column + 1 < part.size[1] {
-                rest = rest.get_mut(column_pitch..).unwrap_or(&mut []);
-            }
+            let start = first.wrapping_add(column.wrapping_mul(column_pitch));
+            let bytes = bytes.get_mut(start..start.wrapping_add(CHANNELS));
+            crate::clamp::clamp(to, bytes.ok_or(KernelError::OutOfBounds)?);
         }
     }
     Ok(())

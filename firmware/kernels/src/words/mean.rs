@@ -31,7 +31,7 @@ pub fn mean(
         let first = |axis: usize, at: i32| if op.over[axis] { from.first[axis] } else { at };
         Ok((Area { first: [first(0, y), first(1, x)], size, step: [1, 1] }, [0; 2]))
     };
-    let finish = |_: [i32; 2], sums: &[i32], bytes: &mut [u8]| match fast {
+    let finish = |_: i32, sums: &[i32], bytes: &mut [u8]| match fast {
         Some(fast) => {
             for (byte, sum) in bytes.iter_mut().zip(sums) {
                 *byte = fast.apply(sum.wrapping_sub(offset)) as u8;

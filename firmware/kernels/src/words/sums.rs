@@ -1,5 +1,6 @@
 //! Sums of channels over pixels, sixteen channels at a time, and what is made of them.
 
+use crate::dsp::winograd::start_sums;
 use crate::dsp::{SUMMED, add_pixels};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
@@ -13,11 +14,12 @@ pub struct Area {
     pub step: [i32; 2],
 }
 
-/// Gives what an output at (row, column) sums up, and what [`Finish`] is to know of it.
+/// Gives what an output at (row, column) sums up, what [`Finish`] is to know of it, and what sums begin
+/// with: none of all channels.
 pub type AreaOf<'a> = dyn Fn([i32; 2]) -> Result<(Area, [i32; 2]), KernelError> + 'a;
 
 /// Makes bytes of as many sums.
-pub type Finish<'f> = dyn Fn([i32; 2], &[i32], &mut [u8]) + 'f;
+pub type Finish<'f> = dyn Fn(i32, &[i32], &mut [u8]) + 'f;
 
 /// Makes the tile's outputs of sums over areas. With `whole`, an output has one channel: the sum of
 /// all of the input's.
@@ -35,6 +37,7 @@ pub fn outputs_of_sums(
     if tile.channels != outputs || layout.channels != outputs {
         return Err(KernelError::Shape);
     }
+    let mut sums = [0i32; SUMMED];
     for y in tile.outputs(0) {
         let line = output.row(y)?;
         for x in tile.outputs(1) {
@@ -46,7 +49,7 @@ pub fn outputs_of_sums(
             let lines = Lines::of(input, &area)?;
             let mut first = 0;
             while first < channels {
-                let mut sums = [0i32; SUMMED];
+                start_sums(&mut sums, with[1]);
                 let count = (channels - first).min(SUMMED);
                 // A short last block is made sixteen channels long again, where there are as many.
                 let ahead = if whole { first } else { channels.saturating_sub(SUMMED).min(first) };
@@ -56,12 +59,12 @@ pub fn outputs_of_sums(
                 if whole {
                     total = sums.iter().fold(total, |total, sum| total.wrapping_add(*sum));
                 } else {
-                    finish(with, sums, pixel.get_mut(ahead..end).unwrap_or(&mut []));
+                    finish(with[0], sums, pixel.get_mut(ahead..end).unwrap_or(&mut []));
                 }
                 first = end;
             }
             if whole {
-                finish(with, &[total], pixel);
+                finish(with[0], &[total], pixel);
             }
         }
     }

@@ -87,6 +87,11 @@ struct Run {
     rows: usize,
     /// Outputs behind the blocks: 0..=3.
     tail: usize,
+    /// For windows of five and seven taps: bytes from a row of outputs to the next in the planes, bytes
+    /// of a filter from where sums start on, and which windows.
+    row: usize,
+    filter: usize,
+    windows: usize,
 }
 
 #[cfg(armv7e_m)]
@@ -109,6 +114,9 @@ fn run(planes: &Planes, strip: &Strip, filters: &[Filter; CHANNELS], output: &mu
         blocks: blocks * 4 * stride * 2,
         rows: (rows - 1) * row + ahead,
         tail,
+        row,
+        filter: (1 + kind.taps() * kind.pairs().len()) * 4,
+        windows: (kind as usize).wrapping_sub(Kind::Five as usize),
     };
     // SAFETY: `Strip::new` has checked that the windows lie in the planes, an output more than a
     // row has where their number is odd, and `Planes::convolve` that all channels' outputs lie in the
@@ -118,10 +126,7 @@ fn run(planes: &Planes, strip: &Strip, filters: &[Filter; CHANNELS], output: &mu
         match kind {
             Kind::Three => three(&run),
             Kind::ThreeStrided => three_strided(&run),
-            Kind::Five => five(&run),
-            Kind::FiveStrided => five_strided(&run),
-            Kind::Seven => seven(&run),
-            Kind::SevenStrided => seven_strided(&run),
+            _ => large(&run),
         }
     }
 }
@@ -130,7 +135,7 @@ fn run(planes: &Planes, strip: &Strip, filters: &[Filter; CHANNELS], output: &mu
 #[expect(unsafe_code, reason = "loops whose values fill the registers")]
 mod loops;
 #[cfg(armv7e_m)]
-use loops::{five, five_strided, seven, seven_strided, three, three_strided};
+use loops::{large, three, three_strided};
 
 #[cfg(not(armv7e_m))]
 fn run(planes: &Planes, strip: &Strip, filters: &[Filter; CHANNELS], output: &mut [u8]) {

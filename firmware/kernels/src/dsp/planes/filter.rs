@@ -103,7 +103,7 @@ pub struct Filter {
     pub(super) right: i32,
     /// Where sums start: twice the bias less zero point times weights.
     pub(super) start: i32,
-    /// Twice the weights, row by row, the middle row last; in each [`Kind::pairs`].
+    /// Twice the weights, row by row, of three the middle row last; in each [`Kind::pairs`].
     pub(super) words: [u32; LONGEST],
 }
 
@@ -190,16 +190,13 @@ impl Weights<'_> {
 #[expect(unsafe_code, reason = "a loop whose values fill the registers")]
 mod three;
 
-/// Which row of words holds a row of taps: the middle one is last.
+/// Which row of words holds a row of taps: of three the middle one is last.
 #[inline(always)]
 pub(super) const fn place_of(row: usize, taps: usize) -> usize {
-    let middle = taps / 2;
-    if row < middle {
-        row
-    } else if row == middle {
-        taps - 1
-    } else {
-        row - 1
+    match row {
+        1 if taps == 3 => 2,
+        2 if taps == 3 => 1,
+        _ => row,
     }
 }
 

@@ -68,7 +68,7 @@ impl Planes {
 
 #[cfg(armv7e_m)]
 #[expect(unsafe_code, reason = "eight words in a turn")]
-mod arm {
+pub(super) mod arm {
     /// Writes a word to all places of a range: a multiple of eight, and not none.
     #[unsafe(naked)]
     pub unsafe extern "C" fn fill_eights(start: *mut u32, end: *mut u32, word: u32) {

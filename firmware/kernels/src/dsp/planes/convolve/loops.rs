@@ -6,7 +6,26 @@
 //! what requantises take turns in `r3` and `r8` to `r12`. A row of weights is read in [`Kind`]'s
 //! order of pairs.
 //!
+//! Windows of five and seven taps share one loop, for code's size. Most of them have a loop over their
+//! rows: from the row above the first on, `r0` moves down, until `lr` is behind the weights.
+//!
 //! [`Kind`]: crate::dsp::planes::Kind
+
+/// A loop over the rows of windows from the upper middle row `r0` on; `r0` ends up as many bytes ahead
+/// as outputs were made. Spoils a register that each row loads anew.
+macro_rules! looped {
+    ($above:literal, [$($row:expr),+], $spoiled:literal, $ahead:literal) => {
+        concat!(
+            "sub r0, r0, #{row} * ", $above, " + {row}\n",
+            "9:\n",
+            $($row,)+
+            "ldr ", $spoiled, ", [sp, #76]\n",
+            "cmp lr, ", $spoiled, "\n",
+            "bne 9b\n",
+            "sub r0, r0, #{row} * ", $above, " - ", $ahead, "\n",
+        )
+    };
+}
 
 /// The output bytes of sums, as [`crate::dsp::Fast`] makes them: multiplier in `r8`, rounding in `r9`,
 /// shift in `r10`; spoils `lr`.
@@ -24,9 +43,14 @@ macro_rules! bytes {
 }
 
 /// A loop over channels and the rows of a strip; `block` and `pair` make the sums of four outputs and
-/// of two.
+/// of two, and `next` moves `r2` to the next row's end. `begin` and `channel`, where `r3` is at a channel's
+/// weights, set what is held besides, so many bytes; `data` lies behind the code.
 macro_rules! rows {
-    ($(#[$about:meta])* $name:ident, stride: $stride:literal, block: [$($block:expr),+], pair: [$($pair:expr),+]) => {
+    (
+        $(#[$about:meta])*
+        $name:ident, held: $held:literal, begin: [$($begin:expr),*], channel: [$($channel:expr),*],
+        block: [$($block:expr),+], pair: [$($pair:expr),+], next: [$($next:expr),+], data: [$($data:expr),*]
+    ) => {
         $(#[$about])*
         ///
         /// # Safety
@@ -36,8 +60,8 @@ macro_rules! rows {
             assembly!(
                 "push {{r4-r11, lr}}",
                 // From the stack's top: what a row knows (`r1` to `r3`, `r8` to `r10`), the run, where
-                // the channel's loop ends, outputs left in a tail, channels.
-                "sub sp, sp, #12",
+                // the channel's loop ends, outputs left in a tail, channels, what else is held.
+                "sub sp, sp, #12 + {held}",
                 "add r1, r0, #20",
                 "ldm r1, {{r4-r8}}",
                 "push {{r4-r8}}",
@@ -46,6 +70,7 @@ macro_rules! rows {
                 "sub sp, sp, #24",
                 "movs r4, #{channels}",
                 "str r4, [sp, #72]",
+                $($begin,)*
                 // A channel.
                 "2:",
                 "ldrd r0, r1, [sp, #40]",
@@ -61,6 +86,7 @@ macro_rules! rows {
                 "strd r6, r7, [sp, #40]",
                 "add r4, r3, #{filter} - 12",
                 "str r4, [sp, #48]",
+                $($channel,)*
                 "cmp r0, r2",
                 "beq 4f",
                 "3:",
@@ -86,7 +112,7 @@ macro_rules! rows {
                 "ldrd r4, r5, [sp, #32]",
                 "add r0, r0, r4",
                 "add r1, r1, r5",
-                "add r2, r2, #{row} * {stride}",
+                $($next,)+
                 "strd r1, r2, [sp]",
                 "cmp r0, r2",
                 "bne 3b",
@@ -114,10 +140,11 @@ macro_rules! rows {
                 "subs r4, #1",
                 "str r4, [sp, #72]",
                 "bne 2b",
-                "add sp, sp, #76",
+                "add sp, sp, #76 + {held}",
                 "pop {{r4-r11, pc}}",
+                $($data,)*
                 row = const ROW_WORDS * 4,
-                stride = const $stride,
+                held = const $held,
                 channel = const CHANNEL_WORDS * 4,
                 channels = const CHANNELS,
                 filter = const size_of::<Filter>(),
@@ -126,10 +153,12 @@ macro_rules! rows {
     };
 }
 
+#[macro_use]
 mod five;
+#[macro_use]
 mod seven;
+mod large;
 mod three;
 
-pub(super) use five::{five, five_strided};
-pub(super) use seven::{seven, seven_strided};
+pub(super) use large::large;
 pub(super) use three::{three, three_strided};

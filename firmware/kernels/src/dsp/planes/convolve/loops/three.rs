@@ -41,7 +41,9 @@ macro_rules! three_pair {
 rows! {
     /// 3x3, stride 1.
     three,
-    stride: 1,
+    held: 0,
+    begin: [],
+    channel: [],
     block: [three_block!()],
     pair: [
         "ldm r3, {{r7-r12, lr}}",
@@ -49,7 +51,9 @@ rows! {
         three_pair!("[r0, #-{row}]", "[r0, #8 - {row}]", "r8", "r9", "r7"),
         three_pair!("[r0, #{row}]", "[r0, #{row} + 8]", "r10", "r11", "r4"),
         three_pair!("[r0], #4", "[r0, #4]", "r12", "lr", "r4")
-    ]
+    ],
+    next: ["add r2, r2, #{row}"],
+    data: []
 }
 
 /// A row of two windows of three taps, two pixels apart.
@@ -83,7 +87,9 @@ macro_rules! three_strided_pair {
 rows! {
     /// 3x3, stride 2.
     three_strided,
-    stride: 2,
+    held: 0,
+    begin: [],
+    channel: [],
     block: [three_strided_block!()],
     pair: [
         "ldm r3, {{r7-r12, lr}}",
@@ -91,5 +97,7 @@ rows! {
         three_strided_pair!("[r0, #-{row}]", "[r0, #8 - {row}]", "r8", "r9", "r7"),
         three_strided_pair!("[r0, #{row}]", "[r0, #{row} + 8]", "r10", "r11", "r4"),
         three_strided_pair!("[r0]", "[r0, #8]!", "r12", "lr", "r4")
-    ]
+    ],
+    next: ["add r2, r2, #{row} * 2"],
+    data: []
 }
