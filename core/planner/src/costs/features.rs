@@ -7,10 +7,12 @@ mod conv;
 mod copied;
 mod depthwise;
 mod paired;
+mod seen;
 mod sums;
 mod transformed;
 
 use copied::{COPIED, FILLED, copies};
+pub use seen::seen;
 use tilewright_plan::{Kernel, Op, Tile, View};
 
 /// A feature's name and value.
