@@ -7,7 +7,7 @@ use tilewright_model::{Activation, Model, Op, Padding, ResizeMode, Window};
 use tilewright_plan::Kernel;
 
 /// Convolutions: input, window, stride, output channels, same padding or none.
-const CONVS: [([usize; 3], usize, usize, usize, bool); 28] = [
+const CONVS: [([usize; 3], usize, usize, usize, bool); 40] = [
     ([32, 32, 1], 5, 1, 6, false),
     ([14, 14, 6], 5, 1, 16, false),
     ([28, 28, 1], 3, 2, 24, true),
@@ -36,6 +36,18 @@ const CONVS: [([usize; 3], usize, usize, usize, bool); 28] = [
     ([16, 16, 32], 1, 2, 64, false),
     ([28, 28, 3], 3, 1, 14, true),
     ([6, 6, 70], 3, 1, 33, true),
+    ([64, 64, 3], 3, 2, 8, true),
+    ([16, 16, 24], 1, 1, 8, false),
+    ([8, 8, 8], 1, 1, 24, false),
+    ([4, 4, 16], 1, 1, 48, false),
+    ([4, 4, 48], 1, 1, 16, false),
+    ([2, 2, 40], 1, 1, 120, false),
+    ([2, 2, 144], 1, 1, 40, false),
+    ([1, 1, 64], 1, 1, 256, false),
+    ([1, 1, 240], 1, 1, 16, false),
+    ([2, 2, 672], 1, 1, 64, false),
+    ([7, 7, 640], 1, 1, 24, false),
+    ([3, 3, 960], 1, 1, 33, false),
 ];
 
 /// Convolutions in groups and dilated: input, window, output channels, groups, dilation.
@@ -96,7 +108,7 @@ const TRANSPOSED: [([usize; 3], usize, usize, usize); 8] = [
 ];
 
 /// Depthwise convolutions: input, window, stride, multiplier.
-const DEPTHWISE: [([usize; 3], usize, usize, usize); 20] = [
+const DEPTHWISE: [([usize; 3], usize, usize, usize); 45] = [
     ([14, 14, 24], 3, 1, 1),
     ([14, 14, 48], 3, 2, 1),
     ([7, 7, 96], 3, 1, 1),
@@ -117,6 +129,31 @@ const DEPTHWISE: [([usize; 3], usize, usize, usize); 20] = [
     ([14, 14, 20], 3, 2, 4),
     ([49, 10, 1], 4, 2, 8),
     ([3, 3, 100], 3, 1, 1),
+    ([28, 28, 16], 5, 2, 1),
+    ([14, 14, 24], 5, 2, 1),
+    ([9, 12, 20], 5, 2, 1),
+    ([8, 8, 48], 5, 2, 1),
+    ([4, 4, 64], 5, 2, 1),
+    ([56, 56, 4], 5, 2, 1),
+    ([28, 28, 8], 5, 1, 1),
+    ([7, 7, 48], 5, 1, 1),
+    ([4, 4, 96], 5, 1, 1),
+    ([2, 2, 96], 5, 1, 1),
+    ([28, 28, 16], 7, 2, 1),
+    ([14, 14, 24], 7, 2, 1),
+    ([9, 12, 20], 7, 2, 1),
+    ([8, 8, 48], 7, 2, 1),
+    ([4, 4, 64], 7, 2, 1),
+    ([56, 56, 4], 7, 2, 1),
+    ([28, 28, 8], 7, 1, 1),
+    ([7, 7, 48], 7, 1, 1),
+    ([4, 4, 96], 7, 1, 1),
+    ([2, 2, 96], 7, 1, 1),
+    ([3, 3, 40], 7, 1, 1),
+    ([8, 8, 48], 3, 2, 1),
+    ([4, 4, 64], 3, 2, 1),
+    ([4, 4, 96], 3, 1, 1),
+    ([2, 2, 96], 3, 1, 1),
 ];
 
 /// Fully connected layers: inputs and outputs.
