@@ -149,7 +149,10 @@ fn boards() -> PlanReply {
     let names = |all: &[Strategy]| all.iter().map(|s| s.name().to_owned()).collect::<Vec<_>>();
     let simulated = names(&Strategy::SIMULATED);
     let strategies = [names(&Strategy::ALL), simulated.clone()].concat();
-    PlanReply::Boards { boards: tilewright_board::all(), strategies, simulated }
+    // Each board's firmware with small kernels stands behind it, as a board of its own.
+    let with_small = |board: Board| [Some(board.clone()), board.small()].into_iter().flatten();
+    let boards = tilewright_board::all().into_iter().flat_map(with_small).collect();
+    PlanReply::Boards { boards, strategies, simulated }
 }
 
 /// The strategies that cannot plan a model, and why.

@@ -241,6 +241,25 @@ fn a_rehearsal_goes_all_the_way_and_leaves_nothing() {
 }
 
 #[test]
+fn small_kernels_make_another_board_with_costs_of_its_own() {
+    let turn = Planner::default().begin(PlanRequest::Boards, &[]);
+    let Turn::Done(Ok((PlanReply::Boards { boards, .. }, _))) = turn else { panic!("no boards") };
+    let ids: Vec<_> = boards.iter().map(|board| board.id.as_str()).collect();
+    for id in ["stm32f746g-disco", "stm32f469i-disco"] {
+        let at = ids.iter().position(|one| *one == id).unwrap();
+        assert_eq!(ids[at + 1], format!("{id}-small"));
+    }
+    let model = opened(&mut Importer::default(), &EXAMPLES[0]);
+    let [fast, small] = ["stm32f469i-disco", "stm32f469i-disco-small"].map(|board| {
+        let board = board.to_owned();
+        let (facts, image) = planned(model.clone(), PlanSettings { board, ..settings(None) });
+        assert!(facts.report.fits && !image.is_empty());
+        facts.report.latency_us.unwrap().0
+    });
+    assert!(small > 1.5 * fast, "{small} {fast}");
+}
+
+#[test]
 fn a_small_budget_names_the_operator_and_gives_no_image() {
     let model = opened(&mut Importer::default(), &EXAMPLES[0]);
     let (facts, image) = planned(model, settings(Some(1024)));
