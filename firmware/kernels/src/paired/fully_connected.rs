@@ -20,7 +20,7 @@ const CHUNK: usize = 288;
 const _: () = assert!(CHUNK * size_of::<Eight>() == super::CHUNK * 4 * 2);
 
 /// Output channels whose sums are held at once.
-const BLOCK: usize = 64;
+const BLOCK: usize = 128;
 
 /// Multiplies a vector by a matrix: as [`crate::portable::fully_connected`], with paired weights
 /// and constants (see [`super`]).

@@ -93,17 +93,17 @@ pub fn some_channels(
         let line = output.row(y)?;
         for x in tile.outputs(1) {
             let columns = op.window.taps(1, x, tile);
-            let start = layout.column(x);
-            let pixel =
-                line.get_mut(start.wrapping_add(range.start)..start.wrapping_add(range.end));
-            let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
             let seen = Seen { op, input, weights, outputs: tile.channels, rows, columns };
-            for (block, bytes) in pixel.chunks_mut(BLOCK).enumerate() {
-                let first = range.start + block * BLOCK;
+            let (start, mut first) = (layout.column(x), range.start);
+            while first < range.end {
+                let end = range.end.min(first + BLOCK);
+                let bytes = line.get_mut(start.wrapping_add(first)..start.wrapping_add(end));
                 let mut sums = [0; BLOCK];
-                let sums = sums.get_mut(..bytes.len()).unwrap_or(&mut []);
+                let sums = sums.get_mut(..end - first).unwrap_or(&mut []);
                 seen.add_taps(first, sums)?;
+                let bytes = bytes.ok_or(KernelError::OutOfBounds)?;
                 op.output.write(sums, channels.from(first), bytes);
+                first = end;
             }
         }
     }
@@ -146,9 +146,7 @@ impl Seen<'_, '_> {
                 let pixel = pixel.ok_or(KernelError::OutOfBounds)?;
                 let weights = weights.get(weight..weight + sums.len());
                 let weights = weights.ok_or(KernelError::ConstantsTooShort)?;
-                if multiplier == 1 && weight_zero == 0 {
-                    add_products(sums, pixel, weights, zero);
-                } else if multiplier == 1 {
+                if multiplier == 1 {
                     add_differences(sums, pixel, weights, [zero, weight_zero]);
                 } else {
                     let skipped = first - first_input * multiplier;
@@ -168,14 +166,6 @@ impl Seen<'_, '_> {
             y = y.wrapping_add(op.window.dilation[0]);
         }
         Ok(())
-    }
-}
-
-/// Adds `(x − zero) · w` to each sum.
-#[inline(never)]
-fn add_products(sums: &mut [i32], inputs: &[u8], weights: &[u8], zero: i32) {
-    for ((sum, x), w) in sums.iter_mut().zip(inputs).zip(weights) {
-        *sum = sum.wrapping_add((x.value() - zero).wrapping_mul(w.value()));
     }
 }
 

@@ -108,10 +108,10 @@ mod half {
     /// Halves of a turn that makes outputs, and one less.
     macro_rules! halves_a_turn {
         () => {
-            "16"
+            "8"
         };
         (mask) => {
-            "15"
+            "7"
         };
     }
 

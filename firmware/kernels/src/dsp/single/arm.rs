@@ -128,13 +128,24 @@ mod eight {
 }
 
 /// Eights of a turn, and one less.
-#[cfg(not(feature = "small"))]
+#[cfg(not(any(feature = "small", feature = "dual-issue")))]
 macro_rules! eights_a_turn {
     () => {
         "8"
     };
     (mask) => {
         "7"
+    };
+}
+
+/// Eights of a turn, and one less: each takes more code there.
+#[cfg(all(feature = "dual-issue", not(feature = "small")))]
+macro_rules! eights_a_turn {
+    () => {
+        "4"
+    };
+    (mask) => {
+        "3"
     };
 }
 
