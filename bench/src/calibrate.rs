@@ -3,6 +3,7 @@
 
 pub mod fit;
 pub mod layers;
+mod outside;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -113,9 +114,15 @@ fn costs_of(
     mut kernels: BTreeMap<String, KernelCost>,
 ) -> Result<Costs, String> {
     println!(
-        "{:16} {:>5} {:>22} {:>22} {:>22}",
-        "kernel", "runs", "instructions: error", "cycles: error", "waits for code: error"
+        "{:16} {:>5} {:>22} {:>22} {:>22} {:>22}",
+        "kernel",
+        "runs",
+        "instructions: error",
+        "cycles: error",
+        "waits for code: error",
+        "waits outside: error"
     );
+    let words = outside::word_cycles(board);
     let chosen = |subject: &Subject| names.is_empty() || names.iter().any(|n| n == subject.name());
     // Small kernels take no transformed weights.
     let has = |subject: &Subject| subject.name() != TRANSFORMED || !board.id.ends_with(SMALL);
@@ -123,6 +130,7 @@ fn costs_of(
         let models = subject.models();
         let mut samples = Vec::with_capacity(models.len());
         let mut longer = Vec::with_capacity(COLD);
+        let mut from_outside = Vec::new();
         for (index, model) in models.iter().enumerate() {
             let named = |e: String| format!("{}: {e}", model.name);
             let warm = run(subject, model, board, 2).map_err(named)?;
@@ -132,17 +140,24 @@ fn costs_of(
                 longer.extend(pairs.map(|(cold, warm)| cold.cycles.saturating_sub(warm.cycles)));
             }
             samples.extend(warm);
+            if let Subject::Plain(kernel) = subject {
+                from_outside.extend(outside::sample(kernel, model, board).map_err(named)?);
+            }
         }
         longer.sort_unstable();
         let first_cycles = longer.get(longer.len() / 2).copied().unwrap_or(0);
-        let cost = KernelCost { first_cycles, ..fit_kernel(&samples) };
+        let mut cost = KernelCost { first_cycles, ..fit_kernel(&samples) };
+        if let Some([load, _]) = words {
+            outside::fit_into(&mut cost, &from_outside, load);
+        }
         println!(
-            "{:16} {:>5} {:>20} ‰ {:>20} ‰ {:>20} ‰",
+            "{:16} {:>5} {:>20} ‰ {:>20} ‰ {:>20} ‰ {:>20} ‰",
             subject.name(),
             samples.len(),
             cost.instruction_error_permille,
             cost.cycle_error_permille,
-            cost.code_error_permille
+            cost.code_error_permille,
+            cost.outside_error_permille
         );
         kernels.insert(subject.name().to_owned(), cost);
     }
@@ -152,7 +167,8 @@ fn costs_of(
         board.id
     );
     let code_miss = board.flash_waits().map_or(0, |waits| waits.miss().into());
-    Ok(Costs { source, im2col: false, code_miss, flash: None, kernels })
+    let store_cycles = words.map_or(0, |[_, store]| store);
+    Ok(Costs { source, im2col: false, code_miss, store_cycles, flash: None, kernels })
 }
 
 /// Runs a model once or twice and gives what each of its compute steps took the last time.
@@ -215,21 +231,26 @@ fn run(
     Ok(samples)
 }
 
-fn fit_kernel(samples: &[Sample]) -> KernelCost {
-    let mut names: Vec<&str> =
-        samples.iter().flat_map(|sample| &sample.features).map(|(name, _)| *name).collect();
+/// The names of all features, and their values by these names, a row for each list.
+fn table<'a>(
+    lists: impl Iterator<Item = &'a Vec<Feature>> + Clone,
+) -> (Vec<&'static str>, Vec<Vec<u64>>) {
+    let mut names: Vec<&str> = lists.clone().flatten().map(|(name, _)| *name).collect();
     names.sort_unstable();
     names.dedup();
-    let features: Vec<Vec<u64>> = samples
-        .iter()
-        .map(|sample| {
-            let value = |name: &&str| {
-                let feature = sample.features.iter().find(|(known, _)| known == name);
-                feature.map_or(0, |(_, value)| *value)
-            };
-            names.iter().map(value).collect()
-        })
-        .collect();
+    let row = |features: &Vec<Feature>| {
+        let value = |name: &&str| {
+            let feature = features.iter().find(|(known, _)| known == name);
+            feature.map_or(0, |(_, value)| *value)
+        };
+        names.iter().map(value).collect()
+    };
+    let rows = lists.map(row).collect();
+    (names, rows)
+}
+
+fn fit_kernel(samples: &[Sample]) -> KernelCost {
+    let (names, features) = table(samples.iter().map(|sample| &sample.features));
     let named = |milli: Vec<u64>| -> BTreeMap<String, u64> {
         let named = names.iter().zip(milli).filter(|(_, milli)| *milli > 0);
         named.map(|(name, milli)| ((*name).to_owned(), milli)).collect()

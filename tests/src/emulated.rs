@@ -181,10 +181,26 @@ pub fn job_with(
         tilewright_planner::plan(model, board, strategy, options).map_err(|e| text(&e))?;
     let plan = planned.plan;
     tilewright_check::check(&plan, model, board).map_err(|e| text(&e))?;
+    let job = job_of(&plan, model, board, inputs, options)?;
+    Ok((plan, job))
+}
+
+/// The job that runs a plan on `inputs`.
+///
+/// # Errors
+/// As [`job`].
+pub fn job_of(
+    plan: &Plan,
+    model: &Model,
+    board: &Board,
+    inputs: &[Data],
+    options: &Options,
+) -> Result<Job, String> {
+    let text = |e: &dyn std::fmt::Display| e.to_string();
     let images = match options.integrity {
-        Integrity::Trusted => tilewright_image::images(&plan, model),
-        Integrity::Checked => tilewright_image::checked_images(&plan, model),
-        Integrity::Sealed => tilewright_image::sealed_images(&plan, model, KEY),
+        Integrity::Trusted => tilewright_image::images(plan, model),
+        Integrity::Checked => tilewright_image::checked_images(plan, model),
+        Integrity::Sealed => tilewright_image::sealed_images(plan, model, KEY),
     };
     let Images { plan: image, mut stores } = images.map_err(|e| text(&e))?;
     let firmware = FirmwareImage::new(&firmware(board)?, &image, board).map_err(|e| text(&e))?;
@@ -205,7 +221,7 @@ pub fn job_with(
         bytes: class.bytes.0,
         faults: Vec::new(),
     });
-    let job = Job {
+    Ok(Job {
         board: board.id.clone(),
         elf: firmware.elf,
         external_flash,
@@ -214,8 +230,7 @@ pub fn job_with(
         mode: Mode::Full,
         limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
         watches: Vec::new(),
-    };
-    Ok((plan, job))
+    })
 }
 
 /// Runs a job in the built worker.

@@ -119,26 +119,56 @@ fn predicted_on(board: &Board) {
 /// the core does between steps and around copies.
 #[test]
 fn networks_beyond_sram_are_predicted() {
-    let board = tilewright_board::find("stm32f746g-disco").unwrap();
-    let half = |bytes: u64| Options { sram: Some(Bytes(bytes)), ..Options::default() };
-    let least = Options { objective: Objective::Memory, ..Options::default() };
-    let cases = [
-        ("mobilenet-v1-w0.25-r128", Strategy::Auto, half(49_152)),
-        ("mobilenet-v2-w0.35-r96", Strategy::Auto, half(69_120)),
-        ("resnet8", Strategy::Auto, least),
-    ];
-    for (name, strategy, options) in cases {
-        let model = zoo(name);
-        let mut rng = fastrand::Rng::with_seed(3);
-        let elements = model.tensor(model.inputs[0]).shape.elements().unwrap();
-        let inputs = [Data::I8((0..elements).map(|_| rng.i8(..)).collect())];
-        let (_, job) = emulated::job_with(&model, &board, strategy, &inputs, &options).unwrap();
-        let counted = emulated::run_job(job).unwrap().finish.invoke;
-        let counted = counted.cycles().0;
-        let planned = tilewright_planner::plan(&model, &board, strategy, &options).unwrap();
-        let predicted = planned.timeline.end().since(CyclePoint::default()).0;
-        let error = permille(predicted, counted);
-        println!("{name}: {predicted} of {counted} cycles, {error} ‰ off");
-        assert!(error <= BEYOND_PERMILLE, "{name}: {error} ‰ off");
+    for id in ["stm32f746g-disco", "stm32f469i-disco"] {
+        let board = tilewright_board::find(id).unwrap();
+        let half = |bytes: u64| Options { sram: Some(Bytes(bytes)), ..Options::default() };
+        let least = Options { objective: Objective::Memory, ..Options::default() };
+        let cases = [
+            ("mobilenet-v1-w0.25-r128", Strategy::Auto, half(49_152)),
+            ("mobilenet-v2-w0.35-r96", Strategy::Auto, half(69_120)),
+            ("resnet8", Strategy::Auto, least),
+        ];
+        for (name, strategy, options) in cases {
+            predicted_beyond(&board, name, strategy, &options);
+        }
     }
+}
+
+/// Where each operand lies in SDRAM, without a cache before it.
+#[test]
+fn networks_in_sdram_are_predicted_without_a_cache() {
+    let board = tilewright_board::find("stm32f469i-disco").unwrap();
+    for name in ["lenet5", "resnet8", "ds-cnn", "mobilenet-v1-w0.25-r96"] {
+        predicted_beyond(&board, name, Strategy::External, &Options::default());
+    }
+}
+
+fn predicted_beyond(board: &Board, name: &str, strategy: Strategy, options: &Options) {
+    let model = zoo(name);
+    let mut rng = fastrand::Rng::with_seed(3);
+    let elements = model.tensor(model.inputs[0]).shape.elements().unwrap();
+    let inputs = [Data::I8((0..elements).map(|_| rng.i8(..)).collect())];
+    let (_, job) = emulated::job_with(&model, board, strategy, &inputs, options).unwrap();
+    let outcome = emulated::run_job(job).unwrap();
+    assert_eq!(outcome.finish.fault, None, "{name}, {}", board.id);
+    let counted = outcome.finish.invoke.cycles().0;
+    let planned = tilewright_planner::plan(&model, board, strategy, options).unwrap();
+    let predicted = planned.timeline.end().since(CyclePoint::default()).0;
+    let error = permille(predicted, counted);
+    println!("{name}, {strategy}, {}: {predicted} of {counted} cycles, {error} ‰ off", board.id);
+    let layers = planned.plan.layers.len();
+    let (mut expected, mut found) = (vec![0; layers], vec![0; layers]);
+    for slice in planned.timeline.slices.iter().filter(|s| s.kind == SliceKind::Compute) {
+        expected[usize::from(slice.layer)] += slice.end.since(slice.start).0;
+    }
+    for step in &outcome.steps {
+        found[usize::from(step.layer)] += step.cycles;
+    }
+    for ((layer, expected), found) in planned.plan.layers.iter().zip(expected).zip(found) {
+        let off = permille(expected, found);
+        println!("{off:>5} ‰ of {found:>9} cycles: {} ({})", layer.name, layer.work.name());
+        let is_external = strategy == Strategy::External;
+        assert!(off <= LAYER_PERMILLE || !is_external, "{name}, {}: {off} ‰ off", layer.name);
+    }
+    assert!(error <= BEYOND_PERMILLE, "{name}, {}: {error} ‰ off", board.id);
 }

@@ -19,6 +19,7 @@ use tilewright_plan::{
     Cycles, Instruction, Kernel, Lane, Op, Plan, Role, RowOrder, Step, Tile, View, domain,
 };
 
+pub use access::{role_name, word_cycles};
 pub use features::{Feature, features};
 pub use file::{Costs, Flash, KernelCost};
 
@@ -182,6 +183,19 @@ impl KernelCost {
     #[must_use]
     pub fn cycles(&self, features: &[Feature]) -> u64 {
         total(&self.milli_cycles, features)
+    }
+
+    /// Loads of a role's operands by a step with these features; nothing if they were not counted.
+    #[must_use]
+    pub fn loads(&self, role: Role, features: &[Feature]) -> Option<u64> {
+        Some(total(self.milli_loads.get(role_name(role))?, features))
+    }
+
+    /// Cycles that stores of a step with these features wait, and that its loads wait for them, where
+    /// calibration stored.
+    #[must_use]
+    pub fn store_waits(&self, features: &[Feature]) -> [u64; 2] {
+        [&self.milli_store_waits, &self.milli_waits_between].map(|milli| total(milli, features))
     }
 
     /// Cycles that a step with these features waits for code, where it was calibrated.

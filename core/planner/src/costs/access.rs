@@ -3,7 +3,8 @@
 //! How often kernels load what of each operand follows from how the field's kernels are made
 //! (CMSIS-NN: words of four int8 values, blocks of two pixels by two channels, windows gathered once
 //! a pixel). Without a cache each load waits for its memory; with one, each line that is not there.
-//! Stores wait only as far as they take longer than the computation: they are buffered.
+//! Stores wait only as far as they take longer than the computation: they are buffered. On a core without a
+//! cache calibration counts the project's kernels instead.
 //!
 //! The project's depthwise convolution visits a strip of pixels for each four channels, and writes each
 //! channel by itself: where lines hold more channels they come, and leave, again and again.
@@ -11,7 +12,8 @@
 use tilewright_board::{Access, Board, DataCache, Timing};
 use tilewright_plan::{Cycles, Kernel, Op, Role, Space, Tile, View};
 
-use super::features::strip_pixels;
+use super::Feature;
+use super::features::{features, strip_pixels};
 use super::file::Costs;
 use super::nominal::nominal;
 
@@ -77,6 +79,12 @@ pub fn waits(
         return Cycles(0);
     }
     let cache = board.core.data_cache.as_ref();
+    let features = features(op, tile, operands);
+    if cache.is_none()
+        && let Some(waits) = counted(costs, board, op, operands, &features)
+    {
+        return waits;
+    }
     let strip = if costs.im2col { None } else { strip_pixels(op, tile, operands) };
     let (mut reads, mut writes) = (0, 0);
     for (index, (role, view)) in roles.iter().zip(operands).enumerate() {
@@ -108,6 +116,71 @@ pub fn waits(
         Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
     };
     cycles(reads) + (cycles(writes) - compute)
+}
+
+/// What the core waits without a cache, by the loads and stores that calibration counted; nothing of a
+/// kernel where it did not.
+fn counted(
+    costs: &Costs,
+    board: &Board,
+    op: &Op,
+    operands: &[View],
+    features: &[Feature],
+) -> Option<Cycles> {
+    let kernel = op.kernel()?;
+    let cost = costs.kernels.get(kernel.name()).filter(|cost| !cost.milli_loads.is_empty())?;
+    let outside = |view: &View| {
+        let space = view.space().filter(|s| matches!(s, Space::ExternalRam | Space::ExternalFlash));
+        board.external(space?)?.timing.as_ref()
+    };
+    let roles = || kernel.roles().iter().zip(operands);
+    let (mut waits, mut stores) = (0, 0);
+    // Loads, and those of them that go to where the output lies.
+    let (mut loads, mut beside) = (0, 0);
+    let to = roles().find(|(role, _)| **role == Role::Output).map(|(_, view)| view.space);
+    for (role, view) in roles() {
+        let timing = outside(view);
+        if *role == Role::Output {
+            let cycles = timing.and_then(|timing| timing.core_write);
+            stores = cycles.map_or(0, |access| word_cycles(access, board));
+            continue;
+        }
+        // Operands of one role were counted together.
+        let all = roles().filter(|(other, _)| *other == role).map(|(_, view)| view.elements());
+        let all = u128::from(all.sum::<u64>().max(1));
+        let share = u128::from(cost.loads(*role, features)?) * u128::from(view.elements()) / all;
+        let share = u64::try_from(share).unwrap_or(u64::MAX);
+        loads += share;
+        if let Some(timing) = timing {
+            waits += share * word_cycles(timing.core_read, board);
+            beside += if Some(view.space) == to { share } else { 0 };
+        }
+    }
+    if stores > 0 {
+        let [alone, between] = cost.store_waits(features);
+        let between = u128::from(between) * u128::from(beside) / u128::from(loads.max(1));
+        let stored = alone + u64::try_from(between).unwrap_or(u64::MAX);
+        waits += stored * stores / costs.store_cycles.max(1);
+    }
+    Some(Cycles(waits))
+}
+
+/// A role's name in cost files.
+#[must_use]
+pub const fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Input => "input",
+        Role::Weights => "weights",
+        Role::Constants => "constants",
+        Role::Output => "output",
+    }
+}
+
+/// Core cycles of an access of a word.
+#[must_use]
+pub fn word_cycles(access: Access, board: &Board) -> u64 {
+    let cycles = (one(access, WORD) * u128::from(board.core.clock.hertz.0)).div_ceil(SECOND_PS);
+    u64::try_from(cycles).unwrap_or(u64::MAX)
 }
 
 /// Lines of an operand that a depthwise convolution meets, four channels after four channels; of an

@@ -16,6 +16,10 @@ pub struct KernelCost {
     /// cycles.
     #[serde(default)]
     pub code_error_permille: u64,
+    /// Largest error of the waits for operands that all lie in external memory, in thousandths of the
+    /// emulated cycles there.
+    #[serde(default)]
+    pub outside_error_permille: u64,
     /// Cycles that the first step of the kernel in a run takes longer than a later one: the core has
     /// not met its branches.
     #[serde(default)]
@@ -27,6 +31,17 @@ pub struct KernelCost {
     /// Thousandths of cycles that the core waits for code from flash.
     #[serde(default)]
     pub milli_code_waits: BTreeMap<String, u64>,
+    /// On a core without a data cache: thousandths of loads of operands, by their role and the features'
+    /// names.
+    #[serde(default)]
+    pub milli_loads: BTreeMap<String, BTreeMap<String, u64>>,
+    /// There: thousandths of cycles that stores of the output wait for external memory, each for the one
+    /// before it.
+    #[serde(default)]
+    pub milli_store_waits: BTreeMap<String, u64>,
+    /// There: thousandths of cycles that loads wait for stores, where both go to the same memory.
+    #[serde(default)]
+    pub milli_waits_between: BTreeMap<String, u64>,
 }
 
 /// A file in `costs/`.
@@ -43,6 +58,9 @@ pub struct Costs {
     /// the cycles, or nobody knows them.
     #[serde(default)]
     pub code_miss: u64,
+    /// Cycles of a store in the external memory that waits for stores were calibrated with; 0: none were.
+    #[serde(default)]
+    pub store_cycles: u64,
     /// Internal flash of the board that they are for; nothing: nobody waits for it, or nobody knows.
     #[serde(skip)]
     pub flash: Option<Flash>,
