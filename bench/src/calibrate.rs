@@ -62,6 +62,8 @@ struct Sample {
     code_waits: u64,
 }
 
+/// Most models of a kernel that are run with operands outside of the chip; of more every nth is.
+const OUTSIDE: usize = 40;
 /// Models of each kernel that are run once besides, for what the first step takes longer.
 const COLD: usize = 5;
 
@@ -140,16 +142,16 @@ fn costs_of(
                 longer.extend(pairs.map(|(cold, warm)| cold.cycles.saturating_sub(warm.cycles)));
             }
             samples.extend(warm);
-            if let Subject::Plain(kernel) = subject {
+            if let Subject::Plain(kernel) = subject
+                && index.is_multiple_of(models.len().div_ceil(OUTSIDE))
+            {
                 from_outside.extend(outside::sample(kernel, model, board).map_err(named)?);
             }
         }
         longer.sort_unstable();
         let first_cycles = longer.get(longer.len() / 2).copied().unwrap_or(0);
         let mut cost = KernelCost { first_cycles, ..fit_kernel(&samples) };
-        if let Some([load, _]) = words {
-            outside::fit_into(&mut cost, &from_outside, load);
-        }
+        cost.outside = words.and_then(|[load, _]| outside::fitted(&from_outside, load));
         println!(
             "{:16} {:>5} {:>20} ‰ {:>20} ‰ {:>20} ‰ {:>20} ‰",
             subject.name(),
@@ -157,7 +159,7 @@ fn costs_of(
             cost.instruction_error_permille,
             cost.cycle_error_permille,
             cost.code_error_permille,
-            cost.outside_error_permille
+            cost.outside.as_ref().map_or(0, |outside| outside.error_permille)
         );
         kernels.insert(subject.name().to_owned(), cost);
     }

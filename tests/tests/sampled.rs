@@ -91,6 +91,7 @@ fn overlaid_networks_take_as_many_instructions_when_sampled() {
         ("mobilenet-v1-w0.25-r96", f469, Strategy::OverlayStaged, true),
         ("ds-cnn", f469, Strategy::External, true),
         ("resnet8", f469, Strategy::Overlay, false),
+        ("mobilenet-v1-w0.25-r96", f469, Strategy::Auto, true),
     ] {
         let (passed, apart) = compared(&zoo(name), board, strategy);
         assert_eq!(passed > 0, has_alike, "{name}, {strategy}, {board}: {passed} steps passed");

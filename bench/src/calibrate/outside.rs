@@ -5,7 +5,7 @@
 use tilewright_board::Board;
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Instruction, Kernel, LaneKind, Plan, Role, Space, Step};
-use tilewright_planner::costs::{self, Feature, KernelCost, role_name};
+use tilewright_planner::costs::{self, Feature, OutsideCost, role_name};
 use tilewright_planner::{Options, Strategy};
 use tilewright_tests::emulated;
 
@@ -143,10 +143,10 @@ fn mirror(plan: &mut Plan, outside: Outside<'_>) -> Option<()> {
     Some(())
 }
 
-/// Puts what was found into a kernel's costs, fitted by features; a load took so many cycles.
-pub fn fit_into(cost: &mut KernelCost, samples: &[Sample], load: u64) {
+/// What was found, fitted by features; a load took so many cycles. Nothing if there is nothing.
+pub fn fitted(samples: &[Sample], load: u64) -> Option<OutsideCost> {
     if samples.is_empty() {
-        return;
+        return None;
     }
     let (names, features) = table(samples.iter().map(|sample| &sample.features));
     let wholes: Vec<u64> = samples.iter().map(|sample| sample.whole).collect();
@@ -156,15 +156,19 @@ pub fn fit_into(cost: &mut KernelCost, samples: &[Sample], load: u64) {
         let named = names.iter().zip(milli).map(|(name, milli)| ((*name).to_owned(), milli / by));
         named.filter(|(_, milli)| *milli > 0).collect()
     };
-    cost.milli_loads = (0..LOADED.len())
+    let milli_loads = (0..LOADED.len())
         .filter(|index| samples.iter().any(|sample| sample.loads[*index] > 0))
         .map(|index| {
             let loads = fit(&|sample: &Sample| sample.loads[index], load);
             (role_name(LOADED[index]).to_owned(), loads)
         })
         .collect();
-    cost.milli_store_waits = fit(&|sample| sample.stores, 1);
-    cost.milli_waits_between = fit(&|sample| sample.beside, 1);
+    let mut cost = OutsideCost {
+        error_permille: 0,
+        milli_loads,
+        milli_store_waits: fit(&|sample| sample.stores, 1),
+        milli_waits_between: fit(&|sample| sample.beside, 1),
+    };
     let error = |sample: &Sample| {
         let found: u64 = LOADED
             .iter()
@@ -174,5 +178,6 @@ pub fn fit_into(cost: &mut KernelCost, samples: &[Sample], load: u64) {
         let waited = sample.loads.iter().sum::<u64>() * load + sample.stores + sample.beside;
         found.abs_diff(waited) * 1000 / sample.whole.max(1)
     };
-    cost.outside_error_permille = samples.iter().map(error).max().unwrap_or(0);
+    cost.error_permille = samples.iter().map(error).max().unwrap_or(0);
+    Some(cost)
 }

@@ -9,6 +9,7 @@ mod features;
 mod file;
 mod flash;
 mod nominal;
+mod swept;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,9 +20,9 @@ use tilewright_plan::{
     Cycles, Instruction, Kernel, Lane, Op, Plan, Role, RowOrder, Step, Tile, View, domain,
 };
 
-pub use access::{role_name, word_cycles};
+pub use access::{OUTSIDE, Outside, role_name, word_cycles};
 pub use features::{Feature, features};
-pub use file::{Costs, Flash, KernelCost};
+pub use file::{Costs, Flash, KernelCost, OutsideCost};
 
 /// Instructions and cycles of a piece of what a step writes over, apart from its kernel's and those for
 /// its bytes: an estimate, with which 32 pieces of an addition are predicted 2 % below what the emulated
@@ -112,20 +113,23 @@ impl Costs {
 
     /// What each step of a lane costs on a board, nothing for copies and marks: also what the core waits
     /// for operands that lie outside of the chip, and what it loses where it meets a kernel first: less if it
-    /// met one with operands of the same roles before, since the runtime's way to them is the same.
+    /// met one with operands of the same roles before, since the runtime's way to them is the same. And how
+    /// it uses the memories there.
     #[must_use]
-    pub fn lane(&self, board: &Board, plan: &Plan, lane: &Lane) -> Vec<Cost> {
+    pub fn lane(&self, board: &Board, plan: &Plan, lane: &Lane) -> Vec<(Cost, Outside)> {
         let mut met = BTreeSet::new();
         let mut cost = |step: &Step| {
             let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
-                return Cost::default();
+                return Default::default();
             };
             let (operands, tile) = (plan.operands(op, first_view), plan.tiles.get(tile as usize));
-            let (Some((op, views)), Some(tile)) = (operands, tile) else { return Cost::default() };
+            let (Some((op, views)), Some(tile)) = (operands, tile) else {
+                return Default::default();
+            };
             let cost = self.step(op, tile, views, order);
-            let waits = access::waits(self, board, op, tile, views, cost.cycles);
+            let outside = access::outside(self, board, op, tile, views, cost.cycles);
             let first = Cycles(op.kernel().map_or(0, |kernel| self.first_cycles(kernel, &mut met)));
-            Cost { cycles: cost.cycles + waits + first, ..cost }
+            (Cost { cycles: cost.cycles + outside.waits + first, ..cost }, outside)
         };
         lane.steps.iter().map(&mut cost).collect()
     }
@@ -185,7 +189,15 @@ impl KernelCost {
         total(&self.milli_cycles, features)
     }
 
-    /// Loads of a role's operands by a step with these features; nothing if they were not counted.
+    /// Cycles that a step with these features waits for code, where it was calibrated.
+    #[must_use]
+    pub fn code_waits(&self, features: &[Feature]) -> u64 {
+        total(&self.milli_code_waits, features)
+    }
+}
+
+impl OutsideCost {
+    /// Loads of a role's operands by a step with these features; nothing of a role that has none.
     #[must_use]
     pub fn loads(&self, role: Role, features: &[Feature]) -> Option<u64> {
         Some(total(self.milli_loads.get(role_name(role))?, features))
@@ -196,12 +208,6 @@ impl KernelCost {
     #[must_use]
     pub fn store_waits(&self, features: &[Feature]) -> [u64; 2] {
         [&self.milli_store_waits, &self.milli_waits_between].map(|milli| total(milli, features))
-    }
-
-    /// Cycles that a step with these features waits for code, where it was calibrated.
-    #[must_use]
-    pub fn code_waits(&self, features: &[Feature]) -> u64 {
-        total(&self.milli_code_waits, features)
     }
 }
 

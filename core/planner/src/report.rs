@@ -179,7 +179,7 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Costs) -> Vec<Layer
     }
     let core = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| p.lanes.first());
     for lane in core {
-        for (step, cost) in lane.steps.iter().zip(costs.lane(board, plan, lane)) {
+        for (step, (cost, _)) in lane.steps.iter().zip(costs.lane(board, plan, lane)) {
             if let Some(row) = rows.get_mut(usize::from(step.layer)) {
                 row.instructions += cost.instructions;
                 row.cycles += cost.cycles.0;

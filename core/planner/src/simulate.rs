@@ -6,14 +6,14 @@ mod occupancy;
 mod traffic;
 mod transfer;
 
-use crate::costs::{Cost, Costs};
+use crate::costs::{Cost, Costs, OUTSIDE, Outside};
 use crate::strategy::swap_rows::SECTOR;
 use tilewright_board::{Board, Card};
-use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Space, Span};
+use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Program, Space, Span};
 use tilewright_report::{Kind, Timeline};
 
 pub use handling::{Handled, handled, written};
-pub use lanes::{Holds, simulate, simulate_holding};
+pub use lanes::{Contention, Holds, Times, simulate};
 pub use occupancy::occupancy;
 pub use traffic::traffic;
 pub use transfer::{Direction, Transfers};
@@ -67,76 +67,129 @@ pub fn predict(
         return timeline;
     };
     timeline.lanes = program.lanes.iter().map(|lane| lane.kind).collect();
-    let transfers = Transfers::new(board, card);
-    let written = handling::written(plan);
-    // A step costs the same in each period.
-    let steps: Vec<Vec<(Cost, u64)>> = program
-        .lanes
-        .iter()
-        .map(|lane| {
-            let computed = costs.lane(board, plan, lane);
-            let mut read = Reads::default();
-            lane.steps
-                .iter()
-                .zip(computed)
-                .map(|(step, cost)| match step.instruction {
-                    Instruction::Copy { source, destination, .. } => {
-                        let span = |at: u32| plan.spans.get(at as usize);
-                        let (Some(source), Some(destination)) = (span(source), span(destination))
-                        else {
-                            return (cost, 0);
-                        };
-                        let is_handled =
-                            handling::copy(board, &written, lane.kind, [source, destination])
-                                .is_some();
-                        let goes_on = read.goes_on(source) && transfers.open_reads();
-                        let cycles = match is_handled {
-                            _ if goes_on => transfers.goes_on(source, destination),
-                            true => transfers.moved(lane.kind, source, destination),
-                            false => transfers.copy(lane.kind, source, destination),
-                        };
-                        (Cost { instructions: 0, cycles }, source.bytes())
-                    }
-                    Instruction::Compute { .. } | Instruction::Mark(_) => (cost, 0),
-                })
-                .collect()
-        })
-        .collect();
-    let is_kept = |at: u32| {
-        let span = plan.spans.get(at as usize).filter(|span| span.space() == Some(Space::Card));
-        span.zip(plan.kept).is_some_and(|(span, kept)| kept.holds(span.offset.into()))
-    };
-    let checked = |lane: usize, step: usize| match program.lanes[lane].steps[step].instruction {
-        Instruction::Copy { source, destination, sum }
-            if sum.is_some() || is_kept(source) || is_kept(destination) =>
-        {
-            let bytes = steps[lane][step].1;
-            let tags = if sum.is_some() { 1 } else { bytes.div_ceil(SECTOR) };
-            let is_sealed = plan.kept.is_some_and(|kept| kept.sealed);
-            checking(board, bytes, is_sealed.then_some(tags))
-        }
-        _ => Cycles(0),
-    };
-    let held = |lane: usize, step: usize| {
-        let kind = program.lanes[lane].kind;
-        let Instruction::Copy { source, destination, .. } =
-            program.lanes[lane].steps[step].instruction
-        else {
-            return Holds::default();
-        };
-        let span = |at: u32| plan.spans.get(at as usize);
-        let handled = span(source).zip(span(destination)).and_then(|(source, destination)| {
-            handling::copy(board, &written, kind, [source, destination])
-        });
-        let [begin, end] = handled.unwrap_or_default();
-        [begin, end + checked(lane, step)]
-    };
-    let core = program.lanes.iter().find(|lane| lane.kind == LaneKind::Core);
-    let before = |step: usize| {
-        let step = core.and_then(|core| core.steps.get(step));
-        step.map_or(Cycles(0), |step| handling::before(board, &step.instruction))
-    };
-    timeline.slices =
-        simulate_holding(program, frames, |lane, step| steps[lane][step], held, before);
+    timeline.slices = simulate(program, frames, &Predicted::of(plan, program, board, costs, card));
     timeline
+}
+
+/// What the steps of a program take; a step costs the same in each period.
+struct Predicted<'a> {
+    plan: &'a Plan,
+    program: &'a Program,
+    board: &'a Board,
+    /// Of each lane's steps, with the bytes that they move.
+    costs: Vec<Vec<(Cost, u64)>>,
+    /// Of each lane's steps; nothing where nobody knows what the firmware does around them.
+    holds: Vec<Vec<Holds>>,
+    /// How the core's steps use memories outside of the chip.
+    outside: Vec<Outside>,
+    /// How long an access waits for an engine's burst on each of these memories.
+    bursts: [u64; OUTSIDE.len()],
+}
+
+impl<'a> Predicted<'a> {
+    fn of(
+        plan: &'a Plan,
+        program: &'a Program,
+        board: &'a Board,
+        costs: &Costs,
+        card: Option<&Card>,
+    ) -> Self {
+        let transfers = Transfers::new(board, card);
+        // What others' kernels take is what was measured with all of their waits.
+        let bursts = OUTSIDE.map(|space| if costs.im2col { 0 } else { transfers.burst(space) });
+        let none = (Vec::new(), Vec::new(), Vec::new());
+        let mut predicted =
+            Self { plan, program, board, costs: none.0, holds: none.1, outside: none.2, bursts };
+        let written = handling::written(plan);
+        for lane in &program.lanes {
+            let computed = costs.lane(board, plan, lane);
+            if lane.kind == LaneKind::Core {
+                predicted.outside = computed.iter().map(|(_, outside)| *outside).collect();
+            }
+            let (mut taken, mut holds) = (Vec::new(), Vec::new());
+            let mut read = Reads::default();
+            for (step, (cost, _)) in lane.steps.iter().zip(computed) {
+                let Some([source, destination]) = predicted.spans(&step.instruction) else {
+                    taken.push((cost, 0));
+                    holds.push(Holds::default());
+                    continue;
+                };
+                let handled = handling::copy(board, &written, lane.kind, [source, destination]);
+                let goes_on = read.goes_on(source) && transfers.open_reads();
+                let cycles = match handled {
+                    _ if goes_on => transfers.goes_on(source, destination),
+                    Some(_) => transfers.moved(lane.kind, source, destination),
+                    None => transfers.copy(lane.kind, source, destination),
+                };
+                taken.push((Cost { instructions: 0, cycles }, source.bytes()));
+                let [begin, end] = handled.unwrap_or_default();
+                let checked = predicted.checked(&step.instruction, source.bytes());
+                holds.push([begin, end + checked]);
+            }
+            predicted.costs.push(taken);
+            predicted.holds.push(holds);
+        }
+        predicted
+    }
+
+    /// Source and destination of a copy.
+    fn spans(&self, instruction: &Instruction) -> Option<[&'a Span; 2]> {
+        let Instruction::Copy { source, destination, .. } = instruction else { return None };
+        let span = |at: u32| self.plan.spans.get(at as usize);
+        Some([span(*source)?, span(*destination)?])
+    }
+
+    /// What the core takes for the checksums of a copy's bytes.
+    fn checked(&self, instruction: &Instruction, bytes: u64) -> Cycles {
+        let Instruction::Copy { sum, .. } = instruction else { return Cycles(0) };
+        let is_kept = self.spans(instruction).is_some_and(|spans| {
+            spans
+                .iter()
+                .filter(|span| span.space() == Some(Space::Card))
+                .any(|span| self.plan.kept.is_some_and(|kept| kept.holds(span.offset.into())))
+        });
+        if sum.is_none() && !is_kept {
+            return Cycles(0);
+        }
+        let tags = if sum.is_some() { 1 } else { bytes.div_ceil(SECTOR) };
+        let is_sealed = self.plan.kept.is_some_and(|kept| kept.sealed);
+        checking(self.board, bytes, is_sealed.then_some(tags))
+    }
+}
+
+impl Times for Predicted<'_> {
+    fn cost(&self, lane: usize, step: usize) -> (Cost, u64) {
+        self.costs[lane][step]
+    }
+
+    fn holds(&self, lane: usize, step: usize) -> Holds {
+        self.holds[lane][step]
+    }
+
+    fn before(&self, step: usize) -> Cycles {
+        let core = self.program.lanes.iter().find(|lane| lane.kind == LaneKind::Core);
+        let step = core.and_then(|core| core.steps.get(step));
+        step.map_or(Cycles(0), |step| handling::before(self.board, &step.instruction))
+    }
+
+    /// By the rule of the emulator's bus: each access that reaches a memory which DMA uses waits for a burst,
+    /// and DMA goes on behind it.
+    fn contention(&self, step: usize, lane: usize, engines: usize) -> Contention {
+        let lane = &self.program.lanes[lane];
+        let copy = lane.steps.get(engines).filter(|_| lane.kind == LaneKind::Dma);
+        let (Some(outside), Some(spans)) =
+            (self.outside.get(step), copy.and_then(|copy| self.spans(&copy.instruction)))
+        else {
+            return Contention::default();
+        };
+        let mut contention = Contention::default();
+        for (at, space) in OUTSIDE.into_iter().enumerate().filter(|(at, _)| self.bursts[*at] > 0) {
+            if spans.iter().any(|span| span.space() == Some(space)) {
+                let waits = outside.accesses[at].saturating_mul(self.bursts[at]);
+                contention.waits = contention.waits + Cycles(waits);
+                contention.used = contention.used + outside.used[at];
+            }
+        }
+        contention
+    }
 }

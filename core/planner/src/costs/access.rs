@@ -7,15 +7,17 @@
 //! cache calibration counts the project's kernels instead.
 //!
 //! The project's depthwise convolution visits a strip of pixels for each four channels, and writes each
-//! channel by itself: where lines hold more channels they come, and leave, again and again.
+//! channel by itself: where lines hold more channels they come, and leave, again and again, which is
+//! followed line by line ([`swept`]).
 
 use tilewright_board::{Access, Board, DataCache, Timing};
 use tilewright_plan::{Cycles, Kernel, Op, Role, Space, Tile, View};
 
 use super::Feature;
-use super::features::{features, strip_pixels};
+use super::features::{features, strip};
 use super::file::Costs;
 use super::nominal::nominal;
+use super::swept::swept;
 
 /// Bytes of a load.
 const WORD: u64 = 4;
@@ -61,61 +63,104 @@ impl Loads {
     }
 }
 
-/// What the core waits during a step that computes for `compute` cycles if no access waits.
-pub fn waits(
+/// The spaces outside of the chip that the core addresses.
+pub const OUTSIDE: [Space; 2] = [Space::ExternalRam, Space::ExternalFlash];
+
+/// What a step's accesses outside of the chip cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outside {
+    /// What the core waits for them while nothing else uses these memories.
+    pub waits: Cycles,
+    /// How many of each space of [`OUTSIDE`] wait for a burst of an engine that uses it too.
+    pub accesses: [u64; 2],
+    /// How long they use the bus of each.
+    pub used: [Cycles; 2],
+}
+
+impl Outside {
+    /// Accesses of a space, each of which uses its bus for some picoseconds.
+    fn add(&mut self, space: Option<Space>, accesses: u64, each_ps: u128, board: &Board) {
+        self.add_cycles(space, accesses, cycles(u128::from(accesses) * each_ps, board));
+    }
+
+    /// Accesses of a space that use its bus for some cycles in all.
+    pub fn add_cycles(&mut self, space: Option<Space>, accesses: u64, used: Cycles) {
+        if let Some(at) = OUTSIDE.iter().position(|outside| Some(*outside) == space) {
+            self.accesses[at] += accesses;
+            self.used[at] += used;
+        }
+    }
+}
+
+/// What accesses outside of the chip cost a step that computes for `compute` cycles if none waits.
+pub fn outside(
     costs: &Costs,
     board: &Board,
     op: &Op,
     tile: &Tile,
     operands: &[View],
     compute: Cycles,
-) -> Cycles {
+) -> Outside {
     let roles = op.kernel().map_or(&[][..], Kernel::roles);
-    let outside = |view: &View| {
-        let space = view.space().filter(|s| matches!(s, Space::ExternalRam | Space::ExternalFlash));
-        board.external(space?)?.timing.as_ref()
-    };
-    if !operands.iter().any(|view| outside(view).is_some()) {
-        return Cycles(0);
+    if !operands.iter().any(|view| timing(board, view).is_some()) {
+        return Outside::default();
     }
     let cache = board.core.data_cache.as_ref();
     let features = features(op, tile, operands);
     if cache.is_none()
-        && let Some(waits) = counted(costs, board, op, operands, &features)
+        && let Some(found) = counted(costs, board, op, operands, &features)
     {
-        return waits;
+        return found;
     }
-    let strip = if costs.im2col { None } else { strip_pixels(op, tile, operands) };
+    let mut found = Outside::default();
+    let strip = if costs.im2col { None } else { strip(op, tile, operands) };
+    let strip = strip.zip(cache).zip(operands.first().zip(operands.get(1)));
+    if let Some(((strip, cache), (input, output))) = &strip {
+        let sides = [*input, *output].map(|view| (view, timing(board, view)));
+        found = swept(strip, cache, board, sides, compute);
+    }
     let (mut reads, mut writes) = (0, 0);
     for (index, (role, view)) in roles.iter().zip(operands).enumerate() {
-        let Some(timing) = outside(view) else { continue };
-        let planes = strip.zip(cache).filter(|_| matches!(role, Role::Input | Role::Output));
-        if let Some((strip, cache)) = planes {
-            let lines = swept(view, cache, (*role == Role::Output).then_some(strip));
-            let line = u64::from(cache.line_bytes);
-            let read = u128::from(lines) * one(timing.core_read, line);
-            match (role, timing.core_write) {
-                (Role::Output, Some(access)) => {
-                    writes += read + u128::from(lines) * one(access, line);
-                }
-                _ => reads += read,
-            }
+        let Some(timing) = timing(board, view) else { continue };
+        if strip.is_some() && matches!(role, Role::Input | Role::Output) {
             continue;
         }
         if *role == Role::Output {
             writes += stored(timing, cache, view);
+            // A line comes before it is written to, and leaves later.
+            let brought = cache.map_or(0, |cache| one(timing.core_read, cache.line_bytes.into()));
+            let left = timing.core_write.map_or(0, |access| one(access, unit(cache, 1)));
+            let stores = view.elements().div_ceil(unit(cache, 1));
+            found.add(view.space(), stores, brought + left, board);
             continue;
         }
-        reads += loaded(timing, cache, &loads(op, tile, operands, *role, view));
+        let loads = loads(op, tile, operands, *role, view);
+        let count = cache.map_or(loads.words, |cache| loads.lines(cache));
+        found.add(view.space(), count, one(timing.core_read, unit(cache, WORD)), board);
+        reads += loaded(timing, cache, &loads);
         if index == 0 && costs.im2col && op.kernel() == Some(Kernel::Conv) {
             reads += loaded(timing, cache, &scratch(op, tile, operands));
         }
     }
-    let cycles = |ps: u128| {
-        let cycles = (ps * u128::from(board.core.clock.hertz.0)).div_ceil(SECOND_PS);
-        Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
-    };
-    cycles(reads) + (cycles(writes) - compute)
+    found.waits = found.waits + cycles(reads, board) + (cycles(writes, board) - compute);
+    found
+}
+
+/// What is known of the memory outside of the chip that a view lies in; nothing of one inside.
+fn timing<'b>(board: &'b Board, view: &View) -> Option<&'b Timing> {
+    let space = view.space().filter(|space| OUTSIDE.contains(space))?;
+    board.external(space)?.timing.as_ref()
+}
+
+/// Bytes of an access that reaches memory: a line if there is a cache.
+fn unit(cache: Option<&DataCache>, bytes: u64) -> u64 {
+    cache.map_or(bytes, |cache| u64::from(cache.line_bytes.max(1)))
+}
+
+/// Core cycles, rounded up.
+fn cycles(ps: u128, board: &Board) -> Cycles {
+    let cycles = (ps * u128::from(board.core.clock.hertz.0)).div_ceil(SECOND_PS);
+    Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
 }
 
 /// What the core waits without a cache, by the loads and stores that calibration counted; nothing of a
@@ -126,33 +171,37 @@ fn counted(
     op: &Op,
     operands: &[View],
     features: &[Feature],
-) -> Option<Cycles> {
+) -> Option<Outside> {
     let kernel = op.kernel()?;
-    let cost = costs.kernels.get(kernel.name()).filter(|cost| !cost.milli_loads.is_empty())?;
-    let outside = |view: &View| {
-        let space = view.space().filter(|s| matches!(s, Space::ExternalRam | Space::ExternalFlash));
-        board.external(space?)?.timing.as_ref()
-    };
+    let cost = costs.kernels.get(kernel.name())?.outside.as_ref()?;
     let roles = || kernel.roles().iter().zip(operands);
     let (mut waits, mut stores) = (0, 0);
+    let mut found = Outside::default();
     // Loads, and those of them that go to where the output lies.
     let (mut loads, mut beside) = (0, 0);
     let to = roles().find(|(role, _)| **role == Role::Output).map(|(_, view)| view.space);
     for (role, view) in roles() {
-        let timing = outside(view);
+        let timing = timing(board, view);
         if *role == Role::Output {
-            let cycles = timing.and_then(|timing| timing.core_write);
-            stores = cycles.map_or(0, |access| word_cycles(access, board));
+            if let Some(access) = timing.and_then(|timing| timing.core_write) {
+                stores = word_cycles(access, board);
+                // The project's convolutions store two channels at once.
+                let each = if kernel == Kernel::Conv { 2 } else { 1 };
+                found.add(view.space(), view.elements() / each, one(access, WORD), board);
+            }
             continue;
         }
         // Operands of one role were counted together.
         let all = roles().filter(|(other, _)| *other == role).map(|(_, view)| view.elements());
         let all = u128::from(all.sum::<u64>().max(1));
-        let share = u128::from(cost.loads(*role, features)?) * u128::from(view.elements()) / all;
+        let share = u128::from(cost.loads(*role, features).unwrap_or(0))
+            * u128::from(view.elements())
+            / all;
         let share = u64::try_from(share).unwrap_or(u64::MAX);
         loads += share;
         if let Some(timing) = timing {
             waits += share * word_cycles(timing.core_read, board);
+            found.add(view.space(), share, one(timing.core_read, WORD), board);
             beside += if Some(view.space) == to { share } else { 0 };
         }
     }
@@ -162,7 +211,8 @@ fn counted(
         let stored = alone + u64::try_from(between).unwrap_or(u64::MAX);
         waits += stored * stores / costs.store_cycles.max(1);
     }
-    Some(Cycles(waits))
+    found.waits = Cycles(waits);
+    Some(found)
 }
 
 /// A role's name in cost files.
@@ -179,46 +229,12 @@ pub const fn role_name(role: Role) -> &'static str {
 /// Core cycles of an access of a word.
 #[must_use]
 pub fn word_cycles(access: Access, board: &Board) -> u64 {
-    let cycles = (one(access, WORD) * u128::from(board.core.clock.hertz.0)).div_ceil(SECOND_PS);
-    u64::try_from(cycles).unwrap_or(u64::MAX)
+    cycles(one(access, WORD), board).0
 }
 
-/// Lines of an operand that a depthwise convolution meets, four channels after four channels; of an
-/// output that it makes in strips of so many pixels, those that a channel meets again if they did not
-/// stay since the one before. How many did is fitted to runs through the emulator's model of the cache.
-fn swept(view: &View, cache: &DataCache, strip: Option<u64>) -> u64 {
-    let line = u64::from(cache.line_bytes.max(1));
-    let least = view.elements().div_ceil(line);
-    if view.elements() <= u64::from(cache.bytes / 2) {
-        return least;
-    }
-    let pixel = u64::from(view.column_pitch).min(line);
-    let of = |pixels: u64| (pixels * pixel).div_ceil(line);
-    let channels = u64::from(view.c);
-    let sweeps = channels.div_ceil(4);
-    let all = of(u64::from(view.h) * u64::from(view.w));
-    let again = strip.map_or(0, |strip| {
-        let (lines, room) = (of(strip), reached(cache, u64::from(view.column_pitch)) * 11 / 16);
-        let left = 1000 - (room * room * 1000).checked_div(lines * lines).unwrap_or(0).min(1000);
-        all * channels.saturating_sub(sweeps) * left / 1000
-    });
-    (sweeps * all + again).max(least)
-}
-
-/// Lines of the cache where those of pixels `pitch` bytes apart may lie: all, unless the pitch is whole
-/// lines, of which the number and that of the sets have a common factor.
-fn reached(cache: &DataCache, pitch: u64) -> u64 {
-    let (line, all) = (u64::from(cache.line_bytes.max(1)), u64::from(cache.bytes));
-    let (all, ways) = (all / line, u64::from(cache.ways.max(1)));
-    let sets = (all / ways).max(1);
-    if pitch == 0 || !pitch.is_multiple_of(line) {
-        return all;
-    }
-    let (mut factor, mut other) = (sets, pitch / line);
-    while other > 0 {
-        (factor, other) = (other, factor % other);
-    }
-    sets / factor * ways
+/// Core cycles of an access of a line of the data cache.
+pub fn line_cycles(access: Access, board: &Board) -> u64 {
+    cycles(one(access, unit(board.core.data_cache.as_ref(), WORD)), board).0
 }
 
 /// Loads of an operand.
@@ -331,7 +347,7 @@ mod tests {
         let board = tilewright_board::find(board).unwrap();
         let (op, tile, views) = pointwise(space);
         let costs = Costs::on(&board);
-        waits(&costs, &board, &op, &tile, &views, Cycles(u64::MAX)).0
+        outside(&costs, &board, &op, &tile, &views, Cycles(u64::MAX)).waits.0
     }
 
     #[test]

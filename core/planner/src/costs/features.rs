@@ -25,12 +25,25 @@ const DEPTHWISE_BLOCK: u64 = 32;
 /// Elements that a byte stands for at once where it is broadcast.
 const REPEATED: u64 = 64;
 
-/// Pixels of the output that a depthwise convolution computes together, four channels after four
-/// channels; nothing if it computes otherwise.
+/// How a depthwise convolution that computes channels in planes goes through its output.
+#[derive(Clone, Copy, Debug)]
+pub struct Strip {
+    /// Pixels of the largest strip down and across, and what it sees of the input.
+    pub size: [u64; 2],
+    pub seen: [u64; 2],
+    /// The axis of the tensors that goes down.
+    pub down: usize,
+    /// Strips, groups of channels in each, and pixels of all strips.
+    pub strips: u64,
+    pub groups: u64,
+    pub pixels: u64,
+}
+
+/// The strips of a depthwise convolution; nothing if it computes otherwise.
 #[must_use]
-pub fn strip_pixels(op: &Op, tile: &Tile, operands: &[View]) -> Option<u64> {
+pub fn strip(op: &Op, tile: &Tile, operands: &[View]) -> Option<Strip> {
     (op.kernel() == Some(Kernel::Depthwise)).then_some(())?;
-    Step::new(op, tile, operands).strip_pixels()
+    Step::new(op, tile, operands).strip()
 }
 
 /// What a compute step has to do.

@@ -16,10 +16,6 @@ pub struct KernelCost {
     /// cycles.
     #[serde(default)]
     pub code_error_permille: u64,
-    /// Largest error of the waits for operands that all lie in external memory, in thousandths of the
-    /// emulated cycles there.
-    #[serde(default)]
-    pub outside_error_permille: u64,
     /// Cycles that the first step of the kernel in a run takes longer than a later one: the core has
     /// not met its branches.
     #[serde(default)]
@@ -31,17 +27,25 @@ pub struct KernelCost {
     /// Thousandths of cycles that the core waits for code from flash.
     #[serde(default)]
     pub milli_code_waits: BTreeMap<String, u64>,
-    /// On a core without a data cache: thousandths of loads of operands, by their role and the features'
-    /// names.
+    /// Loads and stores outside of the chip, on a core without a data cache; nothing where they were not
+    /// counted.
     #[serde(default)]
-    pub milli_loads: BTreeMap<String, BTreeMap<String, u64>>,
-    /// There: thousandths of cycles that stores of the output wait for external memory, each for the one
-    /// before it.
-    #[serde(default)]
+    pub outside: Option<OutsideCost>,
+}
+
+/// What a kernel loads and stores outside of the chip on a core without a data cache, in thousandths for each
+/// unit of a feature, by the features' names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideCost {
+    /// Largest error of the waits where all operands lie there, in thousandths of the emulated cycles.
+    pub error_permille: u64,
+    /// Thousandths of cycles that stores of the output wait, each for the one before it.
     pub milli_store_waits: BTreeMap<String, u64>,
-    /// There: thousandths of cycles that loads wait for stores, where both go to the same memory.
-    #[serde(default)]
+    /// Thousandths of cycles that loads wait for stores, where both go to the same memory.
     pub milli_waits_between: BTreeMap<String, u64>,
+    /// Thousandths of loads of operands, by their role.
+    pub milli_loads: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
 /// A file in `costs/`.

@@ -1,7 +1,5 @@
 //! Lanes that run together, over several periods.
 
-use std::ops::Range;
-
 use crate::costs::Cost;
 use tilewright_plan::{CyclePoint, Cycles, Instruction, LaneKind, Program, Step};
 use tilewright_report::{Slice, SliceKind};
@@ -10,33 +8,74 @@ use tilewright_report::{Slice, SliceKind};
 /// longer.
 pub type Holds = [Cycles; 2];
 
+/// What lanes take of each other, apart from waiting for steps.
+pub trait Times {
+    /// What a step of a lane costs without all that follows, and the bytes that it moves.
+    fn cost(&self, lane: usize, step: usize) -> (Cost, u64);
+
+    /// How long an engine's step holds the core, in interrupts: the core's own step and the engine's next go
+    /// on behind it.
+    fn holds(&self, _lane: usize, _step: usize) -> Holds {
+        Holds::default()
+    }
+
+    /// How long the core is busy before a step of its own, once all that the step waits for has ended.
+    fn before(&self, _step: usize) -> Cycles {
+        Cycles(0)
+    }
+
+    /// What the whole of a step of the core would wait for an engine's that uses the bus of the same memory
+    /// all the time, and how long it would keep the engine from that bus.
+    fn contention(&self, _step: usize, _lane: usize, _engines: usize) -> Contention {
+        Contention::default()
+    }
+}
+
+impl<F: Fn(usize, usize) -> (Cost, u64)> Times for F {
+    fn cost(&self, lane: usize, step: usize) -> (Cost, u64) {
+        self(lane, step)
+    }
+}
+
+/// A step of the core beside one of an engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Contention {
+    /// How much longer the core's step takes if all of it runs beside the engine's.
+    pub waits: Cycles,
+    /// How long the core uses the bus meanwhile, during which the engine moves nothing.
+    pub used: Cycles,
+}
+
+impl Contention {
+    /// How much longer a step of the core takes, and one of an engine, of which so much is left when both
+    /// run; the core's takes `whole` alone, through which its accesses are spread evenly.
+    fn longer(self, whole: Cycles, left: [Cycles; 2]) -> [Cycles; 2] {
+        let [core, engine] = left.map(|left| u128::from(left.0));
+        let whole = u128::from(whole.0.max(1));
+        let beside = whole + u128::from(self.waits.0);
+        let used = u128::from(self.used.0).min(beside - 1);
+        let delay = core * used / whole;
+        let more = if core * beside / whole <= engine + delay {
+            [core * beside / whole - core, delay]
+        } else {
+            // The engine ends first.
+            let passed = engine * beside / (beside - used);
+            [passed - passed * whole / beside, passed - engine]
+        };
+        more.map(|more| Cycles(u64::try_from(more).unwrap_or(u64::MAX)))
+    }
+}
+
 /// Slices of `frames` frames of `program`: each lane runs in its own order, one period after the
 /// other; a step starts when the step before it in its lane and all that it waits for have ended. In
 /// period p a step of stage s works on frame p − s, if there is one. Steps that wait in a circle
-/// never start and have no slice. `cost` is that of a step of a lane, with the bytes that it moves.
-pub fn simulate(
-    program: &Program,
-    frames: u32,
-    cost: impl Fn(usize, usize) -> (Cost, u64),
-) -> Vec<Slice> {
-    simulate_holding(program, frames, cost, |_, _| Holds::default(), |_| Cycles(0))
-}
-
-/// The same where beginning and end of engines' steps hold the core for as long as `holds` says, in
-/// interrupts: its own step and the engine's next go on behind it. Before each of its own steps the core is
-/// busy for as long as `before` says, once all that the step waits for has ended. `cost` is without these.
-pub fn simulate_holding(
-    program: &Program,
-    frames: u32,
-    cost: impl Fn(usize, usize) -> (Cost, u64),
-    holds: impl Fn(usize, usize) -> Holds,
-    before: impl Fn(usize) -> Cycles,
-) -> Vec<Slice> {
+/// never start and have no slice.
+pub fn simulate(program: &Program, frames: u32, times: &impl Times) -> Vec<Slice> {
     let mut lanes: Vec<Progress> = program.lanes.iter().map(|_| Progress::default()).collect();
     let core = program.lanes.iter().position(|lane| lane.kind == LaneKind::Core);
     let mut slices: Vec<Slice> = Vec::new();
-    // When the core is held, and for how long, as far as no step of its own is longer for it yet.
-    let mut held: Vec<(CyclePoint, Cycles)> = Vec::new();
+    // Until when the core is held while no step of its own runs.
+    let mut held = CyclePoint::default();
     loop {
         let mut moved = false;
         for index in 0..lanes.len() {
@@ -44,8 +83,18 @@ pub fn simulate_holding(
         }
         // The earliest, so that what holds the core is known before steps behind it begin.
         let due = lanes.iter().enumerate();
-        let due = due.filter_map(|(index, lane)| Some((lane.due?.start, index)));
-        let Some((_, index)) = due.min() else {
+        let due = due.filter_map(|(index, lane)| Some((lane.due?.start, index))).min();
+        let tails = lanes.iter().enumerate();
+        let tail = tails.filter_map(|(index, lane)| Some((lane.tail?.0, index))).min();
+        if let (Some((at, index)), Some(core)) = (tail, core)
+            && due.is_none_or(|(start, _)| at <= start)
+        {
+            if let Some((_, hold)) = lanes[index].tail.take() {
+                hold_core(at, hold, core, &mut lanes, &mut slices, &mut held);
+            }
+            continue;
+        }
+        let Some((_, index)) = due else {
             if moved {
                 continue;
             }
@@ -54,14 +103,12 @@ pub fn simulate_holding(
         let Some(Due { start, awaited, frame }) = lanes[index].due.take() else { break };
         let Progress { step: number, free, .. } = lanes[index];
         let step = &program.lanes[index].steps[number];
-        let (cost, bytes) = cost(index, number);
-        let mut span = start..start + cost.cycles;
+        let (cost, bytes) = times.cost(index, number);
+        let mut began = start;
         if core == Some(index) {
-            let mut handling = start..start + before(number);
-            hold_back(&mut held, &mut handling);
-            span = handling.end..handling.end + cost.cycles;
-            hold_back(&mut held, &mut span);
+            began = start.max(held) + times.before(number);
         }
+        let mut end = began + cost.cycles;
         let slice = Slice {
             lane: index as u8,
             kind: SliceKind::Stall,
@@ -77,28 +124,39 @@ pub fn simulate_holding(
         if slice.end > slice.start {
             slices.push(Slice { waits_for: Some(awaited), ..slice });
         }
-        if span.start > start {
-            slices.push(Slice { kind: SliceKind::Handling, start, end: span.start, ..slice });
+        lanes[index].handling = None;
+        if began > start {
+            lanes[index].handling = Some(slices.len());
+            slices.push(Slice { kind: SliceKind::Handling, start, end: began, ..slice });
         }
+        let mut phase = Phase { step: number, whole: cost.cycles, start: began, end };
         if let Some(core) = core.filter(|core| *core != index) {
-            let [begin, end] = holds(index, number);
-            for (at, hold) in [(span.start, begin), (span.end + begin, end)] {
-                span.end = span.end + hold;
-                hold_core(at, hold, core, &mut lanes, &mut slices, &mut held);
-            }
+            let [begin, behind] = times.holds(index, number);
+            hold_core(start, begin, core, &mut lanes, &mut slices, &mut held);
+            phase = Phase { start: began + begin, end: end + begin, ..phase };
+            lanes[index].tail = (behind.0 > 0).then_some((phase.end, behind));
+            end = phase.end + behind;
         }
         let kind = match step.instruction {
             Instruction::Compute { .. } => Some(SliceKind::Compute),
             Instruction::Copy { .. } => Some(SliceKind::Copy),
             Instruction::Mark(_) => None,
         };
+        lanes[index].phase = None;
         if let Some(kind) = kind {
             let instructions = cost.instructions;
-            let (start, end) = (span.start, span.end);
             lanes[index].last = Some(slices.len());
-            slices.push(Slice { kind, start, end, instructions, bytes, ..slice });
+            lanes[index].phase = Some(phase);
+            slices.push(Slice { kind, start: began, end, instructions, bytes, ..slice });
         }
-        lanes[index].end(span.end);
+        lanes[index].end(end, start);
+        if let Some(core) = core {
+            for other in 0..lanes.len() {
+                if other != core && (index == core || index == other) {
+                    contend(core, other, times, &mut lanes, &mut slices);
+                }
+            }
+        }
     }
     // A lane's own slices are in order already.
     slices.sort_by_key(|slice| slice.lane);
@@ -117,8 +175,25 @@ struct Progress {
     ends: Vec<CyclePoint>,
     /// The next step, once all that it waits for has been simulated.
     due: Option<Due>,
-    /// The slice of the last step that took time.
+    /// When the last step that ran began, and which of `ends` is its own.
+    began: (CyclePoint, usize),
+    /// The slice of the last step that took time, and of what the core did before it.
     last: Option<usize>,
+    handling: Option<usize>,
+    /// When the last step of an engine will hold the core behind itself, and for how long.
+    tail: Option<(CyclePoint, Cycles)>,
+    /// In which part of its last step a lane may wait for others on a bus.
+    phase: Option<Phase>,
+}
+
+/// The part of a step that computes, or moves bytes.
+#[derive(Clone, Copy)]
+struct Phase {
+    step: usize,
+    /// What it takes alone.
+    whole: Cycles,
+    start: CyclePoint,
+    end: CyclePoint,
 }
 
 /// A step that can start.
@@ -131,17 +206,32 @@ struct Due {
 }
 
 impl Progress {
-    fn end(&mut self, at: CyclePoint) {
+    fn end(&mut self, at: CyclePoint, began: CyclePoint) {
+        self.began = (began, self.ends.len());
+        self.pass(at);
+    }
+
+    /// The next step ends at a time, without a part in it.
+    fn pass(&mut self, at: CyclePoint) {
         self.ends.push(at);
         self.free = at;
         self.step += 1;
     }
 
-    /// The last step takes longer.
-    fn lengthen(&mut self, by: Cycles) {
+    /// The last step takes longer, and those that were passed behind it end with it.
+    fn lengthen(&mut self, by: Cycles, slices: &mut [Slice]) {
         self.free = self.free + by;
-        if let Some(end) = self.ends.last_mut() {
-            *end = self.free;
+        for end in self.ends.iter_mut().skip(self.began.1) {
+            *end = *end + by;
+        }
+        if let Some(slice) = self.last.and_then(|last| slices.get_mut(last)) {
+            slice.end = slice.end + by;
+        }
+        if let Some(phase) = &mut self.phase {
+            phase.end = phase.end + by;
+        }
+        if let Some((at, _)) = &mut self.tail {
+            *at = *at + by;
         }
     }
 }
@@ -159,7 +249,7 @@ fn look(program: &Program, frames: u32, index: usize, lanes: &mut [Progress]) ->
             continue;
         };
         let Some(frame) = frame(step, period, frames) else {
-            lanes[index].end(free);
+            lanes[index].pass(free);
             moved = true;
             continue;
         };
@@ -177,38 +267,55 @@ fn hold_core(
     core: usize,
     lanes: &mut [Progress],
     slices: &mut [Slice],
-    held: &mut Vec<(CyclePoint, Cycles)>,
+    held: &mut CyclePoint,
 ) {
     if hold.0 == 0 {
         return;
     }
-    let running = lanes[core].last.filter(|slice| slices[*slice].end > at);
-    match running.filter(|slice| slices[*slice].start <= at) {
-        Some(slice) => {
-            slices[slice].end = slices[slice].end + hold;
-            lanes[core].lengthen(hold);
-            // Whoever waits for that step waits longer.
-            lanes.iter_mut().for_each(|lane| lane.due = None);
+    let lane = &mut lanes[core];
+    let runs = lane.phase.filter(|phase| lane.began.0 <= at && at < phase.end);
+    let Some(phase) = runs else {
+        *held = at.max(*held) + hold;
+        return;
+    };
+    if at < phase.start {
+        // What the core does before its step takes longer.
+        for slice in [lane.handling, lane.last].into_iter().flatten() {
+            let Some(slice) = slices.get_mut(slice) else { continue };
+            match slice.kind {
+                SliceKind::Handling => slice.end = slice.end + hold,
+                _ => slice.start = slice.start + hold,
+            }
         }
-        None => held.push((at, hold)),
+        lane.phase = Some(Phase { start: phase.start + hold, ..phase });
     }
+    lane.lengthen(hold, slices);
+    // Whoever waits for that step waits longer.
+    lanes.iter_mut().for_each(|lane| lane.due = None);
 }
 
-/// A step of the core begins and ends later by what holds the core meanwhile.
-fn hold_back(held: &mut Vec<(CyclePoint, Cycles)>, span: &mut Range<CyclePoint>) {
-    held.sort_unstable();
-    held.retain(|(at, hold)| {
-        if *at >= span.end {
-            return true;
+/// The core and an engine wait for each other from when on both run.
+fn contend(
+    core: usize,
+    engine: usize,
+    times: &impl Times,
+    lanes: &mut [Progress],
+    slices: &mut [Slice],
+) {
+    let (Some(computes), Some(moves)) = (lanes[core].phase, lanes[engine].phase) else { return };
+    let from = computes.start.max(moves.start);
+    let left = [computes.end.since(from), moves.end.since(from)];
+    if left.contains(&Cycles(0)) {
+        return;
+    }
+    let contention = times.contention(computes.step, engine, moves.step);
+    let longer = contention.longer(computes.whole, left);
+    for (lane, longer) in [core, engine].into_iter().zip(longer) {
+        if longer.0 > 0 {
+            lanes[lane].lengthen(longer, slices);
+            lanes.iter_mut().for_each(|lane| lane.due = None);
         }
-        if *at >= span.start {
-            span.end = span.end + *hold;
-        } else {
-            let late = (*at + *hold).since(span.start);
-            *span = span.start + late..span.end + late;
-        }
-        false
-    });
+    }
 }
 
 /// The frame that a step works on in this period.
@@ -271,11 +378,64 @@ mod tests {
         (Cost { instructions: 0, cycles: Cycles(cycles) }, 0)
     }
 
+    /// Steps of two lanes, where the end of an engine's holds the core.
+    struct Held([u64; 2]);
+
+    impl Times for Held {
+        fn cost(&self, lane: usize, _: usize) -> (Cost, u64) {
+            cost(self.0[lane])
+        }
+
+        fn holds(&self, _: usize, _: usize) -> Holds {
+            [Cycles(0), Cycles(5)]
+        }
+    }
+
+    /// Steps of two lanes that use one bus.
+    struct Beside([u64; 2], Contention);
+
+    impl Times for Beside {
+        fn cost(&self, lane: usize, _: usize) -> (Cost, u64) {
+            cost(self.0[lane])
+        }
+
+        fn contention(&self, _: usize, _: usize, _: usize) -> Contention {
+            self.1
+        }
+    }
+
+    #[test]
+    fn lanes_that_use_one_bus_wait_for_each_other_as_long_as_both_run() {
+        let lane = |kind, steps| Lane { kind, steps };
+        let mut program = program(1, Vec::new());
+        // 100 cycles of the core of which 40 are on the bus, that would wait 100 for an engine's bursts.
+        let contention = Contention { waits: Cycles(100), used: Cycles(40) };
+        let ends = |program: &Program, alone: [u64; 2]| {
+            let slices = simulate(program, 1, &Beside(alone, contention));
+            let last = |lane| slices.iter().rfind(|slice| slice.lane == lane).unwrap().end.0;
+            [last(0), last(1)]
+        };
+        let core = || lane(LaneKind::Core, vec![step(0, None)]);
+        program.lanes = vec![core(), lane(LaneKind::Dma, vec![step(0, None)])];
+        // The engine moves for 500 and 40 that the core uses; all of the core's step takes twice as long.
+        assert_eq!(ends(&program, [100, 500]), [200, 540]);
+        // It ends after 100, of which the core had 20, and 50 of its own.
+        assert_eq!(ends(&program, [100, 80]), [150, 100]);
+        // A second copy meets what is left of the step, after the core waited 50 for the first.
+        program.lanes[1].steps.push(step(0, None));
+        assert_eq!(ends(&program, [100, 40]), [150, 100]);
+        // A copy that waits for another begins as late as this one ends.
+        let wait = Some(After { lane: 1, step: 0, periods: 0 });
+        program.lanes = vec![core(), lane(LaneKind::Dma, vec![step(0, None)])];
+        program.lanes[0].steps.push(step(1, wait));
+        assert_eq!(ends(&program, [100, 80]), [250, 100]);
+    }
+
     #[test]
     fn a_step_waits_for_another_lane_and_the_stall_is_seen() {
         let after = After { lane: 1, step: 0, periods: 0 };
         let program = program(1, vec![vec![step(0, Some(after))], vec![step(1, None)]]);
-        let slices = simulate(&program, 1, |lane, _| cost([10, 100][lane]));
+        let slices = simulate(&program, 1, &|lane: usize, _| cost([10, 100][lane]));
         let seen: Vec<_> =
             slices.iter().map(|s| (s.lane, s.kind, s.waits_for, s.start.0, s.end.0)).collect();
         assert_eq!(
@@ -292,7 +452,7 @@ mod tests {
     fn steps_that_wait_for_each_other_end_the_simulation() {
         let wait = |lane| Some(After { lane, step: 0, periods: 0 });
         let program = program(1, vec![vec![step(0, wait(1))], vec![step(0, wait(0))]]);
-        assert!(simulate(&program, 3, |_, _| cost(0)).is_empty());
+        assert!(simulate(&program, 3, &|_, _| cost(0)).is_empty());
     }
 
     #[test]
@@ -303,7 +463,7 @@ mod tests {
         let loaded = Some(After { lane: 1, step: 0, periods: 1 });
         let compute = Step { stage: 1, ..step(0, loaded) };
         let program = program(2, vec![vec![compute], vec![load]]);
-        let slices = simulate(&program, 4, |lane, _| cost([30, 10][lane]));
+        let slices = simulate(&program, 4, &|lane: usize, _| cost([30, 10][lane]));
         let ends = |lane| {
             let of_lane = slices.iter().filter(move |s| s.lane == lane);
             of_lane.filter(|s| s.kind != SliceKind::Stall).map(|s| (s.frame, s.end.0))
@@ -320,9 +480,7 @@ mod tests {
         let card = lane(LaneKind::Card, vec![step(0, None), step(1, None)]);
         let mut program = program(1, Vec::new());
         program.lanes = vec![core, card];
-        let holds = |lane: usize, _| [Cycles(0), Cycles([0, 5][lane])];
-        let none = |_| Cycles(0);
-        let slices = simulate_holding(&program, 1, |lane, _| cost([40, 10][lane]), holds, none);
+        let slices = simulate(&program, 1, &Held([40, 10]));
         let spans = |lane, kind| {
             let of = slices.iter().filter(move |s| s.lane == lane && s.kind == kind);
             of.map(|s| (s.start.0, s.end.0)).collect::<Vec<_>>()
@@ -331,7 +489,7 @@ mod tests {
         // Two interrupts in the first step; the second waits for nothing any more.
         assert_eq!(spans(0, SliceKind::Compute), [(0, 50), (50, 90)]);
         // While the core waits it loses nothing.
-        let slices = simulate_holding(&program, 1, |lane, _| cost([4, 10][lane]), holds, none);
+        let slices = simulate(&program, 1, &Held([4, 10]));
         let last = slices.iter().rfind(|slice| slice.lane == 0);
         assert_eq!(last.map(|slice| (slice.start.0, slice.end.0)), Some((30, 34)));
     }

@@ -55,6 +55,18 @@ impl<'b> Transfers<'b> {
         self.board.engine(lane).map_or(0, |engine| engine.set_up_cycles)
     }
 
+    /// Cycles of a burst that DMA reads from a space, rounded down; 0 if they are not known.
+    #[must_use]
+    pub fn burst(&self, space: Space) -> u64 {
+        let access = self.memory(Some(space)).and_then(|memory| memory.timing.as_ref()?.dma_read);
+        let (Some(access), Some(engine)) = (access, self.board.engine(LaneKind::Dma)) else {
+            return 0;
+        };
+        let ps = bursts(&access, burst(engine), burst(engine));
+        let cycles = ps * u128::from(self.board.core.clock.hertz.0) / SECOND_PS;
+        u64::try_from(cycles).unwrap_or(u64::MAX)
+    }
+
     /// How many items a copy is for its engine, and what it takes to move them.
     fn parts(
         &self,

@@ -61,7 +61,7 @@ pub fn simulated(emitted: &Emitted, frames: u32) -> Vec<Slice> {
         let [cycles, bytes] = emitted.costs[lane][step];
         (Cost { instructions: 0, cycles: Cycles(cycles) }, bytes)
     };
-    let mut slices = simulate(&emitted.program, 1, cost);
+    let mut slices = simulate(&emitted.program, 1, &cost);
     for slice in &mut slices {
         let frame = emitted.frames[usize::from(slice.lane)].get(slice.step as usize);
         slice.frame = frame.copied().unwrap_or(0).min(frames.saturating_sub(1));

@@ -125,7 +125,7 @@ fn otherwise(made: &Streamed, mut seed: u64) -> Vec<Slice> {
             lane.into_iter().map(&mut vary).collect()
         })
         .collect();
-    simulate(&made.program, 1, |lane, step| {
+    simulate(&made.program, 1, &|lane: usize, step: usize| {
         (Cost { instructions: 0, cycles: Cycles(costs[lane][step]) }, 0)
     })
 }

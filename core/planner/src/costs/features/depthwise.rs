@@ -1,7 +1,7 @@
 //! Depthwise convolutions in planes (`firmware/kernels/src/words/depthwise.rs`): strips of the
 //! output, whose input is expanded for four channels at a time.
 
-use super::{Feature, Step};
+use super::{Feature, Step, Strip};
 use tilewright_plan::View;
 
 /// Channels that are expanded together.
@@ -65,15 +65,25 @@ fn parts(size: u64, most: u64, step: u64) -> impl Iterator<Item = (u64, u64)> + 
 }
 
 impl Step<'_> {
-    /// Pixels of the output's largest strip, if channels are computed in planes.
-    pub(super) fn strip_pixels(&self) -> Option<u64> {
+    /// The strips of the output, if channels are computed in planes.
+    pub(super) fn strip(&self) -> Option<Strip> {
         let kind = Kind::of(self)?;
         let [down, across] = self.axes();
         let sizes = self.tile.output_size.map(u64::from);
-        let longest = |size: u64, axis: usize, step: u64| {
-            parts(size, kind.most(axis), step).map(|(_, length)| length).max()
+        let cut = |axis: usize, at: usize, step: u64| {
+            let parts = parts(sizes[axis], kind.most(at), step);
+            let (first, length) = parts.clone().max_by_key(|(_, length)| *length)?;
+            Some((length, self.seen(kind, axis, first, length).1, parts.count() as u64))
         };
-        Some(longest(sizes[down], 0, 1)? * longest(sizes[across], 1, 4)?)
+        let ((height, tall, rows), (width, wide, columns)) = (cut(down, 0, 1)?, cut(across, 1, 4)?);
+        Some(Strip {
+            size: [height, width],
+            seen: [tall, wide],
+            down,
+            strips: rows * columns,
+            groups: self.channels / CHANNELS,
+            pixels: sizes[0] * sizes[1],
+        })
     }
 
     /// The features of the channels that are computed in planes; gives how many they are.
