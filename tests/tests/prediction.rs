@@ -128,7 +128,6 @@ fn networks_beyond_sram_are_predicted() {
             ("mobilenet-v2-w0.35-r96", Strategy::Auto, half(69_120)),
             ("resnet8", Strategy::Auto, least),
             ("mobilenet-v1-w0.25-r128", Strategy::Overlay, Options::default()),
-            ("mobilenet-v1-w0.25-r96", Strategy::External, Options::default()),
         ];
         for (name, strategy, options) in cases {
             predicted_beyond(&board, name, strategy, &options);
