@@ -186,8 +186,8 @@ impl Times for Predicted<'_> {
         for (at, space) in OUTSIDE.into_iter().enumerate().filter(|(at, _)| self.bursts[*at] > 0) {
             if spans.iter().any(|span| span.space() == Some(space)) {
                 let waits = outside.accesses[at].saturating_mul(self.bursts[at]);
-                contention.waits = contention.waits + Cycles(waits);
-                contention.used = contention.used + outside.used[at];
+                contention.waits += Cycles(waits);
+                contention.used += outside.used[at];
             }
         }
         contention

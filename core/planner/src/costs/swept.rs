@@ -172,14 +172,20 @@ mod tests {
 
     /// Lines of an output of `side` by `side` pixels of 32 channels that come, and what is waited, where it
     /// takes so many cycles to compute.
-    fn followed(side: u64, compute: u64) -> (u64, u64) {
+    fn followed(side: u16, compute: u64) -> (u64, u64) {
         let board = tilewright_board::find("stm32f746g-disco").unwrap();
         let cache = board.core.data_cache.as_ref().unwrap();
         let timing = board.external(Space::ExternalRam).and_then(|memory| memory.timing.as_ref());
-        let size = [side; 2];
-        let strip =
-            Strip { size, seen: [side + 2; 2], down: 0, strips: 1, groups: 8, pixels: side * side };
-        let view = |space| View::whole(space, 0, side as u32, side as u32, 32);
+        let size = [u64::from(side); 2];
+        let strip = Strip {
+            size,
+            seen: [u64::from(side) + 2; 2],
+            down: 0,
+            strips: 1,
+            groups: 8,
+            pixels: size[0] * size[1],
+        };
+        let view = |space| View::whole(space, 0, side, side, 32);
         let sides = [(&view(Space::Arena), None), (&view(Space::ExternalRam), timing)];
         let found = swept(&strip, cache, &board, sides, Cycles(compute));
         (found.accesses[0], found.waits.0)
