@@ -141,7 +141,7 @@ fn activations_that_fit_stay_in_sram_beside_tiles_of_the_others() {
             let flash = [0, rng.u64(..=weights), rng.u64(..=weights), u64::MAX][rng.usize(..4)];
             let first = [First::Smallest, First::Idlest][rng.usize(..2)];
             let room = (Bytes(peak * rng.u64(2..14) / 16), Bytes(flash), first);
-            let beside = Beside { filters: rng.u64(1..8), apart: rng.u64(0..8) };
+            let beside = Beside { filters: rng.u64(1..8), apart: rng.u64(0..8), early: rng.bool() };
             let what = format!("{}, {}, {sram:?}, {room:?}, {beside:?}", model.name, board.id);
             let ways = (beside, overlaid);
             let made = tilewright_planner::spilled(&model, &board, &options, room, ways).unwrap();

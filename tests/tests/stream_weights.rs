@@ -135,6 +135,8 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         let slices = |kind| timeline.slices.iter().filter(|s| s.kind == kind).count();
         assert_eq!(slices(SliceKind::Compute), core.len(), "{what}: the simulation ends early");
         assert_eq!(slices(SliceKind::Copy), card.len(), "{what}: the simulation ends early");
+        assert!(report.lower_bound_bytes <= report.peak_sram_bytes, "{what}");
+        assert!(!report.proved, "{what}");
         if !report.fits {
             let missing = report.does_not_fit.unwrap();
             assert!(missing.needed_bytes > missing.available_bytes, "{what}");

@@ -154,6 +154,11 @@ impl Planning {
             Strategy::Stream => return stream::planned(model, board, *strategy, options),
             _ => {}
         }
+        // Of tensors that are held in part, or share bytes, the largest sum of those that live is no bound.
+        let bound = match strategy {
+            Strategy::StreamWeights => Some(Bytes(0)),
+            _ => bound,
+        };
         let mut planned = described(plan, model, board, options, bound);
         planned.report.stages = search.stages();
         if *strategy == Strategy::StreamWeights {

@@ -2,7 +2,7 @@
 //! time: the fastest of what the external memories allow, else a schedule for the card.
 
 use super::external::{self, Placing};
-use super::overlay::{self, Beside, Overlaid};
+use super::overlay::{self, Beside, Outputs, Overlaid};
 use super::spilled::{First, Spilling};
 use super::{Search, Strategy, stream_weights};
 use crate::costs::Costs;
@@ -27,9 +27,9 @@ const OVERLAID: [(Overlaid, u64); 8] = [
 /// Where activations lie in SRAM as far as they fit: in which part of the budget, in sixteenths, how the
 /// rest is divided, and what is overlaid.
 const SPILLED: [(u64, Beside, Overlaid); 20] = {
-    const ONE: Beside = Beside { filters: 4, apart: 8 };
-    const PHASES: Beside = Beside { filters: 4, apart: 2 };
-    const FILTERS: Beside = Beside { filters: 6, apart: 2 };
+    const ONE: Beside = Beside { filters: 4, apart: 8, early: false };
+    const PHASES: Beside = Beside { filters: 4, apart: 2, early: false };
+    const FILTERS: Beside = Beside { filters: 6, apart: 2, early: false };
     [
         (14, ONE, Overlaid::ALL_IN_PARTS),
         (14, PHASES, Overlaid::IN_PARTS),
@@ -71,18 +71,73 @@ pub struct Beyond {
     external: Option<Plan>,
     /// What leaves SRAM, and what was planned last with the rest in so many bytes of it.
     spilling: Option<Spilling>,
-    spilled: Option<((Bytes, Bytes, First), Option<Plan>)>,
+    spilled: Option<(([Bytes; 2], Bytes, First), Option<Plan>)>,
     /// Whether weights are more than the chip's flash and the external memories hold together.
     is_too_much: bool,
     costs: Option<Costs>,
     tried: usize,
+    /// The fastest way with activations in SRAM, and those near such ways that were tried.
+    fastest: Option<Spilled>,
+    near: Vec<Spilled>,
+}
+
+/// A way with activations in SRAM as far as they fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Spilled {
+    first: First,
+    /// How much of the budget is used, in parts of [`FINE`].
+    used: u64,
+    /// How much of that activations take, in such parts.
+    room: u64,
+    beside: Beside,
+    what: Overlaid,
+}
+
+/// Parts of the budget that are told apart.
+const FINE: u64 = 64;
+/// Most ways that are tried near the fastest.
+const MOST_NEAR: usize = 40;
+
+impl Spilled {
+    /// Ways that differ in one thing; without `weights` outside of the chip not in what is done with them.
+    fn near(self, weights: bool) -> Vec<Self> {
+        let mut near = Vec::new();
+        let [finer, coarser] = [1, 4].map(|step| {
+            let moved = [self.room + step, self.room.saturating_sub(step)];
+            moved.map(|room| Self { room, ..self })
+        });
+        near.extend(finer.into_iter().chain(coarser));
+        let apart = [1, 2, 4, 8];
+        near.extend(apart.map(|apart| Self { beside: Beside { apart, ..self.beside }, ..self }));
+        let early = !self.beside.early;
+        near.push(Self { beside: Beside { early, ..self.beside }, ..self });
+        let outputs = [Outputs::Direct, Outputs::Staged];
+        near.extend(
+            outputs.map(|outputs| Self { what: Overlaid { outputs, ..self.what }, ..self }),
+        );
+        if weights {
+            let filters = [2, 4, 6];
+            near.extend(
+                filters.map(|filters| Self { beside: Beside { filters, ..self.beside }, ..self }),
+            );
+            let parts = [false, true];
+            near.extend(parts.map(|parts| Self { what: Overlaid { parts, ..self.what }, ..self }));
+        }
+        // What a smaller budget would give may be faster.
+        let used = [self.used + 2, self.used.saturating_sub(2), self.used.saturating_sub(8)];
+        near.extend(used.map(|used| Self { used, ..self }));
+        let is_one = |way: &Self| (1..FINE).contains(&way.room) && (8..=FINE).contains(&way.used);
+        near.retain(is_one);
+        near
+    }
 }
 
 /// A way to plan.
 enum Way {
+    Together,
     External,
     Overlaid(Overlaid, u64),
-    Spilled(First, u64, Beside, Overlaid),
+    Spilled(Spilled),
     Weights,
     Streamed,
 }
@@ -101,6 +156,8 @@ impl Beyond {
             is_too_much: false,
             costs: None,
             tried: 0,
+            fastest: None,
+            near: Vec::new(),
         }
     }
 
@@ -116,12 +173,20 @@ impl Beyond {
         if !self.is_open {
             return ways;
         }
+        let report = &self.inside.report;
+        if report.flash_bytes <= report.flash_limit_bytes {
+            ways.push(Way::Together);
+        }
         if external::obstacle(board).is_none() {
             ways.push(Way::External);
             if overlay::obstacle(board).is_none() {
                 ways.extend(OVERLAID.map(|(what, eighths)| Way::Overlaid(what, eighths)));
-                let spilled =
-                    |first| SPILLED.map(|(room, rest, what)| Way::Spilled(first, room, rest, what));
+                let spilled = |first| {
+                    SPILLED.map(|(room, beside, what)| {
+                        let room = room * (FINE / 16);
+                        Way::Spilled(Spilled { first, used: FINE, room, beside, what })
+                    })
+                };
                 ways.extend(spilled(First::Smallest));
                 if self.flash().0 < u64::MAX {
                     ways.extend(spilled(First::Idlest));
@@ -137,12 +202,20 @@ impl Beyond {
 
     /// Ways that were tried, and all.
     pub fn ways(&self, board: &Board) -> [usize; 2] {
-        [self.tried, self.all(board).len()]
+        let (near, all) = (self.near.len(), self.all(board).len());
+        [self.tried + near, all + near + usize::from(self.next_near().is_some())]
     }
 
     /// Whether all ways were tried.
     pub fn is_done(&self, board: &Board) -> bool {
-        self.tried >= self.all(board).len()
+        self.tried >= self.all(board).len() && self.next_near().is_none()
+    }
+
+    /// A way near the fastest that was not tried.
+    fn next_near(&self) -> Option<Spilled> {
+        let fastest = self.fastest.filter(|_| self.near.len() < MOST_NEAR)?;
+        let near = fastest.near(self.flash().0 < u64::MAX);
+        near.into_iter().find(|way| *way != fastest && !self.near.contains(way))
     }
 
     /// Tries the next way; whether it was the last.
@@ -156,10 +229,19 @@ impl Beyond {
         options: &Options,
     ) -> Result<bool, PlanError> {
         let way = self.all(board).into_iter().nth(self.tried);
-        self.tried += 1;
+        let near = self.next_near().filter(|_| way.is_none());
+        match near {
+            Some(way) => self.near.push(way),
+            None => self.tried += 1,
+        }
         let budget = options.arena_on(board);
-        match way {
+        match way.or_else(|| near.map(Way::Spilled)) {
             None => return Ok(true),
+            Some(Way::Together) => {
+                if let Some(plan) = stream_weights::in_image(model, board, options)? {
+                    self.consider(plan, model, board, options);
+                }
+            }
             Some(Way::External) => {
                 let (found, _) = Placing::new(model)?.found(model)?;
                 let external = external::plan(model, board, found)?;
@@ -177,8 +259,11 @@ impl Beyond {
                 }
             }
             Some(Way::Spilled(..)) if self.is_too_much => {}
-            Some(Way::Spilled(first, sixteenths, beside, what)) => {
-                let room = Bytes(budget.0 / 16 * sixteenths);
+            Some(Way::Spilled(way)) => {
+                let Spilled { first, used, room, beside, what } = way;
+                let budget = Bytes(budget.0 / FINE * used);
+                let budget = if used == FINE { options.arena_on(board) } else { budget };
+                let room = Bytes(budget.0 / FINE * room);
                 let mut flash = self.flash();
                 // What tables and steps take is known once there is a plan.
                 for _ in 0..2 {
@@ -192,7 +277,9 @@ impl Beyond {
                     let plan = overlay::overlay_beside(plan, board, budget, beside, what);
                     let limit = board.plan_bytes();
                     let left = limit.0.checked_sub(plan.image_bytes().0 + limit.0 / SPARE);
-                    self.consider(plan, model, board, options);
+                    if self.consider(plan, model, board, options) {
+                        self.fastest = Some(way);
+                    }
                     let Some(left) = left.filter(|_| flash.0 < u64::MAX) else { break };
                     flash = Bytes(flash.0.saturating_add(left));
                 }
@@ -237,7 +324,7 @@ impl Beyond {
         [room, budget]: [Bytes; 2],
         (flash, first): (Bytes, First),
     ) -> Result<Option<Plan>, PlanError> {
-        let asked = (room, flash, first);
+        let asked = ([room, budget], flash, first);
         if let Some((_, plan)) = self.spilled.as_ref().filter(|(known, _)| *known == asked) {
             return Ok(plan.clone());
         }
@@ -251,14 +338,20 @@ impl Beyond {
         Ok(plan)
     }
 
-    /// Keeps a plan if it fits and is the fastest.
-    fn consider(&mut self, mut plan: Plan, model: &Model, board: &Board, options: &Options) {
+    /// Keeps a plan if it fits and is the fastest; whether it is.
+    fn consider(
+        &mut self,
+        mut plan: Plan,
+        model: &Model,
+        board: &Board,
+        options: &Options,
+    ) -> bool {
         plan.board.clone_from(&board.id);
         Strategy::Auto.name().clone_into(&mut plan.strategy);
         if plan.space(Space::Arena) > options.arena_on(board)
             || lacks(&plan, board, Bytes(0)).is_some()
         {
-            return;
+            return false;
         }
         // Most plans are no faster, so that nothing else need be known of them.
         if let Some(best) = &self.best {
@@ -267,13 +360,15 @@ impl Beyond {
             let run = options.integrity.in_run(&plan);
             let timeline = simulate::predict(&run, board, costs, card.as_ref(), frames);
             if timeline.end() >= best.timeline.end() {
-                return;
+                return false;
             }
         }
-        let made = described(plan, model, board, options, None);
-        if made.report.fits {
+        let made = described(plan, model, board, options, Some(Bytes(0)));
+        let fits = made.report.fits;
+        if fits {
             self.best = Some(made);
         }
+        fits
     }
 
     /// The fastest plan that fits and runs, of those from external memory; else what is streamed
@@ -312,6 +407,6 @@ pub fn spilled(
         let mut plan = overlay::overlay_beside(plan, board, budget, beside, overlaid);
         plan.board.clone_from(&board.id);
         Strategy::Auto.name().clone_into(&mut plan.strategy);
-        described(plan, model, board, options, None)
+        described(plan, model, board, options, Some(Bytes(0)))
     }))
 }

@@ -114,18 +114,20 @@ pub fn overlay_within(
     // Filters of operators with one input lie where the second input of others does.
     let partition = partition::partition(&operators, [of_tiles.0, 4], alignment, overlaid);
     let buffers = Buffers::new(&operators, &partition, [0, budget.0], overlaid);
-    let phase = Phase { operators: 0..operators.len(), partition, buffers };
+    let phase = Phase { operators: 0..operators.len(), partition, buffers, early: false };
     Pipeline::new(&external, alignment, engine.largest_bytes.0).plan(&operators, vec![phase])
 }
 
 /// How SRAM is divided where activations lie in it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beside {
     /// The part of what they leave that filters may take, if they need it; eighths.
     pub filters: u64,
     /// Operators that follow each other have their buffers at the same places as long as what they
     /// leave differs by no more than this part of the budget; eighths.
     pub apart: u64,
+    /// Whether the first tile is cut once more, so that the core begins early.
+    pub early: bool,
 }
 
 /// As [`overlay`], for a plan some of whose activations lie in SRAM: the buffers lie above those that
@@ -151,7 +153,8 @@ pub fn overlay_beside(
         let inputs = if two { 4 } else { 2 };
         let partition = partition::partition(own, [pool - filters, inputs], alignment, overlaid);
         let buffers = Buffers::new(own, &partition, [base, budget.0], overlaid);
-        Phase { operators: range, partition, buffers }
+        let early = beside.early && range.start == 0;
+        Phase { operators: range, partition, buffers, early }
     });
     let phases = phases.collect();
     Pipeline::new(&plan, alignment, engine.largest_bytes.0).plan(&operators, phases)

@@ -27,7 +27,7 @@ use crate::{Integrity, Options, PlanError, Planned, simulate, stream};
 use arrange::Arranging;
 use tilewright_board::{Board, Card};
 use tilewright_model::{Model, Node, Op, Window};
-use tilewright_plan::{CyclePoint, Cycles, LaneKind, Plan, Space};
+use tilewright_plan::{Bytes, CyclePoint, Cycles, LaneKind, Plan, Space};
 
 use super::overlay::partition::Operator;
 use super::swap_rows::SECTOR;
@@ -56,20 +56,8 @@ const MOST_LOADS: usize = 10_000;
 /// # Errors
 /// [`PlanError`] names the node that no kernel runs as it is.
 pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, PlanError> {
-    let largest = board.engine(LaneKind::Card).map_or(SECTOR, |engine| engine.largest_bytes.0);
-    let mut search = Search {
-        board,
-        options,
-        costs: Costs::on(board),
-        card: options.card_in(board),
-        budget: options.arena_on(board).0,
-        largest: (largest / SECTOR * SECTOR).max(SECTOR),
-        fastest: None,
-        fits_alone: false,
-        least: None,
-    };
-    let served = board.external(Space::ExternalRam).filter(|_| board.serves(Space::ExternalRam));
-    let external = served.map_or(0, |memory| memory.bytes.0);
+    let mut search = Search::new(board, options);
+    let external = search.external();
     for (layers, is_fused) in ways(model, search.budget)?.into_iter().zip(FUSED) {
         // What tables and constants take besides is known once there is a plan.
         let mut flash = Some(0);
@@ -92,8 +80,33 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, Pla
         }
     }
     // What does not fit says how much would.
+    if search.fastest.is_none() {
+        search.less_together(model, external)?;
+    }
     let found = search.fastest.map(|(_, plan)| plan).or(search.least);
     found.ok_or_else(|| PlanError::Order("the model has no layers".to_owned()))
+}
+
+/// The fastest plan with all weights in the plan image whose layers go through their rows together where
+/// SRAM does not hold what lies between them; nothing if none fits.
+///
+/// # Errors
+/// [`PlanError`] names the node that no kernel runs as it is.
+pub fn in_image(
+    model: &Model,
+    board: &Board,
+    options: &Options,
+) -> Result<Option<Plan>, PlanError> {
+    let mut search = Search::new(board, options);
+    let external = search.external();
+    for layers in ways(model, search.budget)? {
+        let arranging = Arranging::new(model, layers, u64::MAX, false)?.whole();
+        for strips in together::ways_with_weights(&arranging, [search.budget, external])? {
+            search.way(&arranging.clone().with(strips), &FEW_SHARES[..1])?;
+        }
+    }
+    let fits = |((is_large, _), _): &((bool, CyclePoint), Plan)| !is_large;
+    Ok(search.fastest.filter(fits).map(|(_, plan)| plan))
 }
 
 /// What was found so far.
@@ -113,7 +126,30 @@ struct Search<'b> {
     least: Option<Plan>,
 }
 
-impl Search<'_> {
+impl<'b> Search<'b> {
+    fn new(board: &'b Board, options: &'b Options) -> Self {
+        let largest = board.engine(LaneKind::Card).map_or(SECTOR, |engine| engine.largest_bytes.0);
+        Self {
+            board,
+            options,
+            costs: Costs::on(board),
+            card: options.card_in(board),
+            budget: options.arena_on(board).0,
+            largest: (largest / SECTOR * SECTOR).max(SECTOR),
+            fastest: None,
+            fits_alone: false,
+            least: None,
+        }
+    }
+
+    /// Bytes of external RAM that tensors may lie in.
+    fn external(&self) -> u64 {
+        let Self { board, .. } = self;
+        let served =
+            board.external(Space::ExternalRam).filter(|_| board.serves(Space::ExternalRam));
+        served.map_or(0, |memory| memory.bytes.0)
+    }
+
     /// Tries ways to lay out activations and to cut weights; gives the plan that shares most.
     fn way(&mut self, arranging: &Arranging<'_>, shares: &[[u64; 2]]) -> Result<Plan, PlanError> {
         let Self { budget, largest, .. } = *self;
@@ -126,7 +162,10 @@ impl Search<'_> {
                 continue;
             }
             let Some(lowered) = arranging.within(room, budget)? else { break };
-            height = Some(lowered.space(Space::Arena).0);
+            // Where nothing comes, what is left is of no use.
+            let comes = lowered.space(Space::Card).0 > 0;
+            height = Some(if comes { lowered.space(Space::Arena).0 } else { 0 });
+            let kept = if comes { kept } else { &KEPT[..1] };
             let operators = Operator::of(&lowered);
             for (shares, kept) in shares.iter().flat_map(|s| kept.iter().map(move |k| (*s, *k))) {
                 let ways = Ways { budget, shares, kept };
@@ -151,6 +190,30 @@ impl Search<'_> {
             }
         }
         Ok(lowered)
+    }
+
+    /// Looks for a budget below what is needed otherwise with which layers that go through their rows
+    /// together fit; the plan is said to take all of it.
+    fn less_together(&mut self, model: &Model, external: u64) -> Result<(), PlanError> {
+        let arranging = Arranging::new(model, lower::layers(model), 0, self.is_sealed())?;
+        let most = self.least.as_ref().map_or(0, |least| least.space(Space::Arena).0);
+        let (mut short, mut enough) = (self.budget, most);
+        while enough > short + SECTOR.max(enough / 32) {
+            let budget = (short + (enough - short) / 2) / SECTOR * SECTOR;
+            let mut search = Search { budget, ..Search::new(self.board, self.options) };
+            for strips in together::ways(&arranging, [budget, external])? {
+                search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
+            }
+            match search.fastest.filter(|((is_large, _), _)| !is_large) {
+                Some((_, mut plan)) => {
+                    plan.space_bytes[Space::Arena as usize] = Bytes(budget);
+                    self.least = Some(plan);
+                    enough = budget;
+                }
+                None => short = budget,
+            }
+        }
+        Ok(())
     }
 
     /// Whether parts are encrypted, each by itself.

@@ -115,6 +115,16 @@ impl<'p> Operator<'p> {
             .collect()
     }
 
+    /// A tile in two: a quarter of its rows, at least one, and the others; nothing if it cannot be cut.
+    pub fn halves(&self, tiny: &Tiny) -> Option<[Tiny; 2]> {
+        let (start, rows) = (tiny.tile.output_start[0], tiny.tile.output_size[0]);
+        let (middle, end) = (start + (rows / 4).max(1), start + rows);
+        if self.most() == 1 || middle >= end {
+            return None;
+        }
+        Some([self.made(start..middle)?, self.made(middle..end)?])
+    }
+
     /// The parts of a tile, some output channels each, with at most `part` bytes of filters, which end at
     /// multiples of `unit` bytes where that leaves any; the tile itself if its filters cannot be cut so.
     pub fn parts(&self, tiny: &Tiny, part: u64, unit: u64) -> Vec<Tiny> {

@@ -27,6 +27,8 @@ pub struct Pipeline {
     hazards: Hazards,
     core: Vec<Step>,
     dma: Vec<Step>,
+    /// What the phase before has yet to store.
+    stored: Option<([Span; 2], u16)>,
 }
 
 /// Operators whose buffers lie at the same places.
@@ -37,6 +39,8 @@ pub struct Phase {
     pub partition: Partition,
     /// The buffers.
     pub buffers: Buffers,
+    /// Whether the first tile is cut once more.
+    pub early: bool,
 }
 
 /// A tile that the core will compute, with its operands where they will be then.
@@ -66,28 +70,40 @@ impl Pipeline {
             .map(|view| (u64::from(view.offset), u64::from(view.offset) + view.extent()))
             .collect();
         let (hazards, buffers) = (Hazards::default(), Buffers::default());
-        Self { plan, given, given_outputs, buffers, alignment, largest, hazards, core, dma }
+        let stored = None;
+        Self { plan, given, given_outputs, buffers, alignment, largest, hazards, core, dma, stored }
     }
 
     /// Fetches and computes all tiles, each fetched while the one before is computed.
     pub fn plan(mut self, operators: &[Operator<'_>], phases: Vec<Phase>) -> Plan {
         let mut before: Option<Fetched> = None;
         let mut odd = false;
-        for Phase { operators: range, partition, buffers } in phases {
+        for Phase { operators: range, partition, buffers, mut early } in phases {
             let arena = &mut self.plan.space_bytes[Space::Arena as usize];
             *arena = (*arena).max(Bytes(buffers.end()));
             self.buffers = buffers;
-            // Buffers of the phase may lie over what is yet to be stored.
-            let stored = before.take().and_then(|fetched| self.compute(fetched));
-            if let Some((spans, layer)) = stored {
-                self.copy(spans, layer);
+            // Buffers of the phase may lie over what is yet to be stored: else that can wait for what is fetched.
+            self.stored = before.take().and_then(|fetched| self.compute(fetched));
+            if let Some((spans, layer)) = self.stored {
+                let is_over = |odd: bool| {
+                    let (start, end) = (u64::from(spans[0].offset), spans[0].bytes());
+                    let input = self.buffers.input(false, odd);
+                    input.start < (start + end).next_multiple_of(LINE) && start < input.end
+                };
+                odd ^= is_over(odd);
+                if is_over(odd) {
+                    self.stored = None;
+                    self.copy(spans, layer);
+                }
             }
             for (operator, factor) in operators[range].iter().zip(&partition.factors) {
                 let is_staged = partition.output > 0 && factor.is_some();
-                self.operator(operator, (*factor, is_staged), &mut odd, &mut before);
+                let cut = (*factor, is_staged, std::mem::take(&mut early));
+                self.operator(operator, cut, &mut odd, &mut before);
             }
         }
-        if let Some((spans, layer)) = before.and_then(|fetched| self.compute(fetched)) {
+        let stored = before.and_then(|fetched| self.compute(fetched));
+        if let Some((spans, layer)) = stored.or_else(|| self.stored.take()) {
             self.copy(spans, layer);
         }
         self.finish()
@@ -98,14 +114,28 @@ impl Pipeline {
     fn operator(
         &mut self,
         operator: &Operator<'_>,
-        (factor, is_staged): (Option<u16>, bool),
+        (factor, is_staged, early): (Option<u16>, bool, bool),
         odd: &mut bool,
         before: &mut Option<Fetched>,
     ) {
         let mut constants: Option<Vec<(usize, View)>> = None;
         let has_room = operator.inputs().nth(1).is_none();
         let part = self.buffers.part(operator.bytes(Role::Weights)).filter(|_| has_room);
-        for tiny in operator.tiles(factor.unwrap_or(1)) {
+        let mut tiles = operator.tiles(factor.unwrap_or(1));
+        if early && factor.is_some() {
+            let first = tiles.first().and_then(|first| operator.halves(first));
+            first.into_iter().for_each(|halves| drop(tiles.splice(..1, halves)));
+        }
+        // Only inputs are fetched before what the phase before has yet to store.
+        let is_simple = part.is_none()
+            && operator.inputs().count() == 1
+            && factor.is_some()
+            && operator.operands(Role::Weights).chain(operator.operands(Role::Constants)).count()
+                == 0;
+        if let Some((spans, layer)) = self.stored.take_if(|_| !is_simple) {
+            self.copy(spans, layer);
+        }
+        for tiny in tiles {
             if let Some(part) = part {
                 let parts = operator.parts(&tiny, part, 1);
                 if parts.len() > 1 {
@@ -116,6 +146,7 @@ impl Pipeline {
             }
             // As if all steps ran one after the other: lanes overlap where nothing forbids it.
             let store = before.take().and_then(|fetched| self.compute(fetched));
+            let store = store.or_else(|| self.stored.take());
             let store = match store {
                 // What is stored may be what is fetched.
                 Some((spans, layer)) if meets(&spans[1], operator, &tiny) => {

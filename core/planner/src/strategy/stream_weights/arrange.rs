@@ -118,6 +118,13 @@ impl<'m> Arranging<'m> {
         self
     }
 
+    /// The same where no layer by itself is made in rows, each of which begins its kernel anew.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.saved.iter_mut().for_each(|saved| saved[1] = 0);
+        self
+    }
+
     /// Layers that go through their rows together.
     pub fn strips(&self) -> &[Strips] {
         &self.strips

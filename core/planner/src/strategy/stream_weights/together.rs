@@ -16,6 +16,8 @@ const AROUND: usize = 6;
 const APART: usize = 4;
 /// Rows of the last layer that are made at once.
 const ROWS: [u16; 3] = [1, 2, 4];
+/// The same where no weights need room beside what is held.
+const MANY_ROWS: [u16; 6] = [1, 2, 4, 8, 16, 32];
 /// Bytes of outputs that are made at once; all, a few rows, or one.
 const BYTES: [u64; 4] = [u64::MAX, 16 << 10, 8 << 10, 1];
 /// Ways of a run that are tried: of those with fewest steps, and of those that need least.
@@ -45,6 +47,56 @@ pub fn ways(
         }
     }
     Ok(Vec::new())
+}
+
+/// The same where all weights lie in the plan image, from few steps to many.
+///
+/// # Errors
+/// As [`ways`].
+pub fn ways_with_weights(
+    arranging: &Arranging<'_>,
+    [budget, external]: [u64; 2],
+) -> Result<Vec<Vec<Strips>>, PlanError> {
+    let draft = arranging.draft()?;
+    let operators = Operator::of(&draft);
+    let network = arranging.network(&draft, &operators);
+    let is_large: Vec<bool> = arranging.needed().map(|bytes| bytes > budget).collect();
+    let all = is_large.len();
+    let (mut found, mut end) = (vec![Vec::<Strips>::new()], 0);
+    for run in runs(&is_large) {
+        let within = end..all;
+        let ways = |outside: &[usize]| {
+            let given = (budget, &MANY_ROWS[..], outside);
+            of_run_with(&network, run.clone(), within.clone(), given)
+        };
+        let mut of_run = ways(&[]);
+        // What programs take may be read where it arrives.
+        let taken: Vec<usize> = network.taken().collect();
+        let bytes: u64 = taken.iter().map(|tensor| network.bytes(*tensor)).sum();
+        if bytes <= external {
+            of_run.extend(ways(&taken).into_iter().filter(|strips| strips.layers.start == 0));
+        }
+        of_run.sort_by_key(|strips| (more_steps(strips), strips.least_bytes()));
+        of_run.dedup_by(|a, b| a.layers == b.layers && a.made == b.made && a.outside == b.outside);
+        of_run.truncate(TRIED[0]);
+        // Of several runs the first ways go with the first.
+        let count = if found.len() == 1 { of_run.len() } else { found.len() };
+        let with = |number: usize| {
+            let before: &Vec<Strips> = found.get(number).or_else(|| found.last())?;
+            let own = of_run.get(number).or_else(|| of_run.last())?;
+            Some(before.iter().chain([own]).cloned().collect::<Vec<Strips>>())
+        };
+        found = (0..count).filter_map(with).collect();
+        let ends = found.iter().flatten().map(|strips| strips.layers.end);
+        end = ends.max().unwrap_or(end);
+    }
+    found.retain(|way| !way.is_empty());
+    Ok(found)
+}
+
+/// Steps more than one for each layer.
+fn more_steps(strips: &Strips) -> usize {
+    strips.made.len() - strips.layers.len()
 }
 
 /// The ways for all runs of layers that are large.
@@ -92,26 +144,9 @@ fn runs(is_large: &[bool]) -> Vec<Range<usize>> {
 
 /// The ways for a run to go together with some of the layers around it, within `all`.
 fn of_run(network: &Network<'_>, run: Range<usize>, all: Range<usize>, budget: u64) -> Vec<Strips> {
-    let starts = (run.start.saturating_sub(AROUND).max(all.start)..=run.start).rev();
-    let mut found: Vec<(usize, u64, Strips)> = Vec::new();
-    for start in starts {
-        if !network.makes_rows(start) {
-            break;
-        }
-        let ends =
-            (run.end..=all.end.min(run.end + AROUND)).filter(|end| end - start <= MOST_LAYERS);
-        for end in ends {
-            for (rows, bytes) in ROWS.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes))) {
-                let Some(strips) = network.strips(start..end, Fineness { rows, bytes }, &[]) else {
-                    break;
-                };
-                let needed = strips.least_bytes();
-                if needed <= budget {
-                    found.push((strips.made.len(), needed, strips));
-                }
-            }
-        }
-    }
+    let ways = of_run_with(network, run, all, (budget, &ROWS, &[]));
+    let mut found: Vec<(usize, u64, Strips)> =
+        ways.into_iter().map(|strips| (strips.made.len(), strips.least_bytes(), strips)).collect();
     let [fewest, least] = TRIED;
     found.sort_by_key(|(steps, needed, _)| (*steps, *needed));
     found.dedup_by(|(_, _, a), (_, _, b)| a.layers == b.layers && a.made == b.made);
@@ -119,6 +154,34 @@ fn of_run(network: &Network<'_>, run: Range<usize>, all: Range<usize>, budget: u
     rest.sort_by_key(|(steps, needed, _)| (*needed, *steps));
     rest.truncate(least);
     found.into_iter().chain(rest).map(|(.., strips)| strips).collect()
+}
+
+/// All of them, with so many rows of the last layer at once, and some tensors in external RAM.
+fn of_run_with(
+    network: &Network<'_>,
+    run: Range<usize>,
+    all: Range<usize>,
+    (budget, rows, outside): (u64, &[u16], &[usize]),
+) -> Vec<Strips> {
+    let starts = (run.start.saturating_sub(AROUND).max(all.start)..=run.start).rev();
+    let mut found = Vec::new();
+    for start in starts {
+        if !network.makes_rows(start) {
+            break;
+        }
+        let ends =
+            (run.end..=all.end.min(run.end + AROUND)).filter(|end| end - start <= MOST_LAYERS);
+        for end in ends {
+            for (rows, bytes) in rows.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes))) {
+                let fineness = Fineness { rows, bytes };
+                let Some(strips) = network.strips(start..end, fineness, outside) else { break };
+                if strips.least_bytes() <= budget {
+                    found.push(strips);
+                }
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]
