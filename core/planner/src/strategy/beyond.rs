@@ -71,7 +71,7 @@ pub struct Beyond {
     external: Option<Plan>,
     /// What leaves SRAM, and what was planned last with the rest in so many bytes of it.
     spilling: Option<Spilling>,
-    spilled: Option<(([Bytes; 2], Bytes, First), Option<Plan>)>,
+    spilled: Option<(Asked, Option<Plan>)>,
     /// Whether weights are more than the chip's flash and the external memories hold together.
     is_too_much: bool,
     costs: Option<Costs>,
@@ -80,6 +80,9 @@ pub struct Beyond {
     fastest: Option<Spilled>,
     near: Vec<Spilled>,
 }
+
+/// Room for activations and the budget, bytes of flash, and whose weights lie there.
+type Asked = ([Bytes; 2], Bytes, First);
 
 /// A way with activations in SRAM as far as they fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
