@@ -12,6 +12,7 @@ mod nominal;
 mod swept;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use tilewright_board::{Board, CoreKind};
 use tilewright_plan::pieces::Pieces;
@@ -50,14 +51,14 @@ impl Costs {
     /// The costs of the project's kernels on a core, where nothing waits for flash.
     #[must_use]
     pub fn of(core: CoreKind) -> Self {
-        all().remove(core.id()).expect("every core is calibrated, which a test holds")
+        all().get(core.id()).cloned().expect("every core is calibrated, which a test holds")
     }
 
     /// The costs on a board: of the kernels that it names, else of the project's on its core, with what the
     /// board's flash makes these wait.
     #[must_use]
     pub fn on(board: &Board) -> Self {
-        let named = board.core.costs.as_ref().and_then(|name| all().remove(name));
+        let named = board.core.costs.as_ref().and_then(|name| all().get(name).cloned());
         let costs = named.unwrap_or_else(|| Self::of(board.core.kind));
         Self { flash: Flash::of(board, &costs), ..costs }
     }
@@ -170,10 +171,13 @@ pub fn all_features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
     features
 }
 
-/// All cost files, by name.
-fn all() -> BTreeMap<String, Costs> {
-    postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/costs.postcard")))
-        .expect("the build script encoded these very types")
+/// All cost files, by name; decoded once.
+fn all() -> &'static BTreeMap<String, Costs> {
+    static ALL: OnceLock<BTreeMap<String, Costs>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        postcard::from_bytes(include_bytes!(concat!(env!("OUT_DIR"), "/costs.postcard")))
+            .expect("the build script encoded these very types")
+    })
 }
 
 impl KernelCost {
