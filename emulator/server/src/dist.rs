@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tilewright_board::{Board, Support};
+
 use crate::problem::{Blame, Problem};
 
 /// Names the folder if it lies elsewhere.
@@ -89,6 +91,16 @@ impl Dist {
         self.firmware_file(board).is_file()
     }
 
+    /// Whether building would not help: others have their firmware, and this board is none of those with one.
+    fn is_planned_only(&self, board: &str) -> bool {
+        let built = fs::read_dir(self.firmware_folder()).is_ok_and(|files| {
+            files.flatten().any(|f| f.path().extension() == Some("elf".as_ref()))
+        });
+        let has_one = |board: Board| board.support == Support::Firmware;
+        let found = tilewright_board::find(board);
+        built && !self.has_firmware(board) && found.is_ok_and(|board| !has_one(board))
+    }
+
     fn firmware_file(&self, board: &str) -> PathBuf {
         self.firmware_folder().join(format!("{board}.elf"))
     }
@@ -96,9 +108,17 @@ impl Dist {
     /// A board's firmware: an ELF file.
     ///
     /// # Errors
-    /// If it has not been built or cannot be read.
+    /// If the board has none, or it has not been built or cannot be read.
     pub fn firmware(&self, board: &str) -> Result<Arc<Vec<u8>>, Problem> {
         let path = self.firmware_file(board);
+        if self.is_planned_only(board) {
+            return Err(Problem::new(
+                Blame::BadInput,
+                format!("There is no firmware for {board}: it is planned and simulated only."),
+                "--board",
+                "`tilewright plan` and the page show its plans; `tilewright boards` says which boards run.",
+            ));
+        }
         let missing =
             |error: String| Problem::new(Blame::NotBuilt, error, path.display().to_string(), BUILD);
         let size = fs::metadata(&path)
@@ -137,5 +157,24 @@ impl Dist {
             path.display().to_string(),
             BUILD,
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_no_firmware_is_not_said_to_be_unbuilt() {
+        let folder = tempfile::tempdir().unwrap();
+        let dist = Dist::at(folder.path().to_owned());
+        let blame = |board: &str| dist.firmware(board).unwrap_err().kind;
+        assert_eq!(blame("nucleo-f767zi"), Blame::NotBuilt);
+        fs::create_dir(dist.firmware_folder()).unwrap();
+        fs::write(dist.firmware_file("stm32f746g-disco"), b"elf").unwrap();
+        assert_eq!(blame("nucleo-f767zi"), Blame::BadInput);
+        assert_eq!(blame("paper-swapnn-8m"), Blame::BadInput);
+        assert_eq!(blame("stm32f469i-disco"), Blame::NotBuilt);
+        assert!(dist.firmware("stm32f746g-disco").is_ok());
     }
 }

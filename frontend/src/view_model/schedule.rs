@@ -27,6 +27,8 @@ pub struct Movable {
 const SWAP: &str = "swap";
 /// Buffers that `swap` has at least: the largest is a quarter of SRAM.
 const FEWEST_BUFFERS: u64 = 4;
+/// Fewer frames in a unit of time are told of a longer one.
+const LEAST_RATE: f64 = 0.1;
 
 /// What can be moved with these settings; `uses_card`: whether the shown plan does.
 #[must_use]
@@ -72,9 +74,16 @@ pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
         kind: kind("latency_us"),
     });
     if frames > 1 {
-        let rate = f64::from(frames) / latency.0 * 1e6;
+        let second = f64::from(frames) / latency.0 * 1e6;
+        // What takes minutes a frame is counted by the hour, not told as 0.00 a second.
+        let units = [("Frames a second", 1.0), ("Frames a minute", 60.0)];
+        let (title, times) = units
+            .into_iter()
+            .find(|(_, times)| second * times >= LEAST_RATE)
+            .unwrap_or(("Frames an hour", 3600.0));
+        let rate = second * times;
         facts.push(Fact {
-            title: "Frames a second",
+            title,
             id: "rate",
             value: figures::fixed(rate, if rate < 10.0 { 2 } else { 1 }),
             detail: "fill and drain included".to_owned(),
@@ -165,6 +174,22 @@ mod tests {
         assert_eq!(swap.buffer, Some((16_384, (1_024, 16_384))));
         let (rate, (least, most)) = swap.card.unwrap();
         assert!(least <= rate && rate <= most && most <= 24_000_000);
+    }
+
+    /// VGG16 of the paper takes eleven minutes a frame.
+    #[test]
+    fn slow_frames_are_counted_by_the_hour() {
+        let mut plan = fixture::plan();
+        plan.report.frames = 10;
+        let mut rate = |seconds: f64| {
+            plan.report.latency_us = Some(tilewright_plan::Micros(10.0 * seconds * 1e6));
+            let facts = facts(&plan);
+            let rate = facts.iter().find(|fact| fact.id == "rate").unwrap();
+            (rate.title, rate.value.clone())
+        };
+        assert_eq!(rate(0.25), ("Frames a second", "4.00".to_owned()));
+        assert_eq!(rate(30.0), ("Frames a minute", "2.00".to_owned()));
+        assert_eq!(rate(720.0), ("Frames an hour", "5.00".to_owned()));
     }
 
     #[test]

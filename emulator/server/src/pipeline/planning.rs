@@ -225,9 +225,12 @@ pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Problem> {
     if checks.sums == 0 {
         return Err(Problem::new(
             Blame::BadInput,
-            format!("Strategy {} brings no weights from a card.", planned.report.strategy),
-            asked,
-            "Give `--strategy swap-rows`.",
+            format!(
+                "This plan brings nothing from a card: its strategy is {}.",
+                planned.report.strategy
+            ),
+            "strategy",
+            "Give `--strategy swap-rows` or `--strategy stream-weights`, or leave it out.",
         ));
     }
     // The section itself begins at a multiple of the alignment.
