@@ -203,6 +203,8 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
                 let op = Op::Conv { window: window(*size, 1, true), groups: 1, activation };
                 weighted(*input, op, &[*channels, *size, *size, input[2]], 0)
             }))
+            // Smaller ones no pool fits behind.
+            .filter(|conv| sides(conv).into_iter().all(|side| side > 3))
             .enumerate()
             .flat_map(|(index, conv)| {
                 let (size, stride, same) = POOLS[index % POOLS.len()];
@@ -288,6 +290,12 @@ pub fn transformed() -> Vec<Model> {
             weighted(*input, op, &[*channels, 3, 3, input[2]], 0)
         })
         .collect()
+}
+
+/// Rows and columns of what a model makes.
+fn sides(model: &Model) -> [usize; 2] {
+    let made = model.outputs.first().map_or(&[][..], |id| model.tensor(*id).shape.dims());
+    [1, 2].map(|axis| made.get(axis).copied().unwrap_or(0))
 }
 
 fn convs() -> Vec<Model> {
