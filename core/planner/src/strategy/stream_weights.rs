@@ -199,7 +199,10 @@ impl<'b> Search<'b> {
         let most = self.least.as_ref().map_or(0, |least| least.space(Space::Arena).0);
         let (mut short, mut enough) = (self.budget, most);
         while enough > short + SECTOR.max(enough / 32) {
-            let budget = (short + (enough - short) / 2) / SECTOR * SECTOR;
+            let budget = (short + (enough - short) / 2).next_multiple_of(SECTOR);
+            if budget >= enough {
+                break;
+            }
             let mut search = Search { budget, ..Search::new(self.board, self.options) };
             for strips in together::ways(&arranging, [budget, external])? {
                 search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
