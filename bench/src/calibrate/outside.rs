@@ -46,11 +46,8 @@ pub fn sample(kernel: Kernel, model: &Model, board: &Board) -> Result<Option<Sam
     if op.kernel() != Some(kernel) || planned.plan.space(Space::ExternalRam) > board.arena() {
         return Ok(None);
     }
-    // Inputs that the step does not see lie where others leave them.
-    let seen = |role: &&Role| matches!(role, Role::Input | Role::Output);
-    let ios =
-        planned.plan.programs.first().map_or(0, |main| main.inputs.len() + main.outputs.len());
-    if ios != kernel.roles().iter().filter(seen).count() {
+    // What `external` leaves in flash, tables of bytes, is not mirrored.
+    if views.iter().any(|view| view.space() != Some(Space::ExternalRam)) {
         return Ok(None);
     }
     let tile = planned.plan.tiles.get(tile as usize).ok_or("a tile is missing")?;
