@@ -37,8 +37,9 @@ pub use text::write_truncated;
 use tilewright_plan::image::FIRMWARE_ABI;
 use tilewright_plan::{ImageError, PlanImage};
 
-/// Layers whose cycles are told apart; the last slot sums all that follow.
-pub const LAYER_SLOTS: usize = 256;
+/// Layers whose cycles are told apart; the last slot sums all that follow. Each takes eight bytes of the stack,
+/// which kernels and the interrupts above them need.
+pub const LAYER_SLOTS: usize = 128;
 
 /// Why the console ended.
 #[derive(Debug)]
