@@ -160,6 +160,31 @@ fn activations_that_fit_stay_in_sram_beside_tiles_of_the_others() {
     assert!(shared > MODELS as usize / 10, "{shared}");
 }
 
+/// Where buffers move, what is fetched first may come before what is yet to be stored, if it lies beside that.
+#[test]
+fn buffers_that_move_leave_what_is_yet_to_be_stored() {
+    let model = tilewright_zoo::network("mobilenet-v1-w0.25-r128").unwrap().int8().unwrap();
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    let mut before = 0;
+    for (number, sram) in (24_576..81_920).step_by(1_536).enumerate() {
+        let options = Options { sram: Some(Bytes(sram)), ..Options::default() };
+        for sixteenths in [6, 8, 10, 12] {
+            let room = (Bytes(sram / 16 * sixteenths), Bytes(u64::MAX), First::Smallest);
+            let beside = Beside { filters: 4, apart: 1, early: number % 2 == 1 };
+            let ways = (beside, Overlaid::ALL);
+            let made = tilewright_planner::spilled(&model, &board, &options, room, ways).unwrap();
+            let Some(Planned { plan, .. }) = made else { continue };
+            let what = format!("{sram} B, {room:?}, {beside:?}");
+            check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+            // A layer's results leave behind the first tile of the next.
+            let layers: Vec<u16> =
+                plan.programs[0].lanes[1].steps.iter().map(|s| s.layer).collect();
+            before += layers.windows(2).filter(|two| two[0] > two[1]).count();
+        }
+    }
+    assert!(before > 20, "{before}");
+}
+
 #[test]
 fn without_a_budget_all_operands_come_to_sram() {
     for seed in 0..40 {
