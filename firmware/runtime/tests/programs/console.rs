@@ -225,8 +225,13 @@ fn long_names_and_many_layers_are_said() {
     }
     let (lines, _, _) = session(&tables, frame(&lenet::input(0)));
     assert_eq!(lines[4], format!("layer 1 100 {}  y", "x".repeat(300)));
-    assert_eq!(lines[3 + 255], "layer 255 0 softmax and the 52 layers that follow");
-    assert!(lines[3 + 256].starts_with("output 0 "), "{}", lines[3 + 256]);
+    let last = console::LAYER_SLOTS - 1;
+    let following = tables.layers.len() - console::LAYER_SLOTS;
+    assert_eq!(
+        lines[3 + last],
+        format!("layer {last} 0 softmax and the {following} layers that follow")
+    );
+    assert!(lines[4 + last].starts_with("output 0 "), "{}", lines[4 + last]);
 }
 
 #[test]
