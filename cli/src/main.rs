@@ -37,7 +37,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 pub struct Said {
     /// For standard output.
     pub text: String,
-    /// Exit code: 0, or 1 for a plan that does not fit, 3 for a run that is not as it should be, 4
+    /// Exit code: 0, or 1 for a plan that does not fit, 2 for a run whose card fails, 3 for one that is not as it should be, 4
     /// for what is not known within the budget.
     pub code: u8,
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tilewright_board::Board;
 use tilewright_planner::Planned;
-use tilewright_report::{Fault, Kind, PlanReport, short_name};
+use tilewright_report::{Fault, Kind, PlanReport, StackUse, short_name};
 use tilewright_server::pipeline::{Prepared, cannot_run, does_not_fit};
 use tilewright_server::{Done, Mode, OutputValues, Problem, RunResult};
 
@@ -220,6 +220,9 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upke
     let peak = bytes(report.peak_sram_bytes.0);
     facts.add("SRAM for tensors", peak, Some(Kind::Counted));
     facts.add("flash for the plan", bytes(report.flash_bytes.0), Some(Kind::Counted));
+    if let Some(stack) = &result.stack {
+        facts.add("stack", depth(stack), Some(Kind::Counted));
+    }
     upkeep.tell(&mut facts);
     text.push_str(&facts.print());
     if let Some(fault) = &result.fault {
@@ -253,6 +256,14 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upke
     text
 }
 
+/// How deep the firmware's stack grew.
+fn depth(stack: &StackUse) -> String {
+    let StackUse { thread_bytes, handler_bytes, used_bytes, limit_bytes } = *stack;
+    let [thread, handlers, used, limit] =
+        [thread_bytes, handler_bytes, used_bytes, limit_bytes].map(|part| number(part.0));
+    format!("{used} of {limit} bytes: {thread}, and {handlers} of an interrupt on top")
+}
+
 /// What is bit-equal to the reference, in words.
 pub fn agreement(compared: usize, layers: usize) -> String {
     if compared == layers {
@@ -284,12 +295,7 @@ fn verified(result: &RunResult) -> String {
 fn broken(fault: &Fault, console: &str) -> String {
     let mut text = format!("\n{BOLD}The board had a fault:{BOLD:#} {}\n", fault.message);
     let mut facts = Facts::default();
-    if let Some(step) = fault.step {
-        facts.add("step", step.to_string(), None);
-    }
-    if let Some(layer) = fault.layer {
-        facts.add("layer", layer.to_string(), None);
-    }
+    facts.add("where", fault.place(), None);
     for (name, value) in &fault.registers {
         facts.add(name, format!("{value:#010x}"), None);
     }

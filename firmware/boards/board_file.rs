@@ -8,9 +8,10 @@ use std::{env, fs};
 use tilewright_board::MemoryKind;
 use tilewright_plan::Space;
 
-/// Bytes of the firmware's SRAM for statics. All that is before them is the stack, so that one that
-/// grows too deep leaves RAM and faults instead of overwriting them.
-const STATICS_BYTES: u64 = 2048;
+/// Bytes for statics: at the end of the memory that is coupled to the core for code, if the board has any,
+/// else of the firmware's SRAM. All else of that SRAM is the stack, so that one that grows too deep leaves RAM
+/// and faults instead of overwriting them.
+const STATICS_BYTES: u64 = 4096;
 
 /// What runs from memory coupled to the core, if the board has any: what the core does between kernels, by
 /// the beginnings of the names of its functions' sections. While a kernel runs it takes the code cache for
@@ -39,7 +40,8 @@ const COUPLED: [&str; 22] = [
     "*15tilewright_plan6kernel6Kernel5roles",
     "*15tilewright_plan7filters",
 ];
-/// Bytes of coupled memory that stay free at its start: no function has the address zero.
+/// Bytes of coupled memory that stay free at its start: no function has the address zero. Code ends before the
+/// statics.
 const COUPLED_START: u64 = 64;
 
 /// Writes `memory.x` and `board.rs` for a board whose code drives the port `console`; of its firmware with
@@ -54,16 +56,21 @@ pub fn write(id: &str, console: &str) {
     // The code names the port's registers, pins and interrupt.
     assert_eq!(firmware.console, console, "src/uart.rs drives {console}");
     let plan_address = board.plan_address().expect("the plan lies within 32-bit addresses");
-    let statics_address = u64::from(firmware.sram_address) + firmware.sram_bytes.0 - STATICS_BYTES;
+    let sram_end = u64::from(firmware.sram_address) + firmware.sram_bytes.0;
+    let (statics_address, stack_start) = match coupled_memory(&board) {
+        Some(memory) => (memory.end - STATICS_BYTES, sram_end),
+        None => (sram_end - STATICS_BYTES, sram_end - STATICS_BYTES),
+    };
 
     let memory = format!(
         "MEMORY {{\n  FLASH : ORIGIN = {:#010x}, LENGTH = {:#x}\n  RAM : ORIGIN = {:#010x}, LENGTH = {:#x}\n}}\n\
-         /* The stack grows down from the statics to the start of SRAM. */\n\
-         _stack_start = ORIGIN(RAM);\n_stack_end = {:#010x};\n",
+         /* The stack grows down to the start of SRAM. */\n\
+         _stack_start = {:#010x};\n_stack_end = {:#010x};\n",
         firmware.flash_address,
         firmware.flash_bytes.0,
         statics_address,
         STATICS_BYTES,
+        stack_start,
         firmware.sram_address,
     );
     let memory = memory + &coupled(&board);
@@ -135,18 +142,24 @@ pub fn write(id: &str, console: &str) {
     println!("cargo::rerun-if-changed=../board_file.rs");
 }
 
+/// Memory that is coupled to the core for code (ITCM), but for its first bytes.
+fn coupled_memory(board: &tilewright_board::Board) -> Option<std::ops::Range<u64>> {
+    let memory = board.memory.iter().find(|memory| memory.kind == MemoryKind::Itcm)?;
+    let start = u64::from(memory.address.expect("the core addresses it"));
+    Some(start + COUPLED_START..start + memory.bytes.0)
+}
+
 /// The linker's view of memory for code that is coupled to the core: a section behind all others in flash,
 /// which start-up copies; nothing if the board has none.
 fn coupled(board: &tilewright_board::Board) -> String {
-    let memory = board.memory.iter().find(|memory| memory.kind == MemoryKind::Itcm);
-    let Some(memory) = memory else { return String::new() };
-    let start = u64::from(memory.address.expect("the core addresses it")) + COUPLED_START;
-    let bytes = memory.bytes.0 - COUPLED_START;
+    let Some(memory) = coupled_memory(board) else { return String::new() };
+    let bytes = memory.end - STATICS_BYTES - memory.start;
     let sections: String = COUPLED.iter().map(|name| format!("    *(.text.{name}*);\n")).collect();
     format!(
-        "MEMORY {{ COUPLED : ORIGIN = {start:#010x}, LENGTH = {bytes:#x} }}\n\
+        "MEMORY {{ COUPLED : ORIGIN = {:#010x}, LENGTH = {bytes:#x} }}\n\
          SECTIONS {{\n  .coupled : ALIGN(8) {{\n    __scoupled = .;\n{sections}    . = ALIGN(8);\n    \
          __ecoupled = .;\n  }} > COUPLED AT > FLASH\n  __sicoupled = LOADADDR(.coupled);\n}} INSERT AFTER \
-         .uninit;\n"
+         .uninit;\n",
+        memory.start
     )
 }

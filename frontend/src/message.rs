@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
     Counts, Difference, Fault, LayerCount, MemoryMap, Occupancy, PlacedTensor, PlanReport,
-    Timeline, Traffic,
+    StackUse, Timeline, Traffic,
 };
 
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
@@ -187,6 +187,8 @@ pub struct RunResult {
     pub latency_us: f64,
     /// By what they were for.
     pub counts: Counts,
+    /// How deep the firmware's stack grew (counted).
+    pub stack: Option<StackUse>,
     /// Outputs as the board gave them.
     pub outputs: Vec<Vec<i8>>,
     /// Layers.

@@ -4,9 +4,10 @@
 
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::Bytes;
+use tilewright_plan::{Bytes, Instruction, Space};
 use tilewright_planner::{Integrity, Options, Strategy, plan};
 use tilewright_protocol::{CardFault, CardJob, CardProblem, Job};
+use tilewright_report::{Fault, FaultKind};
 use tilewright_runner::RunOutcome;
 use tilewright_tests::emulated;
 use tilewright_tests::random_model::{random_chain, random_model, random_tower};
@@ -79,11 +80,31 @@ fn what_comes_from_a_card_gives_the_bytes_of_the_reference() {
 }
 
 /// The run with a fault, which the firmware must have told of.
-fn told(board: &Board, strategy: Strategy, fault: CardFault) -> String {
+fn told(board: &Board, strategy: Strategy, fault: CardFault) -> Fault {
     let (outcome, expected) = run(board, &random_chain(SEED), strategy, &[fault]);
-    let message = outcome.finish.fault.as_ref().map(|fault| fault.message.clone());
     assert!(!says_all(&outcome, &expected), "an answer in spite of {fault:?}");
-    message.unwrap_or_else(|| panic!("nothing was said of {fault:?}: {}", console(&outcome)))
+    let told = outcome.finish.fault.clone();
+    told.unwrap_or_else(|| panic!("nothing was said of {fault:?}: {}", console(&outcome)))
+}
+
+/// Asserts that a fault of the card has its copy, with layer and sector, as the firmware says them too.
+fn has_its_place(board: &Board, strategy: Strategy, fault: &Fault) {
+    let plan = made(board, &random_chain(SEED), strategy, SEED, Integrity::Trusted).plan;
+    assert_eq!(fault.kind, FaultKind::Card, "{fault:?}");
+    let copy = fault.copy.unwrap_or_else(|| panic!("no copy: {fault:?}"));
+    let step = &plan.programs[0].lanes[1].steps[copy.step as usize];
+    assert_eq!(fault.layer, Some(step.layer), "{fault:?}");
+    let Instruction::Copy { source, destination, .. } = step.instruction else {
+        panic!("step {} is no copy", copy.step)
+    };
+    let spans = [source, destination].map(|span| &plan.spans[span as usize]);
+    let span = spans.into_iter().find(|span| span.space() == Some(Space::Card)).unwrap();
+    let (first, bytes) = (u64::from(span.offset), span.extent());
+    let sectors = first / 512..(first + bytes).div_ceil(512);
+    assert!(sectors.contains(&copy.sector.into()), "{fault:?}: {sectors:?}");
+    let told = format!("copy {}, for layer {}, failed ", copy.step, step.layer);
+    let sector = format!(" times at sector {}: ", copy.sector);
+    assert!(fault.message.contains(&told) && fault.message.contains(&sector), "{fault:?}");
 }
 
 #[test]
@@ -102,9 +123,7 @@ fn what_stays_is_told_with_step_layer_and_sector() {
     let problems = [CardProblem::Removed, CardProblem::Checksum, CardProblem::Silent];
     for (board, strategy, problem) in each(&boards(), problems.into_iter()) {
         let told = told(board, strategy, CardFault { transfer: 2, every: 1, problem });
-        for word in ["copy", "for layer", "at sector"] {
-            assert!(told.contains(word), "{problem:?}: {told}");
-        }
+        has_its_place(board, strategy, &told);
     }
 }
 
@@ -194,7 +213,7 @@ fn a_card_that_stays_busy_is_given_up() {
             CardFault { transfer: 1, every, problem }
         };
         let told = told(board, strategy, busy(1, u64::MAX));
-        assert!(told.contains("copy") && told.contains("at sector"), "{told}");
+        has_its_place(board, strategy, &told);
         // Less than half a second is no fault.
         let (outcome, expected) =
             run(board, &random_chain(SEED), strategy, &[busy(2, 300_000_000)]);
@@ -211,7 +230,9 @@ fn a_card_too_small_is_told() {
         // The least that a card of high capacity can say of itself.
         job.card.as_mut().unwrap().bytes = 512 * 1024;
         let outcome = emulated::run_job(job).unwrap();
-        let told = outcome.finish.fault.unwrap().message;
+        let fault = outcome.finish.fault.unwrap();
+        assert_eq!(fault.kind, FaultKind::Card);
+        let told = fault.message;
         assert!(told.contains("it has 1024 sectors, the plan uses"), "{told}");
     }
 }
@@ -225,7 +246,9 @@ fn an_empty_slot_and_another_image_are_told_before_anything_runs() {
         let said = |card: Option<CardJob>| {
             let outcome = emulated::run_job(Job { card, ..job.clone() }).unwrap();
             assert!(!console(&outcome).contains("ready"));
-            outcome.finish.fault.unwrap().message
+            let fault = outcome.finish.fault.unwrap();
+            assert_eq!(fault.kind, FaultKind::Card);
+            fault.message
         };
         let told = said(None);
         assert!(told.contains("no answer to CMD8"), "{told}");

@@ -153,6 +153,10 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
         text.push_str(&hot::text(&done.result.layers));
         text
     };
-    let well = done.result.fault.is_none() && done.result.verified != Some(false);
-    Ok(Said { text, code: if well { 0 } else { Blame::Fault.exit_code() } })
+    let code = match &done.result.fault {
+        Some(fault) => Blame::from(fault.kind).exit_code(),
+        None if done.result.verified == Some(false) => Blame::Fault.exit_code(),
+        None => 0,
+    };
+    Ok(Said { text, code })
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tilewright_report::{Counts, Fault, LayerProfile};
+use tilewright_report::{Counts, Fault, LayerProfile, StackUse};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,6 +228,8 @@ pub struct Finish {
     pub invoke: Counts,
     /// Compute steps of all invokes that were passed over, since one like them had run.
     pub passed_steps: u64,
+    /// How deep the firmware's stack grew; nothing if it is not where the board's file says.
+    pub stack: Option<StackUse>,
     /// Register accesses that no device answered: address and count.
     pub unknown_registers: Vec<(u32, u64)>,
     /// Wall-clock nanoseconds that emulation took, for benchmarks.

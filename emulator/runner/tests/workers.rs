@@ -114,6 +114,7 @@ fn finish() -> Finish {
         boot: Counts::default(),
         load: Counts::default(),
         invoke: Counts { compute_instructions: 4, ..Counts::default() },
+        stack: None,
         unknown_registers: vec![(0x4000_0000, 2)],
         passed_steps: 0,
         wall_ns: 1,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use tilewright_report::FaultKind;
 use utoipa::ToSchema;
 
 /// Whose turn it is to act; decides status and exit code.
@@ -29,6 +30,8 @@ pub enum Blame {
     Cancelled,
     /// The emulated board took a fault.
     Fault,
+    /// The card in its slot fails, or is not the one that the plan needs.
+    Card,
     /// A defect of this program.
     Ours,
 }
@@ -40,7 +43,7 @@ impl Blame {
         match self {
             Self::BadInput => 400,
             Self::TooLarge => 413,
-            Self::DoesNotFit | Self::Fault => 422,
+            Self::DoesNotFit | Self::Fault | Self::Card => 422,
             Self::NotFound => 404,
             Self::Conflict => 409,
             Self::Forbidden => 403,
@@ -75,6 +78,15 @@ pub struct Problem {
     pub place: String,
     /// What helps.
     pub what_to_do: String,
+}
+
+impl From<FaultKind> for Blame {
+    fn from(kind: FaultKind) -> Self {
+        match kind {
+            FaultKind::Card => Self::Card,
+            _ => Self::Fault,
+        }
+    }
 }
 
 impl Problem {

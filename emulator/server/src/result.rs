@@ -9,7 +9,7 @@ use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{After, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage, Step};
 use tilewright_protocol::Mode;
 use tilewright_report::{
-    Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, Timeline,
+    Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, StackUse, Timeline,
 };
 use utoipa::ToSchema;
 
@@ -63,6 +63,9 @@ pub struct RunResult {
     /// What went wrong on the board.
     #[schema(value_type = Option<schema::Fault>)]
     pub fault: Option<Fault>,
+    /// How deep the firmware's stack grew (counted); null if that is not known.
+    #[schema(value_type = Option<schema::StackUse>)]
+    pub stack: Option<StackUse>,
     /// Executed instructions of the last invoke (counted).
     pub instructions: u64,
     /// Its cycles (modelled).
@@ -164,7 +167,8 @@ pub fn result_of(
         mode,
         passed_steps: outcome.finish.passed_steps,
         difference: None,
-        fault: outcome.finish.fault.clone(),
+        fault: outcome.finish.fault.clone().map(|fault| named(image, fault)),
+        stack: outcome.finish.stack,
         instructions: invoke.instructions(),
         cycles: invoke.cycles(),
         latency_us: invoke.cycles().at(board.core.clock.hertz),
@@ -183,6 +187,12 @@ pub fn result_of(
         outputs,
         plan: None,
     }
+}
+
+/// A fault with the name of its layer.
+fn named(image: &PlanImage<'_>, fault: Fault) -> Fault {
+    let layer = fault.layer.and_then(|layer| image.layers().get(usize::from(layer)));
+    Fault { layer_name: layer.map(|layer| image.name(layer.name).to_owned()), ..fault }
 }
 
 /// The watched layers' outputs.

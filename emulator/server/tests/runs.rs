@@ -182,7 +182,7 @@ async fn crashes_panics_and_faults_are_told_apart_and_the_server_goes_on() {
     let faulted = server.over(&server.taken(act::FAULT).await).await;
     assert_eq!(faulted["state"], "failed");
     assert_eq!(faulted["problem"]["kind"], "fault");
-    assert_eq!(faulted["problem"]["where"], "layer 1, step 1");
+    assert_eq!(faulted["problem"]["where"], "layer 1 'softmax', step 1");
     assert_eq!(faulted["result"]["fault"]["registers"][0][0], "pc");
     let id = server.taken(act::FINISH).await;
     assert_eq!(server.over(&id).await["state"], "finished");

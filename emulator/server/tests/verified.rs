@@ -43,6 +43,7 @@ impl Execute for Parrot {
                 boot: Counts::default(),
                 load: Counts::default(),
                 invoke: Counts::default(),
+                stack: None,
                 unknown_registers: vec![],
                 passed_steps: 0,
                 wall_ns: 0,

@@ -96,7 +96,11 @@ fn cost(uc: &mut Engine<'_>, address: u32, size: u32) -> (Option<usize>, BlockCo
     let bytes = uc.mem_read_as_vec(u64::from(address), size.min(MAX_BLOCK) as usize);
     let bytes = bytes.unwrap_or_default();
     let mut cost = block_cost(core, &bytes);
+    let pointer = registers::read(uc, unicorn_engine::RegisterARM::SP);
     let machine = uc.get_data_mut();
+    if let Some(stack) = &mut machine.stack {
+        stack.seen(pointer);
+    }
     let sampling = machine.sampling.as_ref();
     let is_sampled = machine.firmware.compute == Some(address)
         || sampling.is_some_and(|sampling| sampling.is_return(address));

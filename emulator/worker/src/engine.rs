@@ -27,6 +27,7 @@ use crate::pages;
 use crate::profile;
 use crate::registers::{self, Engine};
 use crate::sleep;
+use crate::stack::Stack;
 
 /// An address that no block starts at, for Unicorn's "run until", which it looks up as if code could be there.
 const NEVER: u32 = 0x9fff_fff0;
@@ -116,8 +117,12 @@ pub fn run_firmware(
     let machine = uc.get_data_mut();
     let now = machine.account.counts();
     let (boot, invoke) = machine.marks.totals(now);
+    let Machine { stack, memories, .. } = machine;
+    let stack = stack.as_mut().map(|stack| stack.used(memories));
+    let deeper = stack.filter(|stack| !stack.fits());
     let fault = match end {
-        End::Done => None,
+        End::Done => deeper
+            .map(|stack| fault::report(&uc, FaultKind::StackOverflow, &fault::too_deep(&stack))),
         End::Fault(kind, message) => {
             let mut fault = fault::report(&uc, kind, &message);
             fault.message.extend(last_words::hear(&mut uc, kind));
@@ -132,6 +137,7 @@ pub fn run_firmware(
         boot,
         load: machine.marks.load,
         invoke,
+        stack,
         passed_steps: machine.sampling.as_ref().map_or(0, |sampling| sampling.passed),
         unknown_registers: machine.bus.unknown(),
         wall_ns: u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX),
@@ -331,6 +337,13 @@ pub fn reset(uc: &mut Engine<'_>) -> Result<u32, JobError> {
     let (stack, entry) = (word(0), word(4));
     if entry & 1 == 0 || stack == 0 {
         return Err(JobError::NoVectors(vectors));
+    }
+    let machine = uc.get_data_mut();
+    if let Some(firmware) = &machine.board.firmware {
+        let (lowest, bytes) = (firmware.sram_address, firmware.sram_bytes.0);
+        let holds = u64::from(stack.saturating_sub(lowest)) <= bytes;
+        let painted = holds.then(|| Stack::paint(&mut machine.memories, lowest, stack));
+        machine.stack = painted.flatten();
     }
     registers::write(uc, RegisterARM::MSP, stack);
     registers::write(uc, RegisterARM::LR, u32::MAX);

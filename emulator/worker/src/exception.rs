@@ -60,7 +60,12 @@ fn enter(uc: &mut Engine<'_>, exception: u32, return_address: u32) {
     let kind = if float { FrameKind::Extended } else { FrameKind::Basic };
     let to_thread = uc.get_data().handlers.is_empty();
     let process_stack = to_thread && registers::read(uc, RegisterARM::CONTROL) & PROCESS_STACK != 0;
-    let (address, aligned) = frame_address(registers::read(uc, RegisterARM::SP), kind);
+    let pointer = registers::read(uc, RegisterARM::SP);
+    let (address, aligned) = frame_address(pointer, kind);
+    let machine = uc.get_data_mut();
+    if let (Some(stack), true) = (&mut machine.stack, to_thread && !process_stack) {
+        stack.interrupted(&mut machine.memories, pointer);
+    }
 
     let mut frame = Frame::default();
     for (word, register) in frame.words.iter_mut().zip(FRAME) {
@@ -200,6 +205,9 @@ fn leave(uc: &mut Engine<'_>, pc: u32) {
     machine.bus.nvic_mut().leave(exception);
     machine.account.cycles += u64::from(exception_cycles(machine.core));
     if machine.handlers.is_empty() {
+        if let Some(stack) = &mut machine.stack {
+            stack.returned(&mut machine.memories);
+        }
         let bucket = machine.thread_bucket();
         machine.account.switch(bucket);
         machine.count_blocks();

@@ -1,11 +1,11 @@
 //! What is reported of a fault.
 
 use tilewright_devices::Time;
-use tilewright_report::{Fault, FaultKind};
+use tilewright_report::{Fault, FaultKind, StackUse};
 use unicorn_engine::{RegisterARM, uc_error};
 
 use crate::block;
-use crate::machine::{BadAccess, Machine};
+use crate::machine::BadAccess;
 use crate::registers::{self, Engine};
 
 /// How far below its end a stack that grew too far is looked for.
@@ -97,21 +97,30 @@ fn bad_access(uc: &Engine<'_>, access: &BadAccess, place: &str) -> (FaultKind, S
     (FaultKind::UnmappedAccess, format!("{what} 0x{address:08x} {place}; {why}"))
 }
 
+/// What is said of a stack that no run has overflowed yet.
+pub fn too_deep(stack: &StackUse) -> String {
+    let StackUse { thread_bytes, handler_bytes, limit_bytes, .. } = stack;
+    format!(
+        "the stack of {} bytes is too short for the longest interrupt at the worst moment: {} bytes \
+         outside of interrupts, {} in them",
+        limit_bytes.0, thread_bytes.0, handler_bytes.0
+    )
+}
+
 /// The report of a fault.
 pub fn report(uc: &Engine<'_>, kind: FaultKind, message: &str) -> Fault {
     let machine = uc.get_data();
-    let step = machine.marks.step();
+    let running = machine.marks.step();
+    let failed = machine.marks.failed;
     let Time(cycles) = machine.now();
     Fault {
         kind,
         message: format!("{message} (after {cycles} cycles)"),
-        step,
-        layer: step.and_then(|step| layer(machine, step)),
+        step: failed.step.or(running),
+        layer: failed.layer.or_else(|| machine.marks.layer(0, running?)),
+        layer_name: None,
+        copy: failed.copy(),
         registers: registers::named(uc),
         last_blocks: machine.last_blocks(),
     }
-}
-
-fn layer(machine: &Machine, step: u32) -> Option<u16> {
-    machine.marks.layer(0, step)
 }

@@ -30,6 +30,7 @@ mod profile;
 mod registers;
 mod sampling;
 mod sleep;
+mod stack;
 mod table;
 
 pub use bench::bench;

@@ -22,6 +22,7 @@ use crate::memory::Memories;
 use crate::plan::Steps;
 use crate::profile::Profile;
 use crate::sampling::Sampling;
+use crate::stack::Stack;
 use crate::table::{Charged, Table};
 
 /// Blocks that a report names.
@@ -60,6 +61,8 @@ pub struct Machine {
     pub firmware: Firmware,
     pub bus: Bus,
     pub memories: Memories,
+    /// The firmware's, if it lies where the board's file says.
+    pub stack: Option<Stack>,
     pub external: Vec<External>,
     /// Those of the plan, if they make the core wait.
     pub constants: Option<Constants>,
@@ -131,6 +134,7 @@ impl Machine {
             core,
             bus,
             memories: Memories::default(),
+            stack: None,
             external: external::memories(&board),
             constants: None,
             transfers: Transfers::new(&board, data_cache.as_ref()),
@@ -330,7 +334,9 @@ impl Machine {
                 self.fault(FaultKind::Firmware, format!("the firmware refused a frame: {text}"));
             }
             Said::Error(text) => {
-                self.fault(FaultKind::Firmware, format!("the firmware gave up: {text}"));
+                let card = self.marks.failed.card;
+                let kind = if card { FaultKind::Card } else { FaultKind::Firmware };
+                self.fault(kind, format!("the firmware gave up: {text}"));
             }
         }
     }

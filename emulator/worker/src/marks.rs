@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright_plan::LaneKind;
 use tilewright_protocol::{CopyCount, Response, StepCount, Watch};
-use tilewright_report::Counts;
+use tilewright_report::{Counts, FailedCopy};
 use unicorn_engine::RegisterARM;
 
 use crate::account::{Bucket, FlashCycles, between, sum};
@@ -21,6 +21,11 @@ const COPY_BEGINS: u32 = 4;
 const COPY_ENDS: u32 = 5;
 const BOOT_BEGINS: u32 = 6;
 const BOOT_ENDS: u32 = 7;
+const FAILED_CARD: u32 = 8;
+const FAILED_STEP: u32 = 9;
+const FAILED_LAYER: u32 = 10;
+const FAILED_COPY: u32 = 11;
+const FAILED_SECTOR: u32 = 12;
 
 /// Bytes that a watch may ask for.
 const MAX_WATCH: u64 = 16 << 20;
@@ -51,6 +56,29 @@ struct Copying {
     moved: u64,
 }
 
+/// Where the firmware says that it failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Failed {
+    /// Whether it was for the card.
+    pub card: bool,
+    /// The step of the core's lane.
+    pub step: Option<u32>,
+    /// The layer.
+    pub layer: Option<u16>,
+    /// The step of the card's lane.
+    copy: Option<u32>,
+    /// The sector.
+    sector: Option<u32>,
+}
+
+impl Failed {
+    /// The copy that failed.
+    pub fn copy(&self) -> Option<FailedCopy> {
+        let (step, sector) = self.copy.zip(self.sector)?;
+        Some(FailedCopy { step, sector })
+    }
+}
+
 /// What was marked so far.
 #[derive(Debug, Default)]
 pub struct Marks {
@@ -73,6 +101,7 @@ pub struct Marks {
     pub load: Counts,
     /// Cycles asleep until the last step of the invoke ended.
     slept: u64,
+    pub failed: Failed,
 }
 
 impl Marks {
@@ -160,6 +189,11 @@ pub fn marked(uc: &mut Engine<'_>) {
                 machine.marks.load = sum(&machine.marks.load, &passed);
             }
         }
+        FAILED_CARD => machine.marks.failed.card = true,
+        FAILED_STEP => machine.marks.failed.step = Some(value),
+        FAILED_LAYER => machine.marks.failed.layer = Some(value as u16),
+        FAILED_COPY => machine.marks.failed.copy = Some(value),
+        FAILED_SECTOR => machine.marks.failed.sector = Some(value),
         _ => {}
     }
 }

@@ -4,8 +4,9 @@
 mod common;
 
 use common::{BOARD, ENTRY, assembled, job, program, run};
+use tilewright_plan::Bytes;
 use tilewright_protocol::{Job, Response};
-use tilewright_report::{Fault, FaultKind};
+use tilewright_report::{Fault, FaultKind, StackUse};
 use tilewright_worker::{Firmware, JobError};
 
 const CONSOLE: &[u8] = include_bytes!("../programs/console.bin");
@@ -64,6 +65,18 @@ fn a_stack_that_grows_past_its_end_is_told_apart() {
     // push {r0-r7}; b -: the stack has 64 bytes
     let fault = fault(&[0xb4ff, 0xe7fd]);
     assert_eq!(fault.kind, FaultKind::StackOverflow, "{fault:?}");
+}
+
+#[test]
+fn the_depth_of_the_stack_is_counted() {
+    // push {r0-r7}; sub sp,#16; b .; of 64 bytes
+    let (finish, _) = run(assembled(&[0xb4ff, 0xb084, 0xe7fe]), &job());
+    let stack = finish.stack.unwrap();
+    assert_eq!(stack, StackUse::new(Bytes(48), Bytes(0), Bytes(64)));
+    // One that lies elsewhere is not known.
+    let mut elsewhere = assembled(&[0xe7fe]);
+    elsewhere.segments[0].1[..4].copy_from_slice(&0x2002_0000u32.to_le_bytes());
+    assert_eq!(run(elsewhere, &job()).0.stack, None);
 }
 
 #[test]

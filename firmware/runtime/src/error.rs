@@ -65,16 +65,48 @@ pub enum RunError {
     },
 }
 
+/// Where a program stopped, as far as that is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Whether it was for a card.
+    pub card: bool,
+    /// Index of the step in the core lane that failed, or waited for what failed.
+    pub step: Option<u32>,
+    /// The layer: of a copy that failed the one that it is for.
+    pub layer: Option<u16>,
+    /// The copy that failed: its step in the card's lane, and the first sector of what it read or wrote last.
+    pub copy: Option<(u32, u32)>,
+}
+
 impl RunError {
+    /// Where the program stopped.
+    #[must_use]
+    pub const fn place(&self) -> Place {
+        let (cause, at) = match self {
+            Self::Lane { cause, .. } => (Some(*cause), None),
+            Self::Step { step, layer, cause: Cause::Lane(cause) } => {
+                (Some(*cause), Some((*step, *layer)))
+            }
+            Self::Step { step, layer, .. } => (None, Some((*step, *layer))),
+            _ => (None, None),
+        };
+        let (step, own) = match at {
+            Some((step, layer)) => (Some(step), Some(layer)),
+            None => (None, None),
+        };
+        match cause {
+            Some(LaneError::Card { step: copy, layer, sector, .. }) => {
+                Place { card: true, step, layer: Some(layer), copy: Some((copy, sector)) }
+            }
+            Some(LaneError::NoCard(_)) => Place { card: true, step, layer: own, copy: None },
+            _ => Place { card: false, step, layer: own, copy: None },
+        }
+    }
+
     /// The name of the layer that failed; empty if none is known.
     #[must_use]
     pub fn layer_name<'i>(&self, image: &PlanImage<'i>) -> &'i str {
-        let layer = match self {
-            Self::Lane { cause, .. } => cause.layer(),
-            Self::Step { cause: Cause::Lane(cause), layer, .. } => cause.layer().or(Some(*layer)),
-            Self::Step { layer, .. } => Some(*layer),
-            _ => None,
-        };
+        let layer = self.place().layer;
         let layer = layer.and_then(|layer| image.layers().get(usize::from(layer)));
         layer.map_or("", |layer| image.name(layer.name))
     }
@@ -116,3 +148,25 @@ impl fmt::Display for RunError {
 }
 
 impl core::error::Error for RunError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_copy_is_told_with_step_layer_and_sector() {
+        let cause =
+            LaneError::Card { step: 7, layer: 3, sector: 99, tries: 4, cause: CardError::NoData };
+        let copy = Some((7, 99));
+        let starting = RunError::Lane { lane: 1, cause };
+        assert_eq!(starting.place(), Place { card: true, step: None, layer: Some(3), copy });
+        // The layer is the copy's, not the one that waits.
+        let waiting = RunError::Step { step: 5, layer: 2, cause: Cause::Lane(cause) };
+        assert_eq!(waiting.place(), Place { card: true, step: Some(5), layer: Some(3), copy });
+        let cause = LaneError::NoCard(CardError::NoKey);
+        let no_card = RunError::Lane { lane: 1, cause };
+        assert_eq!(no_card.place(), Place { card: true, ..Place::default() });
+        let own = RunError::Step { step: 5, layer: 2, cause: Cause::BadStep };
+        assert_eq!(own.place(), Place { step: Some(5), layer: Some(2), ..Place::default() });
+    }
+}

@@ -38,17 +38,6 @@ pub enum LaneError {
     Sealed,
 }
 
-impl LaneError {
-    /// The layer of the copy that failed, if it is known.
-    #[must_use]
-    pub const fn layer(&self) -> Option<u16> {
-        match self {
-            Self::Card { layer, .. } => Some(*layer),
-            _ => None,
-        }
-    }
-}
-
 impl fmt::Display for LaneError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

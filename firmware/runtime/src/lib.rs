@@ -23,7 +23,7 @@ mod replay;
 mod schedule;
 mod software;
 
-pub use error::{Cause, RunError};
+pub use error::{Cause, Place, RunError};
 pub use lanes::{LaneDriver, LaneError, NoEngines};
 pub use memory::{AccessError, Memory};
 pub use observe::Observer;

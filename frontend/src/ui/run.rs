@@ -397,15 +397,11 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
 }
 
 fn fault_report(fault: &Fault) -> Html {
-    let at = match (fault.layer, fault.step) {
-        (Some(layer), Some(step)) => format!("In layer {layer}, step {step}."),
-        (_, Some(step)) => format!("In step {step}."),
-        _ => "Outside of any step.".to_owned(),
-    };
+    let place = format!("Where: {}.", fault.place());
     html! {
         <div class="trouble" data-testid="fault">
             <p class="trouble-what">{ &fault.message }</p>
-            <p>{ at }</p>
+            <p data-testid="fault-place">{ place }</p>
             <details>
                 <summary>{ "Registers and last blocks" }</summary>
                 <dl class="pairs hash">

@@ -142,6 +142,18 @@ pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
             kind: Kind::Counted,
         },
     ];
+    if let Some(stack) = &result.stack {
+        let [thread, handlers, used, limit] =
+            [stack.thread_bytes, stack.handler_bytes, stack.used_bytes, stack.limit_bytes]
+                .map(|part| figures::grouped(part.0));
+        facts.push(Fact {
+            title: "Stack of the firmware",
+            id: "stack",
+            value: format!("{used} of {limit} bytes"),
+            detail: format!("{thread}, and {handlers} of an interrupt on top"),
+            kind: Kind::Counted,
+        });
+    }
     let board = boards.iter().find(|board| board.id == plan.settings.board);
     if let (Some(board), Some(timeline), None) = (board, &result.timeline, &result.fault) {
         facts.push(energy_fact(&energy(plan, timeline, board)));
@@ -186,7 +198,8 @@ mod tests {
     use super::*;
     use crate::message::{Comparison, LayerCheck, RunResult};
     use crate::view_model::fixture;
-    use tilewright_report::Difference;
+    use tilewright_plan::Bytes;
+    use tilewright_report::{Difference, StackUse};
 
     fn reference() -> ReferenceFacts {
         ReferenceFacts { name: "x.png".to_owned(), outputs: vec![vec![-128, 100, 27]] }
@@ -237,6 +250,13 @@ mod tests {
         assert!(facts(&ran, &boards).iter().all(|fact| fact.id != "energy"));
         ran.result.timeline = Some(fixture::plan().timeline);
         assert!(facts(&ran, &boards).iter().any(|fact| fact.id == "energy"));
+        assert!(facts(&ran, &boards).iter().all(|fact| fact.id != "stack"));
+        let stack = StackUse::new(Bytes(9000), Bytes(1500), Bytes(16_384));
+        ran.result.stack = Some(stack);
+        let facts = facts(&ran, &boards);
+        let fact = facts.iter().find(|fact| fact.id == "stack").unwrap();
+        let [used, limit] = [10_500, 16_384].map(figures::grouped);
+        assert_eq!(fact.value, format!("{used} of {limit} bytes"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use tilewright_check::reference::{Expected, expected, first_mismatch, layer_outputs};
 use tilewright_model::{Data, Model};
 use tilewright_plan::Plan;
-use tilewright_report::{Counts, Difference, Fault, LayerCount, Timeline};
+use tilewright_report::{Counts, Difference, Fault, LayerCount, StackUse, Timeline};
 
 use super::plan::{make, ours};
 use crate::message::{Comparison, LayerCheck, PlanSettings, RunResult, Trouble};
@@ -34,6 +34,7 @@ struct ServerResult {
     cycles: u64,
     latency_us: f64,
     counts: Counts,
+    stack: Option<StackUse>,
     outputs: Vec<OutputValues>,
     layers: Vec<LayerCount>,
     unknown_registers: Vec<(u32, u64)>,
@@ -99,6 +100,7 @@ pub fn judge(
         cycles: result.cycles,
         latency_us: result.latency_us,
         counts: result.counts,
+        stack: result.stack,
         outputs: result.outputs.into_iter().map(|output| output.values).collect(),
         layers: result.layers,
         unknown_registers: result.unknown_registers,

@@ -43,19 +43,45 @@ pub struct Difference {
 /// What went wrong on the emulated board.
 #[derive(ToSchema)]
 pub struct Fault {
-    /// `hard_fault`, `firmware`, `unmapped_access`, `stack_overflow`, `instruction_limit`,
-    /// `time_limit`, `output_limit`, `deadlock`, `worker`.
+    /// `hard_fault`, `firmware`, `card`, `unmapped_access`, `stack_overflow`,
+    /// `instruction_limit`, `time_limit`, `output_limit`, `deadlock`, `worker`.
     kind: String,
     /// What, where, what to do next.
     message: String,
-    /// Step of the core lane, if one was running.
+    /// Step of the core lane, if one was running or waited.
     step: Option<u32>,
-    /// Layer, if one was running.
+    /// Layer, if one was running; of a copy that failed that which it is for.
     layer: Option<u16>,
+    /// The layer's name.
+    layer_name: Option<String>,
+    /// The copy that failed, if it was one.
+    copy: Option<FailedCopy>,
     /// Register names and values.
     registers: Vec<(String, u32)>,
     /// Start addresses of the last executed blocks, newest last, with the function if known.
     last_blocks: Vec<(u32, String)>,
+}
+
+/// Where a copy between card and memory failed for good.
+#[derive(ToSchema)]
+pub struct FailedCopy {
+    /// Step of the card's lane.
+    step: u32,
+    /// First sector of what was read or written last.
+    sector: u32,
+}
+
+/// How deep the firmware's stack grew, boot included (counted).
+#[derive(ToSchema)]
+pub struct StackUse {
+    /// Outside of interrupts.
+    thread_bytes: u64,
+    /// Of interrupts, from where they interrupt.
+    handler_bytes: u64,
+    /// Both together: had the longest interrupt come when all else was deepest.
+    used_bytes: u64,
+    /// All that there is.
+    limit_bytes: u64,
 }
 
 /// Counts of a layer.
@@ -225,6 +251,8 @@ mod tests {
             message: String::new(),
             step: None,
             layer: None,
+            layer_name: None,
+            copy: None,
             registers: vec![],
             last_blocks: vec![],
         };
@@ -255,6 +283,8 @@ mod tests {
         same_keys::<super::ListedInstruction>(&line);
         same_keys::<super::Difference>(&difference);
         same_keys::<super::Fault>(&fault);
+        same_keys::<super::FailedCopy>(&report::FailedCopy { step: 0, sector: 0 });
+        same_keys::<super::StackUse>(&report::StackUse::default());
         same_keys::<super::Slice>(&slice);
         same_keys::<super::Timeline>(&timeline);
     }

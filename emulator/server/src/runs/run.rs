@@ -329,15 +329,10 @@ impl Drop for Listener {
 /// A board's fault as a problem.
 #[must_use]
 pub fn fault_problem(fault: &tilewright_report::Fault) -> Problem {
-    let place = match (fault.layer, fault.step) {
-        (Some(layer), Some(step)) => format!("layer {layer}, step {step}"),
-        (_, Some(step)) => format!("step {step}"),
-        _ => "outside of any step".to_owned(),
-    };
     Problem::new(
-        Blame::Fault,
+        fault.kind.into(),
         &fault.message,
-        place,
+        fault.place(),
         "The result holds registers, the last executed blocks and the console.",
     )
 }

@@ -87,6 +87,8 @@ impl Execute for Puppet {
                     message: "The core took a HardFault.".into(),
                     step: Some(1),
                     layer: Some(1),
+                    layer_name: None,
+                    copy: None,
                     registers: vec![("pc".into(), 0x0800_1234)],
                     last_blocks: vec![(0x0800_1230, "softmax".into())],
                 });
@@ -126,6 +128,7 @@ impl Execute for Puppet {
                 boot: Counts::default(),
                 load: Counts::default(),
                 invoke,
+                stack: None,
                 unknown_registers: vec![],
                 passed_steps: 0,
                 wall_ns: 1,

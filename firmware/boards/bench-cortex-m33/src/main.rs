@@ -12,7 +12,7 @@ mod board {
 }
 
 use tilewright_board_support::console::{Console, PortError};
-use tilewright_board_support::{marks, wait};
+use tilewright_board_support::{layer_cycles, marks, wait};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
 use tilewright_runtime::console::{self, ConsoleError};
@@ -44,8 +44,9 @@ async fn run(
     let (plan, arena) = memory::take();
     let mut memory = Memory::new(arena);
     let expected = Expected { board: board::BOARD, space_bytes: memory.space_bytes() };
+    let layers = layer_cycles();
     let ended = match PlanImage::read(plan, &expected) {
-        Ok(image) => console::serve(port, &image, &mut memory, &mut NoEngines, marker)
+        Ok(image) => console::serve(port, &image, &mut memory, &mut NoEngines, marker, layers)
             .await
             .map(|never| match never {}),
         Err(error) => console::refuse(port, &error, board::PLAN_ADDRESS).await,

@@ -1,6 +1,7 @@
 //! What every board does once its memories answer: it greets, finds the plan image and serves frames.
 
 use tilewright_board_support::console::{Console, Line, PortError};
+use tilewright_board_support::layer_cycles;
 use tilewright_board_support::marks::CycleCounter;
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
@@ -44,7 +45,7 @@ impl Board {
         let ended = match PlanImage::read(plan, &expected) {
             Ok(image) => {
                 let mut engines = Engines::new(image, cache, self.spaces());
-                console::serve(port, &image, &mut memory, &mut engines, marker)
+                console::serve(port, &image, &mut memory, &mut engines, marker, layer_cycles())
                     .await
                     .map(|never| match never {})
             }

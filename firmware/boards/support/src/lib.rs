@@ -7,3 +7,17 @@ pub mod console;
 mod faults;
 pub mod marks;
 pub mod wait;
+
+use tilewright_runtime::console::LayerCycles;
+
+/// Where cycles of layers are kept: among the statics, since kernels and interrupts need the stack. Taken once.
+///
+/// # Panics
+/// If it is taken again.
+#[must_use]
+pub fn layer_cycles() -> &'static mut LayerCycles {
+    match cortex_m::singleton!(: LayerCycles = LayerCycles::new()) {
+        Some(layers) => layers,
+        None => panic!("cycles of layers have one place, which is taken once"),
+    }
+}

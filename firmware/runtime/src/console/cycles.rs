@@ -23,6 +23,16 @@ pub enum MarkKind {
     BootBegin = 6,
     /// A boot program is complete; the value as above.
     BootEnd = 7,
+    /// A card fails, or is not the one that the plan needs, which is said next; value 0.
+    FailedCard = 8,
+    /// The step of the core lane at which a program failed.
+    FailedStep = 9,
+    /// The layer at which a program failed.
+    FailedLayer = 10,
+    /// The step of the card's lane that failed.
+    FailedCopy = 11,
+    /// The first sector of what that copy read or wrote last.
+    FailedSector = 12,
 }
 
 /// Marks moments and counts cycles.
@@ -31,23 +41,46 @@ pub trait Marker {
     fn mark(&mut self, kind: MarkKind, value: u32) -> u32;
 }
 
+/// Cycles of layers; the last place sums all layers that follow.
+#[derive(Debug)]
+pub struct LayerCycles([u64; LAYER_SLOTS]);
+
+impl LayerCycles {
+    /// No cycles.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self([0; LAYER_SLOTS])
+    }
+}
+
+impl Default for LayerCycles {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Sums the cycles of layers and of the run. A counter of 32 bits may wrap between two marks at
 /// most once.
 pub(super) struct Recorder<'m, M> {
     marker: &'m mut M,
     last: u32,
     total: u64,
-    layers: [u64; LAYER_SLOTS],
+    layers: &'m mut LayerCycles,
 }
 
 impl<'m, M: Marker> Recorder<'m, M> {
-    pub fn new(marker: &'m mut M) -> Self {
-        Self { marker, last: 0, total: 0, layers: [0; LAYER_SLOTS] }
+    pub fn new(marker: &'m mut M, layers: &'m mut LayerCycles) -> Self {
+        Self { marker, last: 0, total: 0, layers }
+    }
+
+    /// What marks go to.
+    pub fn marker(&mut self) -> &mut M {
+        self.marker
     }
 
     pub fn begin(&mut self) {
         self.total = 0;
-        self.layers.fill(0);
+        self.layers.0.fill(0);
         self.last = self.marker.mark(MarkKind::InvokeBegin, 0);
     }
 
@@ -62,7 +95,7 @@ impl<'m, M: Marker> Recorder<'m, M> {
 
     /// Cycles of the layers, and of all that follow in the last slot.
     pub fn layers(&self) -> &[u64] {
-        &self.layers
+        &self.layers.0
     }
 
     fn mark(&mut self, kind: MarkKind, value: u32) -> u64 {
@@ -82,7 +115,7 @@ impl<M: Marker> Observer for Recorder<'_, M> {
     fn step_end(&mut self, step: u32, layer: u16) {
         let passed = self.mark(MarkKind::StepEnd, step);
         let slot = usize::from(layer).min(LAYER_SLOTS - 1);
-        if let Some(cycles) = self.layers.get_mut(slot) {
+        if let Some(cycles) = self.layers.0.get_mut(slot) {
             *cycles += passed;
         }
     }

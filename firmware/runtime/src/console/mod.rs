@@ -23,12 +23,13 @@ mod text;
 
 use core::fmt;
 
+use crate::error::{Place, RunError};
 use crate::lanes::LaneDriver;
 use crate::memory::Memory;
 use crate::program::run_with;
 use crate::replay::is_replayable;
 use cycles::Recorder;
-pub use cycles::{MarkKind, Marker};
+pub use cycles::{LayerCycles, MarkKind, Marker};
 use embedded_io_async::Write;
 pub use frame::FramePort;
 use frame::Missed;
@@ -37,9 +38,8 @@ pub use text::write_truncated;
 use tilewright_plan::image::FIRMWARE_ABI;
 use tilewright_plan::{ImageError, PlanImage};
 
-/// Layers whose cycles are told apart; the last slot sums all that follow. Each takes eight bytes of the stack,
-/// which kernels and the interrupts above them need.
-pub const LAYER_SLOTS: usize = 128;
+/// Layers whose cycles are told apart; the last slot sums all that follow.
+pub const LAYER_SLOTS: usize = 256;
 
 /// Why the console ended.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub async fn refuse<P: Write>(
 }
 
 /// Runs the boot programs once, then a program for each frame that arrives. Returns only if the
-/// port or a program fails.
+/// port or a program fails. `layers` is where cycles of layers are kept: not on the stack, which kernels need.
 ///
 /// # Errors
 /// [`ConsoleError`]; a program's failure was said on the port before.
@@ -100,6 +100,7 @@ pub async fn serve<P: FramePort + Write>(
     memory: &mut Memory<'_>,
     engines: &mut impl LaneDriver,
     marker: &mut impl Marker,
+    layers: &mut LayerCycles,
 ) -> Result<core::convert::Infallible, ConsoleError<P::Error>> {
     let mut port = Port(port);
     let mut id = 0u64;
@@ -113,6 +114,7 @@ pub async fn serve<P: FramePort + Write>(
         return Err(ConsoleError::Stopped);
     }
     if let Err(error) = engines.open(image, memory) {
+        marker.mark(MarkKind::FailedCard, 0);
         port.text(format_args!("error: {error}; put a card in that holds the image ")).await?;
         port.line(format_args!("which was made with this plan image")).await?;
         return Err(ConsoleError::Stopped);
@@ -123,7 +125,7 @@ pub async fn serve<P: FramePort + Write>(
         }
         let began = marker.mark(MarkKind::BootBegin, entry as u32);
         if let Err(error) = run_with(image, entry, memory, engines, &mut ()) {
-            return stop(&mut port, image, &error).await;
+            return stop(&mut port, image, &error, marker).await;
         }
         let cycles = marker.mark(MarkKind::BootEnd, entry as u32).wrapping_sub(began);
         port.line(format_args!("loaded {cycles}")).await?;
@@ -134,7 +136,7 @@ pub async fn serve<P: FramePort + Write>(
         return Err(ConsoleError::Stopped);
     };
     let program = &image.entries()[entry];
-    let mut recorder = Recorder::new(marker);
+    let mut recorder = Recorder::new(marker, layers);
     let mut silent = false;
     loop {
         let bytes = frame::payload_bytes(image, program);
@@ -158,7 +160,7 @@ pub async fn serve<P: FramePort + Write>(
             recorder.end();
             let Err(error) = result else { break };
             if again == REPEATS || !error.is_loss() || !is_replayable(image, program) {
-                return stop(&mut port, image, &error).await;
+                return stop(&mut port, image, &error, recorder.marker()).await;
             }
             again += 1;
             engines.give_up();
@@ -180,8 +182,23 @@ const BOOT: u16 = 1;
 async fn stop<P: Write, T>(
     port: &mut Port<'_, P>,
     image: &PlanImage<'_>,
-    error: &crate::RunError,
+    error: &RunError,
+    marker: &mut impl Marker,
 ) -> Result<T, ConsoleError<P::Error>> {
+    let Place { card, step, layer, copy } = error.place();
+    let (copy, sector) = copy.unzip();
+    let marks = [
+        (MarkKind::FailedCard, card.then_some(0)),
+        (MarkKind::FailedStep, step),
+        (MarkKind::FailedLayer, layer.map(u32::from)),
+        (MarkKind::FailedCopy, copy),
+        (MarkKind::FailedSector, sector),
+    ];
+    for (kind, value) in marks {
+        if let Some(value) = value {
+            marker.mark(kind, value);
+        }
+    }
     port.text(format_args!("error: {error}")).await?;
     let layer = error.layer_name(image);
     if !layer.is_empty() {

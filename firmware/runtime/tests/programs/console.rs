@@ -9,7 +9,7 @@ use crate::lenet;
 use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use tilewright_plan::image::{CRC, Expected};
 use tilewright_plan::{ImageError, PlanImage};
-use tilewright_runtime::console::{self, ConsoleError, FramePort, MarkKind, Marker};
+use tilewright_runtime::console::{self, ConsoleError, FramePort, LayerCycles, MarkKind, Marker};
 use tilewright_runtime::{Memory, NoEngines};
 
 /// Gives bytes in pieces, takes text.
@@ -101,12 +101,14 @@ fn session_with(tables: &Tables, mut port: Port) -> (Vec<String>, Clock, bool) {
     let mut clock = Clock(u32::MAX - 250, Vec::new());
     let mut arena = vec![0; 16 * 1024];
     let mut memory = Memory::new(&mut arena);
+    let mut layers = LayerCycles::new();
     let image = tables.build();
     let expected = Expected { board: BOARD, space_bytes: memory.space_bytes() };
     let image = PlanImage::read(image.bytes(), &expected).expect("the image is valid");
     let ended = ready(async {
         console::greet(&mut port, BOARD).await?;
-        console::serve(&mut port, &image, &mut memory, &mut NoEngines, &mut clock).await
+        console::serve(&mut port, &image, &mut memory, &mut NoEngines, &mut clock, &mut layers)
+            .await
     });
     let closed = matches!(ended, Err(ConsoleError::Closed));
     let text = String::from_utf8(port.written).expect("the console speaks UTF-8");
@@ -206,8 +208,11 @@ fn a_failing_step_ends_the_session() {
     // The second layer's output onto its input.
     let overlap = tables.views[4].offset;
     tables.views[5].offset = overlap;
-    let (lines, _, closed) = session(&tables, frame(&lenet::input(0)));
+    let (lines, clock, closed) = session(&tables, frame(&lenet::input(0)));
     assert!(!closed);
+    let last = &clock.1[clock.1.len() - 3..];
+    let marks = [MarkKind::InvokeEnd, MarkKind::FailedStep, MarkKind::FailedLayer];
+    assert_eq!(last, [(marks[0], 0), (marks[1], 2), (marks[2], 1)]);
     assert_eq!(
         lines.last().unwrap(),
         "error: step 2 of layer 1: an input shares bytes with the output (s2); \
