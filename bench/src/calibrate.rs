@@ -5,15 +5,16 @@ pub mod fit;
 pub mod layers;
 mod outside;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use tilewright_board::{Board, CoreKind, SMALL};
 use tilewright_model::{Data, Model};
-use tilewright_plan::{Instruction, Kernel};
-use tilewright_planner::costs::{self, Costs, Feature, KernelCost, TRANSFORMED};
+use tilewright_plan::{Instruction, Kernel, Plan, Step};
+use tilewright_planner::costs::{self, Before, Costs, Feature, KernelCost, TRANSFORMED};
 use tilewright_planner::{Options, Packing, Strategy};
+use tilewright_protocol::StepCount;
 use tilewright_tests::emulated;
 
 /// Board whose firmware runs the kernels, for each core that can be calibrated.
@@ -58,8 +59,10 @@ struct Sample {
     instructions: u64,
     /// Without waits for flash.
     cycles: u64,
-    /// Waits for code.
+    /// Waits for code, where other code ran before.
     code_waits: u64,
+    /// Waits for code of the same step at once again.
+    code_waits_again: u64,
 }
 
 /// Most models of a kernel that are run with operands outside of the chip; of more every nth is.
@@ -85,16 +88,16 @@ pub fn calibrate(check: bool, cores: &[String], names: &[String]) -> Result<(), 
         let known: Vec<&str> = boards.iter().map(|(core, _)| core.as_str()).collect();
         return Err(format!("no board runs '{unknown}': there are {}", known.join(", ")));
     }
-    let known = |name: &&String| Subject::all().any(|subject| subject.name() == *name);
-    if let Some(unknown) = names.iter().find(|name| !known(name)) {
+    let is_kernel = |name: &&String| Subject::all().any(|subject| subject.name() == *name);
+    if let Some(unknown) = names.iter().find(|name| !is_kernel(name)) {
         return Err(format!("there is no kernel '{unknown}'"));
     }
     let chosen = |core: &String| cores.is_empty() || cores.contains(core);
     for (core, board) in boards.into_iter().filter(|(core, _)| chosen(core)) {
         println!("{core}");
         let path = emulated::project().join("costs").join(&core).with_extension("toml");
-        let kept = if names.is_empty() { BTreeMap::new() } else { kept(&path)? };
-        let text = render(&costs_of(&board, names, kept)?)?;
+        let (costs, failed) = costs_of(&board, names, kept(&path)?);
+        let text = render(&costs)?;
         let name = format!("costs/{core}.toml");
         if check {
             let known = fs::read_to_string(&path).map_err(|e| format!("{name}: {e}"))?;
@@ -106,19 +109,23 @@ pub fn calibrate(check: bool, cores: &[String], names: &[String]) -> Result<(), 
             fs::write(&path, text).map_err(|e| format!("{name}: {e}"))?;
             println!("wrote {name}");
         }
+        if !failed.is_empty() {
+            return Err(format!("{name} keeps what it had of {}", failed.join("; ")));
+        }
     }
     Ok(())
 }
 
+/// Costs of the kernels of these names on a board, of all if there are none, and those that could not be
+/// found, with the reason; these, and others, keep what is known of them.
 fn costs_of(
     board: &Board,
     names: &[String],
-    mut kernels: BTreeMap<String, KernelCost>,
-) -> Result<Costs, String> {
+    known: BTreeMap<String, KernelCost>,
+) -> (Costs, Vec<String>) {
     println!(
-        "{:16} {:>5} {:>22} {:>22} {:>22} {:>22}",
+        "{:16} {:>22} {:>22} {:>22} {:>22}",
         "kernel",
-        "runs",
         "instructions: error",
         "cycles: error",
         "waits for code: error",
@@ -128,40 +135,29 @@ fn costs_of(
     let chosen = |subject: &Subject| names.is_empty() || names.iter().any(|n| n == subject.name());
     // Small kernels take no transformed weights.
     let has = |subject: &Subject| subject.name() != TRANSFORMED || !board.id.ends_with(SMALL);
-    for subject in Subject::all().filter(|subject| chosen(subject) && has(subject)) {
-        let models = subject.models();
-        let mut samples = Vec::with_capacity(models.len());
-        let mut longer = Vec::with_capacity(COLD);
-        let mut from_outside = Vec::new();
-        for (index, model) in models.iter().enumerate() {
-            let named = |e: String| format!("{}: {e}", model.name);
-            let warm = run(subject, model, board, 2).map_err(named)?;
-            if index < COLD {
-                let cold = run(subject, model, board, 1).map_err(named)?;
-                let pairs = cold.iter().zip(&warm);
-                longer.extend(pairs.map(|(cold, warm)| cold.cycles.saturating_sub(warm.cycles)));
+    let mut failed = Vec::new();
+    let mut kernels = BTreeMap::new();
+    for subject in Subject::all().filter(has) {
+        let name = subject.name().to_owned();
+        let found = chosen(&subject).then(|| cost_of(subject, board, words));
+        let cost = match found {
+            Some(Ok(cost)) => {
+                println!(
+                    "{name:16} {:>20} ‰ {:>20} ‰ {:>20} ‰ {:>20} ‰",
+                    cost.instruction_error_permille,
+                    cost.cycle_error_permille,
+                    cost.code_error_permille,
+                    cost.outside.as_ref().map_or(0, |outside| outside.error_permille)
+                );
+                Some(cost)
             }
-            samples.extend(warm);
-            if let Subject::Plain(kernel) = subject
-                && index.is_multiple_of(models.len().div_ceil(OUTSIDE))
-            {
-                from_outside.extend(outside::sample(kernel, model, board).map_err(named)?);
+            Some(Err(reason)) => {
+                failed.push(format!("{name}: {reason}"));
+                known.get(&name).cloned()
             }
-        }
-        longer.sort_unstable();
-        let first_cycles = longer.get(longer.len() / 2).copied().unwrap_or(0);
-        let mut cost = KernelCost { first_cycles, ..fit_kernel(&samples) };
-        cost.outside = words.and_then(|[load, _]| outside::fitted(&from_outside, load));
-        println!(
-            "{:16} {:>5} {:>20} ‰ {:>20} ‰ {:>20} ‰ {:>20} ‰",
-            subject.name(),
-            samples.len(),
-            cost.instruction_error_permille,
-            cost.cycle_error_permille,
-            cost.code_error_permille,
-            cost.outside.as_ref().map_or(0, |outside| outside.error_permille)
-        );
-        kernels.insert(subject.name().to_owned(), cost);
+            None => known.get(&name).cloned(),
+        };
+        kernels.extend(cost.map(|cost| (name, cost)));
     }
     let source = format!(
         "`cargo xtask calibrate`: least squares over emulated runs of the firmware of {}; \
@@ -170,7 +166,42 @@ fn costs_of(
     );
     let code_miss = board.flash_waits().map_or(0, |waits| waits.miss().into());
     let store_cycles = words.map_or(0, |[_, store]| store);
-    Ok(Costs { source, im2col: false, code_miss, store_cycles, flash: None, kernels })
+    (Costs { source, im2col: false, code_miss, store_cycles, flash: None, kernels }, failed)
+}
+
+/// What a kernel costs on a board, where a load and a store outside of the chip take so many cycles, if they
+/// are to be told.
+fn cost_of(subject: Subject, board: &Board, words: Option<[u64; 2]>) -> Result<KernelCost, String> {
+    let models = subject.models();
+    let mut samples = Vec::with_capacity(models.len());
+    let mut longer = Vec::with_capacity(COLD);
+    let mut from_outside = Vec::new();
+    let mut met: BTreeSet<&str> = BTreeSet::new();
+    for (index, model) in models.iter().enumerate() {
+        let named = |e: String| format!("{}: {e}", model.name);
+        let warm = run(subject, model, board, 2).map_err(named)?;
+        if index < COLD {
+            let cold = run(subject, model, board, 1).map_err(named)?;
+            let pairs = cold.iter().zip(&warm);
+            longer.extend(pairs.map(|(cold, warm)| cold.cycles.saturating_sub(warm.cycles)));
+        }
+        let is_new = |(name, value): &Feature| *value > 0 && !met.contains(name);
+        let brings = warm.iter().flat_map(|sample| &sample.features).any(is_new);
+        samples.extend(warm);
+        if let Subject::Plain(kernel) = subject
+            && (brings || index.is_multiple_of(models.len().div_ceil(OUTSIDE)))
+            && let Some(sample) = outside::sample(kernel, model, board).map_err(named)?
+        {
+            let found = sample.features.iter().filter(|(_, value)| *value > 0);
+            met.extend(found.map(|(name, _)| *name));
+            from_outside.push(sample);
+        }
+    }
+    longer.sort_unstable();
+    let first_cycles = longer.get(longer.len() / 2).copied().unwrap_or(0);
+    let mut cost = KernelCost { first_cycles, ..fit_kernel(&samples) };
+    cost.outside = words.and_then(|[load, _]| outside::fitted(&from_outside, load));
+    Ok(cost)
 }
 
 /// Runs a model once or twice and gives what each of its compute steps took the last time.
@@ -199,7 +230,9 @@ fn run(
         Subject::Transformed => Packing::Fast,
     };
     let options = Options { packing, ..Options::default() };
-    let run = emulated::run_frames_with(model, board, strategy, &inputs, frames, &options)?;
+    let mut plan = emulated::proved(model, board, strategy, &options)?;
+    twice(&mut plan);
+    let run = emulated::run_plan(plan, model, board, &inputs, frames, &options)?;
     if let Some(fault) = run.outcome.finish.fault {
         return Err(fault.message);
     }
@@ -209,7 +242,12 @@ fn run(
     let plan = &run.plan;
     let steps = &plan.programs[0].lanes[0].steps;
     let mut samples = Vec::new();
-    for count in &run.outcome.steps {
+    let computes = |count: &&StepCount| {
+        let step = steps.get(count.step as usize);
+        step.is_some_and(|step| matches!(step.instruction, Instruction::Compute { .. }))
+    };
+    let counts: Vec<_> = run.outcome.steps.iter().filter(computes).collect();
+    for (count, again) in counts.iter().zip(counts.iter().skip(1)).step_by(2) {
         let Some(Instruction::Compute { op, tile, first_view, .. }) =
             steps.get(count.step as usize).map(|step| step.instruction)
         else {
@@ -227,10 +265,20 @@ fn run(
                 instructions: count.instructions,
                 cycles: count.cycles - count.code_waits - count.constant_waits,
                 code_waits: count.code_waits,
+                code_waits_again: again.code_waits,
             });
         }
     }
     Ok(samples)
+}
+
+/// Each compute step twice in turn: no operand of these plans is written over.
+fn twice(plan: &mut Plan) {
+    for lane in plan.programs.iter_mut().take(1).flat_map(|program| &mut program.lanes) {
+        let computes = |step: &Step| matches!(step.instruction, Instruction::Compute { .. });
+        let turns = |step: Step| std::iter::repeat_n(step, if computes(&step) { 2 } else { 1 });
+        lane.steps = lane.steps.iter().copied().flat_map(turns).collect();
+    }
 }
 
 /// The names of all features, and their values by these names, a row for each list.
@@ -261,12 +309,17 @@ fn fit_kernel(samples: &[Sample]) -> KernelCost {
         let values: Vec<u64> = samples.iter().map(value).collect();
         named(fit::coefficients(&features, &values))
     };
-    let waits: Vec<u64> = samples.iter().map(|sample| sample.code_waits).collect();
+    let waits = |value: fn(&Sample) -> u64| -> Vec<u64> { samples.iter().map(value).collect() };
     let wholes: Vec<u64> = samples.iter().map(|sample| sample.cycles + sample.code_waits).collect();
     let mut cost = KernelCost {
         milli_instructions: fit(|sample| sample.instructions),
         milli_cycles: fit(|sample| sample.cycles),
-        milli_code_waits: named(fit::part_of(&features, &waits, &wholes)),
+        milli_code_waits: named(fit::part_of(&features, &waits(|s| s.code_waits), &wholes)),
+        milli_code_waits_again: named(fit::part_of(
+            &features,
+            &waits(|s| s.code_waits_again),
+            &wholes,
+        )),
         ..KernelCost::default()
     };
     for sample in samples {
@@ -276,14 +329,21 @@ fn fit_kernel(samples: &[Sample]) -> KernelCost {
         cost.instruction_error_permille = cost.instruction_error_permille.max(instructions);
         cost.cycle_error_permille = cost.cycle_error_permille.max(cycles);
         let whole = sample.cycles + sample.code_waits;
-        let waits = cost.code_waits(&sample.features).abs_diff(sample.code_waits) * 1000 / whole;
-        cost.code_error_permille = cost.code_error_permille.max(waits);
+        for (before, waits) in
+            [(Before::Other, sample.code_waits), (Before::Same, sample.code_waits_again)]
+        {
+            let error = cost.code_waits(&sample.features, before).abs_diff(waits) * 1000 / whole;
+            cost.code_error_permille = cost.code_error_permille.max(error);
+        }
     }
     cost
 }
 
-/// The costs that a file holds: not those that were compiled in, which may be older.
+/// The costs that a file holds, none if there is no file: not those that were compiled in, which may be older.
 fn kept(path: &Path) -> Result<BTreeMap<String, KernelCost>, String> {
+    if !path.exists() {
+        return Ok(BTreeMap::new());
+    }
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let costs: Costs = toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
     Ok(costs.kernels)

@@ -112,7 +112,23 @@ pub fn run_frames_with(
     frames: usize,
     options: &Options,
 ) -> Result<Emulated, String> {
-    let (plan, mut job) = job_with(model, board, strategy, inputs, options)?;
+    let plan = proved(model, board, strategy, options)?;
+    run_plan(plan, model, board, inputs, frames, options)
+}
+
+/// The same for a plan that was made before.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_plan(
+    plan: Plan,
+    model: &Model,
+    board: &Board,
+    inputs: &[Data],
+    frames: usize,
+    options: &Options,
+) -> Result<Emulated, String> {
+    let mut job = job_of(&plan, model, board, inputs, options)?;
     job.frames = job.frames.iter().cycle().take(job.frames.len() * frames).cloned().collect();
     let place = board.firmware.as_ref().ok_or("the board has no firmware")?;
     let outputs = reference::layer_outputs(&plan);
@@ -176,13 +192,26 @@ pub fn job_with(
     inputs: &[Data],
     options: &Options,
 ) -> Result<(Plan, Job), String> {
+    let plan = proved(model, board, strategy, options)?;
+    let job = job_of(&plan, model, board, inputs, options)?;
+    Ok((plan, job))
+}
+
+/// A proved plan of `model`.
+///
+/// # Errors
+/// If there is none.
+pub fn proved(
+    model: &Model,
+    board: &Board,
+    strategy: Strategy,
+    options: &Options,
+) -> Result<Plan, String> {
     let text = |e: &dyn std::fmt::Display| e.to_string();
     let planned =
         tilewright_planner::plan(model, board, strategy, options).map_err(|e| text(&e))?;
-    let plan = planned.plan;
-    tilewright_check::check(&plan, model, board).map_err(|e| text(&e))?;
-    let job = job_of(&plan, model, board, inputs, options)?;
-    Ok((plan, job))
+    tilewright_check::check(&planned.plan, model, board).map_err(|e| text(&e))?;
+    Ok(planned.plan)
 }
 
 /// The job that runs a plan on `inputs`.

@@ -47,6 +47,15 @@ pub struct Cost {
     pub cycles: Cycles,
 }
 
+/// What ran before a step, and may have left lines of its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Another kernel, or nothing that is known.
+    Other,
+    /// The same kernel.
+    Same,
+}
+
 impl Costs {
     /// The costs of the project's kernels on a core, where nothing waits for flash.
     #[must_use]
@@ -63,25 +72,37 @@ impl Costs {
         Self { flash: Flash::of(board, &costs), ..costs }
     }
 
-    /// What a compute step costs; in rows, the sum of its rows.
+    /// What a compute step costs behind one of another kernel; in rows, the sum of its rows.
     #[must_use]
     pub fn step(&self, op: &Op, tile: &Tile, operands: &[View], order: RowOrder) -> Cost {
+        self.step_behind(op, tile, operands, order, Before::Other)
+    }
+
+    fn step_behind(
+        &self,
+        op: &Op,
+        tile: &Tile,
+        operands: &[View],
+        order: RowOrder,
+        before: Before,
+    ) -> Cost {
         if order == RowOrder::Whole {
-            return self.whole(op, tile, operands);
+            return self.whole(op, tile, operands, before);
         }
         let rows = rows::sequence(tile, order).filter_map(|y| Row::of(op, tile, operands, y));
-        rows.map(|row| self.whole(op, &row.tile, row.operands())).fold(
-            Cost::default(),
-            |sum, row| Cost {
+        rows.enumerate().fold(Cost::default(), |sum, (index, row)| {
+            let before = if index == 0 { before } else { Before::Same };
+            let row = self.whole(op, &row.tile, row.operands(), before);
+            Cost {
                 instructions: sum.instructions + row.instructions,
                 cycles: sum.cycles + row.cycles,
-            },
-        )
+            }
+        })
     }
 
     /// What a step without an order of rows costs; of the project's kernels, one that writes over an
     /// operand costs the sum of its pieces, each of which is copied first.
-    fn whole(&self, op: &Op, tile: &Tile, operands: &[View]) -> Cost {
+    fn whole(&self, op: &Op, tile: &Tile, operands: &[View], before: Before) -> Cost {
         let pieces = op.kernel().filter(|_| !self.im2col).and_then(|kernel| {
             let shared = domain::in_place(kernel, operands)?;
             let output = kernel.roles().iter().position(|role| *role == Role::Output)?;
@@ -91,14 +112,14 @@ impl Costs {
             let other = others.next().map(|(_, (_, view))| view);
             Pieces::of(tile, operands.get(output)?, other)
         });
-        let Some(pieces) = pieces else { return self.at_once(op, tile, operands) };
+        let Some(pieces) = pieces else { return self.at_once(op, tile, operands, before) };
         let mut known: Option<([usize; 2], Cost)> = None;
         pieces.iter().fold(Cost::default(), |sum, piece| {
             // All but the last are alike.
             let cost = known.filter(|(size, _)| *size == piece.size()).map_or_else(
                 || {
                     let views: Vec<View> = operands.iter().map(|view| piece.view(view)).collect();
-                    self.at_once(op, &piece.tile(), &views)
+                    self.at_once(op, &piece.tile(), &views, Before::Same)
                 },
                 |(_, cost)| cost,
             );
@@ -114,11 +135,11 @@ impl Costs {
 
     /// What each step of a lane costs on a board, nothing for copies and marks: also what the core waits
     /// for operands that lie outside of the chip, and what it loses where it meets a kernel first: less if it
-    /// met one with operands of the same roles before, since the runtime's way to them is the same. And how
-    /// it uses the memories there.
+    /// met another before, since the runtime's way to them is the same. And how it uses the memories there.
     #[must_use]
     pub fn lane(&self, board: &Board, plan: &Plan, lane: &Lane) -> Vec<(Cost, Outside)> {
         let mut met = BTreeSet::new();
+        let mut last = None;
         let mut cost = |step: &Step| {
             let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
                 return Default::default();
@@ -127,7 +148,9 @@ impl Costs {
             let (Some((op, views)), Some(tile)) = (operands, tile) else {
                 return Default::default();
             };
-            let cost = self.step(op, tile, views, order);
+            let before =
+                if last.replace(name(op)) == Some(name(op)) { Before::Same } else { Before::Other };
+            let cost = self.step_behind(op, tile, views, order, before);
             let outside = access::outside(self, board, op, tile, views, cost.cycles);
             let first = Cycles(op.kernel().map_or(0, |kernel| self.first_cycles(kernel, &mut met)));
             (Cost { cycles: cost.cycles + outside.waits + first, ..cost }, outside)
@@ -140,7 +163,7 @@ impl Costs {
         let first =
             |kernel: Kernel| self.kernels.get(kernel.name()).map_or(0, |cost| cost.first_cycles);
         let alike = |other: &Kernel| other.roles() == kernel.roles();
-        let way_is_known = met.iter().any(alike);
+        let way_is_known = !met.is_empty();
         if !met.insert(kernel) {
             return 0;
         }
@@ -148,13 +171,14 @@ impl Costs {
         first(kernel) - if way_is_known { way } else { 0 }
     }
 
-    fn at_once(&self, op: &Op, tile: &Tile, operands: &[View]) -> Cost {
+    fn at_once(&self, op: &Op, tile: &Tile, operands: &[View], before: Before) -> Cost {
         let Some(cost) = name(op).and_then(|name| self.kernels.get(name)) else {
             return Cost::default();
         };
         let features = all_features(op, tile, operands);
         let waits = self.flash.map_or(0, |flash| {
-            flash.code(cost, &features, self.code_miss) + flash.constants(op, operands, &features)
+            flash.code(cost, &features, self.code_miss, before)
+                + flash.constants(op, operands, &features)
         });
         let cycles = Cycles(cost.cycles(&features) + waits);
         Cost { instructions: cost.instructions(&features), cycles }
@@ -195,8 +219,12 @@ impl KernelCost {
 
     /// Cycles that a step with these features waits for code, where it was calibrated.
     #[must_use]
-    pub fn code_waits(&self, features: &[Feature]) -> u64 {
-        total(&self.milli_code_waits, features)
+    pub fn code_waits(&self, features: &[Feature], before: Before) -> u64 {
+        let milli = match before {
+            Before::Other => &self.milli_code_waits,
+            Before::Same => &self.milli_code_waits_again,
+        };
+        total(milli, features)
     }
 }
 

@@ -14,13 +14,17 @@ use tilewright_board::{Access, Board, DataCache, Timing};
 use tilewright_plan::{Cycles, Kernel, Op, Role, Space, Tile, View};
 
 use super::Feature;
-use super::features::{features, strip};
+use super::features::{Strip, features, strips};
 use super::file::Costs;
 use super::nominal::nominal;
 use super::swept::swept;
 
 /// Bytes of a load.
 const WORD: u64 = 4;
+/// Pixels that convolutions of the project make together.
+const FOUR: u64 = 4;
+/// Channels that pools of the project go through the window for together.
+const SUMMED: u64 = 16;
 /// Picoseconds of a second.
 const SECOND_PS: u128 = 1_000_000_000_000;
 
@@ -36,30 +40,54 @@ struct Loads {
     /// again `rows` times.
     row_reuse: u64,
     rows: u64,
+    /// Bytes that are loaded one behind the other, if fewer than a line has.
+    run: u64,
 }
 
 impl Loads {
     /// Each of `bytes` once.
     const fn once(bytes: u64) -> Self {
-        Self { words: bytes.div_ceil(WORD), bytes, reuse: 0, row_reuse: 0, rows: 1 }
+        Self { words: bytes.div_ceil(WORD), bytes, reuse: 0, row_reuse: 0, rows: 1, run: u64::MAX }
     }
 
     /// `words` loads of a block of `bytes`, all of it again and again.
     const fn again(words: u64, bytes: u64) -> Self {
-        Self { words, bytes, reuse: bytes, row_reuse: bytes, rows: 1 }
+        Self { words, bytes, reuse: bytes, row_reuse: bytes, rows: 1, run: u64::MAX }
     }
 
-    /// Lines that come from memory through a cache, half of which is taken to hold other things.
-    fn lines(&self, cache: &DataCache) -> u64 {
-        let (line, room) = (u64::from(cache.line_bytes.max(1)), u64::from(cache.bytes / 2));
-        let all = (self.words * WORD).div_ceil(line);
+    /// Lines that come from memory through a cache. Others' kernels are taken to find half of it full of other
+    /// things; of the project's so many bytes come between two loads of the same, and of the same row.
+    fn lines(&self, cache: &DataCache, between: Option<[u64; 2]>) -> u64 {
+        let line = u64::from(cache.line_bytes.max(1));
+        let all = (self.words * WORD).div_ceil(line.min(self.run));
         let least = self.bytes.div_ceil(line);
-        let found = match (self.reuse <= room, self.row_reuse <= room) {
-            (true, _) => least,
-            (false, true) => least * self.rows,
-            (false, false) => all,
+        let Some([between, between_rows]) = between else {
+            let room = u64::from(cache.bytes / 2);
+            let found = match (self.reuse <= room, self.row_reuse <= room) {
+                (true, _) => least,
+                (false, true) => least * self.rows,
+                (false, false) => all,
+            };
+            return found.min(all.max(least));
         };
-        found.min(all.max(least))
+        let again = |loads: u64, more: u64, between: u64| {
+            loads + more.saturating_sub(loads) * lost_permille(cache, between) / 1000
+        };
+        let rows = again(least, (least * self.rows).min(all), between);
+        again(rows, all, between_rows)
+    }
+}
+
+/// Of a thousand lines of a cache those that are gone when so many bytes have come one after the other: of the
+/// lines of a set that has more of them than ways, all.
+fn lost_permille(cache: &DataCache, bytes: u64) -> u64 {
+    let (line, ways) = (u64::from(cache.line_bytes.max(1)), u64::from(cache.ways.max(1)));
+    let sets = (u64::from(cache.bytes) / line / ways).max(1);
+    let lines = bytes.div_ceil(line);
+    match (lines / sets).cmp(&ways) {
+        std::cmp::Ordering::Less => 0,
+        std::cmp::Ordering::Equal => (lines % sets) * (ways + 1) * 1000 / lines.max(1),
+        std::cmp::Ordering::Greater => 1000,
     }
 }
 
@@ -77,9 +105,21 @@ pub struct Outside {
     pub used: [Cycles; 2],
 }
 
+impl std::ops::Add for Outside {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        Self {
+            waits: self.waits + more.waits,
+            accesses: std::array::from_fn(|at| self.accesses[at] + more.accesses[at]),
+            used: std::array::from_fn(|at| self.used[at] + more.used[at]),
+        }
+    }
+}
+
 impl Outside {
     /// Accesses of a space, each of which uses its bus for some picoseconds.
-    fn add(&mut self, space: Option<Space>, accesses: u64, each_ps: u128, board: &Board) {
+    fn add_ps(&mut self, space: Option<Space>, accesses: u64, each_ps: u128, board: &Board) {
         self.add_cycles(space, accesses, cycles(u128::from(accesses) * each_ps, board));
     }
 
@@ -113,37 +153,110 @@ pub fn outside(
         return found;
     }
     let mut found = Outside::default();
-    let strip = if costs.im2col { None } else { strip(op, tile, operands) };
-    let strip = strip.zip(cache).zip(operands.first().zip(operands.get(1)));
-    if let Some(((strip, cache), (input, output))) = &strip {
-        let sides = [*input, *output].map(|view| (view, timing(board, view)));
-        found = swept(strip, cache, board, sides, compute);
+    let strips: Vec<Strip> = match cache {
+        Some(_) if !costs.im2col => strips(op, tile, operands),
+        _ => Vec::new(),
+    };
+    if let (Some(cache), [input, output, ..]) = (cache, operands) {
+        let sides = [input, output].map(|view| (view, timing(board, view)));
+        let pixels = strips.iter().map(|strip| strip.pixels).sum::<u64>().max(1);
+        for strip in &strips {
+            let compute = u128::from(compute.0) * u128::from(strip.pixels) / u128::from(pixels);
+            let compute = Cycles(u64::try_from(compute).unwrap_or(u64::MAX));
+            found = found + swept(strip, cache, board, sides, compute);
+        }
     }
+    let pass = (!costs.im2col).then(|| Pass::of(board, op, tile, operands));
     let (mut reads, mut writes) = (0, 0);
     for (index, (role, view)) in roles.iter().zip(operands).enumerate() {
         let Some(timing) = timing(board, view) else { continue };
-        if strip.is_some() && matches!(role, Role::Input | Role::Output) {
+        if !strips.is_empty() && matches!(role, Role::Input | Role::Output) {
             continue;
         }
         if *role == Role::Output {
             writes += stored(timing, cache, view);
+            if let Some(cache) = cache.filter(|_| !costs.im2col && is_conv(op)) {
+                reads += stored_by_fours(timing, cache, view);
+            }
             // A line comes before it is written to, and leaves later.
             let brought = cache.map_or(0, |cache| one(timing.core_read, cache.line_bytes.into()));
             let left = timing.core_write.map_or(0, |access| one(access, unit(cache, 1)));
             let stores = view.elements().div_ceil(unit(cache, 1));
-            found.add(view.space(), stores, brought + left, board);
+            found.add_ps(view.space(), stores, brought + left, board);
             continue;
         }
-        let loads = loads(op, tile, operands, *role, view);
-        let count = cache.map_or(loads.words, |cache| loads.lines(cache));
-        found.add(view.space(), count, one(timing.core_read, unit(cache, WORD)), board);
-        reads += loaded(timing, cache, &loads);
+        let loads = loads(costs, op, tile, operands, *role, view);
+        let loads = match strips.iter().map(|strip| strip.strips).sum() {
+            0 => loads,
+            // Filters are expanded once for each strip.
+            strips => Loads::again(strips * view.elements().div_ceil(WORD), view.elements()),
+        };
+        let between = pass.as_ref().map(|pass| pass.between(*role, &loads));
+        let count = cache.map_or(loads.words, |cache| loads.lines(cache, between));
+        let each = one(timing.core_read, unit(cache, WORD));
+        found.add_ps(view.space(), count, each, board);
+        reads += u128::from(count) * each;
         if index == 0 && costs.im2col && op.kernel() == Some(Kernel::Conv) {
             reads += loaded(timing, cache, &scratch(op, tile, operands));
         }
     }
     found.waits = found.waits + cycles(reads, board) + (cycles(writes, board) - compute);
     found
+}
+
+/// Bytes from outside of the chip that a kernel of the project goes through while it makes four pixels, by
+/// what they belong to.
+struct Pass {
+    input: u64,
+    output: u64,
+    filters: u64,
+    /// Of a row of the output.
+    output_row: u64,
+}
+
+impl Pass {
+    fn of(board: &Board, op: &Op, tile: &Tile, operands: &[View]) -> Self {
+        let roles = op.kernel().map_or(&[][..], Kernel::roles);
+        let of = |wanted: &[Role], bytes: &dyn Fn(&View) -> u64| -> u64 {
+            let there = roles
+                .iter()
+                .zip(operands)
+                .filter(|(role, view)| wanted.contains(role) && timing(board, view).is_some());
+            there.map(|(_, view)| bytes(view)).sum()
+        };
+        let [down, across] = op.window.map(|side| u64::from(side).max(1));
+        let [_, step] = op.stride.map(|step| u64::from(step).max(1));
+        let channels = u64::from(tile.channels);
+        // Fully connected kernels make four channels, not pixels, together; pools go through one window.
+        let dense = op.kernel() == Some(Kernel::FullyConnected);
+        let pixels = if is_conv(op) { FOUR } else { 1 };
+        let seen = down * (across + (pixels - 1) * step);
+        let input = of(&[Role::Input], &|view| seen * u64::from(view.c));
+        let made = match op.kernel() {
+            Some(Kernel::FullyConnected) => FOUR,
+            _ if is_conv(op) => FOUR * channels,
+            _ => SUMMED,
+        };
+        let filters = |view: &View| {
+            if dense { view.elements() * FOUR / channels.max(1) } else { view.elements() }
+        };
+        Self {
+            input,
+            output: of(&[Role::Output], &|_| made),
+            filters: of(&[Role::Weights, Role::Constants], &filters),
+            output_row: of(&[Role::Output], &|view| u64::from(view.row_pitch)),
+        }
+    }
+
+    /// What comes between two loads of the same of an operand, and of the same row.
+    fn between(&self, role: Role, loads: &Loads) -> [u64; 2] {
+        let four = self.input + self.output + self.filters;
+        match role {
+            Role::Input if loads.reuse > 0 => [loads.reuse + self.filters + self.output_row, four],
+            Role::Input => [0, four],
+            _ => [four; 2],
+        }
+    }
 }
 
 /// What is known of the memory outside of the chip that a view lies in; nothing of one inside.
@@ -187,7 +300,7 @@ fn counted(
                 stores = word_cycles(access, board);
                 // The project's convolutions store two channels at once.
                 let each = if kernel == Kernel::Conv { 2 } else { 1 };
-                found.add(view.space(), view.elements() / each, one(access, WORD), board);
+                found.add_ps(view.space(), view.elements() / each, one(access, WORD), board);
             }
             continue;
         }
@@ -201,7 +314,7 @@ fn counted(
         loads += share;
         if let Some(timing) = timing {
             waits += share * word_cycles(timing.core_read, board);
-            found.add(view.space(), share, one(timing.core_read, WORD), board);
+            found.add_ps(view.space(), share, one(timing.core_read, WORD), board);
             beside += if Some(view.space) == to { share } else { 0 };
         }
     }
@@ -238,7 +351,7 @@ pub fn line_cycles(access: Access, board: &Board) -> u64 {
 }
 
 /// Loads of an operand.
-fn loads(op: &Op, tile: &Tile, operands: &[View], role: Role, view: &View) -> Loads {
+fn loads(costs: &Costs, op: &Op, tile: &Tile, operands: &[View], role: Role, view: &View) -> Loads {
     let [(_, macs), (_, results), _] = nominal(op, tile, operands);
     let bytes = view.elements();
     let pixels = results / u64::from(tile.channels).max(1);
@@ -251,16 +364,21 @@ fn loads(op: &Op, tile: &Tile, operands: &[View], role: Role, view: &View) -> Lo
         reuse: if down * across == 1 { 0 } else { down * u64::from(view.row_pitch) },
         row_reuse: down * across * u64::from(view.c),
         rows: down,
+        run: u64::MAX,
     };
     let kernel = op.kernel();
     match (role, kernel) {
         (Role::Weights, Some(Kernel::Depthwise)) => Loads::again(macs / WORD, bytes),
         (Role::Weights, Some(Kernel::FullyConnected)) => Loads::once(bytes),
-        // A word of weights serves two pixels.
-        (Role::Weights, _) => Loads::again((macs / (2 * WORD)).max(bytes / WORD), bytes),
+        // A word of weights serves two pixels, four in the project's kernels.
+        (Role::Weights, _) if costs.im2col => {
+            Loads::again((macs / (2 * WORD)).max(bytes / WORD), bytes)
+        }
+        (Role::Weights, _) => Loads::again(bytes.div_ceil(WORD) * pixels.div_ceil(FOUR), bytes),
         (Role::Constants, Some(Kernel::Depthwise)) => Loads::again(3 * results, bytes),
         (Role::Constants, Some(Kernel::Conv | Kernel::ConvMaxPool | Kernel::TransposeConv)) => {
-            Loads::again(3 * results.div_ceil(2), bytes)
+            let served = if costs.im2col { 2 } else { FOUR };
+            Loads::again(3 * results.div_ceil(served), bytes)
         }
         (Role::Constants, Some(Kernel::Lut)) => Loads::again(results, bytes),
         (_, Some(Kernel::Depthwise)) => windows(macs / WORD),
@@ -271,7 +389,9 @@ fn loads(op: &Op, tile: &Tile, operands: &[View], role: Role, view: &View) -> Lo
         // A word of the input serves four channels.
         (_, Some(Kernel::FullyConnected)) => Loads::again(macs / (4 * WORD), bytes),
         (_, Some(Kernel::MaxPool | Kernel::AveragePool)) => {
-            windows((pixels * down * across * u64::from(view.c)).div_ceil(WORD))
+            let words = (pixels * down * across * u64::from(view.c)).div_ceil(WORD);
+            let run = if costs.im2col { u64::MAX } else { SUMMED };
+            Loads { run, rows: 1, ..windows(words) }
         }
         (_, Some(Kernel::Gather)) => Loads { words: bytes, ..Loads::once(bytes) },
         // The largest value, the sum, the results.
@@ -295,7 +415,8 @@ fn scratch(op: &Op, tile: &Tile, operands: &[View]) -> Loads {
 fn loaded(timing: &Timing, cache: Option<&DataCache>, loads: &Loads) -> u128 {
     match cache {
         Some(cache) => {
-            u128::from(loads.lines(cache)) * one(timing.core_read, u64::from(cache.line_bytes))
+            u128::from(loads.lines(cache, None))
+                * one(timing.core_read, u64::from(cache.line_bytes))
         }
         None => u128::from(loads.words) * one(timing.core_read, WORD),
     }
@@ -311,6 +432,20 @@ fn stored(timing: &Timing, cache: Option<&DataCache>, view: &View) -> u128 {
         }
         None => u128::from(view.elements()) * one(access, 1),
     }
+}
+
+/// Picoseconds that the core waits where four pixels are written through a cache one behind the other: a line
+/// comes for each of them, if pixels do not share it, and one leaves for it.
+fn stored_by_fours(timing: &Timing, cache: &DataCache, view: &View) -> u128 {
+    let line = u64::from(cache.line_bytes.max(1));
+    let moved = one(timing.core_read, line) + timing.core_write.map_or(0, |write| one(write, line));
+    let shared = line / u64::from(view.c).clamp(1, line);
+    u128::from(view.elements().div_ceil(line) / shared) * moved
+}
+
+/// Whether pixels are made four at a time.
+fn is_conv(op: &Op) -> bool {
+    matches!(op.kernel(), Some(Kernel::Conv | Kernel::TransposeConv))
 }
 
 /// Picoseconds of an access of `bytes`.
@@ -348,6 +483,47 @@ mod tests {
         let (op, tile, views) = pointwise(space);
         let costs = Costs::on(&board);
         outside(&costs, &board, &op, &tile, &views, Cycles(u64::MAX)).waits.0
+    }
+
+    #[test]
+    fn lines_are_lost_where_their_set_is_full() {
+        // 32 sets of four lines of 32 bytes.
+        let cache = DataCache { bytes: 4096, line_bytes: 32, ways: 4, source: String::new() };
+        let lost = |bytes| lost_permille(&cache, bytes);
+        assert_eq!([0, 2304, 4096].map(lost), [0; 3]);
+        // One set of 32 has five lines, then half of them have.
+        assert_eq!(lost(4096 + 32), 5 * 1000 / 129);
+        assert_eq!(lost(4096 + 16 * 32), 80 * 1000 / 144);
+        assert_eq!([5120, 100_000].map(lost), [1000; 2]);
+    }
+
+    /// Lines of weights that come for a hundred pixels, four at a time.
+    #[test]
+    fn weights_that_stay_come_once() {
+        let board = tilewright_board::find("stm32f746g-disco").unwrap();
+        let found = |channels: u32| {
+            let op = Op {
+                kernel: Kernel::Conv as u16,
+                window: [1, 1],
+                stride: [1, 1],
+                dilation: [1, 1],
+                groups: 1,
+                ..Op::default()
+            };
+            let tile =
+                Tile { output_size: [10, 10], channels, valid_size: [10, 10], ..Tile::default() };
+            let bytes = channels * 32;
+            let views = vec![
+                View::whole(Space::Arena, 0, 10, 10, 32),
+                View::whole(Space::Arena, 4096, 10, 10, channels),
+                View::bytes(Space::ExternalRam, 0, bytes),
+                View::bytes(Space::Arena, 0, channels * 12),
+            ];
+            let costs = Costs::on(&board);
+            outside(&costs, &board, &op, &tile, &views, Cycles(u64::MAX)).accesses[0]
+        };
+        assert_eq!(found(64), 64);
+        assert_eq!(found(256), 256 * 25);
     }
 
     #[test]

@@ -25,10 +25,10 @@ const DEPTHWISE_BLOCK: u64 = 32;
 /// Elements that a byte stands for at once where it is broadcast.
 const REPEATED: u64 = 64;
 
-/// How a depthwise convolution that computes channels in planes goes through its output.
+/// How a depthwise convolution that computes channels in planes goes through strips of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Strip {
-    /// Pixels of the largest strip down and across, and what it sees of the input.
+    /// Pixels of a strip down and across, and what it sees of the input.
     pub size: [u64; 2],
     pub seen: [u64; 2],
     /// The axis of the tensors that goes down.
@@ -39,11 +39,13 @@ pub struct Strip {
     pub pixels: u64,
 }
 
-/// The strips of a depthwise convolution; nothing if it computes otherwise.
+/// The strips of a depthwise convolution by their sizes; none if it computes otherwise.
 #[must_use]
-pub fn strip(op: &Op, tile: &Tile, operands: &[View]) -> Option<Strip> {
-    (op.kernel() == Some(Kernel::Depthwise)).then_some(())?;
-    Step::new(op, tile, operands).strip()
+pub fn strips(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Strip> {
+    if op.kernel() != Some(Kernel::Depthwise) {
+        return Vec::new();
+    }
+    Step::new(op, tile, operands).strips()
 }
 
 /// What a compute step has to do.
@@ -395,7 +397,9 @@ impl<'a> Step<'a> {
         let inputs = self.operands.get(..2).unwrap_or(&[]);
         let dense = is_dense(&self.output) && inputs.iter().all(fits);
         let runs = self.runs(dense);
-        let repeats = inputs.iter().any(|view| view.c == 1 && (!dense || single(view)));
+        let is_repeated = |view: &&View| view.c == 1 && (!dense || single(view));
+        let repeats = inputs.iter().any(|view| is_repeated(&view));
+        let whole = inputs.iter().filter(|view| !is_repeated(view)).count() as u64;
         let sum = matches!(self.op.kernel(), Some(Kernel::Add | Kernel::Sub));
         // A table pays from here on.
         let table = sum && self.elements >= 256;
@@ -404,6 +408,7 @@ impl<'a> Step<'a> {
             ("runs", runs),
             ("tables", u64::from(table)),
             (if sum && !table { "few_elements" } else { "elements" }, self.elements),
+            ("loaded", whole * self.elements),
         ]);
         if repeats {
             let parts = (self.elements / runs.max(1)).div_ceil(REPEATED);

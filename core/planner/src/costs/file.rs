@@ -24,9 +24,12 @@ pub struct KernelCost {
     pub milli_instructions: BTreeMap<String, u64>,
     /// Thousandths of cycles.
     pub milli_cycles: BTreeMap<String, u64>,
-    /// Thousandths of cycles that the core waits for code from flash.
+    /// Thousandths of cycles that the core waits for code from flash, where it came from other code.
     #[serde(default)]
     pub milli_code_waits: BTreeMap<String, u64>,
+    /// The same where the step before was the kernel's too, and left its lines.
+    #[serde(default)]
+    pub milli_code_waits_again: BTreeMap<String, u64>,
     /// Loads and stores outside of the chip, on a core without a data cache; nothing where they were not
     /// counted.
     #[serde(default)]

@@ -7,8 +7,8 @@
 use tilewright_board::{Board, Victim};
 use tilewright_plan::{Kernel, Op, Role, Space, View};
 
-use super::Feature;
 use super::file::{Costs, Flash, KernelCost};
+use super::{Before, Feature};
 
 /// Lines of a set above its ways with which, gone through in turn, none is found again.
 const MANY: u64 = 10;
@@ -28,8 +28,14 @@ impl Flash {
     }
 
     /// Cycles that a step waits for code; where its kernel was calibrated, a line took `code_miss`.
-    pub(super) fn code(&self, cost: &KernelCost, features: &[Feature], code_miss: u64) -> u64 {
-        cost.code_waits(features) * self.miss / code_miss.max(1)
+    pub(super) fn code(
+        &self,
+        cost: &KernelCost,
+        features: &[Feature],
+        code_miss: u64,
+        before: Before,
+    ) -> u64 {
+        cost.code_waits(features, before) * self.miss / code_miss.max(1)
     }
 
     /// Cycles that a step waits for constants.

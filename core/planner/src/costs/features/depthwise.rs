@@ -65,25 +65,38 @@ fn parts(size: u64, most: u64, step: u64) -> impl Iterator<Item = (u64, u64)> + 
 }
 
 impl Step<'_> {
-    /// The strips of the output, if channels are computed in planes.
-    pub(super) fn strip(&self) -> Option<Strip> {
-        let kind = Kind::of(self)?;
+    /// The strips of the output by their sizes; none if channels are not computed in planes.
+    pub(super) fn strips(&self) -> Vec<Strip> {
+        let Some(kind) = Kind::of(self) else { return Vec::new() };
         let [down, across] = self.axes();
         let sizes = self.tile.output_size.map(u64::from);
+        // Lengths of parts, what one of them sees, and how many there are: all but the last are alike.
         let cut = |axis: usize, at: usize, step: u64| {
-            let parts = parts(sizes[axis], kind.most(at), step);
-            let (first, length) = parts.clone().max_by_key(|(_, length)| *length)?;
-            Some((length, self.seen(kind, axis, first, length).1, parts.count() as u64))
+            let mut lengths: Vec<[u64; 3]> = Vec::new();
+            for (first, length) in parts(sizes[axis], kind.most(at), step) {
+                let seen = self.seen(kind, axis, first, length).1;
+                match lengths.last_mut() {
+                    Some([known, most, count]) if *known == length => {
+                        *most = seen.max(*most);
+                        *count += 1;
+                    }
+                    _ => lengths.push([length, seen, 1]),
+                }
+            }
+            lengths
         };
-        let ((height, tall, rows), (width, wide, columns)) = (cut(down, 0, 1)?, cut(across, 1, 4)?);
-        Some(Strip {
-            size: [height, width],
-            seen: [tall, wide],
-            down,
-            strips: rows * columns,
-            groups: self.channels / CHANNELS,
-            pixels: sizes[0] * sizes[1],
-        })
+        let (rows, columns) = (cut(down, 0, 1), cut(across, 1, 4));
+        let pairs = rows.iter().flat_map(|row| columns.iter().map(move |column| (row, column)));
+        pairs
+            .map(|([height, tall, rows], [width, wide, columns])| Strip {
+                size: [*height, *width],
+                seen: [*tall, *wide],
+                down,
+                strips: rows * columns,
+                groups: self.channels / CHANNELS,
+                pixels: height * width * rows * columns,
+            })
+            .collect()
     }
 
     /// The features of the channels that are computed in planes; gives how many they are.
