@@ -50,6 +50,10 @@ const CONVS: [([usize; 3], usize, usize, usize, bool); 40] = [
     ([3, 3, 960], 1, 1, 33, false),
 ];
 
+/// Convolutions of which one pixel, or two, are left over behind fours.
+const LEFT_OVER: [([usize; 3], usize, usize, usize, bool); 2] =
+    [([5, 6, 32], 1, 1, 24, false), ([9, 9, 8], 3, 1, 12, true)];
+
 /// Convolutions in groups and dilated: input, window, output channels, groups, dilation.
 const GROUPED: [([usize; 3], usize, usize, usize, usize); 7] = [
     ([14, 14, 24], 3, 24, 4, 1),
@@ -196,7 +200,7 @@ const CLASSES: [usize; 8] = [2, 4, 10, 12, 35, 100, 300, 1000];
 pub fn models(kernel: Kernel) -> Vec<Model> {
     let activation = Activation::None;
     match kernel {
-        Kernel::Conv => convs(),
+        Kernel::Conv => convs().into_iter().chain(LEFT_OVER.iter().map(conv)).collect(),
         Kernel::ConvMaxPool => convs()
             .into_iter()
             .chain(LONG.iter().map(|(input, size, channels)| {
@@ -298,13 +302,16 @@ fn sides(model: &Model) -> [usize; 2] {
     [1, 2].map(|axis| made.get(axis).copied().unwrap_or(0))
 }
 
+fn conv((input, size, stride, channels, same): &([usize; 3], usize, usize, usize, bool)) -> Model {
+    let window = window(*size, *stride, *same);
+    let weights = [*channels, *size, *size, input[2]];
+    let op = Op::Conv { window, groups: 1, activation: Activation::None };
+    weighted(*input, op, &weights, 0)
+}
+
 fn convs() -> Vec<Model> {
     let activation = Activation::None;
-    let plain = CONVS.iter().map(|(input, size, stride, channels, same)| {
-        let window = window(*size, *stride, *same);
-        let weights = [*channels, *size, *size, input[2]];
-        weighted(*input, Op::Conv { window, groups: 1, activation }, &weights, 0)
-    });
+    let plain = CONVS.iter().map(conv);
     let grouped = GROUPED.iter().map(|(input, size, channels, groups, dilation)| {
         let window = Window { dilation: [*dilation; 2], ..window(*size, 1, *dilation == 1) };
         let weights = [*channels, *size, *size, input[2] / groups];

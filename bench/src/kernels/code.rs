@@ -23,8 +23,17 @@ pub fn kernel_bytes(board: &Board) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    /// Most bytes of small kernels.
+    /// Most bytes of small kernels, and of fast ones.
     const SMALL: u64 = 20 << 10;
+    const FAST: u64 = 40 << 10;
+
+    #[test]
+    fn fast_kernels_fit() {
+        for board in emulated::of_every_core() {
+            let bytes = kernel_bytes(&board).unwrap();
+            assert!((SMALL..=FAST).contains(&bytes), "{}: {bytes} of {FAST} bytes", board.id);
+        }
+    }
 
     #[test]
     fn small_kernels_are_small() {

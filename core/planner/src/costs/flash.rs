@@ -56,7 +56,7 @@ impl Flash {
             Kernel::Lut => self.drawn_from(lines(walked), value("elements").unwrap_or(0)),
             Kernel::Conv | Kernel::ConvMaxPool | Kernel::TransposeConv | Kernel::Depthwise => {
                 let passes = ["fours", "tile_fours", "pixels"].into_iter().find_map(value);
-                let passes = passes.unwrap_or(1);
+                let passes = passes.unwrap_or(1) + value("apart").unwrap_or(0);
                 self.over_and_over(lines(walked), passes)
             }
             _ => lines(walked),

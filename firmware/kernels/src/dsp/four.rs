@@ -107,80 +107,100 @@ fn activations_len(range: &core::ops::Range<*const Quad>) -> usize {
     (range.end as usize - range.start as usize) / size_of::<Quad>()
 }
 
-/// The outputs of four pixels for two channels for each two entries of `constants`: sums of
-/// products and bias, requantised as [`super::Fast::apply`] does, `zero` added. The bytes of a
-/// pixel's channels begin at its place. Gives whether operands were long enough, and constants at an
-/// address of words where there are such; computes nothing if not.
-#[inline(never)]
-#[must_use]
-pub fn outputs(
-    weights: &[PairWeights],
-    activations: &[Quad],
-    constants: &[[Constants; 2]],
-    zero: i8,
-    bytes: &mut [u8],
-    places: &[usize; PIXELS],
-) -> bool {
-    let channels = constants.len() * 2;
-    let [a, b, c, d] = *places;
-    let end = a.max(b).max(c.max(d)).checked_add(channels);
-    let needed = constants.len().checked_mul(activations.len());
-    if needed.is_none_or(|needed| needed > weights.len())
-        || activations.is_empty()
-        || end.is_none_or(|end| end > bytes.len())
-        || !constants.as_ptr().addr().is_multiple_of(4) && cfg!(armv7e_m)
-    {
-        return false;
+/// Weights and constants of pairs of channels, as many as belong to each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Pairs<'a> {
+    weights: &'a [PairWeights],
+    constants: &'a [[Constants; 2]],
+    quads: usize,
+    /// Rounds a shift by one, and adds the zero point.
+    rounding: i32,
+}
+
+impl<'a> Pairs<'a> {
+    /// Weights of filters of `quads` entries, and constants of as many pairs as outputs are made for; nothing
+    /// if weights are not as many, or constants not at an address of words where there are such. `zero`: of
+    /// the outputs.
+    #[must_use]
+    #[inline(never)]
+    pub fn new(
+        weights: &'a [PairWeights],
+        constants: &'a [[Constants; 2]],
+        quads: usize,
+        zero: i8,
+    ) -> Option<Self> {
+        let needed = constants.len().checked_mul(quads)?;
+        let aligned = cfg!(not(armv7e_m)) || constants.as_ptr().addr().is_multiple_of(4);
+        let fits = needed <= weights.len() && quads > 0 && aligned;
+        fits.then_some(Self { weights, constants, quads, rounding: 2 * i32::from(zero) + 1 })
     }
-    if channels == 0 {
-        return true;
-    }
-    let rounding = 2 * i32::from(zero) + 1;
-    #[cfg(armv7e_m)]
-    {
-        let activations = activations.as_ptr_range();
-        let end = bytes.as_mut_ptr().wrapping_add(channels);
-        // SAFETY: `constants.len() · activations.len()` entries of weights are read and `channels`
-        // bytes of each place written: checked above, as is that constants are whole words. What is said of activations at
-        // `add_products` holds here as well.
-        #[expect(unsafe_code, reason = "a loop whose registers are chosen by hand")]
-        unsafe {
-            arm::outputs(
-                weights.as_ptr(),
-                activations.start,
-                constants.as_ptr(),
-                (channels as isize).wrapping_neg(),
-                activations.end,
-                rounding,
-                end.wrapping_add(a),
-                end.wrapping_add(b),
-                end.wrapping_add(c),
-                end.wrapping_add(d),
-            );
+
+    /// The outputs of four pixels: sums of products and bias, requantised as [`super::Fast::apply`] does, the
+    /// zero point added. The bytes of a pixel's channels begin at its place. Gives whether activations were as
+    /// many as weights and all bytes are there; computes nothing if not.
+    #[must_use]
+    #[inline(never)]
+    pub fn outputs(
+        &self,
+        activations: &[Quad],
+        bytes: &mut [u8],
+        places: &[usize; PIXELS],
+    ) -> bool {
+        let channels = self.constants.len() * 2;
+        let [a, b, c, d] = *places;
+        let end = a.max(b).max(c.max(d)).checked_add(channels);
+        if activations.len() != self.quads || end.is_none_or(|end| end > bytes.len()) {
+            return false;
         }
-    }
-    #[cfg(not(armv7e_m))]
-    for (pair, constants) in constants.iter().enumerate() {
-        let of_pair = weights.get(pair * activations.len()..).unwrap_or(&[]);
-        let word = |constants: &Constants, at: usize| {
-            constants.as_chunks().0.get(at).map_or(0, |word| i32::from_le_bytes(*word))
-        };
-        let mut sums = constants.map(|constants| [word(&constants, 0); PIXELS]);
-        add_pair(of_pair, activations, &mut sums);
-        for (channel, (sums, constants)) in sums.iter().zip(constants).enumerate() {
-            let (multiplier, right) = (word(constants, 1), word(constants, 2));
-            let rounding = rounding.wrapping_shl(right as u32);
-            for (sum, place) in sums.iter().zip(places) {
-                let rounding = rounding.wrapping_add(sum >> 31);
-                let high = high_product_sum(sum.wrapping_shl(1), multiplier, rounding);
-                let value = saturate(shift_right(high, right & 31) >> 1);
-                if let Some(byte) = bytes.get_mut(place + 2 * pair + channel) {
-                    *byte = value as u8;
+        if channels == 0 {
+            return true;
+        }
+        #[cfg(armv7e_m)]
+        {
+            let activations = activations.as_ptr_range();
+            let end = bytes.as_mut_ptr().wrapping_add(channels);
+            // SAFETY: `new` has checked that for each pair there are as many entries of weights as
+            // activations, and that constants are whole words; above, that `channels` bytes of each place may
+            // be written. What is said of activations at `add_products` holds here as well.
+            #[expect(unsafe_code, reason = "a loop whose registers are chosen by hand")]
+            unsafe {
+                arm::outputs(
+                    self.weights.as_ptr(),
+                    activations.start,
+                    self.constants.as_ptr(),
+                    (channels as isize).wrapping_neg(),
+                    activations.end,
+                    self.rounding,
+                    end.wrapping_add(a),
+                    end.wrapping_add(b),
+                    end.wrapping_add(c),
+                    end.wrapping_add(d),
+                );
+            }
+        }
+        #[cfg(not(armv7e_m))]
+        for (pair, constants) in self.constants.iter().enumerate() {
+            let of_pair = self.weights.get(pair * activations.len()..).unwrap_or(&[]);
+            let word = |constants: &Constants, at: usize| {
+                constants.as_chunks().0.get(at).map_or(0, |word| i32::from_le_bytes(*word))
+            };
+            let mut sums = constants.map(|constants| [word(&constants, 0); PIXELS]);
+            add_pair(of_pair, activations, &mut sums);
+            for (channel, (sums, constants)) in sums.iter().zip(constants).enumerate() {
+                let (multiplier, right) = (word(constants, 1), word(constants, 2));
+                let rounding = self.rounding.wrapping_shl(right as u32);
+                for (sum, place) in sums.iter().zip(places) {
+                    let rounding = rounding.wrapping_add(sum >> 31);
+                    let high = high_product_sum(sum.wrapping_shl(1), multiplier, rounding);
+                    let value = saturate(shift_right(high, right & 31) >> 1);
+                    if let Some(byte) = bytes.get_mut(place + 2 * pair + channel) {
+                        *byte = value as u8;
+                    }
                 }
             }
         }
+        true
     }
-    true
 }
 
 #[cfg(not(armv7e_m))]

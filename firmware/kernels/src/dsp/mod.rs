@@ -45,7 +45,7 @@ mod word;
 
 pub use bytes::{larger_bytes, smaller_bytes};
 pub use four::{
-    Constants, EMPTY, PIXELS, PairWeights, Quad, Sums, Word, activations, add_products, outputs,
+    Constants, EMPTY, PIXELS, PairWeights, Pairs, Quad, Sums, Word, activations, add_products,
 };
 pub use halves::{add_halves, even_bytes, high_halves, low_halves, odd_bytes};
 pub use largest::{Row, keep_largest};

@@ -16,19 +16,31 @@ pub struct Edges {
 }
 
 impl Edges {
+    /// No padding.
+    pub const NONE: Self = Self { bytes: [[0; 2]; PIXELS], zero: 0 };
+
+    /// Whether all are whole words, or none is there.
     fn are_words(&self) -> bool {
-        self.bytes.as_flattened().iter().all(|bytes| bytes.is_multiple_of(4))
+        self.bytes.as_flattened().iter().fold(0, |all, bytes| all | bytes).is_multiple_of(4)
     }
 
     /// Visits the bytes of rows, `length` bytes long, that are padding: pixel, row and bytes of the row.
     fn each(&self, rows: usize, length: usize, visit: &mut dyn FnMut(usize, usize, Range<usize>)) {
         for (pixel, [start, end]) in self.bytes.iter().enumerate() {
-            for range in [0..*start.min(&length), length.saturating_sub(*end)..length] {
-                if !range.is_empty() {
+            let range = match (*start, *end) {
+                (0, 0) => continue,
+                (start, 0) => 0..start.min(length),
+                (0, end) => length.saturating_sub(end)..length,
+                // Both at once are rare enough to be two visits.
+                (start, end) => {
                     for row in 0..rows {
-                        visit(pixel, row, range.clone());
+                        visit(pixel, row, 0..start.min(length));
                     }
+                    length.saturating_sub(end)..length
                 }
+            };
+            for row in 0..rows {
+                visit(pixel, row, range.clone());
             }
         }
     }
@@ -37,9 +49,11 @@ impl Edges {
 /// Windows of four pixels: rows of bytes, each in one run.
 #[derive(Clone, Copy, Debug)]
 pub struct Windows {
-    /// Bytes from a window to the next, and from a row of a window to the next.
-    step: usize,
-    pitch: usize,
+    /// What the loop makes of windows whose rows are whole words.
+    words: Rows,
+    /// What copies other windows to patches, and what the loop makes of those.
+    copies: Copies,
+    patches: Rows,
     /// Rows of a window, and bytes of a row.
     rows: usize,
     length: usize,
@@ -62,14 +76,22 @@ impl Windows {
         let read = length.checked_next_multiple_of(4)?;
         let end = step.checked_mul(PIXELS - 1)?.checked_add(last)?.checked_add(read)?;
         let count = rows.checked_mul(length)?.div_ceil(4);
-        let windows = Self { step, pitch, rows, length, count, end };
-        let fits = length.is_multiple_of(4) || windows.patch().checked_mul(4)? <= Self::PATCHES;
-        (fits && length > 0).then_some(windows)
-    }
-
-    /// Bytes from a window's patch to the next: the last row's last word may lie over its end.
-    const fn patch(&self) -> usize {
-        self.count * 4 + 4
+        // From a window's patch to the next: the last row's last word may lie over its end.
+        let patch = count.checked_mul(4)?.checked_add(4)?;
+        let fits = length.is_multiple_of(4) || patch.checked_mul(4)? <= Self::PATCHES;
+        let copies = Copies {
+            step,
+            three_steps: step.wrapping_mul(3),
+            patch,
+            three_patches: patch.wrapping_mul(3),
+            rows,
+            words: read / 4,
+            next: pitch.wrapping_sub(read),
+            back: read - length,
+        };
+        let words = Rows::new(step, read / 4, rows, pitch);
+        let patches = Rows::new(patch, count, 1, 0);
+        (fits && length > 0).then_some(Self { words, copies, patches, rows, length, count, end })
     }
 
     /// Makes activations of the windows whose first one begins with `bytes`: values in their order, and
@@ -85,23 +107,21 @@ impl Windows {
         edges: Option<&Edges>,
     ) -> bool {
         let in_words = self.length.is_multiple_of(4) && edges.is_none_or(Edges::are_words);
-        let fits = in_words || self.patch() * PIXELS <= Self::PATCHES;
+        let fits = in_words || self.copies.patch * PIXELS <= Self::PATCHES;
         if bytes.len() < self.end || quads.len() != self.count || !fits {
             return false;
         }
         if in_words {
-            let Self { step, pitch, rows, length, .. } = *self;
-            expand(bytes, quads, &Rows { step, words: length / 4, rows, pitch });
+            expand(bytes, quads, &self.words);
             if let Some(edges) = edges {
                 self.pad_quads(edges, quads);
             }
         } else {
-            self.copy(bytes, patches);
+            copy(bytes, patches, &self.copies);
             if let Some(edges) = edges {
                 self.pad_patches(edges, patches);
             }
-            let rows = Rows { step: self.patch(), words: self.count, rows: 1, pitch: 0 };
-            expand(patches, quads, &rows);
+            expand(patches, quads, &self.patches);
         }
         true
     }
@@ -122,44 +142,12 @@ impl Windows {
     #[inline(never)]
     fn pad_patches(&self, edges: &Edges, patches: &mut [u8; Self::PATCHES]) {
         edges.each(self.rows, self.length, &mut |pixel, row, range| {
-            let first = pixel * self.patch() + row * self.length;
+            let first = pixel * self.copies.patch + row * self.length;
             let bytes = patches.get_mut(first + range.start..first + range.end);
             for byte in bytes.unwrap_or(&mut []) {
                 *byte = edges.zero as u8;
             }
         });
-    }
-
-    /// Copies each window's rows one behind the other to its patch, by words.
-    fn copy(&self, bytes: &[u8], patches: &mut [u8; Self::PATCHES]) {
-        let words = self.length.div_ceil(4);
-        #[cfg(armv7e_m)]
-        {
-            let patch = self.patch();
-            let run = arm::Copy {
-                step: self.step,
-                three_steps: self.step * 3,
-                patch,
-                three_patches: patch * 3,
-                rows: self.rows,
-                words,
-                next_from: self.pitch.wrapping_sub(words * 4),
-                back: words * 4 - self.length,
-            };
-            // SAFETY: `expand` has checked that all words of rows lie in the bytes; `new`, that patches
-            // with a word behind each lie in theirs.
-            #[expect(unsafe_code, reason = "checks of each word take more than its copy")]
-            unsafe {
-                arm::copy(bytes.as_ptr(), patches.as_mut_ptr(), &run);
-            }
-        }
-        #[cfg(not(armv7e_m))]
-        for (pixel, patch) in patches.chunks_mut(self.patch()).take(PIXELS).enumerate() {
-            for row in 0..self.rows {
-                let from = &bytes[pixel * self.step + row * self.pitch..][..words * 4];
-                patch[row * self.length..][..words * 4].copy_from_slice(from);
-            }
-        }
     }
 }
 
@@ -174,39 +162,65 @@ pub fn expand_four(bytes: &[u8], step: usize, quads: &mut [Quad]) -> bool {
         return false;
     }
     if words > 0 {
-        expand(bytes, quads, &Rows { step, words, rows: 1, pitch: 0 });
+        expand(bytes, quads, &Rows::new(step, words, 1, 0));
     }
     true
 }
 
-/// Rows of words of four pixels; each row's words and those of the pixels lie in the bytes, and there are
-/// as many quads.
+/// Rows of words of four pixels, as the loop in assembly reads it; each row's words and those of the pixels
+/// lie in the bytes, and there are as many quads.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
 struct Rows {
     step: usize,
-    words: usize,
+    three_steps: usize,
     rows: usize,
-    pitch: usize,
+    words: usize,
+    /// Bytes from behind a row to the next.
+    next: usize,
+}
+
+impl Rows {
+    const fn new(step: usize, words: usize, rows: usize, pitch: usize) -> Self {
+        let next = pitch.wrapping_sub(words * 4);
+        Self { step, three_steps: step.wrapping_mul(3), rows, words, next }
+    }
+}
+
+/// Rows of windows and their patches, as the loop in assembly reads it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Copies {
+    step: usize,
+    three_steps: usize,
+    /// Bytes from a window's patch to the next.
+    patch: usize,
+    three_patches: usize,
+    rows: usize,
+    /// Words of a row, and bytes from behind them to the next row.
+    words: usize,
+    next: usize,
+    /// Bytes of a row's last word that are not the row's.
+    back: usize,
 }
 
 #[cfg(armv7e_m)]
-#[inline(never)]
+#[inline(always)]
 fn expand(bytes: &[u8], quads: &mut [Quad], rows: &Rows) {
-    let Rows { step, words, rows, pitch } = *rows;
-    let next = pitch.wrapping_sub(words * 4);
-    let run = arm::Run { step, three_steps: step * 3, rows, words, next };
-    // SAFETY: `Windows::expand` has checked that words and quads lie in their slices.
+    // SAFETY: `Windows::expand` or `expand_four` has checked that words and quads lie in their slices.
     #[expect(unsafe_code, reason = "a loop whose values fill the registers")]
     unsafe {
-        arm::expand(bytes.as_ptr(), quads.as_mut_ptr(), &run);
+        arm::expand(bytes.as_ptr(), quads.as_mut_ptr(), rows);
     }
 }
 
 #[cfg(not(armv7e_m))]
 fn expand(bytes: &[u8], quads: &mut [Quad], rows: &Rows) {
+    let pitch = rows.next.wrapping_add(rows.words * 4);
     for (row, quads) in quads.chunks_mut(rows.words).enumerate().take(rows.rows) {
         for (at, [even, odd]) in quads.iter_mut().enumerate() {
             let words: [u32; PIXELS] = core::array::from_fn(|pixel| {
-                let from = &bytes[pixel * rows.step + row * rows.pitch + at * 4..];
+                let from = &bytes[pixel * rows.step + row * pitch + at * 4..];
                 from.first_chunk().map_or(0, word)
             });
             *even = words.map(|word| activations(even_bytes(word)));
@@ -215,25 +229,38 @@ fn expand(bytes: &[u8], quads: &mut [Quad], rows: &Rows) {
     }
 }
 
+/// Copies each window's rows one behind the other to its patch, by words.
+#[cfg(armv7e_m)]
+#[inline(always)]
+fn copy(bytes: &[u8], patches: &mut [u8; Windows::PATCHES], copies: &Copies) {
+    // SAFETY: `Windows::expand` has checked that all words of rows lie in the bytes, and that patches with
+    // a word behind each lie in theirs.
+    #[expect(unsafe_code, reason = "checks of each word take more than its copy")]
+    unsafe {
+        arm::copy(bytes.as_ptr(), patches.as_mut_ptr(), copies);
+    }
+}
+
+#[cfg(not(armv7e_m))]
+fn copy(bytes: &[u8], patches: &mut [u8; Windows::PATCHES], copies: &Copies) {
+    let Copies { step, patch, rows, words, next, back, .. } = *copies;
+    let (pitch, length) = (next.wrapping_add(words * 4), words * 4 - back);
+    for (pixel, patch) in patches.chunks_mut(patch).take(PIXELS).enumerate() {
+        for row in 0..rows {
+            let from = &bytes[pixel * step + row * pitch..][..words * 4];
+            patch[row * length..][..words * 4].copy_from_slice(from);
+        }
+    }
+}
+
 #[cfg(armv7e_m)]
 #[expect(unsafe_code, reason = "loops whose values fill the registers")]
 mod arm {
-    use super::Quad;
-
-    /// What [`expand`] knows.
-    #[repr(C)]
-    pub struct Run {
-        pub step: usize,
-        pub three_steps: usize,
-        pub rows: usize,
-        pub words: usize,
-        /// Bytes from behind a row to the next.
-        pub next: usize,
-    }
+    use super::{Copies, Quad, Rows};
 
     /// See [`super::expand`]; there is a row and a word in it.
     #[unsafe(naked)]
-    pub unsafe extern "C" fn expand(from: *const u8, quads: *mut Quad, run: *const Run) {
+    pub unsafe extern "C" fn expand(from: *const u8, quads: *mut Quad, rows: *const Rows) {
         // On the stack: words, bytes to the next row.
         assembly!(
             "push {{r4-r11, lr}}
@@ -269,24 +296,9 @@ mod arm {
         )
     }
 
-    /// What [`copy`] knows.
-    #[repr(C)]
-    pub struct Copy {
-        pub step: usize,
-        pub three_steps: usize,
-        pub patch: usize,
-        pub three_patches: usize,
-        pub rows: usize,
-        pub words: usize,
-        /// Bytes from behind a row's words to the next row.
-        pub next_from: usize,
-        /// Bytes of a row's last word that are not the row's.
-        pub back: usize,
-    }
-
-    /// See [`super::Windows::copy`]; there is a row and a word in it.
+    /// See [`super::copy`]; there is a row and a word in it.
     #[unsafe(naked)]
-    pub unsafe extern "C" fn copy(from: *const u8, to: *mut u8, run: *const Copy) {
+    pub unsafe extern "C" fn copy(from: *const u8, to: *mut u8, copies: *const Copies) {
         // On the stack: words, bytes to the next row, bytes back.
         assembly!(
             "push {{r4-r11, lr}}

@@ -203,9 +203,12 @@ fn add_pair(weights: &[TileWeights], values: &[Tiles], sums: &mut TileSums) {
     }
 }
 
+/// The place of a pixel without one.
+pub const NOWHERE: usize = usize::MAX;
+
 /// The outputs of four tiles for two channels for each two entries of `constants`: sums, which have four times
 /// the bias already, requantised as [`super::Fast::apply`] does, `zero` added. The bytes of a pixel's
-/// channels begin at its place; pixels are in the order of [`TileSums`], those without a place are left out.
+/// channels begin at its place; pixels are in the order of [`TileSums`], those that lie [`NOWHERE`] are left out.
 /// Gives whether operands were long enough, of at most `LARGEST` channels, and constants at an address of words
 /// where there are such; computes nothing if not.
 #[must_use]
@@ -214,13 +217,16 @@ pub fn outputs_of_tiles<const LARGEST: usize>(
     constants: &[[Constants; 2]],
     zero: i8,
     bytes: &mut [u8],
-    places: &[Option<usize>; TILE_PIXELS],
+    places: &[usize; TILE_PIXELS],
 ) -> bool {
     let channels = constants.len() * 2;
-    let fits = |place: &usize| place.checked_add(channels).is_some_and(|end| end <= bytes.len());
+    let fits = |place: &usize| match *place {
+        NOWHERE => true,
+        place => place.checked_add(channels).is_some_and(|end| end <= bytes.len()),
+    };
     if sums.len() < constants.len()
         || channels > LARGEST
-        || !places.iter().flatten().all(fits)
+        || !places.iter().all(fits)
         || !constants.as_ptr().addr().is_multiple_of(4) && cfg!(armv7e_m)
     {
         return false;
@@ -230,9 +236,11 @@ pub fn outputs_of_tiles<const LARGEST: usize>(
     if channels > 0 {
         let mut nowhere = [0u8; LARGEST];
         let (base, beside) = (bytes.as_mut_ptr(), nowhere.as_mut_ptr());
-        let ends = places.map(|place| {
-            place.map_or(beside, |place| base.wrapping_add(place)).wrapping_add(channels)
-        });
+        let mut ends = [beside; TILE_PIXELS];
+        for (end, place) in ends.iter_mut().zip(places) {
+            let start = if *place == NOWHERE { beside } else { base.wrapping_add(*place) };
+            *end = start.wrapping_add(channels);
+        }
         // SAFETY: `channels` bytes of each place are written, of pixels without one to a buffer of as many:
         // checked above, as is that constants are whole words and that there are sums for them.
         #[expect(unsafe_code, reason = "a loop whose registers are chosen by hand")]
@@ -257,7 +265,7 @@ pub fn outputs_of_tiles<const LARGEST: usize>(
                 let rounding = rounding.wrapping_add(sum >> 31);
                 let high = high_product_sum(sum >> 1, multiplier, rounding);
                 let value = saturate(shift_right(high, right & 31) >> 1);
-                if let Some(place) = place {
+                if *place != NOWHERE {
                     bytes[place + 2 * pair + channel] = value as u8;
                 }
             }

@@ -1,11 +1,11 @@
 //! Convolution with paired weights.
 
 use super::filters::Filters;
-use super::four::{Places, compute, compute_fast};
+use super::four::{Places, compute, compute_apart, compute_fast};
 use super::patch::{Activations, Input};
 use super::{BLOCK, SMALL};
 use crate::channels::Channels;
-use crate::dsp::{PIXELS, Windows};
+use crate::dsp::{Edges, PIXELS, Pairs, Windows};
 use crate::error::KernelError;
 use crate::geometry::{Layout, Source, Target, Tile};
 use crate::portable::Conv;
@@ -47,23 +47,14 @@ pub fn fours(
     let input = &Input::new(op, tile, input);
     let mut activations = Activations::new();
     let outputs = filters.outputs;
-    let mut swift = if filters.are_fast() { Swift::of(input) } else { None };
-    each_four(tile, |first, pixels| {
-        if !SMALL
-            && let (Some(swift), None) = (&mut swift, pixels)
-            && let Some((place, start)) = swift.four(input, &output.layout, first)
-        {
-            let [_, x] = first;
-            let edges = (!swift.inside(x)).then(|| input.edges(x));
-            let bytes = input.source.bytes_from(place);
-            let quads =
-                activations.load_windows(&swift.windows, bytes, edges.as_ref(), filters.entries);
-            if let Some(quads) = quads {
-                let pitch = output.layout.column_pitch;
-                let [a, b] = [start, start.wrapping_add(pitch)];
-                let [c, d] = [b.wrapping_add(pitch), b.wrapping_add(pitch.wrapping_mul(2))];
-                let to = Places { bytes: output.bytes_from(0), places: &[a, b, c, d] };
-                return compute_fast(input, filters, quads, [0, outputs], to);
+    let pairs = filters.pairs([0, outputs], op.output.zero);
+    let mut swift = pairs.as_ref().and_then(|_| Swift::of(input));
+    each_four(tile, |first, count, pixels| {
+        if !SMALL && let (Some(swift), Some(pairs), None) = (&mut swift, &pairs, pixels) {
+            let by = (filters, pairs);
+            let done = swift.row(input, output, by, &mut activations, first, count)?;
+            if done > 0 {
+                return Ok(done);
             }
         }
         let row = in_row(first);
@@ -72,10 +63,18 @@ pub fn fours(
         let mut places = [0; PIXELS];
         output.places(pixels, outputs, &mut places)?;
         let bytes = output.bytes_from(0);
-        if !SMALL && filters.are_fast() {
+        if !SMALL && pixels[1] == pixels[3] && filters.are_eights() {
+            // One pixel, or two, that are left over.
+            let count = if pixels[0] == pixels[1] { 1 } else { 2 };
+            let to = Places { bytes, places: &places };
+            compute_apart(input, filters, &mut activations, &seen, count, to)?;
+            return Ok(1);
+        }
+        if !SMALL && let Some(pairs) = &pairs {
             let activations = activations.load(input, &seen, 0..filters.length)?;
             let to = Places { bytes, places: &places };
-            return compute_fast(input, filters, activations, [0, outputs], to);
+            compute_fast(input, filters, pairs, activations, [0, outputs], to)?;
+            return Ok(1);
         }
         let mut first = 0;
         while first < outputs {
@@ -87,7 +86,7 @@ pub fn fours(
             }
             first += BLOCK;
         }
-        Ok(())
+        Ok(1)
     })
 }
 
@@ -122,17 +121,14 @@ fn flat<'i, 'o>(
     Some((flat, from, to))
 }
 
-/// Fours of pixels of one row of whose windows all rows see input, and what is known of the row.
+/// Fours of pixels of one row of whose windows all rows see input.
 struct Swift {
     windows: Windows,
     /// Outputs without padding along each axis.
     rows: Range<i32>,
     columns: Range<i32>,
-    /// The row that the following is of.
-    row: i32,
-    /// Where the window of the row's first output without padding begins, and where that output lies;
-    /// nothing if the window's rows do not follow each other.
-    places: Option<[usize; 2]>,
+    /// What of the windows of the fours from these columns on is padding.
+    edges: [(i32, Edges); 2],
 }
 
 impl Swift {
@@ -140,10 +136,62 @@ impl Swift {
     fn of(input: &Input<'_, '_>) -> Option<Self> {
         let windows = input.windows()?;
         let [rows, columns] = [0, 1].map(|axis| input.unpadded(axis));
-        if rows.is_empty() || columns.is_empty() {
-            return None;
+        let some = !rows.is_empty() && !columns.is_empty();
+        // No four begins there.
+        let edges = [(i32::MAX, Edges::NONE); 2];
+        some.then_some(Self { windows, rows, columns, edges })
+    }
+
+    /// Computes fours in a row, the first of them from an output on, until there are `count` or one's windows
+    /// do not lie in the input's bytes: gives how many.
+    #[inline(never)]
+    fn row(
+        &mut self,
+        input: &Input<'_, '_>,
+        output: &mut Target<'_>,
+        (filters, pairs): (&Filters<'_>, &Pairs<'_>),
+        activations: &mut Activations,
+        first: [i32; 2],
+        count: usize,
+    ) -> Result<usize, KernelError> {
+        let pitch = output.layout.column_pitch;
+        let step = input.step();
+        let Some((mut from, mut to)) = self.four(input, &output.layout, first) else {
+            return Ok(0);
+        };
+        let [_, mut x] = first;
+        // Whether pairs are all that there is to compute.
+        let plain = filters.outputs.is_multiple_of(2) && !input.op.output.is_narrow();
+        let bytes = output.bytes_from(0);
+        for done in 0..count {
+            let edges = if self.inside(x) {
+                None
+            } else {
+                // Those of a row's first four and of its last are the next row's.
+                let (of, edges) = &mut self.edges[usize::from(x >= self.columns.start)];
+                if *of != x {
+                    input.find_edges(x, edges);
+                    *of = x;
+                }
+                Some(&*edges)
+            };
+            let seen = input.source.bytes_from(from);
+            let quads = activations.load_windows(&self.windows, seen, edges, filters.entries);
+            let Some(quads) = quads else { return Ok(done) };
+            let [a, b] = [to, to.wrapping_add(pitch)];
+            let [c, d] = [b.wrapping_add(pitch), b.wrapping_add(pitch.wrapping_mul(2))];
+            let places = &[a, b, c, d];
+            if !plain {
+                let four = Places { bytes: &mut *bytes, places };
+                compute_fast(input, filters, pairs, quads, [0, filters.outputs], four)?;
+            } else if !pairs.outputs(quads, bytes, places) {
+                return Err(KernelError::OutOfBounds);
+            }
+            x = x.wrapping_add(PIXELS as i32);
+            from = from.wrapping_add(step.wrapping_mul(PIXELS));
+            to = d.wrapping_add(pitch);
         }
-        Some(Self { windows, row: rows.start.wrapping_sub(1), rows, columns, places: None })
+        Ok(count)
     }
 
     /// Whether the four from column `x` on sees no padding.
@@ -153,10 +201,10 @@ impl Swift {
     }
 
     /// Where the window of the first pixel of a four in a row begins, whatever lies there if that is
-    /// padding, and where its output lies.
+    /// padding, and where its output lies; either may wrap where nothing is.
     #[inline(always)]
     fn four(
-        &mut self,
+        &self,
         input: &Input<'_, '_>,
         output: &Layout,
         [y, x]: [i32; 2],
@@ -164,21 +212,12 @@ impl Swift {
         if !self.rows.contains(&y) {
             return None;
         }
-        if y != self.row {
-            let first = [y, self.columns.start];
-            let behind = self.columns.len() - 1;
-            let from = input.place(first, behind as i32);
-            let to = output.run(first, behind + 1);
-            self.places = from.zip(to).map(|(from, (to, _))| [from, to]);
-            self.row = y;
-        }
-        let [from, to] = self.places?;
-        let ahead = x.wrapping_sub(self.columns.start) as isize;
-        let step = input.source.layout.column_pitch;
-        let step = step.wrapping_mul(input.op.window.stride[1] as usize) as isize;
-        let from = from.checked_add_signed(ahead.wrapping_mul(step))?;
-        let to = to.checked_add_signed(ahead.wrapping_mul(output.column_pitch as isize))?;
-        Some((from, to))
+        let start = self.columns.start;
+        let behind = self.columns.end.wrapping_sub(start).wrapping_sub(1);
+        let from = input.place([y, start], behind)?;
+        let (to, _) = output.run([y, x], PIXELS)?;
+        let ahead = x.wrapping_sub(start) as usize;
+        Some((from.wrapping_add(ahead.wrapping_mul(input.step())), to))
     }
 }
 
@@ -188,12 +227,13 @@ fn in_row([y, x]: [i32; 2]) -> [[i32; 2]; PIXELS] {
     [[y, x], [y, x.wrapping_add(1)], [y, x.wrapping_add(2)], [y, x.wrapping_add(3)]]
 }
 
-/// Visits the tile's output pixels in fours, row by row: the first, and all if they are not in one row;
-/// the last one stands for those that are missing in the last four.
+/// Visits the tile's output pixels in fours, row by row: the first of fours in one row and how many they are,
+/// of which as many are done as is given back; or all pixels of one that is in several rows. The last one
+/// stands for those that are missing in the last four.
 #[inline(always)]
 fn each_four(
     tile: &Tile,
-    mut visit: impl FnMut([i32; 2], Option<&[[i32; 2]; PIXELS]>) -> Result<(), KernelError>,
+    mut visit: impl FnMut([i32; 2], usize, Option<&[[i32; 2]; PIXELS]>) -> Result<usize, KernelError>,
 ) -> Result<(), KernelError> {
     let (rows, columns) = (tile.outputs(0), tile.outputs(1));
     if rows.is_empty() || columns.is_empty() {
@@ -203,9 +243,9 @@ fn each_four(
     while y < rows.end {
         let left = columns.end.wrapping_sub(x);
         if left >= PIXELS as i32 {
-            visit([y, x], None)?;
-            x += PIXELS as i32;
-            if left == PIXELS as i32 {
+            let done = visit([y, x], left as usize / PIXELS, None)?;
+            x += (PIXELS * done) as i32;
+            if x >= columns.end {
                 (y, x) = (y + 1, columns.start);
             }
             continue;
@@ -218,7 +258,7 @@ fn each_four(
                 (y, x) = (y + 1, columns.start);
             }
         }
-        visit(pixels[0], Some(&pixels))?;
+        visit(pixels[0], 1, Some(&pixels))?;
         if x >= columns.end {
             break;
         }

@@ -33,12 +33,12 @@ pub fn conv_max_pool(
         let seen = input.seen(&pixels);
         let (first, count) = (channels.start, channels.len());
         let to = Places { bytes: results, places: &places };
-        if filters.are_fast() {
+        if let Some(pairs) = filters.pairs([first, count], op.conv.output.zero) {
             let activations = match first {
                 0 => activations.load(input, &seen, 0..filters.length)?,
                 _ => activations.loaded(filters.length),
             };
-            compute_fast(input, &filters, activations, [first, count], to)
+            compute_fast(input, &filters, &pairs, activations, [first, count], to)
         } else {
             compute(input, &filters, &mut activations, &seen, [first, count], to)
         }

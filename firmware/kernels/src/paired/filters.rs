@@ -3,7 +3,7 @@
 use super::constants::are_fast;
 use super::{CHUNK, LONGEST, SMALL, conv_bytes};
 use crate::channels::Channels;
-use crate::dsp::{Constants, PairWeights};
+use crate::dsp::{PairWeights, Pairs};
 use crate::error::KernelError;
 use crate::geometry::{Source, Tile};
 use crate::portable::Conv;
@@ -67,17 +67,30 @@ impl<'a> Filters<'a> {
         Ok(Self { length, entries, weights, channels, outputs, fast })
     }
 
-    /// Whether [`crate::dsp::outputs`] serves: for filters that are held whole and whose channels are
+    /// Whether [`Pairs`] serve: for filters that are held whole and whose channels are
     /// all requantised fast; never where code is to be small.
     #[inline(always)]
     pub const fn are_fast(&self) -> bool {
         !SMALL && self.fast
     }
 
-    /// The constants of pairs of channels from `first` on, and of a channel that is left over.
-    pub fn constants(&self, first: usize) -> (&'a [[Constants; 2]], Option<&'a Constants>) {
-        let (pairs, rest) = self.channels.from(first).entries().as_chunks();
-        (pairs, rest.first())
+    /// Weights and constants of the pairs of `count` channels from `first` (an even one) on, for outputs of this
+    /// zero point; nothing if filters [are not fast](Self::are_fast).
+    #[inline(always)]
+    pub fn pairs(&self, [first, count]: [usize; 2], zero: i8) -> Option<Pairs<'a>> {
+        if !self.are_fast() {
+            return None;
+        }
+        let constants = self.channels.from(first).entries().as_chunks().0.get(..count / 2)?;
+        Pairs::new(self.of_pairs(first), constants, self.entries, zero)
+    }
+
+    /// Whether filters are whole entries of eight values, in whole pairs, as [`crate::dsp::outputs_of_one`] takes
+    /// them.
+    #[inline(always)]
+    pub fn are_eights(&self) -> bool {
+        let aligned = cfg!(not(armv7e_m)) || self.weights.as_ptr().addr().is_multiple_of(4);
+        self.are_fast() && aligned && (self.entries | self.outputs).is_multiple_of(2)
     }
 
     /// The weights of pairs of channels from channel `first` (an even one) on.

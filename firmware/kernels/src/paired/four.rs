@@ -5,7 +5,7 @@ use super::filters::Filters;
 use super::patch::{Activations, Input, Seen};
 use super::{BLOCK, CHUNK};
 use crate::clamp::clamp;
-use crate::dsp::{PIXELS, Quad, Sums, add_products, outputs};
+use crate::dsp::{PIXELS, Pairs, Quad, Sums, add_products, outputs_of_one};
 use crate::error::KernelError;
 
 /// Where the bytes of four pixels go: each one's place in the bytes.
@@ -14,29 +14,29 @@ pub struct Places<'b> {
     pub places: &'b [usize; PIXELS],
 }
 
-/// Computes output channels `first..first + count` of four pixels, whose activations are there;
-/// `first` is even.
+/// Computes output channels `first..first + count` of four pixels, whose activations are there, by their
+/// [`Pairs`]; `first` is even.
 #[inline(never)]
 pub fn compute_fast(
     input: &Input<'_, '_>,
     filters: &Filters<'_>,
+    pairs: &Pairs<'_>,
     activations: &[Quad],
     [first, count]: [usize; 2],
     to: Places<'_>,
 ) -> Result<(), KernelError> {
     let Places { bytes, places } = to;
     let output = &input.op.output;
-    let (pairs, single) = filters.constants(first);
-    let whole = pairs.len().min(count / 2);
-    let pairs = pairs.get(..whole).unwrap_or(&[]);
-    let weights = filters.of_pairs(first);
-    let mut fits = outputs(weights, activations, pairs, output.zero, bytes, places);
+    let mut fits = pairs.outputs(activations, bytes, places);
     if count % 2 == 1 {
-        let mut last = [0; 2 * PIXELS];
-        let single = [[*single.ok_or(KernelError::ConstantsTooShort)?; 2]];
-        let weights = weights.get(whole * filters.entries..).unwrap_or(&[]);
-        fits &= outputs(weights, activations, &single, output.zero, &mut last, &[0, 2, 4, 6]);
-        for ([byte, _], place) in last.as_chunks().0.iter().zip(places) {
+        let last = first + count - 1;
+        let (constants, weights) = (filters.channels.from(last), filters.of_pairs(last));
+        let constants = constants.entries().first().ok_or(KernelError::ConstantsTooShort)?;
+        let constants = [[*constants; 2]];
+        let pair = Pairs::new(weights, &constants, filters.entries, output.zero);
+        let mut two = [0; 2 * PIXELS];
+        fits &= pair.is_some_and(|pair| pair.outputs(activations, &mut two, &[0, 2, 4, 6]));
+        for ([byte, _], place) in two.as_chunks().0.iter().zip(places) {
             let to = bytes.get_mut(place.wrapping_add(count - 1));
             *to.ok_or(KernelError::OutOfBounds)? = *byte;
         }
@@ -48,6 +48,31 @@ pub fn compute_fast(
         for place in *places {
             clamp(output, bytes.get_mut(place..place.wrapping_add(count)).unwrap_or(&mut []));
         }
+    }
+    Ok(())
+}
+
+/// Computes all output channels of the first `count` pixels, one pixel after the other, by filters that
+/// [are eights](Filters::are_eights).
+#[inline(never)]
+pub fn compute_apart(
+    input: &Input<'_, '_>,
+    filters: &Filters<'_>,
+    activations: &mut Activations,
+    seen: &Seen<'_, '_>,
+    count: usize,
+    to: Places<'_>,
+) -> Result<(), KernelError> {
+    for (pixel, place) in to.places.iter().enumerate().take(count) {
+        let held = activations.load_one(input, seen, pixel, filters)?;
+        let bytes = to.bytes.get_mut(*place..place.wrapping_add(filters.outputs));
+        let bytes = bytes.unwrap_or(&mut []);
+        let weights = filters.weights.as_chunks().0;
+        let pairs = filters.channels.entries().as_chunks().0;
+        if !outputs_of_one(weights, held, pairs, input.op.output.zero, bytes) {
+            return Err(KernelError::OutOfBounds);
+        }
+        clamp(&input.op.output, bytes);
     }
     Ok(())
 }

@@ -63,7 +63,7 @@ pub fn fully_connected(
     let aligned = cfg!(not(armv7e_m)) || channels.entries().as_ptr().addr().is_multiple_of(4);
     let fits = if entries <= CHUNK && aligned && are_fast(channels) {
         let held = held.get_mut(..entries).ok_or(KernelError::Shape)?;
-        expand(inputs, held);
+        expand_vector(inputs, held);
         outputs_at_once(op, weights, held, channels, bytes)
     } else {
         outputs_in_blocks(op, inputs, weights, &mut held, channels, bytes)
@@ -131,7 +131,7 @@ fn outputs_in_blocks(
         let first = block * (BLOCK / 2) * entries;
         for (chunk, inputs) in inputs.chunks(CHUNK * 8).enumerate() {
             let held = held.get_mut(..inputs.len().div_ceil(8)).unwrap_or(&mut []);
-            expand(inputs, held);
+            expand_vector(inputs, held);
             let weights = weights.get(first + chunk * CHUNK..).unwrap_or(&[]);
             if !add_products_of_one(weights, entries, held, sums) {
                 return false;
@@ -147,7 +147,7 @@ fn outputs_in_blocks(
 
 /// Makes activations of values; what is missing in the last eight is zero.
 #[inline(never)]
-fn expand(values: &[u8], held: &mut [Eight]) {
+pub fn expand_vector(values: &[u8], held: &mut [Eight]) {
     let (pairs, rest) = values.as_chunks::<16>();
     let (held_pairs, held_rest) = held.split_at_mut((pairs.len() * 2).min(held.len()));
     expand_pairs(pairs, held_pairs.as_chunks_mut().0);

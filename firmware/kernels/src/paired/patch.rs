@@ -1,8 +1,10 @@
 //! What four output pixels see of the input, as activations for [`crate::dsp`].
 
+use super::filters::Filters;
+use super::fully_connected::expand_vector;
 use super::{CHUNK, SMALL};
 use crate::dsp::{
-    EMPTY, Edges, PIXELS, Quad, Windows, activations, copy_rows, even_bytes, expand_four,
+    EMPTY, Edges, Eight, PIXELS, Quad, Windows, activations, copy_rows, even_bytes, expand_four,
     odd_bytes, word,
 };
 use crate::error::KernelError;
@@ -57,6 +59,12 @@ impl<'s, 'a> Input<'s, 'a> {
         Self { op, tile, source, in_one, ahead }
     }
 
+    /// Bytes from a window to the next in its row.
+    #[inline(always)]
+    pub fn step(&self) -> usize {
+        self.source.layout.column_pitch.wrapping_mul(self.op.window.stride[1] as usize)
+    }
+
     /// Windows of output pixels that follow each other in a row, if each row of one is a run of bytes.
     pub fn windows(&self) -> Option<Windows> {
         let (window, layout) = (&self.op.window, &self.source.layout);
@@ -84,16 +92,15 @@ impl<'s, 'a> Input<'s, 'a> {
         [taps.first, window.size[axis].saturating_sub(taps.first + taps.count)]
     }
 
-    /// What of the windows of four output pixels in a row, from column `x` on, is padding, apart from
+    /// Finds what of the windows of four output pixels in a row, from column `x` on, is padding, apart from
     /// whole rows.
     #[inline(never)]
-    pub fn edges(&self, x: i32) -> Edges {
-        let mut bytes = [[0; 2]; PIXELS];
-        for (ahead, bytes) in bytes.iter_mut().enumerate() {
+    pub fn find_edges(&self, x: i32, edges: &mut Edges) {
+        for (ahead, bytes) in edges.bytes.iter_mut().enumerate() {
             let taps = self.padded_taps(1, x.wrapping_add(ahead as i32));
             *bytes = taps.map(|taps| taps.wrapping_mul(self.source.layout.channels));
         }
-        Edges { bytes, zero: self.op.input_zero }
+        edges.zero = self.op.input_zero;
     }
 
     /// What four output pixels see, each given by row and column.
@@ -103,9 +110,7 @@ impl<'s, 'a> Input<'s, 'a> {
         let columns = PIXELS as i32 - 1;
         let in_row = first[0] == last[0] && last[1].wrapping_sub(first[1]) == columns;
         let bytes = if in_row { self.whole(*first, columns) } else { None };
-        let layout = &self.source.layout;
-        let step = layout.column_pitch.wrapping_mul(self.op.window.stride[1] as usize);
-        Seen { pixels, row: bytes.map(|bytes| (bytes, step)) }
+        Seen { pixels, row: bytes.map(|bytes| (bytes, self.step())) }
     }
 
     #[inline(never)]
@@ -287,6 +292,23 @@ impl Activations {
     ) -> Option<&[Quad]> {
         let quads = self.quads.get_mut(..count)?;
         if windows.expand(bytes, &mut self.patch, quads, edges) { Some(quads) } else { None }
+    }
+
+    /// Takes what one of these pixels sees of all of a filter of whole [eights](Filters::are_eights).
+    #[inline(never)]
+    pub fn load_one(
+        &mut self,
+        input: &Input<'_, '_>,
+        seen: &Seen<'_, '_>,
+        pixel: usize,
+        filters: &Filters<'_>,
+    ) -> Result<&[Eight], KernelError> {
+        let held = self.quads.as_flattened_mut().get_mut(..filters.entries / 2);
+        let (held, patch) =
+            held.zip(self.patch.get_mut(..filters.entries * 4)).ok_or(KernelError::Shape)?;
+        input.copy(&input.seen_by(seen, pixel), &(0..filters.length), patch)?;
+        expand_vector(patch, held);
+        Ok(held)
     }
 
     /// Takes what four pixels see of values `range` of the filter: at most [`CHUNK`], from a

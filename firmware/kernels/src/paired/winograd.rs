@@ -5,8 +5,8 @@ use super::constants::{are_fast, finish};
 use crate::channels::{Channel, Channels};
 use crate::clamp::clamp;
 use crate::dsp::winograd::{
-    POSITIONS, SIDE, TILE_PIXELS, TILES, TileSums, TileWeights, Tiles, add_tiles, outputs_of_tiles,
-    start_sums, transform,
+    NOWHERE, POSITIONS, SIDE, TILE_PIXELS, TILES, TileSums, TileWeights, Tiles, add_tiles,
+    outputs_of_tiles, start_sums, transform,
 };
 use crate::dsp::{Constants, EMPTY, copy_rows};
 use crate::error::KernelError;
@@ -84,7 +84,8 @@ pub fn winograd(
             let [y, x] = [at / across.max(1), at % across.max(1)].map(|at| 2 * at as i32);
             [tile.output_start[0].wrapping_add(y), tile.output_start[1].wrapping_add(x)]
         });
-        let places = places(tile, output, &tiles)?;
+        let mut places = [NOWHERE; TILE_PIXELS];
+        find(tile, output, &tiles, &mut places)?;
         for first in (0..filters.outputs).step_by(BLOCK) {
             let block = first..filters.outputs.min(first + BLOCK);
             held.add(op, tile, input, &tiles, &filters, block.clone())?;
@@ -135,15 +136,15 @@ impl<'a> Filters<'a> {
     }
 }
 
-/// Where the outputs of tiles lie, in the order of [`TileSums`]; nothing for those beside the tile's.
+/// Finds where the outputs of tiles lie, in the order of [`TileSums`]; those beside the tile's stay [`NOWHERE`].
 #[inline(never)]
-fn places(
+fn find(
     tile: &Tile,
     output: &Target<'_>,
     tiles: &[[i32; 2]; TILES],
-) -> Result<[Option<usize>; TILE_PIXELS], KernelError> {
+    places: &mut [usize; TILE_PIXELS],
+) -> Result<(), KernelError> {
     let layout = &output.layout;
-    let mut places = [None; TILE_PIXELS];
     let [rows, columns] = [0, 1].map(|axis| tile.outputs(axis));
     for (index, [y, x]) in tiles.iter().enumerate() {
         let across = if x.saturating_add(1) < columns.end { 2 } else { 1 };
@@ -152,12 +153,12 @@ fn places(
             for column in 0..across {
                 let at = index / 2 * 8 + row * 4 + column * 2 + index % 2;
                 if let Some(place) = places.get_mut(at) {
-                    *place = Some(start.wrapping_add(column.wrapping_mul(layout.column_pitch)));
+                    *place = start.wrapping_add(column.wrapping_mul(layout.column_pitch));
                 }
             }
         }
     }
-    Ok(places)
+    Ok(())
 }
 
 impl Held<'_> {
@@ -203,40 +204,34 @@ impl Held<'_> {
         &self,
         op: &Conv,
         output: &mut Target<'_>,
-        places: &[Option<usize>; TILE_PIXELS],
+        places: &[usize; TILE_PIXELS],
         filters: &Filters<'_>,
         block: Range<usize>,
     ) -> Result<(), KernelError> {
-        let mut moved = *places;
-        for place in moved.iter_mut().flatten() {
-            *place = place.wrapping_add(block.start);
-        }
-        let bytes = output.bytes_from(0);
+        let bytes = output.bytes_from(block.start);
         let channels = filters.channels.from(block.start).first(block.len());
         let (mut pairs, _): (&[[Constants; 2]], _) = channels.entries().as_chunks();
         if !filters.fast {
             pairs = &[];
         }
-        if !outputs_of_tiles::<BLOCK>(self.sums, pairs, op.output.zero, bytes, &moved) {
+        if !outputs_of_tiles::<BLOCK>(self.sums, pairs, op.output.zero, bytes, places) {
             return Err(KernelError::OutOfBounds);
         }
+        let places = || places.iter().copied();
         // Channels of other factors, and a last one that is in no pair.
         let sums = self.sums.as_flattened().as_chunks::<TILE_PIXELS>().0;
         let left = sums.iter().zip(channels.iter()).enumerate().skip(pairs.len() * 2);
         for (channel, (sums, constants)) in left {
             let bias = if filters.fast { 0 } else { constants.bias };
             let constants = Channel { bias, ..constants };
-            for (sum, place) in sums.iter().zip(moved) {
-                let Some(place) = place else { continue };
+            for (sum, place) in sums.iter().zip(places()).filter(|(_, place)| *place != NOWHERE) {
                 let to = bytes.get_mut(place.wrapping_add(channel));
                 let to = to.ok_or(KernelError::OutOfBounds)?;
                 finish(&[sum >> 2], &constants, &op.output, core::slice::from_mut(to));
             }
         }
-        if op.output.is_narrow() {
-            for place in
-                moved.into_iter().flatten().take(if filters.fast { TILE_PIXELS } else { 0 })
-            {
+        if op.output.is_narrow() && filters.fast {
+            for place in places().filter(|place| *place != NOWHERE) {
                 let bytes = bytes.get_mut(place..place.wrapping_add(block.len()));
                 clamp(&op.output, bytes.unwrap_or(&mut []));
             }

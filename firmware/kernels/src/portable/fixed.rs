@@ -70,6 +70,12 @@ fn small_product(a: i32, b: i32) -> i32 {
     high_product_sum(a.wrapping_shl(1), b, 0)
 }
 
+/// [`doubling_high_product`], called: most of what takes logarithms is such.
+#[inline(never)]
+fn product(a: i32, b: i32) -> i32 {
+    doubling_high_product(a, b)
+}
+
 /// 1 / (1 + a) for a in [0, 1) in Q0.31, by Newton–Raphson on half the denominator.
 pub fn reciprocal_of_one_plus(a: i32) -> i32 {
     /// 48/17 and −32/17 in Q2.29: the best linear first guess.
@@ -78,10 +84,10 @@ pub fn reciprocal_of_one_plus(a: i32) -> i32 {
     const ONE: i32 = 1 << 29;
     // The sum is not negative, so halves round up.
     let half = ((i64::from(a) + i64::from(i32::MAX) + 1) / 2) as i32;
-    let mut x = FIRST.wrapping_add(doubling_high_product(half, SLOPE));
+    let mut x = FIRST.wrapping_add(product(half, SLOPE));
     for _ in 0..3 {
-        let error = ONE.wrapping_sub(doubling_high_product(half, x));
-        x = x.wrapping_add(saturating_left_shift(doubling_high_product(x, error), 2));
+        let error = ONE.wrapping_sub(product(half, x));
+        x = x.wrapping_add(saturating_left_shift(product(x, error), 2));
     }
     // Half of Q2.29 as Q1.30 has the same digits.
     saturating_left_shift(x, 1)
@@ -115,10 +121,10 @@ pub fn log_of_sum(sum: i32) -> i32 {
     // The first candidate: mantissa in [1/2, 1), times 2^(−1/2), doubled.
     let zeros = sum.leading_zeros() as i32;
     let mantissa = normalise(sum, zeros - 1);
-    let first = saturating_left_shift(doubling_high_product(mantissa, ROOT), 1);
+    let first = saturating_left_shift(product(mantissa, ROOT), 1);
     let first_power = whole(SUM_BITS - zeros).saturating_add(QUARTER);
     // The second: as many bits up as the sum times 2^(−1/2) has room for.
-    let room = doubling_high_product(sum, ROOT).leading_zeros() as i32 - 1;
+    let room = product(sum, ROOT).leading_zeros() as i32 - 1;
     let second = normalise(sum, room);
     let second_power = whole(SUM_BITS - room).saturating_sub(QUARTER);
     let (r, power) = (first.min(second), first_power.max(second_power));
@@ -126,21 +132,19 @@ pub fn log_of_sum(sum: i32) -> i32 {
     let half_sum = ((i64::from(r) + i64::from(MIDDLE) + 1) / 2) as i32;
     let q = r.wrapping_sub(MIDDLE);
     let q = q.wrapping_add(q);
-    let square = doubling_high_product(q, q);
-    let cubic = doubling_high_product(doubling_high_product(q, square), CUBIC);
-    let numerator = doubling_high_product(q, r).wrapping_add(cubic);
-    let inner = CONSTANT.wrapping_add(q).wrapping_add(doubling_high_product(SQUARE, square));
-    let denominator =
-        doubling_high_product(half_sum, inner).wrapping_add(doubling_high_product(LINEAR, q));
-    let quotient = doubling_high_product(
-        rounding_right_shift(numerator, LOG_SUM_BITS),
-        reciprocal_of_one_plus(denominator),
-    );
-    let log = doubling_high_product(power, LN_2).wrapping_add(quotient);
+    let square = product(q, q);
+    let cubic = product(product(q, square), CUBIC);
+    let numerator = product(q, r).wrapping_add(cubic);
+    let inner = CONSTANT.wrapping_add(q).wrapping_add(product(SQUARE, square));
+    let denominator = product(half_sum, inner).wrapping_add(product(LINEAR, q));
+    let quotient =
+        product(rounding_right_shift(numerator, LOG_SUM_BITS), reciprocal_of_one_plus(denominator));
+    let log = product(power, LN_2).wrapping_add(quotient);
     saturating_left_shift(log, LOG_SUM_BITS - DIFFERENCE_BITS)
 }
 
 /// `value · 2^bits`, saturating; to the right for negative `bits`.
+#[inline(never)]
 fn normalise(value: i32, bits: i32) -> i32 {
     match u32::try_from(bits) {
         Ok(bits) => saturating_left_shift(value, bits.min(30)),

@@ -93,7 +93,8 @@ impl Layer<'_, '_> {
         let (rows, columns) = (self.tile.output_size[down], self.tile.output_size[across]);
         let rows_each = share(rows, Strip::most_rows(kind), 1);
         let columns_each = share(columns, Strip::most_columns(kind), 4);
-        let (mut planes, mut filters) = (Planes::new(), [Filter::NONE; CHANNELS]);
+        let mut planes = Planes::new();
+        let mut filters = [Filter::NONE; CHANNELS];
         for row in (0..rows).step_by(rows_each) {
             for column in (0..columns).step_by(columns_each) {
                 let mut part = Part { first: self.tile.output_start, size: [0; 2] };
@@ -120,7 +121,9 @@ impl Layer<'_, '_> {
         output: &mut Target<'_>,
     ) -> Result<(), KernelError> {
         planes.fill(self.op.input_zero);
-        let (mut pixels, mut strips) = ([None; 2], [None; 2]);
+        // Apart, so that neither is copied.
+        let mut pixels = [None; 2];
+        let mut strips = [None; 2];
         self.see(kind, axes, part, end, &mut pixels)?;
         cut(kind, axes, part, &output.layout, &mut strips)?;
         let weights = self.weights(kind, axes);

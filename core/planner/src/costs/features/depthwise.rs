@@ -8,7 +8,7 @@ use tilewright_plan::View;
 const CHANNELS: u64 = 4;
 /// Rows and columns of the planes.
 const ROWS: u64 = 20;
-const COLUMNS: u64 = 28;
+const COLUMNS: u64 = 30;
 /// Fewer outputs are not computed in planes.
 const LEAST_OUTPUTS: u64 = 4;
 

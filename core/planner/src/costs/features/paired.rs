@@ -118,16 +118,34 @@ impl Step<'_> {
         let flat = how == Rows::Joined && self.is_flat();
         let [rows, columns] =
             if flat { [row(1), row(rows.positions * columns.positions)] } else { [rows, columns] };
-        let [fours, whole] = fours(&rows, &columns, how);
+        let [mut fours, mut whole] = fours(&rows, &columns, how);
+        let held = length.div_ceil(HELD);
+        // One pixel, or two, that are left over are computed apart.
+        let even = entries.is_multiple_of(2) && self.channels.is_multiple_of(2);
+        let apart = match (rows.positions * columns.positions) % 4 {
+            left @ 1..=2 if how == Rows::Joined && held == 1 && even => left,
+            _ => 0,
+        };
+        if apart > 0 {
+            let is_last = |taps: &Taps| taps.full > 0 && taps.before + taps.full == taps.positions;
+            fours -= 1;
+            whole = whole.saturating_sub(u64::from(is_last(&rows) && is_last(&columns)));
+            features.extend([
+                ("apart", apart),
+                ("apart_words", apart * entries),
+                ("apart_pairs", apart * pairs),
+                ("apart_eights", apart * pairs * entries / 2),
+                ("apart_turns", apart * pairs * (entries / 2).div_ceil(UNROLLED)),
+            ]);
+        }
         let clamped = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
         let in_one = self.op.dilation[1] == 1 && is_dense(&self.input);
-        let held = length.div_ceil(HELD);
         // How often activations are made: again for each block of sums if they are not all held.
         let times = if held > 1 { self.channels.div_ceil(SUMS) } else { 1 };
         features.extend([
             ("fours", fours),
             ("quads", fours * pairs * entries),
-            ("clamped", if clamped { fours * self.channels } else { 0 }),
+            ("clamped", if clamped { fours * self.channels + apart * pairs / 2 } else { 0 }),
         ]);
         if held > 1 {
             features.extend([
@@ -169,6 +187,7 @@ impl Step<'_> {
         let rows_of = swift * height;
         let values = [swift * entries, rows_of, edged, edges * height, missing * height * inputs];
         features.push(("swift", swift));
+        features.push(("swift_lines", if swift > 0 { rows.full } else { 0 }));
         features.extend(names.into_iter().zip(values));
         if !in_words {
             let words = (width * inputs).div_ceil(4);
@@ -177,10 +196,12 @@ impl Step<'_> {
         let [whole, fours] = [whole.saturating_sub(inside), fours.saturating_sub(swift)];
         // Runs and values that other pixels see, apart from those of whole fours.
         let runs = rows.all * if in_one { columns.positions } else { columns.all };
-        let runs = runs.saturating_sub(swift * 4 * height * if in_one { 1 } else { width });
+        let runs =
+            runs.saturating_sub((swift * 4 + apart) * height * if in_one { 1 } else { width });
         let whole_runs = whole * height * if in_one { 1 } else { width };
         let seen = (rows.all * columns.all * inputs)
-            .saturating_sub((swift * 4 * width).saturating_sub(missing) * height * inputs);
+            .saturating_sub((swift * 4 * width).saturating_sub(missing) * height * inputs)
+            .saturating_sub(apart * length);
         let single_pixels = fours.saturating_sub(whole) * 4;
         let clipped = (rows.positions * columns.positions)
             .saturating_sub(rows.full * columns.full)

@@ -322,7 +322,7 @@ pub unsafe extern "C" fn add_products(
     )
 }
 
-/// See [`super::outputs`]; `ends`: one past each pixel's last byte, `channel`: the first
+/// See [`super::Pairs::outputs`]; `ends`: one past each pixel's last byte, `channel`: the first
 /// channel's place from there. There is at least one pair of channels and one quad.
 #[unsafe(naked)]
 pub unsafe extern "C" fn outputs(

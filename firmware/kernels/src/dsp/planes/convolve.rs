@@ -108,7 +108,7 @@ fn run(planes: &Planes, strip: &Strip, filters: &[Filter; CHANNELS], output: &mu
         three_columns: column_pitch.wrapping_mul(3),
         next_from: row - ahead,
         next_to: row_pitch.wrapping_sub(pairs.wrapping_mul(2).wrapping_mul(column_pitch)),
-        from: planes.words.as_ptr().wrapping_add(middle),
+        from: planes.words.as_ptr().wrapping_add(middle).cast(),
         to: output.as_mut_ptr(),
         filters: filters.as_ptr(),
         blocks: blocks * 4 * stride * 2,
@@ -145,7 +145,8 @@ fn run(planes: &Planes, strip: &Strip, filters: &[Filter; CHANNELS], output: &mu
     let pairs = kind.pairs();
     for (channel, filter) in filters.iter().enumerate() {
         for (y, x) in (0..rows).flat_map(|y| (0..columns).map(move |x| (y, x))) {
-            let mut sum = filter.start;
+            let [multiplier, rounding, right, start] = filter.constants.map(u32::cast_signed);
+            let mut sum = start;
             for tap in 0..kind.taps() * kind.taps() {
                 let (row, tap) = (tap / kind.taps(), tap % kind.taps());
                 // Where a tap stands twice, both are the same.
@@ -159,9 +160,9 @@ fn run(planes: &Planes, strip: &Strip, filters: &[Filter; CHANNELS], output: &mu
                 let weight = if pairs[place][0] == tap { weights << 16 } else { weights };
                 sum = product_high_high(pixel, weight, sum);
             }
-            let rounding = filter.rounding.wrapping_add(sum >> 31);
-            let value = high_product_sum(sum, filter.multiplier, rounding);
-            let value = saturate(shift_right(value, filter.right));
+            let rounding = rounding.wrapping_add(sum >> 31);
+            let value = high_product_sum(sum, multiplier, rounding);
+            let value = saturate(shift_right(value, right));
             output[y * pitch[0] + x * pitch[1] + channel] = value as u8;
         }
     }

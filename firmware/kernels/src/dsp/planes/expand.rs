@@ -96,7 +96,7 @@ fn run(planes: &mut Planes, pixels: &Pixels<'_>, first: usize) {
         zero: u32::from_ne_bytes([pixels.zero as u8; 4]),
     };
     let from = pixels.bytes.as_ptr().wrapping_add(first);
-    let to = planes.words.as_mut_ptr().wrapping_add(row * ROW_WORDS + column / 2);
+    let to = planes.words.as_mut_ptr().wrapping_add(row * ROW_WORDS + column / 2).cast();
     // SAFETY: `Pixels::fitting` has checked that the last pixel's channels lie in the slice, of which
     // four from `first` on are read, and that rows and columns lie in the planes: words at most up to
     // the one that holds the last pixel.

@@ -4,7 +4,10 @@ use super::CHANNELS;
 #[cfg(armv7e_m)]
 use crate::channels::CHANNEL_BYTES;
 use crate::channels::Channels;
-use crate::dsp::{Fast, add_halves, even_bytes, high_halves, low_halves, odd_bytes, word};
+use crate::dsp::{
+    EMPTY, Fast, Word, activations, add_halves, even_bytes, high_halves, low_halves, odd_bytes,
+    word,
+};
 
 /// Square windows that the loops are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,23 +97,20 @@ impl Kind {
 /// Words of the longest filter.
 const LONGEST: usize = 7 * 6;
 
-/// The filter of one channel, and how its sums are requantised: see [`Fast`].
+/// The filter of one channel, and how its sums are requantised.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Filter {
-    pub(super) multiplier: i32,
-    pub(super) rounding: i32,
-    pub(super) right: i32,
-    /// Where sums start: twice the bias less zero point times weights.
-    pub(super) start: i32,
+    /// Multiplier, rounding and right shift of [`Fast`], and where sums start: twice the bias less zero
+    /// point times weights.
+    pub(super) constants: [Word; 4],
     /// Twice the weights, row by row, of three the middle row last; in each [`Kind::pairs`].
-    pub(super) words: [u32; LONGEST],
+    pub(super) words: [Word; LONGEST],
 }
 
 impl Filter {
-    /// A filter of zeros.
-    pub const NONE: Self =
-        Self { multiplier: 0, rounding: 0, right: 1, start: 0, words: [0; LONGEST] };
+    /// A filter before it is prepared.
+    pub const NONE: Self = Self { constants: EMPTY[0], words: [EMPTY[0][0]; LONGEST] };
 
     /// Biases must be nearer to zero: what is added to them stays far below 2^30 then.
     pub const BIAS_LIMIT: u32 = 1 << 29;
@@ -152,13 +152,14 @@ impl Weights<'_> {
         }
         let sums = rows(filters, kind.taps(), kind.pairs(), self.bytes, first, self.pitch)?;
         let [zero, output_zero] = self.zeros;
-        for ((filter, channel), sum) in filters.iter_mut().zip(channels.iter()).zip(sums) {
+        for ((filter, channel), sum) in filters.iter_mut().zip(channels.iter()).zip(&sums) {
             let Fast { multiplier, right, rounding } = Fast::of(channel.factor, output_zero)?;
             if channel.bias.unsigned_abs() >= Filter::BIAS_LIMIT {
                 return None;
             }
             let start = 2 * channel.bias - i32::from(zero) * sum;
-            *filter = Filter { multiplier, rounding, right, start, words: filter.words };
+            filter.constants =
+                [multiplier, rounding, right, start].map(|word| activations(word.cast_unsigned()));
         }
         Some(())
     }
@@ -177,8 +178,9 @@ impl Weights<'_> {
         if last.checked_add(CHANNELS)? > weights.len() {
             return None;
         }
-        let zeros = self.zeros.map(i32::from);
-        let run = three::Run { tap, row, zero: zeros[0], output_zero: 2 * zeros[1] + 1 };
+        let [zero, output_zero] = self.zeros;
+        let (zero, output_zero) = (i32::from(zero), 2 * i32::from(output_zero) + 1);
+        let run = three::Run { tap, row, zero, output_zero };
         // SAFETY: four weights of the last tap lie in the slice: checked above.
         #[expect(unsafe_code, reason = "a loop whose values fill the registers")]
         let fast = unsafe { three::prepare(filters, weights.as_ptr(), constants, &run) };
@@ -231,10 +233,10 @@ fn rows(
             [a, b, c, d].map(|filter| filter.words.get_mut(place..).unwrap_or(&mut []));
         for (((([low, high], a), b), c), d) in pairs.iter().zip(a).zip(b).zip(c).zip(d) {
             let ([even, odd], [next_even, next_odd]) = (halves[low & 7], halves[high & 7]);
-            *a = low_halves(even, next_even);
-            *b = low_halves(odd, next_odd);
-            *c = high_halves(even, next_even);
-            *d = high_halves(odd, next_odd);
+            *a = activations(low_halves(even, next_even));
+            *b = activations(low_halves(odd, next_odd));
+            *c = activations(high_halves(even, next_even));
+            *d = activations(high_halves(odd, next_odd));
         }
     }
     let [low, high] = [|sum: u32| i32::from(sum as i16), |sum: u32| sum as i32 >> 16];

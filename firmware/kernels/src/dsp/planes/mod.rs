@@ -16,11 +16,13 @@ pub use convolve::Strip;
 pub use expand::{Fitting, Pixels};
 pub use filter::{Filter, Kind, Weights};
 
+use super::four::{EMPTY, Word};
+
 /// Channels whose planes stand beside each other.
 pub const CHANNELS: usize = 4;
 
 /// Words of a row of one channel: two pixels each.
-const CHANNEL_WORDS: usize = 14;
+const CHANNEL_WORDS: usize = 15;
 
 /// Words of a row of all channels; the loops know them as bytes.
 const ROW_WORDS: usize = CHANNELS * CHANNEL_WORDS;
@@ -34,18 +36,19 @@ pub const ROWS: usize = 20;
 const WORDS: usize = ROWS * ROW_WORDS;
 const _: () = assert!(WORDS.is_multiple_of(8));
 
-/// The planes of four channels: rows one after the other, in each the channels.
+/// The planes of four channels: rows one after the other, in each the channels. They mean nothing before they
+/// are [filled](Planes::fill).
 #[derive(Debug)]
 pub struct Planes {
-    words: [u32; WORDS],
+    words: [Word; WORDS],
 }
 
 impl Planes {
-    /// Planes of zeros.
+    /// Planes before anything is written.
     #[must_use]
     #[inline(always)]
     pub const fn new() -> Self {
-        Self { words: [0; WORDS] }
+        Self { words: [EMPTY[0][0]; WORDS] }
     }
 
     /// Makes all pixels the same: the input's zero point, which stands for padding.
@@ -58,7 +61,7 @@ impl Planes {
             // SAFETY: the planes are a multiple of eight words, all of which may be written.
             #[expect(unsafe_code, reason = "eight words in a turn")]
             unsafe {
-                arm::fill_eights(words.start, words.end, word);
+                arm::fill_eights(words.start.cast(), words.end.cast(), word);
             }
         }
         #[cfg(not(armv7e_m))]
