@@ -204,9 +204,24 @@ pub struct Plan {
     /// Draw the memory map: live bytes at each operator, and the arena over time
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Write the predicted timeline as a trace that Perfetto opens, one track a resource
+    #[command(flatten)]
+    pub schedule: ScheduleFiles,
+}
+
+/// Files that show a schedule elsewhere, as the page saves them.
+#[derive(Debug, Args)]
+pub struct ScheduleFiles {
+    /// Write the schedule as a trace that Perfetto opens: one track a resource, arrows from what ended a
+    /// wait to what had waited, and what of SRAM is held; predicted, and of a run what ran beside it;
+    /// `-` is standard output, here and below
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
+    /// Write the schedule as comma-separated values, one row for each stretch of a lane
+    #[arg(long, value_name = "FILE")]
+    pub schedule_csv: Option<PathBuf>,
+    /// Write the schedule as JSON, with the plan's figures, its memory, and what of SRAM is held
+    #[arg(long, value_name = "FILE")]
+    pub schedule_json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -248,6 +263,8 @@ pub struct Run {
     pub hot: bool,
     #[command(flatten)]
     pub json: Json,
+    #[command(flatten)]
+    pub schedule: ScheduleFiles,
 }
 
 #[derive(Debug, Args)]

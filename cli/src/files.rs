@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tilewright_model::Store;
@@ -158,6 +158,65 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.persist(place)?;
     Ok(())
+}
+
+/// The word for standard output where a file could stand.
+const STANDARD_OUTPUT: &str = "-";
+
+/// The files that a command writes beside what it says. One of them may be standard output.
+#[derive(Debug, Default)]
+pub struct Outputs {
+    said: Option<String>,
+}
+
+impl Outputs {
+    /// For files that were asked for, and whether JSON was, which is for standard output.
+    ///
+    /// # Errors
+    /// If more than one thing is for standard output.
+    pub fn new<'f>(
+        json: bool,
+        files: impl IntoIterator<Item = &'f Option<PathBuf>>,
+    ) -> Result<Self, Problem> {
+        let there = files.into_iter().flatten().filter(|file| is_standard_output(file)).count();
+        if there + usize::from(json) > 1 {
+            return Err(Problem::new(
+                Blame::BadInput,
+                "Standard output can hold one of JSON, CSV, SVG and trace.",
+                STANDARD_OUTPUT,
+                "Give files for the others.",
+            ));
+        }
+        Ok(Self::default())
+    }
+
+    /// Writes a file, if it was asked for, or keeps it for standard output.
+    ///
+    /// # Errors
+    /// If there is no text, or it cannot be written.
+    pub fn put(
+        &mut self,
+        path: Option<&Path>,
+        text: impl FnOnce() -> Result<String, Problem>,
+    ) -> Result<(), Problem> {
+        match path {
+            None => Ok(()),
+            Some(path) if is_standard_output(path) => {
+                self.said = Some(text()?);
+                Ok(())
+            }
+            Some(path) => write(path, text()?.as_bytes()),
+        }
+    }
+
+    /// What is for standard output in place of what the command says, if there is something.
+    pub fn said(self) -> Option<String> {
+        self.said
+    }
+}
+
+fn is_standard_output(path: &Path) -> bool {
+    path.as_os_str() == STANDARD_OUTPUT
 }
 
 /// Makes a folder and those above it.

@@ -13,6 +13,7 @@ mod memory;
 mod port;
 mod progress;
 mod report;
+mod schedule;
 mod text;
 mod topology;
 mod upkeep;

@@ -92,6 +92,52 @@ fn the_trace_has_a_track_for_the_core_and_every_layer_on_it() {
 }
 
 #[test]
+fn the_schedule_is_the_same_in_all_its_files() {
+    let swap = ["--strategy", "swap", "--frames", "2"];
+    let asked = |file: &str| said(&[&swap[..], &[file, "-"]].concat());
+    let trace: Value = serde_json::from_str(&asked("--perfetto")).unwrap();
+    let all: Value = serde_json::from_str(&asked("--schedule-json")).unwrap();
+    let table = asked("--schedule-csv");
+    let slices = all["predicted"]["slices"].as_array().unwrap();
+    assert_eq!(table.lines().count(), 1 + slices.len());
+    let events = trace["traceEvents"].as_array().unwrap();
+    let of = |phase: &str| -> Vec<&Value> { events.iter().filter(|e| e["ph"] == phase).collect() };
+    assert_eq!(of("X").len(), slices.len());
+    for ((row, slice), event) in table.lines().skip(1).zip(slices).zip(of("X")) {
+        let fields: Vec<&str> = row.split(',').collect();
+        let [start, end] = [7, 8].map(|at| fields[at].parse::<f64>().unwrap());
+        let [ts, length] = ["ts", "dur"].map(|key| event[key].as_f64().unwrap());
+        assert!((ts - start).abs() < 1e-3 && (ts + length - end).abs() < 2e-3, "{row} {event}");
+        assert_eq!(
+            event["args"]["cycles"],
+            slice["end"].as_u64().unwrap() - slice["start"].as_u64().unwrap()
+        );
+        assert_eq!(fields[2], slice["kind"], "{row}");
+    }
+    // What of SRAM is held is what the page draws, not the activations of another strategy.
+    let held = |of: &Value| ["inputs", "weights", "results"].map(|key| of[key].as_u64().unwrap());
+    let most = of("C").iter().map(|e| held(&e["args"]).iter().sum::<u64>()).max().unwrap();
+    let changes = all["occupancy"]["changes"].as_array().unwrap();
+    let bytes = |change: &Value| -> u64 {
+        change["bytes"].as_array().unwrap().iter().map(|bytes| bytes.as_u64().unwrap()).sum()
+    };
+    assert_eq!(Some(most), changes.iter().map(bytes).max());
+    assert!(most > 0);
+    // Every arrow begins in a slice that works and ends in one that had waited.
+    let slice_at = |end: &Value| {
+        let holds = |e: &&&Value| {
+            let [ts, length, at] = [&e["ts"], &e["dur"], &end["ts"]].map(|v| v.as_f64().unwrap());
+            e["tid"] == end["tid"] && ts <= at && at <= ts + length && e["cat"] != "stall"
+        };
+        of("X").iter().any(|event| holds(&event))
+    };
+    assert!(!of("s").is_empty());
+    assert!(of("s").iter().chain(&of("f")).all(|end| slice_at(end)));
+    let several = plan(&["--strategy", "all", "--schedule-csv", "-"]);
+    assert_eq!(several.status.code(), Some(2), "a table holds one schedule");
+}
+
+#[test]
 fn standard_output_holds_one_thing_and_files_are_whole_or_untouched() {
     for both in [&["--csv", "-", "--json"][..], &["--csv", "-", "--svg", "-"]] {
         assert_eq!(plan(both).status.code(), Some(2), "{both:?}");

@@ -46,7 +46,7 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     for file in &written {
         files::write(&options.output.join(&file.name), file.bytes)?;
     }
-    let readme = how_to_place(&stem, &board, &firmware, plan.bytes().len() as u64, &written);
+    let readme = how_to_place(&stem, &board, &firmware, plan.bytes(), &written);
     files::write(&options.output.join("README.txt"), readme.as_bytes())?;
     Ok(Said::well(said(&options.output, &written)))
 }

@@ -1,22 +1,26 @@
 //! `tilewright plan`.
 
-use std::path::Path;
-
 use tilewright_planner::{Options, Planned, Strategy};
+use tilewright_report::PlacedTensor;
 use tilewright_report::picture::{self, Drawn};
-use tilewright_report::{PlacedTensor, Trace};
+use tilewright_server::Problem;
 use tilewright_server::pipeline::{Asked, checked_plan, checks, find_remedies, is_unsuited};
-use tilewright_server::{Blame, Problem};
 
 use super::json;
-use crate::args::{Elements, Plan, Strategies};
+use crate::args::{Elements, Plan, ScheduleFiles, Strategies};
 use crate::columns::{self, Column};
+use crate::files::Outputs;
+use crate::schedule::{self, schedule};
 use crate::upkeep::Use;
-use crate::{Said, files, load, memory, progress, report};
+use crate::{Said, load, memory, progress, report};
 
 /// Plans a model.
 pub fn plan(options: &Plan) -> Result<Said, Problem> {
-    one_at_standard_output(options)?;
+    let Plan {
+        csv, svg, schedule: ScheduleFiles { perfetto, schedule_csv, schedule_json }, ..
+    } = options;
+    let mut outputs =
+        Outputs::new(options.json.json, [csv, svg, perfetto, schedule_csv, schedule_json])?;
     let cancel = load::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
@@ -55,7 +59,8 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     drop(teller);
     let planned: Vec<&Planned> = planned.into_iter().map(|plan| &*plan).collect();
     let code = u8::from(!planned.iter().any(|planned| planned.report.fits));
-    if let Some(text) = write_files(options, &planned)? {
+    write_files(options, &planned, &mut outputs)?;
+    if let Some(text) = outputs.said() {
         return Ok(Said { text, code });
     }
     if planned.is_empty() {
@@ -86,43 +91,12 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     Ok(Said { text, code })
 }
 
-/// The word for standard output where a file could stand.
-const STANDARD_OUTPUT: &str = "-";
-
-fn is_standard_output(path: &Path) -> bool {
-    path.as_os_str() == STANDARD_OUTPUT
-}
-
-/// Standard output can hold one thing.
-fn one_at_standard_output(options: &Plan) -> Result<(), Problem> {
-    let files = [&options.csv, &options.svg, &options.perfetto];
-    let there = files.iter().filter(|file| file.as_deref().is_some_and(is_standard_output));
-    if there.count() + usize::from(options.json.json) > 1 {
-        return Err(Problem::new(
-            Blame::BadInput,
-            "Standard output can hold one of JSON, CSV, SVG and trace.",
-            STANDARD_OUTPUT,
-            "Give files for the others.",
-        ));
-    }
-    Ok(())
-}
-
-/// Writes the files that were asked for; gives the one that is for standard output.
-fn write_files(options: &Plan, planned: &[&Planned]) -> Result<Option<String>, Problem> {
-    let mut said = None;
-    let mut write = |path: &Option<_>, text: &dyn Fn() -> Result<String, Problem>| {
-        match path.as_deref() {
-            None => {}
-            Some(path) if is_standard_output(path) => said = Some(text()?),
-            Some(path) => files::write(path, text()?.as_bytes())?,
-        }
-        Ok(())
-    };
-    write(&options.csv, &|| Ok(memory::csv(planned)))?;
-    write(&options.svg, &|| Ok(drawing(planned)))?;
-    write(&options.perfetto, &|| trace(planned))?;
-    Ok(said)
+/// Writes the files that were asked for.
+fn write_files(options: &Plan, planned: &[&Planned], outputs: &mut Outputs) -> Result<(), Problem> {
+    outputs.put(options.csv.as_deref(), || Ok(memory::csv(planned)))?;
+    outputs.put(options.svg.as_deref(), || Ok(drawing(planned)))?;
+    let schedules: Vec<_> = planned.iter().map(|planned| schedule(planned, None)).collect();
+    schedule::write(&options.schedule, &schedules, outputs)
 }
 
 fn drawing(planned: &[&Planned]) -> String {
@@ -132,12 +106,4 @@ fn drawing(planned: &[&Planned]) -> String {
         drawn.push(Drawn { report: &planned.report, memory: &planned.memory, tensors });
     }
     picture::svg(&drawn)
-}
-
-fn trace(planned: &[&Planned]) -> Result<String, Problem> {
-    let mut trace = Trace::new();
-    for Planned { report, memory, timeline, .. } in planned {
-        trace.add(report, memory, timeline);
-    }
-    serde_json::to_string(&trace).map_err(|error| Problem::ours(format!("{error}."), "trace"))
 }

@@ -14,8 +14,10 @@ use tilewright_server::{
 };
 
 use super::json;
-use crate::args::{OnBoard, Run};
+use crate::args::{OnBoard, Run, ScheduleFiles};
+use crate::files::Outputs;
 use crate::progress::Teller;
+use crate::schedule::{self, schedule};
 use crate::upkeep::Use;
 use crate::{Said, hot, load, report};
 
@@ -127,6 +129,8 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
             "Leave out `--mode sampled`.",
         ));
     }
+    let ScheduleFiles { perfetto, schedule_csv, schedule_json } = &options.schedule;
+    let mut outputs = Outputs::new(options.json.json, [perfetto, schedule_csv, schedule_json])?;
     let emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
     let integrity = options.checked.integrity();
     let mut emulated = emulated.with_card_faults(&options.card_faults, integrity);
@@ -145,7 +149,11 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
     if !options.hot {
         done.result.layers.iter_mut().for_each(|layer| layer.profile = None);
     }
-    let text = if options.json.json {
+    let ran = schedule(&planned, Some(&done.result.timeline));
+    schedule::write(&options.schedule, &[ran], &mut outputs)?;
+    let text = if let Some(text) = outputs.said() {
+        text
+    } else if options.json.json {
         json(&report::run_json(&planned.report, &emulated.prepared, &done, &upkeep)?)?
     } else {
         let mut text = report::preparation(&emulated.prepared);

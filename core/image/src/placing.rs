@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 use tilewright_board::Board;
+use tilewright_plan::image::{AlignedBytes, Expected, PlanImage};
 use tilewright_plan::{Space, grouped};
 
 use crate::FirmwareImage;
@@ -59,7 +60,7 @@ pub fn how_to_place(
     stem: &str,
     board: &Board,
     firmware: &FirmwareImage,
-    plan_bytes: u64,
+    plan: &[u8],
     files: &[ImageFile<'_>],
 ) -> String {
     let mut text = format!("{stem} on {}\n\nHow to flash\n", board.name);
@@ -74,7 +75,7 @@ pub fn how_to_place(
         firmware.address,
         grouped(u64::from(firmware.firmware_bytes)),
         firmware.plan_address,
-        grouped(plan_bytes),
+        grouped(plan.len() as u64),
     );
     for file in files {
         let Some(space) = file.store else { continue };
@@ -83,7 +84,14 @@ pub fn how_to_place(
             Space::Card => writeln!(
                 text,
                 "  {name}    block 0 of the card, {bytes} bytes: write it raw, without a file \
-                 system, from the first block on"
+                 system, from the first block on\n    {}On Linux, where `lsblk` shows the card as \
+                 /dev/sdX (Windows and macOS have programs that write disk images):\n      \
+                 sudo dd if={name} of=/dev/sdX bs=1M conv=fsync",
+                used(plan, board).map_or_else(String::new, |bytes| format!(
+                    "The program uses the first {} bytes of the card; what is there, a file system \
+                     too, is lost.\n    ",
+                    grouped(bytes)
+                )),
             ),
             _ => {
                 let address = board.external(space).and_then(|flash| flash.address).unwrap_or(0);
@@ -95,13 +103,15 @@ pub fn how_to_place(
             }
         };
     }
-    text.push_str("\nFiles, with their SHA-256\n");
+    text.push_str(
+        "\nFiles, with their SHA-256: `sha256sum -c` with the name of this file compares them (it warns of \
+         the other lines)\n",
+    );
     for ImageFile { name, what, bytes, .. } in files {
-        let _ = write!(text, "  {name}: {what}, {} bytes\n    ", grouped(bytes.len() as u64));
         for byte in Sha256::digest(bytes) {
             let _ = write!(text, "{byte:02x}");
         }
-        text.push('\n');
+        let _ = write!(text, "  {name}\n    {what}, {} bytes\n", grouped(bytes.len() as u64));
     }
     if files.iter().any(|file| file.name == INPUT) {
         let _ = write!(
@@ -112,6 +122,13 @@ pub fn how_to_place(
         );
     }
     text
+}
+
+/// Bytes of the card that the program of a plan image uses, if it can be read.
+fn used(plan: &[u8], board: &Board) -> Option<u64> {
+    let plan = AlignedBytes::copy_of(plan);
+    let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+    Some(PlanImage::read(plan.bytes(), &expected).ok()?.space_bytes(Space::Card))
 }
 
 /// Name of the file with a sample input, as the console takes it.
@@ -135,12 +152,12 @@ mod tests {
         let files = image_files("net", &firmware, ":00", &[9; 1024], &stores);
         let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
         assert_eq!(names, ["net.elf", "net.bin", "net.hex", "net.plan", "net.flash"]);
-        let text = how_to_place("net", &board, &firmware, 1024, &files);
+        let text = how_to_place("net", &board, &firmware, &[9; 1024], &files);
         assert!(text.contains("firmware    0x08000000, 12,345 bytes"), "{text}");
         assert!(text.contains("net.flash    0x90000000, 2,048 bytes"), "{text}");
         // The SHA-256 of 2048 zeros, as `sha256sum` gives it.
         let sum = "e5a00aa9991ac8a5ee3109844d84a55583bd20572ad3ffcd42792f3c36b183ad";
-        assert!(text.contains(sum), "{text}");
+        assert!(text.contains(&format!("\n{sum}  net.flash\n")), "as sha256sum reads it: {text}");
         assert!(!text.contains("Try it"), "there is no input");
     }
 }

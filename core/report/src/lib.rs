@@ -16,6 +16,7 @@ mod profile;
 mod ranges;
 mod remedy;
 mod run_report;
+mod schedule;
 mod slices;
 mod timeline;
 mod trace;
@@ -33,6 +34,7 @@ pub use profile::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, 
 pub use ranges::Ranges;
 pub use remedy::{Change, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, Remedy, SRAM, changes};
 pub use run_report::{Difference, FailedCopy, Fault, FaultKind, LayerCount, StackUse};
+pub use schedule::Schedule;
 pub use slices::slices_csv;
 pub use timeline::{Counts, Slice, SliceKind, Timeline};
 pub use trace::Trace;

@@ -2,20 +2,18 @@
 
 use std::fmt::Write;
 
-use crate::plan_report::PlanReport;
-use crate::timeline::{SliceKind, Timeline};
+use crate::schedule::Schedule;
+use crate::timeline::SliceKind;
 use tilewright_plan::{CyclePoint, LaneKind};
 
-/// Timelines of one plan as CSV, each with a word that says what it is. Times are in microseconds.
+/// The timelines of a schedule as CSV, each with a word that says what it is. Times are in microseconds.
 #[must_use]
-pub fn slices_csv<'t>(
-    report: &PlanReport,
-    timelines: impl IntoIterator<Item = (&'t str, &'t Timeline)>,
-) -> String {
+pub fn slices_csv(schedule: &Schedule<'_>) -> String {
+    let report = schedule.report;
     let mut text = String::from(
         "timeline,lane,kind,frame,layer,name,step,start_us,end_us,instructions,bytes,waits_for\n",
     );
-    for (word, timeline) in timelines {
+    for (word, timeline) in schedule.timelines() {
         let micros = |point: CyclePoint| point.since(CyclePoint(0)).at(timeline.clock_hz).0;
         let lane = |at: u8| {
             let kind = timeline.lanes.get(usize::from(at)).copied();
@@ -63,12 +61,14 @@ mod tests {
     use super::*;
     use crate::fixture;
     use crate::memory_map::MemoryMap;
+    use crate::occupancy::Occupancy;
 
     #[test]
     fn each_slice_has_a_row() {
-        let memory = MemoryMap::of(&fixture::plan());
-        let (report, timeline) = (fixture::report(&memory), fixture::timeline());
-        let text = slices_csv(&report, [("predicted", &timeline), ("run", &timeline)]);
+        let memory = &MemoryMap::of(&fixture::plan());
+        let (report, timeline) = (&fixture::report(memory), &fixture::timeline());
+        let (predicted, run, occupancy) = (timeline, Some(timeline), &Occupancy::default());
+        let text = slices_csv(&Schedule { report, memory, predicted, occupancy, run });
         assert_eq!(text.lines().count(), 1 + 2 * timeline.slices.len());
         let first = text.lines().nth(1).unwrap();
         assert!(

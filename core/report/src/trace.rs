@@ -1,23 +1,27 @@
 //! Timelines as a trace that Perfetto opens: Chrome's trace event format, one track a resource.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
-use crate::memory_map::MemoryMap;
-use crate::plan_report::PlanReport;
-use crate::timeline::{SliceKind, Timeline};
+use crate::occupancy::{Held, Occupancy};
+use crate::schedule::{Schedule, ends_of_waits};
+use crate::timeline::{Slice, SliceKind, Timeline};
 use tilewright_plan::{CyclePoint, LaneKind};
 
-/// A trace; serialised as JSON it is a file that Perfetto opens.
+/// A trace; serialised as JSON it is a file that Perfetto opens. Times are in microseconds.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Trace {
-    trace_events: Vec<TraceEvent>,
+pub struct Trace<'p> {
+    trace_events: Vec<TraceEvent<'p>>,
     display_time_unit: &'static str,
+    #[serde(skip)]
+    flows: u64,
 }
 
-#[derive(Debug, Serialize)]
-struct TraceEvent {
-    name: String,
+#[derive(Debug, Default, Serialize)]
+struct TraceEvent<'p> {
+    name: Cow<'p, str>,
     #[serde(rename = "ph")]
     phase: char,
     pid: u32,
@@ -29,16 +33,22 @@ struct TraceEvent {
     dur: Option<f64>,
     #[serde(rename = "cat", skip_serializing_if = "str::is_empty")]
     category: &'static str,
+    /// Which arrow it begins or ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u64>,
+    /// What the end of an arrow belongs to.
+    #[serde(rename = "bp", skip_serializing_if = "str::is_empty")]
+    binding: &'static str,
     #[serde(skip_serializing_if = "Arguments::is_empty")]
-    args: Arguments,
+    args: Arguments<'p>,
 }
 
 #[derive(Debug, Default, Serialize)]
-struct Arguments {
+struct Arguments<'p> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
+    name: Option<Cow<'p, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    layer: Option<String>,
+    layer: Option<&'p str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     step: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -49,26 +59,61 @@ struct Arguments {
     cycles: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<u64>,
+    /// What of SRAM is held.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    held: Option<HeldBytes>,
 }
 
-impl Arguments {
-    const fn is_empty(&self) -> bool {
-        self.name.is_none() && self.layer.is_none() && self.bytes.is_none()
+/// Bytes of SRAM, one series for each of [`Held::ALL`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct HeldBytes {
+    inputs: u64,
+    weights: u64,
+    results: u64,
+}
+
+impl From<[u64; Held::ALL.len()]> for HeldBytes {
+    fn from([inputs, weights, results]: [u64; Held::ALL.len()]) -> Self {
+        Self { inputs, weights, results }
     }
 }
 
-impl Trace {
+impl Arguments<'_> {
+    const fn is_empty(&self) -> bool {
+        self.name.is_none() && self.layer.is_none() && self.held.is_none()
+    }
+}
+
+impl<'p> Trace<'p> {
     /// A trace without anything in it.
     #[must_use]
     pub const fn new() -> Self {
-        Self { trace_events: Vec::new(), display_time_unit: "ns" }
+        Self { trace_events: Vec::new(), display_time_unit: "ns", flows: 0 }
     }
 
-    /// Adds a plan as a process: a track for each lane, and the live bytes as a counter.
-    pub fn add(&mut self, report: &PlanReport, memory: &MemoryMap, timeline: &Timeline) {
-        let pid = self.trace_events.iter().map(|event| event.pid).max().unwrap_or(0) + 1;
+    /// Adds a schedule, each timeline as a process: a track for each lane, arrows from what ended a wait
+    /// to what had waited, and what of SRAM the prediction holds as a counter.
+    pub fn add(&mut self, schedule: &Schedule<'p>) {
+        for (word, timeline) in schedule.timelines() {
+            let pid = self.trace_events.iter().map(|event| event.pid).max().unwrap_or(0) + 1;
+            self.lanes(schedule, word, timeline, pid);
+            self.waits(timeline, pid);
+            if word == "predicted" {
+                self.held(schedule.occupancy, timeline, pid);
+            }
+        }
+    }
+
+    fn lanes(
+        &mut self,
+        schedule: &Schedule<'p>,
+        word: &'static str,
+        timeline: &'p Timeline,
+        pid: u32,
+    ) {
+        let report = schedule.report;
         let title = format!(
-            "{} on {}, strategy {} (instructions {}, time {})",
+            "{} on {}, strategy {}: {word} (instructions {}, time {})",
             report.model,
             report.board,
             report.strategy,
@@ -85,19 +130,19 @@ impl Trace {
             }
             self.trace_events.push(named("thread_name", name, pid, tid));
         }
-        let micros = |point: CyclePoint| point.since(CyclePoint(0)).at(timeline.clock_hz).0;
-        let layer_name = |layer: u16| report.layers.get(usize::from(layer)).map(|l| l.name.clone());
-        let mut begun = None;
+        let layer_name = |layer: u16| -> Option<&'p str> {
+            report.layers.get(usize::from(layer)).map(|layer| layer.name.as_str())
+        };
         for slice in &timeline.slices {
             let layer = layer_name(slice.layer);
+            let of_layer = layer.unwrap_or_default();
             let (name, category) = match slice.kind {
-                SliceKind::Compute => (layer.clone().unwrap_or_default(), "compute"),
-                SliceKind::Copy => (format!("copy {}", layer.clone().unwrap_or_default()), "copy"),
-                SliceKind::Handling => ("handling".to_owned(), "handling"),
+                SliceKind::Compute => (Cow::Borrowed(of_layer), "compute"),
+                SliceKind::Copy => (Cow::Owned(format!("copy {of_layer}")), "copy"),
+                SliceKind::Handling => (Cow::Borrowed("handling"), "handling"),
                 SliceKind::Stall => {
                     let lane = slice.waits_for.and_then(|at| timeline.lanes.get(usize::from(at)));
-                    let name = lane.map(|kind| format!("waits for {}", lane_name(*kind)));
-                    (name.unwrap_or_else(|| "stall".to_owned()), "stall")
+                    (Cow::Borrowed(lane.map_or("stall", |kind| wait_name(*kind))), "stall")
                 }
             };
             let cycles = slice.end.since(slice.start);
@@ -105,8 +150,8 @@ impl Trace {
                 name,
                 phase: 'X',
                 pid,
-                tid: u32::from(slice.lane) + 1,
-                ts: micros(slice.start),
+                tid: track(slice),
+                ts: micros(timeline, slice.start),
                 dur: Some(cycles.at(timeline.clock_hz).0),
                 category,
                 args: Arguments {
@@ -118,40 +163,80 @@ impl Trace {
                     bytes: (slice.bytes > 0).then_some(slice.bytes),
                     ..Arguments::default()
                 },
+                ..TraceEvent::default()
             });
-            if slice.lane == 0 && slice.kind == SliceKind::Compute && begun != Some(slice.layer) {
-                begun = Some(slice.layer);
-                let row = memory.rows.get(usize::from(slice.layer));
-                self.count(pid, micros(slice.start), row.map_or(0, |row| row.live_bytes.0));
-            }
         }
-        self.count(pid, micros(timeline.end()), 0);
     }
 
-    fn count(&mut self, pid: u32, ts: f64, bytes: u64) {
-        self.trace_events.push(TraceEvent {
-            name: "live SRAM".to_owned(),
-            phase: 'C',
-            pid,
-            tid: 0,
-            ts,
-            dur: None,
-            category: "",
-            args: Arguments { bytes: Some(bytes), ..Arguments::default() },
-        });
+    /// Arrows. An end of one belongs to the slice that it lies in, so none lies on a border.
+    fn waits(&mut self, timeline: &Timeline, pid: u32) {
+        for [cause, next] in ends_of_waits(timeline) {
+            let [cause, next] = [cause, next].map(|index| &timeline.slices[index]);
+            self.flows += 1;
+            let inside = |slice: &Slice| {
+                (slice.end.since(slice.start).at(timeline.clock_hz).0 / 2.0).min(1.0)
+            };
+            let end = |phase, slice: &Slice, ts, binding| TraceEvent {
+                name: Cow::Borrowed("ends the wait"),
+                phase,
+                pid,
+                tid: track(slice),
+                ts,
+                category: "wait",
+                id: Some(self.flows),
+                binding,
+                ..TraceEvent::default()
+            };
+            let from = micros(timeline, cause.end) - inside(cause);
+            let to = micros(timeline, next.start) + inside(next);
+            let ends = [end('s', cause, from, ""), end('f', next, to, "e")];
+            self.trace_events.extend(ends);
+        }
+    }
+
+    fn held(&mut self, occupancy: &Occupancy, timeline: &Timeline, pid: u32) {
+        // Nothing is said where it is not known.
+        let Some(last) = occupancy.changes().last() else { return };
+        let end = (timeline.end() > last.at).then_some((timeline.end(), [0; Held::ALL.len()]));
+        let changes = occupancy.changes().iter().map(|change| (change.at, change.bytes));
+        for (at, bytes) in changes.chain(end) {
+            self.trace_events.push(TraceEvent {
+                name: Cow::Borrowed("SRAM held, bytes"),
+                phase: 'C',
+                pid,
+                ts: micros(timeline, at),
+                args: Arguments { held: Some(bytes.into()), ..Arguments::default() },
+                ..TraceEvent::default()
+            });
+        }
     }
 }
 
-fn named(what: &str, name: String, pid: u32, tid: u32) -> TraceEvent {
+/// The track of a slice's lane.
+fn track(slice: &Slice) -> u32 {
+    u32::from(slice.lane) + 1
+}
+
+fn micros(timeline: &Timeline, point: CyclePoint) -> f64 {
+    point.since(CyclePoint(0)).at(timeline.clock_hz).0
+}
+
+fn named(what: &'static str, name: String, pid: u32, tid: u32) -> TraceEvent<'static> {
     TraceEvent {
-        name: what.to_owned(),
+        name: Cow::Borrowed(what),
         phase: 'M',
         pid,
         tid,
-        ts: 0.0,
-        dur: None,
-        category: "",
-        args: Arguments { name: Some(name), ..Arguments::default() },
+        args: Arguments { name: Some(Cow::Owned(name)), ..Arguments::default() },
+        ..TraceEvent::default()
+    }
+}
+
+const fn wait_name(kind: LaneKind) -> &'static str {
+    match kind {
+        LaneKind::Core => "waits for core",
+        LaneKind::Dma => "waits for DMA",
+        LaneKind::Card => "waits for card",
     }
 }
 
@@ -167,24 +252,65 @@ const fn lane_name(kind: LaneKind) -> &'static str {
 mod tests {
     use super::*;
     use crate::fixture;
+    use crate::memory_map::MemoryMap;
 
     #[test]
     fn each_resource_has_a_track_and_slices_keep_their_times() {
-        let plan = fixture::plan();
-        let memory = MemoryMap::of(&plan);
-        let (report, timeline) = (fixture::report(&memory), fixture::timeline());
+        let memory = MemoryMap::of(&fixture::plan());
+        let (report, mut timeline) = (fixture::report(&memory), fixture::timeline());
+        // The second layer waits for its copy.
+        timeline.slices[1].start.0 = 12;
+        timeline.slices[2].end.0 = 12;
+        let [first, second, copy] = [0, 1, 2].map(|index| timeline.slices[index]);
+        let wait = Slice {
+            kind: SliceKind::Stall,
+            waits_for: Some(1),
+            start: first.end,
+            end: second.start,
+            ..second
+        };
+        timeline.slices = vec![first, wait, second, copy];
+        let mut occupancy = Occupancy::default();
+        occupancy.note(CyclePoint(0), [16, 0, 8]);
+        occupancy.note(CyclePoint(20), [0, 4, 0]);
+        let (predicted, run) = (&timeline, Some(&timeline));
+        let schedule =
+            Schedule { report: &report, memory: &memory, predicted, occupancy: &occupancy, run };
         let mut trace = Trace::new();
-        trace.add(&report, &memory, &timeline);
-        trace.add(&report, &memory, &timeline);
+        trace.add(&schedule);
         let events = |phase: char| trace.trace_events.iter().filter(move |e| e.phase == phase);
         let names: Vec<_> = events('M').filter_map(|e| e.args.name.as_deref()).collect();
         assert_eq!(names.len(), 2 * 3, "{names:?}");
         assert_eq!(&names[1..3], ["core", "DMA"]);
+        assert!(names[0].contains(": predicted (") && names[3].contains(": run ("), "{names:?}");
         let slices: Vec<_> = events('X').filter(|e| e.pid == 1).collect();
         assert_eq!(slices.len(), timeline.slices.len());
         assert_eq!((slices[0].ts, slices[0].dur, slices[0].tid), (0.0, Some(10.0), 1));
-        assert_eq!((slices[2].tid, slices[2].args.bytes), (2, Some(64)));
-        let live: Vec<_> = events('C').filter(|e| e.pid == 2).map(|e| e.args.bytes).collect();
-        assert_eq!(live, [Some(48), Some(40), Some(0)], "and nothing at the end");
+        assert_eq!(slices[1].name, "waits for DMA");
+        assert_eq!((slices[3].tid, slices[3].args.bytes), (2, Some(64)));
+        // Of both timelines an arrow each, from within the copy to within the layer.
+        let ends: Vec<_> = events('s').zip(events('f')).collect();
+        assert_eq!(ends.len(), 2);
+        for (pid, (from, to)) in (1..).zip(ends) {
+            assert_eq!((from.pid, from.tid, to.pid, to.tid), (pid, 2, pid, 1));
+            assert_eq!((from.id, to.binding), (to.id, "e"));
+            assert!(from.ts < 12.0 && to.ts > 12.0, "{from:?} {to:?}");
+        }
+        // What is held is told of the prediction alone, as it is told elsewhere.
+        let held: Vec<_> = events('C').map(|e| (e.pid, e.ts, e.args.held)).collect();
+        let bytes = |bytes: [u64; 3]| Some(HeldBytes::from(bytes));
+        let expected =
+            [(1, 0.0, bytes([16, 0, 8])), (1, 20.0, bytes([0, 4, 0])), (1, 30.0, bytes([0; 3]))];
+        assert_eq!(held, expected, "and nothing at the end");
+    }
+
+    #[test]
+    fn nothing_is_said_of_sram_where_it_is_not_known() {
+        let memory = MemoryMap::of(&fixture::plan());
+        let (report, predicted) = (&fixture::report(&memory), &fixture::timeline());
+        let (memory, occupancy) = (&memory, &Occupancy::default());
+        let mut trace = Trace::new();
+        trace.add(&Schedule { report, memory, predicted, occupancy, run: None });
+        assert!(trace.trace_events.iter().all(|event| event.phase != 'C'));
     }
 }

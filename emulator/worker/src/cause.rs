@@ -26,8 +26,46 @@ pub fn causes(issued: &[Issued], bytes: &[u8]) -> Vec<Cause> {
             _ => Cause::Other,
         });
     }
+    requantise(issued, &mut causes);
     decide(issued, &mut causes);
     causes
+}
+
+/// What prepares the operands of a product that requantises, and what is done with it until it
+/// saturates, belongs to requantising too: shifts, roundings, offsets.
+fn requantise(issued: &[Issued], causes: &mut [Cause]) {
+    let flags = Registers::FLAGS;
+    let is_product = |at: usize, causes: &[Cause]| {
+        causes[at] == Cause::Requantise && issued[at].instruction.class == Class::Multiply
+    };
+    // Which registers hold what follows from such a product.
+    let mut follows = Registers::NONE;
+    for at in 0..issued.len() {
+        let instruction = &issued[at].instruction;
+        let writes = instruction.writes.without(flags);
+        let is_later = causes[at] == Cause::Other && instruction.reads.meets(follows);
+        if is_later {
+            causes[at] = Cause::Requantise;
+        }
+        follows = if is_later || is_product(at, causes) {
+            follows.with(writes)
+        } else {
+            follows.without(writes)
+        };
+    }
+    // Which registers are read by such a product before they are written again.
+    let mut wanted = Registers::NONE;
+    for at in (0..issued.len()).rev() {
+        let instruction = &issued[at].instruction;
+        let is_before = causes[at] == Cause::Other && instruction.writes.meets(wanted);
+        if is_before {
+            causes[at] = Cause::Requantise;
+        }
+        wanted = wanted.without(instruction.writes);
+        if is_before || is_product(at, causes) {
+            wanted = wanted.with(instruction.reads.without(flags));
+        }
+    }
 }
 
 /// What a last branch is decided by belongs to the loop too: SUBS with a counter.
@@ -81,13 +119,31 @@ mod tests {
             Cause::Arrange,
             Cause::Multiply,
             Cause::Requantise,
-            Cause::Other,
+            Cause::Requantise,
             Cause::Requantise,
             Cause::Store,
             Cause::Other,
             Cause::Loop,
             Cause::Loop,
         ];
+        assert_eq!(causes(&issued, &bytes), expected);
+        // What goes into the product, and what comes out of it until it saturates; an address does not.
+        let halfwords: [u16; 13] = [
+            0x0064, // lsls r4,r4,#1
+            0x3110, // adds r1,#16
+            0xeb0c, 0x7ee4, // add.w lr,r12,r4,asr #31
+            0xfb54, 0xe412, // smmlar r4,r4,r2,lr
+            0x411c, // asrs r4,r3
+            0xf304, 0x0507, // ssat r5,#8,r4
+            0x3501, // adds r5,#1
+            0x3401, // adds r4,#1
+            0x2400, // movs r4,#0
+            0x3401, // adds r4,#1
+        ];
+        let bytes: Vec<u8> = halfwords.iter().flat_map(|half| half.to_le_bytes()).collect();
+        let issued = tilewright_cores::issues(CoreKind::CortexM4, &bytes);
+        let [part, other] = [Cause::Requantise, Cause::Other];
+        let expected = [part, other, part, part, part, part, other, part, other, other];
         assert_eq!(causes(&issued, &bytes), expected);
         // Without the compare, the counter decides.
         let bytes: Vec<u8> = [0x3f01u16, 0xd1fd].iter().flat_map(|h| h.to_le_bytes()).collect();

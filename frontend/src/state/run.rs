@@ -195,11 +195,20 @@ impl State {
     /// Whether everything for a run is there.
     #[must_use]
     pub fn can_run(&self) -> bool {
+        self.could_run() && self.input.reference.is_some()
+    }
+
+    /// Whether nothing but an input is missing, and none is being prepared.
+    #[must_use]
+    pub fn needs_input(&self) -> bool {
+        self.could_run() && self.input.reference.is_none() && self.task(Job::Input).is_none()
+    }
+
+    fn could_run(&self) -> bool {
         matches!(self.server, Server::Present { missing: None, .. })
             && !self.run.phase.is_under_way()
             && !self.is_plan_stale()
             && self.plan.as_ref().is_some_and(|plan| plan.image.is_some())
-            && self.input.reference.is_some()
     }
 
     pub(super) fn start_run(&mut self, effects: &mut Vec<Effect>) {

@@ -401,7 +401,10 @@ fn steps_count_even_if_nothing_was_drawn_between_them() {
 #[test]
 fn a_run_is_compared_layer_by_layer() {
     let mut state = ready();
-    assert!(state.can_run());
+    assert!(state.can_run() && !state.needs_input());
+    let reference = state.input.reference.take();
+    assert!(!state.can_run() && state.needs_input(), "the page says what is missing");
+    state.input.reference = reference;
     let request = request_of(&state.update(Event::Run));
     assert!(!state.can_run(), "one run at a time");
     state.update(Event::Board(request, RunEvent::Console("ready\n".to_owned())));

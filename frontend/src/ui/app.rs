@@ -301,7 +301,7 @@ impl App {
                             calibration={model.facts.calibration} plan={state.plan.clone()}
                             server={state.server.clone()} input={state.input.clone()}
                             picture={self.session.picture()} run={state.run.clone()}
-                            can_run={state.can_run()} trouble={state.trouble(Place::Run).cloned()} {lit}
+                            can_run={state.can_run()} needs_input={state.needs_input()} trouble={state.trouble(Place::Run).cloned()} {lit}
                             boards={Rc::clone(&state.boards)} {is_stale}
                             is_maximised={view == View::Run} on={on.clone()}
                             on_input={self.on_input.clone()} />

@@ -27,6 +27,8 @@ pub struct Props {
     pub picture: Option<Rc<ObjectUrl>>,
     pub run: Run,
     pub can_run: bool,
+    /// Whether nothing but an input is missing.
+    pub needs_input: bool,
     pub trouble: Option<Trouble>,
     pub lit: Selection,
     pub is_stale: bool,
@@ -224,6 +226,11 @@ fn controls(props: &Props) -> Html {
                 </button>
             }
             { progress(props) }
+            if props.needs_input {
+                <p class="note" data-testid="needs-input">
+                    { "An input is missing: give your own, or take the made-up one." }
+                </p>
+            }
             if props.server == Server::Absent {
                 <p class="note" data-testid="no-server">
                     { "Running needs the emulator, which this host does not have. On your own computer, " }

@@ -7,6 +7,7 @@ mod table;
 
 use std::rc::Rc;
 
+use tilewright_report::short_name;
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
@@ -18,7 +19,10 @@ use crate::state::{Event, Outcome, Selection};
 use crate::view_model::figures;
 use crate::view_model::layers::Family;
 use crate::view_model::steps::Step;
-use crate::view_model::timeline::{CLASSES, HANDLING, Lanes, STALL, family_of, lanes, layer_words};
+use crate::view_model::timeline::{
+    CLASSES, Colours, HANDLING, LAYER_COLOURS, Lanes, STALL, class_of_layer, family_of, lanes,
+    layer_words,
+};
 use drawing::{drawing, held_at, room_of, under};
 use look::{Look, Turn, use_wheel};
 
@@ -47,10 +51,12 @@ type Drag = Option<(f64, f64)>;
 pub fn TimelineChart(props: &Props) -> Html {
     let node = use_node_ref();
     let width = use_width(node.clone(), true);
-    let lanes = use_memo((Rc::clone(&props.plan), props.run.clone()), |(plan, run)| {
-        let run = run.as_ref().and_then(|outcome| outcome.result.timeline.as_ref());
-        lanes(plan, run.filter(|timeline| !timeline.slices.is_empty()))
-    });
+    let colours = use_state(Colours::default);
+    let lanes =
+        use_memo((Rc::clone(&props.plan), props.run.clone(), *colours), |(plan, run, colours)| {
+            let run = run.as_ref().and_then(|outcome| outcome.result.timeline.as_ref());
+            lanes(plan, run.filter(|timeline| !timeline.slices.is_empty()), *colours)
+        });
     let look = use_reducer(Look::default);
     let drag = use_mut_ref(|| Drag::None);
     let pointed = use_state(|| None::<(usize, usize)>);
@@ -93,8 +99,9 @@ pub fn TimelineChart(props: &Props) -> Html {
     html! {
         <figure class="timeline">
             <div class="timeline-head">
-                { legend(used(&lanes)) }
+                { legend(used(&lanes, &props.plan, *colours)) }
                 <div class="panel-actions">
+                    { colour_by_layer(&colours) }
                     { turn(Glyph::Smaller, "Show more of the time", "timeline-smaller", zoom(1.0 / STEP)) }
                     { turn(Glyph::Larger, "Show less of the time, larger", "timeline-larger", zoom(STEP)) }
                     { turn(Glyph::Fit, "Show all of the time", "timeline-fit", Turn::All) }
@@ -205,14 +212,57 @@ fn onkeydown(
     })
 }
 
-fn used(lanes: &Lanes) -> Vec<(&'static str, AttrValue)> {
+/// Switches between the colours of families and of layers.
+fn colour_by_layer(colours: &UseStateHandle<Colours>) -> Html {
+    let is_on = **colours == Colours::Layer;
+    let colours = colours.clone();
+    html! {
+        <button type="button" class="quiet" aria-pressed={is_on.to_string()}
+            data-testid="timeline-colours" title="A colour for each layer, by turns"
+            onclick={move |_| {
+                colours.set(if is_on { Colours::Family } else { Colours::Layer });
+            }}>
+            { "Colour by layer" }
+        </button>
+    }
+}
+
+/// The colours of layers by turns, with the first layers that have them.
+fn of_layers(plan: &PlanFacts) -> Vec<(&'static str, AttrValue)> {
+    const IDS: [&str; LAYER_COLOURS] = [
+        "conv",
+        "conv odd",
+        "depthwise",
+        "depthwise odd",
+        "dense",
+        "dense odd",
+        "pool",
+        "pool odd",
+    ];
+    let layers = &plan.report.layers;
+    let name = |layer: usize| short_name(&layers[layer].name).to_owned();
+    let of_layer = |layer: usize| {
+        let next = layer + LAYER_COLOURS;
+        let text = match layers.len().saturating_sub(next).div_ceil(LAYER_COLOURS) {
+            0 => name(layer),
+            1 => format!("{}, {}", name(layer), name(next)),
+            more => format!("{} and {more} more", name(layer)),
+        };
+        (IDS[class_of_layer(layer)], text.into())
+    };
+    (0..layers.len().min(LAYER_COLOURS)).map(of_layer).collect()
+}
+
+fn used(lanes: &Lanes, plan: &PlanFacts, colours: Colours) -> Vec<(&'static str, AttrValue)> {
     let is_used = |family: &Family| {
         let of_family = |class: usize| family_of(class).is_some_and(|(known, _)| known == *family);
         (0..CLASSES).any(|class| lanes.classes[class] && of_family(class))
     };
     let families = Family::ALL.into_iter().filter(is_used);
-    let mut entries: Vec<(&'static str, AttrValue)> =
-        families.map(|family| (family.id(), family.title().into())).collect();
+    let mut entries: Vec<(&'static str, AttrValue)> = match colours {
+        Colours::Family => families.map(|family| (family.id(), family.title().into())).collect(),
+        Colours::Layer => of_layers(plan),
+    };
     for (class, id, title) in
         [(STALL, "stall", "waiting"), (HANDLING, "handling", "handling steps and copies")]
     {

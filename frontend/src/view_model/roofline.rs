@@ -260,8 +260,9 @@ impl Roofline {
         let [compute, transfer] = self.bounds();
         let share = figures::percent(self.reached, self.peak);
         format!(
-            "{compute} layers compute-bound, {transfer} IO-bound; all together {} (modelled), \
+            "{compute} {} compute-bound, {transfer} IO-bound; all together {} (modelled), \
              {share} of what the core can do at most, {}",
+            if compute == 1 { "layer" } else { "layers" },
             macs_per_second(self.reached),
             macs_per_second(self.peak),
         )

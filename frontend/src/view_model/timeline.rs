@@ -4,7 +4,7 @@ mod held;
 mod levels;
 
 use tilewright_plan::{CyclePoint, LaneKind};
-use tilewright_report::{Kind, SliceKind, Timeline, short_name};
+use tilewright_report::{Kind, LayerRow, SliceKind, Timeline, short_name};
 
 use super::figures;
 use super::layers::Family;
@@ -19,6 +19,26 @@ pub const CLASSES: usize = 2 * Family::ALL.len() + 2;
 pub const STALL: u8 = 2 * Family::ALL.len() as u8;
 /// The class of handling steps and copies.
 pub const HANDLING: u8 = STALL + 1;
+
+/// What the bars of layers are coloured by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Colours {
+    /// By the family of the layer, neighbours in two shades.
+    #[default]
+    Family,
+    /// Each layer in a colour of its own, by turns: [`LAYER_COLOURS`] of them.
+    Layer,
+}
+
+/// Colours that layers take by turns: those of the families but the last, whose grey is like waiting.
+pub const LAYER_COLOURS: usize = 2 * (Family::ALL.len() - 1);
+
+/// The class of a layer that is coloured for itself: neighbours differ in hue, not in shade alone.
+#[must_use]
+pub const fn class_of_layer(layer: usize) -> usize {
+    let hues = LAYER_COLOURS / 2;
+    2 * (layer % hues) + layer / hues % 2
+}
 
 /// The family of a class, and whether it is the shade of odd layers; nothing for waiting and handling.
 #[must_use]
@@ -89,9 +109,13 @@ impl PartialEq for Lanes {
 
 /// The lanes of a plan's prediction and, if there is one, of its run.
 #[must_use]
-pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>) -> Lanes {
+pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>, colours: Colours) -> Lanes {
     let rows = plan.report.layers.iter().enumerate();
-    let families: Vec<u8> = rows.map(|(layer, row)| class_of(&row.op, layer)).collect();
+    let class = |(layer, row): (usize, &LayerRow)| match colours {
+        Colours::Family => class_of(&row.op, layer),
+        Colours::Layer => class_of_layer(layer) as u8,
+    };
+    let families: Vec<u8> = rows.map(class).collect();
     let held = HeldBytes::of(&plan.occupancy, plan.timeline.clock_hz);
     let mut lanes = Lanes { held, frames: frames(&plan.timeline), ..Lanes::default() };
     for (timeline, word) in [(Some(&plan.timeline), "predicted"), (run, "run")] {
@@ -396,7 +420,7 @@ mod tests {
         let mut run = plan.timeline.clone();
         run.instructions_kind = Kind::Counted;
         run.slices[2].end.0 += 2_160;
-        let lanes = lanes(&plan, Some(&run));
+        let lanes = lanes(&plan, Some(&run), Colours::Family);
         assert_eq!(lanes.lanes.len(), 2);
         assert_eq!(lanes.lanes[1].kind, Kind::Counted);
         let last = lanes.lanes[1].bars.len() - 1;
@@ -422,7 +446,7 @@ mod tests {
             ]);
         }
         plan.timeline.slices = slices;
-        let lanes = lanes(&plan, None);
+        let lanes = lanes(&plan, None, Colours::Family);
         (plan, lanes)
     }
 
@@ -454,11 +478,29 @@ mod tests {
             let later = |at: CyclePoint| CyclePoint(at.0 + 4_320);
             Slice { frame: 1, start: later(slice.start), end: later(slice.end), ..slice }
         }));
-        let two = lanes(&plan, None);
+        let two = lanes(&plan, None, Colours::Family);
         assert_eq!(two.frames.len(), 2);
         assert!(two.frames[1][0] < two.frames[0][1], "they overlap");
         let words = two.frames_words();
         assert!(words.contains("2 frames") && words.contains("2 under way"), "{words}");
+    }
+
+    #[test]
+    fn layers_take_colours_by_turns() {
+        let colours: Vec<usize> = (0..LAYER_COLOURS).map(class_of_layer).collect();
+        let mut sorted = colours.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(sorted.len(), LAYER_COLOURS, "{colours:?}");
+        assert!(colours.windows(2).all(|two| two[0] / 2 != two[1] / 2), "{colours:?}");
+        assert_eq!(class_of_layer(LAYER_COLOURS), class_of_layer(0));
+        let (plan, _) = waiting();
+        let lanes = lanes(&plan, None, Colours::Layer);
+        for bar in lanes.lanes.iter().flat_map(|lane| &lane.bars) {
+            let waits = bar.kind == SliceKind::Stall;
+            let class = if waits { STALL.into() } else { class_of_layer(bar.layer.into()) };
+            assert_eq!(usize::from(bar.class), class, "{bar:?}");
+        }
     }
 
     #[test]

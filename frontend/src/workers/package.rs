@@ -51,7 +51,7 @@ pub fn package(
         let (name, what) = (INPUT.to_owned(), "the chosen input as the console takes it");
         files.push(ImageFile { name, what, bytes: &frame, store: None });
     }
-    let readme = how_to_place(&stem, &board, &whole, image.len() as u64, &files);
+    let readme = how_to_place(&stem, &board, &whole, image, &files);
     let text = ImageFile {
         name: "README.txt".to_owned(),
         what: "how to bring it onto the board",
