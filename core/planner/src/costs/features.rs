@@ -307,6 +307,10 @@ impl<'a> Step<'a> {
             ("odd_words", if words > 0 && rest > 0 { passes } else { 0 }),
             ("single_passes", if words > 0 { 0 } else { passes }),
             ("single_bytes", if words > 0 { 0 } else { passes * rest }),
+            // A first pass loads a tap more than those that follow, which load what it made.
+            ("first_words", self.pixels * words),
+            ("first_odd_words", if words > 0 && rest > 0 { self.pixels } else { 0 }),
+            ("first_single_bytes", if words > 0 { 0 } else { self.pixels * rest }),
             ("clamped_pixels", clamped),
             ("clamped_words", clamped * words),
             ("clamped_bytes", clamped * rest),
