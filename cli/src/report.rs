@@ -375,6 +375,7 @@ pub fn run_json(
         "compared_layers": result.compared_layers,
         "difference": result.difference,
         "fault": result.fault,
+        "stack": result.stack,
         "instructions": result.instructions,
         "cycles": result.cycles,
         "latency_us": result.latency_us,
@@ -405,6 +406,7 @@ pub fn run_json(
         let counted = [
             "verified",
             "compared_layers",
+            "stack",
             "given_up",
             "instructions",
             "top1",

@@ -77,6 +77,40 @@ fn what_went_to_the_card_is_compared_too() {
 }
 
 #[test]
+fn a_run_tells_how_deep_the_stack_grew() {
+    for strategy in ["resident", "swap"] {
+        let model = ["run", "models/lenet5.onnx", BOARD[0], BOARD[1], "--strategy", strategy];
+        let report = json(&[&model[..], &["--json"]].concat(), 0);
+        let part = |key: &str| report["stack"][key].as_u64().unwrap();
+        assert_eq!(part("used_bytes"), part("thread_bytes") + part("handler_bytes"));
+        assert!(part("thread_bytes") > 1000 && part("handler_bytes") > 32, "{}", report["stack"]);
+        assert!(part("used_bytes") < part("limit_bytes"), "{}", report["stack"]);
+        assert_eq!(report["kinds"]["stack"], "counted");
+    }
+}
+
+#[test]
+fn a_card_that_fails_is_told_with_copy_layer_and_sector_and_is_not_our_fault() {
+    let model = ["run", "models/lenet5.onnx", BOARD[0], BOARD[1], "--strategy", "swap"];
+    let with = |fault| [&model[..], &["--card-fault", fault]].concat();
+    for fault in ["removed@3", "stuck-busy@3/1", "crc-error@3/1"] {
+        let report = json(&[&with(fault)[..], &["--json"]].concat(), 2);
+        let told = &report["fault"];
+        assert_eq!(told["kind"], "card", "{told}");
+        assert!(told["copy"]["step"].is_u64() && told["copy"]["sector"].is_u64(), "{told}");
+        assert!(told["layer"].is_u64() && told["step"].is_u64(), "{told}");
+        assert!(told["layer_name"].as_str().is_some_and(|name| !name.is_empty()), "{told}");
+        let said = run(&with(fault));
+        assert_eq!(said.status.code(), Some(2));
+        let text = String::from_utf8(said.stdout).unwrap();
+        assert!(text.contains("where") && text.contains("for layer"), "{text}");
+    }
+    // Before anything runs there is no copy.
+    let report = json(&[&with("other-image")[..], &["--json"]].concat(), 2);
+    assert_eq!((&report["fault"]["kind"], &report["fault"]["copy"]), (&"card".into(), &().into()));
+}
+
+#[test]
 fn a_sampled_run_counts_what_a_full_one_counts() {
     let model = ["run", "zoo:ds-cnn", BOARD[0], BOARD[1], "--strategy", "external", "--json"];
     let full = json(&model, 0);
