@@ -14,7 +14,7 @@ use crate::calibrate::fit;
 const BOARDS: [&str; 2] = ["stm32f746g-disco", "stm32f469i-disco"];
 
 /// A network, its strategy, and its budget in SRAM.
-const CASES: [(&str, Strategy, Option<u64>); 9] = [
+const CASES: [(&str, Strategy, Option<u64>); 14] = [
     ("resnet8", Strategy::Resident, None),
     ("ds-cnn", Strategy::Resident, None),
     ("mobilenet-v1-w0.25-r128", Strategy::Resident, None),
@@ -23,7 +23,12 @@ const CASES: [(&str, Strategy, Option<u64>); 9] = [
     ("mobilenet-v1-w0.25-r128", Strategy::OverlayStaged, Some(49_152)),
     ("mobilenet-v2-w0.35-r96", Strategy::Auto, Some(69_120)),
     ("mobilenet-v2-w0.35-r96", Strategy::OverlayStaged, Some(69_120)),
-    ("resnet8", Strategy::Swap, None),
+    ("lenet5", Strategy::SwapRows, None),
+    ("resnet8", Strategy::SwapRows, None),
+    ("mobilenet-v1-w0.25-r128", Strategy::SwapRows, None),
+    ("resnet8", Strategy::StreamWeights, None),
+    ("mobilenet-v1-w0.25-r128", Strategy::StreamWeights, None),
+    ("ds-cnn", Strategy::StreamWeights, None),
 ];
 
 /// A frame of a program.
@@ -48,8 +53,8 @@ pub struct Row {
     asleep: u64,
 }
 
-/// What a board's file says: cycles of a step, of a copy, of each piece but the first, and of a line of the
-/// cache, in thousandths.
+/// What a board's file says: cycles of a step, of a copy, of each piece but the first, of a line of the
+/// cache, and of a copy of the card but for its lines, in thousandths.
 #[derive(Debug, Serialize)]
 struct Found {
     board: &'static str,
@@ -57,6 +62,7 @@ struct Found {
     copy: u64,
     piece: u64,
     line: u64,
+    card_copy: u64,
 }
 
 /// Runs all programs and prints them, and what follows from them.
@@ -81,29 +87,38 @@ pub fn handling(json: bool) -> Result<(), String> {
         let text = serde_json::to_string_pretty(&(rows, found)).map_err(|e| e.to_string())?;
         println!("{text}");
     } else {
-        for Found { board, step, copy, piece, line } in found {
+        for Found { board, step, copy, piece, line, card_copy } in found {
             println!(
-                "  {board:17} a step {}, a copy {}, a piece more {}, a line {:.3} cycles",
+                "  {board:17} a step {}, a copy {}, a piece more {}, a line {:.3}, a copy of the card {} \
+                 cycles",
                 step / 1000,
                 copy / 1000,
                 piece / 1000,
-                line as f64 / 1000.0
+                line as f64 / 1000.0,
+                card_copy / 1000
             );
         }
     }
     Ok(())
 }
 
-/// Least squares over the programs of a board that use no card, whose controller interrupts several times a copy.
+/// Least squares over the programs of a board that use no card; copies of the card, which interrupt several
+/// times each, take what is left in the programs that use it.
 fn found(board: &'static str, rows: &[Row]) -> Found {
-    let of_board = |row: &&Row| row.board == board && row.card_copies == 0;
-    let rows: Vec<&Row> = rows.iter().filter(of_board).collect();
+    let of_board = rows.iter().filter(|row| row.board == board);
+    let (carded, rows): (Vec<&Row>, Vec<&Row>) = of_board.partition(|row| row.card_copies > 0);
     let features: Vec<Vec<u64>> =
         rows.iter().map(|row| vec![row.steps, row.dma_copies, row.pieces, row.lines]).collect();
     let values: Vec<u64> = rows.iter().map(|row| row.between + row.interrupts).collect();
     let found = fit::coefficients(&features, &values);
     let [step, copy, piece, line] = [0, 1, 2, 3].map(|at| found.get(at).copied().unwrap_or(0));
-    Found { board, step, copy, piece, line }
+    let left = carded.iter().map(|row| {
+        let known = row.steps * step + row.lines * line;
+        (row.between + row.interrupts).saturating_sub(known / 1000)
+    });
+    let copies: Vec<Vec<u64>> = carded.iter().map(|row| vec![row.card_copies]).collect();
+    let card = fit::coefficients(&copies, &left.collect::<Vec<u64>>());
+    Found { board, step, copy, piece, line, card_copy: card.first().copied().unwrap_or(0) }
 }
 
 fn row(
@@ -162,7 +177,7 @@ fn handled(plan: &Plan, board: &Board) -> [u64; 2] {
     let lanes = program.iter().flat_map(|program| &program.lanes);
     let written = simulate::written(plan);
     let mut sums = [0, 0];
-    for lane in lanes.filter(|lane| lane.kind == LaneKind::Dma) {
+    for lane in lanes.filter(|lane| lane.kind != LaneKind::Core) {
         for step in &lane.steps {
             let Instruction::Copy { source, destination, .. } = step.instruction else { continue };
             let span = |at: u32| plan.spans.get(at as usize);

@@ -117,7 +117,11 @@ impl<'a> Predicted<'a> {
                 let handled = handling::copy(board, &written, lane.kind, [source, destination]);
                 let goes_on = read.goes_on(source) && transfers.open_reads();
                 let cycles = match handled {
-                    _ if goes_on => transfers.goes_on(source, destination),
+                    Some(_) if goes_on => transfers.goes_on(source, destination).1,
+                    None if goes_on => {
+                        let (set_up, moved) = transfers.goes_on(source, destination);
+                        set_up + moved
+                    }
                     Some(_) => transfers.moved(lane.kind, source, destination),
                     None => transfers.copy(lane.kind, source, destination),
                 };

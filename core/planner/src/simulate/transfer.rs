@@ -37,11 +37,11 @@ impl<'b> Transfers<'b> {
         self.parts(lane, source, destination, false).1
     }
 
-    /// What a read takes that goes on with the command of the one before it.
+    /// What a read takes that goes on with the command of the one before it: to set it up, and to move it.
     #[must_use]
-    pub fn goes_on(&self, source: &Span, destination: &Span) -> Cycles {
+    pub fn goes_on(&self, source: &Span, destination: &Span) -> (Cycles, Cycles) {
         let (items, moved) = self.parts(LaneKind::Card, source, destination, true);
-        Cycles(items * self.set_up(LaneKind::Card)) + moved
+        (Cycles(items * self.set_up(LaneKind::Card)), moved)
     }
 
     /// Whether reads of the card may wait with their commands open.
