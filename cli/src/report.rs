@@ -46,7 +46,9 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
         facts.add("runs", format!("no: {}", problem.error), None);
         facts.add("what to do", problem.what_to_do, None);
     }
-    let peak = format!("{} of {}", bytes(report.peak_sram_bytes.0), bytes(board.arena().0));
+    // What was allowed, which may be less than the board has.
+    let limit = bytes(report.sram_limit_bytes.0);
+    let peak = format!("{} of {limit}", bytes(report.peak_sram_bytes.0));
     facts.add("SRAM for tensors", peak, kind("peak_sram_bytes"));
     for stage in &report.stages {
         facts.add(&stage.what, bytes(stage.bytes.0), kind("stages"));
