@@ -43,6 +43,8 @@ enum Command {
     Page,
     /// Emulated instructions a second, beside bare Unicorn
     Emulation,
+    /// Planning a large network for a card in the browser: part of `page`
+    PageCard,
     /// Resident memory of the idle server
     Server,
     /// Multiply-accumulates a second of the int8 reference interpreter on one core
@@ -141,7 +143,9 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             measured.extend(page::opening()?);
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
+            measured.extend(page_models::for_card()?);
         }
+        Command::PageCard => measured.extend(page_models::for_card()?),
         Command::Emulation => {
             measured.extend(emulation::speed()?);
             measured.extend(emulation::kernels()?);
@@ -154,6 +158,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             measured.extend(page::opening()?);
             measured.extend(page_smoothness::figures()?);
             measured.extend(page_models::figures()?);
+            measured.extend(page_models::for_card()?);
             measured.extend(emulation::speed()?);
             measured.extend(emulation::kernels()?);
             measured.extend(emulation::idle_server()?);

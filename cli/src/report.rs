@@ -153,17 +153,27 @@ pub fn why_not(report: &PlanReport) -> String {
     table.row(["needed".to_owned(), number(reason.needed_bytes.0), String::new()]);
     table.row(["there".to_owned(), number(reason.available_bytes.0), String::new()]);
     text.push_str(&table.print());
+    let untried = match reason.untried {
+        0 => String::new(),
+        1 => "\nOne more change was not tried to the end: it takes long to plan.\n".to_owned(),
+        more => {
+            format!("\n{more} more changes were not tried to the end: they take long to plan.\n")
+        }
+    };
     if reason.remedies.is_empty() {
-        text.push_str("\nNothing that was tried helps.\n");
-        return text;
+        return text + "\nNothing that was tried helps.\n" + &untried;
     }
     text.push_str(&format!("\n{BOLD}What would help{BOLD:#}\n"));
+    let latency = match report.frames {
+        1 => "latency".to_owned(),
+        frames => format!("latency of {frames} frames"),
+    };
     let mut table = Table::new(&[
         ("change", Side::Left),
         ("fits", Side::Left),
         ("needs", Side::Right),
         ("of", Side::Right),
-        ("latency", Side::Right),
+        (&latency, Side::Right),
     ]);
     for remedy in &reason.remedies {
         let missing = remedy.needed_bytes - remedy.available_bytes;
@@ -180,7 +190,7 @@ pub fn why_not(report: &PlanReport) -> String {
         ]);
     }
     text.push_str(&table.print());
-    text
+    text + &untried
 }
 
 /// A run.

@@ -196,7 +196,10 @@ fn a_plan_that_does_not_fit_exits_with_one_and_names_operator_and_bytes() {
     let said = text(&plan(&lenet(), &["--sram", "2KiB"]), 1);
     assert!(said.contains("2048 are there"), "{said}");
     assert!(said.contains("What would help") && said.contains("no budget"), "{said}");
-    assert!(said.contains(" of 2,048 B "), "of what was allowed, not of what the board has: {said}");
+    assert!(
+        said.contains(" of 2,048 B "),
+        "of what was allowed, not of what the board has: {said}"
+    );
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Planning in slices: a state machine whose state depends on the work done only, so that a host
 //! can show progress, answer others in between, and give up.
 
+use std::rc::Rc;
+
 use crate::costs::Costs;
 use crate::strategy::beyond::Beyond;
 use crate::strategy::overlay::Overlaid;
@@ -29,11 +31,35 @@ pub struct Planning {
     board: Board,
     strategy: Strategy,
     options: Options,
+    /// The options that ways of `auto` are compared with.
+    few: Options,
     overlaid: Option<Overlaid>,
-    search: Box<dyn Search>,
+    search: Searching,
     /// What follows the search of `auto`.
     then: Option<Then>,
+    /// Units of work so far.
+    spent: u64,
 }
+
+/// The search of a strategy, which no board and no budget matters to.
+enum Searching {
+    UnderWay(Box<dyn Search>),
+    Done(Rc<dyn Search>),
+}
+
+impl Searching {
+    fn get(&self) -> &dyn Search {
+        match self {
+            Self::UnderWay(search) => search.as_ref(),
+            Self::Done(search) => search.as_ref(),
+        }
+    }
+}
+
+/// What one way beyond SRAM, or to a faster plan, counts for each layer, in units of work.
+const WAY_OF_A_LAYER: u64 = 10_000;
+/// The same of a program of a card's weights and activations, for which many ways are tried at once.
+const CARD_OF_A_LAYER: u64 = 800_000;
 
 /// What follows the search of `auto` for the least arena.
 enum Then {
@@ -66,8 +92,39 @@ impl Planning {
             }
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
         };
-        let (board, options) = (board.clone(), options.clone());
-        Ok(Self { board, strategy, options, overlaid: None, search, then: None })
+        Ok(Self::searching(board, strategy, options, Searching::UnderWay(search)))
+    }
+
+    fn searching(board: &Board, strategy: Strategy, options: &Options, search: Searching) -> Self {
+        let (board, options, few) = (board.clone(), options.clone(), options.of_few_frames());
+        Self { board, strategy, options, few, overlaid: None, search, then: None, spent: 0 }
+    }
+
+    /// Planning of the same model with the same strategy anew for another board or other options; what was
+    /// searched already, which depends on neither, is not searched again.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn again(
+        &self,
+        model: &Model,
+        board: &Board,
+        options: &Options,
+    ) -> Result<Self, PlanError> {
+        match &self.search {
+            Searching::UnderWay(_) => Self::new(model, board, self.strategy, options),
+            Searching::Done(search) => {
+                let search = Searching::Done(Rc::clone(search));
+                Ok(Self::searching(board, self.strategy, options, search))
+            }
+        }
+    }
+
+    /// Units of work so far, of those of [`Self::advance`]: of a search what it was given, of ways what
+    /// as many layers take as a rule.
+    #[must_use]
+    pub const fn spent(&self) -> u64 {
+        self.spent
     }
 
     /// The same with other things overlaid than the strategy's own.
@@ -83,33 +140,37 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if no plan exists whatever the memory.
     pub fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
-        match &mut self.then {
+        let Self { board, options, few, then, .. } = self;
+        let layers = model.nodes.len() as u64;
+        if then.is_some() {
+            self.spent = self.spent.saturating_add(WAY_OF_A_LAYER * layers);
+        }
+        match then {
             Some(Then::Trading(trading)) => {
-                if !trading.advance(model, &self.board, &self.options)? {
+                if !trading.advance(model, board, few)? {
                     return Ok(false);
                 }
                 if !trading.is_slowed() {
                     return Ok(true);
                 }
-                let inside = trading.best(model, &self.board, &self.options);
+                let inside = trading.best(model, board, few);
                 self.then = Some(Then::Beyond(Beyond::faster_than(inside)));
                 return Ok(false);
             }
-            Some(Then::Beyond(beyond)) => {
-                return beyond.advance(model, &self.board, &self.options);
-            }
+            Some(Then::Beyond(beyond)) => return beyond.advance(model, board, [options, few]),
             None => {}
         }
-        if !self.search.advance(model, units)? {
+        if !self.searched(model, units)? {
             return Ok(false);
         }
         if self.strategy != Strategy::Auto {
+            self.spent = self.spent.saturating_add(layers * self.of_a_layer());
             return Ok(true);
         }
-        let inside = self.inside(model)?;
+        let inside = self.inside(model, &self.few)?;
         let is_enough = inside.report.fits && inside.report.runnable;
         if is_enough && self.options.objective == Objective::Latency {
-            let trading = Trading::new(inside, self.search.as_ref());
+            let trading = Trading::new(inside, self.search.get());
             self.then = Some(Then::Trading(trading));
             return Ok(false);
         }
@@ -119,6 +180,30 @@ impl Planning {
         Ok(is_done)
     }
 
+    /// Searches on; whether that is done.
+    fn searched(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
+        let Searching::UnderWay(search) = &mut self.search else { return Ok(true) };
+        let is_done = search.advance(model, units)?;
+        self.spent = self.spent.saturating_add(units);
+        if is_done {
+            let none = Searching::UnderWay(Box::new(strategy::swap::Placing));
+            if let Searching::UnderWay(search) = std::mem::replace(&mut self.search, none) {
+                self.search = Searching::Done(Rc::from(search));
+            }
+        }
+        Ok(is_done)
+    }
+
+    /// What planning counts for each layer once the search is done.
+    const fn of_a_layer(&self) -> u64 {
+        match self.strategy {
+            Strategy::SwapRows | Strategy::StreamWeights | Strategy::Swap | Strategy::Stream => {
+                CARD_OF_A_LAYER
+            }
+            _ => WAY_OF_A_LAYER,
+        }
+    }
+
     /// How far it is.
     #[must_use]
     pub fn progress(&self) -> Progress {
@@ -126,7 +211,7 @@ impl Planning {
             Some(Then::Beyond(beyond)) => Some(beyond.ways(&self.board)),
             Some(Then::Trading(_)) | None => None,
         };
-        Progress { ways, ..self.search.progress() }
+        Progress { ways, ..self.search.get().progress() }
     }
 
     /// The plan of the model that planning began with; before planning is done the best that has
@@ -137,16 +222,28 @@ impl Planning {
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
         let mut planned = match self.then.take() {
             Some(Then::Beyond(beyond)) => beyond.best(),
-            Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.options),
-            None => self.inside(model)?,
+            Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.few),
+            None => match self.strategy {
+                // Their schedules are of all frames.
+                Strategy::Swap | Strategy::Stream => self.inside(model, &self.options)?,
+                _ => self.inside(model, &self.few)?,
+            },
         };
+        // What does not fit is told of few frames.
+        if planned.report.frames < self.options.frames.get() && planned.report.fits {
+            let Planned { plan, report, .. } = planned;
+            let bound = Some(report.lower_bound_bytes);
+            planned = self.described(plan, model, &self.options, bound);
+            planned.report.stages = report.stages;
+        }
         add_energy(&mut planned, &self.board, &self.options);
         Ok(planned)
     }
 
     /// The plan of what the search has found.
-    fn inside(&self, model: &Model) -> Result<Planned, PlanError> {
-        let Self { board, strategy, options, overlaid, search, .. } = self;
+    fn inside(&self, model: &Model, options: &Options) -> Result<Planned, PlanError> {
+        let Self { board, strategy, overlaid, .. } = self;
+        let search = self.search.get();
         let (found, bound) = search.found(model)?;
         let plan = strategy::plan_of(model, board, *strategy, *overlaid, options, found)?;
         match strategy {
@@ -159,12 +256,23 @@ impl Planning {
             Strategy::StreamWeights => Some(Bytes(0)),
             _ => bound,
         };
-        let mut planned = described(plan, model, board, options, bound);
+        let mut planned = self.described(plan, model, options, bound);
         planned.report.stages = search.stages();
-        if *strategy == Strategy::StreamWeights {
-            strategy::stream_weights::tell_bound(&mut planned, model, board, options);
-        }
         Ok(planned)
+    }
+
+    fn described(
+        &self,
+        plan: Plan,
+        model: &Model,
+        options: &Options,
+        bound: Option<Bytes>,
+    ) -> Planned {
+        let mut planned = described(plan, model, &self.board, options, bound);
+        if self.strategy == Strategy::StreamWeights {
+            strategy::stream_weights::tell_bound(&mut planned, model, &self.board, options);
+        }
+        planned
     }
 }
 

@@ -44,6 +44,7 @@ pub fn does_not_fit(
         available_bytes: available,
         parts,
         remedies: Vec::new(),
+        untried: 0,
     })
 }
 

@@ -62,6 +62,8 @@ pub struct DoesNotFit {
     pub parts: Vec<Part>,
     /// What would help, each really planned, cheapest first; empty as long as nobody has tried.
     pub remedies: Vec<Remedy>,
+    /// Changes that might help, but would have taken too long to plan, or to plan to the end.
+    pub untried: u32,
 }
 
 /// A part of the bytes that do not fit.

@@ -58,7 +58,8 @@ pub struct Remedy {
     pub needed_bytes: Bytes,
     /// Bytes had then.
     pub available_bytes: Bytes,
-    /// Predicted latency then (modelled); nothing of a plan that cannot run.
+    /// Predicted latency then (modelled), of as many frames as that of the plan that does not fit; nothing of a
+    /// plan that cannot run.
     pub latency_us: Option<Micros>,
 }
 
@@ -114,6 +115,7 @@ impl Remedy {
         };
         let (needed_bytes, available_bytes) = needed(tried);
         let missing = |(needed, had): (Bytes, Bytes)| needed - had;
+        let frames = f64::from(failed.frames.max(1)) / f64::from(tried.frames.max(1));
         let helps =
             tried.fits || memory == short && missing(needed(tried)) < missing(needed(failed));
         helps.then(|| Self {
@@ -123,7 +125,7 @@ impl Remedy {
             memory: memory.clone(),
             needed_bytes,
             available_bytes,
-            latency_us: tried.latency_us,
+            latency_us: tried.latency_us.map(|latency| Micros(latency.0 * frames)),
         })
     }
 

@@ -203,6 +203,7 @@ mod tests {
             available_bytes: Bytes(40),
             parts: Vec::new(),
             remedies: Vec::new(),
+            untried: 0,
         });
         let overview = overview(&plan, &fixture::board());
         assert!(!overview.fits);

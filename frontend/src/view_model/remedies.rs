@@ -148,6 +148,7 @@ mod tests {
                 bytes: Bytes(needed / 4),
             }],
             remedies: Vec::new(),
+            untried: 0,
         });
         plan.report.fits = plan.report.does_not_fit.is_none();
         plan

@@ -221,7 +221,8 @@ impl Beyond {
         near.into_iter().find(|way| *way != fastest && !self.near.contains(way))
     }
 
-    /// Tries the next way; whether it was the last.
+    /// Tries the next way; whether it was the last. Ways are compared by the second options, of few frames;
+    /// what only a schedule of all frames tells is planned with the first.
     ///
     /// # Errors
     /// [`PlanError`] if a tensor cannot be planned.
@@ -229,7 +230,7 @@ impl Beyond {
         &mut self,
         model: &Model,
         board: &Board,
-        options: &Options,
+        [all, options]: [&Options; 2],
     ) -> Result<bool, PlanError> {
         let way = self.all(board).into_iter().nth(self.tried);
         let near = self.next_near().filter(|_| way.is_none());
@@ -289,7 +290,7 @@ impl Beyond {
             }
             Some(Way::Weights) => {
                 // Several frames are scheduled together, which no program does.
-                if self.best.is_none() && options.frames.get() == 1 {
+                if self.best.is_none() && all.frames.get() == 1 {
                     let plan = stream_weights::plan(model, board, options)?;
                     self.consider(plan, model, board, options);
                     if let Some(best) = self.best.as_mut() {
@@ -299,7 +300,7 @@ impl Beyond {
             }
             Some(Way::Streamed) => {
                 if self.best.is_none() {
-                    let streamed = stream::planned(model, board, Strategy::Auto, options);
+                    let streamed = stream::planned(model, board, Strategy::Auto, all);
                     self.best = streamed.ok().filter(|planned| planned.report.fits);
                 }
             }

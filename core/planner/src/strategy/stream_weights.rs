@@ -51,6 +51,11 @@ const FUSED: [bool; 3] = [false, true, true];
 /// Most copies of a plan: more would take long to place.
 const MOST_LOADS: usize = 10_000;
 
+/// Of the plan that takes least SRAM, which tells how much would do, more copies than this come few tasks
+/// ahead: each place is looked for among all that are taken.
+const MANY_LOADS: usize = 1_000;
+const FEW_AHEAD: u32 = 16;
+
 /// The plan of a model whose layers' weights lie on the card.
 ///
 /// # Errors
@@ -124,6 +129,8 @@ struct Search<'b> {
     fits_alone: bool,
     /// What needs least SRAM.
     least: Option<Plan>,
+    /// Whether any plan that fits will do.
+    is_any_enough: bool,
 }
 
 impl<'b> Search<'b> {
@@ -139,6 +146,7 @@ impl<'b> Search<'b> {
             fastest: None,
             fits_alone: false,
             least: None,
+            is_any_enough: false,
         }
     }
 
@@ -174,10 +182,14 @@ impl<'b> Search<'b> {
                     continue;
                 }
                 let few = cut.loads.len() <= MOST_LOADS;
-                let plan = few.then(|| issue::issue(&lowered, &cut, budget, largest));
+                let far = u32::MAX;
+                let plan = few.then(|| issue::issue(&lowered, &cut, [budget, largest], far));
                 if let Some(plan) = plan.flatten() {
                     let fits = self.consider(plan);
                     self.fits_alone |= strips.is_empty() && fits;
+                }
+                if self.is_enough() {
+                    return Ok(lowered);
                 }
             }
         }
@@ -203,9 +215,13 @@ impl<'b> Search<'b> {
             if budget >= enough {
                 break;
             }
-            let mut search = Search { budget, ..Search::new(self.board, self.options) };
+            let new = Search::new(self.board, self.options);
+            let mut search = Search { budget, is_any_enough: true, ..new };
             for strips in together::ways(&arranging, [budget, external])? {
                 search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
+                if search.is_enough() {
+                    break;
+                }
             }
             match search.fastest.filter(|((is_large, _), _)| !is_large) {
                 Some((_, mut plan)) => {
@@ -217,6 +233,12 @@ impl<'b> Search<'b> {
             }
         }
         Ok(())
+    }
+
+    /// Whether no more need be tried.
+    fn is_enough(&self) -> bool {
+        let fits = |((is_large, _), _): &((bool, CyclePoint), Plan)| !is_large;
+        self.is_any_enough && self.fastest.as_ref().is_some_and(fits)
     }
 
     /// Whether parts are encrypted, each by itself.
@@ -255,7 +277,8 @@ fn smallest(lowered: &Plan, budget: u64, largest: u64, apart: bool) -> Plan {
     let part = |_: &Operator<'_>| (budget / 16).max(SECTOR);
     let cut = Cut::into(lowered, &operators, &[], apart, [&part, &|_| 0]);
     let all = height.next_multiple_of(SECTOR) + cut.most_at_once();
-    issue::issue(lowered, &cut, all, largest).unwrap_or_else(|| lowered.clone())
+    let ahead = if cut.loads.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
+    issue::issue(lowered, &cut, [all, largest], ahead).unwrap_or_else(|| lowered.clone())
 }
 
 /// The layers of a model: as they are; with those convolutions computed with their pools whose operands do

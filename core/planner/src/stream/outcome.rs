@@ -114,5 +114,6 @@ fn does_not_fit(
         available_bytes,
         parts: vec![part],
         remedies: Vec::new(),
+        untried: 0,
     });
 }

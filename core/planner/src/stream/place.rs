@@ -41,6 +41,11 @@ impl Room {
         self.longest.insert(at, taken);
     }
 
+    /// Nothing comes before this step any more.
+    pub fn none_before(&mut self, step: u32) {
+        self.floor = self.floor.max(step);
+    }
+
     /// A place for `bytes` that steps `first` to `last` need, free from the earliest step on that any
     /// place is; nothing if there is none.
     pub fn place(&mut self, bytes: u64, [first, last]: [u32; 2]) -> Option<Taken> {

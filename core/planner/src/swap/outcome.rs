@@ -145,5 +145,6 @@ fn does_not_fit(report: &mut PlanReport, operator: String, buffer: Bytes) {
         available_bytes: report.sram_limit_bytes,
         parts,
         remedies: Vec::new(),
+        untried: 0,
     });
 }

@@ -17,6 +17,7 @@ fn report(sram: u64, flash: u64, latency: f64) -> PlanReport {
         available_bytes: Bytes(available),
         parts: Vec::new(),
         remedies: Vec::new(),
+        untried: 0,
     });
     report.fits = report.does_not_fit.is_none();
     report

@@ -39,6 +39,30 @@ pub fn checked_plan(
     finished(planning, model, board, progress, cancel)
 }
 
+/// Plans on for `units` of work at most; whether that was enough.
+///
+/// # Errors
+/// As [`checked_plan`].
+pub fn planned_for(
+    planning: &mut Planning,
+    model: &Model,
+    units: u64,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<bool, Problem> {
+    loop {
+        cancel.check()?;
+        if planning.advance(model, SLICE).map_err(no_plan)? {
+            return Ok(true);
+        }
+        if planning.spent() >= units {
+            return Ok(false);
+        }
+        let tilewright_planner::Progress { arena, bound, ways } = planning.progress();
+        progress(Progress::Planning { arena, bound, ways });
+    }
+}
+
 /// As [`checked_plan`] with `overlay`, but with other things overlaid than its own.
 ///
 /// # Errors
@@ -63,11 +87,21 @@ fn finished(
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Planned, Problem> {
-    while !planning.advance(model, SLICE).map_err(no_plan)? {
-        cancel.check()?;
-        let tilewright_planner::Progress { arena, bound, ways } = planning.progress();
-        progress(Progress::Planning { arena, bound, ways });
-    }
+    planned_for(&mut planning, model, u64::MAX, progress, cancel)?;
+    proved(planning, model, board, progress, cancel)
+}
+
+/// The best plan that was found, proved if it fits.
+///
+/// # Errors
+/// As [`checked_plan`].
+pub fn proved(
+    planning: Planning,
+    model: &Model,
+    board: &Board,
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<Planned, Problem> {
     let planned = planning.finish(model).map_err(no_plan)?;
     if planned.report.fits {
         cancel.check()?;
@@ -107,7 +141,7 @@ pub const fn is_unsuited(problem: &Problem) -> bool {
     matches!(problem.kind, Blame::BadInput | Blame::TooLarge)
 }
 
-fn no_plan(error: PlanError) -> Problem {
+pub fn no_plan(error: PlanError) -> Problem {
     let text = capitalised(&error.to_string());
     match error {
         PlanError::Unsupported { node, .. } => Problem::new(

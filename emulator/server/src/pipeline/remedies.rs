@@ -2,15 +2,21 @@
 
 use tilewright_board::{Board, Support};
 use tilewright_model::Model;
-use tilewright_planner::{Options, Planned, Strategy};
+use tilewright_planner::{Options, Planned, Planning, Strategy};
 use tilewright_report::{Change, PlanReport, Remedy, changes};
 
-use super::planning::{checked_plan, is_unsuited};
+use super::planning::{is_unsuited, no_plan, planned_for, proved};
 use super::zoo::{self, Network};
 use super::{Bounds, Prepared};
 use crate::execute::Cancel;
 use crate::problem::Problem;
 use crate::progress::Progress;
+
+/// Units of work for all changes of all plans, of some ten nanoseconds each. No change takes more than half
+/// of what is left, so that one that takes long leaves others some, unless it is planned all at once.
+const WORK: u64 = 150_000_000;
+/// What a smaller network takes to be made, for each byte of constants of the one that does not fit.
+const MADE_OF_A_BYTE: u64 = 2;
 
 /// What was planned: where remedies start from.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +33,8 @@ pub struct Asked<'a> {
 
 /// Tries what would help those of `plans` that do not fit, and notes it in their reports. Smaller
 /// networks of the zoo are tried only for the plan that lacks least, and only if nothing else
-/// makes it fit.
+/// makes it fit. All of it takes [`WORK`]: changes that take little are tried first, and reports say how
+/// many were not tried to the end. Of several frames few are planned, as of what does not fit.
 ///
 /// # Errors
 /// If `cancel` is asked, or a plan is found wrong.
@@ -45,14 +52,24 @@ pub fn find_remedies(
     let mut boards = tilewright_board::all();
     boards.retain(|board| board.support != Support::Virtual);
     let mut strategies: Vec<PlanReport> = plans.iter().map(|plan| plan.report.clone()).collect();
-    let mut attempt = Attempt { asked, progress, cancel };
+    let mut attempt = Attempt {
+        asked,
+        options: asked.options.of_few_frames(),
+        progress,
+        cancel,
+        left: WORK,
+        untried: 0,
+        searched: Vec::new(),
+    };
     for plan in plans.iter_mut().filter(|plan| failing(plan)) {
-        let changes = changes(
+        let mut changes = changes(
             &plan.report,
             asked.options.sram.is_some_and(|sram| sram < asked.board.arena()),
             Strategy::ALL.iter().map(|strategy| strategy.name()),
             boards.iter().map(|board| board.id.as_str()),
         );
+        changes.sort_by_key(|change| is_long(change, &plan.report));
+        attempt.untried = 0;
         let mut remedies = Vec::new();
         for change in changes {
             let known = match &change {
@@ -68,7 +85,7 @@ pub fn find_remedies(
             }
             remedies.extend(tried.and_then(|tried| Remedy::of(change, &plan.report, &tried)));
         }
-        note(plan, remedies);
+        note(plan, remedies, attempt.untried);
     }
     let missing = |plan: &&mut &mut Planned| {
         let reason = plan.report.does_not_fit.as_ref();
@@ -78,15 +95,27 @@ pub fn find_remedies(
     if let (Some(network), Some(nearest)) = (asked.network, nearest) {
         let known = nearest.report.does_not_fit.as_ref().map_or(&[][..], |why| &why.remedies);
         if !known.iter().any(|remedy| remedy.fits) {
+            attempt.untried = 0;
             let smaller = attempt.smaller(&nearest.report, network)?;
-            note(nearest, smaller);
+            note(nearest, smaller, attempt.untried);
         }
     }
     Ok(())
 }
 
-fn note(plan: &mut Planned, remedies: Vec<Remedy>) {
+/// Whether a change takes long to plan as a rule.
+fn is_long(change: &Change, failed: &PlanReport) -> bool {
+    let strategy = match change {
+        Change::Strategy(name) => name,
+        Change::WholeArena | Change::Board(_) | Change::Network(_) => &failed.strategy,
+    };
+    let long = [Strategy::Auto, Strategy::StreamWeights, Strategy::SwapRows, Strategy::Stream];
+    long.iter().any(|long| long.name() == strategy)
+}
+
+fn note(plan: &mut Planned, remedies: Vec<Remedy>, untried: u32) {
     if let Some(reason) = &mut plan.report.does_not_fit {
+        reason.untried += untried;
         reason.remedies.extend(remedies);
         Remedy::sort(&mut reason.remedies);
     }
@@ -94,8 +123,15 @@ fn note(plan: &mut Planned, remedies: Vec<Remedy>) {
 
 struct Attempt<'a, 'p> {
     asked: &'a Asked<'a>,
+    options: Options,
     progress: &'p mut dyn FnMut(Progress),
     cancel: &'p Cancel,
+    /// Units of work that are left.
+    left: u64,
+    /// Changes that were not tried to the end and do not fit so far.
+    untried: u32,
+    /// What was searched of the model already.
+    searched: Vec<(Strategy, Planning)>,
 }
 
 impl Attempt<'_, '_> {
@@ -106,8 +142,8 @@ impl Attempt<'_, '_> {
         change: &Change,
         boards: &[Board],
     ) -> Result<Option<PlanReport>, Problem> {
-        let Asked { model, board, options, .. } = *self.asked;
-        let (mut board, mut options) = (board, options.clone());
+        let Asked { model, board, .. } = *self.asked;
+        let (mut board, mut options) = (board, self.options.clone());
         let mut strategy = failed.strategy.as_str();
         match change {
             Change::WholeArena => options.sram = None,
@@ -120,19 +156,49 @@ impl Attempt<'_, '_> {
             }
             Change::Network(_) => return Ok(None),
         }
-        self.plan(model, board, strategy, &options)
+        let Ok(strategy) = strategy.parse() else { return Ok(None) };
+        let known = self.searched.iter().find(|(known, _)| *known == strategy);
+        let planning = match known {
+            Some((_, searched)) => searched.again(model, board, &options),
+            None => Planning::new(model, board, strategy, &options),
+        };
+        self.plan(planning.map_err(no_plan), model, board, (strategy, &options))
     }
 
+    /// The report of what is planned within the work that is left; nothing if the strategy does not suit the
+    /// model, or if that was not enough for a plan that fits.
     fn plan(
         &mut self,
+        planning: Result<Planning, Problem>,
         model: &Model,
         board: &Board,
-        strategy: &str,
-        options: &Options,
+        (strategy, options): (Strategy, &Options),
     ) -> Result<Option<PlanReport>, Problem> {
-        let Ok(strategy) = strategy.parse() else { return Ok(None) };
-        match checked_plan(model, board, strategy, options, self.progress, self.cancel) {
-            Ok(planned) => Ok(Some(planned.report)),
+        let is_all_at_once = matches!(strategy, Strategy::SwapRows | Strategy::StreamWeights);
+        let units = if is_all_at_once { self.left } else { self.left / 2 };
+        let planned = || -> Result<(bool, Option<PlanReport>), Problem> {
+            let mut planning = planning?;
+            let is_done = planned_for(&mut planning, model, units, self.progress, self.cancel)?;
+            self.left = self.left.saturating_sub(planning.spent());
+            let is_whole = is_done && planning.spent() <= units;
+            if is_done && std::ptr::eq(model, self.asked.model) {
+                let known = self.searched.iter().any(|(known, _)| *known == strategy);
+                let kept = planning.again(model, board, options).map_err(no_plan)?;
+                self.searched.extend((!known).then_some((strategy, kept)));
+            }
+            if is_all_at_once && !is_whole {
+                return Ok((is_whole, None));
+            }
+            let planned = proved(planning, model, board, self.progress, self.cancel)?;
+            Ok((is_whole, Some(planned.report)))
+        };
+        let planned = planned();
+        match planned {
+            Ok((is_whole, tried)) => {
+                let tried = tried.filter(|tried| is_whole || tried.fits);
+                self.untried += u32::from(tried.is_none());
+                Ok(tried)
+            }
             // A strategy need not suit every model.
             Err(problem) if is_unsuited(&problem) => Ok(None),
             Err(problem) => Err(problem),
@@ -164,12 +230,22 @@ impl Attempt<'_, '_> {
     }
 
     fn network(&mut self, failed: &PlanReport, name: &str) -> Result<Option<PlanReport>, Problem> {
+        let Asked { model, .. } = *self.asked;
+        let bytes: u64 = model.nodes.iter().map(|node| model.constant_bytes(node)).sum();
+        let made = bytes.saturating_mul(MADE_OF_A_BYTE);
+        if self.left / 2 < made {
+            self.untried += 1;
+            return Ok(None);
+        }
+        self.left -= made;
         // Not every size can be built.
         let Ok(network) = zoo::network(name) else { return Ok(None) };
         let prepared: Prepared =
             zoo::analytic(&network, &Bounds::default(), self.progress, self.cancel)?;
-        let Asked { board, options, .. } = *self.asked;
-        self.plan(&prepared.model, board, &failed.strategy, options)
+        let (board, options) = (self.asked.board, self.options.clone());
+        let Ok(strategy) = failed.strategy.parse() else { return Ok(None) };
+        let planning = Planning::new(&prepared.model, board, strategy, &options).map_err(no_plan);
+        self.plan(planning, &prepared.model, board, (strategy, &options))
     }
 }
 
@@ -202,6 +278,7 @@ fn smaller_sizes(network: &Network) -> [Vec<String>; 2] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::planning::checked_plan;
     use super::*;
 
     #[test]
@@ -249,6 +326,43 @@ mod tests {
         let stopped = find_remedies(&asked, &mut [&mut plan], &mut stop, &cancel);
         assert!(stopped.is_err_and(|problem| problem.kind == crate::Blame::Cancelled));
         assert_eq!(seen, 2);
+    }
+
+    #[test]
+    fn refusing_takes_no_more_work_than_is_allowed_and_tells_what_was_left() {
+        let refused = |name: &str, strategy, sram, frames: u32| {
+            let network = zoo::network(name).unwrap();
+            let prepared =
+                zoo::analytic(&network, &Bounds::default(), &mut |_| {}, &Cancel::default())
+                    .unwrap();
+            let board = tilewright_board::find("stm32f746g-disco").unwrap();
+            let sram = Some(tilewright_plan::Bytes(sram));
+            let frames = frames.try_into().unwrap();
+            let options = &Options { sram, frames, ..Options::default() };
+            let model = &prepared.model;
+            let (mut slices, cancel) = (0u64, Cancel::default());
+            let mut count = |progress| {
+                slices += u64::from(matches!(progress, Progress::Planning { .. }));
+            };
+            let mut plan =
+                checked_plan(model, &board, strategy, options, &mut |_| {}, &cancel).unwrap();
+            let asked = Asked { model, network: Some(&network), board: &board, options };
+            find_remedies(&asked, &mut [&mut plan], &mut count, &cancel).unwrap();
+            (plan.report.does_not_fit.unwrap(), slices, model.nodes.len() as u64)
+        };
+        let (reason, slices, _) = refused("lenet5", Strategy::Resident, 1_000, 1_000);
+        assert!(reason.untried == 0 && slices > 0 && reason.remedies[0].fits, "{reason:?}");
+        // What one slice counts at least.
+        let most = |layers: u64| WORK / (10_000 * layers).min(2_000_000) + 100;
+        for (name, strategy) in [
+            ("nasnet-mobile", Strategy::Resident),
+            ("mobilenet-v2-w0.35-r224", Strategy::StreamWeights),
+            ("squeezenet-1.1", Strategy::Reordered),
+        ] {
+            let (reason, slices, layers) = refused(name, strategy, 1, 1);
+            assert!(slices <= most(layers), "{name}: {slices} slices for {layers} layers");
+            assert!(reason.untried > 0 || reason.remedies.iter().any(|r| r.fits), "{reason:?}");
+        }
     }
 
     #[test]

@@ -239,6 +239,7 @@ pub struct Partition {
 struct Sizes<'o, 'p> {
     operator: &'o Operator<'p>,
     known: Vec<[u64; 2]>,
+    least: Option<[u64; 2]>,
 }
 
 impl Sizes<'_, '_> {
@@ -249,6 +250,16 @@ impl Sizes<'_, '_> {
             self.known.push(self.operator.sizes(next, alignment, outputs));
         }
         self.known[usize::from(factor) - 1]
+    }
+
+    /// The least that any factor makes of each.
+    fn least(&mut self, alignment: u64, outputs: Outputs) -> [u64; 2] {
+        if let Some(least) = self.least {
+            return least;
+        }
+        self.at(u16::MAX, alignment, outputs);
+        let of = |which: usize| self.known.iter().map(|bytes| bytes[which]).min().unwrap_or(0);
+        *self.least.insert([of(0), of(1)])
     }
 }
 
@@ -264,8 +275,10 @@ pub fn partition(
     let outputs = overlaid.outputs;
     let parameters = operators.iter().map(|o| o.bytes(Role::Constants)).max().unwrap_or(0);
     let parameters = if overlaid.parameters && parameters <= budget { parameters } else { 0 };
-    let mut sizes: Vec<Sizes<'_, '_>> =
-        operators.iter().map(|operator| Sizes { operator, known: Vec::new() }).collect();
+    let mut sizes: Vec<Sizes<'_, '_>> = operators
+        .iter()
+        .map(|operator| Sizes { operator, known: Vec::new(), least: None })
+        .collect();
     let mut taken: Vec<bool> = operators
         .iter()
         .map(|operator| {
@@ -288,16 +301,29 @@ pub fn partition(
         if let Some(found) = found {
             break found;
         }
-        // The operator whose least tile is largest stays outside.
-        let least = |sizes: &mut Sizes<'_, '_>| {
-            let [input, output] = sizes.at(u16::MAX, alignment, outputs);
-            2 * input + output
-        };
-        let candidates = sizes.iter_mut().enumerate().filter(|(index, _)| taken[*index]);
-        let largest = candidates.map(|(index, sizes)| (least(sizes), index)).max();
-        match largest {
-            Some((_, index)) => taken[index] = false,
-            None => break [0; 2],
+        // The operator whose least tile is largest stays outside; so do others as long as not even the
+        // least tiles of all fit, whatever the factor.
+        loop {
+            let least = |sizes: &mut Sizes<'_, '_>| {
+                let [input, output] = sizes.at(u16::MAX, alignment, outputs);
+                2 * input + output
+            };
+            let candidates = sizes.iter_mut().enumerate().filter(|(index, _)| taken[*index]);
+            match candidates.map(|(index, sizes)| (least(sizes), index)).max() {
+                Some((_, index)) => taken[index] = false,
+                None => break,
+            }
+            let left = sizes.iter_mut().zip(&taken).filter(|(_, taken)| **taken);
+            let least = left.fold([0; 2], |largest, (sizes, _)| {
+                let bytes = sizes.least(alignment, outputs);
+                [largest[0].max(bytes[0]), largest[1].max(bytes[1])]
+            });
+            if inputs * least[0] + 2 * least[1] + parameters <= budget {
+                break;
+            }
+        }
+        if !taken.contains(&true) {
+            break [0; 2];
         }
     };
     // Staged outputs are moved while the next tile is made: with one tile nothing overlaps.

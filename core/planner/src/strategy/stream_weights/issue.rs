@@ -13,9 +13,9 @@ use tilewright_plan::{
 };
 
 /// The plan of tasks with what they need from the card within `budget` bytes of SRAM, from one whose
-/// weights lie on the card; nothing if there is no room for a load.
-pub fn issue(lowered: &Plan, cut: &Cut, budget: u64, largest: u64) -> Option<Plan> {
-    let places = places(lowered, cut, budget)?;
+/// weights lie on the card; nothing if there is no room for a load. Loads come so many tasks ahead at most.
+pub fn issue(lowered: &Plan, cut: &Cut, [budget, largest]: [u64; 2], ahead: u32) -> Option<Plan> {
+    let places = places(lowered, cut, budget, ahead)?;
     let mut plan = lowered.clone();
     plan.tiles.clear();
     let given = std::mem::take(&mut plan.views);
@@ -40,7 +40,7 @@ pub fn issue(lowered: &Plan, cut: &Cut, budget: u64, largest: u64) -> Option<Pla
 
 /// Where each load lies in the arena, beside the activations that live with the tasks from the one before
 /// which it begins to the last that needs it.
-fn places(plan: &Plan, cut: &Cut, budget: u64) -> Option<Vec<u64>> {
+fn places(plan: &Plan, cut: &Cut, budget: u64, ahead: u32) -> Option<Vec<u64>> {
     let mut room = Room::new(budget / LINE * LINE);
     let first_of = |layer: u32| cut.tasks.partition_point(|task| task.lives < layer);
     let taken = |tensor: &PlannedTensor| Taken {
@@ -55,7 +55,10 @@ fn places(plan: &Plan, cut: &Cut, budget: u64) -> Option<Vec<u64>> {
     for tensor in plan.tensors.iter().filter(|tensor| tensor.space == Space::Arena) {
         room.take(taken(tensor));
     }
-    let place = |load: &Load| room.place(load.length(), load.uses).map(|taken| taken.start);
+    let place = |load: &Load| {
+        room.none_before(load.uses[0].saturating_sub(ahead));
+        room.place(load.length(), load.uses).map(|taken| taken.start)
+    };
     cut.loads.iter().map(place).collect()
 }
 
