@@ -13,7 +13,8 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 
 /// Units of work for all changes of all plans, of some ten nanoseconds each. No change takes more than half
-/// of what is left, so that one that takes long leaves others some, unless it is planned all at once.
+/// of what is left, so that one that takes long leaves others some, unless it is planned all at once; half of all
+/// is there for smaller networks, whatever the others took.
 const WORK: u64 = 150_000_000;
 /// What a smaller network takes to be made, for each byte of constants of the one that does not fit.
 const MADE_OF_A_BYTE: u64 = 2;
@@ -95,7 +96,7 @@ pub fn find_remedies(
     if let (Some(network), Some(nearest)) = (asked.network, nearest) {
         let known = nearest.report.does_not_fit.as_ref().map_or(&[][..], |why| &why.remedies);
         if !known.iter().any(|remedy| remedy.fits) {
-            attempt.untried = 0;
+            (attempt.untried, attempt.left) = (0, attempt.left.max(WORK / 2));
             let smaller = attempt.smaller(&nearest.report, network)?;
             note(nearest, smaller, attempt.untried);
         }
