@@ -8,6 +8,7 @@ use tilewright_plan::Space;
 use tilewright_planner::{Options, Strategy};
 use tilewright_tests::browser::Browser;
 use tilewright_tests::emulated::dist;
+use tilewright_tests::program::run;
 use tilewright_tests::static_host;
 
 const WIDE: (u32, u32) = (1440, 900);
@@ -69,6 +70,20 @@ async fn the_schedule_follows_its_sliders_and_is_saved_without_a_run() {
     browser.click("reset-clock").await;
     browser.text_when("schedule-time", |text| *text == before).await;
     assert_ne!(before, after);
+    // Colours by family, else layer by layer.
+    const FILLS: &str =
+        "return new Set([...document.querySelectorAll('[data-testid=timeline] rect.bar')]
+        .map((bar) => bar.className.baseVal)).size";
+    let families = browser.script(FILLS, Vec::new()).await.as_u64();
+    browser.click("timeline-colours").await;
+    until(
+        &browser,
+        "return document.querySelector('[data-testid=timeline-colours]').ariaPressed === 'true'",
+    )
+    .await;
+    let layers = browser.script(FILLS, Vec::new()).await.as_u64();
+    assert!(layers > families, "{layers:?} colours of layers, {families:?} of families");
+    browser.click("timeline-colours").await;
     // One step back leads to the clock of the drag's end.
     browser.click("undo").await;
     browser.text_when("schedule-time", |text| *text == after).await;
@@ -81,6 +96,9 @@ async fn the_schedule_follows_its_sliders_and_is_saved_without_a_run() {
     assert!(events.iter().any(|event| event["ph"] == "X" && event["dur"].as_f64() > Some(0.0)));
     let (_, table) = saved(&browser, "save-schedule-csv").await;
     assert!(table.lines().count() > 5 && table.contains("predicted,core 0,compute"), "{table}");
+    // The command line writes the same.
+    let lenet = ["plan", "models/lenet5.onnx", "--board", BOARD, "--schedule-csv", "-"];
+    assert_eq!(table, String::from_utf8(run(&lenet).stdout).unwrap());
     assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
     browser.end().await;
 }

@@ -152,6 +152,65 @@ fn a_plan_that_does_not_fit_names_operator_and_bytes_and_exits_with_one() {
 }
 
 #[test]
+fn a_run_is_written_beside_what_was_predicted() {
+    let folder = folder("schedule");
+    let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let [csv, trace] = [path("run.csv"), path("trace.json")];
+    let run = [
+        &["run", "zoo:ds-cnn", BOARD[0], BOARD[1], "--strategy", "swap", "--schedule-json", "-"][..],
+        &["--schedule-csv", &csv, "--perfetto", &trace],
+    ];
+    let all = json(&run.concat(), 0);
+    let slices = ["predicted", "run"].map(|key| all[key]["slices"].as_array().unwrap().len());
+    assert!(slices.iter().all(|slices| *slices > 0));
+    let table = fs::read_to_string(csv).unwrap();
+    let rows = |word: &str| table.lines().filter(|line| line.starts_with(word)).count();
+    assert_eq!([rows("predicted,"), rows("run,")], slices);
+    let trace: serde_json::Value = serde_json::from_slice(&fs::read(trace).unwrap()).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let names = events.iter().filter(|event| event["name"] == "process_name");
+    let names: Vec<&str> = names.map(|event| event["args"]["name"].as_str().unwrap()).collect();
+    assert!(names.len() == 2 && names[1].contains("run (instructions counted"), "{names:?}");
+    assert_eq!(events.iter().filter(|event| event["ph"] == "X").count(), slices[0] + slices[1]);
+}
+
+#[test]
+fn an_image_for_a_card_says_how_to_place_it_and_its_checksums_hold() {
+    let folder = folder("card-image");
+    let out = folder.to_str().unwrap();
+    let asked = ["image", "zoo:ds-cnn", BOARD[0], BOARD[1], "--strategy", "swap", "-o", out];
+    assert!(run(&asked).status.success());
+    let text = fs::read_to_string(folder.join("README.txt")).unwrap();
+    // Lines as `sha256sum -c` takes them: 64 digits, two spaces, the name.
+    let mut sums: Vec<(&str, &str)> = Vec::new();
+    for line in text.lines().filter_map(|line| line.split_once("  ")) {
+        if line.0.len() == 64 && line.0.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            sums.push(line);
+        }
+    }
+    let mut named: Vec<&str> = sums.iter().map(|(_, name)| *name).collect();
+    let mut there: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "README.txt")
+        .collect();
+    named.sort_unstable();
+    there.sort();
+    assert_eq!(named, there);
+    for (sum, name) in sums {
+        use sha2::{Digest, Sha256};
+        let digest = Sha256::digest(fs::read(folder.join(name)).unwrap());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digest, sum, "{name}");
+    }
+    // The program writes behind its weights: whoever has a card must know how far.
+    let (_, used) = text.split_once("The program uses the first ").unwrap();
+    let used: u64 = used.split_once(' ').unwrap().0.replace(',', "").parse().unwrap();
+    assert!(used > fs::metadata(folder.join("ds-cnn.card")).unwrap().len(), "{text}");
+    assert!(text.contains("dd if=ds-cnn.card of=/dev/sdX"), "{text}");
+}
+
+#[test]
 fn an_image_is_the_firmware_with_its_plan() {
     let folder = folder("image");
     let out = folder.to_str().unwrap();
