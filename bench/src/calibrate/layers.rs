@@ -160,6 +160,22 @@ const DEPTHWISE: [([usize; 3], usize, usize, usize); 45] = [
     ([2, 2, 96], 3, 1, 1),
 ];
 
+/// Depthwise convolutions of many channels that are not computed in planes: input, window, stride, dilation.
+const PIXEL_BY_PIXEL: [([usize; 3], usize, usize, usize); 12] = [
+    ([8, 8, 64], 1, 1, 1),
+    ([4, 4, 256], 1, 1, 1),
+    ([16, 16, 24], 1, 1, 1),
+    ([5, 5, 100], 1, 1, 1),
+    ([5, 5, 336], 3, 1, 2),
+    ([9, 9, 96], 3, 1, 2),
+    ([12, 12, 40], 3, 1, 4),
+    ([12, 12, 48], 2, 2, 1),
+    ([10, 10, 32], 4, 2, 1),
+    ([9, 9, 64], 3, 3, 1),
+    ([7, 7, 50], 5, 1, 2),
+    ([6, 6, 16], 3, 1, 3),
+];
+
 /// Fully connected layers: inputs and outputs.
 const CONNECTED: [(usize, usize); 12] = [
     (400, 120),
@@ -216,15 +232,25 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
                 pools.map(|window| pooled(conv.clone(), window))
             })
             .collect(),
-        Kernel::Depthwise => DEPTHWISE
-            .iter()
-            .map(|(input, size, stride, multiplier)| {
-                let window = window(*size, *stride, true);
-                let weights = [1, *size, *size, input[2] * multiplier];
-                let op = Op::DepthwiseConv { window, multiplier: *multiplier, activation };
-                weighted(*input, op, &weights, 3)
-            })
-            .collect(),
+        Kernel::Depthwise => {
+            let plain = DEPTHWISE.iter().map(|(input, size, stride, multiplier)| {
+                (input, window(*size, *stride, true), *multiplier)
+            });
+            let others = PIXEL_BY_PIXEL.iter().map(|(input, size, stride, dilation)| {
+                let pad = dilation * (size - 1) / 2;
+                let padding = Padding { top: pad, left: pad, bottom: pad, right: pad };
+                let dilation = [*dilation; 2];
+                (input, Window { dilation, padding, ..window(*size, *stride, true) }, 1)
+            });
+            plain
+                .chain(others)
+                .map(|(input, window, multiplier)| {
+                    let weights = [1, window.size[0], window.size[1], input[2] * multiplier];
+                    let op = Op::DepthwiseConv { window, multiplier, activation };
+                    weighted(*input, op, &weights, 3)
+                })
+                .collect()
+        }
         Kernel::TransposeConv => TRANSPOSED
             .iter()
             .map(|(input, size, stride, channels)| {
