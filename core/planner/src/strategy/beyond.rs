@@ -99,7 +99,7 @@ struct Spilled {
 /// Parts of the budget that are told apart.
 const FINE: u64 = 64;
 /// Most ways that are tried near the fastest.
-const MOST_NEAR: usize = 40;
+const MOST_NEAR: usize = 100;
 
 impl Spilled {
     /// Ways that differ in one thing; without `weights` outside of the chip not in what is done with them.
@@ -129,6 +129,10 @@ impl Spilled {
         // What a smaller budget would give may be faster.
         let used = [self.used + 2, self.used.saturating_sub(2), self.used.saturating_sub(8)];
         near.extend(used.map(|used| Self { used, ..self }));
+        let used = [self.used + 1, self.used.saturating_sub(1), self.used.saturating_sub(4)];
+        near.extend(used.map(|used| Self { used, ..self }));
+        let room = [self.room + 2, self.room.saturating_sub(2), self.room + 8];
+        near.extend(room.map(|room| Self { room, ..self }));
         let is_one = |way: &Self| (1..FINE).contains(&way.room) && (8..=FINE).contains(&way.used);
         near.retain(is_one);
         near
