@@ -64,7 +64,7 @@ fn enter(uc: &mut Engine<'_>, exception: u32, return_address: u32) {
     let (address, aligned) = frame_address(pointer, kind);
     let machine = uc.get_data_mut();
     if let (Some(stack), true) = (&mut machine.stack, to_thread && !process_stack) {
-        stack.interrupted(&mut machine.memories, pointer);
+        stack.interrupted(&mut machine.memories, pointer, exception);
     }
 
     let mut frame = Frame::default();

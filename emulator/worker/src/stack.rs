@@ -4,7 +4,10 @@
 //!
 //! What handlers take is counted apart from what they interrupt: the stack below is kept for them, painted
 //! anew, and put back behind them. So the sum of both tells how deep it would be had the longest of them come
-//! at the worst moment, whenever they came in this run.
+//! at the worst moment, whenever they came in this run. Of a handler that came often already one run of many is
+//! painted for; the others' bytes are kept as far as it went so far, and what they take beyond counts twice.
+
+use std::collections::BTreeMap;
 
 use tilewright_plan::Bytes;
 use tilewright_report::StackUse;
@@ -15,6 +18,11 @@ use crate::memory::Memories;
 const PAINT: u8 = 0xc5;
 /// Bytes below what is interrupted that are looked at for handlers; what they take beyond counts twice.
 const WINDOW: u32 = 4096;
+/// Runs of a handler that are painted for, each, and of those behind them one of so many.
+const EACH: u32 = 256;
+const ONE_OF: u32 = 64;
+/// Bytes that are kept beyond what a handler took so far.
+const SPARE: u32 = 64;
 
 /// The stack of the main firmware.
 #[derive(Debug)]
@@ -25,8 +33,11 @@ pub struct Stack {
     /// Most that handlers took, and others by their pointers.
     handlers: u32,
     pointed: u32,
-    /// A handler's pointer before its frame, and the bytes below that are looked at.
-    interrupted: Option<(u32, u32)>,
+    /// A handler's pointer before its frame, the bytes below that are kept, and whether they are painted.
+    interrupted: Option<(u32, u32, bool)>,
+    /// The handler's exception; how often each came, and what its handler took at most.
+    exception: u32,
+    known: BTreeMap<u32, [u32; 2]>,
     /// What lay there.
     kept: Vec<u8>,
     window: Vec<u8>,
@@ -42,6 +53,8 @@ impl Stack {
             handlers: 0,
             pointed: 0,
             interrupted: None,
+            exception: 0,
+            known: BTreeMap::new(),
             kept: Vec::new(),
             window: Vec::new(),
         };
@@ -54,36 +67,47 @@ impl Stack {
             return;
         }
         match self.interrupted {
-            Some((start, _)) => self.handlers = self.handlers.max(start.saturating_sub(pointer)),
+            Some((start, ..)) => self.handlers = self.handlers.max(start.saturating_sub(pointer)),
             None => self.pointed = self.pointed.max(self.lowest + self.bytes - pointer),
         }
     }
 
-    /// A handler interrupts what runs outside of any, whose stack pointer is `pointer`; nothing of its frame
-    /// is written yet.
-    pub fn interrupted(&mut self, memories: &mut Memories, pointer: u32) {
+    /// The handler of an exception interrupts what runs outside of any, whose stack pointer is `pointer`;
+    /// nothing of its frame is written yet.
+    pub fn interrupted(&mut self, memories: &mut Memories, pointer: u32, exception: u32) {
         let Some(free) = pointer.checked_sub(self.lowest).filter(|free| *free <= self.bytes) else {
             return;
         };
         self.seen(pointer);
-        let bytes = free.min(WINDOW);
+        let [came, most] = self.known.entry(exception).or_default();
+        *came = came.saturating_add(1);
+        let is_painted = *came <= EACH || came.is_multiple_of(ONE_OF);
+        let bytes = free.min(if is_painted { WINDOW } else { *most + SPARE });
+        self.exception = exception;
         self.kept.resize(bytes as usize, 0);
-        self.window.clear();
-        self.window.resize(bytes as usize, PAINT);
         let from = pointer - bytes;
-        if memories.read(from, &mut self.kept) && memories.write(from, &self.window) {
-            self.interrupted = Some((pointer, bytes));
+        let mut done = memories.read(from, &mut self.kept);
+        if is_painted {
+            self.window.clear();
+            self.window.resize(bytes as usize, PAINT);
+            done &= memories.write(from, &self.window);
+        }
+        if done {
+            self.interrupted = Some((pointer, bytes, is_painted));
         }
     }
 
     /// What was interrupted goes on.
     pub fn returned(&mut self, memories: &mut Memories) {
-        let Some((pointer, bytes)) = self.interrupted.take() else { return };
+        let Some((pointer, bytes, is_painted)) = self.interrupted.take() else { return };
         let from = pointer - bytes;
-        if memories.read(from, &mut self.window) {
-            self.handlers = self.handlers.max(bytes - untouched(&self.window));
-            memories.write(from, &self.kept);
+        if is_painted && memories.read(from, &mut self.window) {
+            let took = bytes - untouched(&self.window);
+            self.handlers = self.handlers.max(took);
+            let [_, most] = self.known.entry(self.exception).or_default();
+            *most = took.max(*most);
         }
+        memories.write(from, &self.kept);
     }
 
     /// What was taken until now.
@@ -124,7 +148,7 @@ mod tests {
         let (mut memories, mut stack) = painted();
         memories.write(START - 100, &[1; 100]);
         // A handler whose frame and locals lie below what is used by now.
-        stack.interrupted(&mut memories, START - 40);
+        stack.interrupted(&mut memories, START - 40, 16);
         assert!(memories.write(START - 240, &[2; 200]));
         stack.returned(&mut memories);
         let mut left = [0; 60];
@@ -132,7 +156,7 @@ mod tests {
         assert_eq!(left, [1; 60]);
         // A shorter one, later and deeper.
         stack.seen(START - 20);
-        stack.interrupted(&mut memories, START - 100);
+        stack.interrupted(&mut memories, START - 100, 16);
         memories.write(START - 150, &[2; 50]);
         let [thread, handlers, limit] = [100, 200, 0x3000].map(Bytes);
         let used = stack.used(&mut memories);
@@ -142,10 +166,31 @@ mod tests {
     }
 
     #[test]
+    fn a_handler_that_comes_often_is_looked_at_now_and_then_and_leaves_nothing() {
+        let (mut memories, mut stack) = painted();
+        let mut run = |exception: u32, runs: u32, took: u32| {
+            for _ in 0..runs {
+                stack.interrupted(&mut memories, START, exception);
+                memories.write(START - took, &vec![2; took as usize]);
+                stack.returned(&mut memories);
+            }
+            let StackUse { thread_bytes, handler_bytes, .. } = stack.used(&mut memories);
+            [thread_bytes.0, handler_bytes.0]
+        };
+        assert_eq!(run(16, EACH, 200), [0, 200]);
+        // Those that are passed over leave nothing either, until one is looked at.
+        assert_eq!(run(16, ONE_OF - 1, 220), [0, 200]);
+        assert_eq!(run(16, 1, 220), [0, 220]);
+        // Another exception's first is, and what is more than was kept counts for what was interrupted.
+        assert_eq!(run(17, 1, 300), [0, 300]);
+        assert_eq!(run(16, 1, 290), [290, 300]);
+    }
+
+    #[test]
     fn room_that_nothing_was_written_to_counts() {
         let (mut memories, mut stack) = painted();
         stack.seen(START - 500);
-        stack.interrupted(&mut memories, START - 600);
+        stack.interrupted(&mut memories, START - 600, 16);
         stack.seen(START - 700);
         stack.returned(&mut memories);
         let used = stack.used(&mut memories);
@@ -155,7 +200,7 @@ mod tests {
     #[test]
     fn what_no_window_holds_counts_for_what_was_interrupted() {
         let (mut memories, mut stack) = painted();
-        stack.interrupted(&mut memories, START);
+        stack.interrupted(&mut memories, START, 16);
         memories.write(START - WINDOW - 8, &vec![2; WINDOW as usize + 8]);
         let used = stack.used(&mut memories);
         assert_eq!(used.handler_bytes, Bytes(WINDOW.into()));
@@ -165,8 +210,8 @@ mod tests {
     #[test]
     fn a_pointer_outside_of_the_stack_is_nobodys() {
         let (mut memories, mut stack) = painted();
-        stack.interrupted(&mut memories, LOWEST - 4);
-        stack.interrupted(&mut memories, START + 4);
+        stack.interrupted(&mut memories, LOWEST - 4, 16);
+        stack.interrupted(&mut memories, START + 4, 16);
         assert_eq!(stack.used(&mut memories).used_bytes, Bytes(0));
         assert!(Stack::paint(&mut memories, START, LOWEST).is_none());
         assert!(Stack::paint(&mut memories, 0, START).is_none());
