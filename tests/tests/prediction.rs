@@ -14,10 +14,9 @@ use tilewright_tests::emulated;
 
 /// Largest error of a layer's cycles and of a network's, in thousandths.
 const LAYER_PERMILLE: u64 = 100;
-/// Kernels whose layers miss it in external memory, with what they may not go beyond: the way of a softmax
-/// depends on its values, and in a depthwise layer of few pixels filters and activations push each other out of the
-/// data cache.
-const MISSES_OUTSIDE: [(&str, u64); 2] = [("softmax", 105), ("depthwise", 115)];
+/// Kernels whose layers miss it in external memory, with what they may not go beyond: in a depthwise layer of few
+/// pixels filters and activations push each other out of the data cache.
+const MISSES_OUTSIDE: [(&str, u64); 1] = [("depthwise", 115)];
 const NETWORK_PERMILLE: u64 = 30;
 /// Largest error of a layer's instructions.
 const INSTRUCTIONS_PERMILLE: u64 = 20;
