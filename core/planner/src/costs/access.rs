@@ -390,8 +390,10 @@ fn loads(costs: &Costs, op: &Op, tile: &Tile, operands: &[View], role: Role, vie
         (_, Some(Kernel::FullyConnected)) => Loads::again(macs / (4 * WORD), bytes),
         (_, Some(Kernel::MaxPool | Kernel::AveragePool)) => {
             let words = (pixels * down * across * u64::from(view.c)).div_ceil(WORD);
-            let run = if costs.im2col { u64::MAX } else { SUMMED };
-            Loads { run, rows: 1, ..windows(words) }
+            if costs.im2col {
+                return windows(words);
+            }
+            Loads { run: SUMMED, rows: 1, ..windows(words) }
         }
         (_, Some(Kernel::Gather)) => Loads { words: bytes, ..Loads::once(bytes) },
         // The largest value, the sum, the results.
@@ -458,7 +460,8 @@ fn one(access: Access, bytes: u64) -> u128 {
 mod tests {
     use super::*;
 
-    fn pointwise(space: Space) -> (Op, Tile, Vec<View>) {
+    /// A convolution that sees one of ten by ten pixels at a time.
+    fn of_a_pixel(channels: u32) -> (Op, Tile) {
         let op = Op {
             kernel: Kernel::Conv as u16,
             window: [1, 1],
@@ -468,7 +471,12 @@ mod tests {
             ..Op::default()
         };
         let tile =
-            Tile { output_size: [10, 10], channels: 64, valid_size: [10, 10], ..Tile::default() };
+            Tile { output_size: [10, 10], channels, valid_size: [10, 10], ..Tile::default() };
+        (op, tile)
+    }
+
+    fn pointwise(space: Space) -> (Op, Tile, Vec<View>) {
+        let (op, tile) = of_a_pixel(64);
         let views = vec![
             View::whole(space, 0, 10, 10, 32),
             View::whole(space, 4096, 10, 10, 64),
@@ -502,16 +510,7 @@ mod tests {
     fn weights_that_stay_come_once() {
         let board = tilewright_board::find("stm32f746g-disco").unwrap();
         let found = |channels: u32| {
-            let op = Op {
-                kernel: Kernel::Conv as u16,
-                window: [1, 1],
-                stride: [1, 1],
-                dilation: [1, 1],
-                groups: 1,
-                ..Op::default()
-            };
-            let tile =
-                Tile { output_size: [10, 10], channels, valid_size: [10, 10], ..Tile::default() };
+            let (op, tile) = of_a_pixel(channels);
             let bytes = channels * 32;
             let views = vec![
                 View::whole(Space::Arena, 0, 10, 10, 32),
