@@ -96,6 +96,7 @@ pub fn report(
         card_written_bytes: to_card.1,
         card_writes: to_card.0,
         buffer_bytes: None,
+        pools: Vec::new(),
         energy_uj: None,
         layers,
         kinds: kinds(),
@@ -207,6 +208,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         "card_written_bytes",
         "card_writes",
         "buffer_bytes",
+        "pools",
     ];
     let modelled = [
         "latency_us",

@@ -21,6 +21,7 @@ mod batch;
 mod choose;
 mod emit;
 mod groups;
+mod held;
 mod network;
 mod outcome;
 pub(crate) mod place;
@@ -33,7 +34,7 @@ use crate::{Options, PlanError, lower, share};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Cycles, LaneKind, Plan, Program};
-use tilewright_report::Slice;
+use tilewright_report::{LayerHeld, Occupancy, Slice};
 
 pub(crate) use outcome::planned;
 
@@ -82,6 +83,10 @@ pub struct Streamed {
     pub card: Bytes,
     /// Which bytes of SRAM are in use when.
     pub uses: Vec<Use>,
+    /// What of SRAM is kept for what meanwhile.
+    pub occupancy: Occupancy,
+    /// For each layer of the plan what is kept when most is while it is computed.
+    pub held: Vec<LayerHeld>,
     /// Each read's step of the card's lane, with the first step of the core's lane that needs it.
     pub arrivals: Vec<[u32; 2]>,
 }
@@ -99,6 +104,21 @@ pub struct Use {
     pub last: u32,
     /// The step of the card's lane that fills it, if it is filled at once.
     pub load: Option<u32>,
+    /// The layer, in the plan's order, and what of it lies there.
+    pub of: (u16, Part),
+}
+
+/// What a place in SRAM is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Rows of an operand that come from the card.
+    Operand,
+    /// Weights.
+    Weights,
+    /// Output that a later step reads.
+    Output,
+    /// Output that leaves, or that nothing but the host reads.
+    Result,
 }
 
 /// Why a model is not streamed.
@@ -187,10 +207,13 @@ fn of_layers(
     let bound = bound::bound(&costs, network.input(), board, &card, Bytes(sram), frames);
     let best = best(&network, &emitter, bound.0)?;
     let slices = emit::simulated(&best, frames);
+    let (occupancy, held) = held::held(&best.uses, &slices, &network);
     let end = slices.iter().map(|slice| slice.end.0).max().unwrap_or(0);
     let compute: u64 = network.layers.iter().map(|layer| layer.cycles).sum();
     Ok(Streamed {
         slices,
+        occupancy,
+        held,
         peak: Bytes(best.peak),
         commands: best.commands,
         read: Bytes(best.read),

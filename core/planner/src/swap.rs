@@ -28,7 +28,7 @@ use crate::{Options, PlanError};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Cycles, Plan};
-use tilewright_report::{Occupancy, Slice};
+use tilewright_report::{Held, LayerHeld, Occupancy, Pool, Slice};
 
 pub use layers::Depthwise;
 pub(crate) use outcome::planned;
@@ -64,6 +64,17 @@ impl Pools {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         let quarter = count / 4;
         Some(Self { buffer, inputs: quarter, weights: count - 2 * quarter, outputs: quarter })
+    }
+
+    /// Inputs, weights, results: one behind the other.
+    #[must_use]
+    pub fn each(&self) -> [Pool; 3] {
+        let counts = [self.inputs, self.weights, self.outputs];
+        std::array::from_fn(|index| Pool {
+            held: Held::ALL[index],
+            buffers: counts[index],
+            bytes: Bytes(self.buffer.0.saturating_mul(counts[index].into())),
+        })
     }
 
     /// All of them.
@@ -105,6 +116,10 @@ pub struct Swapped {
     pub slices: Vec<Slice>,
     /// Which buffers are taken meanwhile.
     pub occupancy: Occupancy,
+    /// For each layer of the plan what is taken when most is while it is worked on.
+    pub held: Vec<LayerHeld>,
+    /// No pools of buffers of one size are smaller.
+    pub least: Bytes,
 }
 
 /// Why a model is not swapped.
@@ -155,7 +170,10 @@ pub(crate) fn of_plan(
     let costs = Costs::on(board);
     let layers = layers::layers(lowered, model, &costs, depthwise);
     let tilings = layers.iter().map(|layer| Tiling::of(layer, buffer.0));
-    let tilings: Vec<Tiling> = tilings.collect::<Result<_, _>>().map_err(NotSwapped::TooSmall)?;
+    // What is missing is told of the layer that needs most.
+    let least = tiles::least(&layers);
+    let too_small = |_| NotSwapped::TooSmall(least.clone());
+    let tilings: Vec<Tiling> = tilings.collect::<Result<_, _>>().map_err(too_small)?;
     let frames = options.frames.get();
     let [io_tasks, compute_tasks] = tasks(&layers, &tilings, buffer.0);
     let all = io_tasks.saturating_add(compute_tasks).saturating_mul(u64::from(frames));
@@ -165,7 +183,7 @@ pub(crate) fn of_plan(
     }
     let graph = Graph::of(&layers, &tilings, &pools);
     let transfers = Transfers::new(board, Some(&card));
-    let run = schedule::schedule(&graph, &pools, &transfers, frames);
+    let run = schedule::schedule(&graph, &pools, &transfers, frames, lowered.layers.len());
     let of_layers: Vec<[u64; 2]> = layers.iter().map(|l| [l.weights, l.cycles]).collect();
     let input = layers.iter().flat_map(|layer| &layer.operands);
     let input = input.filter(|operand| operand.producer.is_none());
@@ -186,6 +204,8 @@ pub(crate) fn of_plan(
         bound,
         slices: run.slices,
         occupancy: run.occupancy,
+        held: run.held,
+        least: Bytes(least.buffer.0.saturating_mul(Pools::FEWEST)),
     })
 }
 

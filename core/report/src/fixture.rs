@@ -132,6 +132,7 @@ pub fn report(memory: &MemoryMap) -> PlanReport {
         card_written_bytes: Bytes(0),
         card_writes: 0,
         buffer_bytes: None,
+        pools: Vec::new(),
         energy_uj: None,
         layers: vec![row("first"), row("second")],
         kinds: BTreeMap::new(),

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Instruction, Plan, PlannedTensor, Space};
 
+use crate::occupancy::LayerHeld;
 use crate::ranges::Ranges;
 
 /// Why a tensor takes memory at an operator.
@@ -161,18 +162,33 @@ impl MemoryMap {
             row.live_bytes = Bytes(taken.total());
             row.scratch_bytes = row.live_bytes - tensors;
         }
+        Self::of_rows(rows, plan.space(Space::Arena))
+    }
+
+    /// The map of a plan whose tensors lie outside and come and go through buffers: what these hold at
+    /// each layer, in the plan's order, when they hold most. Weights are the operator's own, what is
+    /// held for other layers is other.
+    #[must_use]
+    pub fn of_buffers(plan: &Plan, held: &[LayerHeld]) -> Self {
+        let mut rows: Vec<MemoryRow> = plan.layers.iter().map(empty_row).collect();
+        for (row, held) in rows.iter_mut().zip(held) {
+            let [inputs, weights, results] = held.own.map(Bytes);
+            (row.input_bytes, row.scratch_bytes, row.output_bytes) = (inputs, weights, results);
+            row.other_bytes = Bytes(held.others);
+            row.live_bytes = Bytes(held.total());
+        }
+        Self::of_rows(rows, plan.space(Space::Arena))
+    }
+
+    fn of_rows(rows: Vec<MemoryRow>, arena_bytes: Bytes) -> Self {
         let mut peak_row = 0;
         for (index, row) in rows.iter().enumerate() {
             if row.live_bytes > rows[peak_row].live_bytes {
                 peak_row = index;
             }
         }
-        Self {
-            peak_live_bytes: rows.get(peak_row).map_or(Bytes(0), |row| row.live_bytes),
-            peak_row,
-            arena_bytes: plan.space(Space::Arena),
-            rows,
-        }
+        let peak_live_bytes = rows.get(peak_row).map_or(Bytes(0), |row| row.live_bytes);
+        Self { peak_live_bytes, peak_row, arena_bytes, rows }
     }
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Micros};
 
 use crate::figure::Kind;
+use crate::occupancy::Pool;
 use crate::remedy::Remedy;
 
 /// A layer of a plan, with its predicted cost.
@@ -191,6 +192,8 @@ pub struct PlanReport {
     pub card_writes: u64,
     /// Size of the buffers for tiles, of strategies with buffers of one size.
     pub buffer_bytes: Option<Bytes>,
+    /// The pools that SRAM is split into, in the order of their addresses; empty of other strategies.
+    pub pools: Vec<Pool>,
     /// Energy of one frame, the middle of its range; nothing if no source says what the board draws.
     pub energy_uj: Option<f64>,
     /// Layers.

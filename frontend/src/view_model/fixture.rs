@@ -138,6 +138,7 @@ pub fn plan() -> PlanFacts {
             card_written_bytes: Bytes(0),
             card_writes: 0,
             buffer_bytes: None,
+            pools: Vec::new(),
             energy_uj: None,
             layers,
             kinds: BTreeMap::from(kinds.map(|(key, kind)| (key.to_owned(), kind))),

@@ -128,6 +128,32 @@ fn a_newer_plan_is_heard_between_two_ways_beyond_sram() {
 }
 
 #[test]
+fn what_buffers_hold_is_told_of_plans_whose_tensors_lie_outside() {
+    let model = opened(&mut Importer::default(), &EXAMPLES[1]);
+    for strategy in ["swap", "stream"] {
+        let settings = PlanSettings {
+            strategy: strategy.to_owned(),
+            sram_bytes: Some(65_536),
+            frames: Some(2),
+            ..settings(None)
+        };
+        let (plan, _) = planned(model.clone(), settings);
+        let peak = plan.occupancy.peak();
+        assert!(peak > 0 && peak <= plan.report.peak_sram_bytes.0, "{strategy}: {peak}");
+        assert_eq!(plan.memory.peak_live_bytes.0, peak, "{strategy}: the operators tell the same");
+        let rows = plan.memory.rows.iter();
+        assert!(rows.clone().any(|row| row.scratch_bytes.0 > 0), "{strategy}: weights");
+        for row in rows {
+            let stack: u64 = row.stack().iter().map(|bytes| bytes.0).sum();
+            assert_eq!(stack, row.live_bytes.0, "{strategy}: {}", row.name);
+        }
+        let pools: u64 = plan.report.pools.iter().map(|pool| pool.bytes.0).sum();
+        let all = plan.report.peak_sram_bytes.0;
+        assert_eq!(pools, if strategy == "swap" { all } else { 0 });
+    }
+}
+
+#[test]
 fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
     let mut importer = Importer::default();
     let model = opened(&mut importer, &EXAMPLES[1]);

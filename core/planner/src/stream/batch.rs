@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::Part;
 use super::groups::{Group, pitch};
 use super::network::{BLOCK, LINE, Network, row_bytes, volume};
 
@@ -24,6 +25,8 @@ pub struct Buffer {
     pub first: u32,
     /// One past the last step that needs it.
     pub end: u32,
+    /// The layer, in the plan's order, and what of it lies there.
+    pub of: (u16, Part),
 }
 
 /// A step of the core.
@@ -178,10 +181,11 @@ impl Builder<'_> {
         u32::try_from(self.batch.tasks.len()).unwrap_or(u32::MAX)
     }
 
-    fn buffer(&mut self, bytes: u64) -> usize {
+    fn buffer(&mut self, bytes: u64, index: usize, part: Part) -> usize {
         let (first, end) = (self.now(), self.now() + 1);
         let bytes = bytes.next_multiple_of(LINE);
-        self.batch.buffers.push(Buffer { bytes, first, end });
+        let of = (self.network.layers[index].layer, part);
+        self.batch.buffers.push(Buffer { bytes, first, end, of });
         self.batch.buffers.len() - 1
     }
 
@@ -194,7 +198,9 @@ impl Builder<'_> {
         };
         for frame in frames.clone() {
             for (place, layer) in group.layers.clone().enumerate() {
-                let buffer = self.buffer(u64::from(group.rows[place]) * row(place));
+                let is_result = group.leaves[place] || network.readers[layer].is_empty();
+                let part = if is_result { Part::Result } else { Part::Output };
+                let buffer = self.buffer(u64::from(group.rows[place]) * row(place), layer, part);
                 self.outputs[frame as usize][layer] = Some(buffer);
             }
         }
@@ -205,7 +211,11 @@ impl Builder<'_> {
                     let operand = &network.layers[inflow.reader.0].operands[inflow.reader.1];
                     u64::from(inflow.rows) * pitch(row_bytes(operand.shape))
                 };
-                group.inflows.iter().map(|inflow| self.buffer(bytes(inflow))).collect()
+                let buffer = |inflow: &super::groups::Inflow| {
+                    let (reader, bytes) = (inflow.reader.0, bytes(inflow));
+                    self.buffer(bytes, reader, Part::Operand)
+                };
+                group.inflows.iter().map(buffer).collect()
             })
             .collect();
         let strips = group.ends[0].len();

@@ -4,10 +4,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::Use;
 use super::batch::{Access, Batch, Into, Load, Store};
 use super::network::{BLOCK, LINE};
 use super::place::{Room, Taken};
+use super::{Part, Use};
 use crate::allocate::{self, Buffer};
 use crate::costs::Cost;
 use crate::simulate::{Direction, Transfers, simulate};
@@ -381,7 +381,8 @@ impl Line<'_> {
             for (buffer, start) in self.batch.buffers.iter().zip(self.offsets) {
                 let (from, last) = (buffer.first + shift, (buffer.end + shift).saturating_sub(1));
                 let end = start + buffer.bytes;
-                uses.push(Use { start: *start, end, from, last, load: None });
+                let (start, of) = (*start, buffer.of);
+                uses.push(Use { start, end, from, last, load: None, of });
             }
         }
         let mut arrivals = Vec::with_capacity(self.places.len());
@@ -389,7 +390,8 @@ impl Line<'_> {
             let load = self.steps_of_loads[number];
             arrivals.push([load, self.uses(number)[0]]);
             if let Some(Taken { start, end, first: from, last }) = *place {
-                uses.push(Use { start, end, from, last, load: Some(load) });
+                let of = (self.load(number).0.layer, Part::Weights);
+                uses.push(Use { start, end, from, last, load: Some(load), of });
             }
         }
         let [commands, read, written, writes] = self.counts;

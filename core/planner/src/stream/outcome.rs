@@ -47,9 +47,13 @@ pub fn planned(
     for layer in &mut report.layers {
         layer.flash_bytes = Bytes(0);
     }
+    // Of what does not fit nothing is known.
+    let (mut occupancy, mut held) = (Occupancy::default(), Vec::new());
     match streamed {
         Ok(mut streamed) => {
             timeline.slices = std::mem::take(&mut streamed.slices);
+            occupancy = std::mem::take(&mut streamed.occupancy);
+            held = std::mem::take(&mut streamed.held);
             plan.space_bytes[Space::Arena as usize] = streamed.peak;
             tell(&mut report, &streamed, &timeline);
             if report.flash_bytes > report.flash_limit_bytes {
@@ -65,11 +69,9 @@ pub fn planned(
             does_not_fit(&mut report, SRAM, operator, had);
         }
     }
-    let memory = MemoryMap::of(&plan);
+    let memory = MemoryMap::of_buffers(&plan, &held);
     let (card, frames) = (options.card_in(board), options.frames.get());
     let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
-    // What of SRAM is held when is not told by the stream.
-    let occupancy = Occupancy::default();
     Ok(Planned { plan, memory, timeline, occupancy, traffic, report })
 }
 

@@ -3,7 +3,7 @@ use crate::costs::Cost;
 use crate::simulate::simulate;
 use crate::swap::layers::{Operand, Way, Window};
 use proptest::prelude::*;
-use tilewright_report::SliceKind;
+use tilewright_report::{LayerHeld, SliceKind};
 
 /// Layers that read each other.
 struct Graph(Vec<SwapLayer>, [u32; 3]);
@@ -101,6 +101,12 @@ fn holds(made: &Streamed, slices: &[Slice]) {
         let start = used.load.map_or(before, |load| card[load as usize][0]);
         (start, core[used.last as usize][1])
     };
+    // Places do not meet, so that at no time more is kept than there is.
+    assert!(made.occupancy.peak() <= made.peak.0 && made.occupancy.peak() > 0);
+    let most = made.held.iter().map(LayerHeld::total).max();
+    assert_eq!(most, Some(made.occupancy.peak()), "the core computes at every time, or waits");
+    let last = made.occupancy.changes().last().map(|last| last.bytes);
+    assert_eq!(last, Some([0; 3]), "in the end nothing is kept");
     for (index, one) in made.uses.iter().enumerate() {
         assert!(one.end <= made.peak.0);
         for other in &made.uses[..index] {

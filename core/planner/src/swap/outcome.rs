@@ -54,10 +54,12 @@ pub fn planned(
         layer.flash_bytes = Bytes(0);
     }
     let mut occupancy = Occupancy::default();
+    let mut held = Vec::new();
     match swapped {
         Ok(mut swapped) => {
             timeline.slices = std::mem::take(&mut swapped.slices);
             occupancy = std::mem::take(&mut swapped.occupancy);
+            held = std::mem::take(&mut swapped.held);
             plan.space_bytes[Space::Arena as usize] = swapped.pools.bytes();
             let is_timed = report.layers.iter().all(|layer| layer.no_kernel.is_none());
             tell(&mut report, &swapped, &timeline, is_timed);
@@ -68,7 +70,7 @@ pub fn planned(
             does_not_fit(&mut report, missing.layer, missing.buffer);
         }
     }
-    let memory = MemoryMap::of(&plan);
+    let memory = MemoryMap::of_buffers(&plan, &held);
     let (card, frames) = (options.card_in(board), options.frames.get());
     let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
     Ok(Planned { plan, memory, timeline, occupancy, traffic, report })
@@ -98,12 +100,14 @@ fn tell(report: &mut PlanReport, swapped: &Swapped, timeline: &Timeline, is_time
     let frames = u64::from(swapped.frames);
     let all = |of_frame: Bytes| Bytes(of_frame.0.saturating_mul(frames));
     report.peak_sram_bytes = swapped.pools.bytes();
-    report.lower_bound_bytes = swapped.pools.bytes();
-    report.proved = true;
+    // Proved of these pools alone: as a rule smaller ones do too, but are slower.
+    report.lower_bound_bytes = swapped.least;
+    report.proved = swapped.pools.bytes() == swapped.least;
     report.fits = true;
     report.does_not_fit = None;
     report.io_tasks = Some(swapped.io_tasks.saturating_mul(frames));
     report.buffer_bytes = Some(swapped.pools.buffer);
+    report.pools = swapped.pools.each().to_vec();
     report.read_bytes = all(swapped.read);
     report.written_bytes = all(swapped.written);
     report.card_written_bytes = report.written_bytes;

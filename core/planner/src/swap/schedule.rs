@@ -13,7 +13,7 @@ use super::Pools;
 use super::graph::{Graph, Tile};
 use crate::simulate::{Direction, Transfers};
 use tilewright_plan::CyclePoint;
-use tilewright_report::{Occupancy, Slice, SliceKind};
+use tilewright_report::{Held, LayerHeld, Occupancy, Slice, SliceKind};
 
 /// What came of it.
 pub struct Run {
@@ -32,6 +32,8 @@ pub struct Run {
     pub slices: Vec<Slice>,
     /// Which buffers are taken meanwhile.
     pub occupancy: Occupancy,
+    /// For each layer of the plan what is taken when most is while it is worked on.
+    pub held: Vec<LayerHeld>,
 }
 
 const CORE: usize = 0;
@@ -81,10 +83,10 @@ struct Scheduler<'a> {
     states: Vec<State>,
     /// Tiles of each layer of each frame that are yet to be written.
     left: Vec<u32>,
-    /// Free input, weight, output buffers.
-    inputs: u32,
-    weights: u32,
-    outputs: u32,
+    /// Free buffers, of each of [`Held::ALL`].
+    buffers: [u32; 3],
+    /// Buffers that each layer of the plan has taken.
+    of_layers: Vec<[u32; 3]>,
     /// Ready IO tasks: first reads of a tile's input, further parts of it, weights, writes.
     to_read: Queue,
     to_go_on: Queue,
@@ -100,8 +102,14 @@ struct Scheduler<'a> {
     run: Run,
 }
 
-/// Schedules `frames` frames.
-pub fn schedule(graph: &Graph, pools: &Pools, transfers: &Transfers<'_>, frames: u32) -> Run {
+/// Schedules `frames` frames of a plan of so many layers.
+pub fn schedule(
+    graph: &Graph,
+    pools: &Pools,
+    transfers: &Transfers<'_>,
+    frames: u32,
+    layers: usize,
+) -> Run {
     let tiles = graph.tiles.iter();
     let of_frame: Vec<State> =
         tiles.map(|tile| State { waits_for: tile.waits_for, ..State::default() }).collect();
@@ -113,9 +121,8 @@ pub fn schedule(graph: &Graph, pools: &Pools, transfers: &Transfers<'_>, frames:
         frames,
         states: of_frame.repeat(repeat),
         left: graph.counts.repeat(repeat),
-        inputs: pools.inputs,
-        weights: pools.weights,
-        outputs: pools.outputs,
+        buffers: pools.each().map(|pool| pool.buffers),
+        of_layers: vec![[0; 3]; layers],
         to_read: Queue::new(),
         to_go_on: Queue::new(),
         to_fetch: Queue::new(),
@@ -135,6 +142,7 @@ pub fn schedule(graph: &Graph, pools: &Pools, transfers: &Transfers<'_>, frames:
             end: 0,
             slices: Vec::new(),
             occupancy: Occupancy::default(),
+            held: vec![LayerHeld::default(); layers],
         },
     };
     for frame in 0..frames {
@@ -163,6 +171,11 @@ impl Scheduler<'_> {
                 .filter(|lane| running[*lane].is_some())
                 .min_by_key(|lane| running[*lane].as_ref().map_or(u64::MAX, |running| running.end));
             let Some(lane) = first else { break };
+            if running[lane].as_ref().is_some_and(|first| first.end > now) {
+                for running in running.iter().flatten() {
+                    self.note_layer(running.key);
+                }
+            }
             if let Some(ended) = running[lane].take() {
                 now = ended.end;
                 self.finish(now, ended.task, ended.key);
@@ -178,17 +191,19 @@ impl Scheduler<'_> {
     fn schedule_io(&mut self, now: u64) -> Option<Running> {
         let top = |queue: &Queue| queue.peek().map(|Reverse(key)| *key);
         let buffers = |key: Key| self.graph.tiles[key.1 as usize].input_buffers;
-        let begin = top(&self.to_read).filter(|key| buffers(*key) <= self.inputs);
-        let fetch = top(&self.to_fetch).filter(|_| self.weights > 0);
+        let [inputs, weights, _] = self.buffers;
+        let begin = top(&self.to_read).filter(|key| buffers(*key) <= inputs);
+        let fetch = top(&self.to_fetch).filter(|_| weights > 0);
         let candidates =
             [(begin, 0), (top(&self.to_go_on), 1), (fetch, 2), (top(&self.to_write), 3)];
         let (key, kind) =
             candidates.into_iter().filter_map(|(key, kind)| Some((key?, kind))).min()?;
-        let tile = &self.graph.tiles[key.1 as usize];
+        let graph = self.graph;
+        let tile = &graph.tiles[key.1 as usize];
         let (task, bytes) = match kind {
             0 => {
                 self.to_read.pop();
-                self.inputs -= tile.input_buffers;
+                self.take(Held::Inputs, tile.layer, tile.input_buffers);
                 (Task::Read, part(tile, 0))
             }
             1 => {
@@ -197,7 +212,7 @@ impl Scheduler<'_> {
             }
             2 => {
                 self.to_fetch.pop();
-                self.weights -= 1;
+                self.take(Held::Weights, tile.layer, 1);
                 let asked = u64::from(self.state(key).asked);
                 self.state(key).asked += 1;
                 if asked + 1 < tile.weight_tiles {
@@ -230,20 +245,22 @@ impl Scheduler<'_> {
     /// buffer.
     fn schedule_compute(&mut self, now: u64) -> Option<Running> {
         let top = |queue: &Queue| queue.peek().map(|Reverse(key)| *key);
-        let begin = top(&self.to_begin).filter(|_| self.outputs > 0);
+        let [_, _, outputs] = self.buffers;
+        let begin = top(&self.to_begin).filter(|_| outputs > 0);
         let (key, is_first) = match (begin, top(&self.to_continue)) {
             (Some(first), Some(next)) if first < next => (first, true),
             (_, Some(next)) => (next, false),
             (Some(first), None) => (first, true),
             (None, None) => return None,
         };
+        let graph = self.graph;
+        let tile = &graph.tiles[key.1 as usize];
         if is_first {
             self.to_begin.pop();
-            self.outputs -= 1;
+            self.take(Held::Results, tile.layer, 1);
         } else {
             self.to_continue.pop();
         }
-        let tile = &self.graph.tiles[key.1 as usize];
         let computed = u64::from(self.state(key).computed);
         let cycles = share(tile.cycles, computed, tile.weight_tiles.max(1));
         self.run.compute += cycles;
@@ -276,17 +293,17 @@ impl Scheduler<'_> {
                 state.is_queued = false;
                 let is_last = u64::from(state.computed) == tile.weight_tiles.max(1);
                 if tile.weight_tiles > 0 {
-                    self.weights += 1;
+                    self.give_back(Held::Weights, tile.layer, 1);
                 }
                 if is_last {
-                    self.inputs += tile.input_buffers;
+                    self.give_back(Held::Inputs, tile.layer, tile.input_buffers);
                     self.to_write.push(Reverse(key));
                 } else {
                     self.queue_compute(key);
                 }
             }
             Task::Write => {
-                self.outputs += 1;
+                self.give_back(Held::Results, tile.layer, 1);
                 let layer = tile.of as usize;
                 let left = key.0 as usize * graph.counts.len() + layer;
                 self.left[left] -= 1;
@@ -304,10 +321,38 @@ impl Scheduler<'_> {
 
     /// Notes which buffers are taken.
     fn note(&mut self, now: u64) {
-        let Pools { buffer, inputs, weights, outputs } = *self.pools;
-        let taken = [inputs - self.inputs, weights - self.weights, outputs - self.outputs];
-        let bytes = taken.map(|count| u64::from(count) * buffer.0);
+        let bytes = self.bytes(self.taken());
         self.run.occupancy.note(CyclePoint(now), bytes);
+    }
+
+    /// Notes what is taken while a tile's layer is worked on, if it was never more.
+    fn note_layer(&mut self, key: Key) {
+        let layer = usize::from(self.graph.tiles[key.1 as usize].layer);
+        let all: u64 = self.bytes(self.taken()).iter().sum();
+        if all > self.run.held[layer].total() {
+            let own = self.bytes(self.of_layers[layer]);
+            let others = all - own.iter().sum::<u64>();
+            self.run.held[layer] = LayerHeld { own, others };
+        }
+    }
+
+    fn taken(&self) -> [u32; 3] {
+        let all = self.pools.each();
+        std::array::from_fn(|held| all[held].buffers - self.buffers[held])
+    }
+
+    fn bytes(&self, buffers: [u32; 3]) -> [u64; 3] {
+        buffers.map(|count| u64::from(count) * self.pools.buffer.0)
+    }
+
+    fn take(&mut self, held: Held, layer: u16, count: u32) {
+        self.buffers[held as usize] -= count;
+        self.of_layers[usize::from(layer)][held as usize] += count;
+    }
+
+    fn give_back(&mut self, held: Held, layer: u16, count: u32) {
+        self.buffers[held as usize] += count;
+        self.of_layers[usize::from(layer)][held as usize] -= count;
     }
 
     /// Makes the next compute task of a tile ready if its weights are there.

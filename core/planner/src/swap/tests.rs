@@ -1,12 +1,12 @@
 use super::graph::Graph;
 use super::layers::{Operand, SwapLayer, Way, Window};
 use super::schedule::{Run, schedule};
-use super::tiles::Tiling;
+use super::tiles::{Tiling, least};
 use super::{NoTile, Pools, bound, tasks};
 use crate::simulate::Transfers;
 use proptest::prelude::*;
 use tilewright_plan::Bytes;
-use tilewright_report::SliceKind;
+use tilewright_report::{LayerHeld, SliceKind};
 
 const KB: u64 = 1000;
 
@@ -78,7 +78,7 @@ fn run(chain: &Chain, pools: &Pools, frames: u32) -> Run {
     let card = tilewright_board::find_card("paper-swapnn").unwrap();
     let tilings = chain.tilings(pools.buffer.0).unwrap();
     let graph = Graph::of(&chain.0, &tilings, pools);
-    schedule(&graph, pools, &Transfers::new(&board, Some(&card)), frames)
+    schedule(&graph, pools, &Transfers::new(&board, Some(&card)), frames, chain.0.len())
 }
 
 #[test]
@@ -105,6 +105,7 @@ fn a_layer_that_no_buffer_holds_is_named_with_the_buffer_that_would() {
     let missing = chain.tilings(1500).unwrap_err();
     assert_eq!(missing, NoTile { layer: "layer 0".to_owned(), buffer: Bytes(2000) });
     assert!(chain.tilings(2000).is_ok());
+    assert_eq!(least(&chain.0), missing);
 }
 
 #[test]
@@ -159,6 +160,9 @@ proptest! {
             };
         }
         let pools = Pools::new(Bytes(buffer * buffers), Bytes(buffer)).unwrap();
+        let least = least(&chain.0).buffer.0;
+        prop_assert!(chain.tilings(least).is_ok(), "{} does", least);
+        prop_assert!(least == 1 || chain.tilings(least - 1).is_err(), "{} is not the least", least);
         let tilings = chain.tilings(buffer).unwrap();
         let [io, compute] = tasks(&chain.0, &tilings, buffer);
         let done = run(&chain, &pools, frames);
@@ -171,6 +175,11 @@ proptest! {
         let cycles: u64 = chain.0.iter().map(|layer| layer.cycles).sum();
         prop_assert_eq!(done.compute, cycles * u64::from(frames));
         prop_assert!(done.first_frame <= done.end);
+        // Each moment is one of a layer that is worked on; all buffers are free at the end.
+        let most = done.held.iter().map(LayerHeld::total).max();
+        prop_assert_eq!(most, Some(done.occupancy.peak()));
+        prop_assert!(done.occupancy.peak() <= pools.bytes().0);
+        prop_assert_eq!(done.occupancy.changes().last().map(|last| last.bytes), Some([0; 3]));
         let board = tilewright_board::find("paper-swapnn-8m").unwrap();
         let card = tilewright_board::find_card("paper-swapnn").unwrap();
         let layers: Vec<[u64; 2]> = chain.0.iter().map(|l| [l.weights, l.cycles]).collect();

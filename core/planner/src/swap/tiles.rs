@@ -25,7 +25,32 @@ pub struct Tiling {
     pub is_square: bool,
 }
 
+/// The layer that needs the largest buffers, and the least that does for it and so for all.
+pub fn least(layers: &[SwapLayer]) -> NoTile {
+    let none = NoTile { layer: String::new(), buffer: Bytes(1) };
+    layers.iter().map(Tiling::least).fold(
+        none,
+        |most, next| {
+            if next.buffer > most.buffer { next } else { most }
+        },
+    )
+}
+
 impl Tiling {
+    /// The least buffer that a layer can be cut for.
+    fn least(layer: &SwapLayer) -> NoTile {
+        let whole = volume(layer.output);
+        let buffer = match layer.way {
+            Way::Squares(window) => {
+                let pixel = layer.operands.iter().map(|operand| input(operand, layer, window, 1));
+                whole.min(pixel.sum::<u64>().max(u64::from(layer.output[2])))
+            }
+            Way::Runs => 1,
+            Way::Whole => whole,
+        };
+        NoTile { layer: layer.name.clone(), buffer: Bytes(buffer.max(1)) }
+    }
+
     /// Cuts a layer for buffers of `buffer` bytes.
     pub fn of(layer: &SwapLayer, buffer: u64) -> Result<Self, NoTile> {
         match layer.way {
@@ -63,10 +88,7 @@ impl Tiling {
         }
         if most == 0 {
             // Sums over windows that are larger than a buffer need no more than their part of it.
-            return Self::whole(layer, buffer, true).map_err(|_| NoTile {
-                layer: layer.name.clone(),
-                buffer: Bytes(inputs(1).max(u64::from(channels))),
-            });
+            return Self::whole(layer, buffer, true).map_err(|_| Self::least(layer));
         }
         let size = [most.min(rows), most.min(columns)];
         let of_operand = |operand: &Operand| (input(operand, layer, window, most), 1);
