@@ -2,7 +2,7 @@
 //! time: the fastest of what the external memories allow, else a schedule for the card.
 
 use super::external::{self, Placing};
-use super::overlay::{self, Beside, Outputs, Overlaid};
+use super::overlay::{self, Beside, MOST_TURNED, Outputs, Overlaid};
 use super::spilled::{First, Spilling};
 use super::{Search, Strategy, stream_weights};
 use crate::costs::Costs;
@@ -27,9 +27,9 @@ const OVERLAID: [(Overlaid, u64); 8] = [
 /// Where activations lie in SRAM as far as they fit: in which part of the budget, in sixteenths, how the
 /// rest is divided, and what is overlaid.
 const SPILLED: [(u64, Beside, Overlaid); 20] = {
-    const ONE: Beside = Beside { filters: 4, apart: 8, early: false };
-    const PHASES: Beside = Beside { filters: 4, apart: 2, early: false };
-    const FILTERS: Beside = Beside { filters: 6, apart: 2, early: false };
+    const ONE: Beside = Beside { filters: 4, apart: 8, early: false, turned: 0 };
+    const PHASES: Beside = Beside { filters: 4, apart: 2, early: false, turned: 0 };
+    const FILTERS: Beside = Beside { filters: 6, apart: 2, early: false, turned: 0 };
     [
         (14, ONE, Overlaid::ALL_IN_PARTS),
         (14, PHASES, Overlaid::IN_PARTS),
@@ -79,6 +79,8 @@ pub struct Beyond {
     /// The fastest way with activations in SRAM, and those near such ways that were tried.
     fastest: Option<Spilled>,
     near: Vec<Spilled>,
+    /// Operators of the fastest that take or give something outside of the chip.
+    moving: usize,
 }
 
 /// Room for activations and the budget, bytes of flash, and whose weights lie there.
@@ -103,14 +105,14 @@ const MOST_NEAR: usize = 100;
 
 impl Spilled {
     /// Ways that differ in one thing; without `weights` outside of the chip not in what is done with them.
-    fn near(self, weights: bool) -> Vec<Self> {
+    fn near(self, weights: bool, moving: usize) -> Vec<Self> {
         let mut near = Vec::new();
         let [finer, coarser] = [1, 4].map(|step| {
             let moved = [self.room + step, self.room.saturating_sub(step)];
             moved.map(|room| Self { room, ..self })
         });
         near.extend(finer.into_iter().chain(coarser));
-        let apart = [1, 2, 4, 8];
+        let apart = [0, 1, 2, 4, 8];
         near.extend(apart.map(|apart| Self { beside: Beside { apart, ..self.beside }, ..self }));
         let early = !self.beside.early;
         near.push(Self { beside: Beside { early, ..self.beside }, ..self });
@@ -133,6 +135,8 @@ impl Spilled {
         near.extend(used.map(|used| Self { used, ..self }));
         let room = [self.room + 2, self.room.saturating_sub(2), self.room + 8];
         near.extend(room.map(|room| Self { room, ..self }));
+        let turned = (0..moving.min(MOST_TURNED)).map(|bit| self.beside.turned ^ 1 << bit);
+        near.extend(turned.map(|turned| Self { beside: Beside { turned, ..self.beside }, ..self }));
         let is_one = |way: &Self| (1..FINE).contains(&way.room) && (8..=FINE).contains(&way.used);
         near.retain(is_one);
         near
@@ -165,6 +169,7 @@ impl Beyond {
             tried: 0,
             fastest: None,
             near: Vec::new(),
+            moving: 0,
         }
     }
 
@@ -221,7 +226,7 @@ impl Beyond {
     /// A way near the fastest that was not tried.
     fn next_near(&self) -> Option<Spilled> {
         let fastest = self.fastest.filter(|_| self.near.len() < MOST_NEAR)?;
-        let near = fastest.near(self.flash().0 < u64::MAX);
+        let near = fastest.near(self.flash().0 < u64::MAX, self.moving);
         near.into_iter().find(|way| *way != fastest && !self.near.contains(way))
     }
 
@@ -282,11 +287,12 @@ impl Beyond {
                         self.is_too_much = lacking == Space::ExternalFlash;
                         break;
                     }
+                    let moving = overlay::moving(&plan);
                     let plan = overlay::overlay_beside(plan, board, budget, beside, what);
                     let limit = board.plan_bytes();
                     let left = limit.0.checked_sub(plan.image_bytes().0 + limit.0 / SPARE);
                     if self.consider(plan, model, board, options) {
-                        self.fastest = Some(way);
+                        (self.fastest, self.moving) = (Some(way), moving);
                     }
                     let Some(left) = left.filter(|_| flash.0 < u64::MAX) else { break };
                     flash = Bytes(flash.0.saturating_add(left));

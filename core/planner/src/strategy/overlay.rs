@@ -36,7 +36,7 @@ pub mod pipeline;
 use std::ops::Range;
 
 use tilewright_board::Board;
-use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Space};
+use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Role, Space};
 
 use super::external::LINE;
 use buffers::Buffers;
@@ -124,11 +124,17 @@ pub struct Beside {
     /// The part of what they leave that filters may take, if they need it; eighths.
     pub filters: u64,
     /// Operators that follow each other have their buffers at the same places as long as what they
-    /// leave differs by no more than this part of the budget; eighths.
+    /// leave differs by no more than this part of the budget; eighths. 0: each has its own.
     pub apart: u64,
     /// Whether the first tile is cut once more, so that the core begins early.
     pub early: bool,
+    /// Of the first operators that take or give something outside of the chip those, a bit each, where buffers
+    /// move though they need not, or stay though they would move.
+    pub turned: u64,
 }
+
+/// Operators of [`Beside::turned`].
+pub const MOST_TURNED: usize = u64::BITS as usize;
 
 /// As [`overlay`], for a plan some of whose activations lie in SRAM: the buffers lie above those that
 /// live.
@@ -144,7 +150,13 @@ pub fn overlay_beside(
     let operators = Operator::of(&plan);
     let alignment = u64::from(engine.alignment.max(1));
     let tops: Vec<u64> = operators.iter().map(|operator| top(&plan, operator)).collect();
-    let phases = alike(&tops, budget.0 / 8 * beside.apart).into_iter().map(|range| {
+    let runs = match beside.apart {
+        0 => (0..operators.len()).map(|index| index..index + 1).collect(),
+        apart => alike(&tops, budget.0 / 8 * apart),
+    };
+    let moving = (0..operators.len()).filter(|index| moves(&operators[*index]));
+    let runs = turned(runs, operators.len(), moving, beside.turned);
+    let phases = runs.into_iter().map(|range| {
         let (own, tops) = (&operators[range.clone()], &tops[range.clone()]);
         let base = tops.iter().copied().max().unwrap_or(0);
         let pool = budget.0.saturating_sub(base);
@@ -170,6 +182,38 @@ fn top(plan: &Plan, operator: &Operator<'_>) -> u64 {
     ends.max().unwrap_or(0).next_multiple_of(LINE)
 }
 
+/// Whether tiles of an operator are fetched or stored.
+fn moves(operator: &Operator<'_>) -> bool {
+    operator.operands(Role::Input).chain(operator.operands(Role::Output)).next().is_some()
+}
+
+/// How many operators of a plan take or give something outside of the chip.
+#[must_use]
+pub fn moving(plan: &Plan) -> usize {
+    Operator::of(plan).iter().filter(|operator| moves(operator)).count()
+}
+
+/// Runs of `count` operators of which those in `moving` that `turned` has a bit of begin one where they did not,
+/// and the reverse.
+fn turned(
+    runs: Vec<Range<usize>>,
+    count: usize,
+    moving: impl Iterator<Item = usize>,
+    turned: u64,
+) -> Vec<Range<usize>> {
+    let mut begins = vec![false; count];
+    for run in runs {
+        begins[run.start] = true;
+    }
+    let chosen = moving.take(MOST_TURNED).enumerate();
+    for (_, index) in chosen.filter(|(bit, index)| turned >> bit & 1 == 1 && *index > 0) {
+        begins[index] = !begins[index];
+    }
+    let starts: Vec<usize> = (0..count).filter(|index| begins[*index]).collect();
+    let ends = starts.iter().skip(1).copied().chain([count]);
+    starts.iter().zip(ends).map(|(start, end)| *start..end).collect()
+}
+
 /// Runs of numbers that differ by at most `most`.
 fn alike(numbers: &[u64], most: u64) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
@@ -192,12 +236,27 @@ fn alike(numbers: &[u64], most: u64) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::alike;
+    use super::{alike, turned};
 
     #[test]
     fn a_phase_ends_where_numbers_differ_too_much() {
         assert_eq!(alike(&[0, 10, 5, 16, 12, 0], 10), [0..3, 3..5, 5..6]);
         assert_eq!(alike(&[3, 9, 0, 10], 9), [0..3, 3..4]);
         assert_eq!(alike(&[], 9), []);
+    }
+
+    #[test]
+    fn buffers_move_where_they_are_told_to_and_stay_where_they_would_move() {
+        let runs = || vec![0..3, 3..5, 5..6];
+        let moved = |mask| turned(runs(), 6, [0, 1, 3, 5].into_iter(), mask);
+        assert_eq!(moved(0), runs());
+        assert_eq!(moved(0b0010), [0..1, 1..3, 3..5, 5..6]);
+        assert_eq!(moved(0b0100), [0..5, 5..6]);
+        assert_eq!(
+            moved(0b1101),
+            std::iter::once(0..6).collect::<Vec<_>>(),
+            "the first begins one always"
+        );
+        assert_eq!(turned(Vec::new(), 0, std::iter::empty(), 7), []);
     }
 }

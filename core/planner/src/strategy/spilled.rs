@@ -2,8 +2,8 @@
 //! them are overlaid.
 //!
 //! Which leave is chosen greedily: the tensor that lowers what is too much most for its bytes, until
-//! the others fit. Layers write over what they read where they can, and in rows where they must and
-//! rows cost little: not depthwise layers, which prepare filters for each. Weights stay in the chip's
+//! the others fit. Layers write over what they read only where they must, since additions do so in pieces, and
+//! in rows where rows cost little: not depthwise layers, which prepare filters for each. Weights stay in the chip's
 //! flash as far as they fit there, by an [order](First) of layers; of the layer that ends it as many filters as
 //! fit, used by turns with the others. The plan is one for [`overlay`](super::overlay) to rewrite.
 
@@ -102,7 +102,7 @@ impl Spilling {
             let (outside, live) = self.outside(wanted, &is_apart);
             let shares = |layer: usize| {
                 let [over, rows] = self.saved[layer];
-                let is_cheap = over > 0 || rows > 0 && live[layer] > wanted && !is_apart(layer);
+                let is_cheap = (over > 0 || rows > 0 && !is_apart(layer)) && live[layer] > wanted;
                 is_cheap && self.used[layer].iter().all(|tensor| !outside[*tensor])
             };
             let is_outside = |tensor: usize| outside[tensor];
