@@ -6,6 +6,7 @@ mod calibrate;
 mod clock;
 mod counted;
 mod emulation;
+mod faults;
 mod figures;
 mod handling;
 mod kernels;
@@ -85,6 +86,18 @@ enum Command {
     Stream,
     /// `auto` under half of the SRAM that `resident` needs, on boards with external memory
     Beyond,
+    /// Random programs with random faults of their cards: right, or told with copy, layer and sector
+    Faults {
+        /// Number of the first case: the same number is the same case
+        #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+        first: u64,
+        /// How many
+        #[arg(long, value_name = "COUNT", default_value_t = 300)]
+        cases: u64,
+        /// Networks of thousands of reads, up to AlexNet, with small buffers
+        #[arg(long)]
+        large: bool,
+    },
     /// What the core takes between steps and around copies, and predictions of whole frames beside them
     Handling,
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
@@ -137,6 +150,9 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Papers => return papers::papers(json),
         Command::Stream => return stream::streams(json),
         Command::Beyond => return beyond::beyond(json),
+        Command::Faults { first, cases, large } => {
+            return faults::faults(first, cases, large, json);
+        }
         Command::Handling => return handling::handling(json),
         Command::Page => {
             measured.extend(page::sizes()?);

@@ -254,8 +254,8 @@ pub struct Run {
     pub checked: Checked,
     /// Let something go wrong with the card: KIND at transfer N since reset and each M after it; may be
     /// repeated. KIND is removed, read-error, crc-error, garbled (a bit wrong, once, unnoticed),
-    /// flipped-bit (wrong on the card from then on), stuck-busy, slow-write, too-small, other-image or
-    /// empty
+    /// flipped-bit (wrong on the card from then on), lost-write, astray, stuck-busy, slow-write, unheard or
+    /// bad-answer (of commands, which N and M count then), too-small, other-image or empty
     #[arg(long = "card-fault", value_name = "KIND[@N[/M]]")]
     pub card_faults: Vec<CardWish>,
     /// Show where each layer's cycles went, and the instructions of its hottest blocks

@@ -4,6 +4,7 @@
 pub mod browser;
 pub mod clock;
 pub mod emulated;
+pub mod failing;
 pub mod faulty;
 pub mod host;
 pub mod hostile;

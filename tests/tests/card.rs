@@ -119,6 +119,45 @@ fn what_passes_is_tried_again() {
 }
 
 #[test]
+fn a_command_that_is_not_heard_or_not_understood_is_sent_again() {
+    let model = random_chain(SEED);
+    for board in &boards() {
+        let made = made(board, &model, Strategy::SwapRows, SEED, Integrity::Trusted);
+        // Identification takes some twenty commands.
+        for problem in [CardProblem::Unheard, CardProblem::Answer] {
+            for number in (0..32).step_by(2) {
+                let outcome = made.run_with(number, problem).unwrap();
+                let said = console(&outcome);
+                assert_eq!(outcome.finish.fault, None, "{problem:?}, {number}: {said}");
+                assert!(made.is_said(&outcome), "{problem:?}, {number}: {said}");
+            }
+            // Neither a card that hears half of its commands in a row nor one that hears none holds anything up.
+            for every in [1, 2, 3] {
+                let mut job = made.job.clone();
+                let fault = CardFault { transfer: 25, every, problem };
+                job.card.as_mut().unwrap().faults = vec![fault];
+                let outcome = emulated::run_job(job).unwrap();
+                let said = console(&outcome);
+                match outcome.finish.fault {
+                    None => assert!(made.is_said(&outcome), "{fault:?}: {said}"),
+                    Some(told) => assert_eq!(told.kind, FaultKind::Card, "{fault:?}: {said}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_store_header_that_comes_wrong_once_is_read_again() {
+    for board in &boards() {
+        let made = made(board, &random_chain(SEED), Strategy::SwapRows, SEED, Integrity::Trusted);
+        let outcome = made.run_with(0, CardProblem::Garbled { bit: 1 }).unwrap();
+        assert_eq!(outcome.finish.fault, None, "{}", console(&outcome));
+        assert!(made.is_said(&outcome), "{}", console(&outcome));
+    }
+}
+
+#[test]
 fn what_stays_is_told_with_step_layer_and_sector() {
     let problems = [CardProblem::Removed, CardProblem::Checksum, CardProblem::Silent];
     for (board, strategy, problem) in each(&boards(), problems.into_iter()) {

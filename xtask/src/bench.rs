@@ -12,8 +12,10 @@ use crate::project::{Project, Workspace};
 /// # Errors
 /// When the build fails or the program cannot start.
 pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
-    let emulates_only =
-        |name: &str| ["calibrate", "clock", "emulation", "kernels", "networks"].contains(&name);
+    let emulates_only = |name: &str| {
+        ["calibrate", "clock", "emulation", "faults", "handling", "kernels", "networks"]
+            .contains(&name)
+    };
     let needs_nothing = |name: &str| {
         ["allocate", "beyond", "overlay", "papers", "reference", "stream", "swapnn"].contains(&name)
     };

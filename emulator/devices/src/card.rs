@@ -32,15 +32,27 @@ pub enum CardTrouble {
     Lost,
     /// The sectors behind are read or written, so many further, and nobody notices: likewise.
     Astray(u32),
+    /// A command is not heard.
+    Unheard,
+    /// An answer comes with a wrong checksum.
+    Answer,
 }
 
-/// A transfer with which something goes wrong: the one with this number, from 0 on, and each so many
-/// transfers after it; 0: none of those.
+impl CardTrouble {
+    /// Whether it is of commands, and not of transfers.
+    #[must_use]
+    pub const fn is_of_commands(self) -> bool {
+        matches!(self, Self::Unheard | Self::Answer)
+    }
+}
+
+/// A transfer, or a command, with which something goes wrong: the one with this number, from 0 on, and each so
+/// many after it; 0: none of those.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardFault {
-    /// Number of the transfer since reset: reads and writes of sectors by one go of DMA, tries included.
+    /// Its number since reset: reads and writes of sectors by one go of DMA, or commands, tries included.
     pub transfer: u64,
-    /// How many transfers later it goes wrong again.
+    /// How many later it goes wrong again.
     pub every: u64,
     /// What goes wrong.
     pub trouble: CardTrouble,
@@ -115,6 +127,8 @@ pub struct SdCard {
     /// Blocks of the next transfer (CMD23).
     count: Option<u32>,
     transfers: u64,
+    /// Commands that were sent to it.
+    commands: u64,
     busy_until: Time,
     removed: bool,
 }
@@ -136,6 +150,7 @@ impl SdCard {
             high_speed: false,
             count: None,
             transfers: 0,
+            commands: 0,
             busy_until: Time(0),
             removed: false,
         }
@@ -158,7 +173,15 @@ impl SdCard {
 
     /// What goes wrong with a transfer.
     pub fn trouble(&self, number: u64) -> Option<CardTrouble> {
-        self.faults.iter().find(|fault| fault.hits(number)).map(|fault| fault.trouble)
+        self.found(number, false)
+    }
+
+    fn found(&self, number: u64, of_commands: bool) -> Option<CardTrouble> {
+        let mut faults = self.faults.iter();
+        let is = |fault: &&CardFault| {
+            fault.trouble.is_of_commands() == of_commands && fault.hits(number)
+        };
+        faults.find(is).map(|fault| fault.trouble)
     }
 
     /// A read goes on in another piece of memory, which is a transfer of its own number: this one.
@@ -191,13 +214,16 @@ impl SdCard {
 
     /// Hears a command.
     pub fn command(&mut self, index: u32, argument: u32, now: Time) -> (Answer, Option<Data>) {
+        let trouble = self.found(self.commands, true);
+        self.commands += 1;
         if self.state == State::Programming && self.busy_until <= now {
             self.state = State::Transfer;
         }
-        if self.removed {
+        if self.removed || trouble == Some(CardTrouble::Unheard) {
             return (Answer::Silence, None);
         }
-        let application = self.application;
+        // What is no command of an application is the plain one (4.3.9).
+        let application = self.application && matches!(index, 6 | 41 | 51);
         let status = self.status();
         let answer = if application {
             self.application_command(index, argument, status)
@@ -205,7 +231,14 @@ impl SdCard {
             self.plain_command(index, argument, status)
         };
         self.application = !application && index == 55 && answer.0 != Answer::Silence;
-        if self.removed { (Answer::Silence, None) } else { answer }
+        match answer {
+            _ if self.removed => (Answer::Silence, None),
+            (Answer::Short(word, _), data) if trouble.is_some() => {
+                (Answer::Short(word, false), data)
+            }
+            (Answer::Long(_), data) if trouble.is_some() => (Answer::Short(0, false), data),
+            answer => answer,
+        }
     }
 
     fn plain_command(&mut self, index: u32, argument: u32, r: u32) -> (Answer, Option<Data>) {
@@ -215,9 +248,9 @@ impl SdCard {
         match (index, self.state) {
             (0, _) => {
                 let card = Self::new(0, self.curves[0], self.curves[1], Vec::new());
-                let (sectors, transfers) = (self.sectors, self.transfers);
+                let Self { sectors, transfers, commands, .. } = *self;
                 let faults = std::mem::take(&mut self.faults);
-                *self = Self { sectors, transfers, faults, ..card };
+                *self = Self { sectors, transfers, commands, faults, ..card };
                 silence
             }
             (8, State::Idle) => (Answer::Short(argument & 0xfff, true), None),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_report::{Counts, Fault, LayerProfile, StackUse};
 
 /// Version of the protocol; runner and worker refuse another.
-pub const VERSION: u32 = 11;
+pub const VERSION: u32 = 12;
 
 /// Bounds of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,14 +103,18 @@ pub enum CardProblem {
         /// Its place in the byte, from the least.
         bit: u8,
     },
+    /// The card does not hear a command.
+    Unheard,
+    /// The answer to a command comes with a wrong checksum.
+    Answer,
 }
 
-/// A transfer of the card with which something goes wrong.
+/// A transfer of the card with which something goes wrong; of what goes wrong with commands, a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardFault {
-    /// Its number since reset: reads and writes of sectors from 0 on, tries included.
+    /// Its number since reset: reads and writes of sectors from 0 on, or commands, tries included.
     pub transfer: u64,
-    /// How many transfers later it goes wrong again; 0: never.
+    /// How many later it goes wrong again; 0: never.
     pub every: u64,
     /// What goes wrong.
     pub problem: CardProblem,

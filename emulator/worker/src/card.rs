@@ -55,6 +55,8 @@ impl Card {
                 CardProblem::Astray { sectors } => CardTrouble::Astray(sectors),
                 CardProblem::Garbled { bit } => CardTrouble::Bit { bit, stays: false },
                 CardProblem::Turned { bit } => CardTrouble::Bit { bit, stays: true },
+                CardProblem::Unheard => CardTrouble::Unheard,
+                CardProblem::Answer => CardTrouble::Answer,
             };
             CardFault { transfer: fault.transfer, every: fault.every, trouble }
         };

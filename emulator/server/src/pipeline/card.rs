@@ -35,7 +35,7 @@ pub enum CardTrouble {
 }
 
 /// All kinds with their names and what they are.
-const KINDS: [(&str, CardTrouble, &str); 12] = [
+const KINDS: [(&str, CardTrouble, &str); 14] = [
     ("removed", of(CardProblem::Removed), "gone from that transfer on"),
     ("read-error", of(CardProblem::Silent), "no data, or none taken"),
     ("crc-error", of(CardProblem::Checksum), "data with a wrong checksum on the wires"),
@@ -49,6 +49,8 @@ const KINDS: [(&str, CardTrouble, &str); 12] = [
     ),
     ("stuck-busy", of(CardProblem::Busy { ns: u64::MAX }), "a write that never ends"),
     ("slow-write", of(CardProblem::Busy { ns: SLOW_NS }), "a write that takes 300 ms more"),
+    ("unheard", of(CardProblem::Unheard), "no answer to command N, which the card does not hear"),
+    ("bad-answer", of(CardProblem::Answer), "the answer to command N with a wrong checksum"),
     ("too-small", CardTrouble::TooSmall, "fewer sectors than the plan uses"),
     ("other-image", CardTrouble::OtherImage, "the image of another plan"),
     ("empty", CardTrouble::Empty, "no card in the slot"),
@@ -59,7 +61,7 @@ const fn of(problem: CardProblem) -> CardTrouble {
 }
 
 /// What goes wrong with the card of a run, and when: `KIND`, `KIND@N` or `KIND@N/M`, at transfer N
-/// since reset and each M transfers after it.
+/// since reset and each M transfers after it; of what goes wrong with commands, N and M count these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardWish {
     /// What.

@@ -25,6 +25,8 @@ const SECTOR_BLOCK: u8 = 9;
 const READ_SECTORS: u8 = 18;
 /// How often a card is asked whether it has written what it got: some 4 µs each.
 const BUSY_TRIES: u32 = 125_000;
+/// How many of these questions, at most, may stay without an answer that holds.
+const UNHEARD: u32 = 4;
 
 /// What a transfer waits for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,6 +90,7 @@ impl Card {
     /// `scratch` is memory for a sector that nothing uses yet, `clock_hertz` the core's clock.
     pub fn identify(scratch: u32, clock_hertz: u32) -> Result<Self, CardError> {
         sdmmc::listen(Listen::Nothing);
+        sdmmc::stop();
         sdmmc::set_clock(Speed48::Identification, false);
         milliseconds(2, clock_hertz);
         sdmmc::command(0, 0, Answer::None)?;
@@ -269,9 +272,17 @@ impl Card {
         (self.current, self.open) = (None, None);
         sdmmc::listen(Listen::Nothing);
         sdmmc::stop();
+        let mut unheard = 0;
         for _ in 0..BUSY_TRIES {
-            // A card that waits for a transfer knows no end of one, and does not answer.
-            let status = sdmmc::command(13, self.address, Answer::Short)?;
+            let status = match sdmmc::command(13, self.address, Answer::Short) {
+                Ok(status) => status,
+                Err(error) if unheard >= UNHEARD => return Err(error),
+                Err(_) => {
+                    unheard += 1;
+                    continue;
+                }
+            };
+            // A card that waits for a transfer knows no end of one, and does not answer CMD12.
             match status >> 9 & 15 {
                 4 if status & 1 << 8 != 0 => return Ok(()),
                 4 | 7 => {}

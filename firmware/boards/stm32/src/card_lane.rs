@@ -41,23 +41,21 @@ impl CardLane {
     /// Identifies the card and holds it against an image that uses it.
     pub fn open(image: &PlanImage<'_>, spaces: &Spaces) -> Result<Self, CardError> {
         let scratch = spaces.arena;
-        let mut card = Card::identify(scratch, spaces.clock_hertz)?;
+        let mut card = identified(scratch, spaces.clock_hertz)?;
         let needed = image.space_bytes(Space::Card).div_ceil(SECTOR.into());
         let needed = u32::try_from(needed).unwrap_or(u32::MAX);
         if card.sectors < needed {
             return Err(CardError::TooSmall { needed, had: card.sectors });
         }
         for tries in 1.. {
-            match card.read(0, scratch) {
+            match card.read(0, scratch).and_then(|()| is_of(image, scratch)) {
                 Ok(()) => break,
                 Err(error) if tries >= TRIES => return Err(error),
+                // It came whole, and may come otherwise.
+                Err(CardError::Store(_)) => {}
                 Err(_) => card.recover()?,
             }
         }
-        // SAFETY: DMA has written the first sector to the arena, which nothing uses yet.
-        #[expect(unsafe_code, reason = "memory that DMA has written")]
-        let header = unsafe { core::slice::from_raw_parts(scratch as *const u8, SECTOR as usize) };
-        StoreHeader::read(header, image, Space::Card).map_err(CardError::Store)?;
         sdmmc::unmask();
         let keeper = image.kept().map(|kept| Keeper::new(kept, spaces.arena)).transpose()?;
         Ok(Self { card, lane: None, carrying: None, keeper })
@@ -168,6 +166,26 @@ impl CardLane {
         self.carrying = None;
         Ok(Some(copy))
     }
+}
+
+/// The card in the slot, asked again if it did not understand or was not understood.
+fn identified(scratch: u32, clock_hertz: u32) -> Result<Card, CardError> {
+    for _ in 1..TRIES {
+        match Card::identify(scratch, clock_hertz) {
+            Err(CardError::Unsuited) => return Err(CardError::Unsuited),
+            Err(_) => {}
+            Ok(card) => return Ok(card),
+        }
+    }
+    Card::identify(scratch, clock_hertz)
+}
+
+/// Whether a header that was read to `scratch` belongs to the image.
+fn is_of(image: &PlanImage<'_>, scratch: u32) -> Result<(), CardError> {
+    // SAFETY: DMA has written the first sector to the arena, which nothing uses yet.
+    #[expect(unsafe_code, reason = "memory that DMA has written")]
+    let header = unsafe { core::slice::from_raw_parts(scratch as *const u8, SECTOR as usize) };
+    StoreHeader::read(header, image, Space::Card).map(|_| ()).map_err(CardError::Store)
 }
 
 /// The same failure, at a sector that is known better.
