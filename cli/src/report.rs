@@ -220,8 +220,15 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upke
     }
     facts.add("instructions", number(result.instructions), Some(Kind::Counted));
     facts.add("cycles", number(result.cycles.0), Some(Kind::Modelled));
-    let predicted = report.latency_us.map(|latency| format!(" (predicted {})", micros(latency.0)));
-    let latency = format!("{}{}", micros(result.latency_us.0), predicted.unwrap_or_default());
+    // What is planned for several runs is predicted for all of them.
+    let part = f64::from(result.frames) / f64::from(report.frames.max(1));
+    let predicted = report.latency_us.map(|latency| latency.0 * part);
+    let predicted = predicted.map(|latency| format!(" (predicted {})", micros(latency)));
+    let of_frames = match result.frames {
+        1 => String::new(),
+        frames => format!(" for {frames} frames"),
+    };
+    let latency = micros(result.latency_us.0) + &of_frames + &predicted.unwrap_or_default();
     facts.add("latency", latency, Some(Kind::Modelled));
     if result.given_up > 0 {
         let times = if result.given_up == 1 { "once" } else { "more than once" };
@@ -298,7 +305,8 @@ fn verified(result: &RunResult) -> String {
             difference.differing
         ),
         (None, Some(true)) => {
-            format!("yes: {}", agreement(result.compared_layers, result.layers.len()))
+            let layers = result.layers.len() * usize::from(result.frames);
+            format!("yes: {}", agreement(result.compared_layers, layers))
         }
         _ => "not compared".to_owned(),
     }
@@ -363,10 +371,13 @@ pub fn run_json(
     upkeep: &Upkeep,
 ) -> Result<Value, Problem> {
     let mut all = keys(report)?;
-    if let Some(predicted) = all.remove("latency_us") {
-        all.insert("predicted_latency_us".to_owned(), predicted);
-    }
     let result = &done.result;
+    if let Some(predicted) = all.remove("latency_us") {
+        // Of what is planned for several runs as much as one takes.
+        let part = f64::from(result.frames) / f64::from(report.frames.max(1));
+        let predicted = predicted.as_f64().map(|latency| latency * part);
+        all.insert("predicted_latency_us".to_owned(), json!(predicted));
+    }
     let values = |output: &OutputValues| match &output.indices {
         Some(indices) => json!(indices),
         None => json!(output.values),
@@ -378,6 +389,7 @@ pub fn run_json(
     let own = json!({
         "samples": prepared.samples,
         "mode": result.mode,
+        "invoke_frames": result.frames,
         "passed_steps": result.passed_steps,
         "given_up": result.given_up,
         "given_up_us": result.given_up_us,

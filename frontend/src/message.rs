@@ -284,7 +284,7 @@ pub struct Comparison {
 /// How a layer's output compares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LayerCheck {
-    /// Layer (position in the plan's order).
+    /// Layer (position in the plan's order; those of later frames behind all of the first).
     pub layer: u32,
     /// Number of elements compared.
     pub elements: u64,

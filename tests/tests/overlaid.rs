@@ -141,7 +141,9 @@ fn activations_that_fit_stay_in_sram_beside_tiles_of_the_others() {
             let flash = [0, rng.u64(..=weights), rng.u64(..=weights), u64::MAX][rng.usize(..4)];
             let first = [First::Smallest, First::Idlest][rng.usize(..2)];
             let room = (Bytes(peak * rng.u64(2..14) / 16), Bytes(flash), first);
-            let beside = Beside { filters: rng.u64(1..8), apart: rng.u64(0..8), early: rng.bool() };
+            let turned = rng.u64(..256);
+            let (filters, apart, early) = (rng.u64(1..8), rng.u64(0..8), rng.bool());
+            let beside = Beside { filters, apart, early, turned };
             let what = format!("{}, {}, {sram:?}, {room:?}, {beside:?}", model.name, board.id);
             let ways = (beside, overlaid);
             let made = tilewright_planner::spilled(&model, &board, &options, room, ways).unwrap();
@@ -170,7 +172,7 @@ fn buffers_that_move_leave_what_is_yet_to_be_stored() {
         let options = Options { sram: Some(Bytes(sram)), ..Options::default() };
         for sixteenths in [6, 8, 10, 12] {
             let room = (Bytes(sram / 16 * sixteenths), Bytes(u64::MAX), First::Smallest);
-            let beside = Beside { filters: 4, apart: 1, early: number % 2 == 1 };
+            let beside = Beside { filters: 4, apart: 1, early: number % 2 == 1, turned: 0 };
             let ways = (beside, Overlaid::ALL);
             let made = tilewright_planner::spilled(&model, &board, &options, room, ways).unwrap();
             let Some(Planned { plan, .. }) = made else { continue };
@@ -275,7 +277,7 @@ fn a_dropped_wait_and_a_circle_are_named() {
     assert!(reason.contains("may be") || reason.contains("do not hold"), "{error}");
     let mut circle = plan;
     let last = circle.programs[0].lanes[1].steps.len() as u32 - 1;
-    let after = tilewright_plan::After { lane: 1, step: last, periods: 0 };
+    let after = tilewright_plan::After { lane: 1, step: last };
     circle.programs[0].lanes[0].steps[0].after[0] = Some(after);
     let error = check(&circle, &model, &board).unwrap_err();
     assert!(error.to_string().contains("never end"), "{error}");

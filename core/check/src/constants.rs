@@ -171,7 +171,7 @@ pub fn stored(plan: &Plan, model: &Model, space: Space) -> Contents {
             (ConstantRole::Operand { input }, Some(node)) => node.inputs.get(usize::from(input)),
             _ => None,
         };
-        let held = operand.map_or(Held::Block(index), |id| Held::Tensor(*id));
+        let held = operand.map_or(Held::Block(index), |id| Held::Tensor(*id, 0));
         contents.write(block.offset, block.bytes.0, held, 0);
     }
     contents

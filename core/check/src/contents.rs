@@ -10,8 +10,9 @@ use tilewright_plan::{Tile, View};
 /// What bytes are of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Held {
-    /// Elements of a tensor, in their row-major order.
-    Tensor(TensorId),
+    /// Elements of a tensor of one of a run's frames, in their row-major order; constants are those of
+    /// frame 0.
+    Tensor(TensorId, u8),
     /// Bytes of one of the plan's constant blocks.
     Block(usize),
 }
@@ -104,7 +105,7 @@ impl Contents {
         true
     }
 
-    /// Checks that a view holds the box of a tensor (of shape `shape`, lying at `place`) that starts
+    /// Checks that a view holds the box of a frame's tensor (of shape `shape`, lying at `place`) that starts
     /// at the view's own row and column and at channel `first`; gives the number of bytes.
     ///
     /// # Errors
@@ -113,14 +114,14 @@ impl Contents {
         &self,
         view: &View,
         shape: [u64; 3],
-        place: &Place,
+        (place, frame): (&Place, u8),
         first: u64,
     ) -> Result<u64, String> {
         let start = origin(view, first)?;
         for_each_run(view, shape, start, [0; 2], size(view), |address, bytes, element| {
             place.pieces(element, bytes, |before, bytes, element| {
                 let address = address + before;
-                if self.holds(address, bytes, Held::Tensor(place.root), element) {
+                if self.holds(address, bytes, Held::Tensor(place.root, frame), element) {
                     return Ok(());
                 }
                 Err(format!("reads bytes at offset {address} that do not hold its operand"))
@@ -128,7 +129,7 @@ impl Contents {
         })
     }
 
-    /// Writes the part of a tensor, lying at `place`, that `tile` makes, starting at element
+    /// Writes the part of a frame's tensor, lying at `place`, that `tile` makes, starting at element
     /// `start`, through a view.
     ///
     /// # Errors
@@ -138,7 +139,7 @@ impl Contents {
         view: &View,
         tile: &Tile,
         shape: [u64; 3],
-        place: &Place,
+        (place, frame): (&Place, u8),
         start: [u64; 3],
     ) -> Result<u64, String> {
         let origin = origin(view, start[2])?;
@@ -149,7 +150,7 @@ impl Contents {
         let size = [u64::from(tile.output_size[0]), u64::from(tile.output_size[1])];
         for_each_run(view, shape, origin, [y, x], size, |address, bytes, element| {
             place.pieces(element, bytes, |before, bytes, element| {
-                self.write(address + before, bytes, Held::Tensor(place.root), element);
+                self.write(address + before, bytes, Held::Tensor(place.root, frame), element);
                 Ok(())
             })
         })
@@ -207,7 +208,7 @@ mod tests {
     use super::*;
     use tilewright_plan::Space;
 
-    const A: Held = Held::Tensor(TensorId(0));
+    const A: Held = Held::Tensor(TensorId(0), 0);
     const B: Held = Held::Block(0);
 
     #[test]
@@ -230,6 +231,14 @@ mod tests {
     }
 
     #[test]
+    fn another_frames_tensor_is_another() {
+        let mut contents = Contents::default();
+        contents.write(0, 50, A, 0);
+        contents.write(50, 50, Held::Tensor(TensorId(0), 1), 50);
+        assert!(contents.holds(0, 50, A, 0) && !contents.holds(0, 51, A, 0));
+    }
+
+    #[test]
     fn copied_bytes_hold_what_their_source_held() {
         let (mut from, mut to) = (Contents::default(), Contents::default());
         from.write(0, 30, A, 0);
@@ -249,10 +258,10 @@ mod tests {
         let part = |offset: u32| View { offset, c: 2, ..View::whole(Space::Arena, 0, 2, 2, 4) };
         let tile = Tile { output_size: [2, 2], channels: 2, ..Tile::default() };
         let place = Place::alone(TensorId(0));
-        contents.write_view(&part(0), &tile, shape, &place, [0, 0, 0]).unwrap();
+        contents.write_view(&part(0), &tile, shape, (&place, 0), [0, 0, 0]).unwrap();
         let whole = View::whole(Space::Arena, 0, 2, 2, 4);
-        assert!(contents.read(&whole, shape, &place, 0).is_err());
-        contents.write_view(&part(2), &tile, shape, &place, [0, 0, 2]).unwrap();
-        assert_eq!(contents.read(&whole, shape, &place, 0), Ok(16));
+        assert!(contents.read(&whole, shape, (&place, 0), 0).is_err());
+        contents.write_view(&part(2), &tile, shape, (&place, 0), [0, 0, 2]).unwrap();
+        assert_eq!(contents.read(&whole, shape, (&place, 0), 0), Ok(16));
     }
 }

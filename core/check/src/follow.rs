@@ -51,16 +51,16 @@ impl<'a> Follow<'a> {
         })
     }
 
-    /// Runs a program for a frame, or a boot program.
+    /// Runs a program for its frames, or a boot program.
     ///
     /// # Errors
     /// The first fault found.
     pub fn run(&mut self, program: &Program, proof: &mut Proof) -> Result<(), CheckError> {
         let mut kinds = program.lanes.iter().map(|lane| lane.kind);
         let alone = kinds.next() == Some(LaneKind::Core) && !kinds.any(|k| k == LaneKind::Core);
-        if !alone || program.stages != 1 {
+        if !alone || program.boot && program.frames != 1 {
             return Err(CheckError::Plan(format!(
-                "program '{}' is no single-frame program with one core lane, the first",
+                "program '{}' has not one core lane, the first, or boots for several frames",
                 program.name
             )));
         }
@@ -87,6 +87,10 @@ impl<'a> Follow<'a> {
         for placed in sequence {
             let lane = &program.lanes[placed.lane];
             let step = &lane.steps[placed.step];
+            if u16::from(step.frame) >= program.frames {
+                let reason = "it works on a frame that the program does not take".to_owned();
+                return Err(fault(placed.lane, placed.step, reason));
+            }
             let bytes = match step.instruction {
                 Instruction::Compute { .. } if lane.kind == LaneKind::Core && !program.boot => {
                     self.compute_step(step, &placed)
@@ -104,10 +108,12 @@ impl<'a> Follow<'a> {
     }
 
     fn inputs(&mut self, program: &Program) -> Result<(), CheckError> {
-        if program.inputs.len() != self.model.inputs.len() {
+        let ids = of_frames(program, &self.model.inputs);
+        if program.inputs.len() != ids.len() {
             return Err(CheckError::Plan("number of inputs differs from the model's".to_owned()));
         }
-        for (io, id) in program.inputs.iter().zip(&self.model.inputs) {
+        for (io, (frame, id)) in program.inputs.iter().zip(ids) {
+            let id = &id;
             let view = self.plan.views.get(io.view as usize).copied().unwrap_or_default();
             let elements = shapes::bytes(self.model, *id);
             node::check_io(io, self.model, *id).map_err(CheckError::Plan)?;
@@ -120,7 +126,7 @@ impl<'a> Follow<'a> {
             self.spares(space, &touched(&view)).map_err(CheckError::Plan)?;
             let (place, contents) = (self.places[id.0], &mut self.contents[space as usize]);
             let written = place.pieces(0, elements, |before, bytes, element| {
-                contents.write(address + before, bytes, Held::Tensor(place.root), element);
+                contents.write(address + before, bytes, Held::Tensor(place.root, frame), element);
                 Ok(())
             });
             written.map_err(CheckError::Plan)?;
@@ -226,14 +232,14 @@ impl<'a> Follow<'a> {
             }
         }
         if order == RowOrder::Whole {
-            return self.compute(layer, op, record, tile, views);
+            return self.compute((step.frame, layer), op, record, tile, views);
         }
         let mut bytes = 0;
         let mut made: Vec<Row> = Vec::new();
         for y in rows::sequence(tile, order) {
             let row = Row::of(record, tile, views, y).ok_or("a row is none of its tile's")?;
             domain::check_compute(record, &row.tile, row.operands())?;
-            let read = self.compute(layer, op, record, &row.tile, row.operands());
+            let read = self.compute((step.frame, layer), op, record, &row.tile, row.operands());
             bytes += read.map_err(|reason| overwritten(record, &made, &row).unwrap_or(reason))?;
             made.push(row);
         }
@@ -243,7 +249,7 @@ impl<'a> Follow<'a> {
     /// Follows a step, or one row of a step in rows.
     fn compute(
         &mut self,
-        layer: &PlannedLayer,
+        (frame, layer): (u8, &PlannedLayer),
         op: u32,
         record: &Op,
         tile: &Tile,
@@ -269,7 +275,11 @@ impl<'a> Follow<'a> {
                     let meant = *inputs.next().ok_or("more inputs than the node has")?;
                     let shape = shapes::seen(self.model, kernel, meant, view)?;
                     let channel = meaning.input_channels.as_ref().map_or(0, |seen| seen.start);
-                    bytes += contents.read(view, shape, &self.places[meant.0], channel)?;
+                    let place = &self.places[meant.0];
+                    // A constant is the same in all frames.
+                    let is_constant = self.model.tensor(place.root).is_constant();
+                    let of = (place, if is_constant { 0 } else { frame });
+                    bytes += contents.read(view, shape, of, channel)?;
                 }
                 Role::Output => output = Some(view),
                 Role::Constants if kernel == Kernel::Gather => {
@@ -312,7 +322,7 @@ impl<'a> Follow<'a> {
         ];
         let place = &self.places[meaning.output.0];
         let contents = &mut self.contents[target as usize];
-        bytes += contents.write_view(output, tile, shape, place, start)?;
+        bytes += contents.write_view(output, tile, shape, (place, frame), start)?;
         Ok(bytes)
     }
 
@@ -321,10 +331,12 @@ impl<'a> Follow<'a> {
             tensor: self.model.tensor(id).name.clone(),
             reason: reason.to_owned(),
         };
-        if program.outputs.len() != self.model.outputs.len() {
+        let ids = of_frames(program, &self.model.outputs);
+        if program.outputs.len() != ids.len() {
             return Err(CheckError::Plan("number of outputs differs from the model's".to_owned()));
         }
-        for (io, id) in program.outputs.iter().zip(&self.model.outputs) {
+        for (io, (frame, id)) in program.outputs.iter().zip(ids) {
+            let id = &id;
             let view = self.plan.views.get(io.view as usize);
             let view = view.ok_or_else(|| fault(*id, "unknown view"))?;
             node::check_io(io, self.model, *id).map_err(|reason| fault(*id, &reason))?;
@@ -333,11 +345,18 @@ impl<'a> Follow<'a> {
                 .filter(|space| space.is_writable())
                 .ok_or_else(|| fault(*id, "it is not a whole tensor in RAM"))?;
             let shape = [u64::from(view.h), u64::from(view.w), u64::from(view.c)];
-            let read = self.contents[space as usize].read(view, shape, &self.places[id.0], 0);
+            let place = &self.places[id.0];
+            let read = self.contents[space as usize].read(view, shape, (place, frame), 0);
             read.map_err(|reason| fault(*id, &reason))?;
         }
         Ok(())
     }
+}
+
+/// These tensors of each of a program's frames, frame by frame.
+fn of_frames(program: &Program, ids: &[TensorId]) -> Vec<(u8, TensorId)> {
+    let frames = (0..program.frames).filter_map(|frame| u8::try_from(frame).ok());
+    frames.flat_map(|frame| ids.iter().map(move |id| (frame, *id))).collect()
 }
 
 /// Bytes of its space that a view can touch.

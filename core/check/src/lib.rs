@@ -1,14 +1,14 @@
 //! The validator of plans. It shares no code with the planner, and cannot: it does not depend on
 //! it.
 //!
-//! [`check`] proves of a plan whose programs keep one frame in flight:
+//! [`check`] proves of a plan, for all frames that a run of its programs works on:
 //! * it fits the memories of the board, whether or not firmware serves them yet, and constant blocks are whole, disjoint and those that the steps use;
 //! * no steps wait for each other in a circle, and steps that may run at once never touch the same
 //!   bytes if one of them writes, those of copies counted as whole cache lines: so that one
 //!   sequence of all steps stands for every other;
 //! * every step is inside its kernel's domain and does what its node says, with the node's
 //!   geometry and quantisation; copies are such as their engine can make;
-//! * every byte that a step reads holds the element of the tensor version, or the constant, that is
+//! * every byte that a step reads holds the element of its own frame's tensor, or the constant, that is
 //!   meant; what a boot program has loaded is never overwritten;
 //! * output and inputs of a step do not overlap, unless it works in place; a step in rows is
 //!   followed row by row, each as a step of its own;

@@ -25,8 +25,8 @@ impl Placed {
     }
 }
 
-/// The steps of one frame in a sequence in which each comes after all that it waits for: each lane
-/// in its own order. Frames follow each other, so that steps of earlier ones have ended.
+/// The steps of a run in a sequence in which each comes after all that it waits for: each lane
+/// in its own order. Runs follow each other, so that steps of earlier ones have ended.
 ///
 /// # Errors
 /// Lane and number of a step that waits for what can never end.
@@ -40,7 +40,7 @@ pub fn sequence(program: &Program) -> Result<Vec<Placed>, (usize, usize)> {
                 let number = placed[lane].len();
                 let mut before = placed[lane].last().map_or([0; MAX_LANES], |last| last.before);
                 let mut is_ready = true;
-                for after in step.after.iter().flatten().filter(|after| after.periods == 0) {
+                for after in step.after.iter().flatten() {
                     let other = usize::from(after.lane);
                     let awaited = placed.get(other).and_then(|l| l.get(after.step as usize));
                     let Some(awaited) = awaited else {
@@ -78,9 +78,9 @@ mod tests {
     use tilewright_plan::{After, Instruction, Lane, LaneKind, Mark, Step};
 
     fn step(after: Option<(u8, u32)>) -> Step {
-        let after = after.map(|(lane, step)| After { lane, step, periods: 0 });
+        let after = after.map(|(lane, step)| After { lane, step });
         let instruction = Instruction::Mark(Mark::Layer);
-        Step { after: [after, None, None], stage: 0, layer: 0, instruction }
+        Step { after: [after, None, None], frame: 0, layer: 0, instruction }
     }
 
     fn program(lanes: &[&[Option<(u8, u32)>]]) -> Program {
@@ -91,7 +91,7 @@ mod tests {
         Program {
             name: "main".to_owned(),
             boot: false,
-            stages: 1,
+            frames: 1,
             lanes: lanes.iter().map(lane).collect(),
             inputs: Vec::new(),
             outputs: Vec::new(),

@@ -6,6 +6,8 @@
 //! claims join get one numbering of their elements, that of the largest. That is sound if every
 //! element of it has one writer: what is written by steps must be disjoint.
 
+use std::collections::BTreeMap;
+
 use crate::CheckError;
 use crate::node;
 use crate::shapes::{self, dimension, shape};
@@ -88,7 +90,7 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
             CheckError::Plan(format!("layer '{}' is not executed: {reason}", layer.name))
         };
         let Some(output) = node.outputs.first().copied() else { continue };
-        let tiles = tiles(plan, number);
+        let tiles = tiles(plan, number).map_err(fault)?;
         match &node.op {
             ModelOp::Concat { axis } => {
                 let boxes = concat_boxes(model, node, *axis).map_err(fault)?;
@@ -135,16 +137,22 @@ pub fn places(plan: &Plan, model: &Model) -> Result<Vec<Place>, CheckError> {
     Ok(roots.iter().map(|root| places[root.0]).collect())
 }
 
-/// The tiles of a layer's steps.
-fn tiles(plan: &Plan, number: usize) -> Vec<Tile> {
+/// The tiles of a layer's steps, which are those of each frame.
+fn tiles(plan: &Plan, number: usize) -> Result<Vec<Tile>, String> {
     let steps = plan.programs.iter().flat_map(|p| &p.lanes).flat_map(|lane| &lane.steps);
-    steps
-        .filter(|step| usize::from(step.layer) == number)
-        .filter_map(|step| match step.instruction {
-            Instruction::Compute { tile, .. } => plan.tiles.get(tile as usize).copied(),
-            _ => None,
-        })
-        .collect()
+    let mut of_frames: BTreeMap<u8, Vec<Tile>> = BTreeMap::new();
+    for step in steps.filter(|step| usize::from(step.layer) == number) {
+        if let Instruction::Compute { tile, .. } = step.instruction {
+            let tile = plan.tiles.get(tile as usize).ok_or("unknown tile")?;
+            of_frames.entry(step.frame).or_default().push(*tile);
+        }
+    }
+    let mut of_frames = of_frames.into_values();
+    let first = of_frames.next().unwrap_or_default();
+    if of_frames.any(|other| other != first) {
+        return Err("frames are made in different tiles".to_owned());
+    }
+    Ok(first)
 }
 
 /// First element and size of a part of a tensor.

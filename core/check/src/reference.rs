@@ -2,12 +2,14 @@
 
 use tilewright_model::interpret::{Stop, never};
 use tilewright_model::{Data, Model, NodeId, RunError, int8};
-use tilewright_plan::{Instruction, Op, Plan, PlannedLayer, Role, Space, Span, View};
+use tilewright_plan::{
+    Instruction, Op, Plan, PlannedLayer, PlannedTensor, Role, Space, Span, View,
+};
 
 /// Where the output of a layer can be read when a step has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayerOutput {
-    /// Layer (position in the plan's order).
+    /// Layer (position in the plan's order; those of a program's later frames behind all of the first).
     pub layer: u32,
     /// Lane of the first program with the layer's last step: the core's, or that of the engine which
     /// moves the output out of SRAM.
@@ -50,7 +52,7 @@ impl LayerOutput {
 /// The first byte of a layer's output that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Layer (position in the plan's order).
+    /// Layer, as in [`LayerOutput`].
     pub layer: u32,
     /// Name of the layer.
     pub layer_name: String,
@@ -75,13 +77,15 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
     let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
         return Vec::new();
     };
-    let mut layers = vec![Made::default(); plan.layers.len()];
+    let count = plan.layers.len();
+    let mut layers = vec![Made::default(); count * usize::from(program.frames)];
     for (lane, steps) in (0u8..).zip(&program.lanes) {
         for (number, step) in (0u32..).zip(&steps.steps) {
-            let Some(made) = layers.get_mut(usize::from(step.layer)) else { continue };
+            let place = usize::from(step.frame) * count + usize::from(step.layer);
+            let Some(made) = layers.get_mut(place) else { continue };
             match step.instruction {
                 Instruction::Compute { op, first_view, .. } => {
-                    made.computed = Some(number);
+                    made.computed = Some((number, first_view));
                     let operands = plan.operands(op, first_view);
                     made.is_staged &= operands.is_some_and(|(op, views)| writes_sram(op, views));
                 }
@@ -99,10 +103,11 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
     }
     let is_sealed = plan.kept.is_some_and(|kept| kept.sealed);
     let output = |(layer, (planned, made)): (u32, (&PlannedLayer, Made))| {
-        let index = *planned.writes.first()?;
+        let index = made.tensor(plan, *planned.writes.first()?)?;
         let tensor = plan.tensors.get(index as usize)?;
-        let (lane, step) = match made.moved {
-            None => (0, made.computed?),
+        // What is in SRAM may be moved elsewhere for the layers behind.
+        let (lane, step) = match made.moved.filter(|_| tensor.space != Space::Arena) {
+            None => (0, made.computed?.0),
             Some((lane, step, to)) => {
                 let is_whole = made.is_staged && !made.is_scattered && to == tensor.space;
                 (made.computed.is_some() && is_whole).then_some((lane, step))?
@@ -122,14 +127,14 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
             pitched: tensor.pitch.map(|pitch| (tensor.shape, pitch)),
         })
     };
-    (0u32..).zip(plan.layers.iter().zip(layers)).filter_map(output).collect()
+    (0u32..).zip(plan.layers.iter().cycle().zip(layers)).filter_map(output).collect()
 }
 
 /// The steps that make a layer's output.
 #[derive(Clone, Copy, Debug)]
 struct Made {
-    /// Its last compute step.
-    computed: Option<u32>,
+    /// Its last compute step, and the first of its operands.
+    computed: Option<(u32, u32)>,
     /// Whether all compute steps leave what they make in SRAM.
     is_staged: bool,
     /// The last copy that moves some of it out of SRAM: lane, step and where to.
@@ -144,6 +149,28 @@ impl Default for Made {
     }
 }
 
+impl Made {
+    /// Of the places of the tensor that the layer writes, the one that this frame's lies in.
+    fn tensor(&self, plan: &Plan, written: u32) -> Option<u32> {
+        let given = plan.tensors.get(written as usize)?;
+        let (step, first_view) = self.computed?;
+        let program = plan.programs.iter().find(|program| !program.boot)?;
+        let step = program.lanes.first()?.steps.get(step as usize)?;
+        let Instruction::Compute { op, .. } = step.instruction else { return None };
+        let (op, views) = plan.operands(op, first_view)?;
+        let at = op.kernel()?.roles().iter().position(|role| *role == Role::Output)?;
+        let view = views.get(at)?;
+        let holds = |tensor: &PlannedTensor| {
+            let inside = tensor.offset..tensor.offset + tensor.extent();
+            tensor.tensor == given.tensor
+                && view.space == tensor.space as u8
+                && inside.contains(&view.offset.into())
+        };
+        let own = (0u32..).zip(&plan.tensors).find(|(_, tensor)| holds(tensor));
+        Some(own.map_or(written, |(index, _)| index))
+    }
+}
+
 fn writes_sram(op: &Op, views: &[View]) -> bool {
     let roles = op.kernel().map_or(&[][..], |kernel| kernel.roles());
     let mut outputs = roles.iter().zip(views).filter(|(role, _)| **role == Role::Output);
@@ -153,9 +180,10 @@ fn writes_sram(op: &Op, views: &[View]) -> bool {
 /// What the reference interpreter gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expected {
-    /// Bytes of the output of each layer of the plan, row-major NHWC.
+    /// Bytes of the output of each layer of the plan, row-major NHWC; those of later frames behind all of the
+    /// first.
     pub layers: Vec<Vec<i8>>,
-    /// Bytes of the outputs of the model.
+    /// Bytes of the outputs of the model, likewise.
     pub outputs: Vec<Vec<i8>>,
 }
 
@@ -170,7 +198,27 @@ fn bytes(data: &Data) -> Vec<i8> {
     }
 }
 
-/// What the reference interpreter gives for `inputs`.
+/// Inputs of as many frames as a run of a plan's program works on, from those of one: each frame's are those of the
+/// one before, moved on by some elements, so that frames that are mixed up are seen.
+#[must_use]
+pub fn inputs_of_frames(inputs: &[Data], frames: u16) -> Vec<Data> {
+    let moved = |data: &Data, frame: usize| match data {
+        Data::I8(values) => {
+            let mut values = values.clone();
+            let by = if values.is_empty() { 0 } else { frame * MOVED % values.len() };
+            values.rotate_left(by);
+            Data::I8(values)
+        }
+        other => other.clone(),
+    };
+    let frames = 0..usize::from(frames.max(1));
+    frames.flat_map(|frame| inputs.iter().map(move |data| moved(data, frame))).collect()
+}
+
+/// Elements that a frame's input is moved on by.
+const MOVED: usize = 31;
+
+/// What the reference interpreter gives for `inputs`, of one frame after the other.
 ///
 /// # Errors
 /// What the interpreter says.
@@ -183,6 +231,21 @@ pub fn expected(plan: &Plan, model: &Model, inputs: &[Data]) -> Result<Expected,
 /// # Errors
 /// What the interpreter says; [`RunError::Stopped`] if it was stopped.
 pub fn expected_until(
+    plan: &Plan,
+    model: &Model,
+    inputs: &[Data],
+    stop: &Stop<'_>,
+) -> Result<Expected, RunError> {
+    let mut all = Expected::default();
+    for inputs in inputs.chunks(model.inputs.len().max(1)) {
+        let Expected { layers, outputs } = of_frame(plan, model, inputs, stop)?;
+        all.layers.extend(layers);
+        all.outputs.extend(outputs);
+    }
+    Ok(all)
+}
+
+fn of_frame(
     plan: &Plan,
     model: &Model,
     inputs: &[Data],
@@ -215,7 +278,8 @@ pub fn first_mismatch(
     found: &[(LayerOutput, Vec<u8>)],
 ) -> Option<Mismatch> {
     let seen_layers = layer_outputs(plan);
-    for (number, (layer, expected)) in (0u32..).zip(plan.layers.iter().zip(&expected.layers)) {
+    let layers = plan.layers.iter().cycle();
+    for (number, (layer, expected)) in (0u32..).zip(layers.zip(&expected.layers)) {
         if !seen_layers.iter().any(|output| output.layer == number) {
             continue;
         }
@@ -230,10 +294,13 @@ pub fn first_mismatch(
         let first = differing.next().or_else(|| missing.then_some((0, &0)));
         if let Some((element, value)) = first {
             let tensor = layer.writes.first().and_then(|index| plan.tensors.get(*index as usize));
+            let frame = number as usize / plan.layers.len().max(1);
+            let of_frame =
+                if frame > 0 { format!(" of frame {}", frame + 1) } else { String::new() };
             return Some(Mismatch {
                 layer: number,
                 layer_name: layer.name.clone(),
-                tensor: tensor.map(|tensor| tensor.name.clone()).unwrap_or_default(),
+                tensor: tensor.map(|tensor| tensor.name.clone() + &of_frame).unwrap_or_default(),
                 element: element as u64,
                 expected: *value,
                 found: at(element),

@@ -185,8 +185,9 @@ pub struct EntryRecord {
     pub output_count: u16,
     /// Latency for which the program was planned, in microseconds; 0 if unknown.
     pub latency_us: u32,
-    /// Number of pipeline stages: frames in flight; at least 1.
-    pub stages: u16,
+    /// Frames that a run works on, 1 to [`MAX_FRAMES`](crate::step::MAX_FRAMES): inputs and outputs are those of each,
+    /// frame by frame.
+    pub frames: u16,
     /// Reserved, zero.
     pub reserved: [u16; 5],
 }

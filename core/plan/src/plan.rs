@@ -178,20 +178,21 @@ pub struct Lane {
     pub steps: Vec<Step>,
 }
 
-/// Lists of steps, one per lane, for one frame's period.
+/// Lists of steps, one per lane, for a run: of one frame, or of several that share what comes from
+/// outside and overlap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// Name of the program; `main` if there is only one.
     pub name: String,
-    /// Whether it runs once at start instead of once per frame.
+    /// Whether it runs once at start instead of for each frame, or for as many as it takes.
     pub boot: bool,
-    /// Frames in flight; at least 1.
-    pub stages: u16,
+    /// Frames that a run works on, 1 to [`MAX_FRAMES`](crate::step::MAX_FRAMES).
+    pub frames: u16,
     /// The lanes; lane 0 is the core.
     pub lanes: Vec<Lane>,
-    /// Inputs.
+    /// Inputs: those of the model, as often as there are frames.
     pub inputs: Vec<Io>,
-    /// Outputs.
+    /// Outputs, likewise.
     pub outputs: Vec<Io>,
 }
 
@@ -256,6 +257,13 @@ impl Plan {
     #[must_use]
     pub fn space(&self, space: Space) -> Bytes {
         self.space_bytes[space as usize]
+    }
+
+    /// How often its first program that boots nothing runs for so many frames.
+    #[must_use]
+    pub fn runs(&self, frames: u32) -> u32 {
+        let program = self.programs.iter().find(|program| !program.boot);
+        frames.div_ceil(program.map_or(1, |program| u32::from(program.frames.max(1))))
     }
 
     /// The operands of a compute step whose op and first view are given; nothing if they point

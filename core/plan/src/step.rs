@@ -27,10 +27,7 @@ impl LaneKind {
     }
 }
 
-/// A step that must be complete before another may start.
-///
-/// A step of stage s works on frame p − s in period p; `periods` is how many periods back the
-/// awaited step lies (0: the same period).
+/// A step that must be complete before another of the same run may start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
 pub struct After {
@@ -38,8 +35,6 @@ pub struct After {
     pub lane: u8,
     /// Index of the step in that lane, below 2^24 − 1.
     pub step: u32,
-    /// Periods back, 0..=15.
-    pub periods: u8,
 }
 
 impl After {
@@ -49,7 +44,7 @@ impl After {
     /// The word of a [`StepRecord`].
     #[must_use]
     pub const fn to_word(self) -> u32 {
-        (self.lane as u32) << 28 | ((self.periods & 15) as u32) << 24 | (self.step & MAX_STEPS)
+        (self.lane as u32) << 28 | (self.step & MAX_STEPS)
     }
 
     /// The step that a word of a [`StepRecord`] stands for.
@@ -58,8 +53,7 @@ impl After {
         if word == Self::NOTHING {
             return None;
         }
-        let (lane, periods) = ((word >> 28) as u8, (word >> 24 & 15) as u8);
-        Some(Self { lane, periods, step: word & MAX_STEPS })
+        Some(Self { lane: (word >> 28) as u8, step: word & MAX_STEPS })
     }
 }
 
@@ -138,10 +132,10 @@ pub enum Instruction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
 pub struct Step {
-    /// Steps of other lanes (or of this lane in an earlier period) to wait for.
+    /// Steps of other lanes to wait for.
     pub after: [Option<After>; 3],
-    /// Pipeline stage: how many periods behind the newest frame this step works.
-    pub stage: u8,
+    /// Which of the run's frames it works on; of a copy for several the first.
+    pub frame: u8,
     /// Layer that the step belongs to: an index into the plan's layers.
     pub layer: u16,
     /// What to do.
@@ -156,11 +150,11 @@ pub struct Step {
 pub struct StepRecord {
     /// 0 compute, 1 copy, 2 mark.
     pub code: u8,
-    /// See [`Step::stage`].
-    pub stage: u8,
+    /// See [`Step::frame`].
+    pub frame: u8,
     /// See [`Step::layer`].
     pub layer: u16,
-    /// Lane in bits 28..32, periods in bits 24..28, step in bits 0..24; all ones: nothing.
+    /// Lane in bits 28..32, step in bits 0..24; all ones: nothing.
     pub after: [u32; 3],
     /// Compute: op, tile, first view, order of rows. Copy: source, destination, checksum or all ones.
     /// Mark: the mark.
@@ -174,6 +168,8 @@ const NO_SUM: u32 = u32::MAX;
 
 /// Number of steps that a lane can hold.
 pub const MAX_STEPS: u32 = (1 << 24) - 1;
+/// Number of frames that a run can work on.
+pub const MAX_FRAMES: u16 = 256;
 /// Number of lanes that a program can hold.
 pub const MAX_LANES: usize = 15;
 
@@ -182,7 +178,7 @@ impl Step {
     #[must_use]
     pub fn to_record(&self) -> StepRecord {
         let mut record = StepRecord {
-            stage: self.stage,
+            frame: self.frame,
             layer: self.layer,
             after: self.after.map(|after| after.map_or(After::NOTHING, After::to_word)),
             ..StepRecord::default()
@@ -208,7 +204,7 @@ impl Step {
     pub fn from_record(record: &StepRecord) -> Option<Self> {
         let instruction = Instruction::from_record(record)?;
         let after = record.after.map(After::from_word);
-        Some(Self { after, stage: record.stage, layer: record.layer, instruction })
+        Some(Self { after, frame: record.frame, layer: record.layer, instruction })
     }
 }
 
@@ -246,8 +242,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn any_step() -> impl Strategy<Value = Step> {
-        let after = proptest::option::of((0u8..15, 0u32..MAX_STEPS, 0u8..16))
-            .prop_map(|a| a.map(|(lane, step, periods)| After { lane, step, periods }));
+        let after = proptest::option::of((0u8..15, 0u32..MAX_STEPS))
+            .prop_map(|a| a.map(|(lane, step)| After { lane, step }));
         let instruction = prop_oneof![
             (any::<(u32, u32, u32)>(), 0u32..3).prop_map(|((op, tile, first_view), order)| {
                 let order = RowOrder::from_number(order).unwrap_or_default();
@@ -261,7 +257,7 @@ mod tests {
             Just(Instruction::Mark(Mark::Exit)),
         ];
         ([after.clone(), after.clone(), after], any::<u8>(), any::<u16>(), instruction).prop_map(
-            |(after, stage, layer, instruction)| Step { after, stage, layer, instruction },
+            |(after, frame, layer, instruction)| Step { after, frame, layer, instruction },
         )
     }
 

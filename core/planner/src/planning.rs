@@ -225,7 +225,9 @@ impl Planning {
             Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.few),
             None => match self.strategy {
                 // Their schedules are of all frames.
-                Strategy::Swap | Strategy::Stream => self.inside(model, &self.options)?,
+                Strategy::Swap | Strategy::Stream | Strategy::StreamWeights => {
+                    self.inside(model, &self.options)?
+                }
                 _ => self.inside(model, &self.few)?,
             },
         };

@@ -53,6 +53,7 @@ pub fn report(
     let does_not_fit =
         remedies::does_not_fit(plan, board, sram, [flash, board.plan_bytes()], memory);
     let layers = layers(plan, model, board, costs);
+    let runs = plan.runs(options.frames.get());
     let wider = || layers.iter().filter_map(|layer| layer.packing.as_ref());
     PlanReport {
         packing_flash_bytes: wider().map(|packing| packing.more_flash_bytes).sum(),
@@ -88,9 +89,9 @@ pub fn report(
         stall_us: time(busy(SliceKind::Stall)),
         bound_us: time(busy(SliceKind::Compute)),
         read_bytes: moved(plan, timeline, |from, _| from != Space::Arena).1
-            + direct(plan, |role| role != Role::Output),
+            + direct(plan, runs, |role| role != Role::Output),
         written_bytes: moved(plan, timeline, |_, to| to != Space::Arena).1
-            + direct(plan, |role| role == Role::Output),
+            + direct(plan, runs, |role| role == Role::Output),
         frames: options.frames.get(),
         io_tasks: None,
         card_written_bytes: to_card.1,
@@ -120,8 +121,8 @@ fn moved(plan: &Plan, timeline: &Timeline, chosen: impl Fn(Space, Space) -> bool
 }
 
 /// Bytes of the operands outside of the chip whose role is `chosen` and that the core reads or writes
-/// there, each once a step.
-fn direct(plan: &Plan, chosen: impl Fn(Role) -> bool) -> Bytes {
+/// there in so many runs, each once a step.
+fn direct(plan: &Plan, runs: u32, chosen: impl Fn(Role) -> bool) -> Bytes {
     let program = plan.programs.iter().find(|program| !program.boot);
     let core = program.and_then(|program| program.lanes.first());
     let operands = core.iter().flat_map(|lane| &lane.steps).filter_map(|step| {
@@ -135,7 +136,7 @@ fn direct(plan: &Plan, chosen: impl Fn(Role) -> bool) -> Bytes {
             outside && chosen(**role)
         })
     });
-    bytes.map(|(_, view)| Bytes(view.elements())).sum()
+    bytes.map(|(_, view)| Bytes(view.elements() * u64::from(runs))).sum()
 }
 
 fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Costs) -> Vec<LayerRow> {
@@ -178,14 +179,18 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Costs) -> Vec<Layer
             saved_cycles: change.cycles,
         });
     }
-    let core = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| p.lanes.first());
-    for lane in core {
+    let program = plan.programs.iter().find(|program| !program.boot);
+    for lane in program.iter().flat_map(|program| program.lanes.first()) {
         for (step, (cost, _)) in lane.steps.iter().zip(costs.lane(board, plan, lane)) {
             if let Some(row) = rows.get_mut(usize::from(step.layer)) {
                 row.instructions += cost.instructions;
                 row.cycles += cost.cycles.0;
             }
         }
+    }
+    let frames = program.map_or(1, |program| u64::from(program.frames.max(1)));
+    for row in &mut rows {
+        (row.instructions, row.cycles) = (row.instructions / frames, row.cycles / frames);
     }
     rows
 }

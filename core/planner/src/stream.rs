@@ -146,8 +146,8 @@ pub(crate) fn lowered(model: &Model) -> Result<Plan, PlanError> {
 }
 
 /// What no schedule goes below of layers, with the nodes and the cycles of each, that reads the weights of
-/// the nodes that `comes` names from the card once, for one frame whose input is in SRAM; nothing without
-/// a card.
+/// the nodes that `comes` names from the card once, for frames whose inputs do not come from there; nothing
+/// without a card.
 pub(crate) fn bound_of(
     model: &Model,
     board: &Board,
@@ -162,7 +162,7 @@ pub(crate) fn bound_of(
         [nodes.map(weights).sum(), cycles.0]
     };
     let costs: Vec<[u64; 2]> = layers.iter().map(cost).collect();
-    Some(bound::bound(&costs, 0, board, &card, options.arena_on(board), 1))
+    Some(bound::bound(&costs, 0, board, &card, options.arena_on(board), options.frames.get()))
 }
 
 /// Streams `model` from the card in the slot of `board`.

@@ -44,7 +44,7 @@ fn layer(name: &str, reads: &[u32], writes: &[u32]) -> PlannedLayer {
 pub fn plan() -> Plan {
     let step = |layer: u16| Step {
         after: [None; 3],
-        stage: 0,
+        frame: 0,
         layer,
         instruction: Instruction::Compute {
             op: 0,
@@ -75,7 +75,7 @@ pub fn plan() -> Plan {
         programs: vec![Program {
             name: "main".to_owned(),
             boot: false,
-            stages: 1,
+            frames: 1,
             lanes: vec![Lane { kind: LaneKind::Core, steps: vec![step(0), step(1)] }],
             inputs: Vec::new(),
             outputs: Vec::new(),

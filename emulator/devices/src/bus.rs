@@ -386,6 +386,12 @@ impl Bus {
         }
     }
 
+    /// Whether bytes sent to the console are still on their way.
+    #[must_use]
+    pub fn feeds_console(&self) -> bool {
+        matches!(self.slots.get(self.console), Some(Slot::Usart(device)) if device.is_fed())
+    }
+
     /// Bytes sent to the console that firmware lost.
     pub fn lost_console_bytes(&mut self) -> u64 {
         self.console().map_or(0, |console| console.lost())

@@ -121,6 +121,12 @@ impl Usart {
         }
     }
 
+    /// Whether bytes of a host are still on their way.
+    #[must_use]
+    pub fn is_fed(&self) -> bool {
+        !self.incoming.is_empty()
+    }
+
     /// Bytes sent since the last call.
     pub fn take_sent(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.sent)

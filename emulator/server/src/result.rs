@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tilewright_board::Board;
 use tilewright_model::{DType, Model};
-use tilewright_plan::image::LaneRecord;
+use tilewright_plan::image::{EntryRecord, LaneRecord};
 use tilewright_plan::{After, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage, Step};
 use tilewright_protocol::Mode;
 use tilewright_report::{
@@ -66,6 +66,8 @@ pub struct RunResult {
     /// How deep the firmware's stack grew (counted); null if that is not known.
     #[schema(value_type = Option<schema::StackUse>)]
     pub stack: Option<StackUse>,
+    /// Frames that the invoke worked on.
+    pub frames: u16,
     /// Executed instructions of the last invoke (counted).
     pub instructions: u64,
     /// Its cycles (modelled).
@@ -88,13 +90,13 @@ pub struct RunResult {
     /// Of that, boot programs: what is brought into memory once.
     #[schema(value_type = schema::Counts)]
     pub load: Counts,
-    /// Index of the largest value of the first output.
+    /// Index of the largest value of the first output, of the first frame.
     pub top1: Option<usize>,
     /// Its class name.
     pub top1_label: Option<String>,
-    /// Outputs.
+    /// Outputs, frame by frame.
     pub outputs: Vec<OutputValues>,
-    /// Counts of each layer, in the order of execution.
+    /// Counts of each layer, in the order of execution; of several frames the mean.
     #[schema(value_type = Vec<schema::LayerCount>)]
     pub layers: Vec<LayerCount>,
     /// Register accesses that no device model answered: address and count.
@@ -114,7 +116,7 @@ pub struct RunResult {
 impl RunResult {
     /// Reads outputs that are 32-bit integers in `model` as such: with one, that is the class.
     pub fn read_indices(&mut self, model: &Model) {
-        for (output, id) in self.outputs.iter_mut().zip(&model.outputs) {
+        for (output, id) in self.outputs.iter_mut().zip(model.outputs.iter().cycle()) {
             if model.tensor(*id).dtype == DType::I32 {
                 let bytes: Vec<u8> = output.values.iter().map(|v| v.cast_unsigned()).collect();
                 let words = bytes.as_chunks().0.iter();
@@ -135,7 +137,7 @@ impl RunResult {
 /// The output of a layer, byte for byte as the board computed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerBytes {
-    /// Position in the plan's order.
+    /// Position in the plan's order; those of later frames behind all of the first.
     pub layer: u32,
     /// The bytes; nothing if the run ended before.
     pub bytes: Option<Vec<u8>>,
@@ -169,6 +171,7 @@ pub fn result_of(
         difference: None,
         fault: outcome.finish.fault.clone().map(|fault| named(image, fault)),
         stack: outcome.finish.stack,
+        frames: main_entry(image).map_or(1, |entry| entry.frames),
         instructions: invoke.instructions(),
         cycles: invoke.cycles(),
         latency_us: invoke.cycles().at(board.core.clock.hertz),
@@ -206,17 +209,26 @@ pub fn layer_bytes(watches: &Watches, outcome: &RunOutcome) -> Vec<LayerBytes> {
         .collect()
 }
 
+/// The program of an image that is run.
+fn main_entry<'i>(image: &PlanImage<'i>) -> Option<&'i EntryRecord> {
+    image.entries().iter().find(|entry| entry.kind == 0)
+}
+
 fn outputs(image: &PlanImage<'_>, watches: &Watches, outcome: &RunOutcome) -> Vec<OutputValues> {
-    let entry = image.entries().iter().find(|entry| entry.kind == 0);
+    let entry = main_entry(image);
     let records = entry.map_or(&[][..], |entry| image.entry_outputs(entry));
+    // Labels are told once for all frames.
+    let of_frame = records.len() / entry.map_or(1, |entry| usize::from(entry.frames.max(1)));
+    let told = records.iter().take(of_frame).cycle();
     records
         .iter()
+        .zip(told)
         .zip(&watches.outputs)
-        .map(|(record, range)| {
+        .map(|((record, told), range)| {
             let watched = outcome.watched.get(range.clone()).unwrap_or(&[]);
             let bytes = watched.iter().flatten().flatten();
             let view = image.view(record.view).unwrap_or_default();
-            let labels = record.label_first..record.label_first.saturating_add(record.label_count);
+            let labels = told.label_first..told.label_first.saturating_add(told.label_count);
             OutputValues {
                 name: image.name(record.name).to_owned(),
                 shape: [u32::from(view.h), u32::from(view.w), view.c],
@@ -255,6 +267,11 @@ fn layers(image: &PlanImage<'_>, outcome: &RunOutcome) -> Vec<LayerCount> {
             layer.cycles += Cycles(step.cycles);
         }
     }
+    let frames = main_entry(image).map_or(1, |entry| u64::from(entry.frames.max(1)));
+    for layer in &mut layers {
+        layer.instructions /= frames;
+        layer.cycles = Cycles(layer.cycles.0 / frames);
+    }
     for of_layer in &outcome.layers {
         if let Some(layer) = layers.get_mut(usize::from(of_layer.layer)) {
             layer.profile = Some(of_layer.profile.clone());
@@ -265,8 +282,16 @@ fn layers(image: &PlanImage<'_>, outcome: &RunOutcome) -> Vec<LayerCount> {
 
 /// Kernels and the core's waits, and what engines copied.
 fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timeline {
-    let entry = image.entries().iter().find(|entry| entry.kind == 0);
-    let records = entry.map_or(&[][..], |entry| image.entry_lanes(entry));
+    let records = main_entry(image).map_or(&[][..], |entry| image.entry_lanes(entry));
+    let frames: Vec<Vec<u8>> = records
+        .iter()
+        .map(|lane| image.lane_steps(lane).map(|step| step.frame).collect())
+        .collect();
+    let frame = |lane: u8, step: u32| {
+        let frames = frames.get(usize::from(lane));
+        let frame = frames.and_then(|frames| frames.get(step as usize));
+        u32::from(frame.copied().unwrap_or(0))
+    };
     let kind = |lane: &LaneRecord| LaneKind::from_number(lane.kind).unwrap_or(LaneKind::Core);
     let ends: BTreeMap<(u8, u32), u64> =
         outcome.copies.iter().map(|copy| ((copy.lane, copy.step), copy.end)).collect();
@@ -278,7 +303,7 @@ fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timel
             waits_for: None,
             layer: step.layer,
             step: step.step,
-            frame: 0,
+            frame: frame(0, step.step),
             start: CyclePoint(step.start),
             end: CyclePoint(step.end.max(step.start)),
             instructions: step.instructions,
@@ -301,7 +326,7 @@ fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timel
         waits_for: None,
         layer: copy.layer,
         step: copy.step,
-        frame: 0,
+        frame: frame(copy.lane, copy.step),
         start: CyclePoint(copy.start),
         end: CyclePoint(copy.end.max(copy.start)),
         instructions: 0,

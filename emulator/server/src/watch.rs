@@ -20,7 +20,7 @@ pub const WATCHED_LIMIT: u64 = 64 << 20;
 /// out of SRAM behind them, read when the last of these has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchedLayer {
-    /// Position in the plan's order.
+    /// Position in the plan's order; those of later frames behind all of the first.
     pub layer: u32,
     /// Index into the job's watches.
     pub watch: usize,
@@ -83,7 +83,7 @@ impl Watches {
             this.outputs.push(first..this.watches.len());
         }
         if with_layers {
-            this.add_layers(image, board, lanes, total)?;
+            this.add_layers(image, board, (lanes, entry.frames), total)?;
         }
         Ok(this)
     }
@@ -92,10 +92,10 @@ impl Watches {
         &mut self,
         image: &PlanImage<'_>,
         board: &Board,
-        lanes: &[LaneRecord],
+        (lanes, frames): (&[LaneRecord], u16),
         mut total: u64,
     ) -> Result<(), Problem> {
-        for (layer, made) in (0u32..).zip(made::outputs(image, lanes)) {
+        for (layer, made) in (0u32..).zip(made::outputs(image, lanes, frames)) {
             let Some(Made { lane, step, space, range, .. }) = made else { continue };
             if space == Space::Card && image.kept().is_some_and(|kept| kept.sealed) {
                 continue;

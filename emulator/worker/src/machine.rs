@@ -246,8 +246,12 @@ impl Machine {
         self.alive = self.account.cycles;
     }
 
-    /// Whether nothing was heard of the firmware for so long that nothing will be.
-    pub fn is_silent(&self) -> bool {
+    /// Whether nothing was heard of the firmware for so long that nothing will be; while it hears inputs, which
+    /// take minutes if they are large, it need not say anything.
+    pub fn is_silent(&mut self) -> bool {
+        if self.bus.feeds_console() {
+            self.lives();
+        }
         self.account.cycles - self.alive > SILENCE_SECONDS * self.board.core.clock.hertz.0
     }
 

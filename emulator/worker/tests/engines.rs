@@ -66,7 +66,7 @@ fn expected() -> Vec<u8> {
 }
 
 fn after(lane: u8, step: u32) -> [Option<After>; 3] {
-    [Some(After { lane, step, periods: 0 }), None, None]
+    [Some(After { lane, step }), None, None]
 }
 
 fn inside(place: usize) -> Span {
@@ -259,7 +259,7 @@ fn a_boot_program_runs_once_and_is_counted_apart() {
         lane_first: tables.lanes.len() as u16,
         input_first: tables.io.len() as u16,
         output_first: tables.io.len() as u16,
-        stages: 1,
+        frames: 1,
         ..EntryRecord::default()
     };
     tables.entries.push(boot);

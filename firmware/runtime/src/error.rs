@@ -42,11 +42,6 @@ pub enum RunError {
     },
     /// The program's lane 0 is not the core's, or it has another core lane.
     CoreLane,
-    /// The program keeps several frames in flight.
-    FramesInFlight {
-        /// Its pipeline stages.
-        stages: u16,
-    },
     /// Nothing here runs a lane.
     Lane {
         /// The lane.
@@ -138,9 +133,6 @@ impl fmt::Display for RunError {
         match self {
             Self::NoProgram { index } => write!(f, "the plan image has no program {index}"),
             Self::CoreLane => f.write_str("lane 0 of the program must be its only core lane"),
-            Self::FramesInFlight { stages } => {
-                write!(f, "the program keeps {stages} frames in flight, this firmware runs one")
-            }
             Self::Lane { lane, cause } => write!(f, "lane {lane}: {cause}"),
             Self::Step { step, layer, cause } => write!(f, "step {step} of layer {layer}: {cause}"),
         }

@@ -69,7 +69,7 @@ pub trait LaneDriver {
         Ok(())
     }
 
-    /// Starts a lane for one frame; `lane` is its number in the program.
+    /// Starts a lane for one run; `lane` is its number in the program.
     ///
     /// # Errors
     /// [`LaneError::NoEngine`] if nothing runs lanes of this kind.

@@ -8,8 +8,8 @@ use crate::observe::Observer;
 use tilewright_plan::image::LaneRecord;
 use tilewright_plan::{After, Instruction, LaneKind, Mark, PlanImage, StepRecord};
 
-/// Runs program `entry` (an index into [`PlanImage::entries`]) for one frame, whose inputs lie in
-/// memory already. Programs with lanes of transfer engines are refused.
+/// Runs program `entry` (an index into [`PlanImage::entries`]) once, for as many frames as it takes, whose inputs
+/// lie in memory already. Programs with lanes of transfer engines are refused.
 ///
 /// # Errors
 /// [`RunError`] names step and layer.
@@ -36,9 +36,6 @@ pub fn run_with(
     observer: &mut impl Observer,
 ) -> Result<(), RunError> {
     let program = image.entries().get(entry).ok_or(RunError::NoProgram { index: entry })?;
-    if program.stages != 1 {
-        return Err(RunError::FramesInFlight { stages: program.stages });
-    }
     let is_core = |lane: &LaneRecord| lane.kind == LaneKind::Core as u16;
     let (core, others) = match image.entry_lanes(program) {
         [core, others @ ..] if is_core(core) && !others.iter().any(is_core) => (core, others),
@@ -84,10 +81,10 @@ pub fn run_with(
             return fail(Cause::Lane(cause));
         }
     }
-    // What engines still have to do belongs to this frame.
+    // What engines still have to do belongs to this run.
     for (lane, record) in (1u8..).zip(others) {
         if let Some(step) = record.step_count.checked_sub(1) {
-            let ended = engines.wait(After { lane, step, periods: 0 }, memory);
+            let ended = engines.wait(After { lane, step }, memory);
             ended.map_err(|cause| RunError::Lane { lane, cause })?;
         }
     }
@@ -102,10 +99,6 @@ fn wait(
     memory: &mut Memory<'_>,
 ) -> Result<(), LaneError> {
     for after in after.into_iter().filter_map(After::from_word) {
-        // Frames run one at a time: all of an earlier period is complete.
-        if after.periods > 0 {
-            continue;
-        }
         if after.lane != 0 {
             engines.wait(after, memory)?;
         } else if after.step >= index {

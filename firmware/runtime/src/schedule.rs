@@ -24,7 +24,7 @@ pub struct Transfer {
     pub sum: Option<u32>,
 }
 
-/// The progress of a program's lanes in one frame.
+/// The progress of a program's lanes in one run.
 #[derive(Debug)]
 pub struct Schedule<'i> {
     image: PlanImage<'i>,
@@ -61,7 +61,7 @@ impl<'i> Schedule<'i> {
         &self.image
     }
 
-    /// A lane begins; the first of a program begins a frame.
+    /// A lane begins; the first of a program begins a run.
     ///
     /// # Errors
     /// [`LaneError::Deadlock`] if there is no such lane.
@@ -140,11 +140,9 @@ impl<'i> Schedule<'i> {
         After::from_word(word).is_some_and(|after| !self.is_complete(after))
     }
 
-    /// Whether a step that another waits for is complete. Frames run one at a time: all of an earlier
-    /// period is.
+    /// Whether a step that another waits for is complete.
     #[must_use]
     pub fn is_complete(&self, after: After) -> bool {
-        after.periods > 0
-            || self.complete.get(usize::from(after.lane)).is_some_and(|done| *done > after.step)
+        self.complete.get(usize::from(after.lane)).is_some_and(|done| *done > after.step)
     }
 }

@@ -40,9 +40,9 @@ impl<'i, 'c> SoftwareEngines<'i, 'c> {
         Self { image, card, pace, lanes: [None; MAX_LANES], complete: [0; MAX_LANES] }
     }
 
-    /// Whether all that a step waits for in its own period is complete.
+    /// Whether all that a step waits for is complete.
     fn is_ready(&self, step: &Step) -> bool {
-        step.after.iter().flatten().filter(|after| after.periods == 0).all(|after| {
+        step.after.iter().flatten().all(|after| {
             self.complete.get(usize::from(after.lane)).is_some_and(|done| *done > after.step)
         })
     }

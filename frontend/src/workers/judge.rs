@@ -1,7 +1,9 @@
 //! What a run gave: read from the server's words, compared with the reference.
 
 use serde::Deserialize;
-use tilewright_check::reference::{Expected, expected, first_mismatch, layer_outputs};
+use tilewright_check::reference::{
+    Expected, expected, first_mismatch, inputs_of_frames, layer_outputs,
+};
 use tilewright_model::{Data, Model};
 use tilewright_plan::Plan;
 use tilewright_report::{Counts, Difference, Fault, LayerCount, StackUse, Timeline};
@@ -138,7 +140,9 @@ pub fn compare(
     layers: &[(u32, Vec<u8>)],
     input: &[u8],
 ) -> Result<Comparison, Trouble> {
-    let inputs = inputs(model, input)?;
+    let program = plan.programs.iter().find(|program| !program.boot);
+    let inputs =
+        inputs_of_frames(&inputs(model, input)?, program.map_or(1, |program| program.frames));
     let expected = expected(plan, model, &inputs).map_err(|error| ours("reference", &error))?;
     let found: Vec<_> = layer_outputs(plan)
         .into_iter()

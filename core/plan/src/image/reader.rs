@@ -15,7 +15,7 @@ use crate::gather::Gather;
 use crate::kernel::Kernel;
 use crate::op::Op;
 use crate::rows::MOST_OPERANDS;
-use crate::step::{Instruction, LaneKind, MAX_LANES, Step, StepRecord};
+use crate::step::{Instruction, LaneKind, MAX_FRAMES, MAX_LANES, Step, StepRecord};
 use crate::view::{Space, Span, Tile, View};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -310,8 +310,11 @@ impl<'a> PlanImage<'a> {
         if usize::from(entry.name) >= self.names.table.len() {
             return Err("unknown name");
         }
-        if entry.stages == 0 {
-            return Err("no stages");
+        if !(1..=MAX_FRAMES).contains(&entry.frames)
+            || !entry.input_count.is_multiple_of(entry.frames)
+            || !entry.output_count.is_multiple_of(entry.frames)
+        {
+            return Err("inputs or outputs are not those of its frames");
         }
         Ok(())
     }
@@ -326,6 +329,9 @@ impl<'a> PlanImage<'a> {
         let step = Step::from_record(record).ok_or("unknown instruction")?;
         if usize::from(step.layer) >= self.layers.len() {
             return Err("unknown layer");
+        }
+        if u16::from(step.frame) >= entry.frames {
+            return Err("unknown frame");
         }
         for after in step.after.into_iter().flatten() {
             let lane =

@@ -83,7 +83,7 @@ impl Tables {
                 output_first: small(input_first + program.inputs.len(), "outputs")?,
                 output_count: small(program.outputs.len(), "outputs")?,
                 latency_us: 0,
-                stages: program.stages,
+                frames: program.frames,
                 reserved: [0; 5],
             });
         }

@@ -97,7 +97,7 @@ pub fn program(
     plan.programs.push(Program {
         name: "main".to_owned(),
         boot: false,
-        stages: 1,
+        frames: 1,
         lanes: vec![Lane { kind: LaneKind::Core, steps }],
         inputs,
         outputs,
@@ -526,7 +526,7 @@ impl Builder<'_> {
         self.plan.views.extend(views);
         self.steps.push(Step {
             after: [None; 3],
-            stage: 0,
+            frame: 0,
             layer,
             instruction: Instruction::Compute { op, tile, first_view, order: RowOrder::Whole },
         });

@@ -1,4 +1,4 @@
-//! Lanes that run together, over several periods.
+//! Lanes that run together, over several runs of a program.
 
 use crate::costs::Cost;
 use tilewright_plan::{CyclePoint, Cycles, Instruction, LaneKind, Program, Step};
@@ -66,10 +66,9 @@ impl Contention {
     }
 }
 
-/// Slices of `frames` frames of `program`: each lane runs in its own order, one period after the
-/// other; a step starts when the step before it in its lane and all that it waits for have ended. In
-/// period p a step of stage s works on frame p − s, if there is one. Steps that wait in a circle
-/// never start and have no slice.
+/// Slices of as many runs of `program` as `frames` frames take: each lane runs in its own order; a step starts
+/// when the step before it in its lane and all that it waits for have ended, and the first of a lane when
+/// all of the run before has. Steps that wait in a circle never start and have no slice.
 pub fn simulate(program: &Program, frames: u32, times: &impl Times) -> Vec<Slice> {
     let mut lanes: Vec<Progress> = program.lanes.iter().map(|_| Progress::default()).collect();
     let core = program.lanes.iter().position(|lane| lane.kind == LaneKind::Core);
@@ -77,9 +76,10 @@ pub fn simulate(program: &Program, frames: u32, times: &impl Times) -> Vec<Slice
     // Until when the core is held while no step of its own runs.
     let mut held = CyclePoint::default();
     loop {
-        let mut moved = false;
         for index in 0..lanes.len() {
-            moved |= lanes[index].due.is_none() && look(program, frames, index, &mut lanes);
+            if lanes[index].due.is_none() {
+                look(program, frames, index, &mut lanes);
+            }
         }
         // The earliest, so that what holds the core is known before steps behind it begin.
         let due = lanes.iter().enumerate();
@@ -94,12 +94,7 @@ pub fn simulate(program: &Program, frames: u32, times: &impl Times) -> Vec<Slice
             }
             continue;
         }
-        let Some((_, index)) = due else {
-            if moved {
-                continue;
-            }
-            break;
-        };
+        let Some((_, index)) = due else { break };
         let Some(Due { start, awaited, frame }) = lanes[index].due.take() else { break };
         let Progress { step: number, free, .. } = lanes[index];
         let step = &program.lanes[index].steps[number];
@@ -166,12 +161,12 @@ pub fn simulate(program: &Program, frames: u32, times: &impl Times) -> Vec<Slice
 /// How far a lane is.
 #[derive(Default)]
 struct Progress {
-    period: u32,
-    /// Next step of the period.
+    run: u32,
+    /// Next step of the run.
     step: usize,
     /// When the step before has ended.
     free: CyclePoint,
-    /// When each step so far has ended, period after period.
+    /// When each step so far has ended, run after run.
     ends: Vec<CyclePoint>,
     /// The next step, once all that it waits for has been simulated.
     due: Option<Due>,
@@ -208,17 +203,12 @@ struct Due {
 impl Progress {
     fn end(&mut self, at: CyclePoint, began: CyclePoint) {
         self.began = (began, self.ends.len());
-        self.pass(at);
-    }
-
-    /// The next step ends at a time, without a part in it.
-    fn pass(&mut self, at: CyclePoint) {
         self.ends.push(at);
         self.free = at;
         self.step += 1;
     }
 
-    /// The last step takes longer, and those that were passed behind it end with it.
+    /// The last step takes longer.
     fn lengthen(&mut self, by: Cycles, slices: &mut [Slice]) {
         self.free = self.free + by;
         for end in self.ends.iter_mut().skip(self.began.1) {
@@ -236,28 +226,19 @@ impl Progress {
     }
 }
 
-/// Looks which step of a lane is next and whether it can start; whether that has changed anything.
-fn look(program: &Program, frames: u32, index: usize, lanes: &mut [Progress]) -> bool {
-    let periods = frames.saturating_add(u32::from(program.stages.max(1)) - 1);
+/// Looks which step of a lane is next and whether it can start.
+fn look(program: &Program, frames: u32, index: usize, lanes: &mut [Progress]) {
+    let together = u32::from(program.frames.max(1));
     let steps = &program.lanes[index].steps;
-    let mut moved = false;
-    while lanes[index].period < periods {
-        let Progress { period, step: number, free, .. } = lanes[index];
-        let Some(step) = steps.get(number) else {
-            lanes[index].period += 1;
-            lanes[index].step = 0;
-            continue;
-        };
-        let Some(frame) = frame(step, period, frames) else {
-            lanes[index].pass(free);
-            moved = true;
-            continue;
-        };
-        let Some((ready, awaited)) = ready(program, step, period, lanes) else { break };
-        lanes[index].due = Some(Due { start: ready.max(free), awaited, frame });
-        return true;
+    if lanes[index].step == steps.len() && !steps.is_empty() {
+        lanes[index].run += 1;
+        lanes[index].step = 0;
     }
-    moved
+    let Progress { run, step: number, free, .. } = lanes[index];
+    let Some(step) = steps.get(number).filter(|_| run < frames.div_ceil(together)) else { return };
+    let Some((ready, awaited)) = ready(program, (step, number), run, lanes) else { return };
+    let frame = run * together + u32::from(step.frame);
+    lanes[index].due = Some(Due { start: ready.max(free), awaited, frame });
 }
 
 /// The core is held at a time: its step that runs then takes longer, or its next one begins later.
@@ -318,27 +299,32 @@ fn contend(
     }
 }
 
-/// The frame that a step works on in this period.
-fn frame(step: &Step, period: u32, frames: u32) -> Option<u32> {
-    period.checked_sub(u32::from(step.stage)).filter(|frame| *frame < frames)
-}
-
 /// When all that a step waits for has ended, and the lane that it waits for longest; nothing if that
-/// is not known yet. What lies before the first period has ended.
+/// is not known yet. The first step of a lane waits for all of the run before.
 fn ready(
     program: &Program,
-    step: &Step,
-    period: u32,
+    (step, number): (&Step, usize),
+    run: u32,
     lanes: &[Progress],
 ) -> Option<(CyclePoint, u8)> {
+    let end = |lane: u8, step: u32| {
+        let steps = program.lanes.get(usize::from(lane))?.steps.len();
+        lanes[usize::from(lane)].ends.get(run as usize * steps + step as usize).copied()
+    };
     let mut latest = (CyclePoint(0), 0);
+    let mut wait = |at: CyclePoint, lane: u8| {
+        if at >= latest.0 {
+            latest = (at, lane);
+        }
+    };
     for after in step.after.iter().flatten() {
-        let Some(period) = period.checked_sub(u32::from(after.periods)) else { continue };
-        let steps = program.lanes.get(usize::from(after.lane))?.steps.len();
-        let index = period as usize * steps + after.step as usize;
-        let end = *lanes[usize::from(after.lane)].ends.get(index)?;
-        if end >= latest.0 {
-            latest = (end, after.lane);
+        wait(end(after.lane, after.step)?, after.lane);
+    }
+    if number == 0 {
+        for (lane, (steps, progress)) in (0u8..).zip(program.lanes.iter().zip(lanes)) {
+            if let Some(last) = (run as usize * steps.steps.len()).checked_sub(1) {
+                wait(*progress.ends.get(last)?, lane);
+            }
         }
     }
     Some(latest)
@@ -352,7 +338,7 @@ mod tests {
     fn step(layer: u16, after: Option<After>) -> Step {
         Step {
             after: [after, None, None],
-            stage: 0,
+            frame: 0,
             layer,
             instruction: Instruction::Compute {
                 op: 0,
@@ -363,11 +349,11 @@ mod tests {
         }
     }
 
-    fn program(stages: u16, lanes: Vec<Vec<Step>>) -> Program {
+    fn program(frames: u16, lanes: Vec<Vec<Step>>) -> Program {
         Program {
             name: "main".to_owned(),
             boot: false,
-            stages,
+            frames,
             lanes: lanes.into_iter().map(|steps| Lane { kind: LaneKind::Core, steps }).collect(),
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -425,7 +411,7 @@ mod tests {
         program.lanes[1].steps.push(step(0, None));
         assert_eq!(ends(&program, [100, 40]), [150, 100]);
         // A copy that waits for another begins as late as this one ends.
-        let wait = Some(After { lane: 1, step: 0, periods: 0 });
+        let wait = Some(After { lane: 1, step: 0 });
         program.lanes = vec![core(), lane(LaneKind::Dma, vec![step(0, None)])];
         program.lanes[0].steps.push(step(1, wait));
         assert_eq!(ends(&program, [100, 80]), [250, 100]);
@@ -433,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_step_waits_for_another_lane_and_the_stall_is_seen() {
-        let after = After { lane: 1, step: 0, periods: 0 };
+        let after = After { lane: 1, step: 0 };
         let program = program(1, vec![vec![step(0, Some(after))], vec![step(1, None)]]);
         let slices = simulate(&program, 1, &|lane: usize, _| cost([10, 100][lane]));
         let seen: Vec<_> =
@@ -450,32 +436,32 @@ mod tests {
 
     #[test]
     fn steps_that_wait_for_each_other_end_the_simulation() {
-        let wait = |lane| Some(After { lane, step: 0, periods: 0 });
+        let wait = |lane| Some(After { lane, step: 0 });
         let program = program(1, vec![vec![step(0, wait(1))], vec![step(0, wait(0))]]);
         assert!(simulate(&program, 3, &|_, _| cost(0)).is_empty());
     }
 
     #[test]
-    fn a_load_one_frame_ahead_overlaps_with_the_frame_before() {
-        // Lane 1 loads, 10 cycles; lane 0 computes the frame loaded a period before, 30 cycles; the
-        // next load needs the buffer that the compute of two periods ago has left.
-        let load = step(0, Some(After { lane: 0, step: 0, periods: 1 }));
-        let loaded = Some(After { lane: 1, step: 0, periods: 1 });
-        let compute = Step { stage: 1, ..step(0, loaded) };
-        let program = program(2, vec![vec![compute], vec![load]]);
+    fn a_run_begins_when_all_of_the_one_before_has_ended() {
+        // Lane 1 loads for two frames, 10 cycles each; lane 0 computes them, 30 cycles each.
+        let loaded = |step| Some(After { lane: 1, step });
+        let second = |step: Step| Step { frame: 1, ..step };
+        let compute = vec![step(0, loaded(0)), second(step(0, loaded(1)))];
+        let load = vec![step(0, None), second(step(0, None))];
+        let program = program(2, vec![compute, load]);
         let slices = simulate(&program, 4, &|lane: usize, _| cost([30, 10][lane]));
         let ends = |lane| {
             let of_lane = slices.iter().filter(move |s| s.lane == lane);
             of_lane.filter(|s| s.kind != SliceKind::Stall).map(|s| (s.frame, s.end.0))
         };
-        assert_eq!(ends(1).collect::<Vec<_>>(), [(0, 10), (1, 20), (2, 50), (3, 80)]);
-        assert_eq!(ends(0).collect::<Vec<_>>(), [(0, 40), (1, 70), (2, 100), (3, 130)]);
+        assert_eq!(ends(1).collect::<Vec<_>>(), [(0, 10), (1, 20), (2, 80), (3, 90)]);
+        assert_eq!(ends(0).collect::<Vec<_>>(), [(0, 40), (1, 70), (2, 110), (3, 140)]);
     }
 
     #[test]
     fn what_holds_the_core_makes_its_step_and_the_engines_next_later() {
         let lane = |kind, steps| Lane { kind, steps };
-        let wait = Some(After { lane: 1, step: 1, periods: 0 });
+        let wait = Some(After { lane: 1, step: 1 });
         let core = lane(LaneKind::Core, vec![step(0, None), step(1, wait)]);
         let card = lane(LaneKind::Card, vec![step(0, None), step(1, None)]);
         let mut program = program(1, Vec::new());

@@ -88,6 +88,8 @@ struct Segment {
     layer: u16,
     /// What it was read as.
     held: Option<Held>,
+    /// Whether nothing in the program has written it.
+    is_given: bool,
 }
 
 struct Arena {
@@ -135,7 +137,7 @@ impl Arena {
             gaps.push([next, at]);
             next = segment.end;
             // The host has written another frame's value meanwhile.
-            if segment.frame < slice.frame {
+            if segment.is_given && segment.frame < slice.frame {
                 gaps.push([at, segment.end]);
                 self.close(at, segment, self.begin(slice));
                 continue;
@@ -149,7 +151,8 @@ impl Arena {
         let (since, until) = (self.begin(slice), slice.end);
         let (frame, layer, held) = (slice.frame, slice.layer, Some(held));
         for [at, end] in gaps.into_iter().filter(|[at, end]| at < end) {
-            self.segments.insert(at, Segment { end, since, until, frame, layer, held });
+            let is_given = true;
+            self.segments.insert(at, Segment { end, since, until, frame, layer, held, is_given });
         }
     }
 
@@ -165,7 +168,9 @@ impl Arena {
             self.close(at, segment, if is_same { since } else { slice.start });
         }
         let (frame, layer) = (slice.frame, slice.layer);
-        let segment = Segment { end: bytes[1], since, until: slice.end, frame, layer, held: None };
+        let (end, until) = (bytes[1], slice.end);
+        let (held, is_given) = (None, false);
+        let segment = Segment { end, since, until, frame, layer, held, is_given };
         self.segments.insert(bytes[0], segment);
     }
 

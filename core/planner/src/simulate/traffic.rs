@@ -60,7 +60,7 @@ pub fn traffic(
                 (Some(space @ (Space::ExternalRam | Space::ExternalFlash)), _) => space,
                 _ => continue,
             };
-            let bytes = view.elements() * u64::from(frames);
+            let bytes = view.elements() * u64::from(plan.runs(frames));
             moved.add((space, Way::Direct), usize::from(step.layer), bytes, Cycles(0));
         }
     }

@@ -299,12 +299,12 @@ impl Beyond {
                 }
             }
             Some(Way::Weights) => {
-                // Several frames are scheduled together, which no program does.
-                if self.best.is_none() && all.frames.get() == 1 {
-                    let plan = stream_weights::plan(model, board, options)?;
-                    self.consider(plan, model, board, options);
+                // Frames are scheduled together.
+                if self.best.is_none() {
+                    let plan = stream_weights::plan(model, board, all)?;
+                    self.consider(plan, model, board, all);
                     if let Some(best) = self.best.as_mut() {
-                        stream_weights::tell_bound(best, model, board, options);
+                        stream_weights::tell_bound(best, model, board, all);
                     }
                 }
             }

@@ -145,7 +145,7 @@ fn load(plan: &mut Plan, board: &Board) {
         plan.spans.push(span(Space::ExternalFlash, header + done));
         plan.spans.push(span(Space::ExternalRam, first + done));
         let instruction = Instruction::Copy { source, destination: source + 1, sum: None };
-        steps.push(Step { after: [None; 3], stage: 0, layer: 0, instruction });
+        steps.push(Step { after: [None; 3], frame: 0, layer: 0, instruction });
         done += length;
     }
     plan.space_bytes[Space::ExternalRam as usize] = Bytes(first + bytes);
@@ -153,7 +153,7 @@ fn load(plan: &mut Plan, board: &Board) {
     plan.programs.push(Program {
         name: "load".to_owned(),
         boot: true,
-        stages: 1,
+        frames: 1,
         lanes: vec![core, Lane { kind: LaneKind::Dma, steps }],
         inputs: Vec::new(),
         outputs: Vec::new(),

@@ -1,5 +1,6 @@
 //! `stream-weights`: activations in SRAM, weights from a card: the schedule of [`crate::stream`] as a
-//! program that runs, one frame at a time, for networks whose activations SRAM holds.
+//! program that runs, for networks whose activations SRAM holds; of several frames as one program where
+//! external RAM holds them ([`frames`]).
 //!
 //! * Weights are read once, in the order of their use. Filters larger than a share of what the
 //!   activations leave come in parts, some output channels each, which end at sectors where they can.
@@ -17,6 +18,7 @@
 
 mod arrange;
 mod cut;
+mod frames;
 mod issue;
 mod strips;
 mod together;
@@ -32,6 +34,9 @@ use tilewright_plan::{Bytes, CyclePoint, Cycles, LaneKind, Plan, Space};
 use super::overlay::partition::Operator;
 use super::swap_rows::SECTOR;
 use cut::{Cut, Ways};
+use frames::Few;
+use issue::Within;
+use strips::Strips;
 
 /// Parts of the budget, in sixteenths, that activations may take.
 const ROOMS: [u64; 5] = [16, 14, 12, 10, 8];
@@ -61,34 +66,24 @@ const FEW_AHEAD: u32 = 16;
 /// # Errors
 /// [`PlanError`] names the node that no kernel runs as it is.
 pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, PlanError> {
+    let several = frames::plan(model, board, options)?;
     let mut search = Search::new(board, options);
-    let external = search.external();
-    for (layers, is_fused) in ways(model, search.budget)?.into_iter().zip(FUSED) {
-        // What tables and constants take besides is known once there is a plan.
-        let mut flash = Some(0);
-        while let Some(bytes) = flash.take() {
-            let arranging = Arranging::new(model, layers.clone(), bytes, search.is_sealed())?;
-            let lowered = search.way(&arranging, &SHARES)?;
-            if lowered.programs.is_empty() {
-                return Ok(lowered);
-            }
-            let is_tried = is_fused && search.fastest.is_some();
-            if !search.fits_alone && !is_tried {
-                for strips in together::ways(&arranging, [search.budget, external])? {
-                    search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
-                }
-            }
-            if bytes == 0 {
-                let left = (board.plan_bytes() - lowered.image_bytes()).0 / 8 * 7;
-                flash = Some(left).filter(|left| (1..lowered.space(Space::Card).0).contains(left));
-            }
+    if let Some(plan) = search.all_ways(model)? {
+        return Ok(plan);
+    }
+    if let Some((end, plan)) = several {
+        let alone = search.fastest.as_ref().filter(|found| !found.is_large());
+        let frames = options.frames.get();
+        if alone.is_none_or(|found| end < search.end(&found.plan, frames)) {
+            return Ok(plan);
         }
     }
     // What does not fit says how much would.
     if search.fastest.is_none() {
+        let external = search.external();
         search.less_together(model, external)?;
     }
-    let found = search.fastest.map(|(_, plan)| plan).or(search.least);
+    let found = search.fastest.map(|found| found.plan).or(search.least);
     found.ok_or_else(|| PlanError::Order("the model has no layers".to_owned()))
 }
 
@@ -110,8 +105,24 @@ pub fn in_image(
             search.way(&arranging.clone().with(strips), &FEW_SHARES[..1])?;
         }
     }
-    let fits = |((is_large, _), _): &((bool, CyclePoint), Plan)| !is_large;
-    Ok(search.fastest.filter(fits).map(|(_, plan)| plan))
+    Ok(search.fastest.filter(|found| !found.is_large()).map(|found| found.plan))
+}
+
+/// A plan, and how it was made.
+struct Found {
+    /// Whether it is too large for flash, and when it ends.
+    key: (bool, CyclePoint),
+    plan: Plan,
+    /// The plan with one step a layer.
+    lowered: Plan,
+    strips: Vec<Strips>,
+    ways: Ways,
+}
+
+impl Found {
+    const fn is_large(&self) -> bool {
+        self.key.0
+    }
 }
 
 /// What was found so far.
@@ -124,13 +135,15 @@ struct Search<'b> {
     /// Most bytes of a transfer.
     largest: u64,
     /// Of what fits SRAM the fastest, if it can be what fits flash.
-    fastest: Option<((bool, CyclePoint), Plan)>,
+    fastest: Option<Found>,
     /// Whether something fits of which no layers go through their rows together.
     fits_alone: bool,
     /// What needs least SRAM.
     least: Option<Plan>,
     /// Whether any plan that fits will do.
     is_any_enough: bool,
+    /// Frames that are planned as one program, of few by which ways are compared.
+    line: Option<Few>,
 }
 
 impl<'b> Search<'b> {
@@ -147,6 +160,7 @@ impl<'b> Search<'b> {
             fits_alone: false,
             least: None,
             is_any_enough: false,
+            line: None,
         }
     }
 
@@ -156,6 +170,35 @@ impl<'b> Search<'b> {
         let served =
             board.external(Space::ExternalRam).filter(|_| board.serves(Space::ExternalRam));
         served.map_or(0, |memory| memory.bytes.0)
+    }
+
+    /// Tries all ways of a model; a plan without program if some layer has no kernel.
+    fn all_ways(&mut self, model: &Model) -> Result<Option<Plan>, PlanError> {
+        let external = self.external();
+        for (layers, is_fused) in ways(model, self.budget)?.into_iter().zip(FUSED) {
+            // What tables and constants take besides is known once there is a plan.
+            let mut flash = Some(0);
+            while let Some(bytes) = flash.take() {
+                let arranging = Arranging::new(model, layers.clone(), bytes, self.is_sealed())?;
+                let lowered = self.way(&arranging, &SHARES)?;
+                if lowered.programs.is_empty() {
+                    return Ok(Some(lowered));
+                }
+                let is_tried = is_fused && self.fastest.is_some();
+                if !self.fits_alone && !is_tried {
+                    for strips in together::ways(&arranging, [self.budget, external])? {
+                        self.way(&arranging.clone().with(strips), &FEW_SHARES)?;
+                    }
+                }
+                // Steps of several frames take the room of weights.
+                if bytes == 0 && (self.line.is_none() || self.fastest.is_none()) {
+                    let left = (self.board.plan_bytes() - lowered.image_bytes()).0 / 8 * 7;
+                    flash =
+                        Some(left).filter(|left| (1..lowered.space(Space::Card).0).contains(left));
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Tries ways to lay out activations and to cut weights; gives the plan that shares most.
@@ -182,10 +225,11 @@ impl<'b> Search<'b> {
                     continue;
                 }
                 let few = cut.loads.len() <= MOST_LOADS;
-                let far = u32::MAX;
-                let plan = few.then(|| issue::issue(&lowered, &cut, [budget, largest], far));
+                let within = Within { budget, largest, ahead: u32::MAX };
+                let held = issue::held(&lowered, &cut);
+                let plan = few.then(|| issue::issue(&lowered, &cut, &held, within));
                 if let Some(plan) = plan.flatten() {
-                    let fits = self.consider(plan);
+                    let fits = self.consider(plan, (&lowered, strips, ways));
                     self.fits_alone |= strips.is_empty() && fits;
                 }
                 if self.is_enough() {
@@ -223,8 +267,8 @@ impl<'b> Search<'b> {
                     break;
                 }
             }
-            match search.fastest.filter(|((is_large, _), _)| !is_large) {
-                Some((_, mut plan)) => {
+            match search.fastest.filter(|found| !found.is_large()) {
+                Some(Found { mut plan, .. }) => {
                     plan.space_bytes[Space::Arena as usize] = Bytes(budget);
                     self.least = Some(plan);
                     enough = budget;
@@ -237,8 +281,7 @@ impl<'b> Search<'b> {
 
     /// Whether no more need be tried.
     fn is_enough(&self) -> bool {
-        let fits = |((is_large, _), _): &((bool, CyclePoint), Plan)| !is_large;
-        self.is_any_enough && self.fastest.as_ref().is_some_and(fits)
+        self.is_any_enough && self.fastest.as_ref().is_some_and(|found| !found.is_large())
     }
 
     /// Whether parts are encrypted, each by itself.
@@ -246,20 +289,36 @@ impl<'b> Search<'b> {
         self.options.integrity == Integrity::Sealed
     }
 
+    /// When so many frames of a plan end.
+    fn end(&self, plan: &Plan, frames: u32) -> CyclePoint {
+        let Self { board, options, costs, card, .. } = self;
+        let run = options.integrity.in_run(plan);
+        simulate::predict(&run, board, costs, card.as_ref(), frames).end()
+    }
+
     /// Keeps a plan if it is the fastest; whether it is known to fit flash, which is not looked at where
     /// others are that are faster.
-    fn consider(&mut self, plan: Plan) -> bool {
-        let Self { board, options, costs, card, .. } = &*self;
-        let run = options.integrity.in_run(&plan);
-        let end = simulate::predict(&run, board, costs, card.as_ref(), 1).end();
-        let best = self.fastest.as_ref().map(|(best, _)| *best);
+    fn consider(&mut self, plan: Plan, (lowered, strips, ways): (&Plan, &[Strips], Ways)) -> bool {
+        let board = self.board;
+        let several = match self.line {
+            None => None,
+            Some(few) => {
+                let line = self.line(few, few.frames, (lowered, strips, ways));
+                let Some(plan) = line.plan(ways.shares[0]) else { return false };
+                Some((plan, few.frames))
+            }
+        };
+        let (timed, frames) = several.as_ref().map_or((&plan, 1), |(plan, frames)| (plan, *frames));
+        let end = self.end(timed, frames);
+        let best = self.fastest.as_ref().map(|best| best.key);
         if best.is_some_and(|best| best <= (false, end)) {
             return false;
         }
-        let is_large = plan.image_bytes() > board.plan_bytes();
+        let is_large = timed.image_bytes() > board.plan_bytes();
         let key = (is_large, end);
         if best.is_none_or(|best| key < best) {
-            self.fastest = Some((key, plan));
+            let (lowered, strips) = (lowered.clone(), strips.to_vec());
+            self.fastest = Some(Found { key, plan, lowered, strips, ways });
         }
         !is_large
     }
@@ -278,7 +337,9 @@ fn smallest(lowered: &Plan, budget: u64, largest: u64, apart: bool) -> Plan {
     let cut = Cut::into(lowered, &operators, &[], apart, [&part, &|_| 0]);
     let all = height.next_multiple_of(SECTOR) + cut.most_at_once();
     let ahead = if cut.loads.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
-    issue::issue(lowered, &cut, [all, largest], ahead).unwrap_or_else(|| lowered.clone())
+    let within = Within { budget: all, largest, ahead };
+    let held = issue::held(lowered, &cut);
+    issue::issue(lowered, &cut, &held, within).unwrap_or_else(|| lowered.clone())
 }
 
 /// The layers of a model: as they are; with those convolutions computed with their pools whose operands do
@@ -329,6 +390,7 @@ pub fn tell_bound(planned: &mut Planned, model: &Model, board: &Board, options: 
     }
     let layers: Vec<(&[u32], Cycles)> =
         layers.iter().map(|(nodes, cycles)| (nodes.as_slice(), *cycles)).collect();
-    let bound = stream::bound_of(model, board, options, &layers, |node| nodes.contains(&node));
+    let comes = |node| nodes.contains(&node);
+    let bound = stream::bound_of(model, board, options, &layers, comes);
     report.bound_us = bound.map(|bound| bound.at(board.core.clock.hertz));
 }

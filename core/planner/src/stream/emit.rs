@@ -363,8 +363,8 @@ impl Line<'_> {
         cost: [u64; 2],
     ) {
         let other = 1 - lane as u8;
-        let after = waits.map(|step| After { lane: other, step, periods: 0 });
-        let step = Step { after: [after, None, None], stage: 0, layer, instruction };
+        let after = waits.map(|step| After { lane: other, step });
+        let step = Step { after: [after, None, None], frame: 0, layer, instruction };
         self.lanes[lane].push(step);
         self.costs[lane].push(cost);
         self.ends[lane].push(self.free[lane]);
@@ -401,7 +401,7 @@ impl Line<'_> {
             program: Program {
                 name: "main".to_owned(),
                 boot: false,
-                stages: 1,
+                frames: 1,
                 lanes: lanes.map(|(kind, steps)| PlanLane { kind, steps }).collect(),
                 inputs: Vec::new(),
                 outputs: Vec::new(),

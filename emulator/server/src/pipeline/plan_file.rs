@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use tilewright_board::Board;
+use tilewright_check::reference::inputs_of_frames;
 use tilewright_model::{DType, Quantisation, Shape, Tensor};
-use tilewright_plan::image::{AlignedBytes, Expected, IoRecord, StoreHeader};
+use tilewright_plan::image::{AlignedBytes, EntryRecord, Expected, IoRecord, StoreHeader};
 use tilewright_plan::{PlanImage, Space};
 
 use super::emulate::{bytes_of, capitalised};
@@ -104,13 +105,21 @@ impl PlanFile {
     }
 
     /// An input file as the int8 bytes of all inputs of the program, one behind the other. For a
-    /// program with one input the file may be a PNG picture or a .npy array as well.
+    /// program with one input the file may be a PNG picture or a .npy array as well. For one of several
+    /// frames it may hold the inputs of all, or of one, from which [others](inputs_of_frames) are made.
     ///
     /// # Errors
     /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
     pub fn payload(&self, board: &Board, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Problem> {
         let image = self.image(board)?;
-        let records = inputs(&image);
+        let frames = entry(&image).map_or(1, |entry| entry.frames);
+        let all = inputs(&image);
+        let views = all.iter().filter_map(|record| image.view(record.view));
+        let needed: u64 = views.map(|view| view.elements()).sum();
+        if frames > 1 && bytes.len() as u64 == needed {
+            return Ok(bytes.to_vec());
+        }
+        let records = &all[..all.len() / usize::from(frames)];
         let tensors: Vec<Tensor> = records
             .iter()
             .filter_map(|record| Some((record, image.view(record.view)?)))
@@ -125,14 +134,18 @@ impl PlanFile {
                 source: None,
             })
             .collect();
-        Ok(bytes_of(&files::inputs(name, bytes, &tensors)?))
+        Ok(bytes_of(&inputs_of_frames(&files::inputs(name, bytes, &tensors)?, frames)))
     }
 }
 
 /// The inputs of an image's program.
 pub(super) fn inputs<'i>(image: &PlanImage<'i>) -> &'i [IoRecord] {
-    let entry = image.entries().iter().find(|entry| entry.kind == 0);
-    entry.map_or(&[], |entry| image.entry_inputs(entry))
+    entry(image).map_or(&[], |entry| image.entry_inputs(entry))
+}
+
+/// The program of an image that is run.
+fn entry<'i>(image: &PlanImage<'i>) -> Option<&'i EntryRecord> {
+    image.entries().iter().find(|entry| entry.kind == 0)
 }
 
 fn expected(board: &Board) -> Expected<'_> {

@@ -1,7 +1,9 @@
 //! A run whose every layer is compared with the reference interpreter.
 
 use tilewright_board::Board;
-use tilewright_check::reference::{expected_until, first_mismatch, layer_outputs};
+use tilewright_check::reference::{
+    expected_until, first_mismatch, inputs_of_frames, layer_outputs,
+};
 use tilewright_model::{Data, Model, RunError};
 use tilewright_planner::Planned;
 use tilewright_protocol::Mode;
@@ -15,7 +17,8 @@ use crate::problem::Problem;
 use crate::progress::{Progress, Stage};
 use crate::runs::Done;
 
-/// Runs a plan of `model` on `inputs` (int8, in the order of the model's inputs) and compares the
+/// Runs a plan of `model` on `inputs` (int8, in the order of the model's inputs; other frames of the program get
+/// [others](inputs_of_frames)) and compares the
 /// output of every layer with the reference interpreter's, unless the run is sampled.
 ///
 /// # Errors
@@ -32,6 +35,8 @@ pub fn run_plan(
     cancel: &Cancel,
 ) -> Result<Done, Problem> {
     let file = plan_file(planned, model, board, machine.integrity)?;
+    let program = planned.plan.programs.iter().find(|program| !program.boot);
+    let inputs = &inputs_of_frames(inputs, program.map_or(1, |program| program.frames));
     let payload = bytes_of(inputs);
     let mut done = run_image(machine, board, &file, &payload, true, progress, cancel)?;
     done.result.plan = Some(planned.report.clone());

@@ -59,16 +59,17 @@ impl Found {
     }
 }
 
-/// The outputs of an image's layers, in their order. What engines move out of SRAM lies where they move
+/// The outputs of an image's layers, in their order, those of later frames behind all of the first. What engines move out of SRAM lies where they move
 /// it; nothing for a layer without steps, for one of whose output engines move a part, and for one of whose
 /// output only some rows are held at once.
-pub fn outputs(image: &PlanImage<'_>, lanes: &[LaneRecord]) -> Vec<Option<Made>> {
-    let mut computed = vec![Found::Nothing; image.layers().len()];
+pub fn outputs(image: &PlanImage<'_>, lanes: &[LaneRecord], frames: u16) -> Vec<Option<Made>> {
+    let count = image.layers().len();
+    let mut computed = vec![Found::Nothing; count * usize::from(frames)];
     let mut moved = computed.clone();
     for (lane, record) in (0u8..).zip(lanes) {
         for (number, record) in (0u32..).zip(image.lane_steps(record)) {
             let Some(step) = Step::from_record(&record) else { continue };
-            let layer = usize::from(step.layer);
+            let layer = usize::from(step.frame) * count + usize::from(step.layer);
             let (found, written) = match step.instruction {
                 Instruction::Compute { op, first_view, .. } => {
                     (&mut computed, written(image, op, first_view))

@@ -105,7 +105,7 @@ impl Tables {
     }
 
     pub fn step(&mut self, layer: u16, instruction: Instruction) {
-        let step = Step { after: [None; 3], stage: 0, layer, instruction };
+        let step = Step { after: [None; 3], frame: 0, layer, instruction };
         self.steps.push(step.to_record());
     }
 
@@ -119,7 +119,7 @@ impl Tables {
         let first = self.spans.len() as u32;
         self.spans.extend([source, destination]);
         let instruction = Instruction::Copy { source: first, destination: first + 1, sum: None };
-        Step { after, stage: 0, layer: 0, instruction }.to_record()
+        Step { after, frame: 0, layer: 0, instruction }.to_record()
     }
 
     /// Adds a lane of these steps to the last program.
@@ -164,7 +164,7 @@ impl Tables {
             input_count: 1,
             output_first: 1,
             output_count: self.io.len() as u16 - 1,
-            stages: 1,
+            frames: 1,
             ..EntryRecord::default()
         });
     }

@@ -184,18 +184,14 @@ fn with_engine(after: After) -> Tables {
 
 #[test]
 fn lanes_without_engine_and_deadlocks_are_refused() {
-    let card = with_engine(After { lane: 1, step: 0, periods: 0 });
+    let card = with_engine(After { lane: 1, step: 0 });
     let cause = LaneError::NoEngine(LaneKind::Card);
     assert_eq!(run(&card), Err(RunError::Lane { lane: 1, cause }));
 
-    let mut itself = with_engine(After { lane: 0, step: 1, periods: 0 });
+    let mut itself = with_engine(After { lane: 0, step: 1 });
     itself.entries[0].lane_count = 1;
     let cause = Cause::Lane(LaneError::Deadlock);
     assert_eq!(run(&itself), Err(RunError::Step { step: 1, layer: 0, cause }));
-
-    let mut earlier = with_engine(After { lane: 0, step: 1, periods: 1 });
-    earlier.entries[0].lane_count = 1;
-    assert_eq!(run(&earlier), Ok(()));
 }
 
 /// An engine that writes down what is asked of it, and fails at a step.
@@ -234,7 +230,7 @@ fn engines_are_started_waited_for_and_told() {
     let at_core = RunError::Step { step: 1, layer: 0, cause: Cause::Lane(failed) };
     let at_end = RunError::Lane { lane: 1, cause: LaneError::Failed { step: 1 } };
     for (fails, result) in [(None, Ok(())), (Some(0), Err(at_core)), (Some(1), Err(at_end))] {
-        let image = with_engine(After { lane: 1, step: 0, periods: 0 }).build();
+        let image = with_engine(After { lane: 1, step: 0 }).build();
         let mut arena = [0; 64];
         let mut memory = Memory::new(&mut arena);
         let image = read(&image, &memory).unwrap();
@@ -293,7 +289,7 @@ fn run_in_software(tables: &Tables, pace: Pace) -> (Result<(), RunError>, Vec<u8
 
 #[test]
 fn software_moves_bytes_in_the_order_that_steps_wait_in() {
-    let after = |lane, step| Some(After { lane, step, periods: 0 });
+    let after = |lane, step| Some(After { lane, step });
     let tables = there_and_back(after(1, 0), after(0, 0));
     let moved: Vec<u8> = [0, 8, 16, 24].iter().flat_map(|first| *first..first + 4).collect();
     for pace in [Pace::Early, Pace::Late] {
@@ -315,7 +311,7 @@ fn a_copy_in_the_core_lane_is_no_step() {
     tables.spans =
         vec![tilewright_plan::Span { rows: 1, row_bytes: 4, pitch: 4, ..Default::default() }; 2];
     let instruction = Instruction::Copy { source: 0, destination: 1, sum: None };
-    let step = Step { after: [None; 3], stage: 0, layer: 0, instruction };
+    let step = Step { after: [None; 3], frame: 0, layer: 0, instruction };
     tables.steps[1] = step.to_record();
     assert_eq!(run(&tables), Err(RunError::Step { step: 1, layer: 0, cause: Cause::BadStep }));
 }

@@ -1,4 +1,4 @@
-//! What a step must wait for: the last accesses to each byte by the core and by an engine.
+//! What a step must wait for: the last accesses to each byte by the core and by engines.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,14 +13,19 @@ pub enum Lane {
     Core = 0,
     /// DMA, or the card's controller.
     Engine = 1,
+    /// DMA beside the card's controller.
+    Second = 2,
 }
+
+/// Of each lane the step that must have ended; nothing of the lane that waits.
+pub type Waits = [Option<u32>; 3];
 
 /// The last steps of each lane that read and wrote a run of bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
     end: u64,
-    read: [Option<u32>; 2],
-    written: [Option<u32>; 2],
+    read: Waits,
+    written: Waits,
 }
 
 /// Accesses so far, in the order in which steps would run one after the other. A copy counts as one
@@ -31,34 +36,47 @@ pub struct Hazards {
 }
 
 impl Hazards {
-    /// Step `step` of `lane` reads or writes bytes of a space; gives the step of the other lane that
-    /// must have ended before.
+    /// Step `step` of `lane`, of a program with the core and one engine, reads or writes bytes of a space; gives
+    /// the step of the other lane that must have ended before.
     pub fn access(
+        &mut self,
+        step: (Lane, u32),
+        space: Space,
+        range: Range<u64>,
+        writes: bool,
+    ) -> Option<u32> {
+        self.access_of_all(step, space, range, writes).into_iter().flatten().max()
+    }
+
+    /// The same of programs with several engines; gives the steps of the other lanes.
+    pub fn access_of_all(
         &mut self,
         (lane, step): (Lane, u32),
         space: Space,
         range: Range<u64>,
         writes: bool,
-    ) -> Option<u32> {
+    ) -> Waits {
+        let mut waits = Waits::default();
         if !space.is_writable() || range.is_empty() {
-            return None;
+            return waits;
         }
         let range = match lane {
             Lane::Core => range,
-            Lane::Engine => range.start / LINE * LINE..range.end.next_multiple_of(LINE),
+            Lane::Engine | Lane::Second => {
+                range.start / LINE * LINE..range.end.next_multiple_of(LINE)
+            }
         };
         let runs = &mut self.spaces[space as usize];
         cut(runs, range.start);
         cut(runs, range.end);
-        let (own, other) = (lane as usize, 1 - lane as usize);
-        let mut waits = None;
+        let own = lane as usize;
         let mut gaps = Vec::new();
         let mut free = range.start;
         let mut count = 0;
         for (start, last) in runs.range_mut(range.clone()) {
-            waits = waits.max(last.written[other]);
+            later(&mut waits, last.written);
             if writes {
-                waits = waits.max(last.read[other]);
+                later(&mut waits, last.read);
             } else {
                 last.read[own] = Some(step);
             }
@@ -68,6 +86,7 @@ impl Hazards {
             free = last.end;
             count += 1;
         }
+        waits[own] = None;
         if writes {
             // Whoever comes after this step comes after all that it has waited for.
             let mut last = Last { end: range.end, ..Last::default() };
@@ -92,6 +111,13 @@ impl Hazards {
             runs.insert(gap.start, last);
         }
         waits
+    }
+}
+
+/// Whoever waits for both waits for the later step of each lane.
+pub fn later(waits: &mut Waits, others: Waits) {
+    for (waits, other) in waits.iter_mut().zip(others) {
+        *waits = (*waits).max(other);
     }
 }
 
@@ -121,5 +147,16 @@ mod tests {
         assert_eq!(hazards.access((Lane::Engine, 3), arena, 0..5, true), Some(0), "whole lines");
         assert_eq!(hazards.access((Lane::Core, 2), arena, 0..80, false), Some(3));
         assert_eq!(hazards.access((Lane::Core, 3), Space::ExternalRam, 0..80, true), None);
+    }
+
+    #[test]
+    fn of_several_engines_each_is_waited_for() {
+        let mut hazards = Hazards::default();
+        let mut access =
+            |lane, range, writes| hazards.access_of_all((lane, 7), Space::Arena, range, writes);
+        assert_eq!(access(Lane::Engine, 0..32, true), [None; 3]);
+        assert_eq!(access(Lane::Second, 32..64, true), [None; 3]);
+        assert_eq!(access(Lane::Core, 0..64, false), [None, Some(7), Some(7)]);
+        assert_eq!(access(Lane::Second, 0..32, true), [Some(7), Some(7), None]);
     }
 }

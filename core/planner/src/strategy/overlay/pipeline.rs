@@ -345,8 +345,8 @@ impl Pipeline {
 
 /// A step that waits for this step of a lane, if for any.
 pub fn after(lane: u8, waits: Option<u32>, layer: u16, instruction: Instruction) -> Step {
-    let after = waits.map(|step| After { lane, step, periods: 0 });
-    Step { after: [after, None, None], stage: 0, layer, instruction }
+    let after = waits.map(|step| After { lane, step });
+    Step { after: [after, None, None], frame: 0, layer, instruction }
 }
 
 /// Bytes that follow each other.

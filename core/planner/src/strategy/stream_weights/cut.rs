@@ -17,6 +17,8 @@ pub struct Load {
     pub uses: [u32; 2],
     /// Their layer.
     pub layer: u16,
+    /// The frame that they come for; of several the first.
+    pub frame: u8,
 }
 
 impl Load {
@@ -33,6 +35,8 @@ pub struct Task {
     pub op: u32,
     /// Its layer.
     pub layer: u16,
+    /// The frame that it works on.
+    pub frame: u8,
     /// The layer with which activations live: of layers that go through their rows together the first.
     pub lives: u32,
     /// The order of its rows.
@@ -57,13 +61,30 @@ pub struct Ways {
     pub kept: u64,
 }
 
-/// All of a network.
+/// A copy between SRAM and external RAM.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    /// The task before which it is made, once those before have ended that touch the same bytes.
+    pub before: u32,
+    /// From where to where.
+    pub ends: [(Space, u64); 2],
+    /// How many bytes.
+    pub bytes: u64,
+    /// The layer that makes or reads them.
+    pub layer: u16,
+    /// The frame that they are of.
+    pub frame: u8,
+}
+
+/// All of a network, or of several frames of it.
 #[derive(Clone, Debug, Default)]
 pub struct Cut {
     /// What the core does, in order.
     pub tasks: Vec<Task>,
     /// What comes from the card, in the order of first use.
     pub loads: Vec<Load>,
+    /// What leaves SRAM for external RAM, and comes back, in order.
+    pub moves: Vec<Move>,
 }
 
 impl Cut {
@@ -193,7 +214,7 @@ impl Cut {
                     Some(load) => load.uses[1] = number,
                     None => {
                         let (uses, layer) = ([number; 2], operator.step.layer);
-                        self.loads.push(Load { bytes, uses, layer });
+                        self.loads.push(Load { bytes, uses, layer, frame: 0 });
                         known.push(load);
                     }
                 }
@@ -202,6 +223,7 @@ impl Cut {
             self.tasks.push(Task {
                 op: operator.op,
                 layer: operator.step.layer,
+                frame: 0,
                 lives,
                 order: operator.order,
                 roles: operator.roles(),
@@ -262,7 +284,7 @@ pub fn sectors(view: &View) -> Range<u64> {
 }
 
 /// The most bytes that follow each other in the budget where no activation lies that lives with a layer.
-fn gap(plan: &Plan, layer: u16, budget: u64) -> u64 {
+pub fn gap(plan: &Plan, layer: u16, budget: u64) -> u64 {
     let layer = u32::from(layer);
     let lives = |tensor: &&PlannedTensor| {
         tensor.space == Space::Arena && tensor.first <= layer && layer < tensor.end

@@ -201,6 +201,6 @@ impl Issue<'_> {
 const _: () = assert!(super::SECTOR.is_multiple_of(LINE));
 
 fn step_behind(lane: u8, waits: Option<u32>, layer: u16, instruction: Instruction) -> Step {
-    let after = waits.map(|step| After { lane, step, periods: 0 });
-    Step { after: [after, None, None], stage: 0, layer, instruction }
+    let after = waits.map(|step| After { lane, step });
+    Step { after: [after, None, None], frame: 0, layer, instruction }
 }
