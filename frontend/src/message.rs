@@ -55,6 +55,9 @@ impl Trouble {
     }
 }
 
+/// What is said of a plan that was given up since it takes long.
+pub const TAKES_LONG: &str = "This plan takes long to make";
+
 /// An answer to a request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Reply<R> {
@@ -305,6 +308,8 @@ pub enum PlanRequest {
     Plan(PlanSettings),
     /// Plans the model to compare: there is no image and no timeline.
     Compare(PlanSettings),
+    /// The same of what may be a remedy, within a stated work: what does not fit by then is given up.
+    TryOut(PlanSettings),
 }
 
 /// What the planner answers.

@@ -333,6 +333,15 @@ fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timel
         bytes: copy.bytes,
     }));
     slices.sort_by_key(|slice| (slice.lane, slice.start, slice.step));
+    let mut ends = ends;
+    ends.extend(outcome.steps.iter().map(|step| ((0, step.step), step.end)));
+    let awaited = |slice: &Slice| {
+        let lane = records.get(usize::from(slice.lane))?;
+        awaited_last(&Step::from_record(&image.lane_step(lane, slice.step)?)?, &ends)
+    };
+    let waits = waits_of_engines(&slices, awaited);
+    slices.extend(waits);
+    slices.sort_by_key(|slice| (slice.lane, slice.start, slice.end));
     Timeline {
         clock_hz: board.core.clock.hertz,
         instructions_kind: Kind::Counted,
@@ -346,7 +355,25 @@ fn timeline(image: &PlanImage<'_>, board: &Board, outcome: &RunOutcome) -> Timel
     }
 }
 
-/// The lane of the copy that a step waited for longest; `ends` tells when each ended, by lane and
+/// What lies between the copies of an engine, in order: it waits for the lane whose step `awaited` tells
+/// of the next copy, or else for the core, which begins all copies.
+fn waits_of_engines(slices: &[Slice], awaited: impl Fn(&Slice) -> Option<u8>) -> Vec<Slice> {
+    let mut free = CyclePoint(0);
+    let mut waits = Vec::new();
+    for (index, slice) in slices.iter().enumerate().filter(|(_, slice)| slice.lane > 0) {
+        let is_first = index == 0 || slices[index - 1].lane != slice.lane;
+        let start = if is_first { CyclePoint(0) } else { free };
+        if start < slice.start {
+            let waits_for = awaited(slice).or(Some(0));
+            let (kind, end, bytes) = (SliceKind::Stall, slice.start, 0);
+            waits.push(Slice { kind, waits_for, start, end, bytes, ..*slice });
+        }
+        free = if is_first { slice.end } else { free.max(slice.end) };
+    }
+    waits
+}
+
+/// The lane of the step that a step waited for longest; `ends` tells when each ended, by lane and
 /// step.
 fn awaited_last(step: &Step, ends: &BTreeMap<(u8, u32), u64>) -> Option<u8> {
     let end = |after: &After| ends.get(&(after.lane, after.step)).map(|end| (*end, after.lane));
@@ -378,6 +405,33 @@ mod tests {
     fn the_first_of_equal_scores_wins() {
         assert_eq!(largest(&[-3, 7, 7, -128]), Some(1));
         assert_eq!(largest(&[]), None);
+    }
+
+    #[test]
+    fn engines_wait_where_they_copy_nothing() {
+        let copy = |lane: u8, step: u32, start: u64, end: u64| Slice {
+            lane,
+            kind: SliceKind::Copy,
+            waits_for: None,
+            layer: 0,
+            step,
+            frame: 0,
+            start: CyclePoint(start),
+            end: CyclePoint(end),
+            instructions: 0,
+            bytes: 64,
+        };
+        let slices = [copy(1, 0, 5, 10), copy(1, 1, 10, 20), copy(1, 2, 30, 40), copy(2, 0, 0, 9)];
+        // The last copy of the first engine waits for the second.
+        let awaited = |slice: &Slice| (slice.step == 2).then_some(2);
+        let waits = waits_of_engines(&slices, awaited);
+        let told: Vec<_> = waits
+            .iter()
+            .map(|wait| {
+                (wait.lane, wait.step, wait.start.0, wait.end.0, wait.waits_for, wait.bytes)
+            })
+            .collect();
+        assert_eq!(told, [(1, 0, 0, 5, Some(0), 0), (1, 2, 20, 30, Some(2), 0)]);
     }
 
     #[test]

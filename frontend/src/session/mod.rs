@@ -24,7 +24,7 @@ use crate::message::{
     Trouble,
 };
 use crate::state::{
-    Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State,
+    Beside, Effect, Event, FileKind, Origin, OwnFile, Quantising, RunEvent, Samples, State,
 };
 use download::download;
 pub use download::{Download, ObjectUrl, save};
@@ -319,8 +319,12 @@ impl Session {
                 // The planner gives up an older plan for it.
                 self.ask_planner(request, &PlanRequest::Plan(settings), &[]);
             }
-            Effect::Compare(request, settings) => {
-                self.ask_planner(request, &PlanRequest::Compare(settings), &[]);
+            Effect::Compare(request, settings, way) => {
+                let asked = match way {
+                    Beside::Strategy => PlanRequest::Compare(settings),
+                    Beside::Remedy => PlanRequest::TryOut(settings),
+                };
+                self.ask_planner(request, &asked, &[]);
             }
             Effect::DrawGraph(request) => self.ask_importer(request, &ImportRequest::Graph, &[]),
             Effect::Package { request, settings, model, has_stores } => {

@@ -20,6 +20,15 @@ pub struct Tried {
     pub plan: Result<Rc<PlanFacts>, Trouble>,
 }
 
+/// Why a plan is made beside the shown one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// It is that of another strategy, to be compared.
+    Strategy,
+    /// It may be a remedy: of these there are many, so that none may take long.
+    Remedy,
+}
+
 /// Plans beside the shown one.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Compare {
@@ -77,14 +86,17 @@ impl State {
     }
 
     /// What is worth planning beside the shown plan.
-    fn wanted(&self) -> Vec<PlanSettings> {
+    fn wanted(&self) -> Vec<(PlanSettings, Beside)> {
         let Some(plan) = self.plan.as_ref().filter(|_| !self.is_plan_stale()) else {
             return Vec::new();
         };
-        let of_strategy =
-            |name: &String| PlanSettings { strategy: name.clone(), ..plan.settings.clone() };
-        let mut wanted: Vec<PlanSettings> = self.strategies.iter().map(of_strategy).collect();
-        wanted.extend(self.changes().into_iter().map(|(_, settings)| settings));
+        let of_strategy = |name: &String| {
+            let settings = PlanSettings { strategy: name.clone(), ..plan.settings.clone() };
+            (settings, Beside::Strategy)
+        };
+        let mut wanted: Vec<_> = self.strategies.iter().map(of_strategy).collect();
+        let changes = self.changes().into_iter();
+        wanted.extend(changes.map(|(_, settings)| (settings, Beside::Remedy)));
         wanted
     }
 
@@ -130,14 +142,14 @@ impl State {
             return;
         }
         let (wanted, plans) = (self.wanted(), self.plans());
-        let Some(next) = wanted.iter().find(|wanted| plans.with(wanted).is_none()) else {
+        let Some((next, way)) = wanted.into_iter().find(|(next, _)| plans.with(next).is_none())
+        else {
             return;
         };
         let text = format!("Comparing: {}", next.strategy);
-        let next = next.clone();
         let request = self.begin(Job::Compare, &text);
         self.compare.under_way = Some(next.clone());
-        effects.push(Effect::Compare(request, next));
+        effects.push(Effect::Compare(request, next, way));
     }
 
     /// A plan to compare is there, or cannot be made.
@@ -156,7 +168,7 @@ impl State {
             };
             let wanted = self.wanted();
             let mut tried = Vec::clone(&self.compare.tried);
-            tried.retain(|old| wanted.contains(&old.settings));
+            tried.retain(|old| wanted.iter().any(|(settings, _)| *settings == old.settings));
             tried.push(Tried { settings, plan });
             self.compare.tried = Rc::new(tried);
         }

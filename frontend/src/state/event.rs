@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::{
-    Doer, Origin, Outcome, OwnFile, Place, Quantising, RunEvent, Selection, Server, Stored, Theme,
-    View,
+    Beside, Doer, Origin, Outcome, OwnFile, Place, Quantising, RunEvent, Selection, Server, Stored,
+    Theme, View,
 };
 use crate::message::{ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, Trouble};
 use crate::view_model::catalogue::Example;
@@ -150,7 +150,7 @@ pub enum Effect {
     /// Have the opened model planned. The bytes of the model stay with whoever carries this out.
     Plan(u32, PlanSettings),
     /// Have it planned to compare.
-    Compare(u32, PlanSettings),
+    Compare(u32, PlanSettings, Beside),
     /// Have the graph of the opened model laid out.
     DrawGraph(u32),
     /// Have the files of the present plan put together.

@@ -28,7 +28,7 @@ use crate::message::{
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
 use crate::view_model::steps::{Step, spoken, stepped};
-pub use compare::{Compare, Plans, Tried};
+pub use compare::{Beside, Compare, Plans, Tried};
 pub use event::{Effect, Event};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;

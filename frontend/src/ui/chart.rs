@@ -54,6 +54,12 @@ pub fn fitted(text: &str, width: f64) -> Option<String> {
     (room >= 4).then(|| text.chars().take(room - 1).chain(['…']).collect())
 }
 
+/// The first of some texts, the longest first, that fits `width` pixels; else the last.
+pub fn first_fitting(texts: &[String], width: f64) -> &str {
+    let fits = |text: &&String| fitted(text, width).as_deref() == Some(text.as_str());
+    texts.iter().find(fits).or(texts.last()).map_or("", String::as_str)
+}
+
 /// The second cue beside colour: outputs and waiting are hatched, others dotted, scratch is
 /// crossed.
 pub fn patterns() -> Html {

@@ -24,8 +24,8 @@ pub const fn fill(role: PartRole) -> &'static str {
     match role {
         PartRole::Input => "fill-input",
         PartRole::Output => "fill-output",
-        PartRole::Scratch => "fill-scratch",
-        PartRole::Later | PartRole::Gap | PartRole::Weights | PartRole::Rest => "fill-rest",
+        PartRole::Scratch | PartRole::Weights => "fill-scratch",
+        PartRole::Later | PartRole::Gap | PartRole::Rest => "fill-rest",
     }
 }
 

@@ -1,9 +1,12 @@
 //! Memory at each operator, and the arena over time, on one axis of operators.
 
+mod over_time;
+
 use std::rc::Rc;
 
 use tilewright_board::Board;
 use tilewright_report::{TensorUse, short_name};
+use web_sys::HtmlElement;
 use yew::prelude::*;
 
 use super::chart::{Chart, fitted, px, use_width};
@@ -15,7 +18,7 @@ use super::save::{save_buttons, save_text};
 use crate::message::PlanFacts;
 use crate::state::{Event, Selection, View};
 use crate::view_model::figures;
-use crate::view_model::memory::{self, MemoryView, tensors_of};
+use crate::view_model::memory::{self, Buffers, MemoryView, tensors_of};
 
 const LEFT: f64 = 72.0;
 const RIGHT: f64 = 8.0;
@@ -63,6 +66,9 @@ pub fn MemoryPanel(props: &Props) -> Html {
     let limit = props.plan.settings.sram_bytes.map_or(arena, |sram| sram.min(arena));
     let view = memory::view(&props.plan, limit);
     let address = board.and_then(|board| board.firmware.as_ref()).map(|f| f.arena_address);
+    let buffers = use_memo(Rc::clone(&props.plan), |plan| memory::buffers(plan));
+    // The share of the time that the pointer is at, where buffers are drawn over time.
+    let pointed = use_state(|| None::<f64>);
     let name = props.plan.report.model.clone();
     let on_csv = {
         let (plan, name) = (Rc::clone(&props.plan), format!("{name}-memory.csv"));
@@ -81,24 +87,51 @@ pub fn MemoryPanel(props: &Props) -> Html {
         ("output", "its output".into()),
         ("rest", "needed later".into()),
     ];
-    if view.has_scratch() {
+    if buffers.is_some() {
+        entries[2].1 = "other operators meanwhile".into();
+        entries.push(("scratch", "weights".into()));
+    } else if view.has_scratch() {
         entries.push(("scratch", "scratch".into()));
     }
+    let onpointermove = {
+        let (pointed, node, is_drawn) = (pointed.clone(), node.clone(), buffers.is_some());
+        Callback::from(move |event: PointerEvent| {
+            let Some(element) = node.cast::<HtmlElement>().filter(|_| is_drawn) else { return };
+            let place = element.get_bounding_client_rect();
+            let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()) - place.top());
+            let is_below = (TOP + STACKS + BETWEEN..TOP + STACKS + BETWEEN + ARENA).contains(&y);
+            let share = over_time::share_at(width, x - place.left()).filter(|_| is_below);
+            if share != *pointed {
+                pointed.set(share);
+            }
+        })
+    };
+    let said = match (pointed.as_ref(), buffers.as_ref()) {
+        (Some(share), Some(buffers)) => buffers.words(*share),
+        _ => readout(props, &view, address),
+    };
     let frame = Chart { node, label: &view.summary, id: "memory-chart", address, on: &props.on };
     html! {
         <Panel view={View::Memory} is_maximised={props.is_maximised} on={props.on.clone()}
             is_stale={props.is_stale} {actions}>
             { legend(entries) }
-            { frame.around(html! { if width > 0.0 { { drawing(props, &view, width) } } }) }
-            <p class="readout" data-testid="memory-readout">{ readout(props, &view, address) }</p>
+            <div {onpointermove} onpointerleave={
+                let pointed = pointed.clone();
+                Callback::from(move |_| pointed.set(None))
+            }>
+                { frame.around(html! {
+                    if width > 0.0 { { drawing(props, &view, buffers.as_ref().as_ref(), width) } }
+                }) }
+            </div>
+            <p class="readout" data-testid="memory-readout">{ said }</p>
             <LiveTable plan={Rc::clone(&props.plan)} lit={props.lit} peak={view.peak}
                 on={props.on.clone()} />
-            { table(props, &view) }
+            { table(props, &view, buffers.is_some()) }
         </Panel>
     }
 }
 
-fn drawing(props: &Props, view: &MemoryView, width: f64) -> Html {
+fn drawing(props: &Props, view: &MemoryView, buffers: Option<&Buffers>, width: f64) -> Html {
     let count = view.stacks.len().max(1) as f64;
     let frame =
         Frame { column: (width - LEFT - RIGHT).max(1.0) / count, scale: view.scale as f64, width };
@@ -110,21 +143,29 @@ fn drawing(props: &Props, view: &MemoryView, width: f64) -> Html {
             onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
             <text class="chart-title" x="0" y="12">{ "Live bytes at each operator" }</text>
             { axis(view, &frame, base, STACKS) }
-            { lit_column(props, &frame, TOP, floor) }
+            { lit_column(props, &frame, TOP, if buffers.is_some() { base } else { floor }) }
             { for view.stacks.iter().enumerate().map(|(i, _)| stack(props, view, &frame, i, base)) }
             { limit_line(view, &frame, base, STACKS) }
             <text class="chart-title" x="0" y={px(base + BETWEEN - 20.0)}>
-                { "Arena over time: where each tensor lies, and for how long" }
+                { buffers.map_or("Arena over time: where each tensor lies, and for how long",
+                    |buffers| &buffers.title) }
             </text>
             { axis(view, &frame, floor, ARENA) }
-            { for view.blocks.iter().map(|block| {
-                let stripe = tensors_of(&props.plan, props.lit.layer.unwrap_or(usize::MAX));
-                let role = stripe.iter().find(|(t, _)| *t == block.tensor).map(|(_, why)| *why);
-                arena_block(props, &frame, block, role, floor)
-            }) }
+            if let Some(buffers) = buffers {
+                { over_time::drawing(buffers, &frame, floor) }
+            } else {
+                { for view.blocks.iter().map(|block| {
+                    let stripe = tensors_of(&props.plan, props.lit.layer.unwrap_or(usize::MAX));
+                    let role = stripe.iter().find(|(t, _)| *t == block.tensor).map(|(_, why)| *why);
+                    arena_block(props, &frame, block, role, floor)
+                }) }
+            }
             { bound_line(view, &frame, floor) }
             { limit_line(view, &frame, floor, ARENA) }
-            { for (0..view.stacks.len()).map(|i| column_label(view, &frame, i, floor)) }
+            { for (0..view.stacks.len()).map(|i| {
+                let floor = if buffers.is_some() { base } else { floor };
+                column_label(view, &frame, i, floor)
+            }) }
         </svg>
     }
 }
@@ -293,7 +334,9 @@ fn readout(props: &Props, view: &MemoryView, address: Option<u32>) -> String {
     format!("{} That is {share} of {limit}.", view.summary)
 }
 
-fn table(props: &Props, view: &MemoryView) -> Html {
+fn table(props: &Props, view: &MemoryView, is_buffered: bool) -> Html {
+    let [later, scratch] =
+        if is_buffered { ["Others meanwhile", "Weights"] } else { ["Needed later", "Scratch"] };
     html! {
         <details>
             <summary>{ "The same as a table" }</summary>
@@ -303,8 +346,8 @@ fn table(props: &Props, view: &MemoryView) -> Html {
                         <th scope="col">{ "Operator" }</th>
                         <th scope="col" class="number">{ "Input" }</th>
                         <th scope="col" class="number">{ "Output" }</th>
-                        <th scope="col" class="number">{ "Needed later" }</th>
-                        <th scope="col" class="number">{ "Scratch" }</th>
+                        <th scope="col" class="number">{ later }</th>
+                        <th scope="col" class="number">{ scratch }</th>
                         <th scope="col" class="number">{ "Live" }</th>
                     </tr></thead>
                     <tbody>

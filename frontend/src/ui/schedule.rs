@@ -73,15 +73,18 @@ pub fn SchedulePanel(props: &Props) -> Html {
             if let Some(nothing) = nothing {
                 <p class="waiting" data-testid="no-schedule">{ nothing }</p>
             } else {
+                // Whoever drags a slider sees the lanes change.
+                <div class="schedule-flow">
+                    <div>{ fact_list("schedule", &facts(plan)) }</div>
+                    <div ref={drawing} class="schedule-lanes">
+                        <TimelineChart plan={Rc::clone(plan)} run={props.run.clone()} lit={props.lit}
+                            selected={props.selected} on={props.on.clone()} />
+                    </div>
+                </div>
                 if let Some(note) = note(plan) {
                     <p class="note" data-testid="schedule-note">{ note }</p>
                 }
-                { fact_list("schedule", &facts(plan)) }
                 if let Some(board) = board { { upkeep_facts(props, board) } }
-                <div ref={drawing}>
-                    <TimelineChart plan={Rc::clone(plan)} run={props.run.clone()} lit={props.lit}
-                        selected={props.selected} on={props.on.clone()} />
-                </div>
             }
         </Panel>
     }
@@ -185,6 +188,16 @@ fn sliders(props: &Props, board: &Board) -> Html {
     let movable = movable(settings, board, uses_card);
     let (clock, clock_range) = movable.clock;
     let (on_clock, no_clock) = both(|settings, clock| settings.clock_hz = clock);
+    let arena = board.arena().0.max(1_024);
+    let sram = settings.sram_bytes.map_or(arena, |sram| sram.clamp(1_024, arena));
+    let (of_sram, none_of_sram) = (
+        change(|settings, bytes| settings.sram_bytes = bytes),
+        change(|settings, bytes| settings.sram_bytes = bytes),
+    );
+    let on_sram = Callback::from(move |(bytes, drags): (u64, bool)| {
+        of_sram(Some(bytes).filter(|bytes| *bytes < arena), drags);
+    });
+    let no_sram = Callback::from(move |()| none_of_sram(None, false));
     let (on_frames, no_frames) = both(|settings, frames| {
         settings.frames = frames.and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 1);
     });
@@ -200,6 +213,12 @@ fn sliders(props: &Props, board: &Board) -> Html {
     html! {
         <fieldset class="sliders" data-testid="sliders">
             <legend class="visually-hidden">{ "What the schedule is made with" }</legend>
+            // Where the head has no room for its own.
+            <div class="when-narrow">
+                <Slider id="sram" title="SRAM" unit="KiB" of={1_024} value={sram} range={(1_024, arena)}
+                    step={1_024} text={format!("of {}", figures::binary(arena))}
+                    is_changed={settings.sram_bytes.is_some()} on={on_sram} on_reset={no_sram} />
+            </div>
             <Slider id="clock" title="Clock" unit="MHz" of={1_000_000} value={clock}
                 range={clock_range} step={1_000_000} text={figures::hertz(clock)}
                 is_changed={settings.clock_hz.is_some()} on={on_clock} on_reset={no_clock} />

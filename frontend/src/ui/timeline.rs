@@ -3,6 +3,7 @@
 mod drawing;
 mod held;
 mod look;
+mod paths;
 mod table;
 
 use std::rc::Rc;
@@ -24,7 +25,9 @@ use crate::view_model::timeline::{
     layer_words,
 };
 use drawing::{drawing, held_at, room_of, under};
+pub use held::fill_of_held;
 use look::{Look, Turn, use_wheel};
+pub use paths::push_rectangle;
 
 /// How much a key or a button changes the size, and which part of the view a key moves it by.
 const STEP: f64 = 1.6;

@@ -44,7 +44,8 @@ pub fn why_not(reason: &DoesNotFit, remedies: &Remedies, on: &Callback<Event>) -
                         "Planning other ways…".to_owned()
                     } else {
                         format!("Of {} other ways that were planned none helps. A model of lower \
-                                 resolution or width needs less.", remedies.tried)
+                                 resolution or width needs less.",
+                            remedies.tried - remedies.given_up)
                     } }
                 </p>
             } else {
@@ -52,6 +53,12 @@ pub fn why_not(reason: &DoesNotFit, remedies: &Remedies, on: &Callback<Event>) -
                     { for remedies.rows.iter().map(|row| remedy(row, on)) }
                 </ol>
                 if remedies.is_searching { <p class="muted detail">{ "Planning more…" }</p> }
+            }
+            if remedies.given_up > 0 && !remedies.is_searching {
+                <p class="muted detail" data-testid="given-up">
+                    { format!("Not planned to the end, since they take long: {}. Choose them to see.",
+                        remedies.given_up) }
+                </p>
             }
         </>
     }

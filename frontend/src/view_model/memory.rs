@@ -1,11 +1,14 @@
 //! Memory at each operator, and the arena over time.
 
+mod buffers;
+
 use tilewright_plan::Space;
 use tilewright_report::{PartRole, PlacedTensor, TensorUse, short_name};
 
 use super::figures;
 use super::layers::kernel_title;
 use crate::message::PlanFacts;
+pub use buffers::{Band, Buffers, buffers, is_buffered};
 
 /// Live bytes at an operator, as a stack.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,6 +67,12 @@ pub struct MemoryView {
 #[must_use]
 pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
     let memory = &plan.memory;
+    // In buffers lie weights, and parts of what other operators work on meanwhile.
+    let [other, own] = if is_buffered(plan) {
+        [PartRole::Rest, PartRole::Weights]
+    } else {
+        [PartRole::Later, PartRole::Scratch]
+    };
     let stacks: Vec<Stack> = memory
         .rows
         .iter()
@@ -76,8 +85,8 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
                 [
                     (PartRole::Input, input),
                     (PartRole::Output, output),
-                    (PartRole::Later, later),
-                    (PartRole::Scratch, scratch),
+                    (other, later),
+                    (own, scratch),
                 ]
             },
             total: row.live_bytes.0,
@@ -101,6 +110,15 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
     // A limit that is far away would press everything to the floor: then it is only named.
     let is_near = limit <= most.saturating_mul(3);
     let summary = match stacks.get(memory.peak_row) {
+        Some(peak) if is_buffered(plan) => format!(
+            "{} operators. Tensors lie on the card; buffers hold {} at most, at {} ({}), of {} that \
+             are set aside.",
+            stacks.len(),
+            figures::bytes(memory.peak_live_bytes.0),
+            short_name(&peak.name),
+            peak.op,
+            figures::bytes(arena),
+        ),
         Some(peak) => format!(
             "{} operators. Live tensors peak at {} in {} ({}); the arena needs {}.",
             stacks.len(),
@@ -213,6 +231,13 @@ pub fn live_rows(plan: &PlanFacts, layer: usize) -> Vec<LiveRow> {
             rows.push(LiveRow { tensor: None, role, name, bytes, is_shared, offset: None, life });
         }
     };
+    if is_buffered(plan) {
+        own(PartRole::Input, "buffers of its input", row.input_bytes.0, false);
+        own(PartRole::Output, "buffers of its output", row.output_bytes.0, false);
+        own(PartRole::Weights, "buffers of its weights", row.scratch_bytes.0, false);
+        own(PartRole::Rest, "buffers of other operators meanwhile", row.other_bytes.0, false);
+        return rows;
+    }
     own(PartRole::Later, "kept free inside a tensor to come", row.reserved_bytes.0, false);
     own(PartRole::Scratch, "buffers of the operator", row.scratch_bytes.0, false);
     own(
@@ -270,6 +295,17 @@ pub fn csv(plan: &PlanFacts) -> String {
                 tensor.offset,
                 tensor.bytes
             ));
+        }
+        if is_buffered(plan) {
+            let parts = [
+                ("input", row.input_bytes),
+                ("output", row.output_bytes),
+                ("other", row.other_bytes),
+            ];
+            for (why, bytes) in parts.into_iter().filter(|(_, bytes)| bytes.0 > 0) {
+                let bytes = bytes.0;
+                text.push_str(&format!("{position},{},,{why},,{bytes}\n", quoted(&row.name)));
+            }
         }
         if row.scratch_bytes.0 > 0 {
             let bytes = row.scratch_bytes.0;

@@ -4,7 +4,7 @@ use tilewright_plan::Micros;
 use tilewright_report::{DoesNotFit, Remedy};
 
 use super::figures;
-use crate::message::PlanSettings;
+use crate::message::{PlanSettings, TAKES_LONG};
 use crate::state::State;
 
 /// A part of the bytes that do not fit.
@@ -55,6 +55,8 @@ pub struct Remedies {
     pub is_searching: bool,
     /// How many changes were planned.
     pub tried: usize,
+    /// How many of them take long, and were given up.
+    pub given_up: usize,
 }
 
 /// What would help the shown plan, as far as it has been planned.
@@ -63,11 +65,17 @@ pub fn remedies(state: &State) -> Remedies {
     let Some(plan) = &state.plan else { return Remedies::default() };
     let (changes, plans) = (state.changes(), state.plans());
     let mut found = Vec::new();
-    let mut tried = 0;
+    let (mut tried, mut given_up) = (0, 0);
     for (change, settings) in &changes {
         let Some(outcome) = plans.with(settings) else { continue };
         tried += 1;
-        let Ok(other) = outcome else { continue };
+        let other = match outcome {
+            Ok(other) => other,
+            Err(trouble) => {
+                given_up += usize::from(trouble.what == TAKES_LONG);
+                continue;
+            }
+        };
         found.extend(Remedy::of(change.clone(), &plan.report, &other.report));
     }
     Remedy::sort(&mut found);
@@ -75,7 +83,7 @@ pub fn remedies(state: &State) -> Remedies {
         let (_, settings) = changes.iter().find(|(change, _)| *change == remedy.change)?;
         Some(row(&remedy, settings.clone(), state, plan.report.latency_us))
     });
-    Remedies { rows: rows.collect(), is_searching: tried < changes.len(), tried }
+    Remedies { rows: rows.collect(), is_searching: tried < changes.len(), tried, given_up }
 }
 
 fn row(
@@ -169,7 +177,7 @@ mod tests {
 
     fn asked(effects: &[Effect]) -> Option<(u32, PlanSettings)> {
         effects.iter().find_map(|effect| match effect {
-            Effect::Compare(request, settings) => Some((*request, settings.clone())),
+            Effect::Compare(request, settings, _) => Some((*request, settings.clone())),
             _ => None,
         })
     }

@@ -324,10 +324,10 @@ impl Lanes {
         self.lanes.iter().all(|lane| lane.bars.is_empty())
     }
 
-    /// How frames overlap, in a sentence; empty of one frame.
+    /// How frames overlap, in more and in fewer words; empty of one frame.
     #[must_use]
-    pub fn frames_words(&self) -> String {
-        let Some([_, first]) = self.frames.first() else { return String::new() };
+    pub fn frames_words(&self) -> [String; 2] {
+        let Some([_, first]) = self.frames.first() else { return Default::default() };
         let end = self.frames.iter().fold(0.0f64, |end, [_, to]| end.max(*to));
         let count = self.frames.len();
         // Of all places where a frame begins, that where most others are under way.
@@ -335,11 +335,14 @@ impl Lanes {
             |at: f64| self.frames.iter().filter(|[from, to]| *from <= at && at < *to).count();
         let most = self.frames.iter().map(|[from, _]| at_once(*from)).max().unwrap_or(1);
         let each = (end - first) / (count - 1) as f64;
-        format!(
-            "{count} frames: the first after {}, then one every {}; {most} under way at once at most",
-            figures::duration(*first),
-            figures::duration(each),
-        )
+        let (first, each) = (figures::duration(*first), figures::duration(each));
+        [
+            format!(
+                "{count} frames: the first after {first}, then one every {each}; {most} under way at \
+                 once at most"
+            ),
+            format!("{count} frames: one after {first}, then every {each}"),
+        ]
     }
 }
 
@@ -469,7 +472,7 @@ mod tests {
     #[test]
     fn neighbouring_layers_differ_and_frames_are_told_apart() {
         let (mut plan, one) = waiting();
-        assert!(one.frames.is_empty() && one.frames_words().is_empty());
+        assert!(one.frames.is_empty() && one.frames_words()[0].is_empty());
         let core = &one.lanes[0];
         let shade = |layer: u16| core.bars.iter().find(|b| b.layer == layer && b.class != STALL);
         assert_ne!(shade(0).unwrap().class % 2, shade(1).unwrap().class % 2);
@@ -481,7 +484,8 @@ mod tests {
         let two = lanes(&plan, None, Colours::Family);
         assert_eq!(two.frames.len(), 2);
         assert!(two.frames[1][0] < two.frames[0][1], "they overlap");
-        let words = two.frames_words();
+        let [words, short] = two.frames_words();
+        assert!(short.len() <= 54 && short.starts_with("2 frames"), "{short}");
         assert!(words.contains("2 frames") && words.contains("2 under way"), "{words}");
     }
 

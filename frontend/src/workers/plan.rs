@@ -14,17 +14,25 @@ use tilewright_report::PlacedTensor;
 
 use super::{Outcome, Sliced, Turn, checks, hexadecimal, sha256};
 use crate::message::{
-    ImageFacts, Integrity, OutputFacts, PlanFacts, PlanReply, PlanRequest, PlanSettings, Trouble,
+    ImageFacts, Integrity, OutputFacts, PlanFacts, PlanReply, PlanRequest, PlanSettings,
+    TAKES_LONG, Trouble,
 };
 use crate::view_model::figures;
 
 /// Units of work between two looks for newer requests: some thirty milliseconds in a browser.
 const SLICE: u64 = 1_500_000;
 
+/// Units of work for a change that may help: some seconds for all of them.
+const MOST_OF_A_REMEDY: u64 = 30_000_000;
+
+/// What was searched of a model already, by strategy: no board and no budget matters to it.
+type Searched = Vec<(Strategy, Planning)>;
+
 /// The planner between requests.
 #[derive(Default)]
 pub struct Planner {
     model: Option<Model>,
+    searched: Searched,
     /// The plan under way.
     job: Option<Job>,
 }
@@ -32,9 +40,20 @@ pub struct Planner {
 struct Job {
     settings: PlanSettings,
     board: Board,
+    strategy: Strategy,
     planning: Planning,
-    /// Whether the plan is made to be compared: then nobody needs its image and its timeline.
-    is_compared: bool,
+    why: Why,
+}
+
+/// What a plan is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// To be shown, with its image.
+    Shown,
+    /// To be compared: then nobody needs its image and its timeline.
+    Compared,
+    /// The same of what may be a remedy.
+    Remedy,
 }
 
 impl Sliced for Planner {
@@ -47,6 +66,7 @@ impl Sliced for Planner {
             PlanRequest::Boards => Turn::Done(Ok((boards(), Vec::new()))),
             PlanRequest::Load => {
                 (self.model, self.job) = (None, None);
+                self.searched.clear();
                 let loaded = load(buffers).map(|model| {
                     let obstacles = obstacles(&model);
                     self.model = Some(model);
@@ -55,17 +75,26 @@ impl Sliced for Planner {
                 Turn::Done(loaded)
             }
             PlanRequest::Rehearse(settings) => Turn::Done(rehearse(settings, buffers)),
-            PlanRequest::Plan(settings) => self.plan(settings, false),
-            PlanRequest::Compare(settings) => self.plan(settings, true),
+            PlanRequest::Plan(settings) => self.plan(settings, Why::Shown),
+            PlanRequest::Compare(settings) => self.plan(settings, Why::Compared),
+            PlanRequest::TryOut(settings) => self.plan(settings, Why::Remedy),
         }
     }
 
     fn go_on(&mut self) -> Option<Turn<PlanReply>> {
         let (job, model) = (self.job.as_mut()?, self.model.as_ref()?);
         match job.planning.advance(model, SLICE) {
+            Ok(false) if job.why == Why::Remedy && job.planning.spent() > MOST_OF_A_REMEDY => {
+                let job = self.job.take()?;
+                Some(Turn::Done(given_up(finished(model, job))))
+            }
             Ok(false) => Some(Turn::Working(progress(&job.planning))),
             Ok(true) => {
                 let job = self.job.take()?;
+                let is_known = self.searched.iter().any(|(known, _)| *known == job.strategy);
+                let kept = job.planning.again(model, &job.board, &Options::default());
+                let kept = kept.ok().filter(|_| !is_known);
+                self.searched.extend(kept.map(|kept| (job.strategy, kept)));
                 Some(Turn::Done(finished(model, job)))
             }
             Err(error) => {
@@ -77,12 +106,12 @@ impl Sliced for Planner {
 }
 
 impl Planner {
-    fn plan(&mut self, settings: PlanSettings, is_compared: bool) -> Turn<PlanReply> {
+    fn plan(&mut self, settings: PlanSettings, why: Why) -> Turn<PlanReply> {
         self.job = None;
         let Some(model) = &self.model else { return Turn::Done(Err(no_model())) };
-        match start(model, &settings) {
-            Ok((planning, board)) => {
-                self.job = Some(Job { settings, board, planning, is_compared });
+        match start(model, &settings, &self.searched) {
+            Ok((planning, board, strategy)) => {
+                self.job = Some(Job { settings, board, strategy, planning, why });
             }
             Err(trouble) => return Turn::Done(Err(trouble)),
         }
@@ -94,9 +123,9 @@ impl Planner {
 /// Plans a model that nobody waits for.
 fn rehearse(settings: PlanSettings, buffers: &[Vec<u8>]) -> Outcome<PlanReply> {
     let model = load(buffers)?;
-    let (mut planning, board) = start(&model, &settings)?;
+    let (mut planning, board, strategy) = start(&model, &settings, &Searched::new())?;
     while !planning.advance(&model, SLICE).map_err(|error| no_plan(&error))? {}
-    finished(&model, Job { settings, board, planning, is_compared: false })?;
+    finished(&model, Job { settings, board, strategy, planning, why: Why::Shown })?;
     Ok((PlanReply::Rehearsed, Vec::new()))
 }
 
@@ -113,7 +142,8 @@ fn progress(planning: &Planning) -> String {
 }
 
 fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
-    let Job { settings, board, planning, is_compared } = job;
+    let Job { settings, board, planning, why, .. } = job;
+    let is_compared = why != Why::Shown;
     let mut planned = planning.finish(model).map_err(|error| no_plan(&error))?;
     let checks = checks::of(&planned, settings.integrity);
     let no_image = why_no_image(&planned, &board, &settings, checks.as_ref());
@@ -137,6 +167,15 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
     let checks = checks.map(|checks| checks::facts(&checks, &board));
     let facts = PlanFacts { checks, no_image, ..facts(settings, planned, image.as_deref())? };
     Ok((PlanReply::Planned(Box::new(facts)), image.into_iter().collect()))
+}
+
+/// What was found until it was given up: that helps, if it fits.
+fn given_up(found: Outcome<PlanReply>) -> Outcome<PlanReply> {
+    let takes_long = || Trouble::new(TAKES_LONG, "", "Choose it to see what comes of it.");
+    match found {
+        Ok((PlanReply::Planned(facts), _)) if !facts.report.fits => Err(takes_long()),
+        found => found,
+    }
 }
 
 /// The int8 model that a message brings.
@@ -183,8 +222,12 @@ fn no_plan(error: &PlanError) -> Trouble {
     Trouble::new("There is no schedule with these buffers", trouble.detail, remedy)
 }
 
-/// Begins the plan that settings ask for; and its board.
-fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Trouble> {
+/// Begins the plan that settings ask for; its board and its strategy.
+fn start(
+    model: &Model,
+    settings: &PlanSettings,
+    searched: &Searched,
+) -> Result<(Planning, Board, Strategy), Trouble> {
     let mut board = tilewright_board::find(&settings.board).map_err(|error| cannot(&error))?;
     if let Some(clock) = settings.clock_hz {
         board.core.clock.hertz = Hertz(clock.max(1));
@@ -205,15 +248,19 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
         },
         integrity: checks::for_planner(settings.integrity),
     };
-    let planning =
-        Planning::new(model, &board, strategy, &options).map_err(|error| match error {
-            PlanError::NotAChain(_) => Trouble::new(
-                format!("The strategy '{strategy}' is for chains of layers"),
-                format!("{error}."),
-                "Choose the strategy 'reordered', which plans networks with branches.",
-            ),
-            error => cannot(&error),
-        })?;
+    let known = searched.iter().find(|(known, _)| *known == strategy);
+    let planning = match known {
+        Some((_, searched)) => searched.again(model, &board, &options),
+        None => Planning::new(model, &board, strategy, &options),
+    };
+    let planning = planning.map_err(|error| match error {
+        PlanError::NotAChain(_) => Trouble::new(
+            format!("The strategy '{strategy}' is for chains of layers"),
+            format!("{error}."),
+            "Choose the strategy 'reordered', which plans networks with branches.",
+        ),
+        error => cannot(&error),
+    })?;
     if let Some(reason) = strategy.lacks(&board) {
         return Err(Trouble::new(
             format!("The strategy '{strategy}' needs what the board does not have"),
@@ -221,13 +268,13 @@ fn start(model: &Model, settings: &PlanSettings) -> Result<(Planning, Board), Tr
             "Choose another strategy, or another board.",
         ));
     }
-    Ok((planning, board))
+    Ok((planning, board, strategy))
 }
 
 /// The plan that settings ask for, and its board.
 #[cfg(feature = "importer")]
 pub(super) fn make(model: &Model, settings: &PlanSettings) -> Result<(Planned, Board), Trouble> {
-    let (mut planning, board) = start(model, settings)?;
+    let (mut planning, board, _) = start(model, settings, &Searched::new())?;
     while !planning.advance(model, SLICE).map_err(|error| cannot(&error))? {}
     let planned = planning.finish(model).map_err(|error| cannot(&error))?;
     Ok((planned, board))

@@ -22,7 +22,7 @@ fn shown() -> State {
 /// The comparison that is asked for.
 fn asked(effects: &[Effect]) -> Option<(u32, PlanSettings)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Compare(request, settings) => Some((*request, settings.clone())),
+        Effect::Compare(request, settings, _) => Some((*request, settings.clone())),
         _ => None,
     })
 }

@@ -1,13 +1,14 @@
 //! The lanes as they stand: axis, frames, titles, bars, and what of SRAM is held below.
 
 use tilewright_plan::LaneKind;
-use tilewright_report::SliceKind;
+use tilewright_report::{Kind, SliceKind};
 use yew::prelude::*;
 
 use super::held;
+use super::paths::{Stacks, push_rectangle};
 use crate::message::PlanFacts;
 use crate::state::Selection;
-use crate::ui::chart::{fitted, px};
+use crate::ui::chart::{first_fitting, fitted, px};
 use crate::view_model::timeline::{
     Bar, CLASSES, HANDLING, Lane, Lanes, Seen, Window, family_of, layer_name,
 };
@@ -95,11 +96,7 @@ pub fn drawing(
                 html! {
                     <g key={index}>
                         <text class="lane-title" x="0" y={px(top + 10.0)}>
-                            { match lane.lane {
-                                LaneKind::Core => format!("{} (instructions {}, time modelled)",
-                                    lane.title, lane.kind.word()),
-                                _ => format!("{} (bytes counted, time modelled)", lane.title),
-                            } }
+                            { first_fitting(&titles(lane), room) }
                         </text>
                         { bars(plan, lit, lane, &lane.seen(window, room), [top + TITLE, room]) }
                     </g>
@@ -110,6 +107,20 @@ pub fn drawing(
     }
 }
 
+/// What a lane is and how its figures came to be, in more and in fewer words.
+fn titles(lane: &Lane) -> [String; 2] {
+    let what = match lane.lane {
+        LaneKind::Core => "instructions",
+        LaneKind::Dma | LaneKind::Card => "bytes",
+    };
+    let kind = if lane.lane == LaneKind::Core { lane.kind } else { Kind::Counted };
+    let short = match kind {
+        Kind::Modelled => format!("{} ({what}, time modelled)", lane.title),
+        _ => format!("{} ({what} {})", lane.title, kind.word()),
+    };
+    [format!("{} ({what} {}, time modelled)", lane.title, kind.word()), short]
+}
+
 /// A line for each frame, from where it begins to where it ends.
 fn frames(lanes: &Lanes, window: Window, room: f64) -> Html {
     if lanes.frames.is_empty() {
@@ -118,7 +129,7 @@ fn frames(lanes: &Lanes, window: Window, room: f64) -> Html {
     let x = |at: f64| ((at - window.from_us) / window.length() * room).clamp(0.0, room);
     html! {
         <g data-testid="frames">
-            <text class="lane-title" x="0" y={px(TOP + 10.0)}>{ lanes.frames_words() }</text>
+            <text class="lane-title" x="0" y={px(TOP + 10.0)}>{ first_fitting(&lanes.frames_words(), room) }</text>
             { for lanes.frames.iter().enumerate().map(|(frame, [from, to])| {
                 let (left, right) = (x(*from), x(*to));
                 let y = TOP + TITLE + FRAME * (frame % FRAME_LINES) as f64;
@@ -144,11 +155,11 @@ fn bars(plan: &PlanFacts, lit: Selection, lane: &Lane, seen: &Seen, [y, room]: [
             wide.push(wide_bar(plan, *index, bar, [start, end], y, is_lit));
             continue;
         }
-        let rectangle = rectangle([start, (end - 0.25).max(start + 0.75)], [y, y + BAR]);
+        let ends = [start, (end - 0.25).max(start + 0.75)];
         if is_lit {
-            lit_path.push_str(&rectangle);
+            push_rectangle(&mut lit_path, ends, [y, y + BAR]);
         }
-        paths[usize::from(bar.class)].push_str(&rectangle);
+        push_rectangle(&mut paths[usize::from(bar.class)], ends, [y, y + BAR]);
     }
     html! {
         <>
@@ -171,43 +182,15 @@ fn fill(class: usize) -> Classes {
     }
 }
 
-pub fn rectangle([left, right]: [f64; 2], [top, bottom]: [f64; 2]) -> String {
-    format!("M{} {}H{}V{}H{}Z", px(left), px(top), px(right), px(bottom), px(left))
-}
-
 /// What is narrower than a pixel, for each colour: columns as high as the part of their time that
-/// it takes, and never so low that they are not seen. Neighbours of the same height are one.
+/// it takes, and never so low that they are not seen.
 fn columns(seen: &Seen, y: f64) -> [String; CLASSES] {
-    const LEAST: f32 = 2.0;
-    let mut paths: [String; CLASSES] = std::array::from_fn(|_| String::new());
-    let mut open: [Option<(usize, [f32; 2])>; CLASSES] = [None; CLASSES];
-    let close = |path: &mut String, (from, [low, high]): (usize, [f32; 2]), to: usize| {
-        let [top, bottom] = [high, low].map(|height| y + BAR - f64::from(height));
-        path.push_str(&rectangle([from as f64, to as f64], [top, bottom]));
-    };
-    for (x, column) in seen.columns.iter().enumerate() {
-        let mut low = 0.0f32;
-        for (class, share) in column.iter().enumerate() {
-            // In quarters of a pixel, so that neighbours can be equal.
-            let height = (share.min(1.0) * BAR as f32 * 4.0).round() / 4.0;
-            let height = if *share > 0.0 { height.max(LEAST) } else { 0.0 };
-            let high = (low + height).min(BAR as f32);
-            let now = (high > low).then_some([low, high]);
-            if open[class].map(|(_, place)| place) != now {
-                if let Some(done) = open[class].take() {
-                    close(&mut paths[class], done, x);
-                }
-                open[class] = now.map(|place| (x, place));
-            }
-            low = high;
-        }
+    const LEAST: u16 = 2;
+    let mut stacks = Stacks::on(y + BAR);
+    for column in &seen.columns {
+        stacks.push(column.iter().map(|share| share * BAR as f32), LEAST, BAR as u16);
     }
-    for (path, rest) in paths.iter_mut().zip(open) {
-        if let Some(rest) = rest {
-            close(path, rest, seen.columns.len());
-        }
-    }
-    paths
+    stacks.finish()
 }
 
 fn wide_bar(

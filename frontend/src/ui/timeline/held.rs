@@ -3,9 +3,9 @@
 use tilewright_report::Held;
 use yew::prelude::*;
 
-use super::drawing::rectangle;
+use super::paths::Stacks;
 use crate::message::PlanFacts;
-use crate::ui::chart::px;
+use crate::ui::chart::{first_fitting, px};
 use crate::view_model::figures;
 use crate::view_model::timeline::{HeldBytes, Window};
 
@@ -19,6 +19,11 @@ pub fn legend() -> impl Iterator<Item = (&'static str, AttrValue)> {
     Held::ALL
         .into_iter()
         .map(|held| (id(held), AttrValue::from(format!("{} in SRAM", held.words()))))
+}
+
+/// How what is held is filled.
+pub fn fill_of_held(held: Held) -> String {
+    format!("fill-{}", id(held))
 }
 
 const fn id(held: Held) -> &'static str {
@@ -36,28 +41,21 @@ pub fn drawing(plan: &PlanFacts, held: &HeldBytes, window: Window, room: f64, to
     let is_limit_seen = limit <= 2 * held.peak;
     let scale = BARS / if is_limit_seen { limit.max(held.peak) } else { held.peak }.max(1) as f64;
     let floor = top + TITLE + BARS;
-    let columns = held.columns(window, room.clamp(1.0, 16_384.0) as usize);
-    let mut paths: [String; Held::ALL.len()] = std::array::from_fn(|_| String::new());
-    let mut first = 0;
-    while let Some(parts) = columns.get(first) {
-        let same = columns[first..].iter().take_while(|other| *other == parts).count();
-        let mut low = 0;
-        for (path, bytes) in paths.iter_mut().zip(parts).filter(|(_, bytes)| **bytes > 0) {
-            let ends = [low + bytes, low].map(|bytes| floor - bytes as f64 * scale);
-            path.push_str(&rectangle([first as f64, (first + same) as f64], ends));
-            low += bytes;
-        }
-        first += same;
+    let mut stacks = Stacks::<{ Held::ALL.len() }>::on(floor);
+    for parts in held.columns(window, room.clamp(1.0, 16_384.0) as usize) {
+        stacks.push(parts.iter().map(|bytes| (*bytes as f64 * scale) as f32), 0, BARS as u16);
     }
+    let paths = stacks.finish();
+    let (peak, all) = (figures::binary(held.peak), figures::binary(limit));
+    let most = format!("SRAM held: at most {peak} of {all}");
     let limit_at = floor - limit as f64 * scale;
     html! {
         <g data-testid="held">
             <text class="lane-title" x="0" y={px(top + 10.0)}>
-                { format!("SRAM held: at most {} of {} (bytes counted, time modelled)",
-                    figures::binary(held.peak), figures::binary(limit)) }
+                { first_fitting(&[format!("{most} (bytes counted, time modelled)"), format!("{most} (counted)")], room) }
             </text>
             { for Held::ALL.into_iter().zip(paths).filter(|(_, d)| !d.is_empty()).map(|(held, d)| html! {
-                <path key={id(held)} class={format!("fill-{}", id(held))} {d} />
+                <path key={id(held)} class={fill_of_held(held)} {d} />
             }) }
             if is_limit_seen {
                 <g class="limit-line"><line x1="0" x2={px(room)} y1={px(limit_at)} y2={px(limit_at)} /></g>
