@@ -153,6 +153,19 @@ fn swap_claims_as_least_only_what_no_pools_go_below() {
 }
 
 #[test]
+fn what_does_not_fit_is_told_of_the_frames_that_were_asked_for() {
+    let short = |frames: &str| {
+        let options = ["--json", "--strategy", "resident", "--sram", "2048", "--frames", frames];
+        json(&plan(&lenet(), &options), 1)
+    };
+    let (one, ten) = (short("1"), short("10"));
+    assert_eq!((&ten["fits"], &ten["frames"]), (&false.into(), &10.into()));
+    // Energy is that of a frame, however many there are.
+    let energy = [&one, &ten].map(|told| told["energy_uj"].as_f64().unwrap());
+    assert!((energy[1] / energy[0] - 1.0).abs() < 0.02, "{energy:?}");
+}
+
+#[test]
 fn plan_gives_the_keys_that_scripts_rely_on() {
     let report = json(&plan(&lenet(), &["--json"]), 0);
     for key in [

@@ -127,6 +127,52 @@ async fn frames_overlap_on_a_card_and_buffers_are_seen() {
     browser.end().await;
 }
 
+/// Whether lanes and what SRAM holds are seen beside the sliders without scrolling, and no title is cut off.
+const SEEN: &str = "
+    const held = document.querySelector('[data-testid=held]').getBoundingClientRect();
+    const status = document.querySelector('[data-testid=status]').getBoundingClientRect();
+    const svg = document.querySelector('[data-testid=timeline] svg');
+    const titles = [...svg.querySelectorAll('.lane-title')];
+    const cut = titles.filter((title) => title.getComputedTextLength() > svg.clientWidth);
+    return [held.bottom <= status.top, cut.map((title) => title.textContent)];";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_drags_a_slider_sees_the_lanes_follow() {
+    let link = "model=lenet5&strategy=swap&frames=10&sram=131072&view=schedule";
+    for (size, dark, slider) in [(WIDE, false, "pick-sram"), (NARROW, true, "slide-sram")] {
+        let browser = page(size, dark, link).await;
+        let before = browser.text_when("held", |text| text.contains("of 128 KiB")).await;
+        until(
+            &browser,
+            "return document.querySelector('[data-testid=status]').dataset.busy === 'false'",
+        )
+        .await;
+        assert_eq!(browser.script(SEEN, Vec::new()).await, json!([true, []]), "{size:?}");
+        // The lanes follow while the slider is held, before it is let go.
+        let drag = "
+            const slider = document.querySelector(`[data-testid=${arguments[0]}]`);
+            slider.value = String(Number(slider.value) / 2);
+            slider.dispatchEvent(new Event('input', { bubbles: true }));";
+        browser.script(drag, vec![json!(slider)]).await;
+        let after = browser.text_when("held", |text| text.contains("of 64.0 KiB")).await;
+        assert_ne!(before, after);
+        assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+        browser.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_streamed_weights_take_is_seen_below_their_lanes() {
+    let link = "model=lenet5&strategy=stream&sram=65536&view=schedule";
+    let browser = page(WIDE, false, link).await;
+    browser.text_when("held", |text| text.contains("SRAM held: at most")).await;
+    let fills = "return [...document.querySelectorAll('[data-testid=held] path')]
+        .map((path) => path.className.baseVal)";
+    let fills = browser.script(fills, Vec::new()).await;
+    assert!(fills.as_array().unwrap().contains(&json!("fill-scratch")), "weights: {fills}");
+    browser.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_bounds_each_layer_is_drawn_and_reached_by_keys() {
     for (size, dark) in [(WIDE, false), (NARROW, true)] {

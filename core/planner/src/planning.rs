@@ -1,6 +1,7 @@
 //! Planning in slices: a state machine whose state depends on the work done only, so that a host
 //! can show progress, answer others in between, and give up.
 
+use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use crate::costs::Costs;
@@ -60,6 +61,15 @@ impl Searching {
 const WAY_OF_A_LAYER: u64 = 10_000;
 /// The same of a program of a card's weights and activations, for which many ways are tried at once.
 const CARD_OF_A_LAYER: u64 = 800_000;
+
+/// Steps of all frames that are simulated in a moment.
+const QUICK_STEPS: u64 = 100_000;
+
+/// Steps of a frame.
+fn steps(plan: &Plan) -> u64 {
+    let programs = plan.programs.iter().filter(|program| !program.boot);
+    programs.flat_map(|program| &program.lanes).map(|lane| lane.steps.len() as u64).sum()
+}
 
 /// What follows the search of `auto` for the least arena.
 enum Then {
@@ -231,14 +241,20 @@ impl Planning {
                 _ => self.inside(model, &self.few)?,
             },
         };
-        // What does not fit is told of few frames.
-        if planned.report.frames < self.options.frames.get() && planned.report.fits {
+        // What does not fit is told of few frames, unless all are as quickly told.
+        let frames = self.options.frames.get();
+        let is_told =
+            planned.report.fits || steps(&planned.plan) * u64::from(frames) <= QUICK_STEPS;
+        if planned.report.frames < frames && is_told {
             let Planned { plan, report, .. } = planned;
             let bound = Some(report.lower_bound_bytes);
             planned = self.described(plan, model, &self.options, bound);
             planned.report.stages = report.stages;
         }
-        add_energy(&mut planned, &self.board, &self.options);
+        // Of the frames that it is told of.
+        let told = NonZeroU32::new(planned.report.frames).unwrap_or(NonZeroU32::MIN);
+        let options = Options { frames: told, ..self.options };
+        add_energy(&mut planned, &self.board, &options);
         Ok(planned)
     }
 
