@@ -65,10 +65,11 @@ const CARD_OF_A_LAYER: u64 = 800_000;
 /// Steps of all frames that are simulated in a moment.
 const QUICK_STEPS: u64 = 100_000;
 
-/// Steps of a frame.
-fn steps(plan: &Plan) -> u64 {
+/// Steps of so many frames.
+fn steps(plan: &Plan, frames: u32) -> u64 {
     let programs = plan.programs.iter().filter(|program| !program.boot);
-    programs.flat_map(|program| &program.lanes).map(|lane| lane.steps.len() as u64).sum()
+    let lanes = programs.flat_map(|program| &program.lanes);
+    lanes.map(|lane| lane.steps.len() as u64).sum::<u64>() * u64::from(plan.runs(frames))
 }
 
 /// What follows the search of `auto` for the least arena.
@@ -243,8 +244,7 @@ impl Planning {
         };
         // What does not fit is told of few frames, unless all are as quickly told.
         let frames = self.options.frames.get();
-        let is_told =
-            planned.report.fits || steps(&planned.plan) * u64::from(frames) <= QUICK_STEPS;
+        let is_told = planned.report.fits || steps(&planned.plan, frames) <= QUICK_STEPS;
         if planned.report.frames < frames && is_told {
             let Planned { plan, report, .. } = planned;
             let bound = Some(report.lower_bound_bytes);
