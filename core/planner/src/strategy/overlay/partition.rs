@@ -125,6 +125,12 @@ impl<'p> Operator<'p> {
         Some([self.made(start..middle)?, self.made(middle..end)?])
     }
 
+    /// The bytes of the least part of a tile's filters: a pair.
+    pub fn least_part(&self, tiny: &Tiny) -> u64 {
+        let input = self.roles().iter().position(|role| *role == Role::Input);
+        input.map_or(0, |input| 2 * self.record.filters_for(&tiny.views[input]).bytes)
+    }
+
     /// The parts of a tile, some output channels each, with at most `part` bytes of filters, which end at
     /// multiples of `unit` bytes where that leaves any; the tile itself if its filters cannot be cut so.
     pub fn parts(&self, tiny: &Tiny, part: u64, unit: u64) -> Vec<Tiny> {

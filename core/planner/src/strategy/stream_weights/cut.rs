@@ -183,7 +183,7 @@ impl Cut {
         let brought: Vec<usize> = (0..operator.views.len()).filter(on_card).collect();
         let weights = brought.iter().find(|index| operator.roles()[**index] == Role::Weights);
         let parts = weights.filter(|_| kept.is_none()).and_then(|index| {
-            let part = part(operator);
+            let part = part(operator).max(operator.least_part(&whole));
             let parts = (operator.views[*index].extent() > part)
                 .then(|| operator.parts(&whole, part, SECTOR))?;
             let bytes = |tiny: &Tiny| sectors(&tiny.views[*index]);
