@@ -244,10 +244,12 @@ impl OutsideCost {
 }
 
 fn total(milli: &BTreeMap<String, u64>, features: &[Feature]) -> u64 {
-    let cost = |(name, value): &Feature| {
-        u128::from(milli.get(*name).copied().unwrap_or(0)) * u128::from(*value)
-    };
-    u64::try_from(features.iter().map(cost).sum::<u128>() / 1000).unwrap_or(u64::MAX)
+    // Fewer features cost something than there are.
+    let costs = milli.iter().flat_map(|(costly, each)| {
+        let own = features.iter().filter(move |(name, _)| *name == costly.as_str());
+        own.map(move |(_, value)| u128::from(*each) * u128::from(*value))
+    });
+    u64::try_from(costs.sum::<u128>() / 1000).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

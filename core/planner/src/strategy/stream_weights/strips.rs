@@ -6,6 +6,7 @@
 //! ring, in which no step's output wraps. What comes from layers before them, or goes to layers behind,
 //! is held whole; what goes may lie over what has been read of what comes.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::lower::Layer;
@@ -26,6 +27,9 @@ struct Made<'p> {
     output: usize,
     rows: u16,
     row_bytes: u64,
+    /// Of each row of its output the rows of each of its inputs that it is made from, one row after the other;
+    /// nothing where there are none.
+    read: OnceCell<Vec<Option<Range<u16>>>>,
 }
 
 /// The layers of a network as far as they can be made in rows.
@@ -315,12 +319,41 @@ impl<'p> Made<'p> {
         let [rows, columns, channels] = size(output)?;
         let rows = u16::try_from(rows).ok()?;
         let row_bytes = u64::from(columns) * u64::from(channels);
-        let made = Self { operator, inputs, output, rows, row_bytes };
+        let read = OnceCell::new();
+        let made = Self { operator, inputs, output, rows, row_bytes, read };
         (fits && operator.made(0..1).is_some()).then_some(made)
     }
 
     /// The rows of its operands that rows of its output are made from.
     fn reads(&self, rows: Range<u16>) -> Option<Vec<(usize, Range<u16>)>> {
+        let of_inputs = self.inputs.iter().enumerate();
+        let reads: Option<Vec<_>> = of_inputs
+            .map(|(input, (_, tensor))| {
+                // What rows see moves one way, as they do.
+                let first = self.read(input, rows.start)?;
+                let last = self.read(input, rows.end.checked_sub(1)?)?;
+                Some((*tensor, first.start..first.end.max(last.end)))
+            })
+            .collect();
+        reads.or_else(|| self.looked_up(rows))
+    }
+
+    /// The rows of an input that a row of its output is made from, looked up once for all.
+    fn read(&self, input: usize, row: u16) -> Option<Range<u16>> {
+        let all = self.read.get_or_init(|| {
+            let of_row = |row: u16| {
+                let reads = self.looked_up(row..row + 1);
+                let reads =
+                    reads.map(|reads| reads.into_iter().map(|(_, rows)| Some(rows)).collect());
+                reads.unwrap_or_else(|| vec![None; self.inputs.len()])
+            };
+            (0..self.rows).flat_map(of_row).collect()
+        });
+        all.get(usize::from(row) * self.inputs.len() + input)?.clone()
+    }
+
+    /// As [`Self::reads`], from the operator.
+    fn looked_up(&self, rows: Range<u16>) -> Option<Vec<(usize, Range<u16>)>> {
         let tiny = self.operator.made(rows)?;
         let reads = self.inputs.iter().map(|(operand, tensor)| {
             let view = tiny.views.get(*operand)?;
@@ -332,9 +365,18 @@ impl<'p> Made<'p> {
 
     /// The first row of a tensor that its output needs from row `from` on; nothing if it needs none.
     fn needs(&self, tensor: usize, from: u16) -> Option<u16> {
-        let reads = (from < self.rows).then(|| self.reads(from..from + 1)).flatten()?;
-        let of_tensor = reads.into_iter().filter(|(read, _)| *read == tensor);
-        of_tensor.map(|(_, rows)| rows.start).min()
+        if from >= self.rows {
+            return None;
+        }
+        let mut least = None::<u16>;
+        for (input, (_, read)) in self.inputs.iter().enumerate() {
+            // Nothing is needed of any if it is not known of all.
+            let rows = self.read(input, from)?;
+            if *read == tensor {
+                least = Some(least.map_or(rows.start, |least| least.min(rows.start)));
+            }
+        }
+        least
     }
 
     /// Rows of a tensor that are no longer needed when so many more rows are made: in the middle.
@@ -372,5 +414,98 @@ impl Order<'_, '_> {
             self.made.push(Strip { layer, rows });
         }
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tilewright_plan::{
+        InputResidency, Instruction, Kernel, Lane, LaneKind, Op, Program, Role, RowOrder, Step,
+        Tile,
+    };
+
+    /// A plan of one step: rows of `output` from rows of `input`.
+    fn of_one(kernel: Kernel, op: Op, [input, output]: [u16; 2]) -> Plan {
+        let view = |role: &Role| match role {
+            Role::Input => View::whole(Space::Arena, 0, input, 6, 4),
+            Role::Output => View::whole(Space::Arena, 4096, output, 6, 4),
+            Role::Weights => View::bytes(Space::Weights, 0, 64),
+            Role::Constants => View::bytes(Space::Constants, 0, 64),
+        };
+        let tile = Tile {
+            output_size: [output, 6],
+            channels: 4,
+            valid_size: [input, 6],
+            ..Tile::default()
+        };
+        let order = RowOrder::Whole;
+        let instruction = Instruction::Compute { op: 0, tile: 0, first_view: 0, order };
+        let steps = vec![Step { after: [None; 3], frame: 0, layer: 0, instruction }];
+        let program = Program {
+            name: String::new(),
+            boot: false,
+            frames: 1,
+            lanes: vec![Lane { kind: LaneKind::Core, steps }],
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        };
+        Plan {
+            model: String::new(),
+            board: String::new(),
+            strategy: String::new(),
+            input: InputResidency::Resident,
+            layers: Vec::new(),
+            tensors: Vec::new(),
+            ops: vec![Op { kernel: kernel as u16, ..op }],
+            tiles: vec![tile],
+            views: kernel.roles().iter().map(view).collect(),
+            spans: Vec::new(),
+            constants: Vec::new(),
+            programs: vec![program],
+            space_bytes: [Bytes(0); 6],
+            kept: None,
+        }
+    }
+
+    #[test]
+    fn rows_that_are_read_are_those_of_the_step_itself() {
+        let window = |side: u16, stride: u16, dilation: u16, padding: u16| Op {
+            window: [side; 2],
+            stride: [stride; 2],
+            dilation: [dilation; 2],
+            padding: [padding; 2],
+            groups: 1,
+            ..Op::default()
+        };
+        let cases = [
+            (Kernel::Conv, window(3, 1, 1, 1), [9, 9]),
+            (Kernel::Conv, window(5, 2, 1, 2), [17, 9]),
+            (Kernel::Depthwise, window(3, 2, 2, 2), [12, 6]),
+            (Kernel::MaxPool, window(2, 2, 1, 0), [8, 4]),
+            (Kernel::Add, Op::default(), [7, 7]),
+        ];
+        for (kernel, op, rows) in cases {
+            let plan = of_one(kernel, op, rows);
+            let operators = Operator::of(&plan);
+            let roles = kernel.roles().iter().enumerate();
+            let inputs: Vec<(usize, usize)> =
+                roles.filter(|(_, role)| **role == Role::Input).map(|(at, _)| (at, at)).collect();
+            let (read, [_, rows]) = (OnceCell::new(), rows);
+            let made =
+                Made { operator: &operators[0], inputs, output: 9, rows, row_bytes: 24, read };
+            for start in 0..rows {
+                for end in start + 1..=rows {
+                    let expected = made.looked_up(start..end);
+                    assert!(expected.is_some(), "{kernel:?} {start}..{end}");
+                    assert_eq!(made.reads(start..end), expected, "{kernel:?} {start}..{end}");
+                }
+                let one = made.looked_up(start..start + 1).unwrap();
+                for (tensor, read) in one {
+                    assert_eq!(made.needs(tensor, start), Some(read.start));
+                }
+            }
+            assert_eq!((made.needs(0, rows), made.needs(8, 0)), (None, None));
+        }
     }
 }
