@@ -1,6 +1,10 @@
 //! What the core takes between steps and around copies, counted on the emulated boards: the figures that board
 //! files hold, and how far off predictions are of whole frames.
 
+mod file;
+
+use std::fs;
+
 use serde::Serialize;
 use tilewright_board::Board;
 use tilewright_model::Data;
@@ -10,6 +14,10 @@ use tilewright_planner::{Options, Strategy};
 use tilewright_tests::emulated;
 
 use crate::calibrate::fit;
+
+/// Pieces of copies but their first ones that programs of a board must have for what one takes to be told: the least
+/// squares give a few to whatever else the same programs have.
+const PIECES: u64 = 100;
 
 const BOARDS: [&str; 2] = ["stm32f746g-disco", "stm32f469i-disco"];
 
@@ -54,13 +62,14 @@ pub struct Row {
 }
 
 /// What a board's file says: cycles of a step, of a copy, of each piece but the first, of a line of the
-/// cache, and of a copy of the card but for its lines, in thousandths.
+/// cache, and of a copy of the card but for its lines, in thousandths. Where programs have too few pieces to tell
+/// what one takes there is nothing.
 #[derive(Debug, Serialize)]
 struct Found {
     board: &'static str,
     step: u64,
     copy: u64,
-    piece: u64,
+    piece: Option<u64>,
     line: u64,
     card_copy: u64,
 }
@@ -68,8 +77,8 @@ struct Found {
 /// Runs all programs and prints them, and what follows from them.
 ///
 /// # Errors
-/// If a network cannot be planned or run; what a board cannot run is left out.
-pub fn handling(json: bool) -> Result<(), String> {
+/// If a network cannot be planned or run, what a board cannot run being left out; if a file cannot be written.
+pub fn handling(write: bool, json: bool) -> Result<(), String> {
     let mut rows = Vec::new();
     for id in BOARDS {
         let board = tilewright_board::find(id).map_err(|error| error.to_string())?;
@@ -83,6 +92,13 @@ pub fn handling(json: bool) -> Result<(), String> {
         }
     }
     let found: Vec<Found> = BOARDS.iter().map(|id| found(id, &rows)).collect();
+    for found in found.iter().filter(|_| write) {
+        let path = emulated::project().join("boards").join(found.board).with_extension("toml");
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?;
+        let text = file::with(&text, found).map_err(|error| format!("{name}: {error}"))?;
+        fs::write(&path, text).map_err(|error| format!("{name}: {error}"))?;
+    }
     if json {
         let text = serde_json::to_string_pretty(&(rows, found)).map_err(|e| e.to_string())?;
         println!("{text}");
@@ -93,7 +109,7 @@ pub fn handling(json: bool) -> Result<(), String> {
                  cycles",
                 step / 1000,
                 copy / 1000,
-                piece / 1000,
+                piece.map_or("unknown".to_owned(), |piece| (piece / 1000).to_string()),
                 line as f64 / 1000.0,
                 card_copy / 1000
             );
@@ -112,6 +128,8 @@ fn found(board: &'static str, rows: &[Row]) -> Found {
     let values: Vec<u64> = rows.iter().map(|row| row.between + row.interrupts).collect();
     let found = fit::coefficients(&features, &values);
     let [step, copy, piece, line] = [0, 1, 2, 3].map(|at| found.get(at).copied().unwrap_or(0));
+    let pieces: u64 = rows.iter().map(|row| row.pieces).sum();
+    let piece = (pieces >= PIECES).then_some(piece);
     let left = carded.iter().map(|row| {
         let known = row.steps * step + row.lines * line;
         (row.between + row.interrupts).saturating_sub(known / 1000)

@@ -99,7 +99,11 @@ enum Command {
         large: bool,
     },
     /// What the core takes between steps and around copies, and predictions of whole frames beside them
-    Handling,
+    Handling {
+        /// Also write it to the boards' files
+        #[arg(long)]
+        write: bool,
+    },
     /// Run every kernel over its geometries in the emulator and write costs/<core>.toml
     Calibrate {
         /// Compare with the file in the repository instead of writing it; fails if they differ
@@ -153,7 +157,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Faults { first, cases, large } => {
             return faults::faults(first, cases, large, json);
         }
-        Command::Handling => return handling::handling(json),
+        Command::Handling { write } => return handling::handling(write, json),
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);
