@@ -48,9 +48,10 @@ async fn a_run_in_flight_is_stopped_and_nothing_is_left_running() {
 #[tokio::test(flavor = "multi_thread")]
 async fn plans_with_store_images_run_whole_and_sampled() {
     let server = Server::start(&[]);
-    for strategy in ["external", "swap-rows"] {
+    for (strategy, frames) in [("external", 1), ("swap-rows", 1), ("stream-weights", 4)] {
         let browser = Browser::start(390, 844, false).await;
-        let link = format!("model=lenet5&board={BOARD}&strategy={strategy}&view=run");
+        let link =
+            format!("model=lenet5&board={BOARD}&strategy={strategy}&frames={frames}&view=run");
         browser.open(&format!("{}#{link}", server.address)).await;
         browser.click("sample-0").await;
         browser.text_when("results", |text| !text.is_empty()).await;
@@ -61,6 +62,11 @@ async fn plans_with_store_images_run_whole_and_sampled() {
         browser.click("run").await;
         let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
         assert!(agreement.contains("Bit-equal"), "{strategy}: {agreement}");
+        // The seven layers of each frame.
+        assert!(
+            frames == 1 || agreement.contains("28 layers of 4 frames"),
+            "{strategy}: {agreement}"
+        );
         browser.click("mode-sampled").await;
         browser.click("run").await;
         let agreement = browser.text_when("agreement", |text| text.contains("Sampled")).await;

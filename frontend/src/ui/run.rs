@@ -14,7 +14,7 @@ use crate::message::{Calibration, PlanFacts, PlanSettings, Trouble};
 use crate::session::ObjectUrl;
 use crate::state::{Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View};
 use crate::view_model::figures;
-use crate::view_model::run::{Agreement, agreement, checks, facts, scores};
+use crate::view_model::run::{Agreement, agreement, checks, facts, frames, scores};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -342,11 +342,13 @@ fn results(outcome: &Outcome, props: &Props) -> Html {
     let result = &outcome.result;
     let (class, mark, text) = match agreement(outcome) {
         Agreement::Equal { tensors, elements } => ("verdict verdict-fits", "✓", {
-            let layers = outcome.plan.report.layers.len();
+            let frames = frames(outcome);
+            let layers = outcome.plan.report.layers.len() * frames;
+            let of = if frames > 1 { format!(" of {frames} frames") } else { String::new() };
             let what = if tensors == layers {
-                format!("{layers} layers")
+                format!("{layers} layers{of}")
             } else {
-                format!("the outputs and {tensors} of {layers} layers")
+                format!("the outputs and {tensors} of {layers} layers{of}")
             };
             format!("Bit-equal to the reference: {what}, {} elements", figures::grouped(elements))
         }),

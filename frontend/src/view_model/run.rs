@@ -79,6 +79,13 @@ pub enum Agreement {
     Faulted,
 }
 
+/// Frames that the run worked on.
+#[must_use]
+pub fn frames(outcome: &Outcome) -> usize {
+    let of_frame = outcome.reference.outputs.len().max(1);
+    (outcome.result.outputs.len() / of_frame).max(1)
+}
+
 /// How an outcome compares.
 #[must_use]
 pub fn agreement(outcome: &Outcome) -> Agreement {
@@ -127,7 +134,10 @@ pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
             title: "Instructions",
             id: "instructions",
             value: figures::grouped(result.instructions),
-            detail: "of one inference".to_owned(),
+            detail: match frames(outcome) {
+                1 => "of one inference".to_owned(),
+                frames => format!("of {frames} frames"),
+            },
             kind: Kind::Counted,
         },
         Fact {
