@@ -15,8 +15,9 @@ use tilewright_tests::emulated;
 /// Largest error of a layer's cycles and of a network's, in thousandths.
 const LAYER_PERMILLE: u64 = 100;
 /// Kernels whose layers miss it in external memory, with what they may not go beyond: in a depthwise layer of few
-/// pixels filters and activations push each other out of the data cache.
-const MISSES_OUTSIDE: [(&str, u64); 1] = [("depthwise", 115)];
+/// pixels filters and activations push each other out of the data cache; a softmax of ten values takes 4,600 cycles, of
+/// which values and what is left of its code decide some hundreds.
+const MISSES_OUTSIDE: [(&str, u64); 2] = [("depthwise", 115), ("softmax", 115)];
 const NETWORK_PERMILLE: u64 = 30;
 /// Largest error of a layer's instructions.
 const INSTRUCTIONS_PERMILLE: u64 = 20;
@@ -255,7 +256,8 @@ fn predicted_and_counted(
         expected[usize::from(slice.layer)] += slice.end.since(slice.start).0;
     }
     for step in &outcome.steps {
-        found[usize::from(step.layer)] += step.cycles;
+        // As on the lanes: with interrupts, as predicted.
+        found[usize::from(step.layer)] += step.end - step.start;
     }
     for ((layer, expected), found) in planned.plan.layers.iter().zip(expected).zip(found) {
         let off = permille(expected, found);
