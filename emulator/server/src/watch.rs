@@ -83,7 +83,7 @@ impl Watches {
             this.outputs.push(first..this.watches.len());
         }
         if with_layers {
-            this.add_layers(image, board, (lanes, entry.frames), total)?;
+            this.add_layers(image, board, lanes, total)?;
         }
         Ok(this)
     }
@@ -92,11 +92,11 @@ impl Watches {
         &mut self,
         image: &PlanImage<'_>,
         board: &Board,
-        (lanes, frames): (&[LaneRecord], u16),
+        lanes: &[LaneRecord],
         mut total: u64,
     ) -> Result<(), Problem> {
-        for (layer, made) in (0u32..).zip(made::outputs(image, lanes, frames)) {
-            let Some(Made { lane, step, space, range, .. }) = made else { continue };
+        for (layer, made) in made::outputs(image, lanes) {
+            let Made { lane, step, space, range, .. } = made;
             if space == Space::Card && image.kept().is_some_and(|kept| kept.sealed) {
                 continue;
             }

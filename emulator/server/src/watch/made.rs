@@ -1,5 +1,6 @@
 //! Where the output of each layer lies once all of it is there.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use tilewright_plan::image::LaneRecord;
@@ -59,17 +60,17 @@ impl Found {
     }
 }
 
-/// The outputs of an image's layers, in their order, those of later frames behind all of the first. What engines move out of SRAM lies where they move
+/// The outputs of an image's layers with their positions: in their order, those of later frames behind all of the first. What engines move out of SRAM lies where they move
 /// it; nothing for a layer without steps, for one of whose output engines move a part, and for one of whose
 /// output only some rows are held at once.
-pub fn outputs(image: &PlanImage<'_>, lanes: &[LaneRecord], frames: u16) -> Vec<Option<Made>> {
-    let count = image.layers().len();
-    let mut computed = vec![Found::Nothing; count * usize::from(frames)];
-    let mut moved = computed.clone();
+pub fn outputs(image: &PlanImage<'_>, lanes: &[LaneRecord]) -> Vec<(u32, Made)> {
+    let count = image.layers().len() as u32;
+    // An image may say that it has far more layers and frames than steps.
+    let (mut computed, mut moved) = (BTreeMap::new(), BTreeMap::new());
     for (lane, record) in (0u8..).zip(lanes) {
         for (number, record) in (0u32..).zip(image.lane_steps(record)) {
             let Some(step) = Step::from_record(&record) else { continue };
-            let layer = usize::from(step.frame) * count + usize::from(step.layer);
+            let layer = u32::from(step.frame) * count + u32::from(step.layer);
             let (found, written) = match step.instruction {
                 Instruction::Compute { op, first_view, .. } => {
                     (&mut computed, written(image, op, first_view))
@@ -77,18 +78,18 @@ pub fn outputs(image: &PlanImage<'_>, lanes: &[LaneRecord], frames: u16) -> Vec<
                 Instruction::Copy { destination, .. } => (&mut moved, brought(image, destination)),
                 Instruction::Mark(_) => continue,
             };
-            if let (Some(found), Some(written)) = (found.get_mut(layer), written) {
-                let (space, range, written) = written;
+            if let Some((space, range, written)) = written {
+                let found: &mut Found = found.entry(layer).or_default();
                 found.add(Made { lane, step: number, space, range, written });
             }
         }
     }
-    let output = |(computed, moved)| match (computed, moved) {
-        (Found::At(made), Found::Nothing) if made.is_whole() => Some(made),
-        (Found::At(made), Found::At(moved)) if made.space == Space::Arena => Some(moved),
+    let output = |(layer, computed)| match (computed, moved.remove(&layer).unwrap_or_default()) {
+        (Found::At(made), Found::Nothing) if made.is_whole() => Some((layer, made)),
+        (Found::At(made), Found::At(moved)) if made.space == Space::Arena => Some((layer, moved)),
         _ => None,
     };
-    computed.into_iter().zip(moved).map(output).collect()
+    computed.into_iter().filter_map(output).collect()
 }
 
 /// What a compute step writes, and how many elements.
