@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tilewright_plan::{CyclePoint, Instruction, Kernel, Plan, Program, Role, Space, Step};
-use tilewright_report::{Held, Occupancy, Slice, Timeline};
+use tilewright_report::{Held, Occupancy, Slice, SliceKind, Timeline};
 
 /// What of SRAM is held while the plan's first program that is not a boot program runs as a timeline
 /// says. What nothing in the program writes, such as the input, is held from its frame's beginning;
@@ -157,21 +157,28 @@ impl Arena {
     }
 
     fn write(&mut self, bytes: Bytes, slice: &Slice) {
-        let mut since = slice.start;
-        for (at, segment) in self.take(bytes) {
-            // Parts of one value whose extents overlap.
-            let is_same = segment.held.is_none()
-                && (segment.frame, segment.layer) == (slice.frame, slice.layer);
-            if is_same {
-                since = since.min(segment.since);
-            }
-            self.close(at, segment, if is_same { since } else { slice.start });
-        }
         let (frame, layer) = (slice.frame, slice.layer);
-        let (end, until) = (bytes[1], slice.end);
-        let (held, is_given) = (None, false);
-        let segment = Segment { end, since, until, frame, layer, held, is_given };
-        self.segments.insert(bytes[0], segment);
+        let mut next = bytes[0];
+        let mut gaps = Vec::new();
+        for (at, mut segment) in self.take(bytes) {
+            // Of one result whose parts' extents overlap; what an engine brings is another's.
+            let is_same = slice.kind == SliceKind::Compute
+                && segment.held.is_none()
+                && (segment.frame, segment.layer) == (frame, layer);
+            if is_same {
+                gaps.push([next, at]);
+                next = segment.end;
+                segment.until = slice.end;
+                self.segments.insert(at, segment);
+            } else {
+                self.close(at, segment, slice.start);
+            }
+        }
+        gaps.push([next, bytes[1]]);
+        let (since, until, held, is_given) = (slice.start, slice.end, None, false);
+        for [at, end] in gaps.into_iter().filter(|[at, end]| at < end) {
+            self.segments.insert(at, Segment { end, since, until, frame, layer, held, is_given });
+        }
     }
 
     fn begin(&self, slice: &Slice) -> CyclePoint {
@@ -212,7 +219,6 @@ impl Arena {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tilewright_report::SliceKind;
 
     const fn slice(start: u64, end: u64, frame: u32, layer: u16) -> Slice {
         Slice {
@@ -251,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_in_place_counts_once_and_parts_of_a_value_join() {
+    fn what_overlaps_in_place_counts_once() {
         let (first, second, third) = (slice(0, 10, 0, 0), slice(10, 20, 0, 0), slice(20, 30, 0, 1));
         let mut arena = Arena::new(&[&first, &second, &third]);
         // Two writes of one layer with interleaved channels.
@@ -259,7 +265,23 @@ mod tests {
         arena.write([1, 65], &second);
         arena.read([0, 65], &third, Held::Inputs);
         arena.write([0, 65], &third);
-        assert_eq!(seen(arena), [(0, [65, 0, 0]), (20, [0, 0, 65]), (30, [0, 0, 0])]);
+        let held = [(0, [64, 0, 0]), (10, [65, 0, 0]), (20, [0, 0, 65]), (30, [0, 0, 0])];
+        assert_eq!(seen(arena), held);
+    }
+
+    #[test]
+    fn what_comes_to_the_same_place_is_held_by_turns() {
+        let copy = |start, end| Slice { kind: SliceKind::Copy, ..slice(start, end, 0, 0) };
+        let (first, second) = (copy(0, 10), copy(20, 30));
+        let (reads, again) = (slice(10, 20, 0, 0), slice(30, 40, 0, 0));
+        let mut arena = Arena::new(&[&first, &reads, &second, &again]);
+        // Whole sectors come, of which the last bytes are read by nobody.
+        arena.write([0, 100], &first);
+        arena.read([0, 90], &reads, Held::Weights);
+        arena.write([0, 100], &second);
+        arena.read([0, 90], &again, Held::Weights);
+        let most = seen(arena).iter().map(|(_, bytes)| bytes.iter().sum::<u64>()).max();
+        assert_eq!(most, Some(100));
     }
 
     #[test]
