@@ -13,13 +13,16 @@ use zerocopy::FromBytes;
 
 const BOARD: &str = "stm32f746g-disco";
 
-/// An image of a plan in SRAM, or of one that swaps to a card, whose tables hold loops.
+/// An image of a plan in SRAM, of one that swaps to a card, whose tables hold loops, or of one of several frames.
 fn image(seed: u64) -> Vec<u8> {
     let model = random_model(seed);
     let board = tilewright_board::find(BOARD).unwrap();
-    let strategy = [Strategy::Resident, Strategy::SwapRows][seed as usize % 2];
+    let strategies = [Strategy::Resident, Strategy::SwapRows, Strategy::StreamWeights];
+    let strategy = strategies[seed as usize % strategies.len()];
     let sram = Some(Bytes(ARENA_BYTES as u64));
-    let options = Options { sram, ..Options::default() };
+    let frames = if strategy == Strategy::StreamWeights { 2 } else { 1 };
+    let frames = frames.try_into().unwrap();
+    let options = Options { sram, frames, ..Options::default() };
     let planned = tilewright_planner::plan(&model, &board, strategy, &options).unwrap();
     tilewright_image::plan_image(&planned.plan, &model).unwrap()
 }

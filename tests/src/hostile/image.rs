@@ -44,7 +44,7 @@ pub fn put_checksums_right(image: &mut [u8]) {
 pub fn read_and_run(image: &[u8], board: &str) -> bool {
     let aligned = AlignedBytes::copy_of(image);
     let mut arena = vec![0u8; ARENA_BYTES];
-    let mut ram = vec![0u8; 4096];
+    let mut ram = vec![0u8; 1 << 16];
     let flash = vec![0u8; 4096];
     let mut memory = Memory::new(&mut arena).with_external(&mut ram, &flash);
     let mut space_bytes = memory.space_bytes();
