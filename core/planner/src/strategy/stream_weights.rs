@@ -74,7 +74,9 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, Pla
     if let Some((end, plan)) = several {
         let alone = search.fastest.as_ref().filter(|found| !found.is_large());
         let frames = options.frames.get();
-        if alone.is_none_or(|found| end < search.end(&found.plan, frames)) {
+        let all = end.0.saturating_mul(plan.runs(frames).into());
+        let each = |found: &Found| search.end(&found.plan, 1).0;
+        if alone.is_none_or(|found| all < each(found).saturating_mul(frames.into())) {
             return Ok(plan);
         }
     }

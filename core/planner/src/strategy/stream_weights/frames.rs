@@ -40,7 +40,8 @@ const PLACING: u64 = 200_000;
 const WORD: u64 = 4;
 
 /// The fastest program of several frames, of a model whose layers' weights lie on the card; nothing if one frame
-/// is asked for, the board has no external RAM that holds them, inputs are too large for it, or nothing fits.
+/// is asked for, the board has no external RAM that holds them, inputs are too large for it, or nothing fits. When
+/// one run of it ends is said too: the next begins then.
 ///
 /// # Errors
 /// [`PlanError`] names the node that no kernel runs as it is.
@@ -81,7 +82,7 @@ pub fn plan(
             let Some(plan) = line.plan(share) else { continue };
             let fits = plan.image_bytes() <= board.plan_bytes()
                 && plan.space(Space::ExternalRam).0 <= search.external();
-            let end = search.end(&plan, asked);
+            let end = search.end(&plan, frames);
             if fits && best.as_ref().is_none_or(|(known, _)| end < *known) {
                 best = Some((end, plan));
             }
