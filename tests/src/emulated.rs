@@ -128,8 +128,7 @@ pub fn run_plan(
     frames: usize,
     options: &Options,
 ) -> Result<Emulated, String> {
-    let program = plan.programs.iter().find(|program| !program.boot);
-    let inputs = &reference::inputs_of_frames(inputs, program.map_or(1, |program| program.frames));
+    let inputs = &reference::inputs_of_frames(inputs, plan.frames());
     let mut job = job_of(&plan, model, board, inputs, options)?;
     job.frames = job.frames.iter().cycle().take(job.frames.len() * frames).cloned().collect();
     let place = board.firmware.as_ref().ok_or("the board has no firmware")?;

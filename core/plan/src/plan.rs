@@ -259,11 +259,17 @@ impl Plan {
         self.space_bytes[space as usize]
     }
 
-    /// How often its first program that boots nothing runs for so many frames.
+    /// Frames that a run of its first program works on that boots nothing; 1 without one.
+    #[must_use]
+    pub fn frames(&self) -> u16 {
+        let program = self.programs.iter().find(|program| !program.boot);
+        program.map_or(1, |program| program.frames.max(1))
+    }
+
+    /// How often that program runs for so many frames.
     #[must_use]
     pub fn runs(&self, frames: u32) -> u32 {
-        let program = self.programs.iter().find(|program| !program.boot);
-        frames.div_ceil(program.map_or(1, |program| u32::from(program.frames.max(1))))
+        frames.div_ceil(self.frames().into())
     }
 
     /// The operands of a compute step whose op and first view are given; nothing if they point

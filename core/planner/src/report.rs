@@ -188,7 +188,7 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Costs) -> Vec<Layer
             }
         }
     }
-    let frames = program.map_or(1, |program| u64::from(program.frames.max(1)));
+    let frames = u64::from(plan.frames());
     for row in &mut rows {
         (row.instructions, row.cycles) = (row.instructions / frames, row.cycles / frames);
     }

@@ -210,7 +210,7 @@ pub fn layer_bytes(watches: &Watches, outcome: &RunOutcome) -> Vec<LayerBytes> {
 }
 
 /// The program of an image that is run.
-fn main_entry<'i>(image: &PlanImage<'i>) -> Option<&'i EntryRecord> {
+pub fn main_entry<'i>(image: &PlanImage<'i>) -> Option<&'i EntryRecord> {
     image.entries().iter().find(|entry| entry.kind == 0)
 }
 

@@ -140,9 +140,7 @@ pub fn compare(
     layers: &[(u32, Vec<u8>)],
     input: &[u8],
 ) -> Result<Comparison, Trouble> {
-    let program = plan.programs.iter().find(|program| !program.boot);
-    let inputs =
-        inputs_of_frames(&inputs(model, input)?, program.map_or(1, |program| program.frames));
+    let inputs = inputs_of_frames(&inputs(model, input)?, plan.frames());
     let expected = expected(plan, model, &inputs).map_err(|error| ours("reference", &error))?;
     let found: Vec<_> = layer_outputs(plan)
         .into_iter()

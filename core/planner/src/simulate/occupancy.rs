@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tilewright_plan::{CyclePoint, Instruction, Kernel, Plan, Program, Role, Space, Step};
-use tilewright_report::{Held, Occupancy, Slice, SliceKind, Timeline};
+use tilewright_report::{Held, Occupancy, Slice, Timeline};
 
 /// What of SRAM is held while the plan's first program that is not a boot program runs as a timeline
 /// says. What nothing in the program writes, such as the input, is held from its frame's beginning;
@@ -161,10 +161,9 @@ impl Arena {
         let mut next = bytes[0];
         let mut gaps = Vec::new();
         for (at, mut segment) in self.take(bytes) {
-            // Of one result whose parts' extents overlap; what an engine brings is another's.
-            let is_same = slice.kind == SliceKind::Compute
-                && segment.held.is_none()
-                && (segment.frame, segment.layer) == (frame, layer);
+            // Parts of one value whose extents overlap.
+            let is_same =
+                segment.held.is_none() && (segment.frame, segment.layer) == (frame, layer);
             if is_same {
                 gaps.push([next, at]);
                 next = segment.end;
@@ -219,6 +218,7 @@ impl Arena {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tilewright_report::SliceKind;
 
     const fn slice(start: u64, end: u64, frame: u32, layer: u16) -> Slice {
         Slice {

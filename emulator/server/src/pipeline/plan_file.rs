@@ -5,12 +5,13 @@ use std::sync::Arc;
 use tilewright_board::Board;
 use tilewright_check::reference::inputs_of_frames;
 use tilewright_model::{DType, Quantisation, Shape, Tensor};
-use tilewright_plan::image::{AlignedBytes, EntryRecord, Expected, IoRecord, StoreHeader};
+use tilewright_plan::image::{AlignedBytes, Expected, IoRecord, StoreHeader};
 use tilewright_plan::{PlanImage, Space};
 
 use super::emulate::{bytes_of, capitalised};
 use super::files;
 use crate::problem::{Blame, Problem};
+use crate::result::main_entry;
 
 /// A plan image that has been validated for a board.
 #[derive(Debug)]
@@ -112,7 +113,7 @@ impl PlanFile {
     /// [`Blame::BadInput`] if the file is none of these or has another size than the inputs.
     pub fn payload(&self, board: &Board, name: &str, bytes: &[u8]) -> Result<Vec<u8>, Problem> {
         let image = self.image(board)?;
-        let frames = entry(&image).map_or(1, |entry| entry.frames);
+        let frames = main_entry(&image).map_or(1, |entry| entry.frames);
         let all = inputs(&image);
         let views = all.iter().filter_map(|record| image.view(record.view));
         let needed: u64 = views.map(|view| view.elements()).sum();
@@ -140,12 +141,7 @@ impl PlanFile {
 
 /// The inputs of an image's program.
 pub(super) fn inputs<'i>(image: &PlanImage<'i>) -> &'i [IoRecord] {
-    entry(image).map_or(&[], |entry| image.entry_inputs(entry))
-}
-
-/// The program of an image that is run.
-fn entry<'i>(image: &PlanImage<'i>) -> Option<&'i EntryRecord> {
-    image.entries().iter().find(|entry| entry.kind == 0)
+    main_entry(image).map_or(&[], |entry| image.entry_inputs(entry))
 }
 
 fn expected(board: &Board) -> Expected<'_> {

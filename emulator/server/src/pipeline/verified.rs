@@ -35,8 +35,7 @@ pub fn run_plan(
     cancel: &Cancel,
 ) -> Result<Done, Problem> {
     let file = plan_file(planned, model, board, machine.integrity)?;
-    let program = planned.plan.programs.iter().find(|program| !program.boot);
-    let inputs = &inputs_of_frames(inputs, program.map_or(1, |program| program.frames));
+    let inputs = &inputs_of_frames(inputs, planned.plan.frames());
     let payload = bytes_of(inputs);
     let mut done = run_image(machine, board, &file, &payload, true, progress, cancel)?;
     done.result.plan = Some(planned.report.clone());
