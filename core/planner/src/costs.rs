@@ -9,6 +9,7 @@ mod features;
 mod file;
 mod flash;
 mod nominal;
+mod remembered;
 mod swept;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +25,7 @@ use tilewright_plan::{
 pub use access::{OUTSIDE, Outside, role_name, word_cycles};
 pub use features::{Feature, features};
 pub use file::{Costs, Flash, KernelCost, OutsideCost};
+pub use remembered::Remembering;
 
 /// Instructions and cycles of a piece of what a step writes over, apart from its kernel's and those for
 /// its bytes: an estimate, with which 32 pieces of an addition are predicted 2 % below what the emulated
@@ -55,6 +57,12 @@ pub enum Before {
     /// The same kernel.
     Same,
 }
+
+/// A step of the core: its op, tile and operands.
+type Computed<'a> = (&'a Op, &'a Tile, &'a [View]);
+
+/// What a step costs, and waits for what lies outside of the chip.
+type Each<'a> = dyn Fn(Computed<'_>, RowOrder, Before) -> (Cost, Outside) + 'a;
 
 impl Costs {
     /// The costs of the project's kernels on a core, where nothing waits for flash.
@@ -133,11 +141,8 @@ impl Costs {
         })
     }
 
-    /// What each step of a lane costs on a board, nothing for copies and marks: also what the core waits
-    /// for operands that lie outside of the chip, and what it loses where it meets a kernel first: less if it
-    /// met another before, since the runtime's way to them is the same. And how it uses the memories there.
-    #[must_use]
-    pub fn lane(&self, board: &Board, plan: &Plan, lane: &Lane) -> Vec<(Cost, Outside)> {
+    /// As [`Remembering::lane`], where what a step by itself costs, and waits, is asked of `each`.
+    fn lane_by(&self, plan: &Plan, lane: &Lane, each: &Each<'_>) -> Vec<(Cost, Outside)> {
         let mut met = BTreeSet::new();
         let mut last = None;
         let mut cost = |step: &Step| {
@@ -150,8 +155,7 @@ impl Costs {
             };
             let before =
                 if last.replace(name(op)) == Some(name(op)) { Before::Same } else { Before::Other };
-            let cost = self.step_behind(op, tile, views, order, before);
-            let outside = access::outside(self, board, op, tile, views, cost.cycles);
+            let (cost, outside) = each((op, tile, views), order, before);
             let first = Cycles(op.kernel().map_or(0, |kernel| self.first_cycles(kernel, &mut met)));
             (Cost { cycles: cost.cycles + outside.waits + first, ..cost }, outside)
         };

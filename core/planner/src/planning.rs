@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use crate::costs::Costs;
+use crate::costs::Remembering;
 use crate::strategy::beyond::Beyond;
 use crate::strategy::overlay::Overlaid;
 use crate::strategy::trading::Trading;
@@ -313,7 +313,7 @@ pub fn described(
     options: &Options,
     bound: Option<Bytes>,
 ) -> Planned {
-    let costs = Costs::on(board);
+    let costs = Remembering::on(board);
     let (card, frames) = (options.card_in(board), options.frames.get());
     let run = options.integrity.in_run(&plan);
     let timeline = simulate::predict(&run, board, &costs, card.as_ref(), frames);

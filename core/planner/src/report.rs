@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::allocate::{self, Buffer};
-use crate::costs::Costs;
+use crate::costs::Remembering;
 use crate::{Options, packing, remedies};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -18,7 +18,7 @@ pub fn report(
     model: &Model,
     board: &Board,
     options: &Options,
-    costs: &Costs,
+    costs: &Remembering,
     memory: &MemoryMap,
     timeline: &Timeline,
     bound: Option<Bytes>,
@@ -139,7 +139,7 @@ fn direct(plan: &Plan, runs: u32, chosen: impl Fn(Role) -> bool) -> Bytes {
     bytes.map(|(_, view)| Bytes(view.elements() * u64::from(runs))).sum()
 }
 
-fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Costs) -> Vec<LayerRow> {
+fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Remembering) -> Vec<LayerRow> {
     let mut rows: Vec<LayerRow> = plan
         .layers
         .iter()
@@ -172,7 +172,7 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Costs) -> Vec<Layer
             }
         })
         .collect();
-    for (row, change) in rows.iter_mut().zip(packing::changes(plan, costs)) {
+    for (row, change) in rows.iter_mut().zip(packing::changes(plan, &costs.costs)) {
         row.packing = change.map(|change| WiderPacking {
             name: "transformed".to_owned(),
             more_flash_bytes: Bytes(change.bytes),

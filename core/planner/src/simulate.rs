@@ -6,7 +6,7 @@ mod occupancy;
 mod traffic;
 mod transfer;
 
-use crate::costs::{Cost, Costs, OUTSIDE, Outside};
+use crate::costs::{Cost, OUTSIDE, Outside, Remembering};
 use crate::strategy::swap_rows::SECTOR;
 use tilewright_board::{Board, Card};
 use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Program, Space, Span};
@@ -52,7 +52,7 @@ impl Reads {
 pub fn predict(
     plan: &Plan,
     board: &Board,
-    costs: &Costs,
+    costs: &Remembering,
     card: Option<&Card>,
     frames: u32,
 ) -> Timeline {
@@ -91,12 +91,13 @@ impl<'a> Predicted<'a> {
         plan: &'a Plan,
         program: &'a Program,
         board: &'a Board,
-        costs: &Costs,
+        costs: &Remembering,
         card: Option<&Card>,
     ) -> Self {
         let transfers = Transfers::new(board, card);
         // What others' kernels take is what was measured with all of their waits.
-        let bursts = OUTSIDE.map(|space| if costs.im2col { 0 } else { transfers.burst(space) });
+        let bursts =
+            OUTSIDE.map(|space| if costs.costs.im2col { 0 } else { transfers.burst(space) });
         let none = (Vec::new(), Vec::new(), Vec::new());
         let mut predicted =
             Self { plan, program, board, costs: none.0, holds: none.1, outside: none.2, bursts };

@@ -5,7 +5,7 @@ use super::external::{self, Placing};
 use super::overlay::{self, Beside, MOST_TURNED, Outputs, Overlaid};
 use super::spilled::{First, Spilling};
 use super::{Search, Strategy, stream_weights};
-use crate::costs::Costs;
+use crate::costs::Remembering;
 use crate::planning::described;
 use crate::{Options, PlanError, Planned, simulate, stream};
 use tilewright_board::Board;
@@ -74,7 +74,7 @@ pub struct Beyond {
     spilled: Option<(Asked, Option<Plan>)>,
     /// Whether weights are more than the chip's flash and the external memories hold together.
     is_too_much: bool,
-    costs: Option<Costs>,
+    costs: Option<Remembering>,
     tried: usize,
     /// The fastest way with activations in SRAM, and those near such ways that were tried.
     fastest: Option<Spilled>,
@@ -369,7 +369,7 @@ impl Beyond {
         }
         // Most plans are no faster, so that nothing else need be known of them.
         if let Some(best) = &self.best {
-            let costs = self.costs.get_or_insert_with(|| Costs::on(board));
+            let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
             let (card, frames) = (options.card_in(board), options.frames.get());
             let run = options.integrity.in_run(&plan);
             let timeline = simulate::predict(&run, board, costs, card.as_ref(), frames);

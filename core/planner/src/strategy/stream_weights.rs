@@ -23,7 +23,7 @@ mod issue;
 mod strips;
 mod together;
 
-use crate::costs::Costs;
+use crate::costs::Remembering;
 use crate::lower::{self, Layer};
 use crate::{Integrity, Options, PlanError, Planned, simulate, stream};
 use arrange::Arranging;
@@ -131,7 +131,7 @@ impl Found {
 struct Search<'b> {
     board: &'b Board,
     options: &'b Options,
-    costs: Costs,
+    costs: Remembering,
     card: Option<Card>,
     budget: u64,
     /// Most bytes of a transfer.
@@ -154,7 +154,7 @@ impl<'b> Search<'b> {
         Self {
             board,
             options,
-            costs: Costs::on(board),
+            costs: Remembering::on(board),
             card: options.card_in(board),
             budget: options.arena_on(board).0,
             largest: (largest / SECTOR * SECTOR).max(SECTOR),

@@ -23,7 +23,7 @@ mod issue;
 mod lay;
 mod pools;
 
-use crate::costs::Costs;
+use crate::costs::Remembering;
 use crate::strategy::external::LINE;
 use crate::strategy::sharing::Candidate;
 use crate::{Options, PlanError, simulate};
@@ -90,7 +90,7 @@ pub fn plan(
         let count = way.room(budget).checked_div(buffer).unwrap_or(0).max(Pools::FEWEST);
         return Ok(way.plan(buffer, count));
     }
-    let costs = Costs::on(board);
+    let costs = Remembering::on(board);
     let card = options.card_in(board);
     let plans = ways.iter().flat_map(|way| {
         let buffers = COUNTS.map(|count| (way.room(budget) / count / LINE * LINE, count));

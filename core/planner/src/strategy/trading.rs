@@ -6,7 +6,7 @@
 
 use super::sharing::{Candidate, sparing};
 use super::{Search, Strategy, plan_of};
-use crate::costs::Costs;
+use crate::costs::Remembering;
 use crate::planning::described;
 use crate::share::Sharing;
 use crate::{Options, PlanError, Planned, simulate};
@@ -28,12 +28,13 @@ pub struct Trading {
     best: Option<(CyclePoint, Plan)>,
     /// The shortest time of all ways, whether or not they fit.
     unlimited: Option<CyclePoint>,
+    costs: Option<Remembering>,
 }
 
 impl Trading {
     /// Begins with the plan of the least arena, and what its search found.
     pub fn new(least: Planned, search: &dyn Search) -> Self {
-        Self { least, ways: search.ways(), tried: 0, best: None, unlimited: None }
+        Self { least, ways: search.ways(), tried: 0, best: None, unlimited: None, costs: None }
     }
 
     /// Tries the next way; whether it was the last.
@@ -64,9 +65,9 @@ impl Trading {
         options: &Options,
     ) -> Result<(), PlanError> {
         let plan = plan_of(model, board, Strategy::Auto, None, options, candidate)?;
-        let (card, costs, frames) =
-            (options.card_in(board), Costs::on(board), options.frames.get());
-        let end = simulate::predict(&plan, board, &costs, card.as_ref(), frames).end();
+        let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
+        let (card, frames) = (options.card_in(board), options.frames.get());
+        let end = simulate::predict(&plan, board, costs, card.as_ref(), frames).end();
         self.unlimited = Some(self.unlimited.map_or(end, |other| other.min(end)));
         let fits = arena(&plan) <= budget && plan.image_bytes() <= board.plan_bytes();
         let key = |(end, plan): &(CyclePoint, Plan)| (*end, arena(plan));

@@ -1,7 +1,7 @@
 //! From a streamed model to its plan and report.
 
 use super::{NotStreamed, Streamed};
-use crate::costs::Costs;
+use crate::costs::Remembering;
 use crate::swap::outcome::empty_onto_card;
 use crate::{Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
@@ -35,7 +35,7 @@ pub fn planned(
         lanes: vec![LaneKind::Core, LaneKind::Card],
         slices: Vec::new(),
     };
-    let (costs, memory) = (Costs::on(board), MemoryMap::of(&plan));
+    let (costs, memory) = (Remembering::on(board), MemoryMap::of(&plan));
     let mut report = report::report(&plan, model, board, options, &costs, &memory, &timeline, None);
     // Biases, multipliers and tables stay in flash.
     let stay = plan.constants.iter().filter(|constant| constant.role != ConstantRole::Weights);

@@ -1,7 +1,7 @@
 //! From a swapped model to its plan and report.
 
 use super::{NotSwapped, Pools, Swapped, layers::Depthwise};
-use crate::costs::Costs;
+use crate::costs::Remembering;
 use crate::{Options, PlanError, Planned, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -21,7 +21,7 @@ pub fn planned(
     board: &Board,
     options: &Options,
 ) -> Result<Planned, PlanError> {
-    let costs = Costs::on(board);
+    let costs = Remembering::on(board);
     let mut timeline = Timeline {
         clock_hz: board.core.clock.hertz,
         instructions_kind: Kind::Modelled,

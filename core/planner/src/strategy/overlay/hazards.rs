@@ -1,6 +1,5 @@
 //! What a step must wait for: the last accesses to each byte by the core and by engines.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::strategy::external::LINE;
@@ -23,6 +22,7 @@ pub type Waits = [Option<u32>; 3];
 /// The last steps of each lane that read and wrote a run of bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Last {
+    start: u64,
     end: u64,
     read: Waits,
     written: Waits,
@@ -32,7 +32,8 @@ struct Last {
 /// of whole cache lines.
 #[derive(Clone, Debug, Default)]
 pub struct Hazards {
-    spaces: [BTreeMap<u64, Last>; 6],
+    /// Of each space runs of bytes in order, none of which overlap.
+    spaces: [Vec<Last>; 6],
 }
 
 impl Hazards {
@@ -67,50 +68,48 @@ impl Hazards {
             }
         };
         let runs = &mut self.spaces[space as usize];
-        cut(runs, range.start);
-        cut(runs, range.end);
+        let first = cut(runs, range.start);
+        let end = cut(runs, range.end);
         let own = lane as usize;
-        let mut gaps = Vec::new();
-        let mut free = range.start;
-        let mut count = 0;
-        for (start, last) in runs.range_mut(range.clone()) {
+        for last in &runs[first..end] {
             later(&mut waits, last.written);
             if writes {
                 later(&mut waits, last.read);
-            } else {
-                last.read[own] = Some(step);
             }
-            if free < *start {
-                gaps.push(free..*start);
-            }
-            free = last.end;
-            count += 1;
         }
         waits[own] = None;
         if writes {
             // Whoever comes after this step comes after all that it has waited for.
-            let mut last = Last { end: range.end, ..Last::default() };
+            let mut last = Last { start: range.start, end: range.end, ..Last::default() };
             last.written[own] = Some(step);
-            if count == 1 && gaps.is_empty() && free == range.end {
-                runs.insert(range.start, last);
-                return waits;
-            }
-            while let Some((start, _)) = runs.range(range.clone()).next_back() {
-                let start = *start;
-                runs.remove(&start);
-            }
-            runs.insert(range.start, last);
+            replace(runs, first..end, last);
             return waits;
         }
-        if free < range.end {
-            gaps.push(free..range.end);
-        }
-        for gap in gaps {
-            let mut last = Last { end: gap.end, ..Last::default() };
+        let mut free = range.start;
+        let mut at = first;
+        while free < range.end {
+            let next = runs.get(at).map_or(range.end, |last| last.start.min(range.end));
+            if free < next {
+                let gap = Last { start: free, end: next, ..Last::default() };
+                runs.insert(at, gap);
+            }
+            let last = &mut runs[at];
             last.read[own] = Some(step);
-            runs.insert(gap.start, last);
+            free = last.end;
+            at += 1;
         }
         waits
+    }
+}
+
+/// One run takes the place of some, or of none.
+fn replace(runs: &mut Vec<Last>, old: Range<usize>, new: Last) {
+    match old.len() {
+        0 => runs.insert(old.start, new),
+        _ => {
+            runs[old.start] = new;
+            runs.drain(old.start + 1..old.end);
+        }
     }
 }
 
@@ -121,14 +120,16 @@ pub fn later(waits: &mut Waits, others: Waits) {
     }
 }
 
-/// Makes runs end at `at`.
-fn cut(runs: &mut BTreeMap<u64, Last>, at: u64) {
-    let Some((_, last)) = runs.range_mut(..at).next_back() else { return };
+/// Makes runs end at `at`; the number of those before it.
+fn cut(runs: &mut Vec<Last>, at: u64) -> usize {
+    let before = runs.partition_point(|last| last.start < at);
+    let Some(last) = before.checked_sub(1).map(|index| &mut runs[index]) else { return 0 };
     if last.end > at {
-        let tail = *last;
+        let tail = Last { start: at, ..*last };
         last.end = at;
-        runs.insert(at, tail);
+        runs.insert(before, tail);
     }
+    before
 }
 
 #[cfg(test)]

@@ -208,14 +208,13 @@ impl Cut {
             let mut loads = Vec::with_capacity(brought.len());
             for index in brought {
                 let bytes = sectors(&tiny.views[*index]);
-                let load = known.iter().copied().find(|load| self.loads[*load].bytes == bytes);
-                let load = load.unwrap_or(self.loads.len());
+                let next = self.loads.len();
+                let load = *known.entry([bytes.start, bytes.end]).or_insert(next);
                 match self.loads.get_mut(load) {
                     Some(load) => load.uses[1] = number,
                     None => {
                         let (uses, layer) = ([number; 2], operator.step.layer);
                         self.loads.push(Load { bytes, uses, layer, frame: 0 });
-                        known.push(load);
                     }
                 }
                 loads.push((*index, load));
@@ -242,8 +241,8 @@ impl Cut {
     }
 }
 
-/// Loads of an operator, by their numbers.
-type Kept = Vec<usize>;
+/// The numbers of an operator's loads, by the bytes that they bring.
+type Kept = BTreeMap<[u64; 2], usize>;
 
 fn is_on_card(view: &View) -> bool {
     view.space() == Some(Space::Card)
