@@ -1,5 +1,7 @@
 //! Plan + model → plan image.
 
+use std::mem;
+
 use crate::sealed::Sealing;
 use crate::store;
 use crate::weighted;
@@ -146,45 +148,63 @@ fn block_bytes(plan: &Plan, model: &Model, space: Space) -> Result<Vec<u8>, Imag
             let reason = "it lies outside of its section";
             ImageBuildError::Constant { index, reason }
         })?;
-        place.copy_from_slice(&packed(plan, model, index, block)?);
+        let mut rest = place;
+        packed(plan, model, index, block, &mut |piece| {
+            // Pieces are as long as the block together, or an error follows.
+            let (here, behind) =
+                mem::take(&mut rest).split_at_mut_checked(piece.len()).unwrap_or_default();
+            here.copy_from_slice(piece.get(..here.len()).unwrap_or(&[]));
+            rest = behind;
+        })?;
     }
     Ok(bytes)
 }
 
-/// The bytes of constant block `index`.
+/// Calls `sink` with the bytes of constant block `index`, piece by piece.
 ///
 /// # Errors
-/// If the block does not belong to the model.
+/// If the block does not belong to the model; `sink` may have been called before.
 pub(crate) fn packed(
     plan: &Plan,
     model: &Model,
     index: usize,
     block: &Constant,
-) -> Result<Vec<u8>, ImageBuildError> {
+    sink: &mut dyn FnMut(&[u8]),
+) -> Result<(), ImageBuildError> {
     let wrong = |reason| ImageBuildError::Constant { index, reason };
     let node = model.nodes.get(block.node as usize).ok_or_else(|| wrong("unknown node"))?;
     let op = || plan.ops.get(block.op as usize).ok_or_else(|| wrong("unknown op"));
-    let packed = match block.role {
+    let mut bytes = 0;
+    let mut take = |piece: &[u8]| {
+        bytes += piece.len() as u64;
+        sink(piece);
+    };
+    match block.role {
         ConstantRole::Weights => {
-            weighted::weights(model, node, op()?, block.part).ok_or_else(|| wrong("no weights"))?
+            weighted::weights(model, node, op()?, block.part, &mut take)
+                .ok_or_else(|| wrong("no weights"))?;
         }
-        ConstantRole::Channels => weighted::channels(model, node, op()?, block.part)?
-            .ok_or_else(|| wrong("no weights"))?,
+        ConstantRole::Channels => take(
+            &weighted::channels(model, node, op()?, block.part)?
+                .ok_or_else(|| wrong("no weights"))?,
+        ),
         ConstantRole::Operand { input } => {
-            operand(model, node, input).ok_or_else(|| wrong("no constant operand"))?
+            take(&operand(model, node, input).ok_or_else(|| wrong("no constant operand"))?);
         }
         ConstantRole::Table => {
             let table = integer::table(model, node)?;
-            pack::table(|value| table[usize::from(value.cast_unsigned())]).to_vec()
+            take(&pack::table(|value| table[usize::from(value.cast_unsigned())]));
         }
-        ConstantRole::Nearest => nearest(model, node)?,
-        ConstantRole::Factors => pack::factors(&integer::local_response(model, node)?.factors),
-        ConstantRole::Gather(gather) => gather.as_bytes().to_vec(),
-    };
-    if packed.len() as u64 != block.bytes.0 {
+        ConstantRole::Nearest => take(&nearest(model, node)?),
+        ConstantRole::Factors => {
+            take(&pack::factors(&integer::local_response(model, node)?.factors));
+        }
+        ConstantRole::Gather(gather) => take(gather.as_bytes()),
+    }
+    if bytes != block.bytes.0 {
         return Err(wrong("its length differs from what its node needs"));
     }
-    Ok(packed)
+    Ok(())
 }
 
 fn range(block: &Constant) -> Option<std::ops::Range<usize>> {

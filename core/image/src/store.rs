@@ -55,7 +55,7 @@ pub(crate) fn for_each_piece(
             return Err(ImageBuildError::Constant { index, reason });
         }
         skip(end, block.offset, sink);
-        sink(&packed(plan, model, index, block)?);
+        packed(plan, model, index, block, sink)?;
         end = block.offset + block.bytes.0;
     }
     skip(end, STORE_ALIGNMENT as u64 + weight_bytes(plan, space), sink);

@@ -1,6 +1,7 @@
 //! Values of tensors, and where constant ones come from.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ranged::Ranged;
@@ -113,6 +114,20 @@ impl Source {
             Self::Inline(data) => Cow::Borrowed(data),
             Self::Seeded(seeded) => Cow::Owned(seeded.values()),
             Self::Ranged(ranged) => Cow::Owned(ranged.values()),
+        }
+    }
+
+    /// The 8-bit integers in a range, made or read now without the others where that can be; nothing if
+    /// these are no such integers, or not there.
+    #[must_use]
+    pub fn integers(&self, range: Range<usize>) -> Option<Cow<'_, [i8]>> {
+        if self.dtype() != DType::I8 || range.start > range.end || range.end > self.len() {
+            return None;
+        }
+        match self {
+            Self::Inline(data) => data.as_i8()?.get(range).map(Cow::Borrowed),
+            Self::Seeded(seeded) => Some(Cow::Owned(seeded.integers_in(range))),
+            Self::Ranged(ranged) => ranged.integers(range).map(Cow::Owned),
         }
     }
 

@@ -2,6 +2,7 @@
 //! reads it: this crate does no IO.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::data::Data;
@@ -110,6 +111,17 @@ impl Ranged {
             return values;
         }
         self.views.iter().fold(values, seen)
+    }
+
+    /// The 8-bit integers in a range; nothing if these are others or cannot be read.
+    #[must_use]
+    pub fn integers(&self, range: Range<usize>) -> Option<Vec<i8>> {
+        let whole = !self.views.is_empty();
+        let at = self.offset.checked_add(range.start as u64)?;
+        let part = Self::new(Arc::clone(&self.store), at, range.len(), self.dtype);
+        let values = if whole { self.values() } else { part.values() };
+        let range = if whole { range } else { 0..range.len() };
+        values.as_i8()?.get(range).map(<[i8]>::to_vec)
     }
 
     fn read<const N: usize, T>(&self, value: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {

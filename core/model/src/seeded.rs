@@ -5,6 +5,8 @@
 //! output at step `i / 8` after the seed, so that any range can be made by itself. The float form
 //! of the same weights is a scale times these integers: quantising it is exact.
 
+use std::ops::Range;
+
 use crate::data::Data;
 use crate::tensor::DType;
 
@@ -79,16 +81,27 @@ impl Seeded {
         }
     }
 
+    /// The integers in a range.
+    #[must_use]
+    pub fn integers_in(&self, range: Range<usize>) -> Vec<i8> {
+        self.some(range.start.min(self.elements)..range.end.min(self.elements), |value| value)
+    }
+
     fn all<T>(&self, value: impl Fn(i8) -> T) -> Vec<T> {
+        self.some(0..self.elements, value)
+    }
+
+    fn some<T>(&self, range: Range<usize>, value: impl Fn(i8) -> T) -> Vec<T> {
         // Eight at a time: large networks have more than a hundred million.
-        let (blocks, left) = (self.elements / LANES, self.elements % LANES);
-        let mut values = Vec::with_capacity(self.elements);
-        for block in 0..blocks {
+        let (first, last) = (range.start.div_ceil(LANES), range.end / LANES);
+        let mut values = Vec::with_capacity(range.len());
+        let single = |index: usize| value(self.integer(index));
+        values.extend((range.start..range.end.min(first * LANES)).map(single));
+        for block in first..last {
             let word = self.word(block);
             values.extend(std::array::from_fn::<_, LANES, _>(|lane| value(integer(word, lane))));
         }
-        let last = self.word(blocks);
-        values.extend((0..left).map(|lane| value(integer(last, lane))));
+        values.extend((range.start.max(first * LANES).max(last * LANES)..range.end).map(single));
         values
     }
 
@@ -110,6 +123,19 @@ const fn integer(word: u64, lane: usize) -> i8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn integers_of_a_range_are_those_of_all() {
+        let seeded = Seeded::floats(7, 45, 0.5).integers();
+        let all = seeded.integers_in(0..45);
+        assert_eq!(seeded.values().as_i8().unwrap(), all);
+        for start in 0..=45 {
+            for end in start..=45 {
+                assert_eq!(seeded.integers_in(start..end), all[start..end], "{start}..{end}");
+            }
+        }
+        assert_eq!(seeded.integers_in(40..60), all[40..]);
+    }
 
     #[test]
     fn words_are_those_of_splitmix64() {

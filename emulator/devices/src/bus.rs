@@ -224,10 +224,12 @@ impl Bus {
                 let at = self.at(now);
                 let offset = word - self.table[index].first;
                 let device = self.slots[index].device(&mut self.rcc);
-                device.and_then(|device| device.read(offset, at))
+                let value = device.and_then(|device| device.read(offset, at));
+                // Reading takes causes of interrupts away, of its own device alone.
+                self.update_lines_of(index);
+                value
             }
         };
-        self.update_lines();
         let value = value.unwrap_or_else(|| {
             self.record(word);
             self.kept.get(&word).copied().unwrap_or(0)
@@ -301,30 +303,34 @@ impl Bus {
     }
 
     fn update_lines(&mut self) {
-        for index in &self.awake {
-            let (peripheral, slot) = (&self.table[*index], &self.slots[*index]);
-            let high = match slot {
-                Slot::Usart(device) => device.lines()[0],
-                Slot::Timer(device) => device.lines()[0],
-                Slot::Sdmmc(device) => device.lines()[0],
-                Slot::Exti(exti) => {
-                    for (lines, interrupt) in EXTI_INTERRUPTS {
-                        self.core.nvic.set_line(*interrupt, exti.pending() & lines != 0);
-                    }
-                    continue;
+        for place in 0..self.awake.len() {
+            self.update_lines_of(self.awake[place]);
+        }
+    }
+
+    fn update_lines_of(&mut self, index: usize) {
+        let (peripheral, slot) = (&self.table[index], &self.slots[index]);
+        let high = match slot {
+            Slot::Usart(device) => device.lines()[0],
+            Slot::Timer(device) => device.lines()[0],
+            Slot::Sdmmc(device) => device.lines()[0],
+            Slot::Exti(exti) => {
+                for (lines, interrupt) in EXTI_INTERRUPTS {
+                    self.core.nvic.set_line(*interrupt, exti.pending() & lines != 0);
                 }
-                Slot::Dma(device) => {
-                    let interrupts = DMA_INTERRUPTS[usize::from(device.is_second())];
-                    for (interrupt, high) in interrupts.into_iter().zip(device.lines()) {
-                        self.core.nvic.set_line(interrupt, high);
-                    }
-                    continue;
-                }
-                _ => continue,
-            };
-            if let Some(interrupt) = peripheral.interrupt {
-                self.core.nvic.set_line(interrupt, high);
+                return;
             }
+            Slot::Dma(device) => {
+                let interrupts = DMA_INTERRUPTS[usize::from(device.is_second())];
+                for (interrupt, high) in interrupts.into_iter().zip(device.lines()) {
+                    self.core.nvic.set_line(interrupt, high);
+                }
+                return;
+            }
+            _ => return,
+        };
+        if let Some(interrupt) = peripheral.interrupt {
+            self.core.nvic.set_line(interrupt, high);
         }
     }
 

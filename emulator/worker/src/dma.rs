@@ -42,7 +42,8 @@ struct Lines {
 pub struct Transfers {
     moving: Vec<Moving>,
     lines: Vec<Lines>,
-    line_bytes: u32,
+    /// Bits of an address within a line.
+    line_bits: u32,
     /// Bytes that were moved since reset.
     pub moved: u64,
 }
@@ -51,6 +52,7 @@ impl Transfers {
     /// Of a board with this data cache, if it has one.
     pub fn new(board: &Board, cache: Option<&DataCache>) -> Self {
         let line_bytes = cache.map_or(1, DataCache::line_bytes);
+        let line_bits = line_bytes.ilog2();
         let is_cached = |memory: &&Memory| {
             cache.is_some() && matches!(memory.kind, MemoryKind::Sram | MemoryKind::Sdram)
         };
@@ -59,7 +61,7 @@ impl Transfers {
             let seen = memory.kind.external_space().is_some();
             Some(Lines { address: memory.address?, maintained: vec![0; count as usize], seen })
         });
-        Self { moving: Vec::new(), lines: lines.collect(), line_bytes, moved: 0 }
+        Self { moving: Vec::new(), lines: lines.collect(), line_bits, moved: 0 }
     }
 
     /// Notes maintenance of the data cache by address.
@@ -70,9 +72,9 @@ impl Transfers {
             Operation::Clean => CLEAN,
             Operation::CleanAndInvalidate => CLEAN | INVALID,
         };
-        let bytes = self.line_bytes;
+        let bits = self.line_bits;
         for lines in &mut self.lines {
-            let line = address.checked_sub(lines.address).map(|offset| (offset / bytes) as usize);
+            let line = address.checked_sub(lines.address).map(|offset| (offset >> bits) as usize);
             if let Some(line) = line.and_then(|line| lines.maintained.get_mut(line)) {
                 *line |= what;
                 if what & CLEAN != 0 {
@@ -84,7 +86,7 @@ impl Transfers {
 
     /// Notes that the core writes where its writes are seen.
     pub fn written(&mut self, address: u32) {
-        let bytes = self.line_bytes;
+        let bytes = 1u32 << self.line_bits;
         let lines = self.lines.iter_mut().find(|lines| {
             let end = lines.maintained.len() as u64 * u64::from(bytes);
             let offset = address.checked_sub(lines.address);
@@ -100,7 +102,7 @@ impl Transfers {
     /// What was asked for of the lines that hold bytes from an address on, with the first line's
     /// address and whether the core's writes are seen there; nothing if they are not cached.
     fn lines(&mut self, start: u32, bytes: u32) -> Option<(u32, bool, &mut [u8])> {
-        let line_bytes = self.line_bytes;
+        let line_bytes = 1u32 << self.line_bits;
         self.lines.iter_mut().find_map(|lines| {
             let offset = start.checked_sub(lines.address)?;
             let first = offset / line_bytes;
@@ -224,7 +226,7 @@ pub fn check_lines(machine: &mut Machine, sides: &[(u32, bool)], bytes: u32, str
     if machine.data_cache.is_none() || !machine.data_cache_on {
         return;
     }
-    let line_bytes = machine.transfers.line_bytes;
+    let line_bytes = 1u32 << machine.transfers.line_bits;
     for &(start, writes) in sides {
         let Some((first, seen, lines)) = machine.transfers.lines(start, bytes) else { continue };
         let is_wrong = |line: &u8| match (writes, seen) {

@@ -80,7 +80,7 @@ fn enter(uc: &mut Engine<'_>, exception: u32, return_address: u32) {
         bytes.extend([0; 4]);
     }
     let vector = vector(uc, exception);
-    let stacked = uc.mem_write(u64::from(address), &bytes).is_ok();
+    let stacked = uc.get_data_mut().memories.write(address, &bytes);
     if !stacked && exception == HARD_FAULT {
         // The handler is entered all the same, without a frame (DDI 0403E, B1.5.15).
         uc.get_data_mut().bus.record_fault(status::STACKING, None);
@@ -117,8 +117,8 @@ fn enter(uc: &mut Engine<'_>, exception: u32, return_address: u32) {
 fn vector(uc: &Engine<'_>, exception: u32) -> Option<u32> {
     let address = uc.get_data().bus.vectors().wrapping_add(exception * 4);
     let mut bytes = [0; 4];
-    uc.mem_read(u64::from(address), &mut bytes).ok()?;
-    Some(u32::from_le_bytes(bytes)).filter(|handler| handler & 1 != 0)
+    let is_there = uc.get_data().memories.read(address, &mut bytes);
+    Some(u32::from_le_bytes(bytes)).filter(|handler| is_there && handler & 1 != 0)
 }
 
 fn single(uc: &Engine<'_>, number: i32) -> u32 {
@@ -177,7 +177,7 @@ fn leave(uc: &mut Engine<'_>, pc: u32) {
     let stack = if link.process_stack { RegisterARM::PSP } else { RegisterARM::MSP };
     let address = registers::read(uc, stack);
     let mut bytes = [0; 32];
-    if uc.mem_read(u64::from(address), &mut bytes).is_err() {
+    if !uc.get_data().memories.read(address, &mut bytes) {
         let message = format!("no exception frame at 0x{address:08x}");
         stop(uc, FaultKind::HardFault, status::UNSTACKING, message);
         return;
@@ -222,7 +222,7 @@ fn leave(uc: &mut Engine<'_>, pc: u32) {
 
 fn restore_floats(uc: &mut Engine<'_>, address: u32) {
     let mut bytes = [0; 68];
-    if uc.mem_read(u64::from(address), &mut bytes).is_err() {
+    if !uc.get_data().memories.read(address, &mut bytes) {
         return;
     }
     let words = bytes

@@ -1,8 +1,8 @@
 //! The console's queues, one in each direction, which the interrupt of a board's serial port
 //! serves.
 //!
-//! Futures here need no waker: the core waits for an event, and each interrupt is one
-//! (see [`crate::wait`]).
+//! Interrupts say when a future here can go on ([`wait::wake`]): not for each byte, since a poll takes
+//! longer than the interrupt.
 
 use core::cell::RefCell;
 use core::future::poll_fn;
@@ -13,14 +13,20 @@ use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use heapless::Deque;
 use tilewright_runtime::console::FramePort;
 
-/// Bytes that wait in each direction: at 115200 baud 22 ms of them, longer than any line or frame
-/// header takes to handle.
+use crate::wait;
+
+/// Bytes that wait in each direction: at 115200 baud 22 ms of them, longer than any line, frame header or
+/// piece of a frame takes to handle.
 const QUEUE: usize = 256;
+/// Bytes of a queue that are worth a poll where more are wanted.
+const HALF: usize = QUEUE / 2;
 
 /// What port and firmware hand each other.
 pub struct Queues {
     received: Deque<u8, QUEUE>,
     to_send: Deque<u8, QUEUE>,
+    /// Bytes that a read waits for.
+    wanted: usize,
     /// Bytes were lost: they came faster than they were taken, or garbled.
     lost: bool,
     /// Whether silence is watched for: within a frame.
@@ -34,6 +40,7 @@ pub struct Queues {
 static QUEUES: Mutex<RefCell<Queues>> = Mutex::new(RefCell::new(Queues {
     received: Deque::new(),
     to_send: Deque::new(),
+    wanted: 0,
     lost: false,
     watched: false,
     silent: false,
@@ -50,22 +57,34 @@ impl Queues {
     pub fn receive(&mut self, byte: u8) {
         self.heard = true;
         self.lost |= self.received.push_back(byte).is_err();
+        if self.lost || self.received.len() >= self.wanted {
+            wait::wake();
+        }
     }
 
     /// The port lost bytes, or got them garbled.
     pub fn lose(&mut self) {
         self.lost = true;
+        wait::wake();
     }
 
     /// The byte to send next.
     pub fn next_to_send(&mut self) -> Option<u8> {
-        self.to_send.pop_front()
+        let byte = self.to_send.pop_front();
+        if self.to_send.is_empty() || self.to_send.len() == HALF {
+            wait::wake();
+        }
+        byte
     }
 
     /// The line was silent for too long, which matters within a frame only: between frames ports notice
     /// it too.
     pub fn fall_silent(&mut self) {
-        self.silent |= self.watched;
+        if self.watched {
+            self.silent = true;
+            self.received.clear();
+            wait::wake();
+        }
     }
 
     /// Whether a byte came since the last call.
@@ -159,9 +178,14 @@ impl<L> Read for Console<L> {
                     queues.received.clear();
                     return Poll::Ready(Err(PortError::LostBytes));
                 }
-                // What came before the silence has been taken; what came after it is kept.
+                // What came before the silence is gone; what came after it is kept.
                 if core::mem::take(&mut queues.silent) {
                     return Poll::Ready(Err(PortError::Silence));
+                }
+                // Within a frame nobody asks for bytes that are not part of it.
+                queues.wanted = if queues.watched { bytes.len().min(HALF) } else { 1 };
+                if queues.received.len() < queues.wanted && !bytes.is_empty() {
+                    return Poll::Pending;
                 }
                 let mut count = 0;
                 for (place, byte) in
@@ -170,8 +194,7 @@ impl<L> Read for Console<L> {
                     *place = byte;
                     count += 1;
                 }
-                let nothing = count == 0 && !bytes.is_empty();
-                if nothing { Poll::Pending } else { Poll::Ready(Ok(count)) }
+                Poll::Ready(Ok(count))
             })
         })
         .await

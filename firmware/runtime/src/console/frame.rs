@@ -10,7 +10,11 @@ use tilewright_plan::image::{CRC, EntryRecord};
 
 const MAGIC: [u8; 4] = *b"TWIN";
 
-/// A port that notices a host that stops in the middle of a frame.
+/// Bytes that are summed at once, while the next arrive: a port need not hold more of them meanwhile.
+const PIECE: usize = 128;
+
+/// A port that notices a host that stops in the middle of a frame. Within a frame a read may wait until
+/// all bytes that it asks for have come, up to 128.
 pub trait FramePort: Read {
     /// Whether a frame has begun and is not complete. While one is, a read fails with
     /// [`ErrorKind::TimedOut`] once the line has been silent for a time that no working host
@@ -136,8 +140,10 @@ async fn receive_from<P: FramePort>(
             .ok_or(AccessError::NotWritable)
             .and_then(|view| memory.bytes_mut(&view))
             .map_err(Retry::Input)?;
-        exactly(port, bytes).await?;
-        digest.update(bytes);
+        for piece in bytes.chunks_mut(PIECE) {
+            exactly(port, piece).await?;
+            digest.update(piece);
+        }
     }
     let (frame, received) = (word(port).await?, digest.finalize());
     if frame == received { Ok(()) } else { Err(Retry::Checksum { frame, received }.into()) }

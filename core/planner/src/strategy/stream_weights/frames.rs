@@ -18,7 +18,7 @@ use crate::strategy::overlay::partition::Operator;
 use crate::stream::place::Taken;
 use crate::{Options, PlanError};
 use tilewright_board::Board;
-use tilewright_model::{Model, TensorId};
+use tilewright_model::Model;
 use tilewright_plan::{
     Bytes, CyclePoint, InputResidency, LaneKind, Plan, PlannedTensor, Role, RowOrder, Space, View,
 };
@@ -31,16 +31,13 @@ const SHARES: [u64; 3] = [2, 3, 4];
 const FEW: u32 = 3;
 /// Most copies of all frames from the card: more would take long to place.
 const MOST_LOADS: usize = 60_000;
-/// Largest input of several where memory is read without a cache: the firmware sums an input while the next arrives on
-/// the console, whose queue holds what comes in 22 ms.
-const MOST_UNCACHED: usize = 96 << 10;
 /// Units of work for the places of the layers behind.
 const PLACING: u64 = 200_000;
 /// What DMA moves at a time: whole words.
 const WORD: u64 = 4;
 
 /// The fastest program of several frames, of a model whose layers' weights lie on the card; nothing if one frame
-/// is asked for, the board has no external RAM that holds them, inputs are too large for it, or nothing fits. When
+/// is asked for, the board has no external RAM that holds them, or nothing fits. When
 /// one run of it ends is said too: the next begins then.
 ///
 /// # Errors
@@ -60,11 +57,6 @@ pub fn plan(
     else {
         return Ok(None);
     };
-    let bytes = |id: &TensorId| model.tensor(*id).shape.elements().unwrap_or(usize::MAX);
-    let is_heard = |id: &TensorId| board.core.data_cache.is_some() || bytes(id) <= MOST_UNCACHED;
-    if !model.inputs.iter().all(is_heard) {
-        return Ok(None);
-    }
     let largest = (dma.largest_bytes.0 / LINE * LINE).max(LINE);
     search.line = Some(Few { frames: frames.min(FEW), largest });
     if search.all_ways(model)?.is_some() {
