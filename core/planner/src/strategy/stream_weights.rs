@@ -193,8 +193,9 @@ impl<'b> Search<'b> {
                     }
                 }
                 // Steps of several frames take the room of weights.
+                let eighths = if self.line.is_none() { 7 } else { 4 };
                 if bytes == 0 && (self.line.is_none() || self.fastest.is_none()) {
-                    let left = (self.board.plan_bytes() - lowered.image_bytes()).0 / 8 * 7;
+                    let left = (self.board.plan_bytes() - lowered.image_bytes()).0 / 8 * eighths;
                     flash =
                         Some(left).filter(|left| (1..lowered.space(Space::Card).0).contains(left));
                 }
