@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use tilewright_board::Board;
 use tilewright_plan::rows::MOST_OPERANDS;
-use tilewright_plan::{Kernel, Lane, Op, Plan, RowOrder, Space, Tile, View};
+use tilewright_plan::{Cycles, Kernel, Lane, Op, Plan, RowOrder, Space, Tile, View};
 
-use super::{Before, Computed, Cost, Costs, Outside, access};
+use super::{Before, Computed, Cost, Costs, Outside, access, name};
 
 /// Most steps that are remembered; then all are forgotten.
 const MOST: usize = 1 << 14;
@@ -39,6 +39,29 @@ impl Remembering {
     #[must_use]
     pub fn lane(&self, board: &Board, plan: &Plan, lane: &Lane) -> Vec<Found> {
         self.costs.lane_by(plan, lane, &|step, order, before| self.step(board, step, order, before))
+    }
+
+    /// What the core computes and waits at least where it takes steps one after the other whose operands are
+    /// brought from the card before.
+    pub fn least<'a>(
+        &self,
+        board: &Board,
+        steps: impl Iterator<Item = (Computed<'a>, RowOrder)>,
+    ) -> Cycles {
+        let mut last = None;
+        let mut views = Vec::with_capacity(MOST_OPERANDS);
+        let all = steps.map(|((op, tile, operands), order)| {
+            let before =
+                if last.replace(name(op)) == Some(name(op)) { Before::Same } else { Before::Other };
+            views.clear();
+            views.extend(operands.iter().map(|view| match view.space() {
+                Some(Space::Card) => View { space: Space::Arena as u8, ..*view },
+                _ => *view,
+            }));
+            let (cost, outside) = self.step(board, (op, tile, &views), order, before);
+            cost.cycles.0.saturating_add(outside.waits.0)
+        });
+        Cycles(all.fold(0, u64::saturating_add))
     }
 
     fn step(&self, board: &Board, step: Computed<'_>, order: RowOrder, before: Before) -> Found {

@@ -1,7 +1,7 @@
 //! What of the arena is held over time: bytes from the start of the step that writes them to the end
 //! of the last that reads them, before they are written again.
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use tilewright_plan::{CyclePoint, Instruction, Kernel, Plan, Program, Role, Space, Step};
 use tilewright_report::{Held, Occupancy, Slice, Timeline};
@@ -80,6 +80,7 @@ fn touched(plan: &Plan, step: &Step) -> Vec<(Bytes, Access)> {
 /// Bytes that one value holds.
 #[derive(Clone, Copy)]
 struct Segment {
+    start: u64,
     end: u64,
     since: CyclePoint,
     /// When the last step that touched it has ended.
@@ -93,8 +94,8 @@ struct Segment {
 }
 
 struct Arena {
-    /// By their first byte; they do not overlap.
-    segments: BTreeMap<u64, Segment>,
+    /// In order; they do not overlap.
+    segments: Vec<Segment>,
     /// When each frame begins and ends.
     frames: Vec<[CyclePoint; 2]>,
     /// When, what for, bytes, and whether they are taken or given back.
@@ -112,71 +113,100 @@ impl Arena {
             let [begin, end] = &mut frames[frame];
             (*begin, *end) = ((*begin).min(slice.start), (*end).max(slice.end));
         }
-        Self { segments: BTreeMap::new(), frames, changes: Vec::new() }
+        Self { segments: Vec::new(), frames, changes: Vec::new() }
     }
 
-    /// Takes out what lies in `bytes`, cut at its borders.
-    fn take(&mut self, [first, end]: Bytes) -> Vec<(u64, Segment)> {
-        for border in [first, end] {
-            let before = self.segments.range_mut(..border).next_back();
-            if let Some((_, segment)) = before.filter(|(_, segment)| segment.end > border) {
-                let right = *segment;
-                segment.end = border;
-                self.segments.insert(border, right);
+    /// The numbers of what lies in `bytes`, cut at its borders.
+    fn within(&mut self, bytes: Bytes) -> Range<usize> {
+        let [first, end] = bytes.map(|border| {
+            let before = self.segments.partition_point(|segment| segment.start < border);
+            if let Some(last) = before.checked_sub(1).map(|last| &mut self.segments[last])
+                && last.end > border
+            {
+                let right = Segment { start: border, ..*last };
+                last.end = border;
+                self.segments.insert(before, right);
             }
-        }
-        let inside: Vec<u64> = self.segments.range(first..end).map(|(at, _)| *at).collect();
-        let taken = |at: u64| self.segments.remove(&at).map(|segment| (at, segment));
-        inside.into_iter().filter_map(taken).collect()
+            before
+        });
+        first..end
     }
 
     fn read(&mut self, bytes: Bytes, slice: &Slice, held: Held) {
-        let mut next = bytes[0];
+        let new = Segment {
+            start: bytes[0],
+            end: bytes[1],
+            since: self.begin(slice),
+            until: slice.end,
+            frame: slice.frame,
+            layer: slice.layer,
+            held: Some(held),
+            is_given: true,
+        };
         let mut gaps = Vec::new();
-        for (at, mut segment) in self.take(bytes) {
-            gaps.push([next, at]);
+        let mut next = bytes[0];
+        for number in self.within(bytes) {
+            let segment = self.segments[number];
+            if next < segment.start {
+                gaps.push(Segment { start: next, end: segment.start, ..new });
+            }
             next = segment.end;
+            let own = &mut self.segments[number];
             // The host has written another frame's value meanwhile.
             if segment.is_given && segment.frame < slice.frame {
-                gaps.push([at, segment.end]);
-                self.close(at, segment, self.begin(slice));
+                *own = Segment { start: segment.start, end: segment.end, ..new };
+                self.close(segment, new.since);
                 continue;
             }
-            segment.until = segment.until.max(slice.end);
+            own.until = segment.until.max(slice.end);
             // What is read both ways is an input.
-            segment.held = Some(segment.held.map_or(held, |known| known.min(held)));
-            self.segments.insert(at, segment);
+            own.held = Some(segment.held.map_or(held, |known| known.min(held)));
         }
-        gaps.push([next, bytes[1]]);
-        let (since, until) = (self.begin(slice), slice.end);
-        let (frame, layer, held) = (slice.frame, slice.layer, Some(held));
-        for [at, end] in gaps.into_iter().filter(|[at, end]| at < end) {
-            let is_given = true;
-            self.segments.insert(at, Segment { end, since, until, frame, layer, held, is_given });
+        if next < bytes[1] {
+            gaps.push(Segment { start: next, ..new });
+        }
+        for gap in gaps {
+            let at = self.segments.partition_point(|segment| segment.start < gap.start);
+            self.segments.insert(at, gap);
         }
     }
 
     fn write(&mut self, bytes: Bytes, slice: &Slice) {
         let (frame, layer) = (slice.frame, slice.layer);
+        let new = Segment {
+            start: bytes[0],
+            end: bytes[1],
+            since: slice.start,
+            until: slice.end,
+            frame,
+            layer,
+            held: None,
+            is_given: false,
+        };
+        let within = self.within(bytes);
+        let mut made = Vec::with_capacity(1);
         let mut next = bytes[0];
-        let mut gaps = Vec::new();
-        for (at, mut segment) in self.take(bytes) {
+        for number in within.clone() {
+            let segment = self.segments[number];
             // Parts of one value whose extents overlap.
             let is_same =
                 segment.held.is_none() && (segment.frame, segment.layer) == (frame, layer);
-            if is_same {
-                gaps.push([next, at]);
-                next = segment.end;
-                segment.until = slice.end;
-                self.segments.insert(at, segment);
-            } else {
-                self.close(at, segment, slice.start);
+            if !is_same {
+                self.close(segment, slice.start);
+                continue;
             }
+            if next < segment.start {
+                made.push(Segment { start: next, end: segment.start, ..new });
+            }
+            next = segment.end;
+            made.push(Segment { until: slice.end, ..segment });
         }
-        gaps.push([next, bytes[1]]);
-        let (since, until, held, is_given) = (slice.start, slice.end, None, false);
-        for [at, end] in gaps.into_iter().filter(|[at, end]| at < end) {
-            self.segments.insert(at, Segment { end, since, until, frame, layer, held, is_given });
+        if next < bytes[1] {
+            made.push(Segment { start: next, ..new });
+        }
+        match (within.len(), made.as_slice()) {
+            (1, [one]) => self.segments[within.start] = *one,
+            _ => drop(self.segments.splice(within, made)),
         }
     }
 
@@ -185,12 +215,12 @@ impl Arena {
     }
 
     /// Ends a value, at the latest when the next takes its place.
-    fn close(&mut self, at: u64, segment: Segment, next: CyclePoint) {
+    fn close(&mut self, segment: Segment, next: CyclePoint) {
         let end = match (segment.held, self.frames.get(segment.frame as usize)) {
             (None, Some([_, end])) => segment.until.max(*end),
             _ => segment.until,
         };
-        let (end, bytes) = (end.min(next), segment.end - at);
+        let (end, bytes) = (end.min(next), segment.end - segment.start);
         if end > segment.since {
             let held = segment.held.unwrap_or(Held::Results);
             self.changes.push((segment.since, held, bytes, true));
@@ -199,8 +229,8 @@ impl Arena {
     }
 
     fn finish(mut self) -> Occupancy {
-        for (at, segment) in std::mem::take(&mut self.segments) {
-            self.close(at, segment, CyclePoint(u64::MAX));
+        for segment in std::mem::take(&mut self.segments) {
+            self.close(segment, CyclePoint(u64::MAX));
         }
         // What is given back at a time goes before what is taken.
         self.changes.sort_by_key(|(at, _, _, is_taken)| (*at, *is_taken));

@@ -83,8 +83,9 @@ pub struct Beyond {
     moving: usize,
 }
 
-/// Room for activations and the budget, bytes of flash, and whose weights lie there.
-type Asked = ([Bytes; 2], Bytes, First);
+/// Room for activations and the budget, bytes of flash, whose weights lie there, and whether what can comes
+/// back.
+type Asked = ([Bytes; 2], (Bytes, First, bool));
 
 /// A way with activations in SRAM as far as they fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +95,8 @@ struct Spilled {
     used: u64,
     /// How much of that activations take, in such parts.
     room: u64,
+    /// Whether activations have all of the budget where nothing is brought.
+    back: bool,
     beside: Beside,
     what: Overlaid,
 }
@@ -101,7 +104,7 @@ struct Spilled {
 /// Parts of the budget that are told apart.
 const FINE: u64 = 64;
 /// Most ways that are tried near the fastest.
-const MOST_NEAR: usize = 100;
+const MOST_NEAR: usize = 120;
 
 impl Spilled {
     /// Ways that differ in one thing; without `weights` outside of the chip not in what is done with them.
@@ -137,6 +140,7 @@ impl Spilled {
         near.extend(room.map(|room| Self { room, ..self }));
         let turned = (0..moving.min(MOST_TURNED)).map(|bit| self.beside.turned ^ 1 << bit);
         near.extend(turned.map(|turned| Self { beside: Beside { turned, ..self.beside }, ..self }));
+        near.push(Self { back: !self.back, ..self });
         let is_one = |way: &Self| (1..FINE).contains(&way.room) && (8..=FINE).contains(&way.used);
         near.retain(is_one);
         near
@@ -196,7 +200,7 @@ impl Beyond {
                 let spilled = |first| {
                     SPILLED.map(|(room, beside, what)| {
                         let room = room * (FINE / 16);
-                        Way::Spilled(Spilled { first, used: FINE, room, beside, what })
+                        Way::Spilled(Spilled { first, used: FINE, room, back: false, beside, what })
                     })
                 };
                 ways.extend(spilled(First::Smallest));
@@ -273,14 +277,15 @@ impl Beyond {
             }
             Some(Way::Spilled(..)) if self.is_too_much => {}
             Some(Way::Spilled(way)) => {
-                let Spilled { first, used, room, beside, what } = way;
+                let Spilled { first, used, room, back, beside, what } = way;
                 let budget = Bytes(budget.0 / FINE * used);
                 let budget = if used == FINE { options.arena_on(board) } else { budget };
                 let room = Bytes(budget.0 / FINE * room);
                 let mut flash = self.flash();
                 // What tables and steps take is known once there is a plan.
                 for _ in 0..2 {
-                    let plan = self.spilled(model, board, [room, budget], (flash, first))?;
+                    let plan =
+                        self.spilled(model, board, ([room, budget], (flash, first, back)))?;
                     let Some(plan) = plan else { break };
                     // Not even if no weights of the chip's flash lay there.
                     if let Some(lacking) = lacks(&plan, board, board.plan_bytes()) {
@@ -335,10 +340,8 @@ impl Beyond {
         &mut self,
         model: &Model,
         board: &Board,
-        [room, budget]: [Bytes; 2],
-        (flash, first): (Bytes, First),
+        asked: Asked,
     ) -> Result<Option<Plan>, PlanError> {
-        let asked = ([room, budget], flash, first);
         if let Some((_, plan)) = self.spilled.as_ref().filter(|(known, _)| *known == asked) {
             return Ok(plan.clone());
         }
@@ -346,7 +349,7 @@ impl Beyond {
             Some(spilling) => spilling,
             None => Spilling::new(model)?,
         };
-        let plan = spilling.plan(model, board, [room, budget], (flash, first))?;
+        let plan = spilling.plan(model, board, asked.0, asked.1)?;
         self.spilling = Some(spilling);
         self.spilled = Some((asked, plan.clone()));
         Ok(plan)
@@ -416,7 +419,7 @@ pub fn spilled(
 ) -> Result<Option<Planned>, PlanError> {
     let budget = options.arena_on(board);
     let rooms = [room.min(budget), budget];
-    let plan = Spilling::new(model)?.plan(model, board, rooms, (flash, first))?;
+    let plan = Spilling::new(model)?.plan(model, board, rooms, (flash, first, false))?;
     Ok(plan.map(|plan| {
         let mut plan = overlay::overlay_beside(plan, board, budget, beside, overlaid);
         plan.board.clone_from(&board.id);

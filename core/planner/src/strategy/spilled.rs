@@ -79,7 +79,8 @@ impl Spilling {
 
     /// The plan whose activations in SRAM take at most `room` bytes of the budget; nothing if none was
     /// found. Weights that take at most `flash` bytes lie in the chip's flash; of the others, layers whose
-    /// weights fill more than half of the rest share nothing, so that they can be made in parts.
+    /// weights fill more than half of the rest share nothing, so that they can be made in parts. What only
+    /// layers use for which nothing need be brought comes `back`: these have all of the budget.
     ///
     /// # Errors
     /// [`PlanError`] names the node that no kernel runs as it is.
@@ -88,7 +89,7 @@ impl Spilling {
         model: &Model,
         board: &Board,
         [room, budget]: [Bytes; 2],
-        (flash, first): (Bytes, First),
+        (flash, first, back): (Bytes, First, bool),
     ) -> Result<Option<Plan>, PlanError> {
         let (room, most) = (room.0, budget.0.saturating_sub(room.0) / 2);
         let in_image = self.in_image(flash.0, first, budget.0);
@@ -99,10 +100,18 @@ impl Spilling {
         };
         let mut wanted = room;
         for _ in 0..TRIES {
-            let (outside, live) = self.outside(wanted, &is_apart);
+            let (mut outside, mut live) = self.outside(wanted, &is_apart);
+            let is_all_inside = |layer: usize| in_image[layer] == InImage::All;
+            if back && !self.bring_back((&mut outside, &mut live), budget.0, &is_all_inside) {
+                return Ok(None);
+            }
+            let has_all = |layer: usize| {
+                back && is_all_inside(layer) && self.used[layer].iter().all(|t| !outside[*t])
+            };
             let shares = |layer: usize| {
                 let [over, rows] = self.saved[layer];
-                let is_cheap = (over > 0 || rows > 0 && !is_apart(layer)) && live[layer] > wanted;
+                let most = if has_all(layer) { budget.0 } else { wanted };
+                let is_cheap = (over > 0 || rows > 0 && !is_apart(layer)) && live[layer] > most;
                 is_cheap && self.used[layer].iter().all(|tensor| !outside[*tensor])
             };
             let is_outside = |tensor: usize| outside[tensor];
@@ -110,7 +119,21 @@ impl Spilling {
             let work = PLANNING_BUDGET / 8;
             let arranged =
                 share::arrange_given(model, &self.layers, &SHARING, (&shares, given), work)?;
-            let height = arranged.height.0;
+            let top = |layer: usize| {
+                let lives =
+                    |tensor: &&PlannedTensor| life(tensor, self.layers.len()).contains(&layer);
+                let inside = arranged.tensors.iter().enumerate();
+                let inside = inside.filter(|(number, _)| !outside[*number]).map(|(_, t)| t);
+                inside.filter(lives).map(|t| t.offset + t.bytes.0).max().unwrap_or(0)
+            };
+            let height = match back {
+                false => arranged.height.0,
+                true => {
+                    let moving = (0..self.layers.len()).filter(|layer| !has_all(*layer));
+                    let over = arranged.height.0.saturating_sub(budget.0);
+                    moving.map(top).max().unwrap_or(0).max(room + over)
+                }
+            };
             if height <= room {
                 return self.lowered(model, board, arranged, (&outside, &in_image)).map(Some);
             }
@@ -200,6 +223,35 @@ impl Spilling {
                 }
             }
         }
+    }
+
+    /// Brings those back, the largest first, that fit the budget beside what lives with them where no layer
+    /// uses anything else outside, and no weights but those in the plan image; whether there are any.
+    fn bring_back(
+        &self,
+        (outside, live): (&mut [bool], &mut [u64]),
+        budget: u64,
+        is_all_inside: &dyn Fn(usize) -> bool,
+    ) -> bool {
+        let mut order: Vec<usize> = (0..outside.len()).filter(|number| outside[*number]).collect();
+        order.sort_by_key(|number| std::cmp::Reverse((self.tensors[*number].bytes, *number)));
+        let mut found = false;
+        for number in order {
+            let bytes = self.tensors[number].bytes.0;
+            let fits = |layer: usize| live[layer] + bytes <= budget;
+            let moves_nothing = |layer: usize| {
+                let used = &self.used[layer];
+                is_all_inside(layer) && used.iter().all(|t| *t == number || !outside[*t])
+            };
+            let mut layers = life(&self.tensors[number], self.layers.len());
+            if layers.all(|layer| fits(layer) && moves_nothing(layer)) {
+                (outside[number], found) = (false, true);
+                for layer in life(&self.tensors[number], self.layers.len()) {
+                    live[layer] += bytes;
+                }
+            }
+        }
+        found
     }
 
     /// The plan with these tensors outside, and these layers' weights in the plan image.

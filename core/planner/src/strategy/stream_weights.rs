@@ -227,6 +227,9 @@ impl<'b> Search<'b> {
                 if !strips.is_empty() && cut.tasks.len() > MANY_TASKS && !is_first((shares, kept)) {
                     continue;
                 }
+                if self.is_too_slow(&lowered, &cut) {
+                    continue;
+                }
                 let few = cut.loads.len() <= MOST_LOADS;
                 let within = Within { budget, largest, ahead: u32::MAX };
                 let held = issue::held(&lowered, &cut);
@@ -290,6 +293,18 @@ impl<'b> Search<'b> {
     /// Whether parts are encrypted, each by itself.
     fn is_sealed(&self) -> bool {
         self.options.integrity == Integrity::Sealed
+    }
+
+    /// Whether what the core computes alone takes as long as the fastest plan, wherever loads lie.
+    fn is_too_slow(&self, lowered: &Plan, cut: &Cut) -> bool {
+        let Some(best) = self.fastest.as_ref().filter(|_| self.line.is_none()) else {
+            return false;
+        };
+        let steps = cut.tasks.iter().filter_map(|task| {
+            let op = lowered.ops.get(task.op as usize)?;
+            Some(((op, &task.tiny.tile, task.tiny.views.as_slice()), task.order))
+        });
+        best.key <= (false, CyclePoint::default() + self.costs.least(self.board, steps))
     }
 
     /// When so many frames of a plan end.

@@ -97,7 +97,11 @@ impl Cut {
         ways: Ways,
         apart: bool,
     ) -> Self {
-        let gap_of = |operator: &Operator<'_>| gap(plan, operator.step.layer, ways.budget);
+        let gaps: Vec<u64> =
+            (0u16..).zip(&plan.layers).map(|(layer, _)| gap(plan, layer, ways.budget)).collect();
+        let gap_of = |operator: &Operator<'_>| {
+            gaps.get(usize::from(operator.step.layer)).copied().unwrap_or(ways.budget)
+        };
         let part = |operator: &Operator<'_>| {
             let is_pixel = operator.tile().output_size == [1, 1];
             gap_of(operator) / ways.shares[usize::from(is_pixel)]
