@@ -127,12 +127,9 @@ async fn frames_overlap_on_a_card_and_buffers_are_seen() {
     browser.end().await;
 }
 
-/// Whether lanes, and in wide windows what SRAM holds, are seen below the sliders without scrolling, and no
-/// title is cut off.
+/// Whether lanes and what SRAM holds are seen below the sliders without scrolling, and no title is cut off.
 const SEEN: &str = "
-    const bars = document.querySelector('[data-testid=timeline] svg path').getBoundingClientRect();
-    const held = document.querySelector('[data-testid=held]').getBoundingClientRect();
-    const last = innerWidth > 900 ? held : bars;
+    const last = document.querySelector('[data-testid=held]').getBoundingClientRect();
     const status = document.querySelector('[data-testid=status]').getBoundingClientRect();
     const svg = document.querySelector('[data-testid=timeline] svg');
     const titles = [...svg.querySelectorAll('.lane-title')];
@@ -162,6 +159,53 @@ async fn who_drags_a_slider_sees_the_lanes_follow() {
         assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
         browser.end().await;
     }
+}
+
+/// Moves a slider to a value, a little in each drawing for two seconds, and does not let it go; gives what
+/// was said meanwhile of how much SRAM there is.
+const FOLLOWED: &str = "
+    const [to, done] = arguments;
+    const slider = document.querySelector('[data-testid=pick-sram]');
+    const from = Number(slider.value);
+    const said = new Set();
+    const start = performance.now();
+    const move = (now) => {
+        const way = Math.min(1, (now - start) / 2000);
+        slider.value = String(from + (to - from) * way);
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        said.add(document.querySelector('[data-testid=held]').textContent.split(' of ')[1]);
+        if (way < 1) requestAnimationFrame(move); else done([...said]);
+    };
+    requestAnimationFrame(move);";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_keeps_dragging_sees_places_on_the_way_and_the_end_last() {
+    let link = "model=lenet5&strategy=swap&frames=10&view=schedule";
+    let browser = page(WIDE, false, link).await;
+    browser.text_when("held", |text| text.contains("SRAM held")).await;
+    let said = browser.later(FOLLOWED, vec![json!(65_536)]).await;
+    assert!(said.as_array().unwrap().len() > 2, "seen on the way: {said}");
+    browser.text_when("held", |text| text.contains("of 64.0 KiB")).await;
+    until(
+        &browser,
+        "return !document.querySelector('[data-testid=panel-schedule]').matches('.stale')",
+    )
+    .await;
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_frame_is_drawn_over_another_and_those_that_end_together_say_so() {
+    let link = "model=lenet5&strategy=stream-weights&frames=10&sram=32768&view=schedule";
+    let browser = page(NARROW, false, link).await;
+    let words = browser.text_when("frames", |text| text.contains("10 frames")).await;
+    assert!(words.contains("end"), "{words}");
+    let lines = "
+        const lines = [...document.querySelectorAll('[data-testid=frames] rect')];
+        return new Set(lines.map((line) => line.getAttribute('y'))).size";
+    assert_eq!(browser.script(lines, Vec::new()).await, json!(10));
+    browser.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -226,7 +270,19 @@ async fn a_plan_with_a_store_is_downloaded_with_its_image_and_how_to_place_it() 
         .and_then(|store| store.write(&mut |piece| expected.extend_from_slice(piece)))
         .unwrap();
     assert!(store == expected, "{} and {} bytes", store.len(), expected.len());
+    let said = browser.text_when("stores", |text| text.contains("outside of the chip")).await;
+    let digits: String = said.chars().filter(char::is_ascii_digit).collect();
+    assert_eq!(digits, store.len().to_string(), "{said}");
     let text = String::from_utf8(fetched(&browser, "download-txt").await).unwrap();
+    // What is downloaded file by file has the names that the checksums are of.
+    let names = "return [...document.querySelectorAll('a.download')].map((file) => file.download)";
+    for name in browser.script(names, Vec::new()).await.as_array().unwrap() {
+        let name = name.as_str().unwrap();
+        assert!(
+            [".zip", ".txt"].iter().any(|end| name.ends_with(end)) || text.contains(name),
+            "{name}"
+        );
+    }
     assert!(text.contains("0x90000000") && text.contains(".flash"), "{text}");
     let archive = fetched(&browser, "download-zip").await;
     assert_eq!(archive[..4], *b"PK\x03\x04");

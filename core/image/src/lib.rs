@@ -20,6 +20,6 @@ pub use placing::{INPUT, ImageFile, how_to_place, image_files};
 pub use plan::{ImageBuildError, plan_image};
 pub use store::{
     Images, StoreImage, checked_images, checked_plan_image, images, sealed_images,
-    sealed_plan_image, stores,
+    sealed_plan_image, store_bytes, stores,
 };
 pub use sums::Checks;

@@ -20,6 +20,12 @@ pub fn stores(plan: &Plan) -> impl Iterator<Item = Space> + '_ {
     spaces.filter(|space| plan.space(*space).0 > 0)
 }
 
+/// Bytes of the store image of a space. A program may use more of the space: what it writes lies behind.
+#[must_use]
+pub fn store_bytes(plan: &Plan, space: Space) -> u64 {
+    STORE_ALIGNMENT as u64 + weight_bytes(plan, space)
+}
+
 /// Bytes of a store's weights, its header left out.
 pub(crate) fn weight_bytes(plan: &Plan, space: Space) -> u64 {
     match space {

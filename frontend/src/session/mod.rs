@@ -235,8 +235,9 @@ impl Session {
         } else if !same(before.plan.as_ref(), state.plan.as_ref()) {
             self.image = buffers.pop();
             self.image_download = self.image.as_ref().and_then(|image| {
-                let model = state.plan.as_ref()?.report.model.clone();
-                download(&format!("{model}.twpi"), image)
+                // As the text that comes with all files calls it.
+                let report = &state.plan.as_ref()?.report;
+                download(&format!("{}-{}.plan", report.model, report.board), image)
             });
         } else if !same(before.package.as_ref(), state.package.as_ref())
             && let Some(package) = &state.package

@@ -127,7 +127,7 @@ impl Watched {
 fn form(parts: &Parts<'_>) -> Result<FormData, JsValue> {
     let blob = |bytes: &Uint8Array| Blob::new_with_u8_array_sequence(&Array::of1(bytes));
     let form = FormData::new()?;
-    form.append_with_blob_and_filename("image", &blob(parts.image)?, "plan.twpi")?;
+    form.append_with_blob_and_filename("image", &blob(parts.image)?, "image.plan")?;
     form.append_with_blob_and_filename("input", &blob(parts.input)?, "input.bin")?;
     for (name, store) in parts.stores {
         form.append_with_blob_and_filename(name, &blob(store)?, name)?;

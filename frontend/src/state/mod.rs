@@ -34,6 +34,7 @@ pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
 pub use history::History;
 pub use keep::{Keep, Stored};
 pub use model::{OpenModel, Origin, OwnFile};
+use plan::Asked;
 pub use quantise::{Quantisation, Quantising, Samples};
 pub use run::{Input, Outcome, Phase, Run, RunEvent, RunningOf, Server};
 pub use shown::{Selection, Theme, View};
@@ -113,6 +114,8 @@ pub struct State {
     pub now_ms: f64,
     /// How long opening and planning took, for the status line.
     pub took_ms: Option<f64>,
+    /// What the plan under way was asked for.
+    pub(crate) planning: Option<Asked>,
     /// What is being opened.
     pub(crate) opening: Option<Origin>,
     /// Files of weights that no model has taken yet: their names, and where their bytes wait.
@@ -162,7 +165,10 @@ impl State {
             Event::StoredRead(request, file) => self.stored_read(request, file, effects),
             Event::Dimensions(dims) => self.dimensions(dims, effects),
             Event::Settings(settings, dragging) => {
-                if self.settings.set(settings, dragging) {
+                let has_changed = self.settings.set(settings, dragging);
+                if has_changed && self.waits_for_a_passing_plan() {
+                    self.write_fragment(effects);
+                } else if has_changed || self.is_outrun() {
                     self.replan(effects);
                 } else {
                     // The end of a drag changes nothing, but what waited for it begins.

@@ -3,9 +3,36 @@
 use std::rc::Rc;
 
 use super::{Effect, Job, Origin, OwnFile, Place, State};
-use crate::message::{PlanReply, ScheduleFile, Trouble};
+use crate::message::{PlanReply, PlanSettings, ScheduleFile, Trouble};
+
+/// How long a plan may be under way, in milliseconds, while a drag goes on that began it: if each move
+/// took its place, nothing would be seen until the drag ends. One that takes longer gives way.
+const FOLLOWED_MS: f64 = 1_500.0;
+
+/// What a plan under way was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    settings: PlanSettings,
+    /// Whether a drag passed there.
+    is_passing: bool,
+}
 
 impl State {
+    /// Whether a drag goes on and the plan under way is of a place that it passed a moment ago: that is
+    /// shown first, then the newest place is planned.
+    pub(super) fn waits_for_a_passing_plan(&self) -> bool {
+        let is_passing = self.planning.as_ref().is_some_and(|asked| asked.is_passing);
+        let is_young =
+            self.task(Job::Plan).is_some_and(|task| self.now_ms - task.since_ms < FOLLOWED_MS);
+        self.settings.is_dragging() && is_passing && is_young
+    }
+
+    /// Whether the plan under way is of other settings than the present ones.
+    pub(super) fn is_outrun(&self) -> bool {
+        let is_other = |asked: &Asked| asked.settings != *self.settings.now();
+        self.task(Job::Plan).is_some() && self.planning.as_ref().is_some_and(is_other)
+    }
+
     /// Plans with the present settings, if there is a model; an older request is forgotten.
     pub(super) fn replan(&mut self, effects: &mut Vec<Effect>) {
         self.write_fragment(effects);
@@ -15,6 +42,8 @@ impl State {
         self.clear(Place::Plan);
         self.make_way();
         let request = self.begin(Job::Plan, "Planning");
+        let is_passing = self.settings.is_dragging();
+        self.planning = Some(Asked { settings: self.settings.now().clone(), is_passing });
         effects.push(Effect::Plan(request, self.settings.now().clone()));
     }
 
@@ -84,6 +113,7 @@ impl State {
         if self.is_awaited(Job::Compare, request) {
             return self.compared(request, reply, effects);
         }
+        let is_outrun = self.is_awaited(Job::Plan, request) && self.is_outrun();
         let Some(took) = self.end(request) else { return };
         match reply {
             Ok(PlanReply::Planned(facts)) => {
@@ -109,6 +139,9 @@ impl State {
             }
             Ok(_) => {}
             Err(trouble) => self.fail(Place::Plan, trouble),
+        }
+        if is_outrun {
+            return self.replan(effects);
         }
         self.compare_next(effects);
     }
@@ -137,3 +170,6 @@ impl State {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -134,30 +134,6 @@ fn a_link_to_a_file_asks_for_it_and_an_unknown_board_is_named() {
 }
 
 #[test]
-fn the_newest_plan_wins() {
-    let mut state = ready();
-    let mut requests = Vec::new();
-    for bytes in [1_000, 2_000, 3_000] {
-        let settings = PlanSettings { sram_bytes: Some(bytes), ..fixture::settings() };
-        requests.extend(plans(&state.update(Event::Settings(settings, true))));
-    }
-    assert_eq!(requests.len(), 3);
-    let answer = |bytes| {
-        let mut plan = fixture::plan();
-        plan.settings.sram_bytes = Some(bytes);
-        Ok(PlanReply::Planned(Box::new(plan)))
-    };
-    state.update(Event::Planned(requests[0], answer(1_000)));
-    assert!(state.is_plan_stale(), "an old answer was taken");
-    state.update(Event::Planned(requests[2], answer(3_000)));
-    assert!(!state.is_plan_stale());
-    state.update(Event::Planned(requests[1], answer(2_000)));
-    assert_eq!(state.plan.as_ref().unwrap().settings.sram_bytes, Some(3_000));
-    state.update(Event::Undo);
-    assert_eq!(state.settings.now().sram_bytes, None, "a drag is one step");
-}
-
-#[test]
 fn a_plan_that_fits_is_packaged() {
     let (mut state, _) = started("");
     let effects = state.update(Event::OpenExample(&catalogue::EXAMPLES[0]));
@@ -484,19 +460,6 @@ fn strategies_that_cannot_plan_the_model_are_known_until_another_is_opened() {
     let effects = state.update(Event::OpenExample(&catalogue::EXAMPLES[1]));
     state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Opened(facts()))));
     assert!(state.obstacles.is_empty());
-}
-
-#[test]
-fn plans_that_a_drag_passes_are_not_put_together() {
-    let mut state = ready();
-    let settings = PlanSettings { clock_hz: Some(80_000_000), ..fixture::settings() };
-    let asked = plans(&state.update(Event::Settings(settings.clone(), true)));
-    let plan = PlanFacts { settings: settings.clone(), ..fixture::plan() };
-    let reply = Ok(PlanReply::Planned(Box::new(plan)));
-    let is_packaging =
-        |effects: &[Effect]| effects.iter().any(|effect| matches!(effect, Effect::Package { .. }));
-    assert!(!is_packaging(&state.update(Event::Planned(asked[0], reply))));
-    assert!(is_packaging(&state.update(Event::Settings(settings, false))), "the drag has ended");
 }
 
 #[test]

@@ -74,8 +74,8 @@ fn files(props: &Props, image: &ImageFacts) -> Html {
     html! {
         <>
             if image.store_bytes > 0 {
-                <p>
-                    { format!("Weights of {} lie in a store image outside of the chip.",
+                <p data-testid="stores">
+                    { format!("{} of weights and header lie in a store image outside of the chip.",
                         figures::bytes(image.store_bytes)) }
                 </p>
             }

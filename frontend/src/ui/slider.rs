@@ -54,17 +54,18 @@ pub fn Slider(props: &Props) -> Html {
     html! {
         <div class="slider">
             <label for={format!("slide-{id}")}>{ props.title }</label>
+            // Beside the title: where it comes and goes, the number stays in its place.
+            if props.is_changed {
+                <button type="button" class="quiet reset" title={format!("{}: as the board has it", props.title)}
+                    data-testid={format!("reset-{id}")} onclick={props.on_reset.reform(|_| ())}>
+                    { "reset" }
+                </button>
+            }
             <span class="slider-number">
                 <input type="number" class="number" aria-label={format!("{} in {unit}", props.title)}
                     data-testid={format!("number-{id}")} value={shown(*value)} min={shown(least)}
                     max={shown(most)} step="any" onchange={ontyped} />
                 <span class="muted">{ unit }</span>
-                if props.is_changed {
-                    <button type="button" class="quiet" title={format!("{}: as the board has it", props.title)}
-                        data-testid={format!("reset-{id}")} onclick={props.on_reset.reform(|_| ())}>
-                        { "reset" }
-                    </button>
-                }
             </span>
             <input type="range" id={format!("slide-{id}")} data-testid={format!("slide-{id}")}
                 min={shown(least)} max={shown(most)} step={shown(*step)} value={shown(*value)}

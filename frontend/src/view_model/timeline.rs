@@ -1,5 +1,6 @@
 //! The lanes of a predicted and a counted run on one axis of time.
 
+mod frames;
 mod held;
 mod levels;
 
@@ -9,6 +10,7 @@ use tilewright_report::{Kind, LayerRow, SliceKind, Timeline, short_name};
 use super::figures;
 use super::layers::Family;
 use crate::message::PlanFacts;
+pub use frames::Frames;
 pub use held::HeldBytes;
 pub use levels::{Levels, Seen, Window};
 
@@ -90,8 +92,8 @@ pub struct Lanes {
     pub lanes: Vec<Lane>,
     /// End of the axis in microseconds.
     pub end_us: f64,
-    /// From when to when each frame of the prediction is worked on; empty if there is but one.
-    pub frames: Vec<[f64; 2]>,
+    /// When the frames of the prediction are worked on.
+    pub frames: Frames,
     /// What of SRAM the prediction holds.
     pub held: HeldBytes,
     /// Which classes there are, in order.
@@ -117,10 +119,12 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>, colours: Colours) -> Lane
     };
     let families: Vec<u8> = rows.map(class).collect();
     let held = HeldBytes::of(&plan.occupancy, plan.timeline.clock_hz);
-    let mut lanes = Lanes { held, frames: frames(&plan.timeline), ..Lanes::default() };
+    let mut lanes = Lanes { held, frames: Frames::of(&plan.timeline), ..Lanes::default() };
     for (timeline, word) in [(Some(&plan.timeline), "predicted"), (run, "run")] {
         let Some(timeline) = timeline else { continue };
-        let mut bars: Vec<Vec<Bar>> = timeline.lanes.iter().map(|_| Vec::new()).collect();
+        let count = |lane| timeline.slices.iter().filter(|s| usize::from(s.lane) == lane).count();
+        let mut bars: Vec<Vec<Bar>> =
+            (0..timeline.lanes.len()).map(|lane| Vec::with_capacity(count(lane))).collect();
         for slice in &timeline.slices {
             let Some(lane) = bars.get_mut(usize::from(slice.lane)) else { continue };
             let micros = |point: CyclePoint| point.since(CyclePoint(0)).at(timeline.clock_hz).0;
@@ -169,24 +173,6 @@ fn class_of(kernel: &str, layer: usize) -> u8 {
     let family = Family::of(kernel);
     let place = Family::ALL.iter().position(|known| *known == family);
     place.map_or(STALL - 1, |at| (2 * at + layer % 2) as u8)
-}
-
-/// From when to when each frame is worked on, if there are several.
-fn frames(timeline: &Timeline) -> Vec<[f64; 2]> {
-    let mut frames: Vec<[CyclePoint; 2]> = Vec::new();
-    for slice in timeline.slices.iter().filter(|slice| slice.kind != SliceKind::Stall) {
-        let frame = slice.frame as usize;
-        if frames.len() <= frame {
-            frames.resize(frame + 1, [slice.start, slice.end]);
-        }
-        let [from, to] = &mut frames[frame];
-        (*from, *to) = ((*from).min(slice.start), (*to).max(slice.end));
-    }
-    let micros = |point: CyclePoint| point.since(CyclePoint(0)).at(timeline.clock_hz).0;
-    if frames.len() < 2 {
-        return Vec::new();
-    }
-    frames.into_iter().map(|frame| frame.map(micros)).collect()
 }
 
 const fn lane_title(lane: LaneKind) -> &'static str {
@@ -323,27 +309,6 @@ impl Lanes {
     pub fn is_empty(&self) -> bool {
         self.lanes.iter().all(|lane| lane.bars.is_empty())
     }
-
-    /// How frames overlap, in more and in fewer words; empty of one frame.
-    #[must_use]
-    pub fn frames_words(&self) -> [String; 2] {
-        let Some([_, first]) = self.frames.first() else { return Default::default() };
-        let end = self.frames.iter().fold(0.0f64, |end, [_, to]| end.max(*to));
-        let count = self.frames.len();
-        // Of all places where a frame begins, that where most others are under way.
-        let at_once =
-            |at: f64| self.frames.iter().filter(|[from, to]| *from <= at && at < *to).count();
-        let most = self.frames.iter().map(|[from, _]| at_once(*from)).max().unwrap_or(1);
-        let each = (end - first) / (count - 1) as f64;
-        let (first, each) = (figures::duration(*first), figures::duration(each));
-        [
-            format!(
-                "{count} frames: the first after {first}, then one every {each}; {most} under way at \
-                 once at most"
-            ),
-            format!("{count} frames: one after {first}, then every {each}"),
-        ]
-    }
 }
 
 /// What the lanes do for a layer, in a sentence.
@@ -472,7 +437,7 @@ mod tests {
     #[test]
     fn neighbouring_layers_differ_and_frames_are_told_apart() {
         let (mut plan, one) = waiting();
-        assert!(one.frames.is_empty() && one.frames_words()[0].is_empty());
+        assert!(one.frames.ends().is_empty() && one.frames.words()[0].is_empty());
         let core = &one.lanes[0];
         let shade = |layer: u16| core.bars.iter().find(|b| b.layer == layer && b.class != STALL);
         assert_ne!(shade(0).unwrap().class % 2, shade(1).unwrap().class % 2);
@@ -482,9 +447,10 @@ mod tests {
             Slice { frame: 1, start: later(slice.start), end: later(slice.end), ..slice }
         }));
         let two = lanes(&plan, None, Colours::Family);
-        assert_eq!(two.frames.len(), 2);
-        assert!(two.frames[1][0] < two.frames[0][1], "they overlap");
-        let [words, short] = two.frames_words();
+        let frames = two.frames.ends();
+        assert_eq!(frames.len(), 2);
+        assert!(frames[1][0] < frames[0][1], "they overlap");
+        let [words, short] = two.frames.words();
         assert!(short.len() <= 54 && short.starts_with("2 frames"), "{short}");
         assert!(words.contains("2 frames") && words.contains("2 under way"), "{words}");
     }

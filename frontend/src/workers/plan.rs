@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use tilewright_board::Board;
-use tilewright_image::{Checks, stores};
+use tilewright_image::{Checks, store_bytes, stores};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Hertz};
 use tilewright_planner::{
@@ -336,7 +336,7 @@ fn facts(
     image: Option<&[u8]>,
 ) -> Result<PlanFacts, Trouble> {
     let Planned { plan, memory, timeline, occupancy, traffic, report } = planned;
-    let store_bytes = stores(&plan).map(|space| plan.space(space).0).sum();
+    let store_bytes = stores(&plan).map(|space| store_bytes(&plan, space)).sum();
     let image = image.map(|image| image_facts(image, store_bytes)).transpose()?;
     let program = plan.programs.iter().find(|program| !program.boot);
     let outputs = program.iter().flat_map(|program| &program.outputs);

@@ -18,9 +18,9 @@ const LANE: f64 = 48.0;
 const TITLE: f64 = 16.0;
 const BAR: f64 = 24.0;
 const AXIS: f64 = 24.0;
-/// Height of a frame's line, and how many lines there are at most: frames take them by turns.
-const FRAME: f64 = 8.0;
-const FRAME_LINES: usize = 8;
+/// Height of all lines of frames, if they are as high as one may be or lower; and height of a line.
+const FRAMES: f64 = 48.0;
+const FRAME: (f64, f64) = (2.0, 8.0);
 const RIGHT: f64 = 8.0;
 /// Bars of so many pixels are elements of their own, with a name; narrower ones are drawn together.
 const WIDE: f64 = 12.0;
@@ -30,10 +30,18 @@ pub fn room_of(width: f64) -> f64 {
     (width - RIGHT).max(1.0)
 }
 
+/// Height of a frame's line, the room below included: many are low.
+fn frame_height(lanes: &Lanes) -> f64 {
+    let (least, most) = FRAME;
+    (FRAMES / lanes.frames.line_count().max(1) as f64).floor().clamp(least, most)
+}
+
 /// Where lanes begin, and where they end.
 fn floors(lanes: &Lanes) -> [f64; 2] {
-    let lines = lanes.frames.len().min(FRAME_LINES);
-    let frames = if lines == 0 { 0.0 } else { TITLE + FRAME * lines as f64 + FRAME };
+    let frames = match lanes.frames.line_count() {
+        0 => 0.0,
+        lines => TITLE + frame_height(lanes) * lines as f64 + TOP,
+    };
     [TOP + frames, TOP + frames + LANE * lanes.lanes.len() as f64]
 }
 
@@ -123,19 +131,23 @@ fn titles(lane: &Lane) -> [String; 2] {
 
 /// A line for each frame, from where it begins to where it ends.
 fn frames(lanes: &Lanes, window: Window, room: f64) -> Html {
-    if lanes.frames.is_empty() {
+    let (ends, lines) = (lanes.frames.ends(), lanes.frames.lines());
+    if ends.is_empty() {
         return html! {};
     }
+    let high = frame_height(lanes);
+    // Of the lowest lines a gap would take half.
+    let gap = if high > 4.0 { 2.0 } else { 0.5 };
     let x = |at: f64| ((at - window.from_us) / window.length() * room).clamp(0.0, room);
     html! {
         <g data-testid="frames">
-            <text class="lane-title" x="0" y={px(TOP + 10.0)}>{ first_fitting(&lanes.frames_words(), room) }</text>
-            { for lanes.frames.iter().enumerate().map(|(frame, [from, to])| {
+            <text class="lane-title" x="0" y={px(TOP + 10.0)}>{ first_fitting(&lanes.frames.words(), room) }</text>
+            { for ends.iter().zip(lines).enumerate().map(|(frame, ([from, to], line))| {
                 let (left, right) = (x(*from), x(*to));
-                let y = TOP + TITLE + FRAME * (frame % FRAME_LINES) as f64;
+                let y = TOP + TITLE + high * *line as f64;
                 html! {
                     <rect key={frame} class={classes!("frame-line", (frame % 2 == 1).then_some("odd"))}
-                        x={px(left)} y={px(y)} width={px((right - left).max(0.0))} height={px(FRAME - 2.0)} />
+                        x={px(left)} y={px(y)} width={px((right - left).max(0.0))} height={px(high - gap)} />
                 }
             }) }
         </g>

@@ -102,20 +102,15 @@ impl Levels {
     #[must_use]
     pub fn of(bars: &[Bar]) -> Self {
         let mut levels = Self::default();
-        let mut below: Vec<Group> = bars
-            .iter()
-            .map(|bar| {
-                let mut busy_us = [0.0; CLASSES];
-                busy_us[bar.class.min(CLASSES as u8 - 1) as usize] =
-                    (bar.end_us - bar.start_us) as f32;
-                Group { start_us: bar.start_us, end_us: bar.end_us, busy_us }
-            })
-            .collect();
-        while below.len() > 1 {
-            let joined: Vec<Group> = below.chunks(EACH).map(join).collect();
-            levels.groups.push(joined.clone());
-            below = joined;
+        if bars.len() < 2 {
+            return levels;
         }
+        let mut next: Vec<Group> = bars.chunks(EACH).map(Group::of).collect();
+        while next.len() > 1 {
+            let joined = next.chunks(EACH).map(join).collect();
+            levels.groups.push(std::mem::replace(&mut next, joined));
+        }
+        levels.groups.push(next);
         levels
     }
 
@@ -166,6 +161,18 @@ impl Levels {
                 None => seen.bars.push((index, place)),
             }
         }
+    }
+}
+
+impl Group {
+    fn of(bars: &[Bar]) -> Self {
+        let end_us = bars.iter().fold(bars[0].end_us, |end, bar| end.max(bar.end_us));
+        let mut group = Self { start_us: bars[0].start_us, end_us, busy_us: [0.0; CLASSES] };
+        for bar in bars {
+            group.busy_us[usize::from(bar.class).min(CLASSES - 1)] +=
+                (bar.end_us - bar.start_us) as f32;
+        }
+        group
     }
 }
 
