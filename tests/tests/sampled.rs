@@ -5,6 +5,7 @@ use tilewright_model::{Data, Model};
 use tilewright_plan::{Kernel, Plan};
 use tilewright_planner::Strategy;
 use tilewright_protocol::Mode;
+use tilewright_report::FaultKind;
 use tilewright_runner::RunOutcome;
 use tilewright_tests::{emulated, random_model::random_model};
 
@@ -97,6 +98,29 @@ fn overlaid_networks_take_as_many_instructions_when_sampled() {
         assert_eq!(passed > 0, has_alike, "{name}, {strategy}, {board}: {passed} steps passed");
         assert!(apart <= 30, "{name}, {board}: {apart} ‰ apart");
     }
+}
+
+#[test]
+fn steps_that_are_passed_do_not_count_against_the_limit() {
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    let model = zoo("mobilenet-v1-w0.25-r96");
+    let inputs = [Data::I8(vec![1; 96 * 96 * 3])];
+    let (_, job) = emulated::job(&model, &board, Strategy::OverlayStaged, &inputs).unwrap();
+    let ends = |mode, instructions| {
+        let limits = tilewright_protocol::Limits { instructions, ..job.limits };
+        let job = tilewright_protocol::Job { mode, limits, ..job.clone() };
+        emulated::run_job(job).unwrap().finish
+    };
+    let full = ends(Mode::Full, u64::MAX / 2);
+    let all = full.boot.instructions() + full.invoke.instructions();
+    let limit = all - full.invoke.compute_instructions / 8;
+    assert_eq!(ends(Mode::Full, limit).fault.unwrap().kind, FaultKind::InstructionLimit);
+    let sampled = ends(Mode::Sampled, limit);
+    assert_eq!(
+        (sampled.fault, sampled.invoke.compute_instructions),
+        (None, full.invoke.compute_instructions)
+    );
+    assert!(sampled.passed_steps > 0);
 }
 
 #[test]

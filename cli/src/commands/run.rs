@@ -107,7 +107,7 @@ impl Emulated {
             executor: workers,
             dist,
             worker: WorkerLimits { wall: LONGEST, ..limits.worker },
-            instructions: limits.instructions,
+            instructions: limits.instructions.saturating_mul(planned.plan.frames().into()),
             console_bytes: limits.console_bytes,
             mode: self.mode,
             integrity: options.integrity,

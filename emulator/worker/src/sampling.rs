@@ -83,6 +83,7 @@ pub fn enters(uc: &mut Engine<'_>, address: u32) -> bool {
         sampling.doing = Some(Doing::Passes { cycles: taken.cycles });
         sampling.passed += 1;
         machine.account.instructions += taken.instructions;
+        machine.allow(taken.instructions);
     }
     if passes(machine) {
         machine.table.jump(link & !1);
