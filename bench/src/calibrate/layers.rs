@@ -2,7 +2,7 @@
 
 pub mod build;
 
-use build::{SCALE, concat, pair, plain, pooled, weighted};
+use build::{SCALE, concat, off_zero, pair, plain, pooled, weighted};
 use tilewright_model::{Activation, Model, Op, Padding, ResizeMode, Window};
 use tilewright_plan::Kernel;
 
@@ -55,7 +55,17 @@ const LEFT_OVER: [([usize; 3], usize, usize, usize, bool); 2] =
     [([5, 6, 32], 1, 1, 24, false), ([9, 9, 8], 3, 1, 12, true)];
 
 /// Convolutions in groups and dilated: input, window, output channels, groups, dilation.
-const GROUPED: [([usize; 3], usize, usize, usize, usize); 7] = [
+const GROUPED: [([usize; 3], usize, usize, usize, usize); 17] = [
+    ([14, 14, 24], 1, 60, 3, 1),
+    ([7, 7, 240], 1, 60, 3, 1),
+    ([14, 14, 48], 1, 192, 4, 1),
+    ([4, 4, 480], 1, 96, 8, 1),
+    ([10, 10, 32], 3, 32, 8, 1),
+    ([8, 8, 64], 3, 64, 32, 1),
+    ([5, 5, 80], 1, 100, 2, 1),
+    ([7, 7, 192], 3, 8, 2, 1),
+    ([4, 4, 320], 3, 6, 2, 1),
+    ([12, 12, 18], 5, 9, 3, 1),
     ([14, 14, 24], 3, 24, 4, 1),
     ([14, 14, 24], 1, 48, 3, 1),
     ([12, 12, 16], 3, 16, 2, 2),
@@ -63,6 +73,15 @@ const GROUPED: [([usize; 3], usize, usize, usize, usize); 7] = [
     ([9, 9, 96], 3, 16, 1, 1),
     ([6, 6, 160], 3, 7, 1, 1),
     ([8, 8, 192], 3, 18, 2, 1),
+];
+
+/// Convolutions whose weights have a zero point: input, window, stride, output channels, same padding or none.
+const OFF_ZERO: [([usize; 3], usize, usize, usize, bool); 5] = [
+    ([14, 14, 24], 1, 1, 30, false),
+    ([16, 16, 3], 3, 2, 8, true),
+    ([8, 8, 16], 3, 1, 12, true),
+    ([6, 6, 96], 3, 1, 8, true),
+    ([3, 3, 700], 1, 1, 6, false),
 ];
 
 /// Convolutions with transformed weights: input, output channels, same padding or none.
@@ -216,7 +235,11 @@ const CLASSES: [usize; 8] = [2, 4, 10, 12, 35, 100, 300, 1000];
 pub fn models(kernel: Kernel) -> Vec<Model> {
     let activation = Activation::None;
     match kernel {
-        Kernel::Conv => convs().into_iter().chain(LEFT_OVER.iter().map(conv)).collect(),
+        Kernel::Conv => convs()
+            .into_iter()
+            .chain(LEFT_OVER.iter().map(conv))
+            .chain(OFF_ZERO.iter().map(|layer| off_zero(conv(layer))))
+            .collect(),
         Kernel::ConvMaxPool => convs()
             .into_iter()
             .chain(LONG.iter().map(|(input, size, channels)| {
@@ -265,6 +288,7 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
                 let op = Op::FullyConnected { activation };
                 weighted([1, 1, *inputs], op, &[*outputs, *inputs], 0)
             })
+            .flat_map(|model| [off_zero(model.clone()), model])
             .collect(),
         Kernel::MaxPool => pools(|window| Op::MaxPool { window, activation: Activation::Relu6 })
             .into_iter()

@@ -109,6 +109,15 @@ pub fn weighted(input: [usize; 3], op: Op, weights: &[usize], axis: usize) -> Mo
     finish(model, op, vec![TensorId(0), weights, bias], output)
 }
 
+/// The same model whose weights have a zero point.
+pub fn off_zero(mut model: Model) -> Model {
+    let weights = model.nodes[0].inputs[1];
+    if let Some(quantisation) = &mut model.tensors[weights.0].quantisation {
+        quantisation.zeros.fill(3);
+    }
+    model
+}
+
 /// A model of one operator with weights, and a max pool behind it.
 pub fn pooled(mut model: Model, window: Window) -> Model {
     let activation = Activation::None;

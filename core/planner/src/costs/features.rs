@@ -3,9 +3,11 @@
 //! Each kernel has features of its own: how often its loops run. A name that ends in `_macs` counts
 //! turns of an inner loop, not products of one output.
 
+mod askew;
 mod conv;
 mod copied;
 mod depthwise;
+mod largest;
 mod paired;
 mod seen;
 mod sums;
@@ -20,6 +22,8 @@ pub type Feature = (&'static str, u64);
 
 /// Output channels that convolutions compute together.
 const BLOCK: u64 = 4;
+/// Longest filter in its natural order for which what it sees is copied.
+const PATCH: u64 = 640;
 /// Channels whose sums a depthwise convolution holds together.
 const DEPTHWISE_BLOCK: u64 = 32;
 /// Elements that a byte stands for at once where it is broadcast.
@@ -264,56 +268,23 @@ impl<'a> Step<'a> {
             return self.paired_vector(features);
         }
         let inputs = self.input.elements();
-        let (blocks, singles) = (self.channels / BLOCK, self.channels % BLOCK);
+        // A convolution of one pixel, whose last block of fewer channels takes as long as others.
+        let blocks = self.channels.div_ceil(BLOCK);
+        // Nothing is shared with the other way, so that what one leaves unexplained does not fall on the other.
+        features.clear();
+        let (blocks_of, macs_of) = match inputs {
+            ..=PATCH => {
+                features.push(("natural_copied", inputs));
+                ("natural_blocks", "natural_block_macs")
+            }
+            _ => ("natural_direct_blocks", "natural_direct_macs"),
+        };
         features.extend([
-            ("natural_blocks", blocks),
-            ("natural_block_macs", blocks * inputs),
-            ("natural_singles", singles),
-            ("natural_single_macs", singles * inputs),
+            ("natural_calls", 1),
+            (blocks_of, blocks),
+            (macs_of, blocks * inputs),
             ("natural_elements", self.channels),
-        ]);
-    }
-
-    fn max_pool(&self, features: &mut Vec<Feature>) {
-        let [rows, columns] = self.taps();
-        let clamped = if self.is_clamped() { self.pixels } else { 0 };
-        // Outputs of a row that see a whole row of a window are looked at together.
-        let window = u64::from(self.op.window[1]);
-        let whole = columns.full.saturating_sub(1);
-        let groups = columns.positions - whole;
-        let taps = rows.all * (columns.all - whole * window);
-        // Four taps in a first pass over a pixel, three in each that follows; windows of one axis
-        // see as many taps as each other but for those at the ends.
-        let [of_rows, of_columns] = [0, 1].map(|axis| Taps::seen(self.op, self.tile, axis));
-        let each = of_rows.iter().flat_map(|(down, rows)| {
-            of_columns.iter().map(move |(across, columns)| {
-                let passes = rows * (1 + (down * across).saturating_sub(4).div_ceil(3));
-                let groups = if *across == window { 1 } else { *columns };
-                [passes * columns, passes * groups]
-            })
-        });
-        let [passes, group_passes] =
-            each.fold([0; 2], |[all, grouped], [more, groups]| [all + more, grouped + groups]);
-        let (words, rest) = (self.channels / 4, self.channels % 4);
-        features.extend([
-            ("rows", self.rows),
-            ("groups", self.rows * groups),
-            ("tap_rows", rows.all * groups),
-            ("taps", taps),
-            ("group_passes", group_passes),
-            ("passes", passes),
-            ("words", passes * words),
-            // A last part of a word is made with what lies before it.
-            ("odd_words", if words > 0 && rest > 0 { passes } else { 0 }),
-            ("single_passes", if words > 0 { 0 } else { passes }),
-            ("single_bytes", if words > 0 { 0 } else { passes * rest }),
-            // A first pass loads a tap more than those that follow, which load what it made.
-            ("first_words", self.pixels * words),
-            ("first_odd_words", if words > 0 && rest > 0 { self.pixels } else { 0 }),
-            ("first_single_bytes", if words > 0 { 0 } else { self.pixels * rest }),
-            ("clamped_pixels", clamped),
-            ("clamped_words", clamped * words),
-            ("clamped_bytes", clamped * rest),
+            ("natural_zero_sums", if self.op.input_zero[1] == 0 { 0 } else { inputs }),
         ]);
     }
 

@@ -1,11 +1,9 @@
 //! Features of convolutions, alone and with a max pool behind them.
 
 use super::paired::Rows;
-use super::{BLOCK, Feature, Step, Taps, is_dense};
+use super::{BLOCK, Feature, PATCH, Step, Taps, is_dense};
 use tilewright_plan::{Op, Packed, PoolBehind, Tile};
 
-/// Longest filter for which a convolution copies what it sees.
-const PATCH: u64 = 640;
 /// Output channels whose results are kept at once for the pool behind.
 const CHUNK: u64 = 32;
 /// Columns of the convolution whose results are kept at once.
@@ -33,20 +31,27 @@ impl Step<'_> {
         let one_run = groups == 1 && self.op.dilation[1] == 1 && is_dense(&self.input);
         let runs = rows.all * if one_run { columns.positions } else { columns.all };
         // Runs of channels of one chunk and one group.
-        let (mut parts, mut blocks, mut singles, mut first) = (0, 0, 0, 0);
+        let (mut parts, mut blocks, mut first) = (0, 0, 0);
         while first < self.channels {
             let next = |size: u64| (first / size + 1).saturating_mul(size);
             let end = next(chunk).min(next(outputs)).min(self.channels);
             let count = end - first;
-            (parts, blocks, singles) = (parts + 1, blocks + count / BLOCK, singles + count % BLOCK);
+            // A block of fewer channels takes as long as others.
+            (parts, blocks) = (parts + 1, blocks + count.div_ceil(BLOCK));
             first = end;
         }
+        // Nothing is shared with pairs, so that what one way leaves unexplained does not fall on the other.
+        features.clear();
         features.extend([
+            ("natural_calls", 1),
             ("rows", rows.positions),
             ("pixels", pixels),
             ("parts", pixels * parts),
             ("elements", pixels.saturating_mul(self.channels)),
         ]);
+        if self.op.input_zero[1] != 0 {
+            features.extend([("zero_runs", runs * parts), ("zero_sums", seen * parts)]);
+        }
         if filter <= PATCH {
             let border = pixels - rows.full * columns.full;
             features.extend([
@@ -56,17 +61,12 @@ impl Step<'_> {
                 ("border_bytes", border * parts * filter),
                 ("blocks", pixels * blocks),
                 ("block_macs", pixels * blocks * filter),
-                ("singles", pixels * singles),
-                ("single_macs", pixels * singles * filter),
             ]);
         } else {
             features.extend([
                 ("direct_block_runs", runs * blocks),
                 ("direct_block_macs", seen * blocks),
                 ("direct_blocks", pixels * blocks),
-                ("direct_single_runs", runs * singles),
-                ("direct_single_macs", seen * singles),
-                ("direct_singles", pixels * singles),
             ]);
         }
     }

@@ -1,5 +1,6 @@
 //! Kernels that sum channels over areas: average pools and means.
 
+use super::askew::Askew;
 use super::{Feature, Step};
 
 /// Channels whose sums are held together.
@@ -21,6 +22,10 @@ impl Step<'_> {
             BLOCK.. => (self.channels.div_ceil(BLOCK), 0),
             few => (0, few),
         };
+        let last = u64::from(!self.channels.is_multiple_of(BLOCK));
+        let askew = Askew::of(&self.input)
+            .words(rows.all * columns.all, [whole.saturating_sub(last), last.min(whole)]);
+        features.push(("askew_taps", askew));
         self.sums(features, [whole, rest], runs, rows.all * columns.all);
         features.push(("few_elements", self.pixels * rest));
     }
@@ -62,6 +67,8 @@ impl Step<'_> {
         let sums = whole * BLOCK + rest;
         // Halves become sums after so many pixels, and at the end, four at a time.
         let flushes = (1 + area / HALVES) * (whole * (BLOCK / 4) + rest / 4);
+        let last = u64::from(!over_channels && channels > BLOCK && !channels.is_multiple_of(BLOCK));
+        let askew = Askew::of(&self.input).words(self.pixels * area, [whole - last, last]);
         let is_fast = self.op.scalars.get(1).is_some_and(|shift| FAST_SHIFTS.contains(shift));
         let made = if is_fast { ["results", "made"] } else { ["exact_results", "exactly_made"] };
         let (results, times) = if over_channels { (1, 1) } else { (sums, whole + few) };
@@ -72,6 +79,7 @@ impl Step<'_> {
             ("runs", self.pixels * runs * (whole + few)),
             ("block_parts", self.pixels * whole * (runs + (area.max(1) - 1) / HALVES)),
             ("block_taps", self.pixels * whole * area),
+            ("askew_taps", askew),
             ("flushes", self.pixels * flushes),
             ("few_taps", self.pixels * few * area),
             ("few_sums", self.pixels * rest * area),
