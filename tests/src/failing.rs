@@ -4,9 +4,11 @@
 
 mod draw;
 mod judge;
+mod other;
 
 pub use draw::{Case, Size, draw};
 pub use judge::{Verdict, judge};
+pub use other::Refusal;
 
 use crate::emulated;
 

@@ -194,6 +194,8 @@ fn networks_in_sdram_are_predicted_without_a_cache() {
     let cases = [
         ("resnet8", Strategy::External),
         ("ds-cnn", Strategy::External),
+        ("lenet5", Strategy::External),
+        ("lenet5", Strategy::Overlay),
         ("mobilenet-v1-w0.25-r96", Strategy::External),
         ("resnet8", Strategy::Overlay),
         ("mobilenet-v1-w0.25-r128", Strategy::Overlay),
@@ -204,8 +206,8 @@ fn networks_in_sdram_are_predicted_without_a_cache() {
     }
 }
 
-/// Networks of other kinds: batch norms as depthwise layers, dilated ones, slices and shuffles, convolutions whose
-/// weights are far more than their pixels.
+/// Networks of other kinds: batch norms as depthwise layers, dilated ones, slices and shuffles, convolutions in
+/// groups, others whose weights are far more than their pixels.
 #[test]
 fn networks_of_other_kinds_are_predicted() {
     let cases = [
@@ -215,6 +217,7 @@ fn networks_of_other_kinds_are_predicted() {
         ("stm32f469i-disco", "deeplab-v3-w0.35-r65", Strategy::Overlay, None),
         ("stm32f469i-disco", "resnet18-r32", Strategy::Auto, Some(53_920)),
         ("stm32f469i-disco", "shufflenet-v2-w0.5-r64", Strategy::Auto, Some(216_960)),
+        ("stm32f469i-disco", "shufflenet-v1-r64", Strategy::External, None),
     ];
     for (id, name, strategy, sram) in cases {
         let board = tilewright_board::find(id).unwrap();

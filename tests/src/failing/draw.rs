@@ -8,6 +8,7 @@ use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
 use tilewright_planner::{Integrity, Options, Strategy};
 use tilewright_protocol::{CardFault, CardProblem, Job, Limits};
 
+use super::other::{Refusal, mistake};
 use crate::random_model::{random_chain, random_inputs, random_model, random_tower};
 use crate::{emulated, host, swapped};
 
@@ -49,6 +50,16 @@ pub struct Case {
     pub is_silent: bool,
     /// Name of what goes wrong, or of the first of them.
     pub kind: &'static str,
+    /// What must be said where an image was made for something else.
+    pub refusal: Option<Refusal>,
+}
+
+/// What a program is made of.
+pub struct Drawn {
+    model: Model,
+    strategy: Strategy,
+    options: Options,
+    inputs: Vec<Vec<Data>>,
 }
 
 /// Case of this number.
@@ -64,8 +75,8 @@ pub fn draw(number: u64, size: Size) -> Result<Case, String> {
     let mut last = String::new();
     for _ in 0..TRIES {
         let board = &boards[rng.usize(..boards.len())];
-        match program(board, size, &mut rng) {
-            Ok(case) => return Ok(fail(case, &mut rng)),
+        match case_of(board, &boards, size, &mut rng) {
+            Ok(case) => return Ok(case),
             Err(error) => last = error,
         }
     }
@@ -89,52 +100,83 @@ fn network(size: Size, rng: &mut Rng) -> Result<Model, String> {
     }
 }
 
-/// A proved program that uses a card, with nothing that goes wrong.
-fn program(board: &Board, size: Size, rng: &mut Rng) -> Result<Case, String> {
-    let model = network(size, rng)?;
-    let integrity = match rng.u8(0..5) {
-        0 => Integrity::Trusted,
-        1 | 2 => Integrity::Checked,
-        _ => Integrity::Sealed,
-    };
-    // `auto` takes the card where nothing else holds a network.
-    let strategies = [Strategy::SwapRows, Strategy::StreamWeights, Strategy::Auto];
-    let strategy = strategies[rng.usize(..if model.name.contains("alexnet") { 3 } else { 2 })];
-    let mut options = Options { integrity, ..Options::default() };
-    match size {
-        Size::Large => options.buffer = Some(Bytes(BUFFERS[rng.usize(..BUFFERS.len())])),
-        Size::Small if rng.u8(0..3) == 0 => options.sram = Some(Bytes(rng.u64(2048..65_536))),
-        Size::Small if rng.bool() => options.buffer = Some(Bytes(rng.u64(1..24) * 512)),
-        Size::Small => {}
+/// A program on a board, with something that goes wrong.
+fn case_of(board: &Board, boards: &[Board], size: Size, rng: &mut Rng) -> Result<Case, String> {
+    let drawn = Drawn::any(size, rng)?;
+    let mut case = drawn.case_on(board)?;
+    if rng.u8(0..20) > 0 {
+        return Ok(fail(case, rng));
     }
-    let frames = if size == Size::Small { rng.usize(1..4) } else { 1 };
-    let plan = emulated::proved(&model, board, strategy, &options)?;
-    let inputs: Vec<_> = (0..frames).map(|_| random_inputs(&model, rng.u64(..))).collect();
-    let first = inputs.first().map_or(&[][..], Vec::as_slice);
-    let mut job = emulated::job_of(&plan, &model, board, first, &options)?;
-    if job.card.is_none() {
-        return Err(format!("{strategy} of {} uses no card", model.name));
+    let another = rng.u8(0..4) == 0;
+    let another = if another { Some(Drawn::any(size, rng)?.case_on(board)?) } else { None };
+    mistake(&mut case, &drawn, board, boards, another.as_ref(), rng)?;
+    Ok(case)
+}
+
+impl Drawn {
+    fn any(size: Size, rng: &mut Rng) -> Result<Self, String> {
+        let model = network(size, rng)?;
+        let integrity = match rng.u8(0..5) {
+            0 => Integrity::Trusted,
+            1 | 2 => Integrity::Checked,
+            _ => Integrity::Sealed,
+        };
+        // `auto` takes the card where nothing else holds a network.
+        let strategies = [Strategy::SwapRows, Strategy::StreamWeights, Strategy::Auto];
+        let known = if model.name.contains("alexnet") { 3 } else { 2 };
+        let strategy = strategies[rng.usize(..known)];
+        let mut options = Options { integrity, ..Options::default() };
+        match size {
+            Size::Large => options.buffer = Some(Bytes(BUFFERS[rng.usize(..BUFFERS.len())])),
+            Size::Small if rng.u8(0..3) == 0 => options.sram = Some(Bytes(rng.u64(2048..65_536))),
+            Size::Small if rng.bool() => options.buffer = Some(Bytes(rng.u64(1..24) * 512)),
+            Size::Small => {}
+        }
+        let frames = if size == Size::Small { rng.usize(1..4) } else { 1 };
+        let inputs = (0..frames).map(|_| random_inputs(&model, rng.u64(..))).collect();
+        Ok(Self { model, strategy, options, inputs })
     }
-    job.limits = Limits { instructions: MOST_INSTRUCTIONS, ..job.limits };
-    let mut expected = Vec::new();
-    job.frames.clear();
-    for inputs in &inputs {
-        let values = inputs.iter().filter_map(Data::as_i8).flatten();
-        let payload: Vec<u8> = values.map(|value| value.cast_unsigned()).collect();
-        job.frames.push(input_frame(&payload).map_err(|error| error.to_string())?);
-        let outputs =
-            int8::run(&model, inputs, &mut |_, _| {}).map_err(|error| error.to_string())?;
-        expected.extend(outputs.iter().enumerate().map(|(index, output)| {
-            let bytes = host::bytes(output);
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("output {index} {digits}")
-        }));
+
+    /// A proved program on a board that uses a card, with nothing that goes wrong.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn case_on(&self, board: &Board) -> Result<Case, String> {
+        let Self { model, strategy, options, inputs } = self;
+        let plan = emulated::proved(model, board, *strategy, options)?;
+        let first = inputs.first().map_or(&[][..], Vec::as_slice);
+        let mut job = emulated::job_of(&plan, model, board, first, options)?;
+        if job.card.is_none() {
+            return Err(format!("{strategy} of {} uses no card", model.name));
+        }
+        job.limits = Limits { instructions: MOST_INSTRUCTIONS, ..job.limits };
+        let mut expected = Vec::new();
+        job.frames.clear();
+        for inputs in inputs {
+            let values = inputs.iter().filter_map(Data::as_i8).flatten();
+            let payload: Vec<u8> = values.map(|value| value.cast_unsigned()).collect();
+            job.frames.push(input_frame(&payload).map_err(|error| error.to_string())?);
+            let outputs =
+                int8::run(model, inputs, &mut |_, _| {}).map_err(|error| error.to_string())?;
+            expected.extend(outputs.iter().enumerate().map(|(index, output)| {
+                let bytes = host::bytes(output);
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("output {index} {digits}")
+            }));
+        }
+        let what = format!(
+            "{} by {strategy} on {}, {:?}, {} frames, SRAM {:?}, buffer {:?}",
+            model.name,
+            board.id,
+            options.integrity,
+            inputs.len(),
+            options.sram,
+            options.buffer
+        );
+        let integrity = options.integrity;
+        let (is_silent, kind, refusal) = (false, "nothing", None);
+        Ok(Case { what, plan, job, expected, integrity, is_silent, kind, refusal })
     }
-    let what = format!(
-        "{} by {strategy} on {}, {integrity:?}, {frames} frames, SRAM {:?}, buffer {:?}",
-        model.name, board.id, options.sram, options.buffer
-    );
-    Ok(Case { what, plan, job, expected, integrity, is_silent: false, kind: "nothing" })
 }
 
 /// Of each copy of the card in a frame whether it writes.

@@ -6,6 +6,7 @@ use tilewright_report::{Fault, FaultKind};
 use tilewright_runner::RunOutcome;
 
 use super::draw::Case;
+use super::other::Refusal;
 use crate::swapped::console;
 
 /// What came of it, all of it allowed.
@@ -34,6 +35,9 @@ pub fn judge(case: &Case, outcome: &RunOutcome) -> Result<Verdict, String> {
         text.lines().map(str::trim_end).filter(|line| line.starts_with("output ")).collect();
     let is_right = outputs.len() <= case.expected.len()
         && outputs.iter().zip(&case.expected).all(|(said, expected)| said == expected);
+    if let Some(refusal) = &case.refusal {
+        return refuses(refusal, outcome, &outputs);
+    }
     let unknown = &outcome.finish.unknown_registers;
     if !unknown.is_empty() {
         return Err(format!("registers that are not known: {unknown:x?}"));
@@ -59,6 +63,21 @@ pub fn judge(case: &Case, outcome: &RunOutcome) -> Result<Verdict, String> {
         }
         Some(fault) => has_its_place(case, fault).map(|()| Verdict::Told),
     }
+}
+
+/// Whether an image that was made for something else was refused before anything came of it, with the reason.
+fn refuses(refusal: &Refusal, outcome: &RunOutcome, outputs: &[&str]) -> Result<Verdict, String> {
+    if !outputs.is_empty() {
+        return Err("outputs of an image for something else".to_owned());
+    }
+    let Some(fault) = &outcome.finish.fault else {
+        return Err("an image for something else ended well".to_owned());
+    };
+    let Refusal { kind, says } = refusal;
+    if kind.is_some_and(|kind| kind != fault.kind) || !fault.message.contains(says) {
+        return Err(format!("{kind:?} and '{says}' were to come"));
+    }
+    Ok(Verdict::Refused)
 }
 
 /// Whether a fault names a copy of the plan, its layer and one of its sectors, in fields and in words.
