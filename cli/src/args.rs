@@ -96,7 +96,7 @@ pub struct OnBoard {
     #[arg(long, value_enum, default_value_t = Kernels::Fast)]
     pub kernels: Kernels,
     /// Largest tensor arena, such as 65536 or 64KiB; else what the board has
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub sram: Option<Bytes>,
     /// What strategy auto makes least: of the plans that fit the latency, or the tensor arena
     #[arg(long, value_enum, default_value_t = Least::Latency)]
@@ -107,17 +107,17 @@ pub struct OnBoard {
     pub packing: PackingChoice,
     /// Size of the buffers that hold tiles, of strategies with buffers of one size (swap); else a
     /// quarter of the arena
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub buffer: Option<Bytes>,
     /// Frames to compute one after the other, 1 to 1000: predicted times are those of all of them
-    #[arg(long, value_name = "N", default_value = "1", value_parser = frames)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = frames, allow_hyphen_values = true)]
     pub frames: NonZeroU32,
     /// Class of the card in the board's slot; else the one that goes with the board
     #[arg(long, value_name = "CLASS")]
     pub card: Option<String>,
     /// Time from one frame to the next, such as 500ms, 10s or 5min, for what a day writes to the card;
     /// else frames follow each other at once
-    #[arg(long, value_name = "TIME", value_parser = period)]
+    #[arg(long, value_name = "TIME", value_parser = period, allow_hyphen_values = true)]
     pub period: Option<Micros>,
 }
 
@@ -318,7 +318,7 @@ pub struct Order {
     #[arg(long)]
     pub concat: bool,
     /// Find an order with an arena of at most this size; else the least
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub capacity: Option<Bytes>,
     /// Units of work to spend at most on the order, and as many again on the arena; a million take
     /// some ten milliseconds
@@ -335,7 +335,7 @@ pub struct Allocate {
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
     /// Find a placement of at most this height; else the least
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
     pub capacity: Option<Bytes>,
     /// Units of work to spend at most; a million take some milliseconds
     #[arg(long, value_name = "UNITS", default_value_t = 1_000_000_000)]
@@ -473,9 +473,13 @@ fn bytes(text: &str) -> Result<Bytes, String> {
         "MB" => 1_000_000,
         "KiB" => 1 << 10,
         "MiB" => 1 << 20,
+        _ if number.is_empty() || unit.starts_with('.') => {
+            return Err(format!("'{text}' is no whole number of bytes, such as 65536 or 64KiB"));
+        }
         other => return Err(format!("unknown unit '{other}': use B, KB, KiB, MB or MiB")),
     };
-    let number: u64 = number.parse().map_err(|_| format!("'{text}' is no number of bytes"))?;
+    let number: u64 =
+        number.parse().map_err(|_| format!("'{text}' is no number of bytes, or too large"))?;
     number.checked_mul(factor).map(Bytes).ok_or_else(|| format!("'{text}' is too large"))
 }
 

@@ -153,6 +153,17 @@ fn swap_claims_as_least_only_what_no_pools_go_below() {
 }
 
 #[test]
+fn buffers_beyond_all_memory_do_not_fit() {
+    for strategy in ["swap", "swap-rows"] {
+        for buffer in ["4611686018427387904", "18446744073709551615"] {
+            let options = ["--json", "--strategy", strategy, "--buffer", buffer];
+            let report = json(&plan(&lenet(), &options), 1);
+            assert_eq!(report["fits"], false, "{strategy}, {buffer}");
+        }
+    }
+}
+
+#[test]
 fn what_does_not_fit_is_told_of_the_frames_that_were_asked_for() {
     let short = |frames: &str| {
         let options = ["--json", "--strategy", "resident", "--sram", "2048", "--frames", frames];

@@ -29,6 +29,17 @@ fn wrong_usage_exits_with_two() {
     complaint(&["plan"], 2);
     complaint(&["plan", "x.onnx"], 2);
     complaint(&["plan", "x.onnx", BOARD[0], BOARD[1], "--sram", "much"], 2);
+    for (option, wrong, said) in [
+        ("--sram", "-1", "'-1' is no whole number of bytes"),
+        ("--buffer", "1.5", "'1.5' is no whole number of bytes"),
+        ("--sram", "7 apples", "unknown unit 'apples'"),
+        ("--buffer", "99999999999999999999", "too large"),
+        ("--frames", "-3", "from 1 to 1000"),
+        ("--frames", "1000000", "from 1 to 1000"),
+    ] {
+        let text = complaint(&["plan", "x.onnx", BOARD[0], BOARD[1], option, wrong], 2);
+        assert!(text.contains(said), "{text}");
+    }
     complaint(&["inspect", "x.onnx", "--json", "--csv"], 2);
     let text = complaint(&["plan", "x.onnx", BOARD[0], BOARD[1], "--strategy", "guess"], 2);
     assert!(text.contains("resident") && text.contains("all"), "{text}");

@@ -87,6 +87,12 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Bytes of a buffer, if some are asked for: of four, no more than an address has room for, so that they can be
+    /// summed up.
+    pub(crate) fn buffer(&self) -> Option<Bytes> {
+        self.buffer.map(|buffer| buffer.min(Bytes(1 << 30)))
+    }
+
     /// Largest tensor arena on `board`.
     #[must_use]
     pub fn arena_on(&self, board: &Board) -> Bytes {

@@ -164,7 +164,7 @@ pub(crate) fn of_plan(
     let no_card = || NotSwapped::Error(PlanError::NoCard { board: board.id.clone() });
     let card = options.card_in(board).ok_or_else(no_card)?;
     let sram = options.arena_on(board);
-    let buffer = options.buffer.unwrap_or(Bytes(sram.0 / Pools::FEWEST)).max(Bytes(1));
+    let buffer = options.buffer().unwrap_or(Bytes(sram.0 / Pools::FEWEST)).max(Bytes(1));
     let too_few = || NotSwapped::TooSmall(NoTile { layer: String::new(), buffer });
     let pools = Pools::new(sram, buffer).ok_or_else(too_few)?;
     let costs = Costs::on(board);

@@ -79,7 +79,7 @@ pub fn plan(
         laid.iter().map(|laid| Way::of(laid, most / SECTOR * SECTOR)).collect();
     let easiest = ways.iter().min_by_key(|way| way.least);
     let easiest = easiest.expect("tensors always can lie without gaps");
-    if let Some(buffer) = options.buffer {
+    if let Some(buffer) = options.buffer() {
         let buffer = buffer.0 / LINE * LINE;
         let Some(way) = ways.iter().find(|way| way.least.0 <= buffer) else {
             let (needed, layer) = easiest.least;
