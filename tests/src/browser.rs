@@ -252,6 +252,25 @@ impl Browser {
         all.into_iter().filter(|complaint| !complaint.contains("/api/health")).collect()
     }
 
+    /// Milliseconds of processor time that the page's own thread has taken since it was asked first:
+    /// other work on the machine does not count.
+    ///
+    /// # Panics
+    /// If the browser does not say.
+    pub async fn own_ms(&self) -> f64 {
+        let enable =
+            json!({ "cmd": "Performance.enable", "params": { "timeDomain": "threadTicks" } });
+        let metrics = json!({ "cmd": "Performance.getMetrics", "params": {} });
+        let mut said = Value::Null;
+        for command in [enable, metrics] {
+            let answer = self.client.issue_cmd(DevTools(command)).await;
+            said = answer.unwrap_or_else(|e| panic!("metrics: {e}"));
+        }
+        let metrics = said["metrics"].as_array().cloned().unwrap_or_default();
+        let task = metrics.iter().find(|metric| metric["name"] == "TaskDuration");
+        task.and_then(|metric| metric["value"].as_f64()).map_or(f64::NAN, |seconds| seconds * 1e3)
+    }
+
     /// Everything that the page says.
     pub async fn text(&self) -> String {
         let body = self.client.execute("return document.body.innerText", Vec::new()).await;
@@ -294,6 +313,20 @@ impl WebDriverCompatibleCommand for ConsoleLog {
 
     fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
         (Method::POST, Some(json!({ "type": "browser" }).to_string()))
+    }
+}
+
+/// A command of the browser's DevTools.
+#[derive(Debug)]
+struct DevTools(Value);
+
+impl WebDriverCompatibleCommand for DevTools {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        base.join(&format!("session/{}/goog/cdp/execute", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.0.to_string()))
     }
 }
 

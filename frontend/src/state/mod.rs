@@ -341,6 +341,7 @@ impl State {
             return;
         }
         self.said = "Stopped".to_owned();
+        self.took_ms = None;
         match doer {
             Doer::Importer => {
                 self.forget_opening();

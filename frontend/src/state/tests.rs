@@ -428,6 +428,7 @@ fn stopping_the_importer_ends_it_and_keeps_the_model() {
     let effects = state.update(Event::Stop(Doer::Importer));
     assert_eq!(effects, [Effect::EndImporter]);
     assert!(state.tasks.is_empty());
+    assert_eq!((state.said.as_str(), state.took_ms), ("Stopped", None), "a plan took that time");
     assert_eq!(state.model.as_ref().unwrap().facts.name, "small");
 }
 

@@ -19,7 +19,7 @@ use crate::state::{Event, Outcome, Place, Selection, View};
 use crate::view_model::figures;
 use crate::view_model::fragment::LONGEST_PERIOD_MS;
 use crate::view_model::schedule::{MOST_FRAMES, facts, movable, nothing};
-use crate::view_model::upkeep::{upkeep, uses_card};
+use crate::view_model::upkeep::{Upkeep, upkeep, uses_card};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -63,6 +63,16 @@ pub fn SchedulePanel(props: &Props) -> Html {
         }
     };
     let board = props.boards.iter().find(|board| board.id == props.settings.board);
+    // Energy is summed over all slices, which may be a million: not for each drawing.
+    let upkeep = {
+        let boards = Rc::clone(&props.boards);
+        let of = (Rc::clone(plan), boards.len(), props.settings.board.clone(), props.period_ms);
+        use_memo(of, move |(plan, _, id, period_ms)| {
+            let period = period_ms.map(|period| Micros(period as f64 * 1e3));
+            let board = boards.iter().find(|board| board.id == *id);
+            board.map(|board| upkeep(plan, board, period)).unwrap_or_default()
+        })
+    };
     html! {
         <Panel view={View::Schedule} is_maximised={props.is_maximised} on={props.on.clone()}
             is_stale={props.is_stale} {actions}>
@@ -84,16 +94,14 @@ pub fn SchedulePanel(props: &Props) -> Html {
                 if let Some(note) = note(plan) {
                     <p class="note" data-testid="schedule-note">{ note }</p>
                 }
-                if let Some(board) = board { { upkeep_facts(props, board) } }
+                { upkeep_facts(&upkeep) }
             }
         </Panel>
     }
 }
 
 /// Energy and wear, and where their numbers come from.
-fn upkeep_facts(props: &Props, board: &Board) -> Html {
-    let period = props.period_ms.map(|period| Micros(period as f64 * 1e3));
-    let upkeep = upkeep(&props.plan, board, period);
+fn upkeep_facts(upkeep: &Upkeep) -> Html {
     if upkeep.facts.is_empty() {
         return html! {};
     }
