@@ -435,6 +435,19 @@ mod tests {
     }
 
     #[test]
+    fn what_ended_before_a_wait_is_not_its_cause() {
+        let (mut plan, before) = waiting();
+        let last = *plan.timeline.slices.last().unwrap();
+        let end = CyclePoint(last.end.0 + 2_160);
+        let late =
+            Slice { kind: SliceKind::Stall, waits_for: Some(1), start: last.end, end, ..last };
+        plan.timeline.slices.push(late);
+        let lanes = lanes(&plan, None, Colours::Family);
+        let words = lanes.words(&plan, 0, before.lanes[0].bars.len());
+        assert!(words.ends_with("for DMA"), "{words}");
+    }
+
+    #[test]
     fn neighbouring_layers_differ_and_frames_are_told_apart() {
         let (mut plan, one) = waiting();
         assert!(one.frames.ends().is_empty() && one.frames.words()[0].is_empty());

@@ -137,6 +137,11 @@ mod tests {
         assert!(fact(&told, "energy").unwrap().detail.contains("645 mW"), "{told:?}");
         assert!(told.states.iter().all(|state| !state[3].is_empty()) && !told.states.is_empty());
         assert_eq!(fact(&told, "lasts"), None, "it uses no card");
+        let mut frames = fixture::plan();
+        frames.report.frames = 2;
+        let [one, each] =
+            [&plan, &frames].map(|plan| energy(plan, &plan.timeline, &board).unwrap());
+        assert!((one.frame_uj[1] / each.frame_uj[1] - 2.0).abs() < 1e-9, "it is that of a frame");
         board.power = None;
         let unknown = fact(&upkeep(&plan, &board, None), "energy").unwrap();
         assert!(unknown.value == "unknown" && unknown.detail.contains("no source"));

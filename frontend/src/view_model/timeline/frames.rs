@@ -96,6 +96,21 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view_model::fixture;
+    use tilewright_report::Slice;
+
+    #[test]
+    fn a_frame_begins_with_work_not_with_waiting() {
+        let mut timeline = fixture::plan().timeline;
+        let first = timeline.slices[0];
+        let later = |slice: &Slice| Slice { frame: 1, start: first.end, ..*slice };
+        let works: Vec<Slice> = timeline.slices[1..].iter().map(later).collect();
+        timeline.slices.push(Slice { frame: 1, kind: SliceKind::Stall, ..first });
+        timeline.slices.extend(works);
+        let frames = Frames::of(&timeline);
+        let at = first.end.since(CyclePoint(0)).at(timeline.clock_hz).0;
+        assert!((frames.ends()[1][0] - at).abs() < 1e-9, "{:?}", frames.ends());
+    }
 
     #[test]
     fn no_frame_hides_another() {
