@@ -196,7 +196,13 @@ const PIXEL_BY_PIXEL: [([usize; 3], usize, usize, usize); 12] = [
 ];
 
 /// Fully connected layers: inputs and outputs.
-const CONNECTED: [(usize, usize); 12] = [
+const CONNECTED: [(usize, usize); 18] = [
+    (2304, 6),
+    (2320, 9),
+    (4096, 2),
+    (3000, 66),
+    (9216, 8),
+    (25_088, 4),
     (400, 120),
     (120, 84),
     (84, 10),

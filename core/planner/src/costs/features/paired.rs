@@ -1,7 +1,7 @@
 //! Features of kernels whose weights lie in pairs of channels: four pixels are computed at once.
 
 use super::{Feature, Step, Taps, is_dense};
-use tilewright_plan::View;
+use tilewright_plan::{Op, Tile, View};
 
 /// Values of a filter whose activations are held at once.
 const HELD: u64 = 576;
@@ -85,6 +85,25 @@ fn swift(rows: &Taps, columns: &Taps) -> [u64; 3] {
     [found[0], found[1] - beside, found[2].saturating_sub(beside)]
 }
 
+/// Rows of outputs whose windows see whole rows of the input, of which some lie at the other end of its ring:
+/// such windows are copied pixel by pixel, as those with padding are.
+fn wrapping(op: &Op, tile: &Tile, input: &View) -> u64 {
+    let ring = i64::from(input.ring_rows);
+    if input.first_row.saturating_add(input.h) <= input.ring_rows || ring == 0 {
+        return 0;
+    }
+    let ahead = (i64::from(op.window[0]) - 1) * i64::from(op.dilation[0]);
+    let start = i64::from(tile.valid_start[0]);
+    let end = start + i64::from(tile.valid_size[0]);
+    let wraps = |row: &u16| {
+        let output = i64::from(tile.output_start[0]) + i64::from(*row);
+        let first = output * i64::from(op.stride[0]) - i64::from(op.padding[0]);
+        let place = i64::from(input.first_row) + first - i64::from(input.y0);
+        first >= start && first + ahead < end && place.rem_euclid(ring) + ahead >= ring
+    };
+    (0..tile.output_size[0]).filter(wraps).count() as u64
+}
+
 /// Most values of windows that lie in no whole words and are copied to patches together.
 const PATCHES: u64 = 576;
 
@@ -116,8 +135,17 @@ impl Step<'_> {
         let pairs = self.channels.div_ceil(2);
         let row = |all: u64| Taps { all, full: all, before: 0, positions: all };
         let flat = how == Rows::Joined && self.is_flat();
-        let [rows, columns] =
-            if flat { [row(1), row(rows.positions * columns.positions)] } else { [rows, columns] };
+        let [rows, columns] = if flat {
+            [row(1), row(rows.positions * columns.positions)]
+        } else {
+            [
+                Taps {
+                    full: rows.full.saturating_sub(wrapping(self.op, self.tile, &self.input)),
+                    ..rows
+                },
+                columns,
+            ]
+        };
         let [mut fours, mut whole] = fours(&rows, &columns, how);
         let held = length.div_ceil(HELD);
         // One pixel, or two, that are left over are computed apart.
@@ -276,6 +304,35 @@ mod tests {
         }
         let fours: Vec<&[bool]> = pixels.iter().flat_map(|pixels| pixels.chunks(4)).collect();
         [fours.len() as u64, fours.iter().filter(|four| four.iter().all(|f| *f)).count() as u64]
+    }
+
+    #[test]
+    fn windows_wrap_where_their_rows_lie_at_both_ends_of_a_ring() {
+        let op = Op {
+            window: [3, 3],
+            stride: [1, 1],
+            dilation: [1, 1],
+            padding: [1, 1],
+            ..Op::default()
+        };
+        let rows = |ring: u16, first: u16, count: u16| {
+            let tile = Tile {
+                output_start: [first, 0],
+                output_size: [count, 8],
+                channels: 4,
+                valid_start: [first - 1, 0],
+                valid_size: [count + 2, 8],
+                ..Tile::default()
+            };
+            let view = View::whole(tilewright_plan::Space::Arena, 0, count + 2, 8, 4);
+            let first_row = (first - 1) % ring;
+            let view = View { y0: first as i16 - 1, ring_rows: ring, first_row, ..view };
+            wrapping(&op, &tile, &view)
+        };
+        // Of a ring as high as windows each third has them in one piece, of a higher one more have.
+        assert_eq!([1, 2, 3, 4].map(|row| rows(3, row, 1)), [0, 1, 1, 0]);
+        assert_eq!([1, 2, 3, 4, 5].map(|row| rows(5, row, 1)), [0, 0, 0, 1, 1]);
+        assert_eq!((rows(5, 3, 2), rows(8, 1, 6), rows(8, 3, 6)), (1, 0, 2));
     }
 
     #[test]
