@@ -122,16 +122,23 @@ impl Costs {
         });
         let Some(pieces) = pieces else { return self.at_once(op, tile, operands, before) };
         let mut known: Option<([usize; 2], Cost)> = None;
+        let mut before = Some(before);
         pieces.iter().fold(Cost::default(), |sum, piece| {
-            // All but the last are alike.
-            let cost = known.filter(|(size, _)| *size == piece.size()).map_or_else(
-                || {
-                    let views: Vec<View> = operands.iter().map(|view| piece.view(view)).collect();
-                    self.at_once(op, &piece.tile(), &views, Before::Same)
-                },
-                |(_, cost)| cost,
-            );
-            known = Some((piece.size(), cost));
+            let of = |before| {
+                let views: Vec<View> = operands.iter().map(|view| piece.view(view)).collect();
+                self.at_once(op, &piece.tile(), &views, before)
+            };
+            let cost = match before.take() {
+                // It may be the first of its kernel.
+                Some(before) => of(before),
+                // All others but the last are alike.
+                None => {
+                    let alike = known.filter(|(size, _)| *size == piece.size());
+                    let cost = alike.map_or_else(|| of(Before::Same), |(_, cost)| cost);
+                    known = Some((piece.size(), cost));
+                    cost
+                }
+            };
             let [columns, channels] = piece.size();
             let bytes = (columns * channels) as u64;
             Cost {
