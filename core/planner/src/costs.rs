@@ -13,6 +13,7 @@ mod remembered;
 mod swept;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 use std::sync::OnceLock;
 
 use tilewright_board::{Board, CoreKind};
@@ -56,6 +57,14 @@ pub enum Before {
     Other,
     /// The same kernel.
     Same,
+}
+
+impl Before {
+    /// What ran before a step of an op, where `last` holds the name of what ran last, which it takes the place of.
+    fn step(op: &Op, last: &mut Option<&'static str>) -> Self {
+        let name = name(op);
+        if mem::replace(last, name) == name && name.is_some() { Self::Same } else { Self::Other }
+    }
 }
 
 /// A step of the core: its op, tile and operands.
@@ -160,8 +169,7 @@ impl Costs {
             let (Some((op, views)), Some(tile)) = (operands, tile) else {
                 return Default::default();
             };
-            let before =
-                if last.replace(name(op)) == Some(name(op)) { Before::Same } else { Before::Other };
+            let before = Before::step(op, &mut last);
             let (cost, outside) = each((op, tile, views), order, before);
             let first = Cycles(op.kernel().map_or(0, |kernel| self.first_cycles(kernel, &mut met)));
             (Cost { cycles: cost.cycles + outside.waits + first, ..cost }, outside)

@@ -8,7 +8,7 @@ use tilewright_board::Board;
 use tilewright_plan::rows::MOST_OPERANDS;
 use tilewright_plan::{Cycles, Kernel, Lane, Op, Plan, RowOrder, Space, Tile, View};
 
-use super::{Before, Computed, Cost, Costs, Outside, access, name};
+use super::{Before, Computed, Cost, Costs, Outside, access};
 
 /// Most steps that are remembered; then all are forgotten.
 const MOST: usize = 1 << 14;
@@ -51,8 +51,7 @@ impl Remembering {
         let mut last = None;
         let mut views = Vec::with_capacity(MOST_OPERANDS);
         let all = steps.map(|((op, tile, operands), order)| {
-            let before =
-                if last.replace(name(op)) == Some(name(op)) { Before::Same } else { Before::Other };
+            let before = Before::step(op, &mut last);
             views.clear();
             views.extend(operands.iter().map(|view| match view.space() {
                 Some(Space::Card) => View { space: Space::Arena as u8, ..*view },

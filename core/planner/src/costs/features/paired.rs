@@ -135,17 +135,11 @@ impl Step<'_> {
         let pairs = self.channels.div_ceil(2);
         let row = |all: u64| Taps { all, full: all, before: 0, positions: all };
         let flat = how == Rows::Joined && self.is_flat();
-        let [rows, columns] = if flat {
-            [row(1), row(rows.positions * columns.positions)]
-        } else {
-            [
-                Taps {
-                    full: rows.full.saturating_sub(wrapping(self.op, self.tile, &self.input)),
-                    ..rows
-                },
-                columns,
-            ]
-        };
+        // A row of all pixels wraps nowhere.
+        let full = rows.full.saturating_sub(wrapping(self.op, self.tile, &self.input));
+        let rows = Taps { full, ..rows };
+        let [rows, columns] =
+            if flat { [row(1), row(rows.positions * columns.positions)] } else { [rows, columns] };
         let [mut fours, mut whole] = fours(&rows, &columns, how);
         let held = length.div_ceil(HELD);
         // One pixel, or two, that are left over are computed apart.
