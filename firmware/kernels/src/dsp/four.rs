@@ -10,6 +10,7 @@
 #[cfg(armv7e_m)]
 use core::mem::MaybeUninit;
 
+use super::are_at_words;
 #[cfg(not(armv7e_m))]
 use super::{even_bytes, high_product_sum, odd_bytes, products, saturate, shift_right};
 
@@ -130,8 +131,7 @@ impl<'a> Pairs<'a> {
         zero: i8,
     ) -> Option<Self> {
         let needed = constants.len().checked_mul(quads)?;
-        let aligned = cfg!(not(armv7e_m)) || constants.as_ptr().addr().is_multiple_of(4);
-        let fits = needed <= weights.len() && quads > 0 && aligned;
+        let fits = needed <= weights.len() && quads > 0 && are_at_words(constants);
         fits.then_some(Self { weights, constants, quads, rounding: 2 * i32::from(zero) + 1 })
     }
 

@@ -60,7 +60,7 @@ pub use rows::copy_rows;
 pub use saturate::{saturate, shift_right};
 pub use single::{Eight, EightWeights, add_products_of_one, expand_pairs, outputs_of_one};
 pub use windows::{Edges, Windows, expand_four};
-pub use word::{store_word, word};
+pub use word::{are_at_words, store_word, word};
 
 /// A function of one instruction: its text on Armv7E-M, what it computes elsewhere. The result's
 /// place is `lateout`; with a second instruction that reads operands, `out`.

@@ -1,6 +1,7 @@
 //! Products of one pixel with two output channels at a time: eighteen instructions make sixteen
 //! products. Weights as in [`super::four`], filters padded with zeros to a multiple of eight.
 
+use super::are_at_words;
 use super::four::{Constants, PairWeights, Word};
 
 #[cfg(not(armv7e_m))]
@@ -76,7 +77,7 @@ pub fn outputs_of_one(
 ) -> bool {
     if !suffice(weights, activations.len(), activations, constants.len())
         || bytes.len() != constants.len() * 2
-        || !constants.as_ptr().addr().is_multiple_of(4) && cfg!(armv7e_m)
+        || !are_at_words(constants)
     {
         return false;
     }
@@ -141,9 +142,8 @@ pub fn expand_pairs(values: &[[u8; 16]], held: &mut [[Eight; 2]]) {
 fn suffice(weights: &[EightWeights], stride: usize, activations: &[Eight], pairs: usize) -> bool {
     let skipped = pairs.saturating_sub(1).checked_mul(stride);
     let needed = skipped.and_then(|skipped| skipped.checked_add(activations.len()));
-    let aligned = cfg!(not(armv7e_m)) || weights.as_ptr().addr().is_multiple_of(4);
     let enough = pairs == 0 || needed.is_some_and(|needed| needed <= weights.len());
-    enough && aligned && !activations.is_empty() && stride >= activations.len()
+    enough && are_at_words(weights) && !activations.is_empty() && stride >= activations.len()
 }
 
 /// A word of a channel's constants.

@@ -10,8 +10,8 @@
 //! goes on from row 1 to row 0 and from row 2 to row 3; where one but not both of row and column are
 //! behind the second, weights have the other sign.
 
-use super::Word;
 use super::four::Constants;
+use super::{Word, are_at_words};
 #[cfg(not(armv7e_m))]
 use super::{even_bytes, high_product_sum, odd_bytes, products, saturate, shift_right, word};
 
@@ -139,12 +139,11 @@ pub fn add_tiles(
 ) -> bool {
     let Some(last) = sums.len().checked_sub(1) else { return true };
     let needed = last.checked_mul(stride).and_then(|skip| skip.checked_add(values.len()));
-    let aligned = cfg!(not(armv7e_m)) || weights.as_ptr().addr().is_multiple_of(4);
     if needed.is_none_or(|needed| needed > weights.len())
         || values.is_empty()
         || !values.len().is_multiple_of(POSITIONS)
         || stride < values.len()
-        || !aligned
+        || !are_at_words(weights)
     {
         return false;
     }
@@ -227,7 +226,7 @@ pub fn outputs_of_tiles<const LARGEST: usize>(
     if sums.len() < constants.len()
         || channels > LARGEST
         || !places.iter().all(fits)
-        || !constants.as_ptr().addr().is_multiple_of(4) && cfg!(armv7e_m)
+        || !are_at_words(constants)
     {
         return false;
     }

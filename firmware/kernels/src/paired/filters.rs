@@ -3,7 +3,7 @@
 use super::constants::are_fast;
 use super::{CHUNK, LONGEST, SMALL, conv_bytes};
 use crate::channels::Channels;
-use crate::dsp::{PairWeights, Pairs};
+use crate::dsp::{PairWeights, Pairs, are_at_words};
 use crate::error::KernelError;
 use crate::geometry::{Source, Tile};
 use crate::portable::Conv;
@@ -62,7 +62,7 @@ impl<'a> Filters<'a> {
             return Err(KernelError::ConstantsTooShort);
         }
         let channels = channels.first(outputs);
-        let aligned = cfg!(not(armv7e_m)) || channels.entries().as_ptr().addr().is_multiple_of(4);
+        let aligned = are_at_words(channels.entries());
         let fast = !SMALL && length <= CHUNK && aligned && are_fast(channels);
         Ok(Self { length, entries, weights, channels, outputs, fast })
     }
@@ -89,7 +89,7 @@ impl<'a> Filters<'a> {
     /// them.
     #[inline(always)]
     pub fn are_eights(&self) -> bool {
-        let aligned = cfg!(not(armv7e_m)) || self.weights.as_ptr().addr().is_multiple_of(4);
+        let aligned = are_at_words(self.weights);
         self.are_fast() && aligned && (self.entries | self.outputs).is_multiple_of(2)
     }
 

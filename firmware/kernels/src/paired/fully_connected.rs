@@ -7,8 +7,8 @@ use super::{LONGEST, SMALL, vector_bytes};
 use crate::channels::{CHANNEL_BYTES, Channels};
 use crate::clamp::clamp;
 use crate::dsp::{
-    EMPTY, Eight, EightWeights, activations, add_products_of_one, even_bytes, expand_pairs,
-    odd_bytes, outputs_of_one, word,
+    EMPTY, Eight, EightWeights, activations, add_products_of_one, are_at_words, even_bytes,
+    expand_pairs, odd_bytes, outputs_of_one, word,
 };
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
@@ -60,7 +60,7 @@ pub fn fully_connected(
 
     let mut held = [EMPTY[0]; CHUNK];
     let channels = channels.first(outputs);
-    let aligned = cfg!(not(armv7e_m)) || channels.entries().as_ptr().addr().is_multiple_of(4);
+    let aligned = are_at_words(channels.entries());
     let fits = if entries <= CHUNK && aligned && are_fast(channels) {
         let held = held.get_mut(..entries).ok_or(KernelError::Shape)?;
         expand_vector(inputs, held);

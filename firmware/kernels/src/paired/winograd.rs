@@ -8,7 +8,7 @@ use crate::dsp::winograd::{
     NOWHERE, POSITIONS, SIDE, TILE_PIXELS, TILES, TileSums, TileWeights, Tiles, add_tiles,
     outputs_of_tiles, start_sums, transform,
 };
-use crate::dsp::{Constants, EMPTY, copy_rows};
+use crate::dsp::{Constants, EMPTY, are_at_words, copy_rows};
 use crate::error::KernelError;
 use crate::geometry::{Source, Target, Tile};
 use crate::portable::Conv;
@@ -126,7 +126,7 @@ impl<'a> Filters<'a> {
             return Err(KernelError::ConstantsTooShort);
         }
         let channels = channels.first(outputs);
-        let aligned = cfg!(not(armv7e_m)) || channels.entries().as_ptr().addr().is_multiple_of(4);
+        let aligned = are_at_words(channels.entries());
         Ok(Self { inputs, outputs, weights, channels, fast: aligned && are_fast(channels) })
     }
 
