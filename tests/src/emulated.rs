@@ -157,7 +157,11 @@ pub fn run_plan(
     let found: Vec<_> = outputs
         .into_iter()
         .zip(&outcome.watched)
-        .map(|(output, bytes)| (output, output.elements(bytes.clone().unwrap_or_default())))
+        .map(|(output, bytes)| {
+            let bytes = bytes.as_deref().unwrap_or_default();
+            let read = reference::Read { space: output.space, start: output.offset, bytes };
+            (output, output.elements(&read))
+        })
         .collect();
     let mismatch = reference::first_mismatch(&plan, &expected, &found);
     Ok(Emulated { plan, outcome, mismatch })

@@ -29,22 +29,37 @@ pub struct LayerOutput {
     pub pitched: Option<([u32; 3], [u32; 2])>,
 }
 
+/// Bytes that were read where a layer's steps write, or where engines move all of its output.
+#[derive(Clone, Copy, Debug)]
+pub struct Read<'r> {
+    /// Memory that held them.
+    pub space: Space,
+    /// Offset of the first in that memory.
+    pub start: u64,
+    /// The bytes.
+    pub bytes: &'r [u8],
+}
+
 impl LayerOutput {
-    /// The output's own bytes, from the bytes that lie where it does, and perhaps behind it.
+    /// The output's elements among bytes that were read; nothing for those that lie beside these. Steps of a concat
+    /// write no operand that lies where the concat does: it is compared with the layer that made it.
     #[must_use]
-    pub fn elements(&self, mut found: Vec<u8>) -> Vec<u8> {
-        found.truncate(usize::try_from(self.bytes).unwrap_or(usize::MAX));
+    pub fn elements(&self, read: &Read<'_>) -> Vec<Option<u8>> {
+        // In another memory lies all of it.
+        let start = if read.space == self.space { read.start } else { self.offset };
+        let at = |place: u64| {
+            let index = (self.offset + place).checked_sub(start)?;
+            read.bytes.get(usize::try_from(index).ok()?).copied()
+        };
         let Some(([rows, columns, channels], [row_pitch, pixel_pitch])) = self.pitched else {
-            return found;
+            return (0..self.bytes).map(at).collect();
         };
         let pixels = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
         pixels
             .map(|(row, column)| {
-                row as usize * row_pitch as usize + column as usize * pixel_pitch as usize
+                u64::from(row) * u64::from(row_pitch) + u64::from(column) * u64::from(pixel_pitch)
             })
-            .filter_map(|start| found.get(start..start + channels as usize))
-            .flatten()
-            .copied()
+            .flat_map(|pixel| (pixel..pixel + u64::from(channels)).map(at))
             .collect()
     }
 }
@@ -270,12 +285,12 @@ fn of_frame(
 }
 
 /// The first difference between a run's layer outputs and the expected ones, in the order of
-/// layers. A layer whose bytes are missing differs in its first element.
+/// layers. A layer of which nothing was read differs in its first element.
 #[must_use]
 pub fn first_mismatch(
     plan: &Plan,
     expected: &Expected,
-    found: &[(LayerOutput, Vec<u8>)],
+    found: &[(LayerOutput, Vec<Option<u8>>)],
 ) -> Option<Mismatch> {
     let seen_layers = layer_outputs(plan);
     let layers = plan.layers.iter().cycle();
@@ -285,10 +300,10 @@ pub fn first_mismatch(
         }
         let seen = found.iter().find(|(output, _)| output.layer == number);
         let bytes = seen.map_or(&[][..], |(_, bytes)| bytes.as_slice());
-        let at = |element: usize| bytes.get(element).map_or(0, |byte| byte.cast_signed());
-        let missing = bytes.len() != expected.len();
+        let at = |element: usize| bytes.get(element).copied().flatten().map(u8::cast_signed);
+        let missing = bytes.len() != expected.len() || bytes.iter().all(Option::is_none);
         let differs = |(element, value): &(usize, &i8)| {
-            bytes.get(*element).is_none() || at(*element) != **value
+            at(*element).map_or(bytes.len() <= *element, |found| found != **value)
         };
         let mut differing = expected.iter().enumerate().filter(differs);
         let first = differing.next().or_else(|| missing.then_some((0, &0)));
@@ -303,10 +318,40 @@ pub fn first_mismatch(
                 tensor: tensor.map(|tensor| tensor.name.clone() + &of_frame).unwrap_or_default(),
                 element: element as u64,
                 expected: *value,
-                found: at(element),
+                found: at(element).unwrap_or_default(),
                 differing: 1 + differing.count() as u64,
             });
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two channels of four, in two pixels: the others were made in place by another layer.
+    #[test]
+    fn elements_that_nobody_read_are_none() {
+        let output = LayerOutput {
+            layer: 0,
+            lane: 0,
+            step: 0,
+            tensor: 0,
+            space: Space::Arena,
+            offset: 100,
+            bytes: 8,
+            pitched: None,
+        };
+        let from = |start, bytes| Read { space: Space::Arena, start, bytes };
+        let read = from(102, &[3, 4, 0, 0, 7, 8]);
+        let expected = [None, None, Some(3), Some(4), Some(0), Some(0), Some(7), Some(8)];
+        assert_eq!(output.elements(&read), expected);
+        let moved = Read { space: Space::ExternalRam, start: 0, bytes: &[1; 8] };
+        assert_eq!(output.elements(&moved), [Some(1); 8]);
+        let before = output.elements(&from(98, &[0, 0, 1]));
+        assert_eq!((before[0], before.iter().flatten().count()), (Some(1), 1));
+        let pitched = LayerOutput { pitched: Some(([1, 2, 2], [8, 4])), ..output };
+        assert_eq!(pitched.elements(&read), [None, None, Some(0), Some(0)]);
+    }
 }

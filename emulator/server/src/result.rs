@@ -6,7 +6,9 @@ use serde::Serialize;
 use tilewright_board::Board;
 use tilewright_model::{DType, Model};
 use tilewright_plan::image::{EntryRecord, LaneRecord};
-use tilewright_plan::{After, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage, Step};
+use tilewright_plan::{
+    After, CyclePoint, Cycles, Kernel, LaneKind, Micros, PlanImage, Space, Step,
+};
 use tilewright_protocol::Mode;
 use tilewright_report::{
     Counts, Difference, Fault, Kind, LayerCount, PlanReport, Slice, SliceKind, StackUse, Timeline,
@@ -139,6 +141,10 @@ impl RunResult {
 pub struct LayerBytes {
     /// Position in the plan's order; those of later frames behind all of the first.
     pub layer: u32,
+    /// Memory that held the bytes.
+    pub space: Space,
+    /// Offset of the first byte in it.
+    pub start: u32,
     /// The bytes; nothing if the run ended before.
     pub bytes: Option<Vec<u8>>,
 }
@@ -205,7 +211,12 @@ pub fn layer_bytes(watches: &Watches, outcome: &RunOutcome) -> Vec<LayerBytes> {
     watches
         .layers
         .iter()
-        .map(|watched| LayerBytes { layer: watched.layer, bytes: bytes(watched.watch) })
+        .map(|watched| LayerBytes {
+            layer: watched.layer,
+            space: watched.space,
+            start: watched.start,
+            bytes: bytes(watched.watch),
+        })
         .collect()
 }
 

@@ -24,6 +24,10 @@ pub struct WatchedLayer {
     pub layer: u32,
     /// Index into the job's watches.
     pub watch: usize,
+    /// Memory that holds these bytes.
+    pub space: Space,
+    /// Offset of the first of them in it.
+    pub start: u32,
 }
 
 /// The watches of a job, and what each is for.
@@ -103,8 +107,12 @@ impl Watches {
             let Some(base) = base(board, space) else { continue };
             let bytes = range.end - range.start;
             total += bytes;
-            let start = u32::try_from(u64::from(base) + range.start);
-            let (Ok(address), Ok(row_bytes)) = (start, u32::try_from(bytes)) else { continue };
+            let address = u32::try_from(u64::from(base) + range.start);
+            let (Ok(address), Ok(row_bytes), Ok(start)) =
+                (address, u32::try_from(bytes), u32::try_from(range.start))
+            else {
+                continue;
+            };
             if total > WATCHED_LIMIT {
                 return Err(Problem::new(
                     Blame::TooLarge,
@@ -116,7 +124,7 @@ impl Watches {
                     "Run without `watch=layers`.",
                 ));
             }
-            self.layers.push(WatchedLayer { layer, watch: self.watches.len() });
+            self.layers.push(WatchedLayer { layer, watch: self.watches.len(), space, start });
             let on_card = space == Space::Card;
             let pitch = row_bytes;
             self.watches.push(Watch { lane, step, on_card, address, rows: 1, row_bytes, pitch });

@@ -36,9 +36,9 @@ async fn a_run_gives_counts_outputs_and_the_image_that_ran() {
     assert_eq!(result["timeline"]["slices"].as_array().unwrap().len(), 2);
 
     let layers = bytes(server.get(&format!("{location}/layers")).await).await;
-    let expected: Vec<u8> = [0u32, 8].iter().flat_map(|w| w.to_le_bytes()).collect();
-    assert_eq!(layers[..8], expected);
-    assert_eq!(layers.len(), 2 * (8 + fixture::OUTPUT_BYTES));
+    assert_eq!(layers[..4], 0u32.to_le_bytes());
+    assert_eq!(layers[12..16], 8u32.to_le_bytes());
+    assert_eq!(layers.len(), 2 * (16 + fixture::OUTPUT_BYTES));
 
     let elf = bytes(server.get(&format!("{location}/firmware.elf")).await).await;
     assert_eq!(&elf[..4], b"\x7fELF");

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 use tilewright_check::reference::{
-    Expected, expected, first_mismatch, inputs_of_frames, layer_outputs,
+    Expected, Read, expected, first_mismatch, inputs_of_frames, layer_outputs,
 };
 use tilewright_model::{Data, Model};
-use tilewright_plan::Plan;
+use tilewright_plan::{Plan, Space};
 use tilewright_report::{Counts, Difference, Fault, LayerCount, StackUse, Timeline};
 
 use super::plan::{make, ours};
@@ -114,30 +114,44 @@ pub fn judge(
     Ok((result, comparison))
 }
 
-/// Position and bytes of each layer's output: position (u32), length (u32), bytes, little-endian,
-/// again and again. What is cut off is left out.
-fn split(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+/// What the server has read of a layer's output.
+pub struct LayerBytes {
+    /// The layer's position.
+    pub layer: u32,
+    /// Memory that held the bytes.
+    pub space: Space,
+    /// Offset of the first byte in it.
+    pub start: u32,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Each layer's output: position, memory, start, length (32 bits each), bytes, little-endian, again and again. What
+/// is cut off, or lies in a memory that there is not, ends the list.
+fn split(bytes: &[u8]) -> Vec<LayerBytes> {
     let mut layers = Vec::new();
     let mut rest = bytes;
-    while let Some((head, behind)) = rest.split_first_chunk::<8>() {
-        let [a, b, c, d, e, f, g, h] = *head;
-        let (layer, length) = (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
-        let Some((output, others)) = behind.split_at_checked(length as usize) else { break };
-        layers.push((layer, output.to_vec()));
+    while let Some((head, behind)) = rest.split_first_chunk::<16>() {
+        let mut words = head.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+        let [layer, space, start, length] = [(); 4].map(|()| words.next().unwrap_or_default());
+        let space = Space::ALL.into_iter().find(|known| *known as u32 == space);
+        let part = space.zip(behind.split_at_checked(length as usize));
+        let Some((space, (bytes, others))) = part else { break };
+        layers.push(LayerBytes { layer, space, start, bytes: bytes.to_vec() });
         rest = others;
     }
     layers
 }
 
-/// Compares the outputs of layers, given by position, with the reference on `input`, which holds
-/// all inputs of the model one behind the other.
+/// Compares the outputs of layers with the reference on `input`, which holds all inputs of the model one behind
+/// the other.
 ///
 /// # Errors
 /// If the input does not fit the model.
 pub fn compare(
     plan: &Plan,
     model: &Model,
-    layers: &[(u32, Vec<u8>)],
+    layers: &[LayerBytes],
     input: &[u8],
 ) -> Result<Comparison, Trouble> {
     let inputs = inputs_of_frames(&inputs(model, input)?, plan.frames());
@@ -145,8 +159,9 @@ pub fn compare(
     let found: Vec<_> = layer_outputs(plan)
         .into_iter()
         .filter_map(|output| {
-            let (_, bytes) = layers.iter().find(|(layer, _)| *layer == output.layer)?;
-            Some((output, output.elements(bytes.clone())))
+            let read = layers.iter().find(|read| read.layer == output.layer)?;
+            let (space, start, bytes) = (read.space, read.start.into(), read.bytes.as_slice());
+            Some((output, output.elements(&Read { space, start, bytes })))
         })
         .collect();
     let checks = found.iter().map(|(output, bytes)| check(&expected, output.layer, bytes));
@@ -162,11 +177,14 @@ pub fn compare(
     Ok(Comparison { layers: checks, difference })
 }
 
-fn check(expected: &Expected, layer: u32, bytes: &[u8]) -> LayerCheck {
+/// Elements of a layer that were read, and those of them that differ.
+fn check(expected: &Expected, layer: u32, bytes: &[Option<u8>]) -> LayerCheck {
     let values = expected.layers.get(layer as usize).map_or(&[][..], Vec::as_slice);
-    let same = values.iter().zip(bytes).filter(|(value, byte)| **value == byte.cast_signed());
-    let differing = values.len().max(bytes.len()) - same.count();
-    LayerCheck { layer, elements: values.len() as u64, differing: differing as u64 }
+    let read: Vec<(i8, u8)> =
+        values.iter().zip(bytes).filter_map(|(value, byte)| Some((*value, (*byte)?))).collect();
+    let differing = read.iter().filter(|(value, byte)| *value != byte.cast_signed()).count();
+    let missing = values.len().abs_diff(bytes.len());
+    LayerCheck { layer, elements: read.len() as u64, differing: (differing + missing) as u64 }
 }
 
 /// All inputs of the model, from bytes one behind the other.

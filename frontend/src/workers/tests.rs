@@ -347,11 +347,14 @@ fn a_run_is_judged_layer_by_layer() {
     let values = input[0].iter().map(|byte| byte.cast_signed()).collect();
     let inputs = [tilewright_model::Data::I8(values)];
     let expected = tilewright_check::reference::expected(&plan.plan, &model, &inputs).unwrap();
+    let places = tilewright_check::reference::layer_outputs(&plan.plan);
     let encode = |layers: &[Vec<i8>]| {
         let mut bytes = Vec::new();
-        for (number, layer) in (0u32..).zip(layers) {
-            bytes.extend(number.to_le_bytes());
-            bytes.extend((layer.len() as u32).to_le_bytes());
+        for (place, layer) in places.iter().zip(layers) {
+            let words = [place.layer, place.space as u32, place.offset as u32, layer.len() as u32];
+            for word in words {
+                bytes.extend(word.to_le_bytes());
+            }
             bytes.extend(layer.iter().map(|value| value.cast_unsigned()));
         }
         bytes

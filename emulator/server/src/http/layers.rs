@@ -12,10 +12,10 @@ use crate::result::LayerBytes;
 /// Outputs of all layers
 ///
 /// Of a run that was started with `watch` = `layers`. For each layer in the order of execution:
-/// its position (32-bit little-endian), the number of bytes that follow (the same), and the
-/// int8 elements of its output in the order height, width, channels, as they lay in memory when
-/// the layer's last step had ended, or the last copy that moved it out of SRAM; on a card whole
-/// sectors. Layers that a fault kept from ending are missing.
+/// its position (32-bit little-endian), the number of the memory that holds it (0: SRAM, 3: external RAM, 5: card),
+/// the offset there of the first byte that its steps write, the number of bytes that follow (all the same), and the int8 elements of its output in the order height,
+/// width, channels, as they lay in memory when the layer's last step had ended, or the last copy that moved it out
+/// of SRAM; on a card whole sectors. Layers that a fault kept from ending are missing.
 #[utoipa::path(
     get, path = "/api/runs/{id}/layers", tag = "runs",
     params(("id" = String, Path, description = "The run")),
@@ -48,6 +48,8 @@ fn encoded(layers: &[LayerBytes]) -> Vec<u8> {
     for layer in layers {
         let Some(output) = &layer.bytes else { continue };
         bytes.extend_from_slice(&layer.layer.to_le_bytes());
+        bytes.extend_from_slice(&(layer.space as u32).to_le_bytes());
+        bytes.extend_from_slice(&layer.start.to_le_bytes());
         // Watches are bounded far below 4 GiB.
         bytes.extend_from_slice(&(output.len() as u32).to_le_bytes());
         bytes.extend_from_slice(output);
@@ -58,14 +60,19 @@ fn encoded(layers: &[LayerBytes]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tilewright_plan::Space;
 
     #[test]
     fn missing_layers_leave_no_trace() {
+        let layer = |layer, space, start, bytes| LayerBytes { layer, space, start, bytes };
         let layers = [
-            LayerBytes { layer: 0, bytes: Some(vec![1, 2]) },
-            LayerBytes { layer: 1, bytes: None },
-            LayerBytes { layer: 2, bytes: Some(vec![]) },
+            layer(0, Space::Card, 7, Some(vec![1, 2])),
+            layer(1, Space::Arena, 0, None),
+            layer(2, Space::Arena, 0, Some(vec![])),
         ];
-        assert_eq!(encoded(&layers), [0, 0, 0, 0, 2, 0, 0, 0, 1, 2, 2, 0, 0, 0, 0, 0, 0, 0]);
+        let words = |words: [u32; 4]| words.map(u32::to_le_bytes).concat();
+        let first = words([0, Space::Card as u32, 7, 2]);
+        let last = words([2, Space::Arena as u32, 0, 0]);
+        assert_eq!(encoded(&layers), [first, vec![1, 2], last].concat());
     }
 }

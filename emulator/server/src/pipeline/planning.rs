@@ -235,6 +235,14 @@ pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
              'swap-rows': the same pools, tiles of rows.",
         ));
     }
+    if report.layers.is_empty() {
+        return Some(Problem::new(
+            Blame::BadInput,
+            "There is nothing to run: no operator of the model computes anything.",
+            report.model.clone(),
+            "Give a model with operators other than reshapes.",
+        ));
+    }
     let layers = layers?;
     Some(Problem::new(
         Blame::BadInput,

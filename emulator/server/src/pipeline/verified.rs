@@ -2,7 +2,7 @@
 
 use tilewright_board::Board;
 use tilewright_check::reference::{
-    expected_until, first_mismatch, inputs_of_frames, layer_outputs,
+    Read, expected_until, first_mismatch, inputs_of_frames, layer_outputs,
 };
 use tilewright_model::{Data, Model, RunError};
 use tilewright_planner::Planned;
@@ -72,7 +72,8 @@ fn difference(
         .into_iter()
         .filter_map(|output| {
             let layer = watched.iter().find(|watched| watched.layer == output.layer)?;
-            Some((output, output.elements(layer.bytes.clone()?)))
+            let (space, start, bytes) = (layer.space, layer.start.into(), layer.bytes.as_deref()?);
+            Some((output, output.elements(&Read { space, start, bytes })))
         })
         .collect();
     let compared = found.len();
