@@ -49,11 +49,11 @@ pub fn issue(lowered: &Plan, cut: &Cut, held: &[Taken], within: Within) -> Optio
         issue.compute(task, &cut.loads, &places);
     }
     let Issue { mut plan, lanes: [core, card, dma], .. } = issue;
-    let mut lanes = vec![PlanLane { kind: LaneKind::Core, steps: core }];
-    // Steps name lanes by their numbers.
-    let has_card = !card.is_empty() || !dma.is_empty();
-    lanes.extend(has_card.then_some(PlanLane { kind: LaneKind::Card, steps: card }));
-    lanes.extend((!dma.is_empty()).then_some(PlanLane { kind: LaneKind::Dma, steps: dma }));
+    let lanes = vec![
+        PlanLane { kind: LaneKind::Core, steps: core },
+        PlanLane { kind: LaneKind::Card, steps: card },
+        PlanLane { kind: LaneKind::Dma, steps: dma },
+    ];
     lanes::replace(&mut plan, &given, lanes);
     Some(plan)
 }
