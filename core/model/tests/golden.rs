@@ -116,12 +116,14 @@ fn same(input: [usize; 2], size: [usize; 2], stride: [usize; 2], dilation: [usiz
 
 fn window(case: &Case, weights: bool) -> Window {
     let input = case.operands[0].0.shape.hwc().unwrap();
+    // A row that is pooled whole, where the recording says how long it is.
+    let whole = case.keys.contains_key("columns").then(|| [1, case.number("columns")]);
     let number = |key: &str| if case.keys.contains_key(key) { case.number(key) } else { 1 };
     let size = match weights {
         true => [case.operands[1].0.shape.dims()[1], case.operands[1].0.shape.dims()[2]],
-        false => [3, 3],
+        false => whole.unwrap_or([3, 3]),
     };
-    let stride = if weights { [number("stride"); 2] } else { [2, 2] };
+    let stride = if weights { [number("stride"); 2] } else { whole.unwrap_or([2, 2]) };
     let dilation = [number("dilation"); 2];
     let padding = same([input[0], input[1]], size, stride, dilation);
     Window { size, stride, dilation, padding }
@@ -191,7 +193,10 @@ fn operator(case: &mut Case) -> Op {
             count_padding: false,
             uncounted: [0, 0],
             halves_up: false,
-            activation: Activation::Relu6,
+            activation: match case.keys.contains_key("columns") {
+                true => Activation::None,
+                false => Activation::Relu6,
+            },
         },
         "max_pool" => Op::MaxPool { window: window(case, false), activation: Activation::Relu6 },
         "space_to_depth" => Op::SpaceToDepth { block: case.number("block") },

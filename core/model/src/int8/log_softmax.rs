@@ -3,7 +3,8 @@
 use super::fixed::{exp_of_negative, log_of_sum};
 use crate::integer::{LogSoftmaxParams, SOFTMAX_INTEGER_BITS, rounding_divide_by_power_of_two};
 
-/// Integer bits of the sum of exponentials, and of results.
+/// Integer bits of the sum of exponentials, which saturates where TensorFlow Lite's overflows (4096
+/// equal values), and of results.
 const SUM_BITS: u32 = 12;
 const RESULT_BITS: u32 = 4;
 
@@ -17,7 +18,7 @@ pub(super) fn log_softmax(input: &[i8], row: usize, params: LogSoftmaxParams) ->
             .clone()
             .filter(|difference| *difference >= params.diff_min)
             .map(|difference| exp_of_negative(params.scale.apply(difference)))
-            .fold(0i32, |sum, e| sum.wrapping_add(rounding_divide_by_power_of_two(e, SUM_BITS)));
+            .fold(0i32, |sum, e| sum.saturating_add(rounding_divide_by_power_of_two(e, SUM_BITS)));
         let logarithm = log_of_sum(sum);
         // Differences that, scaled and less the logarithm, leave the range of 32 bits.
         let limit = params.reverse.apply(logarithm.wrapping_add(i32::MIN));

@@ -6,7 +6,7 @@ use crate::integer::{
     saturating_rounding_doubling_high_mul as product,
 };
 
-/// Integer bits of the sum of exponentials.
+/// Integer bits of the sum of exponentials, which saturates.
 const SUM_BITS: u32 = 12;
 
 /// Softmax of each row of `row` values; results have scale 1/256 and zero point −128.
@@ -28,12 +28,18 @@ pub(super) fn softmax(input: &[i8], row: usize, params: SoftmaxParams) -> Vec<i8
         let sum = values
             .iter()
             .filter_map(|value| exponential(*value))
-            .fold(0i32, |sum, e| sum.wrapping_add(rounding_divide_by_power_of_two(e, SUM_BITS)));
+            .fold(0i32, |sum, e| sum.saturating_add(rounding_divide_by_power_of_two(e, SUM_BITS)));
         let (reciprocal, integer_bits) = reciprocal(sum);
         result.extend(values.iter().map(|value| {
             exponential(*value).map_or(i8::MIN, |e| {
-                let exponent = (integer_bits + 31 - 8).clamp(0, 31) as u32;
-                let share = rounding_divide_by_power_of_two(product(reciprocal, e), exponent);
+                // Of sums from 512 on nothing remains. TensorFlow Lite's reference shifts 32 bits by 32
+                // and more there, which is undefined; its optimised kernels give 0 too.
+                let share = match u32::try_from(integer_bits + 31 - 8) {
+                    Ok(bits @ 0..=31) => {
+                        rounding_divide_by_power_of_two(product(reciprocal, e), bits)
+                    }
+                    _ => 0,
+                };
                 share.saturating_add(i32::from(i8::MIN)).clamp(-128, 127) as i8
             })
         }));

@@ -115,8 +115,8 @@ def text(role, tensor, values):
     return f"{role} {shape} {scales} {tensor.zero} {big.tobytes().hex()}"
 
 
-def record(name, operator, options, tensors, hidden=()):
-    """Runs the case and prints it; `hidden` operands are attributes for us."""
+def record(name, operator, options, tensors, hidden=(), given=None):
+    """Runs the case and prints it; `hidden` operands are attributes for us, `given` values of the input."""
     inputs = [i for i, tensor in enumerate(tensors[:-1]) if tensor.data is None]
     file = model_of(operator, options, tensors, inputs)
     runner = Interpreter(model_content=file, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
@@ -130,6 +130,7 @@ def record(name, operator, options, tensors, hidden=()):
         if values is None:
             role, count = "in", int(np.prod(tensor.shape))
             values = np.arange(-128, 128) if count == 256 else RANDOM.integers(-128, 128, count)
+            values = values if given is None else given
             values = values.astype(np.int8)
             runner.set_tensor(runner.get_input_details()[inputs.index(i)]["index"], values.reshape(tensor.shape))
         elif tensor.axis is not None:
@@ -246,5 +247,30 @@ def layers():
     record("depth_to_space block=2", "DEPTH_TO_SPACE", ("DepthToSpaceOptions", {"BlockSize": 2}), [Tensor([1, 4, 6, 8], 0.1, 3), Tensor([1], 0.1, 3)])
 
 
-for group in (unary, pairs, reductions, resizes, layers):
+def wide():
+    """Sums of many values. Where exponentials sum to 512 and more, what the reference softmax gives is
+    undefined: it shifts 32 bits by 32; and a log-softmax's sum from 4096 on overflows."""
+    equal = lambda width: np.full(width, 5)
+    near = lambda width: RANDOM.integers(-3, 4, width)
+    one = lambda width: np.where(np.arange(width) == width // 2, 127, -128)
+    for width, input_scale, values in [(511, 0.01, equal), (500, 0.1, near), (1000, 0.5, near), (1001, 0.05, one), (1500, 0.1, ints), (4096, 1.0, one)]:
+        record("softmax", "SOFTMAX", ("SoftmaxOptions", {"Beta": 1.0}), [
+            Tensor([1, width], input_scale, 3), Tensor([1, width], 1 / 256, -128)], given=values(width))
+    for width, input_scale, values in [(512, 0.01, equal), (1000, 0.01, near), (2000, 0.1, ints), (4095, 0.002, near), (4096, 1.0, one)]:
+        record("log_softmax", "LOG_SOFTMAX", None, [
+            Tensor([1, width], input_scale, 3), Tensor([1, width], 1 / 16, 127)], given=values(width))
+    for width in (1000, 2049, 4096):
+        for values in (near, ints, one):
+            record("mean axes=2 keep=1", "MEAN", ("ReducerOptions", {"KeepDims": True}), [
+                Tensor([1, 1, width, 1], scale(), zero()), Tensor([1], data=np.array([2], np.int32), kind=INT32), Tensor([1], scale(0.02), zero())], hidden=(1,), given=values(width))
+            record(f"average_pool columns={width}", "AVERAGE_POOL_2D", ("Pool2DOptions", {"Padding": 1, "StrideH": 1, "StrideW": 1, "FilterHeight": 1, "FilterWidth": width}), [
+                Tensor([1, 1, width, 1], 0.05, 7), Tensor([1], 0.05, 7)], given=values(width))
+    for values in (equal, ints, one):
+        first, weight = scale(0.01, 0.1), scale(0.001, 0.01)
+        record("fully_connected", "FULLY_CONNECTED", ("FullyConnectedOptions", {}), [
+            Tensor([1, 4096], first, zero()), Tensor([2, 4096], weight, 0, ints(8192, -127)),
+            Tensor([2], first * weight, 0, RANDOM.integers(-9000, 9000, 2).astype(np.int32), kind=INT32), Tensor([1, 2], scale(0.5, 2), zero())], given=values(4096))
+
+
+for group in (unary, pairs, reductions, resizes, layers, wide):
     group()

@@ -20,7 +20,7 @@ pub struct LogSoftmax {
 
 /// Integer bits of the output: −16 is its smallest value.
 const OUTPUT_BITS: u32 = 4;
-/// Integer bits of the sum of exponentials.
+/// Integer bits of the sum of exponentials, which saturates.
 const SUM_BITS: u32 = 12;
 /// Zero point of the output.
 const OUTPUT_ZERO: i32 = 127;
@@ -46,7 +46,7 @@ fn pixel(op: &LogSoftmax, input: &[u8], output: &mut [u8]) {
         .map(difference)
         .filter(|difference| *difference >= op.smallest_difference)
         .map(|difference| exp_of_negative(op.scale.apply(difference)))
-        .fold(0i32, |sum, exp| sum.wrapping_add(rounding_right_shift(exp, SUM_BITS)));
+        .fold(0i32, |sum, exp| sum.saturating_add(rounding_right_shift(exp, SUM_BITS)));
     let log = log_of_sum(sum);
     // Where the scaled difference less the logarithm would leave Q5.26.
     let limit = op.reverse.apply(log.wrapping_add(i32::MIN));

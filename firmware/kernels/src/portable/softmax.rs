@@ -23,7 +23,7 @@ pub struct Softmax {
     pub smallest_difference: i32,
 }
 
-/// Integer bits of the sum of exponentials.
+/// Integer bits of the sum of exponentials, which saturates.
 const SUM_BITS: u32 = 12;
 
 /// Takes the softmax over the channels of each pixel of the tile.
@@ -64,7 +64,7 @@ fn largest(input: &[u8]) -> u8 {
 fn pixel_twice(op: &Softmax, input: &[u8], output: &mut [u8]) {
     let largest = largest(input);
     let exponential = |byte: u8| of_difference(op, -i32::from(largest.wrapping_sub(byte)));
-    let sum = input.iter().fold(0i32, |sum, byte| sum.wrapping_add(part(exponential(*byte))));
+    let sum = input.iter().fold(0i32, |sum, byte| sum.saturating_add(part(exponential(*byte))));
     let shares = Shares::of(sum);
     for (to, byte) in output.iter_mut().zip(input) {
         *to = shares.share(exponential(*byte));
@@ -75,7 +75,7 @@ fn pixel(op: &Softmax, exponentials: &mut [i32; DIFFERENCES], input: &[u8], outp
     let largest = largest(input);
     let mut sum = 0i32;
     for byte in input {
-        sum = sum.wrapping_add(part(known(op, exponentials, largest.wrapping_sub(*byte))));
+        sum = sum.saturating_add(part(known(op, exponentials, largest.wrapping_sub(*byte))));
     }
     let shares = Shares::of(sum);
     // All are known now.
@@ -113,7 +113,7 @@ impl Shares {
     #[inline(never)]
     fn of(sum: i32) -> Self {
         let (scale, bits_over_one) = reciprocal(sum);
-        // Beyond 31 bits nothing remains of a share: more than 512 equal inputs.
+        // Beyond 31 bits nothing remains of a share: 512 equal inputs and more.
         let (scale, shift) = match bits_over_one + 31 - 8 {
             shift @ 1..=31 => (scale, shift as u32),
             _ => (0, 31),
