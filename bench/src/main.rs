@@ -3,6 +3,7 @@
 mod allocate;
 mod beyond;
 mod calibrate;
+mod campaign;
 mod clock;
 mod counted;
 mod emulation;
@@ -98,6 +99,8 @@ enum Command {
         #[arg(long)]
         large: bool,
     },
+    /// Every model file of a folder under every strategy and many options: what is proved must run, bit-equal
+    Campaign(campaign::Options),
     /// What the core takes between steps and around copies, and predictions of whole frames beside them
     Handling {
         /// Also write it to the boards' files
@@ -157,6 +160,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Faults { first, cases, large } => {
             return faults::faults(first, cases, large, json);
         }
+        Command::Campaign(options) => return campaign::campaign(&options, json),
         Command::Handling { write } => return handling::handling(write, json),
         Command::Page => {
             measured.extend(page::sizes()?);

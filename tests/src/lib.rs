@@ -2,6 +2,7 @@
 //! built program.
 
 pub mod browser;
+pub mod campaign;
 pub mod clock;
 pub mod emulated;
 pub mod failing;

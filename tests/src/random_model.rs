@@ -3,6 +3,7 @@
 mod elementwise;
 mod extremes;
 mod moves;
+mod networks;
 
 use fastrand::Rng;
 use tilewright_model::{
@@ -11,6 +12,7 @@ use tilewright_model::{
 };
 
 pub use extremes::extreme_layer;
+pub use networks::random_network;
 
 /// Elements of the largest picture that further operators read.
 const LARGEST: usize = 6000;

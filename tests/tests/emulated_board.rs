@@ -6,19 +6,21 @@ use tilewright_board::Board;
 use tilewright_formats::Limits;
 use tilewright_model::Model;
 use tilewright_model::quantise::{Range, quantise_with};
-use tilewright_planner::Strategy;
+use tilewright_planner::{Objective, Options, Packing, Strategy};
 use tilewright_tests::emulated;
 use tilewright_tests::onnx_file::{Dim, one_node};
-use tilewright_tests::random_model::{random_chain, random_inputs, random_model};
+use tilewright_tests::random_model::{random_chain, random_inputs, random_model, random_network};
 
 const MODELS: u64 = 24;
 const CHAINS: u64 = 12;
+const NETWORKS: u64 = 24;
 
 #[test]
 fn random_models_are_bit_equal_layer_by_layer() {
     for board in emulated::of_every_core() {
         let models = (1000..1000 + MODELS).map(random_model);
-        for model in models.chain((1000..1000 + CHAINS).map(random_chain)) {
+        let networks = (1000..1000 + NETWORKS).map(random_network);
+        for model in models.chain((1000..1000 + CHAINS).map(random_chain)).chain(networks) {
             bit_equal(&model, &board);
         }
     }
@@ -30,13 +32,14 @@ fn bit_equal(model: &Model, board: &Board) {
         if tilewright_planner::obstacle(model, board, strategy).is_some() {
             continue;
         }
-        let options = tilewright_planner::Options::default();
+        let (objective, packing) = (Objective::Memory, Packing::Fast);
+        let options = Options { objective, packing, ..Options::default() };
         let planned = tilewright_planner::plan(model, board, strategy, &options).unwrap();
         if tilewright_planner::unserved(&planned.plan, board).is_some() {
             continue;
         }
         let what = format!("{}, {strategy}, {}", model.name, board.id);
-        let run = emulated::run(model, board, strategy, &inputs)
+        let run = emulated::run_frames_with(model, board, strategy, &inputs, 1, &options)
             .unwrap_or_else(|e| panic!("{what}: {e}"));
         let console = String::from_utf8_lossy(&run.outcome.console);
         assert_eq!(run.outcome.finish.fault, None, "{what}:\n{console}");

@@ -5,11 +5,14 @@
 
 use tilewright_board::Board;
 use tilewright_check::{check, reference};
+use tilewright_formats::Limits;
+use tilewright_model::quantise::{Range, quantise_with};
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Program, Space};
 use tilewright_planner::{Integrity, Options, Planned, Strategy, plan};
 use tilewright_protocol::Mode;
 use tilewright_runtime::Pace;
+use tilewright_tests::onnx_file::{Dim, one_node};
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model, random_tower};
 use tilewright_tests::{emulated, host};
 
@@ -187,4 +190,23 @@ fn ten_frames_are_near_their_bounds() {
     assert!(over("alexnet", BOARDS[1])[0] < 1.02);
     assert!(over("vgg16", BOARDS[0])[1] < 1.02);
     assert!(over("vgg16", BOARDS[1])[1] < 1.02);
+}
+
+/// Firmware refuses lanes whose engine it does not drive, even those without a step.
+#[test]
+fn networks_without_weights_have_no_lane_for_the_card() {
+    let file = one_node("Relu", "relu", &[1, 3, 8, 8].map(Dim::Fixed));
+    let model = tilewright_formats::open("relu", &file, &Limits::default(), &[]).unwrap();
+    let range = Range { low: -1.0, high: 1.0 };
+    let model = quantise_with(&model, &vec![range; model.tensors.len()]).unwrap();
+    for number in 0..2 {
+        let board = board(number);
+        let plan = planned(&model, &board, &options(3)).plan;
+        let engines = main(&plan).lanes.iter().skip(1);
+        let idle = engines.filter(|lane| lane.kind == LaneKind::Card || lane.steps.is_empty());
+        assert_eq!(idle.count(), 0, "{}", board.id);
+        let inputs = random_inputs(&model, 5);
+        let run = emulated::run_plan(plan, &model, &board, &inputs, 1, &options(3)).unwrap();
+        assert_eq!((run.outcome.finish.fault, run.mismatch), (None, None), "{}", board.id);
+    }
 }

@@ -8,13 +8,16 @@ use tilewright_board::Board;
 use tilewright_model::{Model, int8};
 use tilewright_plan::image::PlanImage;
 use tilewright_plan::{ConstantRole, Instruction, Kernel, Plan, RowOrder};
-use tilewright_planner::{Objective, Options, Strategy};
+use tilewright_planner::{Objective, Options, Packing, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
-use tilewright_tests::random_model::{random_chain, random_inputs, random_model, random_splits};
+use tilewright_tests::random_model::{
+    random_chain, random_inputs, random_model, random_network, random_splits,
+};
 
 const MODELS: u64 = 400;
 const CHAINS: u64 = 200;
+const NETWORKS: u64 = 100;
 /// Changed plans of each model.
 const CHANGES: u64 = 12;
 
@@ -23,8 +26,9 @@ fn board() -> Board {
 }
 
 fn planned(model: &Model, strategy: Strategy) -> Plan {
-    // What shares most has most that can go wrong.
-    let options = Options { objective: Objective::Memory, ..Options::default() };
+    // What shares most has most that can go wrong, and so has what is packed by two rules.
+    let (objective, packing) = (Objective::Memory, Packing::Fast);
+    let options = Options { objective, packing, ..Options::default() };
     tilewright_planner::plan(model, &board(), strategy, &options).unwrap().plan
 }
 
@@ -39,7 +43,7 @@ fn strategies(model: &Model) -> impl Iterator<Item = Strategy> {
 #[test]
 fn every_strategy_gives_the_bytes_of_the_reference() {
     let models = (0..MODELS).map(random_model).chain((0..CHAINS).map(random_chain));
-    for model in models {
+    for model in models.chain((0..NETWORKS).map(random_network)) {
         let name = &model.name;
         model.verify().unwrap_or_else(|e| panic!("{name}: {e}"));
         let inputs = random_inputs(&model, model.nodes.len() as u64);
@@ -103,7 +107,8 @@ fn a_plan_with_one_number_changed_is_caught_or_still_right() {
     let mut caught = 0u32;
     let mut rng = fastrand::Rng::with_seed(7);
     for seed in 0..MODELS * CHANGES {
-        let (model, strategy) = match seed % 6 {
+        let (model, strategy) = match seed % 7 {
+            6 => (random_network(seed % NETWORKS), Strategy::Auto),
             0 | 3 => (random_chain(seed % CHAINS), Strategy::PingPong),
             1 if rng.bool() => (random_splits(seed % MODELS), Strategy::Reordered),
             1 => (random_splits(seed % MODELS), Strategy::Auto),

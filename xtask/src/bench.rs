@@ -13,7 +13,7 @@ use crate::project::{Project, Workspace};
 /// When the build fails or the program cannot start.
 pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
     let emulates_only = |name: &str| {
-        ["calibrate", "clock", "emulation", "faults", "handling", "kernels", "networks"]
+        ["calibrate", "campaign", "clock", "emulation", "faults", "handling", "kernels", "networks"]
             .contains(&name)
     };
     let needs_nothing = |name: &str| {

@@ -1,0 +1,229 @@
+//! Running a case: plan, proof, image, run, comparison.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tilewright_board::Board;
+use tilewright_check::reference::inputs_of_frames;
+use tilewright_model::{Model, int8};
+use tilewright_planner::Planned;
+use tilewright_runtime::Pace;
+use tilewright_server::pipeline::{Machine, cannot_run, checked_plan, obstacle, run_plan};
+use tilewright_server::{Blame, Cancel, Config, Dist, Mode, Problem, WorkerLimits, Workers};
+
+use super::Case;
+use crate::host;
+
+/// Where a case runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// The board's firmware, in the emulator.
+    Emulator,
+    /// The firmware's runtime on this computer, with portable kernels.
+    Host,
+}
+
+/// What came of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// The strategy has no plan, with the reason.
+    Unsuited(String),
+    /// The plan does not fit, with the memory that lacks.
+    DoesNotFit(String),
+    /// The plan fits and no firmware runs it, with the reason.
+    CannotRun(String),
+    /// It ran and was bit-equal.
+    Right(Way),
+    /// It ran and was not, or its run faulted.
+    Wrong(String),
+    /// A defect that was told as such: a plan that was refuted, a panic, a run without a result.
+    Ours(String),
+}
+
+/// What is known of a run that was right.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Way {
+    /// Modelled cycles of the run as a share of those that were predicted; of an emulated run.
+    pub over_prediction: Option<f64>,
+}
+
+impl Verdict {
+    /// Whether both fail, for reasons of one kind.
+    #[must_use]
+    pub const fn fails_as(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Wrong(_), Self::Wrong(_)) | (Self::Ours(_), Self::Ours(_)))
+    }
+
+    /// Whether it must never be.
+    #[must_use]
+    pub const fn is_failure(&self) -> bool {
+        matches!(self, Self::Wrong(_) | Self::Ours(_))
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsuited(why) => write!(f, "no plan: {why}"),
+            Self::DoesNotFit(why) => write!(f, "does not fit: {why}"),
+            Self::CannotRun(why) => write!(f, "cannot run: {why}"),
+            Self::Right(_) => f.write_str("bit-equal"),
+            Self::Wrong(what) => write!(f, "wrong: {what}"),
+            Self::Ours(what) => write!(f, "defect: {what}"),
+        }
+    }
+}
+
+/// Where cases run.
+pub struct Lab {
+    dist: Dist,
+    workers: Workers,
+}
+
+impl Lab {
+    /// With the firmware and the worker that were built.
+    #[must_use]
+    pub fn new() -> Self {
+        let dist = Dist::at(crate::emulated::dist());
+        let workers = Workers::new(&dist);
+        Self { dist, workers }
+    }
+
+    /// Runs a case. A panic is a verdict too.
+    #[must_use]
+    pub fn run(&self, model: &Model, case: &Case, engine: Engine, cancel: &Cancel) -> Verdict {
+        let run = AssertUnwindSafe(|| self.outcome(model, case, engine, cancel));
+        match catch_unwind(run) {
+            Ok(Ok(verdict)) => verdict,
+            Ok(Err(problem)) => Verdict::Ours(problem.to_string()),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&s| s.to_owned()));
+                Verdict::Ours(format!("panic: {}", text.unwrap_or_default()))
+            }
+        }
+    }
+
+    fn outcome(
+        &self,
+        model: &Model,
+        case: &Case,
+        engine: Engine,
+        cancel: &Cancel,
+    ) -> Result<Verdict, Problem> {
+        let unknown = |error| Problem::ours(error, "board");
+        let board = case.board().map_err(unknown)?;
+        if let Some(reason) = obstacle(model, &board, case.strategy) {
+            return Ok(Verdict::Unsuited(reason));
+        }
+        let quiet = &mut |_| {};
+        let planned = checked_plan(model, &board, case.strategy, &case.options(), quiet, cancel);
+        let planned = match planned {
+            Ok(planned) => planned,
+            Err(Problem { kind: Blame::BadInput | Blame::TooLarge, error, .. }) => {
+                return Ok(Verdict::Unsuited(error));
+            }
+            Err(problem) => return Err(problem),
+        };
+        if let Some(problem) = cannot_run(&planned.report) {
+            return Ok(Verdict::CannotRun(problem.error));
+        }
+        if let Some(reason) = &planned.report.does_not_fit {
+            return Ok(Verdict::DoesNotFit(reason.memory.clone()));
+        }
+        if let Some(missing) = tilewright_planner::unserved(&planned.plan, &board) {
+            return Ok(Verdict::CannotRun(missing));
+        }
+        match engine {
+            Engine::Emulator => self.emulate(model, case, &board, &planned, cancel),
+            Engine::Host => Ok(on_host(model, case, &planned)),
+        }
+    }
+
+    fn emulate(
+        &self,
+        model: &Model,
+        case: &Case,
+        board: &Board,
+        planned: &Planned,
+        cancel: &Cancel,
+    ) -> Result<Verdict, Problem> {
+        let limits = Config::default();
+        let options = case.options();
+        let machine = Machine {
+            card: None,
+            executor: &self.workers,
+            dist: &self.dist,
+            worker: WorkerLimits { wall: Duration::from_secs(600), ..limits.worker },
+            instructions: limits.instructions.saturating_mul(planned.plan.frames().into()),
+            console_bytes: limits.console_bytes,
+            mode: Mode::Full,
+            integrity: options.integrity,
+            card_faults: &[],
+        };
+        let inputs = case.inputs(model);
+        let done = run_plan(&machine, board, model, planned, &inputs, &mut |_| {}, cancel)?;
+        let result = done.result;
+        if let Some(fault) = result.fault {
+            return Ok(Verdict::Wrong(format!("fault: {}", fault.message)));
+        }
+        if let Some(found) = result.difference {
+            return Ok(Verdict::Wrong(format!(
+                "layer '{}', element {} of '{}': {} instead of {}; {} differ",
+                found.layer,
+                found.element,
+                found.tensor,
+                found.found,
+                found.expected,
+                found.differing
+            )));
+        }
+        if result.verified != Some(true) {
+            return Ok(Verdict::Ours("the run was not compared".to_owned()));
+        }
+        let predicted = planned.timeline.end().0;
+        let over_prediction = (predicted > 0).then(|| result.cycles.0 as f64 / predicted as f64);
+        Ok(Verdict::Right(Way { over_prediction }))
+    }
+}
+
+impl Default for Lab {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Runs a plan with the firmware's own runtime, in memories that hold garbage.
+fn on_host(model: &Model, case: &Case, planned: &Planned) -> Verdict {
+    let inputs = inputs_of_frames(&case.inputs(model), planned.plan.frames());
+    let found = match host::run(&planned.plan, model, &inputs, (0xa5, Pace::Early)) {
+        Ok(found) => found,
+        Err(error) => return Verdict::Wrong(format!("fault: {error}")),
+    };
+    let frames = inputs.chunks(model.inputs.len().max(1));
+    let expected = frames.map(|inputs| int8::run(model, inputs, &mut |_, _| {}));
+    let expected: Result<Vec<_>, _> = expected.collect();
+    let expected = match expected {
+        Ok(expected) => expected,
+        Err(error) => return Verdict::Ours(error.to_string()),
+    };
+    let expected: Vec<Vec<i8>> = expected.iter().flatten().map(host::bytes).collect();
+    match expected.iter().zip(&found).position(|(expected, found)| expected != found) {
+        None if expected.len() == found.len() => Verdict::Right(Way { over_prediction: None }),
+        None => Verdict::Ours("the run gave other outputs than the model has".to_owned()),
+        Some(output) => {
+            let pairs = expected[output].iter().zip(&found[output]);
+            let mut differing = pairs.enumerate().filter(|(_, (a, b))| a != b);
+            let first = differing.next();
+            let (element, expected, found) =
+                first.map_or((0, 0, 0), |(element, (a, b))| (element, *a, *b));
+            Verdict::Wrong(format!(
+                "output {output}, element {element}: {found} instead of {expected}; {} differ",
+                1 + differing.count()
+            ))
+        }
+    }
+}
