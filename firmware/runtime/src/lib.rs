@@ -23,6 +23,7 @@ mod replay;
 mod schedule;
 mod software;
 
+pub use dispatch::run as run_step;
 pub use error::{Cause, Place, RunError};
 pub use lanes::{LaneDriver, LaneError, NoEngines};
 pub use memory::{AccessError, Memory};
