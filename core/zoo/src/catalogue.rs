@@ -161,6 +161,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
         build: tiny::resnet8,
     },
     Entry {
+        name: "resnet8-large",
+        family: "Tiny",
+        about: "MLPerf Tiny's larger image classification (IC02), CIFAR-10",
+        width: None,
+        resolution: None,
+        publications: &[macs("resnet8-large", 76_473_920, "MLPerf Tiny's float TFLite file")],
+        build: tiny::resnet8_large,
+    },
+    Entry {
         name: "autoencoder",
         family: "Tiny",
         about: "MLPerf Tiny anomaly detection, ToyADMOS",

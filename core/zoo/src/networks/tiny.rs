@@ -24,9 +24,19 @@ pub(crate) fn ds_cnn(_: &Parameters) -> Result<Built, String> {
 
 /// MLPerf Tiny's image classification: three stacks of one residual block.
 pub(crate) fn resnet8(_: &Parameters) -> Result<Built, String> {
+    three_stacks(16)
+}
+
+/// MLPerf Tiny's larger image classification (IC02, `pretrainedResnet_large`): the same with 2.5 times the channels.
+pub(crate) fn resnet8_large(_: &Parameters) -> Result<Built, String> {
+    three_stacks(40)
+}
+
+/// Three stacks of one residual block, the first with so many channels, each with twice as many as the one before.
+fn three_stacks(channels: usize) -> Result<Built, String> {
     let (mut net, x) = Net::new([32, 32, 3]);
-    let mut x = net.conv(x, Conv::new(16, 3).relu());
-    for (outputs, stride) in [(16, 1), (32, 2), (64, 2)] {
+    let mut x = net.conv(x, Conv::new(channels, 3).relu());
+    for (outputs, stride) in [(channels, 1), (2 * channels, 2), (4 * channels, 2)] {
         net.scope(format!("stack{outputs}"));
         let y = net.conv(x, Conv::new(outputs, 3).stride(stride).relu());
         let y = net.conv(y, Conv::new(outputs, 3));
