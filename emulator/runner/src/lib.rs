@@ -9,8 +9,10 @@ mod locate;
 mod outcome;
 mod process;
 mod run;
+mod talk;
 
 pub use error::RunnerError;
 pub use locate::WorkerMissing;
 pub use outcome::RunOutcome;
 pub use run::{Runner, WorkerLimits};
+pub use talk::Talk;

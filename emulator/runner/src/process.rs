@@ -1,14 +1,16 @@
-//! A worker process with its streams, killed and reaped when it goes out of scope.
+//! A process that is spoken with in frames over its standard streams, killed and reaped when it goes
+//! out of scope.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
-use std::path::Path;
 use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use tilewright_protocol::{FrameError, Request, Response, read_frame, write_frame};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tilewright_protocol::{FrameError, read_frame, write_frame};
 
 /// Bytes of standard error that are kept.
 const LAST_WORDS: usize = 2048;
@@ -17,23 +19,21 @@ const QUEUE: usize = 64;
 /// How long a worker that closed its output may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A worker process.
-pub struct Process {
+/// A process that answers in messages `A`.
+pub struct Process<A> {
     child: Child,
-    responses: Receiver<Result<Response, FrameError>>,
-    requests: SyncSender<Request>,
+    answers: Receiver<Result<A, FrameError>>,
     stderr: Option<JoinHandle<String>>,
 }
 
-impl Process {
-    /// Starts a worker whose address space is limited.
-    pub fn start(program: &Path, memory_bytes: u64) -> io::Result<Self> {
-        let mut command = Command::new(program);
-        command
-            .args(["--memory-limit", &memory_bytes.to_string()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+impl<A: DeserializeOwned + Send + 'static> Process<A> {
+    /// Starts a process and sends it all requests, as they come; its input is open until there are no
+    /// more.
+    pub fn start<Q: Serialize>(
+        mut command: Command,
+        requests: impl IntoIterator<Item = Q> + Send + 'static,
+    ) -> io::Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Ctrl-C in a terminal is for the runner, which then ends its workers.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -43,45 +43,41 @@ impl Process {
 
         // Both streams have a thread, so that a worker that neither reads nor writes cannot
         // block the runner; they end with the process.
-        let (requests, waiting) = sync_channel::<Request>(2);
         thread::spawn(move || {
             // The stream stays open as long as the runner does: its end tells a worker to end.
-            for request in waiting {
+            for request in requests {
                 let sent = input.as_mut().map(|stream| write_frame(stream, &request));
                 if !matches!(sent, Some(Ok(()))) {
                     return;
                 }
             }
         });
-        let (heard, responses) = sync_channel(QUEUE);
+        let (heard, answers) = sync_channel(QUEUE);
         thread::spawn(move || {
             let Some(mut output) = output else { return };
             loop {
-                let response = read_frame(&mut output);
-                let last = response.is_err();
-                if heard.send(response).is_err() || last {
+                let answer = read_frame(&mut output);
+                let last = answer.is_err();
+                if heard.send(answer).is_err() || last {
                     return;
                 }
             }
         });
-        Ok(Self { child, responses, requests, stderr })
-    }
-
-    /// Sends a request; a worker that is gone shows in its responses.
-    pub fn send(&self, request: Request) {
-        let _ = self.requests.try_send(request);
+        Ok(Self { child, answers, stderr })
     }
 
     /// The next message, if one comes soon.
-    pub fn receive(&self, within: Duration) -> Option<Result<Response, FrameError>> {
+    pub fn receive(&self, within: Duration) -> Option<Result<A, FrameError>> {
         use std::sync::mpsc::RecvTimeoutError;
-        match self.responses.recv_timeout(within) {
-            Ok(response) => Some(response),
+        match self.answers.recv_timeout(within) {
+            Ok(answer) => Some(answer),
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => Some(Err(FrameError::Closed)),
         }
     }
+}
 
+impl<A> Process<A> {
     /// The status of a worker that closed its output, and the end of what it said. It is killed
     /// if it does not end soon.
     pub fn end(&mut self) -> (Option<ExitStatus>, String) {
@@ -108,7 +104,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl<A> Drop for Process<A> {
     fn drop(&mut self) {
         self.kill();
     }

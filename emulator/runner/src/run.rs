@@ -1,24 +1,21 @@
 //! One job from start to end.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
-use tilewright_protocol::{FrameError, Job, Request, Response, VERSION};
+use serde::{Deserialize, Serialize};
+use tilewright_protocol::{Job, Request, Response, VERSION};
 
 use crate::error::RunnerError;
 use crate::locate::{self, WorkerMissing};
 use crate::outcome::{Collector, RunOutcome};
-use crate::process::Process;
-
-/// How often cancelling and the time limit are looked at.
-const LOOK: Duration = Duration::from_millis(20);
-/// Exit code of a worker that refuses a job and says why.
-const REFUSED: i32 = 2;
+use crate::talk::Talk;
 
 /// Bounds of a worker process that the worker itself cannot be trusted with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerLimits {
     /// Wall-clock time of the whole job.
     pub wall: Duration,
@@ -66,11 +63,10 @@ impl Runner {
         on_event: &mut dyn FnMut(&Response),
         cancel: &AtomicBool,
     ) -> Result<RunOutcome, RunnerError> {
-        let until = Instant::now().checked_add(limits.wall);
-        let start = |reason| RunnerError::Start { path: self.worker.clone(), reason };
-        let mut process = Process::start(&self.worker, limits.memory_bytes).map_err(start)?;
-        process.send(Request::Hello { version: VERSION });
-        let mut talk = Talk { process: &mut process, limits, until, cancel };
+        let (requests, waiting) = sync_channel::<Request>(2);
+        let mut talk = Talk::begin(Command::new(&self.worker), limits, waiting, cancel)?;
+        // A worker that is gone shows in its answers.
+        let _ = requests.send(Request::Hello { version: VERSION });
         let engine = match talk.next()? {
             Response::Hello { version: VERSION, engine } => engine,
             Response::Hello { version, .. } => {
@@ -79,7 +75,7 @@ impl Runner {
             _ => return Err(talk.protocol("no hello".to_owned())),
         };
         let mut collector = Collector::new(engine, &job);
-        talk.process.send(Request::Run(job));
+        let _ = requests.send(Request::Run(job));
         loop {
             let response = talk.next()?;
             collector.take(&response).map_err(|reason| talk.protocol(reason))?;
@@ -89,54 +85,4 @@ impl Runner {
             }
         }
     }
-}
-
-struct Talk<'a> {
-    process: &'a mut Process,
-    limits: &'a WorkerLimits,
-    until: Option<Instant>,
-    cancel: &'a AtomicBool,
-}
-
-impl Talk<'_> {
-    fn next(&mut self) -> Result<Response, RunnerError> {
-        loop {
-            if self.cancel.load(Ordering::Relaxed) {
-                return Err(RunnerError::Cancelled);
-            }
-            if self.until.is_some_and(|until| Instant::now() >= until) {
-                return Err(RunnerError::TimeLimit(self.limits.wall));
-            }
-            match self.process.receive(LOOK) {
-                None => {}
-                Some(Ok(response)) => return Ok(response),
-                Some(Err(FrameError::Closed | FrameError::Io(_))) => return Err(self.ended()),
-                Some(Err(error)) => return Err(self.protocol(error.to_string())),
-            }
-        }
-    }
-
-    fn ended(&mut self) -> RunnerError {
-        let (status, last_words) = self.process.end();
-        if status.and_then(|status| status.code()) == Some(REFUSED) {
-            return RunnerError::Refused(last_words);
-        }
-        let status = match status {
-            Some(status) => describe(status, self.limits),
-            None => "it closed its output and ran on".to_owned(),
-        };
-        RunnerError::Crashed { status, last_words }
-    }
-
-    fn protocol(&mut self, reason: String) -> RunnerError {
-        RunnerError::Protocol { reason, last_words: self.process.last_words() }
-    }
-}
-
-fn describe(status: ExitStatus, limits: &WorkerLimits) -> String {
-    if status.code().is_some() {
-        return status.to_string();
-    }
-    // A failed allocation ends in a signal; the limit is the likely cause.
-    format!("{status}; its memory limit is {} MiB", limits.memory_bytes >> 20)
 }
