@@ -52,6 +52,13 @@ pub enum Command {
     Allocate(Allocate),
     /// Serve the page with its emulator
     Serve(Serve),
+    /// Do what a server asks for over standard input: it starts this for each run
+    #[command(hide = true)]
+    Walk {
+        /// Bytes of address space that it may take
+        #[arg(long, value_name = "BYTES")]
+        memory_limit: u64,
+    },
 }
 
 #[derive(Debug, Args)]

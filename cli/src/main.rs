@@ -64,6 +64,7 @@ fn main() -> ExitCode {
         Command::Order(options) => commands::order::order(&options),
         Command::Allocate(options) => commands::allocate::allocate(&options),
         Command::Serve(options) => commands::serve::serve(&options),
+        Command::Walk { memory_limit } => commands::serve::walk(memory_limit),
     };
     match said {
         Ok(said) => print(&said),

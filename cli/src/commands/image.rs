@@ -25,7 +25,7 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let strategy = options.strategy.with_program();
     let planned = checked_plan(&prepared.model, &board, strategy, &choices, &mut tell, &cancel)?;
     let plan = plan_file(&planned, &prepared.model, &board, integrity)?;
-    let firmware = Package::new(&dist, &board, &plan)?.image()?;
+    let firmware = Package::new(&dist, &board, plan.bytes().to_vec())?.image()?;
     drop(teller);
     let hex = firmware.hex().map_err(|error| Problem::ours(format!("{error}."), "Intel HEX"))?;
     let frame = input_frame(&bytes_of(&prepared.first))

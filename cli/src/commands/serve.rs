@@ -4,13 +4,26 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tilewright_server::{Config, Dist, Execute, Problem, Served, Shared, Workers, serve as run};
+use tilewright_server::{
+    Apart, Config, Dist, Execute, Problem, Served, Shared, Workers, serve as run, walk_for_server,
+};
 
 use crate::Said;
 use crate::args::Serve;
 
 /// How long work that blocks gets to end once the server has ended.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// Threads that read files and look at uploads.
+const OTHERS: usize = 6;
+/// The command that does what a server asks for.
+const WALK: &str = "walk";
+
+/// Does what a server asks for over standard input.
+pub fn walk(memory_bytes: u64) -> Result<Said, Problem> {
+    walk_for_server(memory_bytes)?;
+    Ok(Said::well(String::new()))
+}
 
 /// Serves until Ctrl-C.
 pub fn serve(options: &Serve) -> Result<Said, Problem> {
@@ -19,7 +32,7 @@ pub fn serve(options: &Serve) -> Result<Said, Problem> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         // Runs, and a few to look at uploads: each thread costs memory that stays.
-        .max_blocking_threads(usize::from(options.workers) + 2)
+        .max_blocking_threads(usize::from(options.workers) + OTHERS)
         .enable_all()
         .build()
         .map_err(ours)?;
@@ -38,7 +51,7 @@ pub fn serve(options: &Serve) -> Result<Said, Problem> {
             greet("The page has not been built: run `cargo xtask build`. The API works without.");
         }
         greet(&format!("Tilewright listens at http://{}", served.address()));
-        let shared = Shared::new(config, dist, boards, workers);
+        let shared = Shared::new(config, dist, boards, workers, Arc::new(Apart::new(WALK)?));
         run(served, shared, end).await;
         Ok(())
     });

@@ -6,6 +6,10 @@ use std::fmt;
 use serde::de::{Error, Visitor};
 use serde::{Deserializer, Serializer};
 
+/// Writes bytes.
+///
+/// # Errors
+/// Those of the serialiser.
 pub fn serialize<B, S>(bytes: &B, to: S) -> Result<S::Ok, S::Error>
 where
     B: AsRef<Vec<u8>>,
@@ -14,6 +18,10 @@ where
     to.serialize_bytes(bytes.as_ref())
 }
 
+/// Reads bytes.
+///
+/// # Errors
+/// Those of the deserialiser.
 pub fn deserialize<'de, B, D>(from: D) -> Result<B, D::Error>
 where
     B: From<Vec<u8>>,

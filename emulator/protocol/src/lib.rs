@@ -1,7 +1,7 @@
 //! Messages between a worker and the one who runs it: frames over the worker's standard input
 //! and output. One worker process does one job.
 
-mod bytes;
+pub mod bytes;
 mod frame;
 mod message;
 

@@ -2,30 +2,46 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::execute::WorkerLimits;
 use crate::pipeline::Bounds;
 
 /// Limits; the defaults suit one person's computer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Config {
-    /// Connections at a time; a client beyond them waits.
+    /// Connections at a time; for one beyond them that which rests longest is closed.
     pub connections: usize,
+    /// Connections of one address at a time, likewise.
+    pub connections_of_peer: usize,
+    /// Longest time that a client may take none of what is sent to it.
+    pub unread: Duration,
     /// Longest time for the head of a request, and between two requests of a connection.
     pub headers: Duration,
     /// Workers at a time.
     pub workers: usize,
     /// Runs that wait.
     pub queue: usize,
+    /// Downloads of firmware at a time: each is made for its client.
+    pub downloads: usize,
     /// Longest model or plan image.
     pub file_bytes: usize,
     /// Longest store image of external flash or of a card.
     pub store_bytes: usize,
     /// Longest input, samples not counted.
     pub input_bytes: usize,
-    /// Bytes of all uploads together whose runs wait or are under way.
+    /// Bytes of all uploads together whose runs wait or are under way; they lie on disk.
     pub upload_bytes: usize,
     /// Longest time that an upload may take.
     pub upload: Duration,
+    /// Least bytes a second of an upload, after the first [`Self::upload_start`].
+    pub upload_rate: usize,
+    /// How long an upload may take before its rate counts.
+    pub upload_start: Duration,
+    /// Bounds of the process that walks from an upload to its result.
+    pub walk: WorkerLimits,
+    /// Longest result, and longest outputs of all layers.
+    pub result_bytes: usize,
     /// Bounds of a worker process.
     pub worker: WorkerLimits,
     /// Bounds of quantising.
@@ -44,18 +60,37 @@ pub struct Config {
     pub keep_age: Duration,
 }
 
+impl Config {
+    /// How long results can be had, for people.
+    pub(crate) fn kept(&self) -> String {
+        format!(
+            "in the server's memory only: {} minutes at most, the last {} runs, and not beyond the \
+             server's end",
+            self.keep_age.as_secs() / 60,
+            self.keep_count
+        )
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             connections: 512,
+            connections_of_peer: 384,
+            unread: Duration::from_secs(15),
             headers: Duration::from_secs(15),
             workers: 2,
             queue: 64,
+            downloads: 16,
             file_bytes: 32 << 20,
             store_bytes: 192 << 20,
             input_bytes: 4 << 20,
-            upload_bytes: 512 << 20,
+            upload_bytes: 1 << 30,
             upload: Duration::from_secs(60),
+            upload_rate: 16 << 10,
+            upload_start: Duration::from_secs(5),
+            walk: WorkerLimits { wall: Duration::from_secs(480), memory_bytes: 2 << 30 },
+            result_bytes: 32 << 20,
             worker: WorkerLimits { wall: Duration::from_secs(120), memory_bytes: 2 << 30 },
             quantising: Bounds {
                 macs: Some(200_000_000_000),

@@ -73,6 +73,12 @@ impl Dist {
             })
     }
 
+    /// The folder itself.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The page, for the server.
     #[must_use]
     pub fn page(&self) -> PathBuf {

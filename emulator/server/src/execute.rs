@@ -59,7 +59,4 @@ pub trait Execute: Send + Sync + 'static {
     /// # Errors
     /// What is missing.
     fn ready(&self) -> Result<(), Problem>;
-
-    /// What emulates, name and version; nothing until that is known.
-    fn engine(&self) -> Option<String>;
 }

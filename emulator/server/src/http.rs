@@ -2,21 +2,24 @@
 
 mod answer;
 mod boards;
+mod check;
 mod events;
 mod guard;
 mod layers;
+mod pace;
 mod page;
+mod protection;
 mod run_routes;
 pub mod schema;
 mod upload;
-mod work;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use tilewright_board::Board;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -24,9 +27,15 @@ use utoipa_axum::routes;
 use crate::config::Config;
 use crate::dist::Dist;
 use crate::execute::Execute;
+use crate::problem::{Blame, Problem};
 use crate::runs::Runs;
+use crate::walk::Walk;
 
 pub use guard::Origins;
+pub use layers::encoded_layers;
+
+/// Uploads that are looked at together before their runs wait: each takes memory.
+const LOOKS: usize = 2;
 
 /// What all routes share.
 #[derive(Clone)]
@@ -38,14 +47,33 @@ struct Inner {
     dist: Dist,
     boards: Vec<Board>,
     executor: Arc<dyn Execute>,
+    walker: Arc<dyn Walk>,
+    engine: OnceLock<String>,
+    looks: Semaphore,
+    downloads: Arc<Semaphore>,
 }
 
 impl Shared {
-    /// Call within a tokio runtime.
+    /// Call within a tokio runtime. `executor` says whether jobs can be run at all.
     #[must_use]
-    pub fn new(config: Config, dist: Dist, boards: Vec<Board>, executor: Arc<dyn Execute>) -> Self {
-        let runs = Runs::new(&config);
-        Self(Arc::new(Inner { runs, config, dist, boards, executor }))
+    pub fn new(
+        config: Config,
+        dist: Dist,
+        boards: Vec<Board>,
+        executor: Arc<dyn Execute>,
+        walker: Arc<dyn Walk>,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            runs: Runs::new(&config),
+            dist,
+            boards,
+            executor,
+            walker,
+            engine: OnceLock::new(),
+            looks: Semaphore::new(LOOKS),
+            downloads: Arc::new(Semaphore::new(config.downloads)),
+            config,
+        }))
     }
 
     /// The runs.
@@ -69,6 +97,34 @@ impl Shared {
 
     fn executor(&self) -> &Arc<dyn Execute> {
         &self.0.executor
+    }
+
+    fn walker(&self) -> &Arc<dyn Walk> {
+        &self.0.walker
+    }
+
+    /// What emulates, name and version; nothing until a run has said it.
+    fn engine(&self) -> Option<String> {
+        self.0.engine.get().cloned()
+    }
+
+    fn learn_engine(&self, engine: String) {
+        // Others have said the same before.
+        let _ = self.0.engine.set(engine);
+    }
+
+    /// Waits until an upload may be looked at.
+    async fn looking(&self) -> Option<tokio::sync::SemaphorePermit<'_>> {
+        // The semaphore is never closed.
+        self.0.looks.acquire().await.ok()
+    }
+
+    /// A place for a file that is made for a client.
+    fn download(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        Arc::clone(&self.0.downloads).try_acquire_owned().map_err(|_| {
+            let error = "Too many files are on their way to clients.";
+            Problem::new(Blame::Busy, error, "download", "Try again in a few seconds.")
+        })
     }
 }
 
@@ -123,4 +179,6 @@ pub fn router(shared: Shared, origins: Origins) -> Router {
         .layer(DefaultBodyLimit::disable())
         .layer(tower_http::catch_panic::CatchPanicLayer::custom(answer::panicked))
         .layer(middleware::from_fn_with_state(origins, guard::check))
+        .layer(middleware::map_response(answer::as_json))
+        .layer(middleware::map_response(protection::protected))
 }

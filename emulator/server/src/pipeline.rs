@@ -20,7 +20,7 @@ pub(crate) use emulate::capitalised;
 pub use emulate::{Machine, bytes_of, run_image};
 pub use files::export;
 pub use package::Package;
-pub use plan_file::PlanFile;
+pub use plan_file::{PlanFile, StoreStart};
 pub use planning::{
     cannot_run, checked_plan, checks, does_not_fit, is_unsuited, obstacle, overlaid_plan, plan_file,
 };

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tilewright_report::FaultKind;
 use utoipa::ToSchema;
 
 /// Whose turn it is to act; decides status and exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Blame {
     /// A file, an option or a request is not as it must be.
@@ -67,7 +67,7 @@ impl Blame {
 }
 
 /// What went wrong, where, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Problem {
     /// Whose turn it is to act.
     pub kind: Blame,

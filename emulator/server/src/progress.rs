@@ -1,12 +1,12 @@
 //! What the way from a model file to a run report says while it is walked.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tilewright_plan::Bytes;
 use tilewright_protocol::StepCount;
 use utoipa::ToSchema;
 
 /// A part of the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// The model file is read.
@@ -42,7 +42,7 @@ impl Stage {
 }
 
 /// News.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Progress {
     /// A part begins.
     Stage(Stage),

@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 
 use crate::execute::RunOutcome;
 use crate::http::schema;
+use crate::pipeline::Package;
 use crate::watch::Watches;
 
 /// An output of the model as the board computed it.
@@ -147,6 +148,17 @@ pub struct LayerBytes {
     pub start: u32,
     /// The bytes; nothing if the run ended before.
     pub bytes: Option<Vec<u8>>,
+}
+
+/// What a run left.
+#[derive(Debug)]
+pub struct Done {
+    /// Its result.
+    pub result: RunResult,
+    /// The output of every layer, if asked for.
+    pub layers: Option<Vec<LayerBytes>>,
+    /// The very image that ran.
+    pub package: Package,
 }
 
 /// The result of running `image`; `outcome` is of a job with these `watches`.

@@ -5,7 +5,7 @@ mod events;
 mod run;
 mod store;
 
-pub use admission::Admission;
+pub use admission::{Admission, Room};
 pub use events::RunEvent;
-pub use run::{Done, Listener, Phase, Run, RunProgress};
+pub use run::{Kept, Listener, Phase, Run, RunProgress, fault_problem};
 pub use store::{Runs, Work};

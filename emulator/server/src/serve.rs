@@ -13,6 +13,9 @@ use crate::problem::{Blame, Problem};
 
 /// How long runs get to end when the server ends.
 const CLOSE: Duration = Duration::from_secs(3);
+/// Files that the server may have open, if the system lets it.
+#[cfg(unix)]
+const FILES: u64 = 4096;
 /// How long open connections get after that.
 const LINGER: Duration = Duration::from_secs(1);
 
@@ -37,6 +40,9 @@ impl Served {
                 "Give a free address, such as --addr 127.0.0.1:8081.",
             )
         };
+        // Each connection may have a file for what it uploads.
+        #[cfg(unix)]
+        let _ = rlimit::increase_nofile_limit(FILES);
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Self { listener, address })

@@ -1,7 +1,6 @@
 //! Jobs run by worker processes.
 
 use std::env;
-use std::sync::{Mutex, PoisonError};
 
 use tilewright_protocol::{Job, Response};
 use tilewright_runner::{RunOutcome, Runner, RunnerError, WorkerLimits};
@@ -19,14 +18,13 @@ const VARIABLE: &str = "TILEWRIGHT_WORKER";
 #[derive(Debug)]
 pub struct Workers {
     dist: Dist,
-    engine: Mutex<Option<String>>,
 }
 
 impl Workers {
     /// With the worker of these built things.
     #[must_use]
     pub fn new(dist: &Dist) -> Self {
-        Self { dist: dist.clone(), engine: Mutex::new(None) }
+        Self { dist: dist.clone() }
     }
 
     fn runner(&self) -> Result<Runner, Problem> {
@@ -55,18 +53,11 @@ impl Execute for Workers {
         let outcome = self.runner()?.run(job, limits, on_event, &cancel.flag());
         // Ctrl-C in a terminal reaches the worker as well, and may end it first.
         cancel.check()?;
-        let outcome = outcome.map_err(no_outcome)?;
-        let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        engine.get_or_insert_with(|| outcome.engine.clone());
-        Ok(outcome)
+        outcome.map_err(no_outcome)
     }
 
     fn ready(&self) -> Result<(), Problem> {
         self.runner().map(drop)
-    }
-
-    fn engine(&self) -> Option<String> {
-        self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

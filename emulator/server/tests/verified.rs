@@ -59,10 +59,6 @@ impl Execute for Parrot {
     fn ready(&self) -> Result<(), Problem> {
         Ok(())
     }
-
-    fn engine(&self) -> Option<String> {
-        None
-    }
 }
 
 fn planned(options: &Options) -> Result<Planned, Problem> {

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
+use crate::pipeline::capitalised;
 use crate::problem::{Blame, Problem};
 
 /// Seconds after which a refused client may try again.
@@ -30,7 +31,7 @@ pub async fn unknown(uri: Uri) -> Problem {
     Problem::new(
         Blame::NotFound,
         "There is nothing at this address.",
-        uri.path(),
+        shortened(uri.path()),
         "The description at /api/openapi.json lists all addresses.",
     )
 }
@@ -40,10 +41,44 @@ pub async fn wrong_method(method: Method, uri: Uri) -> Response {
     let problem = Problem::new(
         Blame::BadInput,
         format!("The method {method} is not known here."),
-        uri.path(),
+        shortened(uri.path()),
         "The description at /api/openapi.json lists the methods of all addresses.",
     );
     (StatusCode::METHOD_NOT_ALLOWED, Json(problem)).into_response()
+}
+
+/// Longest text of others that becomes an error.
+const TEXT: usize = 4096;
+
+/// An answer that tells of an error, as JSON: those who read requests and files write other texts,
+/// or none. The page that says how to build the page stays as it is.
+pub async fn as_json(method: Method, uri: Uri, response: Response) -> Response {
+    let (status, headers) = (response.status(), response.headers());
+    let is_error = status.is_client_error() || status.is_server_error();
+    let media = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let is_told = media.is_some_and(|media| {
+        media.starts_with(b"application/json") || media.starts_with(b"text/html")
+    });
+    if !is_error || is_told {
+        return response;
+    }
+    let said = axum::body::to_bytes(response.into_body(), TEXT).await.unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
+    let reason = status.canonical_reason().unwrap_or("It failed");
+    let error = if said.trim().is_empty() { reason } else { said.trim() };
+    let kind = match status {
+        StatusCode::NOT_FOUND => Blame::NotFound,
+        status if status.is_client_error() => Blame::BadInput,
+        _ => Blame::Ours,
+    };
+    let what_to_do = format!("{method} it as the description at /api/openapi.json says.");
+    let problem = Problem::new(kind, capitalised(error), shortened(uri.path()), what_to_do);
+    (status, Json(problem)).into_response()
+}
+
+/// The beginning of a path that may be long.
+fn shortened(path: &str) -> String {
+    path.chars().take(200).collect()
 }
 
 /// A handler panicked.

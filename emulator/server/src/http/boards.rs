@@ -48,7 +48,7 @@ pub async fn health(State(shared): State<Shared>) -> Json<Health> {
     let with_firmware = shared.boards().iter().filter(|b| shared.dist().has_firmware(&b.id));
     Json(Health {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        engine: shared.executor().engine(),
+        engine: shared.engine(),
         can_run: missing.is_none(),
         missing,
         boards_with_firmware: with_firmware.map(|board| board.id.clone()).collect(),

@@ -1,9 +1,10 @@
 //! Following a run by server-sent events.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Extension, Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -11,6 +12,7 @@ use futures_util::stream::{self, Stream};
 use serde::Deserialize;
 
 use super::Shared;
+use crate::connections::{Streaming, Traffic};
 use crate::problem::Problem;
 use crate::runs::{Listener, RunEvent};
 
@@ -27,6 +29,8 @@ struct Follow {
     listener: Listener,
     after: u64,
     ready: std::vec::IntoIter<RunEvent>,
+    /// Its connection rests between events, and is not to be taken for one that does nothing.
+    _streaming: Option<Streaming>,
 }
 
 /// Follow a run
@@ -55,6 +59,7 @@ pub async fn follow(
     Path(id): Path<String>,
     Query(resume): Query<Resume>,
     headers: HeaderMap,
+    traffic: Option<Extension<Arc<Traffic>>>,
 ) -> Result<Response, Problem> {
     let run = shared.runs().find(&id)?;
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse().ok());
@@ -63,7 +68,9 @@ pub async fn follow(
         // What tells a browser not to connect again.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let follow = Follow { listener: run.listen(), after, ready: Vec::new().into_iter() };
+    let streaming = traffic.map(|Extension(traffic)| traffic.streaming());
+    let ready = Vec::new().into_iter();
+    let follow = Follow { listener: run.listen(), after, ready, _streaming: streaming };
     Ok(sse(follow).into_response())
 }
 
@@ -72,9 +79,10 @@ fn sse(follow: Follow) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
         loop {
             if let Some(event) = follow.ready.next() {
                 follow.after = event.id;
-                let data = event.data.to_string();
-                let event =
-                    Event::default().id(event.id.to_string()).event(event.kind.name()).data(data);
+                                let event = Event::default()
+                    .id(event.id.to_string())
+                    .event(event.kind.name())
+                    .data(&*event.data);
                 return Some((Ok(event), follow));
             }
             follow.ready = follow.listener.next(follow.after).await?.into_iter();

@@ -40,10 +40,11 @@ pub async fn layers(
             "Start the run with the part `watch` = `layers`.",
         )
     })?;
-    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], encoded(layers)).into_response())
+    Ok(([(header::CONTENT_TYPE, "application/octet-stream")], layers.clone()).into_response())
 }
 
-fn encoded(layers: &[LayerBytes]) -> Vec<u8> {
+/// The bytes of that file.
+pub fn encoded_layers(layers: &[LayerBytes]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for layer in layers {
         let Some(output) = &layer.bytes else { continue };
@@ -73,6 +74,6 @@ mod tests {
         let words = |words: [u32; 4]| words.map(u32::to_le_bytes).concat();
         let first = words([0, Space::Card as u32, 7, 2]);
         let last = words([2, Space::Arena as u32, 0, 0]);
-        assert_eq!(encoded(&layers), [first, vec![1, 2], last].concat());
+        assert_eq!(encoded_layers(&layers), [first, vec![1, 2], last].concat());
     }
 }

@@ -31,15 +31,10 @@ pub fn routes(dist: &Dist) -> Router {
         header::CACHE_CONTROL,
         HeaderValue::from_static("no-cache"),
     );
-    let no_sniffing = SetResponseHeaderLayer::if_not_present(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
     Router::new()
         .nest_service("/firmware", get_service(firmware))
         .fallback_service(get_service(files))
         .layer(fresh)
-        .layer(no_sniffing)
 }
 
 async fn missing(page: PathBuf, uri: axum::http::Uri) -> Response {

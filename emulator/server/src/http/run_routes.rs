@@ -1,19 +1,25 @@
 //! What is known of a run, its end, and the image that ran.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::Json;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::stream;
 use serde::Serialize;
+use tilewright_image::FirmwareImage;
 use utoipa::ToSchema;
 
 use super::Shared;
 use crate::pipeline::capitalised;
 use crate::problem::{Blame, Problem};
 use crate::result::RunResult;
-use crate::runs::{Done, Phase, Run, RunProgress};
+use crate::runs::{Kept, Phase, Run, RunProgress};
+
+/// Bytes of a file that go on their way together.
+const PIECE: usize = 64 << 10;
 
 /// Addresses of a run.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -63,34 +69,47 @@ pub struct RunStatus {
     pub progress: RunProgress,
     /// Executed instructions at which it is stopped.
     pub instruction_limit: u64,
-    /// Its result; also there if the board had a fault.
-    pub result: Option<RunResult>,
     /// Why it failed or was cancelled.
     pub problem: Option<Problem>,
     /// Its addresses.
     pub links: Links,
+    /// How long its result can be had.
+    pub kept: String,
+    /// Its result; also there if the board had a fault.
+    pub result: Option<RunResult>,
 }
 
-fn status(shared: &Shared, run: &Run) -> RunStatus {
+/// What is known of a run. Its result takes the place of the last field's null as the bytes that are
+/// kept, which all who ask for it share.
+fn status(code: StatusCode, shared: &Shared, run: &Run) -> Result<Response, Problem> {
     let now = run.look();
-    RunStatus {
+    let status = RunStatus {
         id: run.id().to_owned(),
         board: run.board().to_owned(),
         state: now.phase,
         position: now.position,
         progress: now.progress,
         instruction_limit: shared.config().instructions,
-        result: now.done.map(|done| done.result.clone()),
         problem: now.problem,
         links: Links::of(run.id()),
-    }
+        kept: shared.config().kept(),
+        result: None,
+    };
+    let mut head = serde_json::to_string(&status)
+        .map_err(|error| Problem::ours(format!("{error}."), format!("run {}", run.id())))?;
+    let end = head.trim_end_matches("null}").len();
+    head.truncate(end);
+    let result = now.done.map_or(Bytes::from_static(b"null"), |done| done.result.clone());
+    let pieces = [Bytes::from(head), result, Bytes::from_static(b"}")];
+    let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)));
+    Ok((code, [(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 /// What a run left.
 ///
 /// # Errors
 /// If there is no such run, or it has no result.
-pub fn finished(shared: &Shared, id: &str) -> Result<Arc<Done>, Problem> {
+pub fn finished(shared: &Shared, id: &str) -> Result<Arc<Kept>, Problem> {
     let now = shared.runs().find(id)?.look();
     now.done.ok_or_else(|| {
         let (error, what_to_do) = if now.phase.is_over() {
@@ -114,9 +133,9 @@ pub fn finished(shared: &Shared, id: &str) -> Result<Arc<Done>, Problem> {
 pub async fn show(
     State(shared): State<Shared>,
     Path(id): Path<String>,
-) -> Result<Json<RunStatus>, Problem> {
+) -> Result<Response, Problem> {
     let run = shared.runs().find(&id)?;
-    Ok(Json(status(&shared, &run)))
+    status(StatusCode::OK, &shared, &run)
 }
 
 /// Cancel a run
@@ -133,10 +152,10 @@ pub async fn show(
 pub async fn cancel(
     State(shared): State<Shared>,
     Path(id): Path<String>,
-) -> Result<(StatusCode, Json<RunStatus>), Problem> {
+) -> Result<Response, Problem> {
     let run = shared.runs().find(&id)?;
     shared.runs().cancel(&run);
-    Ok((StatusCode::ACCEPTED, Json(status(&shared, &run))))
+    status(StatusCode::ACCEPTED, &shared, &run)
 }
 
 /// The image that ran, as ELF file
@@ -146,15 +165,15 @@ pub async fn cancel(
     responses(
         (status = 200, description = "ELF", content_type = "application/x-elf", body = Vec<u8>),
         (status = 404, description = "No such run", body = Problem),
-        (status = 409, description = "The run has no result (yet)", body = Problem)
+        (status = 409, description = "The run has no result (yet)", body = Problem),
+        (status = 429, description = "Too many files are on their way", body = Problem)
     )
 )]
 pub async fn elf(
     State(shared): State<Shared>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let done = finished(&shared, &id)?;
-    Ok(download(&done, "elf", "application/x-elf", done.package.image()?.elf))
+    download(&shared, &id, "elf", "application/x-elf", |image| Ok(image.elf))
 }
 
 /// The image that ran, as flash contents
@@ -165,15 +184,15 @@ pub async fn elf(
         (status = 200, description = "Flash contents from the board's flash address on",
          content_type = "application/octet-stream", body = Vec<u8>),
         (status = 404, description = "No such run", body = Problem),
-        (status = 409, description = "The run has no result (yet)", body = Problem)
+        (status = 409, description = "The run has no result (yet)", body = Problem),
+        (status = 429, description = "Too many files are on their way", body = Problem)
     )
 )]
 pub async fn bin(
     State(shared): State<Shared>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let done = finished(&shared, &id)?;
-    Ok(download(&done, "bin", "application/octet-stream", done.package.image()?.bin))
+    download(&shared, &id, "bin", "application/octet-stream", |image| Ok(image.bin))
 }
 
 /// The image that ran, as Intel HEX
@@ -183,24 +202,39 @@ pub async fn bin(
     responses(
         (status = 200, description = "Intel HEX", content_type = "text/plain", body = String),
         (status = 404, description = "No such run", body = Problem),
-        (status = 409, description = "The run has no result (yet)", body = Problem)
+        (status = 409, description = "The run has no result (yet)", body = Problem),
+        (status = 429, description = "Too many files are on their way", body = Problem)
     )
 )]
 pub async fn hex(
     State(shared): State<Shared>,
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
-    let done = finished(&shared, &id)?;
-    let text = done
-        .package
-        .image()?
-        .hex()
-        .map_err(|error| Problem::ours(capitalised(&error.to_string()), format!("run {id}")))?;
-    Ok(download(&done, "hex", "text/plain; charset=utf-8", text.into_bytes()))
+    download(&shared, &id, "hex", "text/plain; charset=utf-8", |image| {
+        let text = image.hex().map_err(|error| capitalised(&error.to_string()))?;
+        Ok(text.into_bytes())
+    })
 }
 
-fn download(done: &Done, ending: &str, media: &'static str, bytes: Vec<u8>) -> Response {
-    let name = format!("attachment; filename=\"{}.{ending}\"", done.result.board);
+/// A file that is made of a run's image, for one client. So few are made at a time, and a place is
+/// taken until the file has been sent or the client is gone.
+fn download(
+    shared: &Shared,
+    id: &str,
+    ending: &str,
+    media: &'static str,
+    file: impl FnOnce(FirmwareImage) -> Result<Vec<u8>, String>,
+) -> Result<Response, Problem> {
+    let done = finished(shared, id)?;
+    let place = shared.download()?;
+    let ours = |error: String| Problem::ours(error, format!("run {id}"));
+    let bytes = file(done.package.image()?).map_err(ours)?;
+    let name = format!("attachment; filename=\"{}.{ending}\"", done.package.board());
     let headers = [(header::CONTENT_TYPE, media.to_owned()), (header::CONTENT_DISPOSITION, name)];
-    (headers, bytes).into_response()
+    let rest = (Bytes::from(bytes), place);
+    let pieces = stream::unfold(rest, async |(mut rest, place)| {
+        let piece = rest.split_to(rest.len().min(PIECE));
+        (!piece.is_empty()).then_some((Ok::<_, Infallible>(piece), (rest, place)))
+    });
+    Ok((headers, Body::from_stream(pieces)).into_response())
 }

@@ -11,14 +11,17 @@ use axum::{Json, http::header};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 use tilewright_model::quantise::{RangeRule, UnknownRule};
-use tilewright_protocol::{Mode, UnknownMode};
+use tilewright_protocol::UnknownMode;
 use utoipa::ToSchema;
 
 use super::Shared;
+use super::pace::Pace;
 use super::run_routes::Links;
 use crate::config::Config;
+use crate::peer::Peer;
 use crate::problem::{Blame, Problem};
-use crate::runs::Admission;
+use crate::runs::Room;
+use crate::upload::{Part, Spool, Upload};
 
 /// How long the rest of a refused upload is read, so that the client gets to see the answer:
 /// one that is still sending when the connection closes sees only that.
@@ -40,6 +43,8 @@ pub struct Accepted {
     pub id: String,
     /// Its addresses.
     pub links: Links,
+    /// How long its result can be had.
+    pub kept: String,
 }
 
 /// The parts of an upload. One of `image`, `model` and `zoo`.
@@ -86,49 +91,19 @@ pub struct UploadParts {
     mode: Option<String>,
 }
 
-/// What was uploaded.
-#[derive(Debug, Default)]
-pub struct Upload {
-    /// Plan image.
-    pub image: Option<Vec<u8>>,
-    /// Its store image of external flash.
-    pub external_flash: Option<Vec<u8>>,
-    /// Its store image of a card.
-    pub card: Option<Vec<u8>>,
-    /// Model file.
-    pub model: Option<Vec<u8>>,
-    /// Files that the model keeps weights in, and their names.
-    pub data: Vec<(String, Vec<u8>)>,
-    /// A network of the zoo.
-    pub zoo: Option<String>,
-    /// The model file's name.
-    pub model_name: Option<String>,
-    /// Samples.
-    pub samples: Option<Vec<u8>>,
-    /// How ranges follow from them.
-    pub calibration: Option<RangeRule>,
-    /// Input.
-    pub input: Option<Vec<u8>>,
-    /// Sizes of dimensions that the model leaves open.
-    pub dims: Vec<(String, usize)>,
-    /// Whether the outputs of all layers are kept.
-    pub layers: bool,
-    /// How much of the steps is executed.
-    pub mode: Mode,
-}
-
 /// Start a run
 ///
 /// Uploads a plan image or a model, and queues its run. The answer is immediate; follow
 /// `links.events` or ask `links.run`. A run to which nobody listens and for which nobody asks
-/// for a minute is cancelled.
+/// for a minute is cancelled. Results live in the server's memory only: they are gone with the
+/// server, and `kept` says when before that.
 #[utoipa::path(
     post, path = "/api/runs", tag = "runs",
     params(("board" = String, Query, description = "Board id")),
     request_body(content = UploadParts, content_type = "multipart/form-data"),
     responses(
         (status = 202, description = "Taken", body = Accepted),
-        (status = 400, description = "The upload is not as it must be", body = Problem),
+        (status = 400, description = "The upload is not as it must be, or came too slowly", body = Problem),
         (status = 403, description = "From another origin or under another name", body = Problem),
         (status = 413, description = "A part is longer than allowed", body = Problem),
         (status = 429, description = "The queue is full; see Retry-After", body = Problem),
@@ -141,46 +116,59 @@ pub async fn start(
     request: Request,
 ) -> Response {
     let board = find_board(&shared, for_board.board.as_deref());
-    let admitted = board.and_then(|board| {
+    let peer = request.extensions().get::<Peer>().copied().unwrap_or_default();
+    let ready = board.and_then(|board| {
         shared.executor().ready()?;
-        Ok((board, shared.runs().admit()?))
+        Ok((board, shared.runs().room()?))
     });
-    let (board, mut admission) = match admitted {
-        Ok(admitted) => admitted,
+    let (board, mut room) = match ready {
+        Ok(ready) => ready,
         Err(problem) => {
             drain(request.into_body()).await;
             return problem.into_response();
         }
     };
-    let reading = read(request, shared.config(), &mut admission);
-    let upload = match tokio::time::timeout(shared.config().upload, reading).await {
+    let config = shared.config();
+    let (pace, request) = Pace::of(request, config);
+    let reading = read(request, config, &mut room);
+    let upload = match tokio::time::timeout(config.upload, reading).await {
         Ok(Ok(upload)) => upload,
-        Ok(Err(problem)) => return problem.into_response(),
+        Ok(Err(problem)) => return pace.problem().unwrap_or(problem).into_response(),
         Err(_) => {
             return Problem::new(
                 Blame::BadInput,
-                format!("The upload took longer than {:?}.", shared.config().upload),
+                format!("The upload took longer than {:?}.", config.upload),
                 "upload",
                 "Try again.",
             )
             .into_response();
         }
     };
-    let inner = shared.clone();
-    let id = board.id.clone();
-    let work = tokio::task::spawn_blocking(move || super::work::of(&inner, board, upload))
-        .await
-        .unwrap_or_else(|_| Err(Problem::ours("Reading the upload ended by a panic.", "upload")));
-    match work {
-        Ok(work) => {
-            let run = shared.runs().submit(admission, &id, work);
-            let links = Links::of(run.id());
-            let location = [(header::LOCATION, links.run.clone())];
-            let accepted = Accepted { id: run.id().to_owned(), links };
+    match submit(&shared, board, upload, peer, room).await {
+        Ok(accepted) => {
+            let location = [(header::LOCATION, accepted.links.run.clone())];
             (StatusCode::ACCEPTED, location, Json(accepted)).into_response()
         }
         Err(problem) => problem.into_response(),
     }
+}
+
+async fn submit(
+    shared: &Shared,
+    board: tilewright_board::Board,
+    upload: Upload<Part>,
+    peer: Peer,
+    room: Room,
+) -> Result<Accepted, Problem> {
+    let admission = shared.runs().admit(peer, room)?;
+    let (inner, id) = (shared.clone(), board.id.clone());
+    let looking = shared.looking().await;
+    let work = tokio::task::spawn_blocking(move || super::check::work(&inner, board, upload))
+        .await
+        .unwrap_or_else(|_| Err(Problem::ours("Reading the upload ended by a panic.", "upload")))?;
+    drop(looking);
+    let run = shared.runs().submit(admission, &id, work);
+    Ok(Accepted { id: run.id().to_owned(), links: Links::of(run.id()), kept: shared.config().kept() })
 }
 
 fn find_board(shared: &Shared, id: Option<&str>) -> Result<tilewright_board::Board, Problem> {
@@ -207,13 +195,13 @@ async fn drain(body: Body) {
 async fn read(
     request: Request,
     config: &Config,
-    admission: &mut Admission,
-) -> Result<Upload, Problem> {
+    room: &mut Room,
+) -> Result<Upload<Part>, Problem> {
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|error| malformed(&error.body_text()))?;
     let mut upload = Upload::default();
-    let read = read_parts(&mut parts, &mut upload, config, admission).await;
+    let read = read_parts(&mut parts, &mut upload, config, room).await;
     if read.is_err() {
         let rest = async {
             while let Ok(Some(mut part)) = parts.next_field().await {
@@ -248,10 +236,11 @@ async fn read(
 
 async fn read_parts(
     parts: &mut Multipart,
-    upload: &mut Upload,
+    upload: &mut Upload<Part>,
     config: &Config,
-    admission: &mut Admission,
+    room: &mut Room,
 ) -> Result<(), Problem> {
+    let spool = Spool::default();
     let mut count = 0;
     while let Some(part) = parts.next_field().await.map_err(broken)? {
         count += 1;
@@ -274,27 +263,27 @@ async fn read_parts(
                 let Some(file) = file.filter(|file| !file.is_empty()) else {
                     return Err(malformed("A part `data` has no file name."));
                 };
-                let data = bytes(part, "data", config.file_bytes, admission).await?;
+                let data = stored(part, "data", config.file_bytes, &spool, room).await?;
                 upload.data.push((file, data));
                 continue;
             }
             "zoo" => {
-                let name = bytes(part, "zoo", 128, admission).await?;
+                let name = bytes(part, "zoo", 128, room).await?;
                 upload.zoo = Some(String::from_utf8_lossy(&name).into_owned());
                 continue;
             }
             "calibration" => {
-                let text = bytes(part, "calibration", 32, admission).await?;
-                upload.calibration = Some(rule(&text)?);
+                let text = bytes(part, "calibration", 32, room).await?;
+                upload.calibration = Some(rule(text)?);
                 continue;
             }
             "dim" => {
-                let text = bytes(part, "dim", 256, admission).await?;
+                let text = bytes(part, "dim", 256, room).await?;
                 upload.dims.push(dimension(&text)?);
                 continue;
             }
             "watch" => {
-                let watch = bytes(part, "watch", 16, admission).await?;
+                let watch = bytes(part, "watch", 16, room).await?;
                 if watch != b"layers" {
                     return Err(malformed("`watch` can only be `layers`."));
                 }
@@ -302,7 +291,7 @@ async fn read_parts(
                 continue;
             }
             "mode" => {
-                let text = bytes(part, "mode", 16, admission).await?;
+                let text = bytes(part, "mode", 16, room).await?;
                 let text = String::from_utf8_lossy(&text).into_owned();
                 let wrong = |error: UnknownMode| malformed(&format!("`mode`: {error}."));
                 upload.mode = text.parse().map_err(wrong)?;
@@ -323,14 +312,16 @@ async fn read_parts(
             "external_flash" | "card" => config.store_bytes,
             _ => config.file_bytes,
         };
-        *slot = Some(bytes(part, &name, limit, admission).await?);
+        *slot = Some(stored(part, &name, limit, &spool, room).await?);
     }
     Ok(())
 }
 
-fn rule(text: &[u8]) -> Result<RangeRule, Problem> {
-    let text = String::from_utf8_lossy(text);
-    text.parse().map_err(|error: UnknownRule| malformed(&format!("`calibration`: {error}.")))
+fn rule(text: Vec<u8>) -> Result<String, Problem> {
+    let text = String::from_utf8(text).unwrap_or_default();
+    let wrong = |error: UnknownRule| malformed(&format!("`calibration`: {error}."));
+    text.parse::<RangeRule>().map_err(wrong)?;
+    Ok(text)
 }
 
 fn dimension(text: &[u8]) -> Result<(String, usize), Problem> {
@@ -342,16 +333,48 @@ fn dimension(text: &[u8]) -> Result<(String, usize), Problem> {
     parsed.ok_or_else(|| malformed("`dim` is NAME=SIZE with a size of at least 1."))
 }
 
-/// The bytes of a part; memory grows with what arrives.
+/// The bytes of a short part.
 async fn bytes(
+    part: Field<'_>,
+    name: &str,
+    limit: usize,
+    room: &mut Room,
+) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Vec::new();
+    let keep = |chunk: &[u8]| {
+        bytes.extend_from_slice(chunk);
+        Ok(())
+    };
+    each_chunk(part, name, limit, room, keep).await?;
+    Ok(bytes)
+}
+
+/// A part, put where uploads lie.
+async fn stored(
+    part: Field<'_>,
+    name: &str,
+    limit: usize,
+    spool: &Spool,
+    room: &mut Room,
+) -> Result<Part, Problem> {
+    let full =
+        |error| Problem::ours(format!("The upload cannot be stored: {error}."), "temporary files");
+    let mut stored = spool.part().map_err(full)?;
+    each_chunk(part, name, limit, room, |chunk| stored.write(chunk).map_err(full)).await?;
+    Ok(stored)
+}
+
+async fn each_chunk(
     mut part: Field<'_>,
     name: &str,
     limit: usize,
-    admission: &mut Admission,
-) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::new();
+    room: &mut Room,
+    mut keep: impl FnMut(&[u8]) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let mut length = 0;
     while let Some(chunk) = part.chunk().await.map_err(broken)? {
-        if bytes.len() + chunk.len() > limit {
+        length += chunk.len();
+        if length > limit {
             return Err(Problem::new(
                 Blame::TooLarge,
                 format!("The part '{name}' is longer than the {limit} bytes that are taken."),
@@ -359,10 +382,10 @@ async fn bytes(
                 "Upload something smaller, or use the command line, which has larger limits.",
             ));
         }
-        admission.hold(chunk.len())?;
-        bytes.extend_from_slice(&chunk);
+        room.hold(chunk.len())?;
+        keep(&chunk)?;
     }
-    Ok(bytes)
+    Ok(())
 }
 
 fn broken(error: MultipartError) -> Problem {

@@ -3,13 +3,14 @@
 
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use tilewright_model::Model;
 
 use crate::execute::Cancel;
 use crate::problem::{Blame, Problem};
 
 /// Bounds of quantising; nothing stands for no bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
     /// Multiply-accumulates of all samples together.
     pub macs: Option<u64>,

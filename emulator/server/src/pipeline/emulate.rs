@@ -14,8 +14,7 @@ use crate::dist::Dist;
 use crate::execute::{Cancel, Execute, WorkerLimits};
 use crate::problem::{Blame, Problem};
 use crate::progress::{Progress, Stage};
-use crate::result::{layer_bytes, result_of};
-use crate::runs::Done;
+use crate::result::{Done, layer_bytes, result_of};
 use crate::watch::Watches;
 
 /// Who runs images, and within what bounds.
@@ -92,7 +91,7 @@ pub fn run_image(
         Mode::Full => Watches::of(&image, board, with_layers)?,
         Mode::Sampled => Watches::default(),
     };
-    let package = Package::new(machine.dist, board, file)?;
+    let package = Package::new(machine.dist, board, file.bytes().to_vec())?;
     let elf = package.image()?.elf;
     cancel.check()?;
     progress(Progress::Stage(Stage::Running));

@@ -6,7 +6,6 @@ use tilewright_board::Board;
 use tilewright_image::{FirmwareError, FirmwareImage};
 
 use super::emulate::capitalised;
-use super::plan_file::PlanFile;
 use crate::dist::Dist;
 use crate::problem::{Blame, Problem};
 
@@ -24,15 +23,21 @@ impl Package {
     ///
     /// # Errors
     /// If the firmware has not been built or cannot be read.
-    pub fn new(dist: &Dist, board: &Board, file: &PlanFile) -> Result<Self, Problem> {
+    pub fn new(dist: &Dist, board: &Board, plan: Vec<u8>) -> Result<Self, Problem> {
         let firmware = dist.firmware(&board.id)?;
-        Ok(Self { board: board.clone(), firmware, plan: file.bytes().to_vec() })
+        Ok(Self { board: board.clone(), firmware, plan })
     }
 
-    /// Bytes that are its own.
+    /// Board id.
     #[must_use]
-    pub fn own_bytes(&self) -> usize {
-        self.plan.len()
+    pub fn board(&self) -> &str {
+        &self.board.id
+    }
+
+    /// The plan image.
+    #[must_use]
+    pub fn plan(&self) -> &[u8] {
+        &self.plan
     }
 
     /// The image.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use tilewright_board::Board;
 use tilewright_check::reference::inputs_of_frames;
 use tilewright_model::{DType, Quantisation, Shape, Tensor};
-use tilewright_plan::image::{AlignedBytes, Expected, IoRecord, StoreHeader};
+use tilewright_plan::image::{
+    AlignedBytes, Expected, IoRecord, STORE_ALIGNMENT, StoreError, StoreHeader,
+};
 use tilewright_plan::{PlanImage, Space};
 
 use super::emulate::{bytes_of, capitalised};
@@ -21,6 +23,21 @@ pub struct PlanFile {
     external_flash: Vec<u8>,
     /// The store image of a card; empty if there is none.
     card: Arc<Vec<u8>>,
+}
+
+/// The first bytes of a store image, or all.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreStart<'s> {
+    /// The bytes: at least [`PlanFile::STORE_HEAD`], if there are so many.
+    pub bytes: &'s [u8],
+    /// Length of the whole.
+    pub of: u64,
+}
+
+impl<'s> StoreStart<'s> {
+    const fn whole(bytes: &'s [u8]) -> Self {
+        Self { bytes, of: bytes.len() as u64 }
+    }
 }
 
 impl PlanFile {
@@ -63,14 +80,33 @@ impl PlanFile {
         external_flash: Option<Vec<u8>>,
         card: Option<Vec<u8>>,
     ) -> Result<Self, Problem> {
-        let image = self.image(board)?;
+        
         let (flash, sd) = (external_flash.as_deref(), card.as_deref());
-        for (space, part, store) in
-            [(Space::ExternalFlash, "external_flash", flash), (Space::Card, "card", sd)]
+        self.check_stores(board, flash.map(StoreStart::whole), sd.map(StoreStart::whole))?;
+        Ok(self.with_stores(external_flash.unwrap_or_default(), card.unwrap_or_default()))
+    }
+
+    /// Bytes at the start of a store image that say what it is.
+    pub const STORE_HEAD: usize = STORE_ALIGNMENT;
+
+    /// Holds what is at hand of the store images that somebody brings against the plan image.
+    ///
+    /// # Errors
+    /// [`Blame::BadInput`] if one is missing, cut short, belongs to another plan image, or if the plan
+    /// image uses no such memory.
+    pub fn check_stores(
+        &self,
+        board: &Board,
+        external_flash: Option<StoreStart<'_>>,
+        card: Option<StoreStart<'_>>,
+    ) -> Result<(), Problem> {
+        let image = self.image(board)?;
+        let card = (Space::Card, "card", card);
+        for (space, part, store) in [(Space::ExternalFlash, "external_flash", external_flash), card]
         {
             check_store(&image, space, part, store)?;
         }
-        Ok(self.with_stores(external_flash.unwrap_or_default(), card.unwrap_or_default()))
+        Ok(())
     }
 
     /// The store image of a card; empty if there is none.
@@ -148,36 +184,39 @@ fn expected(board: &Board) -> Expected<'_> {
     Expected { board: &board.id, space_bytes: board.space_bytes() }
 }
 
-/// Whether `store`, a part of an upload, is what `image` needs for `space`.
+/// Whether a store image, a part of an upload, is what `image` needs for `space`; its checksums are
+/// looked at if all of it is there.
 fn check_store(
     image: &PlanImage<'_>,
     space: Space,
     part: &str,
-    store: Option<&[u8]>,
+    store: Option<StoreStart<'_>>,
 ) -> Result<(), Problem> {
-    let wrong = |error: String, what: &str| {
-        Err(Problem::new(Blame::BadInput, error, part, what.to_owned()))
-    };
-    let is_needed = image.space_bytes(space) > 0;
-    let store = match (store, is_needed) {
-        (None, false) => return Ok(()),
+    let wrong = |error: &str, what: &str| Err(Problem::new(Blame::BadInput, error, part, what));
+    match (store, image.space_bytes(space) > 0) {
+        (None, false) => Ok(()),
         (Some(_), false) => {
             let error = "The plan image uses no such memory, but a store image for it came.";
-            return wrong(error.to_owned(), "Leave the part out, or add it to its own plan image.");
+            wrong(error, "Leave the part out, or add it to its own plan image.")
         }
         (None, true) => {
             let error = "The plan image keeps weights in a store image, which did not come.";
-            let what = "Add it as a part: `tilewright image` writes it, as does the page.";
-            return wrong(error.to_owned(), what);
+            wrong(error, "Add it as a part: `tilewright image` writes it, as does the page.")
         }
-        (Some(store), true) => store,
-    };
-    let read = StoreHeader::read(store, image, space);
-    match read.and_then(|header| header.verify(store)) {
-        Ok(()) => Ok(()),
-        Err(error) => wrong(
-            capitalised(&error.to_string()),
-            "Bring the store image that was made together with this plan image.",
-        ),
+        (Some(StoreStart { bytes, of: had }), true) => {
+            let bad = |error| bad_store(part, error);
+            let header = StoreHeader::read(bytes, image, space).map_err(bad)?;
+            let ends = header.table.iter().map(|s| u64::from(s.offset) + u64::from(s.bytes));
+            let needed = ends.max().unwrap_or(0);
+            if had < needed {
+                return Err(bad(StoreError::Truncated { needed, had }));
+            }
+            if had == bytes.len() as u64 { header.verify(bytes).map_err(bad) } else { Ok(()) }
+        }
     }
+}
+
+fn bad_store(part: &str, error: StoreError) -> Problem {
+    let what_to_do = "Bring the store image that was made together with this plan image.";
+    Problem::new(Blame::BadInput, capitalised(&error.to_string()), part, what_to_do)
 }

@@ -15,7 +15,7 @@ use super::planning::plan_file;
 use crate::execute::Cancel;
 use crate::problem::Problem;
 use crate::progress::{Progress, Stage};
-use crate::runs::Done;
+use crate::result::Done;
 
 /// Runs a plan of `model` on `inputs` (int8, in the order of the model's inputs; other frames of the program get
 /// [others](inputs_of_frames)) and compares the

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::body::Bytes;
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::watch;
@@ -14,7 +15,6 @@ use crate::execute::Cancel;
 use crate::pipeline::Package;
 use crate::problem::{Blame, Problem};
 use crate::progress::{Progress, Stage};
-use crate::result::{LayerBytes, RunResult};
 
 /// What an event takes, roughly.
 const EVENT_BYTES: usize = 512;
@@ -43,27 +43,26 @@ impl Phase {
     }
 }
 
-/// What a run left.
+/// What is kept of a run.
 #[derive(Debug)]
-pub struct Done {
-    /// Its result.
-    pub result: RunResult,
-    /// The output of every layer, if asked for.
-    pub layers: Option<Vec<LayerBytes>>,
+pub struct Kept {
+    /// Data of the event that tells the end.
+    pub summary: String,
+    /// What the board's fault means, if it had one.
+    pub fault: Option<Problem>,
+    /// The result as JSON. All who get it share these bytes.
+    pub result: Bytes,
+    /// The outputs of all layers, if asked for, likewise.
+    pub layers: Option<Bytes>,
     /// The very image that ran.
     pub package: Package,
 }
 
-impl Done {
+impl Kept {
     /// Bytes that keeping it takes, roughly.
     fn bytes(&self) -> usize {
-        let layers = self.layers.iter().flatten();
-        let layer_bytes: usize =
-            layers.filter_map(|layer| layer.bytes.as_ref()).map(Vec::len).sum();
-        let slices = self.result.timeline.slices.len() * 64;
-        let outputs: usize = self.result.outputs.iter().map(|output| output.values.len()).sum();
-        let said = self.result.console.len();
-        self.package.own_bytes() + layer_bytes + slices + outputs + said
+        let layers = self.layers.as_ref().map_or(0, Bytes::len);
+        self.package.plan().len() + layers + self.result.len()
     }
 }
 
@@ -88,7 +87,7 @@ pub struct Snapshot {
     /// How far it is.
     pub progress: RunProgress,
     /// What it left.
-    pub done: Option<Arc<Done>>,
+    pub done: Option<Arc<Kept>>,
     /// Why there is no result, or what the board's fault means.
     pub problem: Option<Problem>,
 }
@@ -186,7 +185,8 @@ impl Run {
         self.change(|state| {
             if state.now.phase == Phase::Queued && state.now.position != position {
                 state.now.position = position;
-                state.log.push(EventKind::Queued, json!({ "position": position }));
+                let data = json!({ "position": position });
+                state.log.push(EventKind::Queued, data.to_string());
             }
         });
     }
@@ -223,7 +223,7 @@ impl Run {
     }
 
     /// Ends it; nothing if it is over already.
-    pub fn end(&self, ended: Result<Done, Problem>) {
+    pub fn end(&self, ended: Result<Kept, Problem>) {
         self.change(|state| {
             if state.now.phase.is_over() {
                 return;
@@ -232,14 +232,13 @@ impl Run {
             state.now.position = 0;
             match ended {
                 Ok(done) => {
-                    if let Some(fault) = &done.result.fault {
-                        let problem = fault_problem(fault);
+                    if let Some(problem) = done.fault.clone() {
                         state.now.phase = Phase::Failed;
                         state.log.push_problem(EventKind::Failed, &problem);
                         state.now.problem = Some(problem);
                     } else {
                         state.now.phase = Phase::Finished;
-                        state.log.push_result(&done.result);
+                        state.log.push(EventKind::Finished, done.summary.clone());
                     }
                     state.now.done = Some(Arc::new(done));
                 }

@@ -1,7 +1,8 @@
 //! The queue, and the results that are kept.
 //!
-//! A run holds an admission from before its upload is read until it is over, so that neither
-//! uploads nor waiting runs grow without bound.
+//! An upload holds room while it is read, and a run a place and that room until it is over, so that
+//! neither uploads nor waiting runs grow without bound. Peers take turns, however many runs each
+//! brings.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
@@ -9,27 +10,55 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
 
-use super::admission::{Admission, Gate};
-use super::run::{Done, Run};
+use super::admission::{Admission, Gate, Room};
+use super::run::{Kept, Run};
 use crate::config::Config;
 use crate::execute::Cancel;
+use crate::peer::Peer;
 use crate::problem::{Blame, Problem};
 use crate::progress::Progress;
 
 /// What a run does; blocks, and ends soon after it is cancelled.
 pub type Work =
-    Box<dyn FnOnce(&mut dyn FnMut(Progress), &Cancel) -> Result<Done, Problem> + Send + 'static>;
+    Box<dyn FnOnce(&mut dyn FnMut(Progress), &Cancel) -> Result<Kept, Problem> + Send + 'static>;
 
 /// How often runs are looked after.
 const LOOK_AFTER: Duration = Duration::from_millis(500);
 
+/// A run that waits.
+#[derive(Debug)]
+struct Waiting {
+    run: Arc<Run>,
+    peer: Peer,
+    /// Runs begin in the order of these numbers; each run of a peer has one more than that before.
+    turn: u64,
+}
+
 #[derive(Debug, Default)]
 struct Table {
     runs: BTreeMap<String, Arc<Run>>,
-    waiting: VecDeque<Arc<Run>>,
+    waiting: VecDeque<Waiting>,
+    /// Turn of the run that began last.
+    turn: u64,
+    under_way: usize,
     made: u64,
+}
+
+impl Table {
+    /// Lets a run wait for its peer's next turn.
+    fn wait(&mut self, run: Arc<Run>, peer: Peer) {
+        let of_peer = self.waiting.iter().filter(|other| other.peer == peer);
+        let turn = of_peer.map(|other| other.turn).max().unwrap_or(self.turn) + 1;
+        let place = self.waiting.partition_point(|other| other.turn <= turn);
+        self.waiting.insert(place, Waiting { run, peer, turn });
+    }
+
+    /// Whether a run is the next.
+    fn is_next(&self, run: &Arc<Run>) -> bool {
+        self.waiting.front().is_some_and(|first| Arc::ptr_eq(&first.run, run))
+    }
 }
 
 /// All runs of a server.
@@ -37,11 +66,21 @@ struct Table {
 pub struct Runs {
     config: Config,
     gate: Gate,
-    workers: Arc<Semaphore>,
     table: Mutex<Table>,
     ids: RandomState,
     closing: AtomicBool,
-    cancelled: Notify,
+    /// A run has ended or was cancelled.
+    changed: Notify,
+}
+
+/// A run under way.
+struct UnderWay<'r>(&'r Runs);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.table().under_way -= 1;
+        self.0.changed.notify_waiters();
+    }
 }
 
 impl Runs {
@@ -51,11 +90,10 @@ impl Runs {
     pub fn new(config: &Config) -> Arc<Self> {
         let this = Arc::new(Self {
             gate: Gate::new(config.workers + config.queue, config.upload_bytes),
-            workers: Arc::new(Semaphore::new(config.workers)),
             table: Mutex::default(),
             ids: RandomState::new(),
             closing: AtomicBool::new(false),
-            cancelled: Notify::new(),
+            changed: Notify::new(),
             config: config.clone(),
         });
         let looked_after = Arc::downgrade(&this);
@@ -74,11 +112,11 @@ impl Runs {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The right to bring a run, before its upload is read.
+    /// Room for an upload.
     ///
     /// # Errors
-    /// [`Blame::Busy`] if the queue is full or the server is ending.
-    pub fn admit(&self) -> Result<Admission, Problem> {
+    /// [`Blame::Busy`] if the server is ending.
+    pub fn room(&self) -> Result<Room, Problem> {
         if self.closing.load(Ordering::Relaxed) {
             return Err(Problem::new(
                 Blame::Busy,
@@ -87,7 +125,15 @@ impl Runs {
                 "Try again when it runs again.",
             ));
         }
-        self.gate.admit()
+        Ok(self.gate.room())
+    }
+
+    /// The right to bring the run of an upload.
+    ///
+    /// # Errors
+    /// [`Blame::Busy`] if the queue is full.
+    pub fn admit(&self, peer: Peer, room: Room) -> Result<Admission, Problem> {
+        self.gate.admit(peer, room)
     }
 
     /// Queues a run.
@@ -100,7 +146,7 @@ impl Runs {
                 (self.ids.hash_one((table.made, 0)), self.ids.hash_one((table.made, 1)));
             let run = Arc::new(Run::new(format!("{first:016x}{second:016x}"), board.to_owned()));
             table.runs.insert(run.id().to_owned(), Arc::clone(&run));
-            table.waiting.push_back(Arc::clone(&run));
+            table.wait(Arc::clone(&run), admission.peer());
             run
         };
         self.renumber();
@@ -110,9 +156,7 @@ impl Runs {
     }
 
     async fn walk(self: Arc<Self>, admission: Admission, run: Arc<Run>, work: Work) {
-        let permit = self.turn(&run).await;
-        self.table().waiting.retain(|other| !Arc::ptr_eq(other, &run));
-        let Some(permit) = permit else {
+        let Some(under_way) = self.turn(&run).await else {
             run.end(Err(Problem::cancelled("The run was cancelled before it began.")));
             self.renumber();
             return;
@@ -126,29 +170,37 @@ impl Runs {
         .await
         .unwrap_or_else(|_| Err(Problem::ours("The run ended by a panic.", "run")));
         run.end(ended);
-        drop((permit, admission));
+        drop((under_way, admission));
         self.evict();
     }
 
-    /// Waits until a worker is free; nothing if the run is cancelled before.
-    async fn turn(&self, run: &Run) -> Option<OwnedSemaphorePermit> {
-        let mut free = std::pin::pin!(Arc::clone(&self.workers).acquire_owned());
+    /// Waits until it is a run's turn; nothing if it is cancelled before. It waits no more then.
+    async fn turn(&self, run: &Arc<Run>) -> Option<UnderWay<'_>> {
         loop {
-            let cancelled = self.cancelled.notified();
-            if run.cancel().is_cancelled() {
-                return None;
+            let changed = self.changed.notified();
+            {
+                let mut table = self.table();
+                if run.cancel().is_cancelled() {
+                    table.waiting.retain(|other| !Arc::ptr_eq(&other.run, run));
+                    self.changed.notify_waiters();
+                    return None;
+                }
+                if table.under_way < self.config.workers && table.is_next(run) {
+                    let first = table.waiting.pop_front();
+                    table.turn = first.map_or(table.turn, |first| first.turn);
+                    table.under_way += 1;
+                    // Another may begin as well.
+                    self.changed.notify_waiters();
+                    return Some(UnderWay(self));
+                }
             }
-            tokio::select! {
-                // The semaphore is never closed.
-                permit = &mut free => return permit.ok().filter(|_| !run.cancel().is_cancelled()),
-                () = cancelled => {}
-            }
+            changed.await;
         }
     }
 
     /// Tells waiting runs their place.
     fn renumber(&self) {
-        let waiting: Vec<Arc<Run>> = self.table().waiting.iter().cloned().collect();
+        let waiting: Vec<Arc<Run>> = self.table().waiting.iter().map(|waiting| Arc::clone(&waiting.run)).collect();
         for (index, run) in waiting.iter().enumerate() {
             run.set_position(index + 1);
         }
@@ -172,7 +224,7 @@ impl Runs {
     /// Asks for the end of a run.
     pub fn cancel(&self, run: &Run) {
         run.cancel().cancel();
-        self.cancelled.notify_waiters();
+        self.changed.notify_waiters();
     }
 
     /// Runs under way or waiting.
@@ -221,5 +273,29 @@ impl Runs {
             count -= 1;
             bytes -= run.kept_bytes();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::*;
+
+    #[test]
+    fn peers_take_turns() {
+        let mut table = Table::default();
+        let mut bring = |name: &str, last: u8| {
+            let run = Arc::new(Run::new(name.to_owned(), String::new()));
+            table.wait(run, Peer::from(IpAddr::from([10, 0, 0, last])));
+        };
+        for name in ["a1", "a2", "a3"] {
+            bring(name, 1);
+        }
+        bring("b1", 2);
+        bring("b2", 2);
+        bring("c1", 3);
+        let order: Vec<&str> = table.waiting.iter().map(|waiting| waiting.run.id()).collect();
+        assert_eq!(order, ["a1", "b1", "c1", "a2", "b2", "a3"]);
     }
 }

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tilewright_protocol::{Finish, Job, Response as Said, StepCount};
 use tilewright_report::{Counts, Fault, FaultKind};
 use tilewright_server::{
-    Blame, Cancel, Config, Dist, Execute, Origins, Problem, RunOutcome, Shared, WorkerLimits,
+    Blame, Cancel, Config, Dist, Execute, Here, Origins, Problem, RunOutcome, Shared, WorkerLimits,
     router,
 };
 use tower::ServiceExt;
@@ -144,10 +144,6 @@ impl Execute for Puppet {
     fn ready(&self) -> Result<(), Problem> {
         Ok(())
     }
-
-    fn engine(&self) -> Option<String> {
-        Some("puppet 1".into())
-    }
 }
 
 /// A worker program that has not been built.
@@ -166,10 +162,6 @@ impl Execute for NotBuilt {
 
     fn ready(&self) -> Result<(), Problem> {
         Err(Problem::new(Blame::NotBuilt, "No worker.", "worker", "Run `cargo xtask build`."))
-    }
-
-    fn engine(&self) -> Option<String> {
-        None
     }
 }
 
@@ -229,7 +221,8 @@ pub fn with(config: Config, executor: Arc<dyn Execute>) -> (Shared, Router, temp
     std::fs::create_dir(folder.path().join("firmware")).unwrap();
     std::fs::write(folder.path().join(format!("firmware/{BOARD}.elf")), fixture::elf()).unwrap();
     let boards = tilewright_board::all();
-    let shared = Shared::new(config, Dist::at(folder.path()), boards, executor);
+    let walker = Arc::new(Here::new(Arc::clone(&executor)));
+    let shared = Shared::new(config, Dist::at(folder.path()), boards, executor, walker);
     let routes = router(shared.clone(), Origins::of("127.0.0.1:8080".parse().unwrap()));
     (shared, routes, folder)
 }

@@ -1,0 +1,73 @@
+//! What is said of an upload before its run waits for others, and what its run then does.
+
+use std::io;
+
+use axum::body::Bytes;
+use tilewright_board::Board;
+
+use super::Shared;
+use crate::pipeline::{self, Package, PlanFile, StoreStart};
+use crate::problem::{Blame, Problem};
+use crate::runs::{Kept, Work};
+use crate::upload::{Part, Upload};
+use crate::walk::{Errand, Left};
+
+/// The work of a run of `upload` on `board`. What can be said of the upload without much work or
+/// memory is said here.
+///
+/// # Errors
+/// What is wrong with the upload.
+pub fn work(shared: &Shared, board: Board, upload: Upload<Part>) -> Result<Work, Problem> {
+    // Without firmware there is nothing to run; its bytes are read when the run's turn has come.
+    if !shared.dist().has_firmware(&board.id) {
+        shared.dist().firmware(&board.id)?;
+    }
+    if let Some(image) = &upload.image {
+        check_image(&board, image, &upload)?;
+    }
+    if let Some(name) = &upload.zoo {
+        pipeline::zoo::network(name)?;
+    }
+    let shared = shared.clone();
+    Ok(Box::new(move |progress, cancel| {
+        let (config, dist) = (shared.config().clone(), shared.dist().clone());
+        let errand = Errand { config, dist, board: board.id.clone(), upload };
+        let left = shared.walker().walk(errand, progress, cancel)?;
+        let Left { engine, summary, fault, result, layers, plan } = left;
+        shared.learn_engine(engine);
+        Ok(Kept {
+            summary,
+            fault,
+            result: Bytes::from(result),
+            layers: layers.map(|file| Bytes::from(file.0)),
+            package: Package::new(shared.dist(), &board, plan)?,
+        })
+    }))
+}
+
+fn check_image(board: &Board, image: &Part, upload: &Upload<Part>) -> Result<(), Problem> {
+    let read = |error: io::Error| Problem::ours(format!("{error}."), "upload");
+    let file = PlanFile::read(&image.whole().map_err(read)?, board)?;
+    let head = |part: &Option<Part>| {
+        part.as_ref().map(|part| part.read(0, PlanFile::STORE_HEAD)).transpose().map_err(read)
+    };
+    let (flash, card) = (head(&upload.external_flash)?, head(&upload.card)?);
+    file.check_stores(
+        board,
+        start(flash.as_deref(), &upload.external_flash),
+        start(card.as_deref(), &upload.card),
+    )?;
+    let input = upload.input.as_ref().ok_or_else(|| {
+        Problem::new(
+            Blame::BadInput,
+            "A plan image alone holds no input.",
+            "input",
+            "Add the part `input`: the int8 bytes of all inputs, or a PNG picture.",
+        )
+    })?;
+    file.payload(board, "input", &input.whole().map_err(read)?).map(drop)
+}
+
+fn start<'s>(bytes: Option<&'s [u8]>, part: &Option<Part>) -> Option<StoreStart<'s>> {
+    Some(StoreStart { bytes: bytes?, of: part.as_ref()?.length() as u64 })
+}

@@ -1,0 +1,114 @@
+//! The process that walks for a server: one errand over standard input and output.
+
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::thread;
+
+use serde::{Deserialize, Serialize};
+use tilewright_protocol::{bytes, read_frame, write_frame};
+
+use super::here::Walker;
+use super::Left;
+use crate::config::Config;
+use crate::dist::Dist;
+use crate::execute::Cancel;
+use crate::problem::Problem;
+use crate::progress::Progress;
+use crate::upload::Upload;
+use crate::workers::Workers;
+
+/// What a server sends.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Request {
+    /// First message.
+    Walk {
+        /// Limits.
+        config: Config,
+        /// Folder of built things.
+        dist: PathBuf,
+        /// Board id.
+        board: String,
+        /// The upload, with the lengths of its parts.
+        upload: Upload<usize>,
+    },
+    /// Bytes of the parts, one behind the other; none if they cannot be read.
+    Piece(#[serde(with = "bytes")] Vec<u8>),
+}
+
+/// What the process says.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Response {
+    /// News.
+    Progress(Progress),
+    /// Last message.
+    Left(Box<Left>),
+    /// Last message.
+    Failed(Problem),
+}
+
+/// Walks for a server that asks over standard input, within so many bytes of address space. The end
+/// of its input ends the process.
+///
+/// # Errors
+/// If the limit cannot be had, or the server does not keep to the protocol.
+pub fn walk_for_server(memory_bytes: u64) -> Result<(), Problem> {
+    let ours = |error: String| Problem::ours(error, "server");
+    limit(memory_bytes).map_err(|error| ours(format!("Memory cannot be limited: {error}.")))?;
+    let (mut input, mut output) = (io::stdin(), io::stdout());
+    let said = match answer(&mut input, &mut output) {
+        Ok(left) => Response::Left(Box::new(left)),
+        Err(problem) => Response::Failed(problem),
+    };
+    write_frame(&mut output, &said).map_err(|error| ours(format!("{error}.")))
+}
+
+fn answer(input: &mut io::Stdin, output: &mut io::Stdout) -> Result<Left, Problem> {
+    let broken = |error: &dyn std::fmt::Display| Problem::ours(format!("{error}."), "server");
+    let Request::Walk { config, dist, board, upload } =
+        read_frame(input).map_err(|error| broken(&error))?
+    else {
+        return Err(broken(&"The first message is not the one that is due"));
+    };
+    let upload = upload.map(|length| {
+        let mut part = Vec::with_capacity(length);
+        while part.len() < length {
+            match read_frame(input).map_err(|error| broken(&error))? {
+                Request::Piece(piece) if !piece.is_empty() => part.extend(piece),
+                _ => return Err(broken(&"The upload cannot be read any more")),
+            }
+        }
+        Ok(part)
+    })?;
+    thread::spawn(|| {
+        // Whoever started this process closes its input to end it; dying is enough, and the
+        // emulator's worker ends by the same rule.
+        let mut rest = [0; 64];
+        while matches!(io::stdin().read(&mut rest), Ok(1..)) {}
+        std::process::exit(0);
+    });
+    let dist = Dist::at(dist);
+    let workers = Workers::new(&dist);
+    let walker = Walker { config: &config, dist: &dist, executor: &workers };
+    let mut progress = |news: Progress| {
+        // A reader that is gone ends the process as well.
+        if write_frame(output, &Response::Progress(news)).is_err() {
+            std::process::exit(0);
+        }
+    };
+    walker.walk(&board, upload, &mut progress, &Cancel::default())
+}
+
+/// Limits the address space of this process, not that of those that it starts, who limit themselves.
+#[cfg(unix)]
+fn limit(bytes: u64) -> io::Result<()> {
+    use rlimit::Resource;
+    Resource::CORE.set(0, 0)?;
+    let (_, hard) = Resource::AS.get()?;
+    Resource::AS.set(bytes.min(hard), hard)
+}
+
+/// Elsewhere the server's time limit and what the importers check must do.
+#[cfg(not(unix))]
+fn limit(_: u64) -> io::Result<()> {
+    Ok(())
+}

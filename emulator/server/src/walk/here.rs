@@ -1,0 +1,200 @@
+//! The walk in this process.
+
+use std::io;
+use std::sync::Arc;
+
+use tilewright_board::Board;
+use tilewright_formats::ModelFile;
+use tilewright_model::Store;
+use tilewright_model::quantise::{QuantiseOptions, UnknownRule};
+use tilewright_planner::{Integrity, Options, Strategy};
+use tilewright_protocol::Mode;
+
+use super::{Errand, Left, Walk};
+use crate::config::Config;
+use crate::dist::Dist;
+use crate::execute::{Cancel, Execute};
+use crate::pipeline::{self, Machine, PlanFile, Prepared, Samples, capitalised};
+use crate::problem::{Blame, Problem};
+use crate::progress::Progress;
+use crate::result::Done;
+use crate::upload::Upload;
+
+/// Walks in this process, which is then not safe from what is uploaded.
+pub struct Here(Arc<dyn Execute>);
+
+impl Here {
+    /// Jobs are run by `executor`.
+    #[must_use]
+    pub fn new(executor: Arc<dyn Execute>) -> Self {
+        Self(executor)
+    }
+}
+
+impl Walk for Here {
+    fn walk(
+        &self,
+        errand: Errand,
+        progress: &mut dyn FnMut(Progress),
+        cancel: &Cancel,
+    ) -> Result<Left, Problem> {
+        let Errand { config, dist, board, upload } = errand;
+        let read = |error: io::Error| Problem::ours(format!("{error}."), "upload");
+        let upload = upload.map(|part| part.whole()).map_err(read)?;
+        let walker = Walker { config: &config, dist: &dist, executor: self.0.as_ref() };
+        walker.walk(&board, upload, progress, cancel)
+    }
+}
+
+/// What a walk needs.
+pub(super) struct Walker<'w> {
+    pub(super) config: &'w Config,
+    pub(super) dist: &'w Dist,
+    pub(super) executor: &'w dyn Execute,
+}
+
+impl Walker<'_> {
+    /// Walks from `upload` to what is left of its run on a board.
+    pub(super) fn walk(
+        &self,
+        board: &str,
+        upload: Upload<Vec<u8>>,
+        progress: &mut dyn FnMut(Progress),
+        cancel: &Cancel,
+    ) -> Result<Left, Problem> {
+        let board = tilewright_board::find(board)
+            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "board"))?;
+        let done = if upload.image.is_some() {
+            self.image(&board, upload, progress, cancel)
+        } else {
+            self.model(&board, upload, progress, cancel)
+        };
+        Left::of(&done?, self.config)
+    }
+
+    fn image(
+        &self,
+        board: &Board,
+        upload: Upload<Vec<u8>>,
+        progress: &mut dyn FnMut(Progress),
+        cancel: &Cancel,
+    ) -> Result<Done, Problem> {
+        let file = PlanFile::read(&upload.image.unwrap_or_default(), board)?;
+        let file = file.with_brought_stores(board, upload.external_flash, upload.card)?;
+        let payload = file.payload(board, "input", &upload.input.unwrap_or_default())?;
+        let machine = self.machine(upload.mode);
+        pipeline::run_image(&machine, board, &file, &payload, upload.layers, progress, cancel)
+    }
+
+    fn model(
+        &self,
+        board: &Board,
+        mut upload: Upload<Vec<u8>>,
+        progress: &mut dyn FnMut(Progress),
+        cancel: &Cancel,
+    ) -> Result<Done, Problem> {
+        let prepared = self.prepared(&mut upload, progress, cancel)?;
+        let inputs = match &upload.input {
+            Some(input) => prepared.input("input", input)?,
+            None => prepared.first.clone(),
+        };
+        let (model, strategy, options) = (&prepared.model, Strategy::Resident, Options::default());
+        let planned = pipeline::checked_plan(model, board, strategy, &options, progress, cancel)?;
+        let machine = self.machine(upload.mode);
+        let mut done =
+            pipeline::run_plan(&machine, board, model, &planned, &inputs, progress, cancel)?;
+        if !upload.layers {
+            done.layers = None;
+        }
+        Ok(done)
+    }
+
+    fn prepared(
+        &self,
+        upload: &mut Upload<Vec<u8>>,
+        progress: &mut dyn FnMut(Progress),
+        cancel: &Cancel,
+    ) -> Result<Prepared, Problem> {
+        let bounds = &self.config.quantising;
+        let mut options = QuantiseOptions::default();
+        if let Some(rule) = &upload.calibration {
+            let ours = |error: UnknownRule| Problem::ours(format!("{error}."), "calibration");
+            options.rule = rule.parse().map_err(ours)?;
+        }
+        let given = upload.samples.as_deref().map(|samples| Samples::File("samples", samples));
+        let (model, given) = match upload.zoo.as_deref().map(pipeline::zoo::network).transpose()? {
+            Some(network) => match given {
+                None => return pipeline::zoo::analytic(&network, bounds, progress, cancel),
+                Some(given) => (network.float().clone(), given),
+            },
+            None => {
+                let bytes = upload.model.take().unwrap_or_default();
+                let data = std::mem::take(&mut upload.data);
+                let name = upload.model_name.as_deref().unwrap_or("model.onnx");
+                let model = imported(name, bytes, data, &upload.dims, progress, cancel)?;
+                if model.is_int8() && upload.calibration.is_some() {
+                    return Err(int8_already(&model.name));
+                }
+                let needs_none = model.is_int8() || model.opaque_in_words().is_some();
+                let given = given.or_else(|| needs_none.then_some(Samples::Random));
+                (model, given.ok_or_else(no_samples)?)
+            }
+        };
+        pipeline::prepare(model, given, &options, bounds, progress, cancel)
+    }
+
+    fn machine(&self, mode: Mode) -> Machine<'_> {
+        Machine {
+            card: None,
+            integrity: Integrity::Trusted,
+            card_faults: &[],
+            executor: self.executor,
+            dist: self.dist,
+            worker: self.config.worker,
+            instructions: self.config.instructions,
+            console_bytes: self.config.console_bytes,
+            mode,
+        }
+    }
+}
+
+fn imported(
+    name: &str,
+    bytes: Vec<u8>,
+    data: Vec<(String, Vec<u8>)>,
+    dims: &[(String, usize)],
+    progress: &mut dyn FnMut(Progress),
+    cancel: &Cancel,
+) -> Result<tilewright_model::Model, Problem> {
+    let data: Vec<(String, Arc<dyn Store>)> =
+        data.into_iter().map(|(name, bytes)| (name, Arc::new(bytes) as Arc<dyn Store>)).collect();
+    let beside = |path: &str| Ok(named(&data, path));
+    let file = ModelFile { name, bytes: Arc::new(bytes), beside: &beside };
+    pipeline::import(&file, dims, progress, cancel)
+}
+
+/// The file of this path from the model's folder; an upload's parts have no folders.
+fn named(data: &[(String, Arc<dyn Store>)], path: &str) -> Option<Arc<dyn Store>> {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let file = data.iter().find(|(name, _)| last(name) == last(path));
+    file.map(|(_, bytes)| Arc::clone(bytes))
+}
+
+fn int8_already(name: &str) -> Problem {
+    Problem::new(
+        Blame::BadInput,
+        "The model is int8 already: nothing is calibrated.",
+        name,
+        "Leave the part `calibration` out, or upload the float model with `samples`.",
+    )
+}
+
+fn no_samples() -> Problem {
+    Problem::new(
+        Blame::BadInput,
+        "A float model is quantised on samples of its input, but none came.",
+        "samples",
+        "Add the part `samples`: a .npy file of some dozen inputs. Or plan the model in the page, \
+         and upload the plan image.",
+    )
+}
