@@ -75,18 +75,16 @@ impl Server {
             .unwrap_or_else(|| panic!("the server is gone"))
     }
 
-    /// Process ids of the server's workers.
+    /// Process ids of the server's workers: each run has a process, and that a worker.
     #[must_use]
     pub fn workers(&self) -> Vec<u32> {
-        let tasks = format!("/proc/{}/task", self.child.id());
-        let tasks = std::fs::read_dir(tasks).into_iter().flatten().flatten();
-        tasks
-            .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
-            .flat_map(|children| {
-                let ids = children.split_whitespace().filter_map(|id| id.parse().ok());
-                ids.collect::<Vec<u32>>()
-            })
-            .collect()
+        self.walks().into_iter().flat_map(children).collect()
+    }
+
+    /// Process ids of the processes that do runs.
+    #[must_use]
+    pub fn walks(&self) -> Vec<u32> {
+        children(self.child.id())
     }
 
     /// Status and body of a GET.
@@ -177,6 +175,17 @@ impl Server {
             thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+fn children(process: u32) -> Vec<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
+        .flat_map(|children| {
+            let ids = children.split_whitespace().filter_map(|id| id.parse().ok());
+            ids.collect::<Vec<u32>>()
+        })
+        .collect()
 }
 
 fn body(answer: ureq::http::Response<ureq::Body>) -> (u16, Vec<u8>) {

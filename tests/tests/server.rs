@@ -82,11 +82,11 @@ fn a_calibration_in_the_upload_gives_the_image_of_the_command_line() {
     assert!(uploaded != made("minmax"), "another choice, other bytes");
 }
 
-/// Waits until the server has no worker.
+/// Waits until the server does no run.
 fn without_workers(server: &Server) {
     let until = Instant::now() + Duration::from_secs(10);
-    while !server.workers().is_empty() {
-        assert!(Instant::now() < until, "workers are left: {:?}", server.workers());
+    while !server.walks().is_empty() {
+        assert!(Instant::now() < until, "processes are left: {:?}", server.walks());
         thread::sleep(Duration::from_millis(20));
     }
 }

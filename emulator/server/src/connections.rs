@@ -22,8 +22,8 @@ use crate::peer::Peer;
 
 mod traffic;
 
-pub use traffic::{Streaming, Traffic};
 use traffic::Watched;
+pub use traffic::{Streaming, Traffic};
 
 /// How long to wait when the system gives no connection: it is out of descriptors or memory.
 const BREATH: std::time::Duration = std::time::Duration::from_millis(200);

@@ -168,6 +168,7 @@ pub fn description() -> utoipa::openapi::OpenApi {
 /// All routes: API, page and firmware.
 pub fn router(shared: Shared, origins: Origins) -> Router {
     let (api, description) = api();
+    let start = shared.dist().page().join("index.html");
     let description = axum::Json(description);
     Router::new()
         .merge(api)
@@ -180,5 +181,5 @@ pub fn router(shared: Shared, origins: Origins) -> Router {
         .layer(tower_http::catch_panic::CatchPanicLayer::custom(answer::panicked))
         .layer(middleware::from_fn_with_state(origins, guard::check))
         .layer(middleware::map_response(answer::as_json))
-        .layer(middleware::map_response(protection::protected))
+        .layer(middleware::map_response_with_state(start, protection::protected))
 }

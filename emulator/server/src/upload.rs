@@ -187,6 +187,9 @@ mod tests {
         let pieces: Vec<u8> = upload.model.clone().unwrap().pieces().flatten().collect();
         assert_eq!(pieces, large);
         let whole = upload.map(|part| part.whole()).unwrap();
-        assert_eq!((whole.model.unwrap(), whole.input.unwrap()), (large.clone(), large[..7].to_vec()));
+        assert_eq!(
+            (whole.model.unwrap(), whole.input.unwrap()),
+            (large.clone(), large[..7].to_vec())
+        );
     }
 }

@@ -100,7 +100,10 @@ fn within(what: &str, bytes: usize, config: &Config) -> Result<(), Problem> {
     }
     Err(Problem::new(
         Blame::TooLarge,
-        format!("{what} {bytes} bytes, more than the {} that are kept of a run.", config.result_bytes),
+        format!(
+            "{what} {bytes} bytes, more than the {} that are kept of a run.",
+            config.result_bytes
+        ),
         "result",
         "Run without `watch=layers`, or on the command line, which has no such limit.",
     ))

@@ -21,6 +21,7 @@ async fn a_run_gives_counts_outputs_and_the_image_that_ran() {
     let location = response.headers()[header::LOCATION].to_str().unwrap().to_owned();
     let accepted = json(response).await;
     assert_eq!(accepted["links"]["run"], location.as_str());
+    assert!(accepted["kept"].as_str().unwrap().contains("memory only"), "{accepted}");
     let id = accepted["id"].as_str().unwrap();
     let status = server.over(id).await;
     assert_eq!(status["state"], "finished", "{status}");
@@ -106,7 +107,8 @@ async fn two_hundred_uploads_at_once_are_all_answered_and_none_is_lost() {
         }
     }
     assert_eq!(ids.len() + busy, 200);
-    assert!(ids.len() >= 66, "{} were taken", ids.len());
+    // Three quarters of the places may be one peer's.
+    assert!(ids.len() >= 50, "{} were taken", ids.len());
     for id in &ids {
         assert_eq!(server.over(id).await["state"], "finished");
     }

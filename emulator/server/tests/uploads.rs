@@ -148,6 +148,42 @@ async fn unknown_addresses_methods_hosts_and_origins_are_refused() {
 }
 
 #[tokio::test]
+async fn every_error_is_json_and_every_answer_is_protected() {
+    let server = Server::new(Config::default());
+    let page = server.folder.path().join("page");
+    std::fs::create_dir(&page).unwrap();
+    std::fs::write(page.join("index.html"), "<script>start()</script>").unwrap();
+    let (long, deep) = (format!("/{}", "x".repeat(300)), "/x".repeat(1000));
+    let run = server.taken(act::FINISH).await;
+    let event = format!("/api/runs/{run}/events?after=one");
+    for (path, expected) in [
+        (&*long, StatusCode::NOT_FOUND),
+        (&*deep, StatusCode::NOT_FOUND),
+        (&*format!("/firmware{long}"), StatusCode::NOT_FOUND),
+        ("/%00", StatusCode::NOT_FOUND),
+        ("/api/runs/%ff", StatusCode::BAD_REQUEST),
+        (&*event, StatusCode::BAD_REQUEST),
+    ] {
+        let response = server.get(path).await;
+        assert_eq!(response.headers()[header::X_FRAME_OPTIONS], "DENY", "{path}");
+        let (status, body) = refused(response).await;
+        assert_eq!(status, expected, "{path}: {body}");
+        assert!(body.to_string().len() < 1000, "{path} is told in short");
+    }
+    let mut put = get("/");
+    *put.method_mut() = Method::PUT;
+    assert_eq!(refused(server.ask(put).await).await.0, StatusCode::METHOD_NOT_ALLOWED);
+    for path in ["/", "/api/health"] {
+        let response = server.get(path).await;
+        let headers = response.headers();
+        assert_eq!(headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff");
+        let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+        assert_eq!(policy.contains("'sha256-"), path == "/", "{policy}");
+    }
+}
+
+#[tokio::test]
 async fn the_page_is_served_with_its_types_or_says_how_to_build_it() {
     let server = Server::new(Config::default());
     let missing = server.get("/").await;

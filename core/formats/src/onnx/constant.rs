@@ -14,6 +14,10 @@ use crate::{FormatError, Limits, ModelFile, elements};
 /// Floats from this many elements on stay in their file.
 const STORED: usize = 1 << 20;
 
+/// Elements that constants of one float everywhere may hold in memory together; the others are made
+/// when they are read.
+const MOST_FILLED: usize = 1 << 24;
+
 /// Values as the importer computes with them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Values {
@@ -27,6 +31,8 @@ pub(crate) enum Values {
 pub(crate) struct Stored {
     pub(crate) ranged: Ranged,
     read: OnceCell<Vec<f32>>,
+    /// Whether no file holds them: they are one float everywhere.
+    is_filled: bool,
 }
 
 /// A constant with its ONNX shape, row-major.
@@ -97,12 +103,27 @@ impl Constant {
         }
     }
 
-    /// One float everywhere; large ones take no memory.
-    pub(crate) fn filled(name: String, dims: Vec<usize>, count: usize, value: f32) -> Self {
-        let values = if count >= STORED {
+    /// Elements that no file holds and that reading them would make.
+    pub(crate) fn unmade(&self) -> usize {
+        match &self.values {
+            Values::Stored(stored) if stored.is_filled && stored.read.get().is_none() => self.len(),
+            _ => 0,
+        }
+    }
+
+    /// One float everywhere; a large one takes no memory, nor does one beyond `filled` elements of
+    /// others.
+    pub(crate) fn filled(
+        name: String,
+        dims: Vec<usize>,
+        count: usize,
+        value: f32,
+        filled: usize,
+    ) -> Self {
+        let values = if count >= STORED || filled.saturating_add(count) > MOST_FILLED {
             let store = Arc::new(Filled { value, bytes: count as u64 * 4 });
             let ranged = Ranged::new(store, 0, count, DType::F32);
-            Values::Stored(Stored { ranged, read: OnceCell::new() })
+            Values::Stored(Stored { ranged, read: OnceCell::new(), is_filled: true })
         } else {
             Values::Float(vec![value; count])
         };
@@ -156,7 +177,7 @@ impl Constant {
                 if !ranged.is_finite() {
                     return Err(FormatError::NotFinite { tensor: name });
                 }
-                Values::Stored(Stored { ranged, read: OnceCell::new() })
+                Values::Stored(Stored { ranged, read: OnceCell::new(), is_filled: false })
             }
             Some(Piece { store, place }) => {
                 let length = usize::try_from(bytes).unwrap_or(usize::MAX);

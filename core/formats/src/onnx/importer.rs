@@ -4,6 +4,7 @@
 //! the tensor is ONNX dimension `order[i]`. Transposes of the file only change orders; a transpose
 //! is added where an operator needs another order than its operand has.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -66,6 +67,10 @@ pub(crate) struct Importer<'a> {
     constant_elements: usize,
     /// Elements of constants that were computed from others.
     computed_elements: usize,
+    /// Elements of constants that are one float everywhere.
+    filled_elements: usize,
+    /// Of these, elements that were made for nodes that read them.
+    made_elements: Cell<usize>,
     /// Names given to results.
     pub(super) names: BTreeSet<String>,
     /// Dimensions of inputs that the file leaves open.
@@ -81,6 +86,17 @@ pub(crate) struct Importer<'a> {
     pub(super) stated: BTreeMap<String, Stated>,
     /// What symbols of the inputs' dimensions stand for.
     pub(super) sizes: BTreeMap<String, usize>,
+}
+
+/// Whether a node needs no values of a constant operand here: weights are read layer by layer, and
+/// others ask for its shape alone.
+fn leaves_unread(op: &str, operand: usize) -> bool {
+    match op {
+        "Conv" | "ConvTranspose" | "Gemm" | "MatMul" => operand == 1,
+        "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Identity" | "Dropout" | "Shape"
+        | "Size" => operand == 0,
+        _ => false,
+    }
 }
 
 /// Imports a decoded file.
@@ -118,6 +134,8 @@ pub(super) fn import(
         reordered: BTreeMap::new(),
         constant_elements: 0,
         computed_elements: 0,
+        filled_elements: 0,
+        made_elements: Cell::new(0),
         names: BTreeSet::new(),
         open: BTreeSet::new(),
         missing: Vec::new(),
@@ -251,11 +269,21 @@ impl Importer<'_> {
         self.count(elements)
     }
 
+    /// Counts elements of a constant that is one float everywhere; how many others have.
+    pub(crate) fn count_filled(&mut self, elements: usize) -> Result<usize, FormatError> {
+        self.count(elements)?;
+        let others = self.filled_elements;
+        self.filled_elements += elements;
+        Ok(others)
+    }
+
     /// Whether so many elements may be computed: small files could ask for any number of them.
     pub(crate) fn has_room(&self, elements: usize) -> Result<(), FormatError> {
-        let stored = self.constant_elements.saturating_sub(self.computed_elements);
+        let computed = self.computed_elements.saturating_add(self.filled_elements);
+        let stored = self.constant_elements.saturating_sub(computed);
         let limit = MOST_COMPUTED.saturating_add(stored.saturating_mul(COMPUTED_OF_STORED));
-        let size = self.computed_elements.saturating_add(elements);
+        let computed = self.computed_elements.saturating_add(self.made_elements.get());
+        let size = computed.saturating_add(elements);
         if size <= limit {
             return Ok(());
         }
@@ -282,11 +310,17 @@ impl Importer<'_> {
         let Some(name) = place.node.input.get(index).filter(|name| !name.is_empty()) else {
             return Ok(None);
         };
-        self.values
-            .get(name)
-            .cloned()
-            .map(Some)
-            .ok_or_else(|| place.bad(format!("operand '{name}' is made by no node")))
+        let value = self.values.get(name).cloned();
+        let value =
+            value.ok_or_else(|| place.bad(format!("operand '{name}' is made by no node")))?;
+        if let Value::Constant(constant) = &value
+            && constant.unmade() > 0
+            && !leaves_unread(place.node.op_type.as_str(), index)
+        {
+            self.has_room(constant.unmade())?;
+            self.made_elements.set(self.made_elements.get() + constant.unmade());
+        }
+        Ok(Some(value))
     }
 
     /// Operand `index` as an activation; a constant becomes a constant tensor of the graph.

@@ -79,7 +79,7 @@ fn sse(follow: Follow) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
         loop {
             if let Some(event) = follow.ready.next() {
                 follow.after = event.id;
-                                let event = Event::default()
+                let event = Event::default()
                     .id(event.id.to_string())
                     .event(event.kind.name())
                     .data(&*event.data);

@@ -101,9 +101,8 @@ fn name_of(host: &str) -> Option<&str> {
                 .then_some((name, port))?
         }
     };
-    let is_port = |port: &str| {
-        port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok()
-    };
+    let is_port =
+        |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
     (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(name)
 }
 

@@ -57,8 +57,9 @@ impl Pace {
         let what_to_do = "Try again over a faster connection.";
         self.is_slow.load(Ordering::Relaxed).then(|| {
             let (rate, start) = (self.rate, self.start);
-            let error =
-                format!("The upload came slower than {rate} bytes a second for more than {start:?}.");
+            let error = format!(
+                "The upload came slower than {rate} bytes a second for more than {start:?}."
+            );
             Problem::new(Blame::BadInput, error, "upload", what_to_do)
         })
     }

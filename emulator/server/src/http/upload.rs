@@ -168,7 +168,11 @@ async fn submit(
         .unwrap_or_else(|_| Err(Problem::ours("Reading the upload ended by a panic.", "upload")))?;
     drop(looking);
     let run = shared.runs().submit(admission, &id, work);
-    Ok(Accepted { id: run.id().to_owned(), links: Links::of(run.id()), kept: shared.config().kept() })
+    Ok(Accepted {
+        id: run.id().to_owned(),
+        links: Links::of(run.id()),
+        kept: shared.config().kept(),
+    })
 }
 
 fn find_board(shared: &Shared, id: Option<&str>) -> Result<tilewright_board::Board, Problem> {
@@ -192,11 +196,7 @@ async fn drain(body: Body) {
     let _ = tokio::time::timeout(DRAIN, reading).await;
 }
 
-async fn read(
-    request: Request,
-    config: &Config,
-    room: &mut Room,
-) -> Result<Upload<Part>, Problem> {
+async fn read(request: Request, config: &Config, room: &mut Room) -> Result<Upload<Part>, Problem> {
     let mut parts = Multipart::from_request(request, &())
         .await
         .map_err(|error| malformed(&error.body_text()))?;

@@ -80,7 +80,6 @@ impl PlanFile {
         external_flash: Option<Vec<u8>>,
         card: Option<Vec<u8>>,
     ) -> Result<Self, Problem> {
-        
         let (flash, sd) = (external_flash.as_deref(), card.as_deref());
         self.check_stores(board, flash.map(StoreStart::whole), sd.map(StoreStart::whole))?;
         Ok(self.with_stores(external_flash.unwrap_or_default(), card.unwrap_or_default()))

@@ -155,7 +155,7 @@ fn sets(
         }
         Samples::Random => {
             let what = "random samples (uniform in 0..1): its answers mean nothing";
-            (random(float, RANDOM_SAMPLES), format!("{RANDOM_SAMPLES} {what}"))
+            (random(float, RANDOM_SAMPLES)?, format!("{RANDOM_SAMPLES} {what}"))
         }
     };
     Ok((sets, format!("quantised on {what}; calibration {}", options.rule)))
@@ -177,7 +177,7 @@ fn problem(error: &QuantiseError, float: &Model, until: &Until<'_>) -> Problem {
 pub(super) fn as_it_is(model: Model, samples: Samples<'_>) -> Result<Prepared, Problem> {
     let sets = match samples {
         Samples::File(name, bytes) => files::samples(name, bytes, &model)?,
-        Samples::Random => random(&model, 1),
+        Samples::Random => random(&model, 1)?,
     };
     let first = sets.into_iter().next().unwrap_or_default();
     let samples = "int8 as the file has it".to_owned();
@@ -243,9 +243,28 @@ fn quantised(model: &Model, real: Vec<Data>) -> Result<Vec<Data>, Problem> {
         .collect()
 }
 
+/// Values that made-up samples may have together.
+const MOST_RANDOM: usize = 1 << 26;
+
 /// Sets of inputs, uniform in 0..1, or over all values of int8: xorshift64*, so that every machine
 /// draws the same.
-fn random(model: &Model, count: usize) -> Vec<Vec<Data>> {
+///
+/// # Errors
+/// [`Blame::TooLarge`] beyond [`MOST_RANDOM`] values.
+fn random(model: &Model, count: usize) -> Result<Vec<Vec<Data>>, Problem> {
+    let sizes = inputs(model).map(|tensor| tensor.shape.elements().unwrap_or(usize::MAX));
+    let values = sizes.fold(0, usize::saturating_add).saturating_mul(count);
+    if values > MOST_RANDOM {
+        return Err(Problem::new(
+            Blame::TooLarge,
+            format!(
+                "{count} random samples have {values} values, more than the {MOST_RANDOM} that \
+                 are made up."
+            ),
+            model.name.clone(),
+            "Give a .npy file with real samples, or export the model with a smaller input.",
+        ));
+    }
     let mut state = SEED;
     let mut next = || {
         state ^= state >> 12;
@@ -265,5 +284,5 @@ fn random(model: &Model, count: usize) -> Vec<Vec<Data>> {
         let states = (0..).map(|position| model.first_state(position));
         drawn.zip(states).map(|(drawn, state)| state.unwrap_or(drawn)).collect()
     };
-    (0..count).map(|_| set()).collect()
+    Ok((0..count).map(|_| set()).collect())
 }

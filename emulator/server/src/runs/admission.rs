@@ -164,8 +164,7 @@ mod tests {
         let gate = Gate::new(8, 4 * LARGE);
         let peers = ["10.0.0.1", "10.0.0.2"];
         let [one, other] = peers.map(|text| Peer::from(text.parse::<IpAddr>().unwrap()));
-        let taken: Vec<Admission> =
-            (0..6).map(|_| gate.admit(one, gate.room()).unwrap()).collect();
+        let taken: Vec<Admission> = (0..6).map(|_| gate.admit(one, gate.room()).unwrap()).collect();
         assert_eq!(gate.admit(one, gate.room()).unwrap_err().kind, Blame::Busy);
         let another = gate.admit(other, gate.room()).unwrap();
         drop(taken);

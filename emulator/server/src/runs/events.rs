@@ -93,14 +93,18 @@ impl EventLog {
     /// Adds news of the run.
     pub fn push_progress(&mut self, progress: &Progress) {
         match progress {
-            Progress::Stage(stage) => self.push(EventKind::Stage, json!({ "stage": stage }).to_string()),
+            Progress::Stage(stage) => {
+                self.push(EventKind::Stage, json!({ "stage": stage }).to_string())
+            }
             Progress::Running { instructions, step } => {
                 let data = json!({ "instructions": instructions, "step": step });
                 self.push(EventKind::Progress, data.to_string());
             }
             // Clients are told the stage alone.
             Progress::Sample { .. } | Progress::Planning { .. } => {}
-            Progress::Console(text) => self.push(EventKind::Console, json!({ "text": text }).to_string()),
+            Progress::Console(text) => {
+                self.push(EventKind::Console, json!({ "text": text }).to_string())
+            }
             Progress::Step(step) => self.push(EventKind::Step, json!(step).to_string()),
         }
     }

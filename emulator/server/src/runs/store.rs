@@ -200,7 +200,8 @@ impl Runs {
 
     /// Tells waiting runs their place.
     fn renumber(&self) {
-        let waiting: Vec<Arc<Run>> = self.table().waiting.iter().map(|waiting| Arc::clone(&waiting.run)).collect();
+        let waiting: Vec<Arc<Run>> =
+            self.table().waiting.iter().map(|waiting| Arc::clone(&waiting.run)).collect();
         for (index, run) in waiting.iter().enumerate() {
             run.set_position(index + 1);
         }

@@ -7,8 +7,8 @@ use std::thread;
 use serde::{Deserialize, Serialize};
 use tilewright_protocol::{bytes, read_frame, write_frame};
 
-use super::here::Walker;
 use super::Left;
+use super::here::Walker;
 use crate::config::Config;
 use crate::dist::Dist;
 use crate::execute::Cancel;

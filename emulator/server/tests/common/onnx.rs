@@ -23,12 +23,12 @@ fn field(to: &mut Vec<u8>, number: u64, bytes: &[u8]) {
     to.extend(bytes);
 }
 
-/// `name`, a float image N, C, H, W.
-fn port(name: &str) -> Vec<u8> {
+/// `name`, floats of these dimensions.
+fn port(name: &str, dims: &[usize]) -> Vec<u8> {
     let mut shape = Vec::new();
-    for size in [1, CHANNELS, CHANNELS, CHANNELS] {
+    for size in dims {
         let mut dim = Vec::new();
-        int(&mut dim, 1, size as u64);
+        int(&mut dim, 1, *size as u64);
         field(&mut shape, 1, &dim);
     }
     let (mut tensor, mut kind, mut port) = (Vec::new(), Vec::new(), Vec::new());
@@ -66,12 +66,43 @@ pub fn convolutions(count: usize) -> Vec<u8> {
     field(&mut weights, 9, &values.flat_map(f32::to_le_bytes).collect::<Vec<u8>>());
     field(&mut graph, 2, b"busy");
     field(&mut graph, 5, &weights);
-    field(&mut graph, 11, &port("x"));
-    field(&mut graph, 12, &port(&name));
+    let dims = [1, CHANNELS, CHANNELS, CHANNELS];
+    field(&mut graph, 11, &port("x", &dims));
+    field(&mut graph, 12, &port(&name, &dims));
+    file(&graph)
+}
+
+/// A node without attributes.
+fn node(op: &str, inputs: &[&str], output: &str) -> Vec<u8> {
+    let mut node = Vec::new();
+    inputs.iter().for_each(|input| field(&mut node, 1, input.as_bytes()));
+    field(&mut node, 2, output.as_bytes());
+    field(&mut node, 4, op.as_bytes());
+    node
+}
+
+/// A product with weights of zeros that the file does not hold.
+pub fn zeros(inputs: usize, outputs: usize) -> Vec<u8> {
+    let (mut graph, mut shape) = (Vec::new(), Vec::new());
+    field(&mut graph, 1, &node("ConstantOfShape", &["s"], "w"));
+    field(&mut graph, 1, &node("MatMul", &["x", "w"], "y"));
+    field(&mut graph, 2, b"zeros");
+    int(&mut shape, 1, 2);
+    int(&mut shape, 2, 7);
+    field(&mut shape, 8, b"s");
+    let sizes = [inputs, outputs].map(|size| (size as u64).to_le_bytes());
+    field(&mut shape, 9, sizes.as_flattened());
+    field(&mut graph, 5, &shape);
+    field(&mut graph, 11, &port("x", &[1, inputs]));
+    field(&mut graph, 12, &port("y", &[1, outputs]));
+    file(&graph)
+}
+
+fn file(graph: &[u8]) -> Vec<u8> {
     let (mut opset, mut model) = (Vec::new(), Vec::new());
     int(&mut opset, 2, 13);
     int(&mut model, 1, 8);
-    field(&mut model, 7, &graph);
+    field(&mut model, 7, graph);
     field(&mut model, 8, &opset);
     model
 }
@@ -79,16 +110,19 @@ pub fn convolutions(count: usize) -> Vec<u8> {
 /// Multiply-accumulates of one of [`convolutions`].
 pub const MACS_EACH: u64 = (CHANNELS * CHANNELS * CHANNELS * CHANNELS * 9) as u64;
 
-/// A .npy file of 8-bit images.
+/// A .npy file of 8-bit images for [`convolutions`].
 pub fn samples(count: usize) -> Vec<u8> {
-    let dict = format!(
-        "{{'descr': '|u1', 'fortran_order': False, 'shape': ({count}, {CHANNELS}, {CHANNELS}, \
-         {CHANNELS}), }}\n"
-    );
+    bytes(&[count, CHANNELS, CHANNELS, CHANNELS])
+}
+
+/// A .npy file of bytes.
+pub fn bytes(dims: &[usize]) -> Vec<u8> {
+    let shape: String = dims.iter().map(|dim| format!("{dim}, ")).collect();
+    let dict = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({shape}), }}\n");
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((dict.len() as u16).to_le_bytes());
     file.extend(dict.as_bytes());
-    let values = (0..count * CHANNELS * CHANNELS * CHANNELS).map(|index| (index * 31 % 251) as u8);
+    let values = (0..dims.iter().product::<usize>()).map(|index| (index * 31 % 251) as u8);
     file.extend(values);
     file
 }

@@ -52,14 +52,15 @@ pub(super) fn constant_of_shape(
         .collect::<Option<_>>()
         .ok_or_else(|| place.bad(format!("shape {sizes:?}")))?;
     let count = elements(&name, &dims, importer.limits)?;
-    importer.count(count)?;
     let filler = match place.attribute("value").and_then(|attribute| attribute.t.clone()) {
         None => Values::Float(vec![0.0]),
         Some(proto) => Constant::read(proto, None, importer.file, importer.limits)?.values,
     };
     let values = match filler {
         Values::Float(filler) if filler.len() == 1 && filler[0].is_finite() => {
-            return Ok(Value::Constant(Rc::new(Constant::filled(name, dims, count, filler[0]))));
+            let filled = importer.count_filled(count)?;
+            let constant = Constant::filled(name, dims, count, filler[0], filled);
+            return Ok(Value::Constant(Rc::new(constant)));
         }
         Values::Int(filler) if filler.len() == 1 => {
             super::folding::room(importer, place, &dims)?;
@@ -67,7 +68,7 @@ pub(super) fn constant_of_shape(
         }
         _ => return Err(place.bad("its value must be one finite element")),
     };
-    Ok(Value::Constant(Rc::new(Constant { name, dims, values })))
+    super::folding::result(importer, place, dims, values)
 }
 
 pub(super) fn shape(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {

@@ -29,6 +29,7 @@ fn rows(
     if factor == 1.0 {
         return Ok((shape, importer.swapped(weights, &shape, seen)?));
     }
+    super::folding::room(importer, place, &weights.dims)?;
     let values = weights.floats().ok_or_else(|| place.bad("its weights are no floats"))?;
     let scaled = Constant {
         // Under a factor the weights are not what their scales say.

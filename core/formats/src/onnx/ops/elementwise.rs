@@ -252,6 +252,7 @@ pub(super) fn per_channel(
     affine: impl Fn(usize) -> (f32, f32),
 ) -> Result<Value, FormatError> {
     let channels = importer.dims(value)[axis];
+    folding::room(importer, place, &[4, channels])?;
     let mut order: Vec<usize> = value.order.iter().copied().filter(|a| *a != axis).collect();
     order.push(axis);
     let mut operands = vec![importer.in_order(value, &order)];

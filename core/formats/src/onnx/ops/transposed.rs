@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use tilewright_model::{Activation, Op, Padding, Window};
 
+use crate::FormatError;
 use crate::onnx::attributes::Place;
 use crate::onnx::constant::{Constant, Values};
 use crate::onnx::importer::{Importer, Value, channels_last};
-use crate::{FormatError, elements};
 
 pub(super) fn conv_transpose(
     importer: &mut Importer<'_>,
@@ -91,7 +91,8 @@ fn dense(
     let reach = |size: usize, axis: usize| (size.max(1) - 1) * dilation[axis] + 1;
     let [tall, wide] = [reach(height, 0), reach(width, 1)];
     let dims = vec![inputs, outputs * groups, tall, wide];
-    importer.count(elements(&weights.name, &dims, importer.limits)?)?;
+    let count = super::folding::room(importer, place, &dims)?;
+    importer.count_computed(count)?;
     let values = weights.floats().ok_or_else(|| place.bad("its weights are no floats"))?;
     let mut spread = vec![0.0; dims.iter().product()];
     for (index, value) in values.iter().enumerate() {

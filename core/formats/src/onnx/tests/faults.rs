@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tilewright_model::quantise::{QuantiseOptions, quantise};
 use tilewright_model::{Data, Tensor};
 
-use super::build::Attribute::{Int, Ints};
+use super::build::Attribute::{Float, Int, Ints};
 use super::build::File;
 use super::noise;
 use crate::{FormatError, Limits, open};
@@ -124,6 +124,38 @@ fn wrong_attributes_name_the_node() {
     }
     assert!(conv(&[("group", Int(0))]).contains("0 groups"));
     assert!(conv(&[("group", Int(-1))]).contains("groups"));
+}
+
+#[test]
+fn constants_of_one_number_are_made_only_where_there_is_room() {
+    let filled =
+        |dims: &[i64]| File::new().ints("s", dims).node("ConstantOfShape", &["s"], "c", &[]);
+    let read = filled(&[1, 130_000_000])
+        .input("x", &["1", "130000000"])
+        .node("Add", &["x", "c"], "y", &[])
+        .output("y");
+    let message = refusal(&read.bytes()).to_string();
+    assert!(message.contains("130000000") && message.contains("8388608"), "{message}");
+    // Two that are read together, each of which has room.
+    let both = filled(&[1, 5_000_000])
+        .node("ConstantOfShape", &["s"], "d", &[])
+        .input("x", &["1", "5000000"])
+        .node("Add", &["x", "c"], "z", &[])
+        .node("Add", &["z", "d"], "y", &[])
+        .output("y");
+    assert!(matches!(refusal(&both.bytes()), FormatError::TooLarge { .. }));
+    // Weights are read layer by layer.
+    let weights = filled(&[10_000, 12_000])
+        .input("x", &["1", "10000"])
+        .node("MatMul", &["x", "c"], "y", &[])
+        .output("y");
+    let model = open("x.onnx", &weights.bytes(), &Limits::default(), &[]).unwrap();
+    assert!(model.tensors.iter().filter_map(|tensor| tensor.source.as_ref()?.data()).count() == 0);
+    let scaled = filled(&[10_000, 12_000])
+        .input("x", &["1", "10000"])
+        .node("Gemm", &["x", "c"], "y", &[("alpha", Float(2.0))])
+        .output("y");
+    assert!(matches!(refusal(&scaled.bytes()), FormatError::TooLarge { .. }));
 }
 
 #[test]
