@@ -106,7 +106,12 @@ pub async fn accept(
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(peer);
             request.extensions_mut().insert(Arc::clone(&told));
-            inner.call(request)
+            let answer = inner.call(request);
+            async {
+                // A client that asks much at once waits for others after each answer.
+                tokio::task::yield_now().await;
+                answer.await
+            }
         });
         let io = TokioIo::new(Watched::new(stream, Arc::clone(&traffic)));
         let connection = closing.watch(http.serve_connection(io, service));

@@ -16,7 +16,9 @@ mod upload;
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::DefaultBodyLimit;
+use axum::http::header;
 use axum::middleware;
 use tilewright_board::Board;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -169,7 +171,9 @@ pub fn description() -> utoipa::openapi::OpenApi {
 pub fn router(shared: Shared, origins: Origins) -> Router {
     let (api, description) = api();
     let start = shared.dist().page().join("index.html");
-    let description = axum::Json(description);
+    // Written once: whoever asks for it again and again takes no time from others.
+    let description = serde_json::to_vec(&description).map(Bytes::from).unwrap_or_default();
+    let description = ([(header::CONTENT_TYPE, "application/json")], description);
     Router::new()
         .merge(api)
         .route("/api/openapi.json", axum::routing::get(move || async move { description.clone() }))

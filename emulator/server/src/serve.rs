@@ -1,16 +1,21 @@
 //! Listening, and ending well.
 
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket, lookup_host};
 
 use crate::connections::accept;
 use crate::http::{Origins, Shared, router};
 use crate::problem::{Blame, Problem};
 
+/// Bytes that wait in the system for a client to read them.
+const SEND_BUFFER: u32 = 256 << 10;
+/// Connections that wait in the system to be taken.
+const BACKLOG: u32 = 1024;
 /// How long runs get to end when the server ends.
 const CLOSE: Duration = Duration::from_secs(3);
 /// Files that the server may have open, if the system lets it.
@@ -32,7 +37,7 @@ impl Served {
     /// # Errors
     /// If the address is none, is in use, or may not be used.
     pub async fn bind(address: &str) -> Result<Self, Problem> {
-        let failed = |error: std::io::Error| {
+        let failed = |error: io::Error| {
             Problem::new(
                 Blame::BadInput,
                 format!("The server cannot listen at {address}: {error}."),
@@ -43,7 +48,7 @@ impl Served {
         // Each connection may have a file for what it uploads.
         #[cfg(unix)]
         let _ = rlimit::increase_nofile_limit(FILES);
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let listener = listen(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         Ok(Self { listener, address })
     }
@@ -53,6 +58,23 @@ impl Served {
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
+}
+
+/// Listens at the first address of this name that can be had.
+async fn listen(address: &str) -> io::Result<TcpListener> {
+    let mut failed = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in lookup_host(address).await? {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        // The system would let each client that does not read hold megabytes of it.
+        socket.set_send_buffer_size(SEND_BUFFER)?;
+        #[cfg(unix)]
+        socket.set_reuseaddr(true)?;
+        match socket.bind(address).and_then(|()| socket.listen(BACKLOG)) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
 }
 
 /// Serves until `end`; then takes no more, cancels all runs, waits for their workers to be gone

@@ -3,7 +3,9 @@
 use std::sync::OnceLock;
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::State;
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -72,12 +74,19 @@ pub async fn health(State(shared): State<Shared>) -> Json<Health> {
 )]
 pub async fn zoo() -> Response {
     // Every network is built once for it; they never change.
-    static VIEWS: OnceLock<Result<Vec<ZooView>, String>> = OnceLock::new();
-    let views = tokio::task::spawn_blocking(|| {
-        VIEWS.get_or_init(|| ZooView::all().map_err(|error| format!("{error}.")))
-    });
-    match views.await {
-        Ok(Ok(views)) => Json(views).into_response(),
+    static VIEWS: OnceLock<Result<Bytes, String>> = OnceLock::new();
+    let written = || {
+        let views = ZooView::all().map_err(|error| format!("{error}."))?;
+        serde_json::to_vec(&views).map(Bytes::from).map_err(|error| format!("{error}."))
+    };
+    let views = match VIEWS.get() {
+        Some(views) => Ok(views),
+        None => tokio::task::spawn_blocking(move || VIEWS.get_or_init(written)).await,
+    };
+    match views {
+        Ok(Ok(views)) => {
+            ([(header::CONTENT_TYPE, "application/json")], views.clone()).into_response()
+        }
         Ok(Err(error)) => Problem::ours(error.clone(), "zoo").into_response(),
         Err(_) => Problem::ours("Building the networks ended by a panic.", "zoo").into_response(),
     }
