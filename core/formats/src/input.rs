@@ -23,6 +23,14 @@ pub enum InputError {
     /// The array cannot be read.
     #[error("the array cannot be read: {0}")]
     Npy(#[from] NpyError),
+    /// A value that is infinite or no number.
+    #[error("value {index} of the array is {value}, but inputs are finite numbers")]
+    NotFinite {
+        /// Its position in the array, from 0 on.
+        index: usize,
+        /// NaN, inf or -inf.
+        value: String,
+    },
     /// Values do not fit the tensor.
     #[error("input '{tensor}' takes {takes}, but {given} came")]
     Mismatch {
@@ -81,6 +89,11 @@ fn from_array(tensor: &Tensor, array: &NpyArray) -> Result<Vec<Data>, InputError
     let given = array.values.len();
     if count == 0 || given == 0 || !given.is_multiple_of(count) {
         return Err(mismatch());
+    }
+    if let NpyValues::F32(values) = &array.values
+        && let Some(index) = values.iter().position(|value| !value.is_finite())
+    {
+        return Err(InputError::NotFinite { index, value: values[index].to_string() });
     }
     let moved = channels_first(tensor, array);
     if let ([_, inner @ ..], [_, sample @ ..]) = (tensor.shape.dims(), array.dims.as_slice())

@@ -34,6 +34,24 @@ fn floats(data: Data) -> Vec<f32> {
 }
 
 #[test]
+fn inputs_are_finite() {
+    for (value, word) in [(f32::NAN, "NaN"), (f32::INFINITY, "inf"), (f32::NEG_INFINITY, "-inf")] {
+        let body: Vec<u8> = [0.5, value].iter().flat_map(|value| value.to_le_bytes()).collect();
+        let bytes = npy("<f4", "(1, 2)", &body);
+        let int8 = Tensor {
+            dtype: DType::I8,
+            quantisation: Some(Quantisation::per_tensor(0.1, 0)),
+            ..tensor(&[1, 2])
+        };
+        for tensor in [tensor(&[1, 2]), int8] {
+            let refused = InputError::NotFinite { index: 1, value: word.to_owned() };
+            assert_eq!(read(&tensor, &bytes).unwrap_err(), refused);
+            assert_eq!(samples(&tensor, &bytes).unwrap_err(), refused);
+        }
+    }
+}
+
+#[test]
 fn a_small_picture_is_centred() {
     let bytes = png(1, 2, png::ColorType::Grayscale, &[255, 51]);
     let values = floats(read(&tensor(&[1, 4, 3, 1]), &bytes).unwrap());
