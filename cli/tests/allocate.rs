@@ -53,6 +53,26 @@ fn too_little_memory_exits_with_one_and_a_witness() {
 }
 
 #[test]
+fn more_memory_than_can_be_addressed_is_enough() {
+    let folder = tempfile::tempdir().unwrap();
+    for capacity in [(1u64 << 62) - 1, 1 << 62, u64::MAX] {
+        let capacity = capacity.to_string();
+        let report = json(&allocate(folder.path(), SMALL, &["--json", "--capacity", &capacity]), 0);
+        assert_eq!(report["answer"], "solved", "{capacity}");
+        assert!(report["height_bytes"].as_u64().unwrap() >= 12);
+    }
+}
+
+#[test]
+fn a_file_is_not_replaced_by_what_is_made_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let same = folder.path().join("buffers.csv");
+    let output = allocate(folder.path(), SMALL, &["-o", same.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(same).unwrap(), SMALL);
+}
+
+#[test]
 fn a_spent_budget_is_another_answer() {
     let folder = tempfile::tempdir().unwrap();
     let report = json(&allocate(folder.path(), SMALL, &["--json", "--budget", "0"]), 4);

@@ -12,7 +12,7 @@ use tilewright_plan::Bytes;
 const SHORTEST_RUN: u64 = 60;
 
 /// Heights beyond all that a checked problem can need.
-const UNLIMITED: u64 = 1 << 62;
+pub const UNLIMITED: u64 = 1 << 62;
 
 /// A height to try, with what is known of it.
 #[derive(Debug)]

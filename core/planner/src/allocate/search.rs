@@ -3,7 +3,7 @@
 use super::beside::{self, MANNERS, Manner};
 use super::fit;
 use super::live;
-use super::part::Part;
+use super::part::{Part, UNLIMITED};
 use super::problem::{self, Buffer, Overlap, ProblemError, Solution};
 use super::repair::{Repair, Step};
 use super::sweep::{self, SWEEPS};
@@ -135,6 +135,11 @@ impl Search {
         goal: Goal,
     ) -> Result<Self, ProblemError> {
         problem::check(&buffers)?;
+        // More than any placement is high, so that heights that are not known yet stay above.
+        let goal = match goal {
+            Goal::Fit(capacity) => Goal::Fit(capacity.min(Bytes(UNLIMITED - 1))),
+            Goal::Least => goal,
+        };
         problem::check_overlaps(&buffers, &overlaps)?;
         let parts = Part::all(&buffers, &overlaps);
         let are_many = buffers.len() > MANY;
