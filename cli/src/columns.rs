@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 use tilewright_board::Board;
 use tilewright_planner::{Planned, Strategy};
-use tilewright_report::{PlanReport, Value, compare};
+use tilewright_report::{PlanReport, Value, compare, plain};
 use tilewright_server::Problem;
 use tilewright_server::pipeline::Prepared;
 
@@ -70,7 +70,8 @@ pub fn text(model: &str, columns: &[Column], board: &Board) -> String {
         words.push(row.kind.word().to_owned());
         table.row(words);
     }
-    let mut text = format!("{BOLD}{model} on {}{BOLD:#}, {BEST} best of the row\n", board.name);
+    let (model, board) = (plain(model), &board.name);
+    let mut text = format!("{BOLD}{model} on {board}{BOLD:#}, {BEST} best of the row\n");
     text.push_str(&table.print());
     for column in columns {
         match &column.plan {

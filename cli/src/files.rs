@@ -1,8 +1,8 @@
-//! Reading and writing files: with limits, and with sentences for all that goes wrong.
+//! Reading files: with limits, and with sentences for all that goes wrong.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::sync::Mutex;
 
 use tilewright_model::Store;
@@ -120,118 +120,6 @@ fn unreadable(path: &Path, what: &str, error: &io::Error) -> Problem {
         path.display().to_string(),
         "Check the path.",
     )
-}
-
-/// Writes a file: either the whole of it is there afterwards, or what was there before. What is
-/// no plain file, such as a pipe, is written to as it is.
-///
-/// # Errors
-/// If that fails.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
-    replace(path, bytes).map_err(|error| {
-        Problem::new(
-            Blame::BadInput,
-            format!("The file cannot be written: {error}."),
-            path.display().to_string(),
-            "Give a path that can be written.",
-        )
-    })
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let place = match fs::canonicalize(path) {
-        Ok(place) if !fs::metadata(&place)?.is_file() => return fs::write(place, bytes),
-        // The file that a link points to is replaced, not the link.
-        Ok(place) => place,
-        Err(_) => path.to_owned(),
-    };
-    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".tilewright-");
-    #[cfg(unix)]
-    builder.permissions({
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file; the process's mask takes from it.
-        fs::metadata(&place).map_or(fs::Permissions::from_mode(0o666), |about| about.permissions())
-    });
-    let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-    file.write_all(bytes)?;
-    file.persist(place)?;
-    Ok(())
-}
-
-/// The word for standard output where a file could stand.
-const STANDARD_OUTPUT: &str = "-";
-
-/// The files that a command writes beside what it says. One of them may be standard output.
-#[derive(Debug, Default)]
-pub struct Outputs {
-    said: Option<String>,
-}
-
-impl Outputs {
-    /// For files that were asked for, and whether JSON was, which is for standard output.
-    ///
-    /// # Errors
-    /// If more than one thing is for standard output.
-    pub fn new<'f>(
-        json: bool,
-        files: impl IntoIterator<Item = &'f Option<PathBuf>>,
-    ) -> Result<Self, Problem> {
-        let there = files.into_iter().flatten().filter(|file| is_standard_output(file)).count();
-        if there + usize::from(json) > 1 {
-            return Err(Problem::new(
-                Blame::BadInput,
-                "Standard output can hold one of JSON, CSV, SVG and trace.",
-                STANDARD_OUTPUT,
-                "Give files for the others.",
-            ));
-        }
-        Ok(Self::default())
-    }
-
-    /// Writes a file, if it was asked for, or keeps it for standard output.
-    ///
-    /// # Errors
-    /// If there is no text, or it cannot be written.
-    pub fn put(
-        &mut self,
-        path: Option<&Path>,
-        text: impl FnOnce() -> Result<String, Problem>,
-    ) -> Result<(), Problem> {
-        match path {
-            None => Ok(()),
-            Some(path) if is_standard_output(path) => {
-                self.said = Some(text()?);
-                Ok(())
-            }
-            Some(path) => write(path, text()?.as_bytes()),
-        }
-    }
-
-    /// What is for standard output in place of what the command says, if there is something.
-    pub fn said(self) -> Option<String> {
-        self.said
-    }
-}
-
-fn is_standard_output(path: &Path) -> bool {
-    path.as_os_str() == STANDARD_OUTPUT
-}
-
-/// Makes a folder and those above it.
-///
-/// # Errors
-/// If that fails.
-pub fn make_folder(path: &Path) -> Result<(), Problem> {
-    fs::create_dir_all(path).map_err(|error| {
-        Problem::new(
-            Blame::BadInput,
-            format!("The folder cannot be made: {error}."),
-            path.display().to_string(),
-            "Give a path that can be written.",
-        )
-    })
 }
 
 /// The file's name without folder and ending.

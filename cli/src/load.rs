@@ -194,6 +194,15 @@ fn given(options: &Quantised) -> Result<Given, Problem> {
     Ok(Given::File(name(&path), bytes))
 }
 
+/// The files that are read of a model and its samples, as far as the command line names them.
+pub fn files(options: &Quantised) -> Vec<PathBuf> {
+    let samples = match &options.samples {
+        Some(path) => path.clone(),
+        None => beside(&options.file.model).unwrap_or_default(),
+    };
+    vec![options.file.model.clone(), samples]
+}
+
 /// The samples file that belongs to a model.
 fn beside(model: &Path) -> Result<PathBuf, Problem> {
     let path = model.with_file_name(format!("{}.calibration.npy", files::stem(model)));
@@ -248,22 +257,6 @@ pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
         integrity: Integrity::Trusted,
         objective: on.objective.into(),
         packing: on.packing.into(),
+        ..Options::default()
     })
-}
-
-/// A cancel that Ctrl-C asks for; the second Ctrl-C ends the program at once.
-///
-/// # Errors
-/// If the system refuses.
-pub fn cancelled_by_ctrl_c() -> Result<Cancel, Problem> {
-    let cancel = Cancel::default();
-    #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let refused = |error: std::io::Error| Problem::ours(format!("{error}."), "Ctrl-C");
-        // In this order: the first signal finds the flag down, and only then raises it.
-        signal_hook::flag::register_conditional_shutdown(signal, 130, cancel.flag())
-            .and_then(|_| signal_hook::flag::register(signal, cancel.flag()))
-            .map_err(refused)?;
-    }
-    Ok(cancel)
 }

@@ -8,8 +8,10 @@ mod columns;
 mod commands;
 mod files;
 mod hot;
+mod interrupt;
 mod load;
 mod memory;
+mod outputs;
 mod port;
 mod progress;
 mod report;
@@ -22,10 +24,11 @@ use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
+use tilewright_report::plain;
 use tilewright_server::{Blame, Problem};
 
 use args::{Arguments, Command};
-use text::{BOLD, DIM};
+use text::{BOLD, DIM, obeyed};
 
 /// Large uploads come and go between results that are kept. This allocator has a thread of its own
 /// that gives memory back to the system: others do so when the thread that used it works again.
@@ -77,7 +80,7 @@ fn main() -> ExitCode {
 
 fn print(said: &Said) -> ExitCode {
     let mut to = anstream::stdout().lock();
-    match to.write_all(said.text.as_bytes()).and_then(|()| to.flush()) {
+    match to.write_all(obeyed(&said.text).as_bytes()).and_then(|()| to.flush()) {
         Ok(()) => ExitCode::from(said.code),
         // The reader has seen enough: `tilewright boards | head -1`.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(said.code),
@@ -95,7 +98,8 @@ fn print(said: &Said) -> ExitCode {
 }
 
 fn complain(problem: &Problem) {
-    let Problem { error, place, what_to_do, .. } = problem;
+    let [error, place, what_to_do] =
+        [&problem.error, &problem.place, &problem.what_to_do].map(|text| plain(text));
     let text = format!(
         "{BOLD}error:{BOLD:#} {error}\n  {DIM}where:{DIM:#} {place}\n  \
          {DIM}what to do:{DIM:#} {what_to_do}\n"

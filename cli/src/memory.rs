@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 use tilewright_planner::Planned;
-use tilewright_report::{PlacedTensor, TensorUse};
-
-use crate::text::csv_row;
+use tilewright_report::{PlacedTensor, TensorUse, csv_row};
 
 /// The memory maps of plans: one row an operator.
 pub fn csv(plans: &[&Planned]) -> String {

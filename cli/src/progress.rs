@@ -73,8 +73,7 @@ impl Teller {
     /// Takes its line away.
     pub fn clear(&mut self) {
         if self.drawn.take().is_some() {
-            let mut to = std::io::stderr().lock();
-            let _ = write!(to, "\r\x1b[K").and_then(|()| to.flush());
+            take_away();
         }
     }
 
@@ -88,6 +87,14 @@ impl Teller {
         let mut to = std::io::stderr().lock();
         // A terminal that takes no more text is no reason to fail.
         let _ = write!(to, "\r\x1b[K{text}").and_then(|()| to.flush());
+    }
+}
+
+/// Takes the line away that a teller may have drawn.
+pub fn take_away() {
+    if std::io::stderr().is_terminal() {
+        let mut to = std::io::stderr().lock();
+        let _ = write!(to, "\r\x1b[K").and_then(|()| to.flush());
     }
 }
 

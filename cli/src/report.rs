@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tilewright_board::Board;
 use tilewright_planner::Planned;
-use tilewright_report::{Fault, Kind, PlanReport, StackUse, short_name};
+use tilewright_report::{Fault, Kind, PlanReport, StackUse, plain, short_name};
 use tilewright_server::pipeline::{Prepared, cannot_run, does_not_fit};
 use tilewright_server::{Done, Mode, OutputValues, Problem, RunResult};
 
@@ -17,7 +17,7 @@ use crate::upkeep::Upkeep;
 pub fn preparation(prepared: &Prepared) -> String {
     let mut text = format!("{DIM}{}{DIM:#}\n", prepared.samples);
     for note in &prepared.model.notes {
-        text += &format!("{note}\n");
+        text += &format!("{}\n", plain(note));
     }
     text
 }
@@ -28,7 +28,10 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
     let report = &planned.report;
     let mut text = format!(
         "{BOLD}{} on {}, strategy {}{BOLD:#}, input {}\n",
-        report.model, board.name, report.strategy, report.input
+        plain(&report.model),
+        board.name,
+        report.strategy,
+        report.input
     );
     let kind = |key: &str| report.kinds.get(key).copied();
     let mut facts = Facts::default();
@@ -198,7 +201,10 @@ pub fn why_not(report: &PlanReport) -> String {
 pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upkeep) -> String {
     let mut text = format!(
         "{BOLD}{} on {} (emulated by {}), strategy {}{BOLD:#}\n",
-        report.model, board.name, result.engine, report.strategy
+        plain(&report.model),
+        board.name,
+        result.engine,
+        report.strategy
     );
     let mut facts = Facts::default();
     facts.add("verified", verified(result), None);

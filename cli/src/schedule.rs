@@ -6,7 +6,7 @@ use tilewright_report::{Schedule, Timeline, Trace, slices_csv};
 use tilewright_server::{Blame, Problem};
 
 use crate::args::ScheduleFiles;
-use crate::files::Outputs;
+use crate::outputs::Outputs;
 
 /// The schedule of a plan, with what ran beside it if it did.
 pub const fn schedule<'p>(planned: &'p Planned, run: Option<&'p Timeline>) -> Schedule<'p> {

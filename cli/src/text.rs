@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 pub use tilewright_plan::grouped as number;
-use tilewright_report::Kind;
+use tilewright_report::{Kind, plain};
 
 /// Which side a column's words stand at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,9 @@ pub enum Side {
     Left,
     Right,
 }
+
+/// Widest column: what is wider stands out to the right, and the rest of its line with it.
+const WIDEST: usize = 200;
 
 /// A table whose columns are as wide as their widest word.
 #[derive(Debug)]
@@ -31,23 +34,22 @@ impl Table {
 
     /// Adds a row.
     pub fn row(&mut self, words: impl IntoIterator<Item = String>) {
-        self.rows.push(words.into_iter().collect());
+        self.rows.push(words.into_iter().map(|word| plain(&word).into_owned()).collect());
     }
 
     /// The table, its head emphasised, each line indented by two.
     #[must_use]
     pub fn print(&self) -> String {
-        let width = |column: usize| {
-            self.rows.iter().filter_map(|row| row.get(column)).map(|w| w.chars().count()).max()
-        };
-        let widths: Vec<usize> = (0..self.sides.len()).map(|c| width(c).unwrap_or(0)).collect();
+        let width = |column| widest(self.rows.iter().filter_map(|row| row.get(column)));
+        let widths: Vec<usize> = (0..self.sides.len()).map(width).collect();
         let mut text = String::new();
         for (number, row) in self.rows.iter().enumerate() {
             let mut line = String::new();
             for ((word, side), width) in row.iter().zip(&self.sides).zip(&widths) {
+                let padding = padding(word, *width);
                 let _ = match side {
-                    Side::Left => write!(line, "  {word:<width$}"),
-                    Side::Right => write!(line, "  {word:>width$}"),
+                    Side::Left => write!(line, "  {word}{padding}"),
+                    Side::Right => write!(line, "  {padding}{word}"),
                 };
             }
             let line = line.trim_end();
@@ -59,6 +61,41 @@ impl Table {
         }
         text
     }
+}
+
+/// Text as a terminal may have it: it obeys line breaks and our own styles; what else would move or
+/// command it stands as in JSON.
+#[must_use]
+pub fn obeyed(text: &str) -> String {
+    let styles = [DIM, BOLD].map(|style| style.render().to_string());
+    let reset = DIM.render_reset().to_string();
+    let ours = |rest: &str| {
+        let mut known = styles.iter().chain([&reset]).map(String::as_str).chain(["\n", "\r\n"]);
+        known.find(|known| rest.starts_with(*known)).map(str::len)
+    };
+    let mut obeyed = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(char::is_control) {
+        let (before, control) = rest.split_at(at);
+        let length = ours(control);
+        let (control, after) = control
+            .split_at(length.unwrap_or_else(|| control.chars().next().map_or(0, char::len_utf8)));
+        obeyed.push_str(before);
+        obeyed.push_str(&if length.is_some() { control.into() } else { plain(control) });
+        rest = after;
+    }
+    obeyed.push_str(rest);
+    obeyed
+}
+
+/// Letters of the widest word, or of the widest column.
+fn widest<'w>(words: impl Iterator<Item = &'w String>) -> usize {
+    words.map(|word| word.chars().count()).max().unwrap_or(0).min(WIDEST)
+}
+
+/// What makes a word this wide. Widths of formats end at 65,535, and panic beyond.
+fn padding(word: &str, width: usize) -> String {
+    " ".repeat(width.saturating_sub(word.chars().count()))
 }
 
 /// For what matters less; printed as nothing where there are no colours.
@@ -132,46 +169,30 @@ pub struct Facts(Vec<(String, String, Option<Kind>)>);
 impl Facts {
     /// Adds a line.
     pub fn add(&mut self, name: &str, value: impl Into<String>, kind: Option<Kind>) {
-        self.0.push((name.to_owned(), value.into(), kind));
+        let [name, value] = [name, &value.into()].map(|text| plain(text).into_owned());
+        self.0.push((name, value, kind));
     }
 
     /// The lines, aligned.
     #[must_use]
     pub fn print(&self) -> String {
-        let names = self.0.iter().map(|(name, _, _)| name.chars().count()).max().unwrap_or(0);
+        let names = widest(self.0.iter().map(|(name, _, _)| name));
         // Values without a kind end their line, so that long sentences widen nothing.
         let marked = self.0.iter().filter(|(_, _, kind)| kind.is_some());
-        let values = marked.map(|(_, value, _)| value.chars().count()).max().unwrap_or(0);
+        let values = widest(marked.map(|(_, value, _)| value));
         let mut text = String::new();
         for (name, value, kind) in &self.0 {
+            let _ = write!(text, "  {name}{}  {value}", padding(name, names));
             let _ = match kind {
                 Some(kind) => {
                     let word = kind.word();
-                    writeln!(text, "  {name:<names$}  {value:<values$}  {DIM}{word}{DIM:#}")
+                    writeln!(text, "{}  {DIM}{word}{DIM:#}", padding(value, values))
                 }
-                None => writeln!(text, "  {name:<names$}  {value}"),
+                None => writeln!(text),
             };
         }
         text
     }
-}
-
-/// A field of comma-separated values, quoted if it must be (RFC 4180).
-#[must_use]
-pub fn csv_field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-/// A row of comma-separated values.
-#[must_use]
-pub fn csv_row(fields: &[String]) -> String {
-    let mut row = fields.iter().map(|field| csv_field(field)).collect::<Vec<_>>().join(",");
-    row.push_str("\r\n");
-    row
 }
 
 #[cfg(test)]
@@ -191,16 +212,34 @@ mod tests {
     }
 
     #[test]
+    fn words_of_any_length_are_said_whole() {
+        let long = "x".repeat(70_000);
+        let mut table = Table::new(&[("name", Side::Left), ("n", Side::Right)]);
+        table.row([long.clone(), "7".into()]);
+        table.row(["a\nb".into(), long.clone()]);
+        let mut facts = Facts::default();
+        facts.add(&long, long.clone(), Some(Kind::Counted));
+        facts.add("short", "one", Some(Kind::Counted));
+        for text in [table.print(), facts.print()] {
+            assert!(text.contains(&long), "whole");
+            assert!(text.len() < 4 * long.len(), "not padded to the widest");
+            assert!(!text.contains("a\nb"), "a word keeps to its line");
+        }
+    }
+
+    #[test]
+    fn terminals_obey_our_styles_only() {
+        let ours = format!("{BOLD}a{BOLD:#}\n{DIM}b{DIM:#}\r\n");
+        assert_eq!(obeyed(&ours), ours);
+        assert_eq!(obeyed("\u{1b}[31m\u{9b}2J\t\r!"), "\\u001b[31m\\u009b2J\\u0009\\u000d!");
+    }
+
+    #[test]
     fn tables_are_aligned_whatever_the_letters() {
         let mut table = Table::new(&[("name", Side::Left), ("n", Side::Right)]);
         table.row(["größe".into(), "7".into()]);
         table.row(["a".into(), "1,000".into()]);
         let lines: Vec<String> = table.print().lines().skip(1).map(str::to_owned).collect();
         assert_eq!(lines, ["  größe      7", "  a      1,000"]);
-    }
-
-    #[test]
-    fn fields_with_commas_are_quoted() {
-        assert_eq!(csv_row(&["a,b".into(), "c\"d".into(), "e".into()]), "\"a,b\",\"c\"\"d\",e\r\n");
     }
 }

@@ -8,9 +8,12 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
+fn lenet() -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/lenet5.onnx").display().to_string()
+}
+
 fn plan(more: &[&str]) -> Output {
-    let lenet = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/lenet5.onnx");
-    let lenet = lenet.display().to_string();
+    let lenet = lenet();
     let mut arguments = vec!["plan", lenet.as_str(), "--board", "stm32f746g-disco"];
     arguments.extend(more);
     Command::cargo_bin("tilewright").unwrap().args(arguments).output().unwrap()
@@ -144,6 +147,10 @@ fn standard_output_holds_one_thing_and_files_are_whole_or_untouched() {
     }
     assert!(said(&["--csv", "-"]).starts_with("strategy,position,"));
     let folder = tempfile::tempdir().unwrap();
+    let one = folder.path().join("one").display().to_string();
+    for files in [&["--csv", &one, "--svg", &one][..], &["--csv", &lenet()]] {
+        assert_eq!(plan(files).status.code(), Some(2), "{files:?}");
+    }
     let nowhere = folder.path().join("none/map.csv").display().to_string();
     assert_eq!(plan(&["--csv", &nowhere]).status.code(), Some(2));
     let path = folder.path().join("map.csv");

@@ -10,8 +10,9 @@ use tilewright_server::{Blame, Problem};
 
 use super::{UNDECIDED, json};
 use crate::args::Allocate;
+use crate::outputs::{self, Readers};
 use crate::text::{bytes, number};
-use crate::{Said, files, load};
+use crate::{Said, files, interrupt};
 
 /// Largest file that is read.
 const FILE_LIMIT: u64 = 256 << 20;
@@ -52,10 +53,13 @@ pub fn allocate(options: &Allocate) -> Result<Said, Problem> {
         let help = "The first line names the columns: id,lower,upper,size; each other a buffer.";
         Problem::new(Blame::BadInput, error, place.clone(), help)
     };
+    if let Some(output) = &options.output {
+        outputs::apart(&[output], std::slice::from_ref(&options.file))?;
+    }
     let text = String::from_utf8(files::read(&options.file, "file", FILE_LIMIT)?)
         .map_err(|_| wrong("The file is no UTF-8 text.".to_owned()))?;
     let table = csv::read(&text).map_err(|error| wrong(format!("{error}.")))?;
-    let cancel = load::cancelled_by_ctrl_c()?;
+    let cancel = interrupt::cancelled_by_ctrl_c()?;
     let goal = options.capacity.map_or(Goal::Least, Goal::Fit);
 
     let start = Instant::now();
@@ -83,7 +87,7 @@ pub fn allocate(options: &Allocate) -> Result<Said, Problem> {
         })?;
     }
     if let (Some(path), Some(solution)) = (&options.output, &solution) {
-        files::write(path, csv::write(&table, Some(solution)).as_bytes())?;
+        outputs::write(path, Readers::All, csv::write(&table, Some(solution)).as_bytes())?;
     }
     let fits = match (report.height_bytes, options.capacity) {
         (Some(height), Some(capacity)) => height <= capacity.0,

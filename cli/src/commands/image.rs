@@ -1,20 +1,21 @@
 //! `tilewright image`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tilewright_image::{INPUT, ImageFile, how_to_place, image_files, input_frame};
 use tilewright_plan::Space;
-use tilewright_planner::Options;
+use tilewright_planner::{Integrity, Options};
 use tilewright_server::pipeline::{Package, bytes_of, checked_plan, plan_file};
 use tilewright_server::{Dist, Problem};
 
 use crate::args::Image;
+use crate::outputs::{self, Readers};
 use crate::text::{Side, Table, number};
-use crate::{Said, files, load, progress};
+use crate::{Said, interrupt, load, progress};
 
 /// Writes what is flashed, and what goes with it.
 pub fn image(options: &Image) -> Result<Said, Problem> {
-    let cancel = load::cancelled_by_ctrl_c()?;
+    let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let board = load::board(&options.on)?;
@@ -42,12 +43,17 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let mut written = image_files(&stem, &firmware, &hex, plan.bytes(), &stores);
     let (name, what) = (INPUT.to_owned(), "a sample input as the console takes it");
     written.push(ImageFile { name, what, bytes: &frame, store: None });
-    files::make_folder(&options.output)?;
-    for file in &written {
-        files::write(&options.output.join(&file.name), file.bytes)?;
+    let places: Vec<PathBuf> = written.iter().map(|file| options.output.join(&file.name)).collect();
+    let paths: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
+    outputs::apart(&paths, &load::files(&options.on.quantised))?;
+    outputs::make_folder(&options.output)?;
+    // A sealed image holds its key.
+    let readers = if integrity == Integrity::Sealed { Readers::Owner } else { Readers::All };
+    for (file, place) in written.iter().zip(&places) {
+        outputs::write(place, readers, file.bytes)?;
     }
     let readme = how_to_place(&stem, &board, &firmware, plan.bytes(), &written);
-    files::write(&options.output.join("README.txt"), readme.as_bytes())?;
+    outputs::write(&options.output.join("README.txt"), Readers::All, readme.as_bytes())?;
     Ok(Said::well(said(&options.output, &written)))
 }
 

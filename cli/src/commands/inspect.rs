@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tilewright_model::{Model, Op, OperatorKind};
-use tilewright_report::short_name;
+use tilewright_report::{csv_row, plain, short_name};
 use tilewright_server::{Blame, Cancel, Problem};
 
 use super::json;
@@ -10,7 +10,7 @@ use crate::Said;
 use crate::args::Inspect;
 use crate::load;
 use crate::port::Port;
-use crate::text::{Side, Table, bytes, csv_row, number};
+use crate::text::{Side, Table, bytes, number};
 
 #[derive(Debug, Serialize)]
 struct Inspected {
@@ -209,14 +209,14 @@ fn table(inspected: &Inspected) -> String {
     let ports = |ports: &[Port]| {
         ports
             .iter()
-            .map(|p| format!("{} {}{}", p.name, shape(&p.shape), p.file_dtype_in_words()))
+            .map(|p| format!("{} {}{}", plain(&p.name), shape(&p.shape), p.file_dtype_in_words()))
             .collect::<Vec<_>>()
             .join(", ")
     };
     let unknown: Vec<_> = inspected
         .without_kernel
         .iter()
-        .map(|node| format!("{} ({})", short_name(&node.name), node.op))
+        .map(|node| plain(&format!("{} ({})", short_name(&node.name), node.op)).into_owned())
         .collect();
     let unknown = match &*unknown {
         [] => String::new(),
@@ -230,11 +230,11 @@ fn table(inspected: &Inspected) -> String {
             bytes(states.iter().map(|state| state.bytes).sum())
         ),
     };
-    let notes: String = inspected.notes.iter().map(|note| format!("{note}\n")).collect();
+    let notes: String = inspected.notes.iter().map(|note| plain(note) + "\n").collect();
     format!(
         "{}: input {}; output {}; {} MACs, {} parameters\nweights {}, activations {}; as int8 \
          {} and {}\n{states}{notes}{unknown}\n{}\n{}",
-        inspected.model,
+        plain(&inspected.model),
         ports(&inspected.inputs),
         ports(&inspected.outputs),
         number(inspected.macs),

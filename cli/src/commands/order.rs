@@ -12,7 +12,7 @@ use tilewright_server::{Blame, Problem};
 use super::{UNDECIDED, json};
 use crate::args::Order;
 use crate::text::{self, Facts, Side, Table};
-use crate::{Said, files, load, topology};
+use crate::{Said, files, interrupt, topology};
 
 /// Units of work between two looks at whether someone wants an end.
 const SLICE: u64 = 1_000_000;
@@ -100,7 +100,7 @@ pub fn order(options: &Order) -> Result<Said, Problem> {
     let ours = |error: String| Problem::ours(format!("{error}."), "order");
     let measure = |order: &[usize]| problem.measure(order).map_err(|error| ours(error.to_string()));
     let default = measure(&problem.default_order())?;
-    let cancel = load::cancelled_by_ctrl_c()?;
+    let cancel = interrupt::cancelled_by_ctrl_c()?;
     let budget = Budget { work: options.budget, ..Budget::default() };
     let mut joint = Joint::new(Arc::clone(&problem), 1, budget);
     let within = |bytes: Bytes| options.capacity.is_none_or(|capacity| bytes <= capacity);

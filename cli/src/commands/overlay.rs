@@ -4,13 +4,14 @@
 use serde::Serialize;
 use tilewright_plan::Bytes;
 use tilewright_planner::{Options, Overlaid, Planned, Strategy};
+use tilewright_report::{csv_row, plain};
 use tilewright_server::Problem;
 use tilewright_server::pipeline::{checked_plan, overlaid_plan};
 
 use super::json;
 use crate::args::Overlay;
-use crate::text::{BOLD, Side, Table, bytes, csv_row, micros, number};
-use crate::{Said, load, progress};
+use crate::text::{BOLD, Side, Table, bytes, micros, number};
+use crate::{Said, interrupt, load, progress};
 
 /// Budgets that the second view compares.
 const BUDGETS: u64 = 12;
@@ -58,7 +59,7 @@ struct Views {
 
 /// Compares overlays.
 pub fn overlay(options: &Overlay) -> Result<Said, Problem> {
-    let cancel = load::cancelled_by_ctrl_c()?;
+    let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let board = load::board(&options.on)?;
@@ -104,7 +105,7 @@ pub fn overlay(options: &Overlay) -> Result<Said, Problem> {
 }
 
 fn tables(views: &Views) -> String {
-    let (model, board) = (&views.model, &views.board);
+    let (model, board) = (plain(&views.model), &views.board);
     let mut text =
         format!("{BOLD}{model} on {board}: what each overlay brings{BOLD:#} (modelled)\n");
     text.push_str(&table(&views.overlays));

@@ -9,19 +9,19 @@ use tilewright_server::pipeline::{Asked, checked_plan, checks, find_remedies, is
 use super::json;
 use crate::args::{Elements, Plan, ScheduleFiles, Strategies};
 use crate::columns::{self, Column};
-use crate::files::Outputs;
+use crate::outputs::Outputs;
 use crate::schedule::{self, schedule};
 use crate::upkeep::Use;
-use crate::{Said, load, memory, progress, report};
+use crate::{Said, interrupt, load, memory, progress, report};
 
 /// Plans a model.
 pub fn plan(options: &Plan) -> Result<Said, Problem> {
     let Plan {
         csv, svg, schedule: ScheduleFiles { perfetto, schedule_csv, schedule_json }, ..
     } = options;
-    let mut outputs =
-        Outputs::new(options.json.json, [csv, svg, perfetto, schedule_csv, schedule_json])?;
-    let cancel = load::cancelled_by_ctrl_c()?;
+    let files = [csv, svg, perfetto, schedule_csv, schedule_json];
+    let mut outputs = Outputs::new(options.json.json, files, &load::files(&options.on.quantised))?;
+    let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
     let mut tell = |p| teller.tell(&p);
     let board = load::board(&options.on)?;

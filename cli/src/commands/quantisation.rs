@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tilewright_model::quantise::{LayerSensitivity, TensorReport};
-use tilewright_report::short_name;
+use tilewright_report::{csv_row, short_name};
 use tilewright_server::pipeline::Examined;
 use tilewright_server::{Cancel, Problem};
 
@@ -10,7 +10,7 @@ use super::json;
 use crate::Said;
 use crate::args::Inspect;
 use crate::load;
-use crate::text::{Side, Table, csv_row};
+use crate::text::{Side, Table};
 
 /// Samples that float and int8 are compared on at most.
 const COMPARED: usize = 16;

@@ -12,6 +12,7 @@ use super::json;
 use crate::Said;
 use crate::args::Order;
 use crate::files::{self, MODEL_LIMIT};
+use crate::outputs::{self, Readers};
 use crate::text::{self, Facts};
 
 #[derive(Serialize)]
@@ -43,12 +44,15 @@ pub fn reorder(options: &Order) -> Result<Said, Problem> {
             "Leave it out for a .tflite file.",
         ));
     }
+    if let Some(output) = &options.output {
+        outputs::apart(&[output], std::slice::from_ref(&options.file))?;
+    }
     let bytes = files::read(&options.file, "model", MODEL_LIMIT)?;
     let start = Instant::now();
     let (found, written) = rearrange(&place, &bytes, &Cancel::default())?;
     let ms = start.elapsed().as_secs_f64() * 1e3;
     if let Some(output) = &options.output {
-        files::write(output, &written)?;
+        outputs::write(output, Readers::All, &written)?;
     }
     let report = &found.report;
     if !options.json.json {

@@ -15,11 +15,11 @@ use tilewright_server::{
 
 use super::json;
 use crate::args::{OnBoard, Run, ScheduleFiles};
-use crate::files::Outputs;
+use crate::outputs::Outputs;
 use crate::progress::Teller;
 use crate::schedule::{self, schedule};
 use crate::upkeep::Use;
-use crate::{Said, hot, load, report};
+use crate::{Said, hot, interrupt, load, report};
 
 /// Longest that a run may take: nobody else waits for the worker, and Ctrl-C ends it.
 const LONGEST: Duration = Duration::from_secs(1800);
@@ -55,7 +55,7 @@ impl Emulated {
     /// # Errors
     /// If something is missing, cannot be read, or does not suit.
     pub fn new(on: &OnBoard, input: Option<&Path>, mode: Mode) -> Result<Self, Problem> {
-        let cancel = load::cancelled_by_ctrl_c()?;
+        let cancel = interrupt::cancelled_by_ctrl_c()?;
         let board = load::board(on)?;
         let dist = Dist::find()?;
         let workers = Workers::new(&dist);
@@ -130,7 +130,10 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
         ));
     }
     let ScheduleFiles { perfetto, schedule_csv, schedule_json } = &options.schedule;
-    let mut outputs = Outputs::new(options.json.json, [perfetto, schedule_csv, schedule_json])?;
+    let mut read = load::files(&options.on.quantised);
+    read.extend(options.input.clone());
+    let files = [perfetto, schedule_csv, schedule_json];
+    let mut outputs = Outputs::new(options.json.json, files, &read)?;
     let emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
     let integrity = options.checked.integrity();
     let mut emulated = emulated.with_card_faults(&options.card_faults, integrity);

@@ -1,15 +1,15 @@
 //! `tilewright zoo`.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use tilewright_server::pipeline::{export, zoo};
-use tilewright_server::{Blame, Problem, ZooView};
+use tilewright_server::{Problem, ZooView};
 
 use super::json;
 use crate::Said;
 use crate::args::{Zoo, ZooCommand};
+use crate::outputs::{self, Readers};
 use crate::text::{DIM, Side, Table, number, shape};
 
 /// Lists the networks, or writes one as ONNX.
@@ -60,25 +60,16 @@ fn list(as_json: bool) -> Result<Said, Problem> {
 
 fn write(name: &str, output: &Path) -> Result<Said, Problem> {
     let network = zoo::network(name)?;
-    let place = output.display().to_string();
-    let failed = |error: io::Error| {
-        let what_to_do = "Give a path that can be written, on a disk with room.";
-        let error = format!("The file cannot be written: {error}.");
-        Problem::new(Blame::BadInput, error, place.clone(), what_to_do)
-    };
-    let file = File::create(output).map_err(failed)?;
-    let mut writer = BufWriter::new(file);
+    let failed = |error| outputs::unwritable(output, &error);
     let mut bytes = 0u64;
-    let mut put = |piece: &[u8]| {
-        bytes += piece.len() as u64;
-        writer.write_all(piece)
-    };
-    let written =
-        export(network.float(), &mut put, failed).and_then(|()| writer.flush().map_err(failed));
-    if let Err(problem) = written {
-        // Half a model is worse than none.
-        let _ = fs::remove_file(output);
-        return Err(problem);
-    }
+    outputs::write_parts(output, Readers::All, |file| {
+        let mut writer = BufWriter::new(file);
+        let mut put = |piece: &[u8]| {
+            bytes += piece.len() as u64;
+            writer.write_all(piece)
+        };
+        export(network.float(), &mut put, failed)?;
+        writer.flush().map_err(failed)
+    })?;
     Ok(Said::well(format!("{}: {}, {} bytes\n", output.display(), network.name, number(bytes))))
 }

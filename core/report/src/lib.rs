@@ -3,6 +3,7 @@
 //! Keys of serialised reports are snake_case with the unit in the name; scripts rely on them.
 
 mod compare;
+mod csv;
 mod energy;
 mod figure;
 #[cfg(test)]
@@ -24,10 +25,11 @@ mod traffic;
 mod wear;
 
 pub use compare::{Compared, Value, compare};
+pub use csv::csv_row;
 pub use energy::{Energy, NoPower, State, StateEnergy};
 pub use figure::Kind;
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
-pub use name::short_name;
+pub use name::{plain, short_name};
 pub use occupancy::{Held, LayerHeld, Occupancy, Occupied, Pool};
 pub use plan_report::{DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage, WiderPacking};
 pub use profile::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED};

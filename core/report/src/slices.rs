@@ -1,7 +1,6 @@
 //! Timelines as a table: a row for each stretch of a lane.
 
-use std::fmt::Write;
-
+use crate::csv::csv_row;
 use crate::schedule::Schedule;
 use crate::timeline::SliceKind;
 use tilewright_plan::{CyclePoint, LaneKind};
@@ -10,9 +9,21 @@ use tilewright_plan::{CyclePoint, LaneKind};
 #[must_use]
 pub fn slices_csv(schedule: &Schedule<'_>) -> String {
     let report = schedule.report;
-    let mut text = String::from(
-        "timeline,lane,kind,frame,layer,name,step,start_us,end_us,instructions,bytes,waits_for\n",
-    );
+    let head = [
+        "timeline",
+        "lane",
+        "kind",
+        "frame",
+        "layer",
+        "name",
+        "step",
+        "start_us",
+        "end_us",
+        "instructions",
+        "bytes",
+        "waits_for",
+    ];
+    let mut text = csv_row(&head.map(str::to_owned));
     for (word, timeline) in schedule.timelines() {
         let micros = |point: CyclePoint| point.since(CyclePoint(0)).at(timeline.clock_hz).0;
         let lane = |at: u8| {
@@ -27,22 +38,22 @@ pub fn slices_csv(schedule: &Schedule<'_>) -> String {
                 SliceKind::Stall => "stall",
                 SliceKind::Handling => "handling",
             };
-            let name = report.layers.get(usize::from(slice.layer)).map_or("", |row| &row.name);
-            // Writing to a string cannot fail.
-            let _ = writeln!(
-                text,
-                "{word},{},{kind},{},{},\"{}\",{},{:.3},{:.3},{},{},{}",
+            let name =
+                report.layers.get(usize::from(slice.layer)).map_or("", |row| row.name.as_str());
+            text.push_str(&csv_row(&[
+                word.to_owned(),
                 lane(slice.lane),
-                slice.frame,
-                slice.layer,
-                name.replace('"', "\"\""),
-                slice.step,
-                micros(slice.start),
-                micros(slice.end),
-                slice.instructions,
-                slice.bytes,
+                kind.to_owned(),
+                slice.frame.to_string(),
+                slice.layer.to_string(),
+                name.to_owned(),
+                slice.step.to_string(),
+                format!("{:.3}", micros(slice.start)),
+                format!("{:.3}", micros(slice.end)),
+                slice.instructions.to_string(),
+                slice.bytes.to_string(),
                 slice.waits_for.map(lane).unwrap_or_default(),
-            );
+            ]));
         }
     }
     text
@@ -71,9 +82,6 @@ mod tests {
         let text = slices_csv(&Schedule { report, memory, predicted, occupancy, run });
         assert_eq!(text.lines().count(), 1 + 2 * timeline.slices.len());
         let first = text.lines().nth(1).unwrap();
-        assert!(
-            first.starts_with("predicted,core 0,compute,0,0,\"first\",0,0.000,10.000,"),
-            "{first}"
-        );
+        assert!(first.starts_with("predicted,core 0,compute,0,0,first,0,0.000,10.000,"), "{first}");
     }
 }
