@@ -17,6 +17,7 @@ mod remedies;
 mod report;
 mod share;
 pub mod simulate;
+mod stop;
 mod strategy;
 pub mod stream;
 pub mod swap;
@@ -35,6 +36,7 @@ use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic};
 pub use integrity::Integrity;
 pub use packing::Packing;
 pub use planning::{Planning, Progress};
+pub use stop::Stop;
 pub use strategy::Strategy;
 pub use strategy::beyond::spilled;
 pub use strategy::overlay::{Beside, Outputs, Overlaid};
@@ -70,6 +72,8 @@ pub struct Options {
     pub integrity: Integrity,
     /// Which weights in the chip's flash lie in the wider and faster packing.
     pub packing: Packing,
+    /// Whom work asks that takes long between two calls of [`Planning::advance`].
+    pub stop: Stop,
 }
 
 impl Default for Options {
@@ -82,6 +86,7 @@ impl Default for Options {
             objective: Objective::default(),
             integrity: Integrity::Trusted,
             packing: Packing::default(),
+            stop: Stop::default(),
         }
     }
 }
@@ -166,6 +171,9 @@ pub enum PlanError {
     /// Tensors that no arena can hold, whatever its size.
     #[error("the tensor arena: {0}")]
     Arena(#[from] allocate::ProblemError),
+    /// Nobody waits for the plan any more.
+    #[error("planning was stopped")]
+    Stopped,
     /// A graph of layers that is none, or an order that is none.
     #[error("the order of the layers: {0}")]
     Order(String),

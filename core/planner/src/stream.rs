@@ -30,7 +30,7 @@ use crate::costs::Costs;
 use crate::simulate::Transfers;
 use crate::swap::bound;
 use crate::swap::layers::{self, SwapLayer};
-use crate::{Options, PlanError, lower, share};
+use crate::{Options, PlanError, Stop, lower, share};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Cycles, LaneKind, Plan, Program};
@@ -205,7 +205,7 @@ fn of_layers(
     let emitter = Emitter { sram, transfers: &transfers, largest, frames };
     let costs: Vec<[u64; 2]> = network.layers.iter().map(|l| [l.weights, l.cycles]).collect();
     let bound = bound::bound(&costs, network.input(), board, &card, Bytes(sram), frames);
-    let best = best(&network, &emitter, bound.0)?;
+    let best = best(&network, &emitter, bound.0, &options.stop)?;
     let slices = emit::simulated(&best, frames);
     let (occupancy, held) = held::held(&best.uses, &slices, &network);
     let end = slices.iter().map(|slice| slice.end.0).max().unwrap_or(0);
@@ -236,6 +236,9 @@ fn of_layers(
 const NEAR: u64 = 200;
 /// One that is so near is good enough if many steps were scheduled.
 const QUITE_NEAR: u64 = 50;
+/// Units of work of a step, and of a layer when its groups are chosen.
+const STEP: u64 = 100;
+const CHOICE: u64 = 10_000;
 /// How many are many.
 const MANY_STEPS: u64 = 100_000;
 
@@ -248,7 +251,12 @@ struct Choice {
 
 /// The schedule that ends first; of those near `bound` the first that is found, where those with the
 /// least predicted price are tried first.
-fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted, NotStreamed> {
+fn best(
+    network: &Network,
+    emitter: &Emitter<'_>,
+    bound: u64,
+    stop: &Stop,
+) -> Result<Emitted, NotStreamed> {
     let frames = emitter.frames;
     let mut best: Option<Emitted> = None;
     let mut too_many = None;
@@ -256,7 +264,7 @@ fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted,
     let is_near = |made: &Emitted, part: u64| made.end <= bound.saturating_add(bound / part);
     // Buffers that lie badly leave no room for weights: then less is kept in SRAM.
     for room in (4..=8).rev().map(|eighths| emitter.sram / 8 * eighths) {
-        for choice in choices(network, emitter, room, bound) {
+        for choice in choices(network, emitter, room, bound, stop)? {
             let is_enough = |best: &Emitted| {
                 tried > MOST_TRIED
                     || is_near(best, NEAR)
@@ -274,6 +282,7 @@ fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted,
                 continue;
             }
             tried += steps;
+            stop.after(STEP * steps).map_err(NotStreamed::Error)?;
             let Some(emitted) = emitter.emit(&batch, choice.together) else { continue };
             let key = |made: &Emitted| (made.end, made.written, made.read);
             if best.as_ref().is_none_or(|best| key(&emitted) < key(best)) {
@@ -292,7 +301,13 @@ fn best(network: &Network, emitter: &Emitter<'_>, bound: u64) -> Result<Emitted,
 }
 
 /// The ways within `room` bytes of SRAM that seem cheapest, the cheapest first.
-fn choices(network: &Network, emitter: &Emitter<'_>, room: u64, bound: u64) -> Vec<Choice> {
+fn choices(
+    network: &Network,
+    emitter: &Emitter<'_>,
+    room: u64,
+    bound: u64,
+    stop: &Stop,
+) -> Result<Vec<Choice>, NotStreamed> {
     let frames = emitter.frames;
     let counts = (1..=frames.min(MOST_TOGETHER)).filter(|count| frames.is_multiple_of(*count));
     let counts: Vec<u32> = match network.tail() {
@@ -308,13 +323,17 @@ fn choices(network: &Network, emitter: &Emitter<'_>, room: u64, bound: u64) -> V
         Some(Choice { together, groups, price })
     };
     let ways = all.filter(|way| *way != (1, Border::Card));
-    let mut choices: Vec<Choice> = ways.filter_map(choice).collect();
+    let mut choices = Vec::new();
+    for way in ways {
+        choices.extend(choice(way));
+        stop.after(CHOICE * network.layers.len() as u64).map_err(NotStreamed::Error)?;
+    }
     // What is about as fast may write, and then wait, less.
     let grain = bound / NEAR + 1;
     choices
         .sort_by_key(|choice| (choice.price.cost() / grain, choice.price.written, choice.together));
     choices.truncate(TRIED);
-    choices
+    Ok(choices)
 }
 
 #[cfg(test)]

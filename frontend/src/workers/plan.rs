@@ -247,6 +247,7 @@ fn start(
             false => Packing::Auto,
         },
         integrity: checks::for_planner(settings.integrity),
+        ..Options::default()
     };
     let known = searched.iter().find(|(known, _)| *known == strategy);
     let planning = match known {

@@ -231,11 +231,11 @@ impl<'b> Search<'b> {
                     continue;
                 }
                 let few = cut.loads.len() <= MOST_LOADS;
-                let within = Within { budget, largest, ahead: u32::MAX };
+                let within = Within { budget, largest, ahead: u32::MAX, stop: &self.options.stop };
                 let held = issue::held(&lowered, &cut);
-                let plan = few.then(|| issue::issue(&lowered, &cut, &held, within));
-                if let Some(plan) = plan.flatten() {
-                    let fits = self.consider(plan, (&lowered, strips, ways));
+                let plan = if few { issue::issue(&lowered, &cut, &held, within)? } else { None };
+                if let Some(plan) = plan {
+                    let fits = self.consider(plan, (&lowered, strips, ways))?;
                     self.fits_alone |= strips.is_empty() && fits;
                 }
                 if self.is_enough() {
@@ -245,7 +245,7 @@ impl<'b> Search<'b> {
         }
         let lowered = arranging.least()?;
         if self.fastest.is_none() && strips.is_empty() {
-            let plan = smallest(&lowered, budget, largest, self.is_sealed());
+            let plan = self.smallest(&lowered)?;
             let arena = |plan: &Plan| plan.space(Space::Arena);
             if self.least.as_ref().is_none_or(|least| arena(&plan) < arena(least)) {
                 self.least = Some(plan);
@@ -316,13 +316,20 @@ impl<'b> Search<'b> {
 
     /// Keeps a plan if it is the fastest; whether it is known to fit flash, which is not looked at where
     /// others are that are faster.
-    fn consider(&mut self, plan: Plan, (lowered, strips, ways): (&Plan, &[Strips], Ways)) -> bool {
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    fn consider(
+        &mut self,
+        plan: Plan,
+        (lowered, strips, ways): (&Plan, &[Strips], Ways),
+    ) -> Result<bool, PlanError> {
         let board = self.board;
         let several = match self.line {
             None => None,
             Some(few) => {
                 let line = self.line(few, few.frames, (lowered, strips, ways));
-                let Some(plan) = line.plan(ways.shares[0]) else { return false };
+                let Some(plan) = line.plan(ways.shares[0])? else { return Ok(false) };
                 Some((plan, few.frames))
             }
         };
@@ -330,7 +337,7 @@ impl<'b> Search<'b> {
         let end = self.end(timed, frames);
         let best = self.fastest.as_ref().map(|best| best.key);
         if best.is_some_and(|best| best <= (false, end)) {
-            return false;
+            return Ok(false);
         }
         let is_large = timed.image_bytes() > board.plan_bytes();
         let key = (is_large, end);
@@ -338,26 +345,30 @@ impl<'b> Search<'b> {
             let (lowered, strips) = (lowered.clone(), strips.to_vec());
             self.fastest = Some(Found { key, plan, lowered, strips, ways });
         }
-        !is_large
+        Ok(!is_large)
+    }
+
+    /// The plan that takes least SRAM, one part after the other.
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    fn smallest(&self, lowered: &Plan) -> Result<Plan, PlanError> {
+        let Self { budget, largest, options, .. } = *self;
+        let height = lowered.space(Space::Arena).0;
+        let operators = Operator::of(lowered);
+        let part = |_: &Operator<'_>| (budget / 16).max(SECTOR);
+        let cut = Cut::into(lowered, &operators, &[], self.is_sealed(), [&part, &|_| 0]);
+        let all = height.next_multiple_of(SECTOR) + cut.most_at_once();
+        let ahead = if cut.loads.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
+        let within = Within { budget: all, largest, ahead, stop: &options.stop };
+        let held = issue::held(lowered, &cut);
+        Ok(issue::issue(lowered, &cut, &held, within)?.unwrap_or_else(|| lowered.clone()))
     }
 }
 
 /// Whether weights of many steps are tried to come so.
 fn is_first((shares, kept): ([u64; 2], u64)) -> bool {
     shares == FEW_SHARES[0] && kept > 0
-}
-
-/// The plan that takes least SRAM, one part after the other.
-fn smallest(lowered: &Plan, budget: u64, largest: u64, apart: bool) -> Plan {
-    let height = lowered.space(Space::Arena).0;
-    let operators = Operator::of(lowered);
-    let part = |_: &Operator<'_>| (budget / 16).max(SECTOR);
-    let cut = Cut::into(lowered, &operators, &[], apart, [&part, &|_| 0]);
-    let all = height.next_multiple_of(SECTOR) + cut.most_at_once();
-    let ahead = if cut.loads.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
-    let within = Within { budget: all, largest, ahead };
-    let held = issue::held(lowered, &cut);
-    issue::issue(lowered, &cut, &held, within).unwrap_or_else(|| lowered.clone())
 }
 
 /// The layers of a model: as they are; with those convolutions computed with their pools whose operands do

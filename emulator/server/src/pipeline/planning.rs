@@ -5,7 +5,7 @@ use tilewright_image::{Checks, Images};
 use tilewright_model::Model;
 use tilewright_plan::Space;
 use tilewright_planner::{
-    Integrity, NotAChain, Options, Overlaid, PlanError, Planned, Planning, Strategy,
+    Integrity, NotAChain, Options, Overlaid, PlanError, Planned, Planning, Stop, Strategy,
 };
 use tilewright_report::PlanReport;
 use tilewright_seal::{KEY_BYTES, Key};
@@ -35,8 +35,15 @@ pub fn checked_plan(
 ) -> Result<Planned, Problem> {
     cancel.check()?;
     progress(Progress::Stage(Stage::Planning));
+    let options = &stopped_by(cancel, options.clone());
     let planning = Planning::new(model, board, strategy, options).map_err(no_plan)?;
     finished(planning, model, board, progress, cancel)
+}
+
+/// The options with an end to long work once `cancel` is asked.
+pub fn stopped_by(cancel: &Cancel, options: Options) -> Options {
+    let cancel = cancel.clone();
+    Options { stop: Stop::when(move |_| cancel.is_cancelled()), ..options }
 }
 
 /// Plans on for `units` of work at most; whether that was enough.
@@ -76,6 +83,7 @@ pub fn overlaid_plan(
     cancel: &Cancel,
 ) -> Result<Planned, Problem> {
     cancel.check()?;
+    let options = &stopped_by(cancel, options.clone());
     let planning = Planning::new(model, board, Strategy::Overlay, options).map_err(no_plan)?;
     finished(planning.overlaying(overlaid), model, board, progress, cancel)
 }
@@ -186,6 +194,7 @@ pub fn no_plan(error: PlanError) -> Problem {
             "--buffer and --frames",
             "Give larger buffers or fewer frames.",
         ),
+        PlanError::Stopped => Problem::cancelled("The planning was cancelled."),
         PlanError::NotAChain(NotAChain { operator, .. }) => Problem::new(
             Blame::BadInput,
             text,

@@ -5,7 +5,7 @@ use tilewright_model::Model;
 use tilewright_planner::{Options, Planned, Planning, Strategy};
 use tilewright_report::{Change, PlanReport, Remedy, changes};
 
-use super::planning::{is_unsuited, no_plan, planned_for, proved};
+use super::planning::{is_unsuited, no_plan, planned_for, proved, stopped_by};
 use super::zoo::{self, Network};
 use super::{Bounds, Prepared};
 use crate::execute::Cancel;
@@ -55,7 +55,7 @@ pub fn find_remedies(
     let mut strategies: Vec<PlanReport> = plans.iter().map(|plan| plan.report.clone()).collect();
     let mut attempt = Attempt {
         asked,
-        options: asked.options.of_few_frames(),
+        options: stopped_by(cancel, asked.options.of_few_frames()),
         progress,
         cancel,
         left: WORK,

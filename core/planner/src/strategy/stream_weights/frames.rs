@@ -71,7 +71,7 @@ pub fn plan(
     for frames in divisors(asked).filter(|frames| *frames > 1) {
         for (together, share) in divisors(frames).flat_map(|t| SHARES.map(|share| (t, share))) {
             let line = search.line(Few { frames, largest }, together, (lowered, strips, *ways));
-            let Some(plan) = line.plan(share) else { continue };
+            let Some(plan) = line.plan(share)? else { continue };
             let fits = plan.image_bytes() <= board.plan_bytes()
                 && plan.space(Space::ExternalRam).0 <= search.external();
             let end = search.end(&plan, frames);
@@ -98,7 +98,7 @@ pub struct Line<'l> {
     lowered: &'l Plan,
     strips: &'l [Strips],
     ways: Ways,
-    within: Within,
+    within: Within<'l>,
     is_sealed: bool,
     frames: u32,
     together: u32,
@@ -106,15 +106,19 @@ pub struct Line<'l> {
     largest: u64,
 }
 
-impl Search<'_> {
+impl<'b> Search<'b> {
     /// Frames of a network with one step a layer, whose weights come in these ways.
     pub fn line<'l>(
         &self,
         Few { frames, largest }: Few,
         together: u32,
         (lowered, strips, ways): (&'l Plan, &'l [Strips], Ways),
-    ) -> Line<'l> {
-        let within = Within { budget: self.budget, largest: self.largest, ahead: u32::MAX };
+    ) -> Line<'l>
+    where
+        'b: 'l,
+    {
+        let stop = &self.options.stop;
+        let within = Within { budget: self.budget, largest: self.largest, ahead: u32::MAX, stop };
         let is_sealed = self.is_sealed();
         Line { lowered, strips, ways, within, is_sealed, frames, together, largest }
     }
@@ -139,11 +143,11 @@ struct Divided {
 
 impl Line<'_> {
     /// The plan in which weights of the layers behind take such a part of the bytes beside activations.
-    pub fn plan(&self, share: u64) -> Option<Plan> {
+    pub fn plan(&self, share: u64) -> Result<Option<Plan>, PlanError> {
         let Self { lowered, strips, ways, within, .. } = *self;
-        let divided = self.divided()?;
+        let Some(divided) = self.divided() else { return Ok(None) };
         let mut plan = lowered.clone();
-        let places = self.places(&mut plan, &divided)?;
+        let Some(places) = self.places(&mut plan, &divided) else { return Ok(None) };
         let operators = Operator::of(lowered);
         let is_behind = |operator: &Operator<'_>| u32::from(operator.step.layer) >= divided.behind;
         let part = |operator: &Operator<'_>| {
@@ -157,7 +161,7 @@ impl Line<'_> {
         let cut = Cut::into(lowered, &operators, strips, self.is_sealed, [&part, &kept]);
         let (cut, held) = self.repeated(&cut, &divided, &places);
         if cut.loads.len() > MOST_LOADS {
-            return None;
+            return Ok(None);
         }
         issue::issue(&plan, &cut, &held, within)
     }

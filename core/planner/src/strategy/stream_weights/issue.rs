@@ -8,6 +8,7 @@ use crate::strategy::lanes;
 use crate::strategy::overlay::hazards::{Hazards, Lane, Waits, later};
 use crate::strategy::overlay::pipeline::span;
 use crate::stream::place::{Room, Taken};
+use crate::{PlanError, Stop};
 use tilewright_plan::{
     After, Bytes, Instruction, Lane as PlanLane, LaneKind, Plan, PlannedTensor, Role, Space, Step,
     View,
@@ -15,19 +16,32 @@ use tilewright_plan::{
 
 /// Bytes of SRAM and of its transfers.
 #[derive(Clone, Copy, Debug)]
-pub struct Within {
+pub struct Within<'s> {
     /// Bytes of SRAM that loads and activations lie in.
     pub budget: u64,
     /// Most bytes of a card's transfer.
     pub largest: u64,
     /// Loads come so many tasks ahead at most.
     pub ahead: u32,
+    /// Whether anybody waits.
+    pub stop: &'s Stop,
 }
+
+/// Units of work of a step.
+const STEP: u64 = 100;
 
 /// The plan of tasks with what they need from the card, from one whose weights lie on the card, beside
 /// activations that lie there; nothing if there is no room for a load.
-pub fn issue(lowered: &Plan, cut: &Cut, held: &[Taken], within: Within) -> Option<Plan> {
-    let places = places(cut, held, within)?;
+///
+/// # Errors
+/// [`PlanError::Stopped`] if nobody waits any more.
+pub fn issue(
+    lowered: &Plan,
+    cut: &Cut,
+    held: &[Taken],
+    within: Within<'_>,
+) -> Result<Option<Plan>, PlanError> {
+    let Some(places) = places(cut, held, within)? else { return Ok(None) };
     let mut plan = lowered.clone();
     plan.tiles.clear();
     let given = std::mem::take(&mut plan.views);
@@ -55,7 +69,8 @@ pub fn issue(lowered: &Plan, cut: &Cut, held: &[Taken], within: Within) -> Optio
         PlanLane { kind: LaneKind::Dma, steps: dma },
     ];
     lanes::replace(&mut plan, &given, lanes);
-    Some(plan)
+    within.stop.after(STEP * (cut.tasks.len() + cut.loads.len()) as u64)?;
+    Ok(Some(plan))
 }
 
 /// Where a plan's activations lie in SRAM, with the tasks that need them.
@@ -75,16 +90,19 @@ pub fn held(plan: &Plan, cut: &Cut) -> Vec<Taken> {
 
 /// Where each load lies in the arena, beside the activations that live with the tasks from the one before
 /// which it begins to the last that needs it.
-fn places(cut: &Cut, held: &[Taken], within: Within) -> Option<Vec<u64>> {
+fn places(cut: &Cut, held: &[Taken], within: Within<'_>) -> Result<Option<Vec<u64>>, PlanError> {
     let mut room = Room::new(within.budget / LINE * LINE);
     for taken in held {
         room.take(*taken);
     }
-    let place = |load: &Load| {
+    let mut places = Vec::with_capacity(cut.loads.len());
+    for load in &cut.loads {
         room.none_before(load.uses[0].saturating_sub(within.ahead));
-        room.place(load.length(), load.uses).map(|taken| taken.start)
-    };
-    cut.loads.iter().map(place).collect()
+        within.stop.after(room.work())?;
+        let Some(taken) = room.place(load.length(), load.uses) else { return Ok(None) };
+        places.push(taken.start);
+    }
+    Ok(Some(places))
 }
 
 struct Issue {
