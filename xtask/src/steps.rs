@@ -68,7 +68,11 @@ impl Steps {
 
 impl Step {
     fn line(&self) -> String {
-        let verdict = if self.summary.failed == 0 { "ok    " } else { "FAILED" };
+        let verdict = match self.summary {
+            Summary { passed: 0, failed: 0 } => "NONE  ",
+            Summary { failed: 0, .. } => "ok    ",
+            Summary { .. } => "FAILED",
+        };
         let time = terminal::elapsed(self.time);
         format!("{verdict} {:<34} {time:>10}  {}", self.name, self.summary)
     }
@@ -92,6 +96,14 @@ mod tests {
         assert_eq!(failed, [1, 1, 0]);
         assert!(steps.done[0].line().starts_with("FAILED breaks"));
         assert!(!steps.finish());
+    }
+
+    #[test]
+    fn a_step_that_checked_nothing_is_not_called_good() {
+        let mut steps = silent();
+        steps.tests("nothing", || Ok(Summary::default()));
+        assert!(steps.done[0].line().starts_with("NONE   nothing"));
+        assert!(steps.finish());
     }
 
     #[test]

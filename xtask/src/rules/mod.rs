@@ -2,7 +2,7 @@
 
 mod dependencies;
 mod files;
-mod licences;
+mod packages;
 
 use crate::project::Project;
 use crate::steps::Steps;
@@ -10,6 +10,6 @@ use crate::steps::Steps;
 /// Adds one step for each set of rules.
 pub fn check(project: &Project, steps: &mut Steps) {
     steps.check("dependency rule", || Ok(dependencies::check(project)));
-    steps.check("licences", || licences::check(project));
     steps.check("file rules", || files::check(project));
+    packages::check(project, steps);
 }

@@ -7,6 +7,7 @@
 //! | tool | from | needed for |
 //! |---|---|---|
 //! | Rust targets and components | rustup | everything |
+//! | cargo-deny | crates.io | `ci` |
 //! | trunk | crates.io | page |
 //! | wasm-bindgen, of the lock file's version | crates.io | page |
 //! | wasm-opt | npm's `binaryen` | page |
@@ -15,6 +16,7 @@
 
 pub mod browser;
 mod cached;
+mod cargo_deny;
 mod rust;
 mod system;
 mod trunk;
@@ -45,12 +47,21 @@ pub enum Need {
     Worker,
     /// Chromium and its driver.
     Browser,
+    /// cargo-deny, which checks packages.
+    CargoDeny,
 }
 
 impl Need {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Rust, Self::Worker, Self::Browser, Self::WasmOpt, Self::WasmBindgen, Self::Trunk];
+    pub const ALL: [Self; 7] = [
+        Self::Rust,
+        Self::Worker,
+        Self::Browser,
+        Self::WasmOpt,
+        Self::WasmBindgen,
+        Self::Trunk,
+        Self::CargoDeny,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -60,6 +71,7 @@ impl Need {
             Self::WasmOpt => "wasm-opt",
             Self::Worker => "the worker's build tools",
             Self::Browser => "Chromium and its driver",
+            Self::CargoDeny => "cargo-deny",
         }
     }
 
@@ -71,6 +83,7 @@ impl Need {
             Self::WasmOpt => Ok(wasm_opt::present(project)),
             Self::Worker => Ok(worker::packages(project).is_empty()),
             Self::Browser => Ok(browser::find(project).is_some()),
+            Self::CargoDeny => Ok(cargo_deny::present(project)),
         }
     }
 
@@ -80,7 +93,7 @@ impl Need {
             Self::Worker => worker::packages(project),
             Self::Browser => browser::packages(project),
             Self::WasmOpt => wasm_opt::packages(project),
-            Self::Rust | Self::Trunk | Self::WasmBindgen => Vec::new(),
+            Self::Rust | Self::Trunk | Self::WasmBindgen | Self::CargoDeny => Vec::new(),
         }
     }
 
@@ -90,6 +103,7 @@ impl Need {
             Self::Trunk => trunk::install(project),
             Self::WasmBindgen => wasm_bindgen::install(project),
             Self::WasmOpt => wasm_opt::install(project),
+            Self::CargoDeny => cargo_deny::install(project),
             // Debian's packages are all there is to them.
             Self::Worker | Self::Browser => Ok(()),
         }
