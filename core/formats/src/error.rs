@@ -1,5 +1,6 @@
 //! What can be wrong with a model file.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use thiserror::Error;
@@ -151,8 +152,10 @@ fn others(all: &[UnsupportedOperator]) -> String {
     if all.len() < 2 {
         return String::new();
     }
-    let mut kinds: Vec<&str> = all.iter().map(|operator| operator.op.as_str()).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    all.iter().for_each(|operator| *counts.entry(operator.op.as_str()).or_default() += 1);
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let kinds: Vec<String> = counts.iter().map(|(op, count)| format!("{count} {op}")).collect();
     format!("; {} unsupported nodes in all: {}", all.len(), kinds.join(", "))
 }

@@ -215,21 +215,29 @@ impl Model {
             .fold(0, u64::saturating_add)
     }
 
-    /// Those operators that nothing here computes ([`Op::Opaque`]) with their nodes, in words: the
-    /// first few of them, and how many more there are. Nothing if there is none.
+    /// Those operators that nothing here computes ([`Op::Opaque`]), in words: each with how many nodes it
+    /// has and the first of them; how many more operators there are. Nothing if there is none.
     #[must_use]
     pub fn opaque_in_words(&self) -> Option<String> {
         const NAMED: usize = 5;
-        let words: Vec<String> = self
-            .nodes
-            .iter()
-            .filter(|node| matches!(node.op, Op::Opaque { .. }))
-            .map(|node| format!("{} (node '{}')", node.op.name(), node.name))
-            .collect();
+        let mut counts: Vec<(&Node, usize)> = Vec::new();
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        for node in self.nodes.iter().filter(|node| matches!(node.op, Op::Opaque { .. })) {
+            let at = *known.entry(node.op.name()).or_insert(counts.len());
+            match counts.get_mut(at) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((node, 1)),
+            }
+        }
+        let in_words = |(first, count): &(&Node, usize)| match count {
+            1 => format!("{} (node '{}')", first.op.name(), first.name),
+            _ => format!("{count} {} (the first is node '{}')", first.op.name(), first.name),
+        };
+        let words: Vec<String> = counts.iter().map(in_words).collect();
         let named = words.get(..NAMED).unwrap_or(&words).join(", ");
         match words.len() {
             0 => None,
-            count if count > NAMED => Some(format!("{named} and {} more", count - NAMED)),
+            count if count > NAMED => Some(format!("{named} and {} more operators", count - NAMED)),
             _ => Some(named),
         }
     }

@@ -1,6 +1,7 @@
 //! What `plan` says.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Micros};
@@ -202,23 +203,93 @@ pub struct PlanReport {
     pub kinds: BTreeMap<String, Kind>,
 }
 
+/// An operator that no kernel computes.
+struct Cause<'r> {
+    op: &'r str,
+    /// The first node with it, and why no kernel computes that.
+    first: &'r str,
+    reason: &'r str,
+    /// How many such nodes there are.
+    count: usize,
+}
+
+impl Cause<'_> {
+    fn in_words(&self) -> String {
+        let Self { op, first, reason, count } = self;
+        match count {
+            1 => format!("{op} (node '{first}': {reason})"),
+            _ => format!("{count} {op} (the first is node '{first}': {reason})"),
+        }
+    }
+}
+
 impl PlanReport {
-    /// The layers that no kernel computes, in words: the first few of them, and how many more there
-    /// are. Nothing if each has one.
+    /// The layers that no kernel computes, in words: the operators that are the cause, each with how often
+    /// it stands there and its first node, then how many layers stay in floats only since one of
+    /// those keeps the model from being quantised. Nothing if each has a kernel.
     #[must_use]
     pub fn without_kernel(&self) -> Option<String> {
         const NAMED: usize = 5;
-        let words: Vec<String> = self
-            .layers
-            .iter()
-            .filter_map(|layer| Some((layer, layer.no_kernel.as_ref()?)))
-            .map(|(layer, reason)| format!("{} (node '{}': {reason})", layer.op, layer.name))
-            .collect();
-        let named = words.get(..NAMED).unwrap_or(&words).join(", ");
-        match words.len() {
-            0 => None,
-            count if count > NAMED => Some(format!("{named} and {} more", count - NAMED)),
-            _ => Some(named),
+        let mut causes: Vec<Cause<'_>> = Vec::new();
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        let without = || self.layers.iter().filter_map(|row| Some((row, row.no_kernel.as_ref()?)));
+        let follows = |reason: &str| reason.contains(" is float32, kernels compute on ");
+        let only_floats = without().all(|(_, reason)| follows(reason));
+        for (row, reason) in without().filter(|(_, reason)| only_floats || !follows(reason)) {
+            match known.entry(row.op.as_str()) {
+                Entry::Occupied(at) => causes[*at.get()].count += 1,
+                Entry::Vacant(place) => {
+                    place.insert(causes.len());
+                    causes.push(Cause { op: &row.op, first: &row.name, reason, count: 1 });
+                }
+            }
         }
+        let words: Vec<String> = causes.iter().map(Cause::in_words).collect();
+        let mut named = words.get(..NAMED).unwrap_or(&words).join(", ");
+        if let Some(more) = words.len().checked_sub(NAMED).filter(|more| *more > 0) {
+            named.push_str(&format!(" and {more} more operators"));
+        }
+        let behind = without().count() - causes.iter().map(|cause| cause.count).sum::<usize>();
+        if behind > 0 {
+            named.push_str(&format!("; {behind} other layers stay float32 for that"));
+        }
+        (!words.is_empty()).then_some(named)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LayerRow;
+    use crate::fixture;
+
+    #[test]
+    fn what_no_kernel_computes_is_counted_with_the_cause_first() {
+        let memory = crate::MemoryMap::of(&fixture::plan());
+        let mut report = fixture::report(&memory);
+        assert_eq!(report.without_kernel(), None);
+        let floats = "tensor 'x' is float32, kernels compute on int8";
+        let unknown = "no kernel computes this operator";
+        let row = |op: &str, name: &str, reason: &str| LayerRow {
+            name: name.to_owned(),
+            op: op.to_owned(),
+            no_kernel: Some(reason.to_owned()),
+            ..report.layers[0].clone()
+        };
+        let layers = vec![
+            row("Conv2D", "first", floats),
+            row("LayerNorm", "a", unknown),
+            row("Conv2D", "second", floats),
+            row("LayerNorm", "b", unknown),
+            row("LSTM", "c", unknown),
+        ];
+        report.layers = layers;
+        let expected = "2 LayerNorm (the first is node 'a': no kernel computes this operator), \
+                        LSTM (node 'c': no kernel computes this operator); \
+                        2 other layers stay float32 for that";
+        assert_eq!(report.without_kernel().as_deref(), Some(expected));
+        report.layers.retain(|layer| layer.op == "Conv2D");
+        let expected = "2 Conv2D (the first is node 'first': tensor 'x' is float32, kernels \
+                        compute on int8)";
+        assert_eq!(report.without_kernel().as_deref(), Some(expected));
     }
 }

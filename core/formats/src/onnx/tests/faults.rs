@@ -67,7 +67,7 @@ fn unsupported_operators_are_all_named() {
     assert_eq!((all[1].op.as_str(), all[1].node.as_str()), ("com.example.Attention", "head"));
     assert_eq!(
         error.to_string(),
-        "unsupported operator Einsum (node 2 'z'); 2 unsupported nodes in all: Einsum, com.example.Attention"
+        "unsupported operator Einsum (node 2 'z'); 2 unsupported nodes in all: 1 Einsum, 1 com.example.Attention"
     );
 }
 
