@@ -12,6 +12,7 @@ mod opaque;
 mod ops;
 mod order;
 mod skeleton;
+mod whole;
 mod window;
 mod wire;
 

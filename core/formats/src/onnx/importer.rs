@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use crate::onnx::messages::tensor_proto::DataType;
 use tilewright_model::infer::result_shape;
+use tilewright_model::passes::dead_nodes;
 use tilewright_model::{
     DType, Data, Model, Node, Op, Quantisation, Shape, Source, Tensor, TensorId,
 };
@@ -21,6 +22,7 @@ use super::opaque;
 use super::ops;
 use super::order;
 use super::skeleton::Skeleton;
+use super::whole;
 use crate::{FormatError, Limits, ModelFile, elements};
 
 /// Elements that constants computed from others may have together, whatever the file: grids and masks.
@@ -84,6 +86,8 @@ pub(crate) struct Importer<'a> {
     scales: BTreeMap<String, (Vec<f32>, i32)>,
     /// Shapes of results that the file states.
     pub(super) stated: BTreeMap<String, Stated>,
+    /// Results that are integers in the file, and that nothing but arithmetic reads.
+    pub(super) whole: BTreeSet<String>,
     /// What symbols of the inputs' dimensions stand for.
     pub(super) sizes: BTreeMap<String, usize>,
 }
@@ -143,6 +147,7 @@ pub(super) fn import(
         unsigned: BTreeSet::new(),
         scales: BTreeMap::new(),
         stated: BTreeMap::new(),
+        whole: whole::results(&graph),
         sizes: BTreeMap::new(),
     };
     for entry in proto.metadata_props {
@@ -194,6 +199,8 @@ pub(super) fn import(
         }
     }
     importer.outputs(&graph)?;
+    // Roundings that a clip took over, so that what is before them meets what is behind.
+    dead_nodes::run(&mut importer.model);
     Ok(importer.model)
 }
 

@@ -14,6 +14,7 @@ mod opaque;
 mod pick;
 mod pool;
 mod quantised;
+mod requantised;
 mod resize;
 mod shape;
 mod spatial;
@@ -102,7 +103,7 @@ const OPERATORS: &[(&str, Import)] = &[
     ("ReduceSum", pool::reduce_sum),
     ("Relu", elementwise::relu),
     // Of a public deployment tool.
-    ("RequantShift", opaque::like_its_operand),
+    ("RequantShift", requantised::requant_shift),
     ("Reshape", shape::reshape),
     ("Resize", resize::resize),
     ("Round", functions::unary),
@@ -152,6 +153,8 @@ fn find(node: &NodeProto) -> Option<Import> {
     let list = match node.domain.as_str() {
         "" | "ai.onnx" => OPERATORS,
         "com.microsoft" => MICROSOFT,
+        // Under which exporters of integer networks write their one operator.
+        "PACTOps" | "ai.onnx.contrib" if node.op_type == "RequantShift" => OPERATORS,
         _ => return None,
     };
     list.iter().find(|(name, _)| *name == node.op_type).map(|(_, import)| *import)

@@ -10,6 +10,7 @@ mod order;
 mod outputs;
 mod pick;
 mod recorded;
+mod requantised;
 mod resize;
 mod stored;
 

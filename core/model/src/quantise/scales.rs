@@ -18,6 +18,9 @@ const LARGEST_MULTIPLIER: f64 = 0.499;
 /// two scales would leave the range of 32-bit floats.
 const SMALLEST_SCALE: f64 = 1e-12;
 
+/// The smallest scale that TensorFlow Lite's softmax takes differences of: 1/2^26 is refused.
+const SMALLEST_DIFFERENCE: f64 = 1.0 / (1u32 << 25) as f64;
+
 /// Rounds in which operands take their result's range.
 const MOST_ROUNDS: usize = 8;
 
@@ -27,16 +30,18 @@ pub(super) fn choose(
     ranges: &[Option<Range>],
 ) -> Result<Vec<Option<Quantisation>>, QuantiseError> {
     let wanted = share_with_result(model, ranges);
+    let smallest = smallest_scales(model);
     let mut chosen: Vec<Option<Quantisation>> = vec![None; ranges.len()];
     let made: Vec<bool> = model.producers().iter().map(Option::is_some).collect();
     for (index, range) in wanted.iter().enumerate() {
         if !made[index] {
-            chosen[index] = range.map(|range| from_range(range, 0.0));
+            chosen[index] = range.map(|range| from_range(range, smallest[index]));
         }
     }
     for node in &model.nodes {
         let Some(output) = node.outputs.first() else { continue };
         let range = wanted[output.0].unwrap_or_default();
+        let from_range = |range, least: f64| from_range(range, least.max(smallest[output.0]));
         let scale = |id: &TensorId| chosen[id.0].as_ref().map_or(1.0, |q| f64::from(q.scale(0)));
         let quantisation = match &node.op {
             Op::Maximum | Op::Minimum => Some(from_range(range, 0.0)),
@@ -69,6 +74,22 @@ pub(super) fn choose(
         chosen[output.0] = quantisation;
     }
     Ok(chosen)
+}
+
+/// The smallest scale of each tensor: what becomes the operand of a softmax must not have a smaller one.
+fn smallest_scales(model: &Model) -> Vec<f64> {
+    let mut smallest = vec![0.0f64; model.tensors.len()];
+    for node in model.nodes.iter().rev() {
+        let (Some(input), Some(output)) = (node.inputs.first(), node.outputs.first()) else {
+            continue;
+        };
+        if matches!(node.op, Op::Softmax | Op::LogSoftmax) {
+            smallest[input.0] = SMALLEST_DIFFERENCE;
+        } else if keeps_quantisation(&node.op) {
+            smallest[input.0] = smallest[input.0].max(smallest[output.0]);
+        }
+    }
+    smallest
 }
 
 /// The quantisation that TensorFlow Lite prescribes for the operator's result, if it does.
@@ -107,6 +128,17 @@ fn share_with_result(model: &Model, ranges: &[Option<Range>]) -> Vec<Option<Rang
             && !only_pooled(model, &consumers[output.0])
         {
             range.include(&[*filler]);
+        }
+    }
+    for node in &model.nodes {
+        if let (Op::Unary(Unary::Clip { low, high }), [input]) = (&node.op, node.inputs.as_slice())
+            && consumers[input.0].len() == 1
+            && !model.outputs.contains(input)
+            && let Some(range) = &mut wanted[input.0]
+        {
+            // Nobody sees what is outside; zero stays.
+            *range =
+                Range { low: range.low.max(low.min(0.0)), high: range.high.min(high.max(0.0)) };
         }
     }
     // A range that widens may widen others behind it; what is left after some rounds is requantised.
@@ -152,9 +184,9 @@ fn share_once(model: &Model, consumers: &[Vec<NodeId>], wanted: &mut [Option<Ran
 /// Scale and nudged zero point for a range; the scale is `least` at least.
 pub(super) fn from_range(range: Range, least: f64) -> Quantisation {
     let (low, high) = (f64::from(range.low), f64::from(range.high));
-    if low == high && least < SMALLEST_SCALE {
+    if low == high {
         // Nothing but zeros was seen.
-        return Quantisation::per_tensor(1.0 / 255.0, -128);
+        return Quantisation::per_tensor((1.0 / STEPS).max(least) as f32, -128);
     }
     let scale = ((high - low) / STEPS).max(least).max(SMALLEST_SCALE) as f32;
     // The end that zero is nearer to decides, as in TensorFlow Lite.

@@ -323,3 +323,19 @@ fn ranges_must_be_there_and_finite() {
     assert!(matches!(quantise_with(&model, &ranges), Err(QuantiseError::NotFinite { .. })));
     assert!(matches!(quantise_with(&model, &[]), Err(QuantiseError::NotFinite { .. })));
 }
+
+/// What a clip cuts off takes no steps of the 8 bits of what is before it.
+#[test]
+fn a_clip_decides_about_the_range_before_it() {
+    let mut build = Build::new(&[1, 8, 8, 3]);
+    build.conv(same(), &[8, 3, 3, 3], noise(216, 1).iter().map(|w| w * 40.0).collect(), None, 1);
+    let before = build.last;
+    build.node(Op::Unary(Unary::Clip { low: 0.0, high: 0.5 }), vec![]);
+    build.finish();
+    let (quantised, _) =
+        quantise(&build.model, &samples(8 * 8 * 3), &QuantiseOptions::default()).unwrap();
+    let name = &build.model.tensor(before).name;
+    let tensor = quantised.tensors.iter().find(|tensor| tensor.name == *name).unwrap();
+    let scale = tensor.quantisation.as_ref().unwrap().scale(0);
+    assert!(scale < 0.01, "{scale}");
+}

@@ -123,6 +123,11 @@ pub(super) fn cast(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
             Value::Activated(_),
             Some(DataType::Float | DataType::Float16 | DataType::Bfloat16 | DataType::Double),
         ) => Ok(value),
+        (Value::Activated(_), Some(DataType::Int64 | DataType::Int32))
+            if importer.is_whole(place) =>
+        {
+            Ok(value)
+        }
         (Value::Constant(constant), Some(DataType::Int64 | DataType::Int32))
             if constant.ints().is_some() =>
         {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tilewright_model::{Activation, Op, Unary};
 
-use super::folding;
+use super::{folding, requantised};
 use crate::onnx::attributes::Place;
 use crate::onnx::constant::Constant;
 use crate::onnx::importer::{Activated, Importer, Value, as_given, channels_last};
@@ -37,6 +37,9 @@ pub(super) fn clip(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Valu
     };
     let low = bound(1, "min", f32::NEG_INFINITY)?;
     let high = bound(2, "max", f32::INFINITY)?;
+    if let Some(clipped) = requantised::clip(importer, place, [low, high])? {
+        return Ok(clipped);
+    }
     if low == 0.0 && high == 6.0 {
         activation(importer, place, Activation::Relu6)
     } else if low == 0.0 && high >= f32::MAX {
@@ -87,7 +90,13 @@ pub(super) fn mul(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value
 }
 
 pub(super) fn div(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Value, FormatError> {
-    binary(importer, place, |c| (1.0 / c, 0.0), None, false)
+    let quotient = binary(importer, place, |c| (1.0 / c, 0.0), None, false)?;
+    match quotient {
+        Value::Activated(quotient) if importer.is_whole(place) => {
+            requantised::rounded_down(importer, place, &quotient)
+        }
+        quotient => Ok(quotient),
+    }
 }
 
 /// `behind` is for a constant second operand, `before` for a constant first.
@@ -105,6 +114,13 @@ fn binary(
         );
     }
     let pair = (importer.operand(place, 0)?, importer.operand(place, 1)?);
+    let pair = match pair {
+        (Value::Activated(_), Value::Activated(_)) | (Value::Constant(_), Value::Constant(_)) => {
+            pair
+        }
+        pair if importer.is_whole(place) => requantised::in_floats(importer, place, pair)?,
+        pair => pair,
+    };
     let (value, constant, affine) = match pair {
         (Value::Activated(first), Value::Activated(second)) if adds => {
             return add_activations(importer, place, &first, &second).map(Value::Activated);
@@ -231,7 +247,7 @@ pub(super) fn prelu(importer: &mut Importer<'_>, place: Place<'_>) -> Result<Val
 
 /// The ONNX axis along which alone the constant varies when broadcast to `dims`; for a scalar that
 /// of the innermost dimension of the tensor. Nothing if it varies along more or cannot broadcast.
-fn channel_axis(constant: &Constant, dims: &[usize], order: &[usize]) -> Option<usize> {
+pub(super) fn channel_axis(constant: &Constant, dims: &[usize], order: &[usize]) -> Option<usize> {
     if constant.len() == 1 && constant.dims.len() <= dims.len() {
         return order.last().copied();
     }
