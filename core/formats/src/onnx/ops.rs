@@ -102,7 +102,6 @@ const OPERATORS: &[(&str, Import)] = &[
     ("ReduceMean", pool::reduce_mean),
     ("ReduceSum", pool::reduce_sum),
     ("Relu", elementwise::relu),
-    // Of a public deployment tool.
     ("RequantShift", requantised::requant_shift),
     ("Reshape", shape::reshape),
     ("Resize", resize::resize),

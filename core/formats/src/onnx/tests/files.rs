@@ -34,8 +34,8 @@ fn models_beside_the_project() {
     check(&folder.join("mlperf_resnet8_float.onnx"), &[1, 3, 32, 32]);
     check(&folder.join("onnx_light_squeezenet.onnx"), &[1, 3, 224, 224]);
     for (file, opaque, is_int8) in [
-        ("deeploy_CNN_Linear1.onnx", &["PACTOps.RequantShift"][..], false),
-        ("deeploy_miniMobileNet.onnx", &["RequantShift"][..], false),
+        ("deeploy_CNN_Linear1.onnx", &[][..], false),
+        ("deeploy_miniMobileNet.onnx", &[][..], false),
         ("mlperf_kws_dscnn_int8_qdq.onnx", &[][..], true),
         ("mlperf_resnet8_int8_qdq.onnx", &[][..], true),
         ("onnx_light_bvlc_alexnet.onnx", &[][..], false),
