@@ -192,7 +192,8 @@ pub struct Inspect {
 pub struct Plan {
     #[command(flatten)]
     pub on: OnBoard,
-    /// Strategy, or `all`
+    /// Strategy, or `all` to compare them; `auto` searches for the fastest plan that fits, but does not
+    /// try every way, so that another can be faster
     #[arg(long, default_value = "resident", value_parser = strategies)]
     pub strategy: Strategies,
     /// What activations consist of: `int8`, or `float32` to see the memory that the network needs
@@ -204,7 +205,7 @@ pub struct Plan {
     #[command(flatten)]
     pub json: Json,
     /// Write the memory map as comma-separated values, one row an operator: bytes of inputs,
-    /// outputs, tensors needed later and scratch, and each live tensor as name@offset+bytes(use);
+    /// outputs, tensors needed later, weights and scratch, and each live tensor as name@offset+bytes(use);
     /// `-` is standard output, here and below
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
@@ -311,7 +312,7 @@ pub struct Image {
 /// operator writes and that is neither input nor variable is a constant and takes no memory.
 #[derive(Debug, Args)]
 pub struct Order {
-    /// A model (.tflite), or a topology (.json)
+    /// A model (.tflite), a network of the zoo as int8 (zoo:NAME), or a topology (.json)
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Write the model in that order, with the offsets: for TensorFlow Lite Micro

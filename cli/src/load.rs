@@ -57,7 +57,7 @@ pub fn model(
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Model, Problem> {
-    if let Some(network) = of_zoo(file)? {
+    if let Some(network) = of_zoo_whole(file)? {
         return Ok(network.float().clone());
     }
     let bytes = Arc::new(files::open(&file.model, "model", MODEL_LIMIT)?);
@@ -69,12 +69,20 @@ pub fn model(
     pipeline::import(&model, &file.dims, progress, cancel)
 }
 
-/// The network, if it is one of the zoo's.
-fn of_zoo(file: &ModelFile) -> Result<Option<Network>, Problem> {
-    let Some(name) = file.model.to_str().filter(|name| name.starts_with(zoo::PREFIX)) else {
-        return Ok(None);
-    };
-    if let Some((dim, _)) = file.dims.first() {
+/// The network, if the path is the name of one of the zoo's.
+///
+/// # Errors
+/// If the zoo has no such network.
+pub fn of_zoo(path: &Path) -> Result<Option<Network>, Problem> {
+    let name = path.to_str().filter(|name| name.starts_with(zoo::PREFIX));
+    name.map(zoo::network).transpose()
+}
+
+/// The network, if the model is one of the zoo's, with no dimension to say.
+fn of_zoo_whole(file: &ModelFile) -> Result<Option<Network>, Problem> {
+    let network = of_zoo(&file.model)?;
+    if let (Some(_), Some((dim, _))) = (&network, file.dims.first()) {
+        let name = file.model.display();
         return Err(Problem::new(
             Blame::BadInput,
             format!("'{name}' leaves no dimension '{dim}' open."),
@@ -82,7 +90,7 @@ fn of_zoo(file: &ModelFile) -> Result<Option<Network>, Problem> {
             "Give the resolution in the name, as in zoo:mobilenet-v2-r96.",
         ));
     }
-    zoo::network(name).map(Some)
+    Ok(network)
 }
 
 /// The model's name without folder and ending, as a part of files' names.
@@ -90,7 +98,7 @@ fn of_zoo(file: &ModelFile) -> Result<Option<Network>, Problem> {
 /// # Errors
 /// If the zoo has no such network.
 pub fn stem(file: &ModelFile) -> Result<String, Problem> {
-    Ok(of_zoo(file)?.map_or_else(|| files::stem(&file.model), |network| network.name))
+    Ok(of_zoo_whole(file)?.map_or_else(|| files::stem(&file.model), |network| network.name))
 }
 
 /// The network, if the model is one of the zoo's with analytic scales.
@@ -98,7 +106,7 @@ pub fn stem(file: &ModelFile) -> Result<String, Problem> {
 /// # Errors
 /// If the zoo has no such network.
 pub fn network(options: &Quantised) -> Result<Option<Network>, Problem> {
-    if options.samples.is_some() { Ok(None) } else { of_zoo(&options.file) }
+    if options.samples.is_some() { Ok(None) } else { of_zoo_whole(&options.file) }
 }
 
 /// The int8 model of a file.
@@ -110,7 +118,7 @@ pub fn prepared(
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<Prepared, Problem> {
-    if let (None, Some(network)) = (&options.samples, of_zoo(&options.file)?) {
+    if let (None, Some(network)) = (&options.samples, of_zoo_whole(&options.file)?) {
         if options.calibration.is_some() {
             return Err(unused_calibration("A network of the zoo has analytic scales."));
         }
@@ -138,7 +146,7 @@ pub fn examined(
     progress: &mut dyn FnMut(Progress),
     cancel: &Cancel,
 ) -> Result<(Model, Examined), Problem> {
-    if options.samples.is_none() && of_zoo(&options.file)?.is_some() {
+    if options.samples.is_none() && of_zoo_whole(&options.file)?.is_some() {
         return Err(Problem::new(
             Blame::BadInput,
             "A network of the zoo has seeded weights and no samples of its own.",

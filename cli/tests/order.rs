@@ -53,6 +53,22 @@ fn the_order_of_least_peak_is_found_and_placed() {
 }
 
 #[test]
+fn a_network_of_the_zoo_is_ordered_as_int8() {
+    let ordered = |name: &str, code: i32| {
+        let mut command = Command::cargo_bin("tilewright").unwrap();
+        let output = command.args(["order", name, "--json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    // Figure 1 of Sudharsan et al.: 5,900 bytes in the file's order, 5,200 in 1-2-5-6-7-8-3-4.
+    let report: Value = serde_json::from_slice(&ordered("zoo:two-branches", 0)).unwrap();
+    assert_eq!((&report["default_bytes"], &report["peak_bytes"]), (&json!(5900), &json!(5200)));
+    assert_eq!(report["order"], json!([0, 1, 4, 5, 6, 7, 2, 3]));
+    assert_eq!(report["proved"], true);
+    assert!(ordered("zoo:no-such-network", 2).is_empty());
+}
+
+#[test]
 fn too_little_memory_spent_budgets_and_success_are_different_answers() {
     let asked = |more: &[&str], code: i32| -> Value {
         let output = order(&topology().to_string(), &[&["--json"], more].concat());

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::Serialize;
+use tilewright_model::Tensor;
 use tilewright_plan::Bytes;
-use tilewright_planner::order::{self, Arranged, Budget, Joint, Measured, Rules};
+use tilewright_planner::order::{self, Arranged, Budget, Graph, Joint, Measured, Rules};
 use tilewright_report::Kind;
 use tilewright_server::{Blame, Problem};
 
@@ -89,8 +90,15 @@ pub fn order(options: &Order) -> Result<Said, Problem> {
         ));
     }
     let place = options.file.display().to_string();
-    let bytes = files::read(&options.file, "topology", topology::LIMIT)?;
-    let (model, graph) = topology::parse(&bytes, &place)?;
+    let (model, graph) = match load::of_zoo(&options.file)? {
+        Some(network) => {
+            // As the network is planned: int8, a byte an element.
+            let bytes = |tensor: &Tensor| tensor.shape.elements().unwrap_or(0) as u64;
+            let graph = Graph::of_model(network.float(), bytes);
+            (network.name, graph)
+        }
+        None => topology::parse(&files::read(&options.file, "topology", topology::LIMIT)?, &place)?,
+    };
     let rules = Rules { in_place: options.in_place, concat: options.concat };
     let start = Instant::now();
     let problem = order::Problem::new(graph, rules).map(Arc::new).map_err(|error| {

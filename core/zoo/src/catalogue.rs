@@ -3,7 +3,7 @@
 use crate::name::Parameters;
 use crate::net::Built;
 use crate::networks::{
-    classic, dense, inception, mobilenet, nasnet, resnet, searched, shufflenet, tiny,
+    classic, dense, example, inception, mobilenet, nasnet, resnet, searched, shufflenet, tiny,
 };
 
 /// Sizes that can be chosen.
@@ -128,6 +128,15 @@ pub(crate) const ENTRIES: &[Entry] = &[
         resolution: None,
         publications: &[parameters("lenet5", 61_706, 0, "Unlu 2020, section 3")],
         build: classic::lenet5,
+    },
+    Entry {
+        name: "two-branches",
+        family: "Tiny",
+        about: "a worked example of orders, 10×10 with 8 channels; Sudharsan et al., figure 1",
+        width: None,
+        resolution: None,
+        publications: &[],
+        build: example::two_branches,
     },
     Entry {
         name: "cifar10-cmsis",

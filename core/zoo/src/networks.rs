@@ -2,6 +2,7 @@
 
 pub(crate) mod classic;
 pub(crate) mod dense;
+pub(crate) mod example;
 pub(crate) mod inception;
 pub(crate) mod mobilenet;
 pub(crate) mod nasnet;
