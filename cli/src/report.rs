@@ -2,8 +2,11 @@
 
 use serde_json::{Map, Value, json};
 use tilewright_board::Board;
+use tilewright_plan::Micros;
 use tilewright_planner::Planned;
-use tilewright_report::{Fault, Kind, PlanReport, StackUse, plain, short_name};
+use tilewright_report::{
+    Fault, Kind, PREDICTION_MAY_BE_OFF, PlanReport, StackUse, over_prediction, plain, short_name,
+};
 use tilewright_server::pipeline::{Prepared, cannot_run, does_not_fit};
 use tilewright_server::{Done, Mode, OutputValues, Problem, RunResult};
 
@@ -228,14 +231,22 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upke
     facts.add("cycles", number(result.cycles.0), Some(Kind::Modelled));
     // What is planned for several runs is predicted for all of them.
     let part = f64::from(result.frames) / f64::from(report.frames.max(1));
-    let predicted = report.latency_us.map(|latency| latency.0 * part);
-    let predicted = predicted.map(|latency| format!(" (predicted {})", micros(latency)));
+    let predicted = report.latency_us.map(|latency| Micros(latency.0 * part));
+    let over = predicted.and_then(|predicted| over_prediction(result.latency_us, predicted));
+    let predicted = predicted.map(|latency| format!(" (predicted {})", micros(latency.0)));
     let of_frames = match result.frames {
         1 => String::new(),
         frames => format!(" for {frames} frames"),
     };
     let latency = micros(result.latency_us.0) + &of_frames + &predicted.unwrap_or_default();
     facts.add("latency", latency, Some(Kind::Modelled));
+    if let Some(over) = over {
+        let (over, may) = (100.0 * over, 100.0 * PREDICTION_MAY_BE_OFF);
+        let text = format!(
+            "took {over:.1} % longer than predicted: more than the {may:.0} % it may be off"
+        );
+        facts.add("prediction", text, Some(Kind::Modelled));
+    }
     if result.given_up > 0 {
         let times = if result.given_up == 1 { "once" } else { "more than once" };
         let lost = micros(result.given_up_us.0);
@@ -382,7 +393,9 @@ pub fn run_json(
         // Of what is planned for several runs as much as one takes.
         let part = f64::from(result.frames) / f64::from(report.frames.max(1));
         let predicted = predicted.as_f64().map(|latency| latency * part);
+        let over = predicted.and_then(|us| over_prediction(result.latency_us, Micros(us)));
         all.insert("predicted_latency_us".to_owned(), json!(predicted));
+        all.insert("over_prediction".to_owned(), json!(over));
     }
     let values = |output: &OutputValues| match &output.indices {
         Some(indices) => json!(indices),
@@ -425,6 +438,7 @@ pub fn run_json(
     if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
         let modelled = [
             "predicted_latency_us",
+            "over_prediction",
             "latency_us",
             "cycles",
             "given_up_us",

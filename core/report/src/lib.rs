@@ -35,7 +35,10 @@ pub use plan_report::{DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage, W
 pub use profile::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED};
 pub use ranges::Ranges;
 pub use remedy::{Change, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, Remedy, SRAM, changes};
-pub use run_report::{Difference, FailedCopy, Fault, FaultKind, LayerCount, StackUse};
+pub use run_report::{
+    Difference, FailedCopy, Fault, FaultKind, LayerCount, PREDICTION_MAY_BE_OFF, StackUse,
+    over_prediction,
+};
 pub use schedule::Schedule;
 pub use slices::slices_csv;
 pub use timeline::{Counts, Slice, SliceKind, Timeline};

@@ -1,7 +1,7 @@
 //! What a run gives: counts of layers, a difference, a fault.
 
 use serde::{Deserialize, Serialize};
-use tilewright_plan::{Bytes, Cycles};
+use tilewright_plan::{Bytes, Cycles, Micros};
 
 use crate::name::short_name;
 use crate::profile::LayerProfile;
@@ -103,6 +103,16 @@ impl StackUse {
     }
 }
 
+/// By how much of the prediction a run may take longer before its report says so.
+pub const PREDICTION_MAY_BE_OFF: f64 = 0.05;
+
+/// By which part of its prediction a run took longer, if by more than predictions may be off.
+#[must_use]
+pub fn over_prediction(ran: Micros, predicted: Micros) -> Option<f64> {
+    let over = ran.0 / predicted.0 - 1.0;
+    (over.is_finite() && over > PREDICTION_MAY_BE_OFF).then_some(over)
+}
+
 /// A fault with all that helps to find its cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
@@ -153,6 +163,14 @@ mod tests {
     fn a_stack_fits_if_the_longest_interrupt_does_at_the_worst_moment() {
         let of = |thread, handlers| StackUse::new(Bytes(thread), Bytes(handlers), Bytes(100));
         assert!(of(60, 40).fits() && !of(61, 40).fits() && !of(60, 41).fits());
+    }
+
+    #[test]
+    fn only_runs_that_took_longer_by_more_than_a_twentieth_are_told() {
+        let over = |ran| over_prediction(Micros(ran), Micros(100.0));
+        assert_eq!((over(90.0), over(104.9)), (None, None));
+        assert!(over(106.0).is_some_and(|over| (over - 0.06).abs() < 1e-9));
+        assert_eq!(over_prediction(Micros(1.0), Micros(0.0)), None, "nothing was predicted");
     }
 
     #[test]
