@@ -30,15 +30,16 @@ pub struct Compared {
     pub kind: Kind,
     /// For each plan; nothing where there is no plan or no figure.
     pub values: Vec<Option<Value>>,
-    /// Whether a plan has the best one: of those that fit, if any does. Nobody has where all are
-    /// alike.
+    /// Whether a plan has the best one: of those that fit and run, if any does, else of those that
+    /// fit, else of all. Nobody has where all are alike, and no is never best.
     pub best: Vec<bool>,
 }
 
 type Figure = (&'static str, &'static str, Kind, fn(&PlanReport) -> Option<Value>);
 
-const FIGURES: [Figure; 13] = [
+const FIGURES: [Figure; 14] = [
     ("fits", "fits", Kind::Proved, |r| Some(Value::Flag(r.fits))),
+    ("runnable", "can run", Kind::Proved, |r| Some(Value::Flag(r.runnable))),
     ("peak_sram_bytes", "peak SRAM", Kind::Counted, |r| Some(Value::Bytes(r.peak_sram_bytes.0))),
     ("lower_bound_bytes", "lower bound", Kind::Proved, |r| {
         Some(Value::Bytes(r.lower_bound_bytes.0))
@@ -81,10 +82,15 @@ impl Value {
 /// Compares plans; nothing stands for a strategy that has no plan.
 #[must_use]
 pub fn compare(plans: &[Option<&PlanReport>]) -> Vec<Compared> {
-    let any_fits = plans.iter().flatten().any(|plan| plan.fits);
+    let rank = |plan: &PlanReport| match (plan.fits, plan.runnable) {
+        (true, true) => 0,
+        (true, false) => 1,
+        (false, _) => 2,
+    };
+    let highest = plans.iter().flatten().map(|plan| rank(plan)).min();
     let compared = |(key, title, kind, figure): Figure| {
         let values: Vec<Option<Value>> = plans.iter().map(|plan| plan.and_then(figure)).collect();
-        let competes = |index: usize| plans[index].is_some_and(|plan| plan.fits || !any_fits);
+        let competes = |index: usize| plans[index].map(rank) == highest;
         let ranks = |only: bool| {
             let of = values.iter().enumerate().filter(move |(index, _)| !only || competes(*index));
             of.filter_map(|(_, value)| value.map(Value::rank))
@@ -93,7 +99,8 @@ pub fn compare(plans: &[Option<&PlanReport>]) -> Vec<Compared> {
         let most = ranks(false).fold(f64::NEG_INFINITY, f64::max);
         let differ = ranks(false).any(|rank| rank < most);
         let is_best = |(index, value): (usize, &Option<Value>)| {
-            differ && competes(index) && value.is_some_and(|value| value.rank() <= least)
+            let is_least = |value: &Value| value.rank() <= least && *value != Value::Flag(false);
+            differ && competes(index) && value.as_ref().is_some_and(is_least)
         };
         let best = values.iter().enumerate().map(is_best).collect();
         Compared { key, title, kind, values, best }
@@ -135,6 +142,19 @@ mod tests {
         assert_eq!(best(&rows, "macs"), [false; 4], "nobody is best where all are alike");
         let rows = compare(&[Some(&not), Some(&report(7, 9.0, false))]);
         assert_eq!(best(&rows, "peak_sram_bytes"), [true, false]);
+        let mut simulated = report(1, 1.0, true);
+        simulated.runnable = false;
+        let rows = compare(&[Some(&small), Some(&simulated), Some(&fast)]);
+        assert_eq!(best(&rows, "peak_sram_bytes"), [true, false, false], "only what runs");
+        assert_eq!(best(&rows, "latency_us"), [false, false, true]);
+    }
+
+    #[test]
+    fn no_is_never_best() {
+        let (mut small, mut not) = (report(10, 5.0, false), report(20, 5.0, true));
+        (small.proved, not.proved) = (true, false);
+        let rows = compare(&[Some(&small), Some(&not)]);
+        assert_eq!(best(&rows, "proved"), [false, false], "what is proved does not fit");
     }
 
     #[test]

@@ -49,7 +49,8 @@ pub fn ComparePanel(props: &Props) -> Html {
             </div>
             { for columns.iter().filter_map(why_none) }
             <p class="muted detail">
-                { "★ best of the row among the strategies that fit. Choose a strategy to see it everywhere." }
+                { "★ best of the row among the strategies that fit and run. Strategy auto looks for the fastest, but \
+                   does not always find it: this row says which is. Choose a strategy to see it everywhere." }
             </p>
         </Panel>
     }
@@ -60,7 +61,9 @@ fn head(column: &Column, on: &Callback<Event>) -> Html {
     let onclick = on.reform(move |_| Event::Settings(settings.clone(), false));
     let state = match &column.plan {
         ColumnPlan::Pending | ColumnPlan::Old(_) => "waits to be planned",
-        ColumnPlan::Planned(plan) if plan.report.fits => "fits",
+        ColumnPlan::Planned(plan) if plan.report.fits && plan.report.runnable => "fits",
+        ColumnPlan::Planned(plan) if plan.report.without_kernel().is_some() => "cannot run",
+        ColumnPlan::Planned(plan) if plan.report.fits => "fits, simulated only",
         ColumnPlan::Planned(_) => "does not fit",
         ColumnPlan::None(_) => "not for this model",
     };
