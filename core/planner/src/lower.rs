@@ -9,7 +9,7 @@ mod op;
 mod program;
 
 pub use fuse::{fuse_pools, fuse_pools_where};
-pub use layer::{Layer, layers, tensors};
+pub use layer::{Layer, awaits_int8, layers, tensors};
 pub use program::{InImage, Stored, copied, order_rows, order_rows_where, program};
 
 use crate::PlanError;

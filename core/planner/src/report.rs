@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::allocate::{self, Buffer};
 use crate::costs::Remembering;
-use crate::{Options, packing, remedies};
+use crate::{Options, lower, packing, remedies};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Instruction, Kernel, Micros, Plan, Role, Space};
@@ -158,6 +158,8 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Remembering) -> Vec
                 name: layer.name.clone(),
                 op: layer.work.name().to_owned(),
                 no_kernel: layer.work.no_kernel().map(str::to_owned),
+                awaits_int8: layer.work.no_kernel().is_some()
+                    && node.is_some_and(|node| lower::awaits_int8(model, node)),
                 inputs: layer.reads.iter().filter_map(shape).collect(),
                 output: layer.writes.first().and_then(shape).unwrap_or_default(),
                 macs: layer.macs,

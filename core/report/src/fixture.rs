@@ -91,6 +91,7 @@ pub fn report(memory: &MemoryMap) -> PlanReport {
         name: name.to_owned(),
         op: "lut".to_owned(),
         no_kernel: None,
+        awaits_int8: false,
         inputs: Vec::new(),
         output: [1, 1, 8],
         macs: 0,

@@ -1,7 +1,6 @@
 //! What `plan` says.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Micros};
@@ -19,6 +18,8 @@ pub struct LayerRow {
     pub op: String,
     /// Why no kernel computes it; nothing if one does.
     pub no_kernel: Option<String>,
+    /// Whether that is only since the model is one of floats: int8, a kernel would compute it.
+    pub awaits_int8: bool,
     /// Input shapes, height × width × channels.
     pub inputs: Vec<[u32; 3]>,
     /// Output shape, height × width × channels.
@@ -203,93 +204,82 @@ pub struct PlanReport {
     pub kinds: BTreeMap<String, Kind>,
 }
 
-/// An operator that no kernel computes.
-struct Cause<'r> {
-    op: &'r str,
-    /// The first node with it, and why no kernel computes that.
-    first: &'r str,
-    reason: &'r str,
-    /// How many such nodes there are.
-    count: usize,
-}
-
-impl Cause<'_> {
-    fn in_words(&self) -> String {
-        let Self { op, first, reason, count } = self;
-        match count {
-            1 => format!("{op} (node '{first}': {reason})"),
-            _ => format!("{count} {op} (the first is node '{first}': {reason})"),
-        }
-    }
-}
-
 impl PlanReport {
-    /// The layers that no kernel computes, in words: the operators that are the cause, each with how often
-    /// it stands there and its first node, then how many layers stay in floats only since one of
-    /// those keeps the model from being quantised. Nothing if each has a kernel.
+    /// What no kernel computes, in words, by operator: how many there are of each, and where the first
+    /// is. Operators that wait for others, without which the model cannot become int8, are counted
+    /// only. Nothing if each has a kernel.
     #[must_use]
     pub fn without_kernel(&self) -> Option<String> {
         const NAMED: usize = 5;
-        let mut causes: Vec<Cause<'_>> = Vec::new();
-        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-        let without = || self.layers.iter().filter_map(|row| Some((row, row.no_kernel.as_ref()?)));
-        let follows = |reason: &str| reason.contains(" is float32, kernels compute on ");
-        let only_floats = without().all(|(_, reason)| follows(reason));
-        for (row, reason) in without().filter(|(_, reason)| only_floats || !follows(reason)) {
-            match known.entry(row.op.as_str()) {
-                Entry::Occupied(at) => causes[*at.get()].count += 1,
-                Entry::Vacant(place) => {
-                    place.insert(causes.len());
-                    causes.push(Cause { op: &row.op, first: &row.name, reason, count: 1 });
-                }
+        let is_without = |layer: &&LayerRow| layer.no_kernel.is_some();
+        let without: Vec<&LayerRow> = self.layers.iter().filter(is_without).collect();
+        let is_cause = |layer: &&&LayerRow| !layer.awaits_int8;
+        let causes: Vec<&LayerRow> = without.iter().filter(is_cause).copied().collect();
+        let told = if causes.is_empty() { &without } else { &causes };
+        let mut ops: Vec<(&LayerRow, usize)> = Vec::new();
+        for layer in told {
+            match ops.iter_mut().find(|(first, _)| first.op == layer.op) {
+                Some((_, count)) => *count += 1,
+                None => ops.push((layer, 1)),
             }
         }
-        let words: Vec<String> = causes.iter().map(Cause::in_words).collect();
-        let mut named = words.get(..NAMED).unwrap_or(&words).join(", ");
-        if let Some(more) = words.len().checked_sub(NAMED).filter(|more| *more > 0) {
-            named.push_str(&format!(" and {more} more operators"));
+        let words = |(first, count): &(&LayerRow, usize)| {
+            let (op, name) = (&first.op, &first.name);
+            let reason = first.no_kernel.as_deref().unwrap_or_default();
+            match count {
+                1 => format!("{op} (node '{name}': {reason})"),
+                _ => format!("{count} × {op} (the first is node '{name}': {reason})"),
+            }
+        };
+        let named: Vec<String> = ops.iter().take(NAMED).map(words).collect();
+        let mut text = named.join(", ");
+        let more: usize = ops.iter().skip(NAMED).map(|(_, count)| count).sum();
+        if more > 0 {
+            text.push_str(&format!(" and {more} more"));
         }
-        let behind = without().count() - causes.iter().map(|cause| cause.count).sum::<usize>();
-        if behind > 0 {
-            named.push_str(&format!("; {behind} other layers stay float32 for that"));
+        match without.len() - told.len() {
+            0 => {}
+            1 => text.push_str("; one more operator has a kernel, but stays in floats for that"),
+            rest => {
+                text.push_str(&format!(
+                    "; {rest} more operators have kernels, but stay in floats for that"
+                ));
+            }
         }
-        (!words.is_empty()).then_some(named)
+        (!without.is_empty()).then_some(text)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::LayerRow;
     use crate::fixture;
+    use crate::memory_map::MemoryMap;
 
     #[test]
-    fn what_no_kernel_computes_is_counted_with_the_cause_first() {
-        let memory = crate::MemoryMap::of(&fixture::plan());
-        let mut report = fixture::report(&memory);
+    fn the_root_cause_comes_first_and_operators_are_counted() {
+        let mut report = fixture::report(&MemoryMap::of(&fixture::plan()));
         assert_eq!(report.without_kernel(), None);
-        let floats = "tensor 'x' is float32, kernels compute on int8";
-        let unknown = "no kernel computes this operator";
-        let row = |op: &str, name: &str, reason: &str| LayerRow {
-            name: name.to_owned(),
-            op: op.to_owned(),
-            no_kernel: Some(reason.to_owned()),
-            ..report.layers[0].clone()
+        let row = report.layers.remove(0);
+        let layer = |op: &str, name: &str, awaits_int8| {
+            let mut row = row.clone();
+            (row.op, row.name, row.awaits_int8) = (op.to_owned(), name.to_owned(), awaits_int8);
+            row.no_kernel = Some(if awaits_int8 { "floats" } else { "none" }.to_owned());
+            row
         };
-        let layers = vec![
-            row("Conv2D", "first", floats),
-            row("LayerNorm", "a", unknown),
-            row("Conv2D", "second", floats),
-            row("LayerNorm", "b", unknown),
-            row("LSTM", "c", unknown),
-        ];
-        report.layers = layers;
-        let expected = "2 LayerNorm (the first is node 'a': no kernel computes this operator), \
-                        LSTM (node 'c': no kernel computes this operator); \
-                        2 other layers stay float32 for that";
-        assert_eq!(report.without_kernel().as_deref(), Some(expected));
-        report.layers.retain(|layer| layer.op == "Conv2D");
-        let expected = "2 Conv2D (the first is node 'first': tensor 'x' is float32, kernels \
-                        compute on int8)";
-        assert_eq!(report.without_kernel().as_deref(), Some(expected));
+        let [first, second] = ["a", "b"].map(|name| layer("Conv2D", name, true));
+        report.layers = vec![first, layer("Erf", "c", false), second, layer("Erf", "d", false)];
+        assert_eq!(
+            report.without_kernel().unwrap(),
+            "2 × Erf (the first is node 'c': none); 2 more operators have kernels, but stay in floats \
+             for that"
+        );
+        report.layers.retain(|layer| layer.awaits_int8);
+        assert_eq!(
+            report.without_kernel().unwrap(),
+            "2 × Conv2D (the first is node 'a': floats)",
+            "where nothing else is the cause"
+        );
+        report.layers = ["A", "B", "C", "D", "E", "F", "F"].map(|op| layer(op, "x", false)).into();
+        assert!(report.without_kernel().unwrap().ends_with(" and 2 more"));
     }
 }

@@ -46,6 +46,12 @@ pub fn layers(model: &Model) -> Vec<Layer> {
     layers
 }
 
+/// Whether a kernel would compute a node if the model were not one of floats.
+pub fn awaits_int8(model: &Model, node: &Node) -> bool {
+    let is_float = |id: &TensorId| model.tensor(*id).dtype == DType::F32;
+    kernel(node).is_ok() && node.outputs.iter().any(is_float)
+}
+
 /// The work of a node that no kernel computes, for this reason.
 pub fn no_kernel(node: &Node, reason: String) -> Work {
     Work::NoKernel { op: node.op.name().to_owned(), reason }

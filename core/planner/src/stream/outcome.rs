@@ -56,6 +56,10 @@ pub fn planned(
             held = std::mem::take(&mut streamed.held);
             plan.space_bytes[Space::Arena as usize] = streamed.peak;
             tell(&mut report, &streamed, &timeline);
+            // Of operators without kernels the transfers alone would count.
+            if report.layers.iter().any(|layer| layer.no_kernel.is_some()) {
+                untimed(&mut report);
+            }
             if report.flash_bytes > report.flash_limit_bytes {
                 let had = [report.flash_bytes, report.flash_limit_bytes];
                 does_not_fit(&mut report, FLASH, String::new(), had);
@@ -106,8 +110,7 @@ fn does_not_fit(
     [needed_bytes, available_bytes]: [Bytes; 2],
 ) {
     report.fits = false;
-    (report.latency_us, report.compute_us) = (None, None);
-    (report.transfer_us, report.stall_us, report.bound_us) = (None, None, None);
+    untimed(report);
     let part = Part { name: operator.clone(), role: PartRole::Rest, bytes: needed_bytes };
     report.does_not_fit = Some(DoesNotFit {
         memory: memory.to_owned(),
@@ -118,4 +121,9 @@ fn does_not_fit(
         remedies: Vec::new(),
         untried: 0,
     });
+}
+
+fn untimed(report: &mut PlanReport) {
+    (report.latency_us, report.compute_us) = (None, None);
+    (report.transfer_us, report.stall_us, report.bound_us) = (None, None, None);
 }
