@@ -404,6 +404,12 @@ impl PartialEq for PlanFacts {
 /// An output of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputFacts {
+    /// Name.
+    pub name: String,
+    /// Height, width, channels.
+    pub shape: [u32; 3],
+    /// Whether its elements are the scores of classes: it has their names, or is a softmax.
+    pub is_scores: bool,
     /// Real value = scale × (q − zero).
     pub scale: f32,
     /// Zero point.

@@ -212,11 +212,11 @@ async fn no_frame_is_drawn_over_another_and_those_that_end_together_say_so() {
 async fn what_streamed_weights_take_is_seen_below_their_lanes() {
     let link = "model=lenet5&strategy=stream&sram=65536&view=schedule";
     let browser = page(WIDE, false, link).await;
-    browser.text_when("held", |text| text.contains("SRAM held: at most")).await;
+    browser.text_when("held", |text| text.contains("SRAM held at a moment: at most")).await;
     let fills = "return [...document.querySelectorAll('[data-testid=held] path')]
         .map((path) => path.className.baseVal)";
     let fills = browser.script(fills, Vec::new()).await;
-    assert!(fills.as_array().unwrap().contains(&json!("fill-scratch")), "weights: {fills}");
+    assert!(fills.as_array().unwrap().contains(&json!("fill-weights")), "weights: {fills}");
     browser.end().await;
 }
 

@@ -1,7 +1,7 @@
 //! Whether a plan fits, and what the bytes are if not.
 
 use tilewright_board::Board;
-use tilewright_plan::{Bytes, Plan, Space};
+use tilewright_plan::{Bytes, Constant, Plan, Space};
 use tilewright_report::{
     DoesNotFit, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, MemoryMap, Part, PartRole, Ranges, SRAM,
     TensorUse,
@@ -24,9 +24,9 @@ pub fn does_not_fit(
     let (memory, operator, needed, available, parts) = if memory.arena_bytes > sram {
         let row = memory.rows.get(memory.peak_row).filter(|row| row.live_bytes > sram);
         let operator = row.map(|row| row.name.clone()).unwrap_or_default();
-        (SRAM, operator, memory.arena_bytes, sram, parts_of_arena(plan, memory))
+        (SRAM, operator, memory.arena_bytes, sram, parts_of_tensors(plan, memory))
     } else if flash_needed > flash_had {
-        let (operator, parts) = parts_of_flash(plan, flash_needed);
+        let (operator, parts) = parts_of_constants(plan, Space::Weights, flash_needed);
         (FLASH, operator, flash_needed, flash_had, parts)
     } else {
         let tiers = [(Space::ExternalRam, EXTERNAL_RAM), (Space::ExternalFlash, EXTERNAL_FLASH)];
@@ -34,8 +34,12 @@ pub fn does_not_fit(
         let lacks = |(space, _): &(Space, _)| plan.space(*space).0 > had[*space as usize];
         let (space, name) = tiers.into_iter().find(lacks)?;
         let needed = plan.space(space);
-        let all = Part { name: String::new(), role: PartRole::Rest, bytes: needed };
-        (name, String::new(), needed, Bytes(had[space as usize]), vec![all])
+        let (operator, parts) = if space == Space::ExternalFlash {
+            parts_of_constants(plan, space, needed)
+        } else {
+            (String::new(), parts_of_tensors(plan, &MemoryMap::of_space(plan, space)))
+        };
+        (name, operator, needed, Bytes(had[space as usize]), parts)
     };
     Some(DoesNotFit {
         memory: memory.to_owned(),
@@ -48,8 +52,8 @@ pub fn does_not_fit(
     })
 }
 
-/// What fills the arena at the peak. A byte that two tensors share counts for the first.
-fn parts_of_arena(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
+/// What fills the memory of a map at its peak. A byte that two tensors share counts for the first.
+fn parts_of_tensors(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
     let Some(row) = memory.rows.get(memory.peak_row) else { return Vec::new() };
     let mut tensors: Vec<(PartRole, &tilewright_plan::PlannedTensor)> = row
         .tensors
@@ -62,7 +66,7 @@ fn parts_of_arena(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
             };
             Some((role, plan.tensors.get(*number as usize)?))
         })
-        .filter(|(_, tensor)| tensor.space == Space::Arena)
+        .filter(|(_, tensor)| tensor.space == memory.space)
         .collect();
     tensors.sort_by_key(|(role, tensor)| (*role, u64::MAX - tensor.held().0));
     let mut taken = Ranges::default();
@@ -76,8 +80,16 @@ fn parts_of_arena(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
             Part { name: tensor.name.clone(), role, bytes }
         })
         .collect();
+    let tensors = |role| -> Bytes {
+        parts.iter().filter(|part| part.role == role).map(|part| part.bytes).sum()
+    };
+    let [input, output, _, weights, scratch] = row.stack();
+    // Tiles of tensors that lie elsewhere are no tensors of the arena.
     let rest = [
-        (PartRole::Scratch, row.scratch_bytes),
+        (PartRole::Input, input - tensors(PartRole::Input)),
+        (PartRole::Output, output - tensors(PartRole::Output)),
+        (PartRole::Weights, weights),
+        (PartRole::Scratch, scratch),
         (PartRole::Gap, memory.arena_bytes - row.live_bytes),
     ];
     let rest = rest.into_iter().filter(|(_, bytes)| bytes.0 > 0);
@@ -85,16 +97,22 @@ fn parts_of_arena(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
     parts
 }
 
-/// The layer with the largest constants, and what fills the plan image: the layers with the
-/// largest constants, and the rest.
-fn parts_of_flash(plan: &Plan, needed: Bytes) -> (String, Vec<Part>) {
+/// The layer with the largest constants in a memory, and what fills that: the layers with the largest
+/// constants, and the rest. Of the plan image constants of all kinds are part.
+fn parts_of_constants(plan: &Plan, space: Space, needed: Bytes) -> (String, Vec<Part>) {
+    let is_there = |constant: &&Constant| {
+        let is_in_image = |space| matches!(space, Space::Weights | Space::Constants);
+        constant.space == space || is_in_image(space) && is_in_image(constant.space)
+    };
     let mut layers: Vec<(Bytes, &str)> = plan
         .layers
         .iter()
         .map(|layer| {
-            let own = plan.constants.iter().filter(|constant| layer.nodes.contains(&constant.node));
+            let own = plan.constants.iter().filter(is_there);
+            let own = own.filter(|constant| layer.nodes.contains(&constant.node));
             (own.map(|constant| constant.bytes).sum(), layer.name.as_str())
         })
+        .filter(|(bytes, _): &(Bytes, _)| bytes.0 > 0)
         .collect();
     layers.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
     layers.truncate(NAMED_LAYERS);
@@ -107,6 +125,8 @@ fn parts_of_flash(plan: &Plan, needed: Bytes) -> (String, Vec<Part>) {
     };
     let mut parts: Vec<Part> = layers.iter().map(part).collect();
     let rest = needed - named;
-    parts.push(Part { name: String::new(), role: PartRole::Rest, bytes: rest });
+    if rest.0 > 0 {
+        parts.push(Part { name: String::new(), role: PartRole::Rest, bytes: rest });
+    }
     (operator, parts)
 }

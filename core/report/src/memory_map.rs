@@ -4,7 +4,7 @@
 //! other, as where an operator overwrites its input, share bytes.
 
 use serde::{Deserialize, Serialize};
-use tilewright_plan::{Bytes, Instruction, Plan, PlannedTensor, Space};
+use tilewright_plan::{Bytes, Instruction, Kernel, Plan, PlannedTensor, Role, Space};
 
 use crate::occupancy::LayerHeld;
 use crate::ranges::Ranges;
@@ -28,13 +28,19 @@ pub struct MemoryRow {
     pub name: String,
     /// Its kernel, or the operator if no kernel computes it.
     pub op: String,
-    /// Bytes of the tensors it reads.
+    /// The tensors that it reads, wherever they lie: indices into the plan's tensors.
+    pub reads: Vec<u32>,
+    /// The tensors that it writes, likewise.
+    pub writes: Vec<u32>,
+    /// Bytes of the tensors it reads, and of the tiles that hold parts of those that lie elsewhere.
     pub input_bytes: Bytes,
-    /// Bytes of the tensors it writes.
+    /// Bytes of the tensors it writes, likewise.
     pub output_bytes: Bytes,
     /// Bytes of tensors that later operators need.
     pub other_bytes: Bytes,
-    /// Bytes that its steps touch beside live tensors: buffers of the operator's own.
+    /// Bytes that its weights and constants take, where they are brought to the arena.
+    pub weight_bytes: Bytes,
+    /// Bytes that its steps touch beside all that: buffers of the operator's own.
     pub scratch_bytes: Bytes,
     /// Bytes that two live tensors share, less what is kept free; the sums above count them for
     /// each.
@@ -42,18 +48,18 @@ pub struct MemoryRow {
     /// Bytes kept free between the rows or pixels of tensors that lie inside another one, less what
     /// tensors share.
     pub reserved_bytes: Bytes,
-    /// Bytes in use: input + output + other + scratch + reserved - shared.
+    /// Bytes in use: input + output + other + weight + scratch + reserved - shared.
     pub live_bytes: Bytes,
-    /// The live tensors: index into the plan's tensors, and why it is live.
+    /// The live tensors in the arena: index into the plan's tensors, and why it is live.
     pub tensors: Vec<(u32, TensorUse)>,
 }
 
 impl MemoryRow {
-    /// Bytes of inputs, outputs, other tensors and scratch such that each byte counts once and
-    /// the sum is [`Self::live_bytes`]: shared bytes are taken from the outputs first, which lie
+    /// Bytes of inputs, outputs, other tensors, weights and scratch such that each byte counts once
+    /// and the sum is [`Self::live_bytes`]: shared bytes are taken from the outputs first, which lie
     /// over an input as a rule, and bytes kept free belong to others.
     #[must_use]
-    pub fn stack(&self) -> [Bytes; 4] {
+    pub fn stack(&self) -> [Bytes; 5] {
         let mut shared = self.shared_bytes;
         let mut own = |bytes: Bytes| {
             let taken = bytes.min(shared);
@@ -61,20 +67,23 @@ impl MemoryRow {
             bytes - taken
         };
         let (output, other) = (own(self.output_bytes), own(self.other_bytes));
-        [own(self.input_bytes), output, other + self.reserved_bytes, self.scratch_bytes]
+        let other = other + self.reserved_bytes;
+        [own(self.input_bytes), output, other, self.weight_bytes, self.scratch_bytes]
     }
 }
 
 /// The tensor memory map of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryMap {
+    /// The memory that it is of.
+    pub space: Space,
     /// One row for each operator, in order.
     pub rows: Vec<MemoryRow>,
     /// Most live bytes of all rows.
     pub peak_live_bytes: Bytes,
     /// The row with that sum; the first of several.
     pub peak_row: usize,
-    /// Bytes of the arena that the placement needs.
+    /// Bytes of that memory that the placement needs.
     pub arena_bytes: Bytes,
 }
 
@@ -131,10 +140,16 @@ impl MemoryMap {
     /// The map of a plan; only bytes in the arena count.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
+        Self::of_space(plan, Space::Arena)
+    }
+
+    /// The map of a plan in another memory: only bytes there count.
+    #[must_use]
+    pub fn of_space(plan: &Plan, space: Space) -> Self {
         let mut rows: Vec<MemoryRow> = plan.layers.iter().map(empty_row).collect();
         let mut taken = vec![Ranges::default(); rows.len()];
         for (number, tensor) in (0u32..).zip(&plan.tensors) {
-            if tensor.space != Space::Arena {
+            if tensor.space != space {
                 continue;
             }
             let life = tensor.first as usize..(tensor.end as usize).min(rows.len());
@@ -152,35 +167,54 @@ impl MemoryMap {
                 taken[position].add(tensor.offset, tensor.extent());
             }
         }
-        let touched = touched(plan, rows.len());
+        let touched = Touched::of_layers(plan, rows.len(), space);
+        let lies_elsewhere = |tensors: &[u32]| {
+            let mut tensors =
+                tensors.iter().filter_map(|tensor| plan.tensors.get(*tensor as usize));
+            tensors.any(|tensor| tensor.space != space)
+        };
         for ((row, mut taken), touched) in rows.iter_mut().zip(taken).zip(touched) {
             let sum = row.input_bytes + row.output_bytes + row.other_bytes;
-            let tensors = Bytes(taken.total());
-            row.shared_bytes = sum - tensors;
-            row.reserved_bytes = tensors - sum;
-            taken.extend(touched);
+            let mut counted = Bytes(taken.total());
+            row.shared_bytes = sum - counted;
+            row.reserved_bytes = counted - sum;
+            let mut more = |ranges: Ranges| {
+                taken.extend(ranges);
+                let total = Bytes(taken.total());
+                total - std::mem::replace(&mut counted, total)
+            };
+            row.weight_bytes = more(touched.weights);
+            // What the operator itself writes and then reads is neither of its tensors.
+            row.scratch_bytes = more(touched.read.common(&touched.written));
+            for (ranges, tensors, tiles) in [
+                (touched.read, &row.reads, &mut row.input_bytes),
+                (touched.written, &row.writes, &mut row.output_bytes),
+            ] {
+                let bytes = if lies_elsewhere(tensors) { tiles } else { &mut row.scratch_bytes };
+                *bytes += more(ranges);
+            }
+            // Sectors that are brought whole have bytes that nobody reads.
+            row.scratch_bytes += more(touched.copied);
             row.live_bytes = Bytes(taken.total());
-            row.scratch_bytes = row.live_bytes - tensors;
         }
-        Self::of_rows(rows, plan.space(Space::Arena))
+        Self::of_rows(rows, space, plan.space(space))
     }
 
     /// The map of a plan whose tensors lie outside and come and go through buffers: what these hold at
-    /// each layer, in the plan's order, when they hold most. Weights are the operator's own, what is
-    /// held for other layers is other.
+    /// each layer, in the plan's order, when they hold most. What is held for other layers is other.
     #[must_use]
     pub fn of_buffers(plan: &Plan, held: &[LayerHeld]) -> Self {
         let mut rows: Vec<MemoryRow> = plan.layers.iter().map(empty_row).collect();
         for (row, held) in rows.iter_mut().zip(held) {
             let [inputs, weights, results] = held.own.map(Bytes);
-            (row.input_bytes, row.scratch_bytes, row.output_bytes) = (inputs, weights, results);
+            (row.input_bytes, row.weight_bytes, row.output_bytes) = (inputs, weights, results);
             row.other_bytes = Bytes(held.others);
             row.live_bytes = Bytes(held.total());
         }
-        Self::of_rows(rows, plan.space(Space::Arena))
+        Self::of_rows(rows, Space::Arena, plan.space(Space::Arena))
     }
 
-    fn of_rows(rows: Vec<MemoryRow>, arena_bytes: Bytes) -> Self {
+    fn of_rows(rows: Vec<MemoryRow>, space: Space, arena_bytes: Bytes) -> Self {
         let mut peak_row = 0;
         for (index, row) in rows.iter().enumerate() {
             if row.live_bytes > rows[peak_row].live_bytes {
@@ -188,7 +222,7 @@ impl MemoryMap {
             }
         }
         let peak_live_bytes = rows.get(peak_row).map_or(Bytes(0), |row| row.live_bytes);
-        Self { peak_live_bytes, peak_row, arena_bytes, rows }
+        Self { space, peak_live_bytes, peak_row, arena_bytes, rows }
     }
 }
 
@@ -196,9 +230,12 @@ fn empty_row(layer: &tilewright_plan::PlannedLayer) -> MemoryRow {
     MemoryRow {
         name: layer.name.clone(),
         op: layer.work.name().to_owned(),
+        reads: layer.reads.clone(),
+        writes: layer.writes.clone(),
         input_bytes: Bytes(0),
         output_bytes: Bytes(0),
         other_bytes: Bytes(0),
+        weight_bytes: Bytes(0),
         scratch_bytes: Bytes(0),
         shared_bytes: Bytes(0),
         reserved_bytes: Bytes(0),
@@ -207,31 +244,54 @@ fn empty_row(layer: &tilewright_plan::PlannedLayer) -> MemoryRow {
     }
 }
 
-/// The bytes of the arena that the steps of each layer touch.
-fn touched(plan: &Plan, layers: usize) -> Vec<Ranges> {
-    let mut touched = vec![Ranges::default(); layers];
-    let lanes = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| &p.lanes);
-    for step in lanes.flat_map(|lane| &lane.steps) {
-        let Some(ranges) = touched.get_mut(usize::from(step.layer)) else { continue };
-        match step.instruction {
+/// The bytes of a memory that the steps of a layer touch, by what kernels take them for.
+#[derive(Clone, Default)]
+struct Touched {
+    read: Ranges,
+    weights: Ranges,
+    written: Ranges,
+    copied: Ranges,
+}
+
+impl Touched {
+    fn of_layers(plan: &Plan, layers: usize, space: Space) -> Vec<Self> {
+        let mut touched = vec![Self::default(); layers];
+        let lanes = plan.programs.iter().filter(|program| !program.boot).flat_map(|p| &p.lanes);
+        for step in lanes.flat_map(|lane| &lane.steps) {
+            let Some(touched) = touched.get_mut(usize::from(step.layer)) else { continue };
+            touched.add(plan, &step.instruction, space);
+        }
+        touched
+    }
+
+    fn add(&mut self, plan: &Plan, instruction: &Instruction, space: Space) {
+        match *instruction {
             Instruction::Compute { op, first_view, .. } => {
-                let views = plan.operands(op, first_view).map_or(&[][..], |(_, views)| views);
-                for view in views.iter().filter(|view| view.space() == Some(Space::Arena)) {
+                let Some((op, views)) = plan.operands(op, first_view) else { return };
+                let roles = op.kernel().map_or(&[][..], Kernel::roles);
+                for (role, view) in roles.iter().zip(views) {
+                    if view.space() != Some(space) {
+                        continue;
+                    }
+                    let ranges = match role {
+                        Role::Input => &mut self.read,
+                        Role::Weights | Role::Constants => &mut self.weights,
+                        Role::Output => &mut self.written,
+                    };
                     ranges.add(u64::from(view.offset), view.extent());
                 }
             }
             Instruction::Copy { source, destination, .. } => {
                 for span in [source, destination] {
                     let span = plan.spans.get(span as usize);
-                    if let Some(span) = span.filter(|s| s.space() == Some(Space::Arena)) {
-                        ranges.add(u64::from(span.offset), span.extent());
+                    if let Some(span) = span.filter(|span| span.space() == Some(space)) {
+                        self.copied.add(u64::from(span.offset), span.extent());
                     }
                 }
             }
             Instruction::Mark(_) => {}
         }
     }
-    touched
 }
 
 #[cfg(test)]

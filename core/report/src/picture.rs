@@ -28,7 +28,7 @@ text{font:12px 'Helvetica Neue',Helvetica,Arial,'DejaVu Sans',sans-serif;fill:#2
 font-variant-numeric:tabular-nums}
 .title{font-size:15px;font-weight:600}.quiet{fill:#555}.small{font-size:11px}
 .axis{stroke:#222;stroke-width:1}.grid{stroke:#ddd;stroke-width:1}
-.input{fill:#0072b2}.output{fill:url(#hatched)}.later{fill:url(#dotted)}.scratch{fill:url(#crossed)}
+.input{fill:#0072b2}.output{fill:url(#hatched)}.later{fill:url(#dotted)}.weights{fill:url(#barred)}.scratch{fill:url(#crossed)}
 .tensor{fill:#d9e2e7}.block{stroke:#444;stroke-width:.75}
 .limit{stroke:#d55e00;stroke-width:1.5;stroke-dasharray:6 4}.limit-text{fill:#a84800}
 .bound{stroke:#009e73;stroke-width:1.5;stroke-dasharray:2 3}.bound-text{fill:#00694c}
@@ -42,6 +42,8 @@ patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#e69f00\"/
 <pattern id=\"dotted\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">\
 <rect width=\"6\" height=\"6\" fill=\"#8a939a\"/><circle cx=\"1.5\" cy=\"1.5\" r=\"1\" fill=\"#fff\"/>\
 <circle cx=\"4.5\" cy=\"4.5\" r=\"1\" fill=\"#fff\"/></pattern>
+<pattern id=\"barred\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\">\
+<rect width=\"5\" height=\"5\" fill=\"#009e73\"/><path d=\"M1 0V5\" stroke=\"#fff\"/></pattern>
 <pattern id=\"crossed\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">\
 <rect width=\"6\" height=\"6\" fill=\"#cc79a7\"/><path d=\"M0 3H6M3 0V6\" stroke=\"#fff\"/></pattern>
 </defs>
@@ -71,6 +73,7 @@ fn legend(canvas: &mut Canvas) {
         ("input", "input of the operator"),
         ("output", "its output"),
         ("later", "needed later"),
+        ("weights", "weights"),
         ("scratch", "scratch"),
         ("tensor block", "tensor not live at the peak"),
     ];

@@ -33,6 +33,25 @@ impl Ranges {
         self.ranges.iter().map(|[start, end]| end - start).sum()
     }
 
+    /// The bytes that both sets have.
+    #[must_use]
+    pub fn common(&self, other: &Self) -> Self {
+        let [mut left, mut right] = [self.clone(), other.clone()];
+        left.merge();
+        right.merge();
+        let (mut both, mut at) = (Self::default(), 0);
+        for [start, end] in left.ranges {
+            while right.ranges.get(at).is_some_and(|range| range[1] <= start) {
+                at += 1;
+            }
+            for [from, to] in right.ranges[at..].iter().take_while(|range| range[0] < end) {
+                let (from, to) = (start.max(*from), end.min(*to));
+                both.add(from, to - from);
+            }
+        }
+        both
+    }
+
     fn merge(&mut self) {
         self.ranges.sort_unstable();
         let mut kept: Vec<[u64; 2]> = Vec::with_capacity(self.ranges.len());
@@ -62,6 +81,20 @@ mod tests {
         other.add(4, 7);
         ranges.extend(other);
         assert_eq!(ranges.total(), 30);
+    }
+
+    #[test]
+    fn what_two_sets_have_in_common_is_cut_at_their_borders() {
+        let of = |parts: &[(u64, u64)]| {
+            let mut ranges = Ranges::default();
+            parts.iter().for_each(|(start, bytes)| ranges.add(*start, *bytes));
+            ranges
+        };
+        let (left, right) = (of(&[(20, 10), (0, 10)]), of(&[(5, 3), (9, 13), (29, 5), (40, 1)]));
+        let both = left.common(&right);
+        assert_eq!(both, of(&[(5, 3), (9, 1), (20, 2), (29, 1)]));
+        assert_eq!(right.common(&left), both);
+        assert_eq!(left.common(&Ranges::default()).total(), 0);
     }
 
     #[test]

@@ -88,16 +88,13 @@ impl State {
         stored: Result<Option<Stored>, Trouble>,
         effects: &mut Vec<Effect>,
     ) {
-        let was_storing = std::mem::take(&mut self.keep.is_storing);
+        self.keep.is_storing = false;
         match stored {
             Ok(stored) => {
-                self.said = match (&stored, was_storing) {
-                    (Some(stored), true) => format!("{} is kept in this browser", stored.name),
-                    (None, _) if !self.keep.is_allowed => {
-                        "This browser keeps no model any more".to_owned()
-                    }
-                    _ => std::mem::take(&mut self.said),
-                };
+                // That it is kept, the overview says: here the verdict stays.
+                if stored.is_none() && !self.keep.is_allowed {
+                    self.say("This browser keeps no model any more");
+                }
                 self.keep.stored = stored.map(Rc::new);
                 let is_wanted = self.wanted.as_ref().is_some_and(|wanted| self.keep.holds(wanted));
                 if is_wanted && self.model.is_none() && !self.is_opening() {
@@ -105,7 +102,7 @@ impl State {
                 }
             }
             Err(trouble) => {
-                self.said = trouble.what.clone();
+                self.say(&trouble.what);
                 self.keep.problem = Some(trouble);
             }
         }

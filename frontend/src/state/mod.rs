@@ -198,7 +198,7 @@ impl State {
             }
             Event::ToggleTheme => {
                 self.theme = self.theme.next();
-                self.said = format!("Theme: {}", self.theme.word());
+                self.say(&format!("Theme: {}", self.theme.word()));
                 effects.push(Effect::UseTheme(self.theme));
             }
             Event::Select(selection) => {
@@ -208,8 +208,7 @@ impl State {
             Event::Reach(selection, text) => {
                 self.selected = selection;
                 self.hovered = Selection::NONE;
-                self.said = text;
-                self.took_ms = None;
+                self.say(&text);
             }
             Event::Step(step, address) => self.step(step, address, effects),
             Event::Hover(selection) => self.hovered = selection,
@@ -235,7 +234,7 @@ impl State {
             Event::NotFetched(request, trouble) => self.not_fetched(request, trouble),
             Event::Server(server) => self.server = server,
             Event::Board(request, event) => self.run_event(request, event, effects),
-            Event::Say(text) => self.said = text,
+            Event::Say(text) => self.say(&text),
             Event::Tick => {}
         }
     }
@@ -324,9 +323,14 @@ impl State {
 
     pub(crate) fn fail(&mut self, place: Place, trouble: Trouble) {
         self.clear(place);
-        self.said = trouble.what.clone();
-        self.took_ms = None;
+        self.say(&trouble.what);
         self.troubles.push((place, trouble));
+    }
+
+    /// Says something that took no time of note.
+    pub(crate) fn say(&mut self, text: &str) {
+        text.clone_into(&mut self.said);
+        self.took_ms = None;
     }
 
     pub(crate) fn clear(&mut self, place: Place) {
@@ -340,8 +344,7 @@ impl State {
         if self.tasks.len() == had {
             return;
         }
-        self.said = "Stopped".to_owned();
-        self.took_ms = None;
+        self.say("Stopped");
         match doer {
             Doer::Importer => {
                 self.forget_opening();

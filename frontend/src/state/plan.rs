@@ -117,11 +117,12 @@ impl State {
         let Some(took) = self.end(request) else { return };
         match reply {
             Ok(PlanReply::Planned(facts)) => {
-                self.said = if facts.report.fits {
-                    "Planned: it fits".to_owned()
-                } else {
-                    "Planned: it does not fit".to_owned()
-                };
+                self.said = match (facts.report.fits, facts.report.without_kernel()) {
+                    (true, None) => "Planned: it fits",
+                    (true, Some(_)) => "Planned: its memory fits, but the model cannot run",
+                    (false, _) => "Planned: it does not fit",
+                }
+                .to_owned();
                 self.took_ms = Some(took);
                 self.package = None;
                 if facts.tensors.len() <= self.selected.tensor.unwrap_or(0) {

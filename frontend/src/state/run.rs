@@ -298,6 +298,7 @@ impl State {
     pub(super) fn judged(&mut self, result: RunResult, comparison: Option<Comparison>) {
         let Some((plan, reference)) = self.run.subject.take() else { return };
         self.run.phase = if result.fault.is_some() { Phase::Failed } else { Phase::Finished };
+        self.took_ms = None;
         self.said = match (&result.fault, &comparison) {
             (Some(fault), _) => format!("The run failed: {}", fault.message),
             (None, Some(comparison)) if comparison.difference.is_none() => {

@@ -160,7 +160,7 @@ impl Component for App {
                     { match &model {
                         Some(model) => self.panels(model, view),
                         None => html! {
-                            <EmptyView wanted={state.wanted.clone()} on={self.on.clone()}
+                            <EmptyView wanted={state.wanted.clone()} server={state.server.clone()} on={self.on.clone()}
                                 keep={state.keep.clone()}
                                 is_opening={state.is_opening()} on_files={self.on_files.clone()} />
                         },
@@ -246,7 +246,7 @@ impl App {
                     <OverviewPanel model={Rc::new(model.facts.clone())} plan={state.plan.clone()}
                         keep={matches!(model.origin, Origin::File(_)).then(|| state.keep.clone())}
                         boards={Rc::clone(&state.boards)} remedies={remedies(state)} {is_stale}
-                        on={on.clone()} is_maximised={view == View::Overview} />
+                        run={run.clone()} on={on.clone()} is_maximised={view == View::Overview} />
                 }
                 if shows(View::Graph) {
                     <GraphPanel graph={state.graph.clone()} is_drawing={state.task(Job::Graph).is_some()}

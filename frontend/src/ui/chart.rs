@@ -60,8 +60,8 @@ pub fn first_fitting(texts: &[String], width: f64) -> &str {
     texts.iter().find(fits).or(texts.last()).map_or("", String::as_str)
 }
 
-/// The second cue beside colour: outputs and waiting are hatched, others dotted, scratch is
-/// crossed.
+/// The second cue beside colour: outputs and waiting are hatched, others dotted, weights
+/// crossed, scratch is barred.
 pub fn patterns() -> Html {
     html! {
         <svg id="patterns" class="patterns" width="0" height="0" aria-hidden="true">
@@ -81,9 +81,13 @@ pub fn patterns() -> Html {
                     <rect width="5" height="5" class="pattern-stall" />
                     <line x1="0" y1="0" x2="0" y2="5" class="pattern-wait" />
                 </pattern>
-                <pattern id="pattern-scratch" width="6" height="6" patternUnits="userSpaceOnUse">
-                    <rect width="6" height="6" class="pattern-scratch" />
+                <pattern id="pattern-weights" width="6" height="6" patternUnits="userSpaceOnUse">
+                    <rect width="6" height="6" class="pattern-weights" />
                     <path d="M0 3H6M3 0V6" class="pattern-cross" />
+                </pattern>
+                <pattern id="pattern-scratch" width="5" height="5" patternUnits="userSpaceOnUse">
+                    <rect width="5" height="5" class="pattern-scratch" />
+                    <path d="M1 0V5" class="pattern-cross" />
                 </pattern>
             </defs>
         </svg>

@@ -6,7 +6,7 @@ use yew::prelude::*;
 
 use super::icon::{Glyph, icon};
 use super::run::file_event;
-use crate::state::{Event, Keep};
+use crate::state::{Event, Keep, Server};
 use crate::view_model::catalogue::EXAMPLES;
 use crate::view_model::figures;
 
@@ -17,6 +17,7 @@ pub struct Props {
     /// What the browser's storage holds.
     pub keep: Keep,
     pub is_opening: bool,
+    pub server: Server,
     pub on: Callback<Event>,
     pub on_files: Callback<web_sys::FileList>,
 }
@@ -29,8 +30,14 @@ pub fn EmptyView(props: &Props) -> Html {
             <div class="drop-zone" data-testid="drop-zone">
                 <h1>{ "Does your network fit your microcontroller?" }</h1>
                 <p>
-                    { "Drop an ONNX or TensorFlow Lite model anywhere on this page. You see where every byte lies, run it \
-                       on an emulated board, and download the very image that ran." }
+                    { "Drop an ONNX or TensorFlow Lite model anywhere on this page. You see where every byte lies " }
+                    { match props.server {
+                        Server::Absent => "and what each operator costs, and download the image for the board. \
+                            This host has no emulator: to run the image before you flash it, start this page on \
+                            your own computer with `cargo xtask serve`.",
+                        _ => "and what each operator costs, run the model on an emulated board, and download \
+                            the very image that ran.",
+                    } }
                 </p>
                 if let Some(wanted) = &props.wanted {
                     <p class="note" data-testid="wanted">
@@ -53,7 +60,8 @@ pub fn EmptyView(props: &Props) -> Html {
                 { stored(props) }
                 <p class="muted detail">
                     { "Add a .npy file with real samples and the int8 results mean something. \
-                       Nothing leaves your computer until you run it." }
+                       Nothing leaves your computer" }
+                    { if props.server == Server::Absent { "." } else { " until you run it." } }
                 </p>
             </div>
             <section aria-labelledby="examples-heading">

@@ -24,7 +24,8 @@ pub const fn fill(role: PartRole) -> &'static str {
     match role {
         PartRole::Input => "fill-input",
         PartRole::Output => "fill-output",
-        PartRole::Scratch | PartRole::Weights => "fill-scratch",
+        PartRole::Weights => "fill-weights",
+        PartRole::Scratch => "fill-scratch",
         PartRole::Later | PartRole::Gap | PartRole::Rest => "fill-rest",
     }
 }

@@ -5,7 +5,7 @@ mod over_time;
 use std::rc::Rc;
 
 use tilewright_board::Board;
-use tilewright_report::{TensorUse, short_name};
+use tilewright_report::{PartRole, TensorUse, short_name};
 use web_sys::HtmlElement;
 use yew::prelude::*;
 
@@ -62,8 +62,7 @@ pub fn MemoryPanel(props: &Props) -> Html {
     let node = use_node_ref();
     let width = use_width(node.clone(), true);
     let board = props.boards.iter().find(|board| board.id == props.plan.settings.board);
-    let arena = board.map_or(0, |board| board.arena().0);
-    let limit = props.plan.settings.sram_bytes.map_or(arena, |sram| sram.min(arena));
+    let limit = board.map_or(0, |board| memory::limit(&props.plan, board));
     let view = memory::view(&props.plan, limit);
     let address = board.and_then(|board| board.firmware.as_ref()).map(|f| f.arena_address);
     let buffers = use_memo(Rc::clone(&props.plan), |plan| memory::buffers(plan));
@@ -89,9 +88,11 @@ pub fn MemoryPanel(props: &Props) -> Html {
     ];
     if buffers.is_some() {
         entries[2].1 = "other operators meanwhile".into();
-        entries.push(("scratch", "weights".into()));
-    } else if view.has_scratch() {
-        entries.push(("scratch", "scratch".into()));
+    }
+    for (role, id) in [(PartRole::Weights, "weights"), (PartRole::Scratch, "scratch")] {
+        if view.has(role) {
+            entries.push((id, role.words().into()));
+        }
     }
     let onpointermove = {
         let (pointed, node, is_drawn) = (pointed.clone(), node.clone(), buffers.is_some());
@@ -141,14 +142,18 @@ fn drawing(props: &Props, view: &MemoryView, buffers: Option<&Buffers>, width: f
     html! {
         <svg role="img" width={px(width)} height={px(height)} aria-label={view.summary.clone()}
             onmouseleave={props.on.reform(|_| Event::Hover(Selection::NONE))}>
-            <text class="chart-title" x="0" y="12">{ "Live bytes at each operator" }</text>
+            <text class="chart-title" x="0" y="12">
+                { format!("Live bytes of {} at each operator", view.memory) }
+            </text>
             { axis(view, &frame, base, STACKS) }
             { lit_column(props, &frame, TOP, if buffers.is_some() { base } else { floor }) }
             { for view.stacks.iter().enumerate().map(|(i, _)| stack(props, view, &frame, i, base)) }
             { limit_line(view, &frame, base, STACKS) }
             <text class="chart-title" x="0" y={px(base + BETWEEN - 20.0)}>
-                { buffers.map_or("Arena over time: where each tensor lies, and for how long",
-                    |buffers| &buffers.title) }
+                { buffers.map_or_else(
+                    || format!("{} over time: where each tensor lies, and for how long", view.memory),
+                    |buffers| buffers.title.clone(),
+                ) }
             </text>
             { axis(view, &frame, floor, ARENA) }
             if let Some(buffers) = buffers {
@@ -242,7 +247,8 @@ const fn fill_of(why: TensorUse) -> &'static str {
 
 /// The most bytes that no placement goes below.
 fn bound_line(view: &MemoryView, frame: &Frame, floor: f64) -> Html {
-    let y = floor - frame.length(view.bound, ARENA);
+    let Some(bound) = view.bound else { return html! {} };
+    let y = floor - frame.length(bound, ARENA);
     let words = if view.is_proved { "proved least" } else { "lower bound" };
     html! {
         <g class="bound-line">
@@ -331,12 +337,11 @@ fn readout(props: &Props, view: &MemoryView, address: Option<u32>) -> String {
     }
     let limit = figures::binary(view.limit);
     let share = figures::percent(view.arena_bytes as f64, view.limit as f64);
-    format!("{} That is {share} of {limit}.", view.summary)
+    format!("{} That is {share} of {limit} of {}.", view.summary, view.memory)
 }
 
 fn table(props: &Props, view: &MemoryView, is_buffered: bool) -> Html {
-    let [later, scratch] =
-        if is_buffered { ["Others meanwhile", "Weights"] } else { ["Needed later", "Scratch"] };
+    let later = if is_buffered { "Others meanwhile" } else { "Needed later" };
     html! {
         <details>
             <summary>{ "The same as a table" }</summary>
@@ -347,7 +352,8 @@ fn table(props: &Props, view: &MemoryView, is_buffered: bool) -> Html {
                         <th scope="col" class="number">{ "Input" }</th>
                         <th scope="col" class="number">{ "Output" }</th>
                         <th scope="col" class="number">{ later }</th>
-                        <th scope="col" class="number">{ scratch }</th>
+                        <th scope="col" class="number">{ "Weights" }</th>
+                        <th scope="col" class="number">{ "Scratch" }</th>
                         <th scope="col" class="number">{ "Live" }</th>
                     </tr></thead>
                     <tbody>

@@ -11,9 +11,9 @@ use super::panel::Panel;
 use super::parts::kind_tag;
 use super::why_not::why_not;
 use crate::message::{Calibration, ModelFacts, PlanFacts};
-use crate::state::{Event, Keep, View};
+use crate::state::{Event, Keep, Outcome, View};
 use crate::view_model::figures;
-use crate::view_model::overview::{Fact, Gauge, overview};
+use crate::view_model::overview::{Fact, Gauge, Verdict, overview};
 use crate::view_model::remedies::Remedies;
 
 #[derive(PartialEq, Properties)]
@@ -23,6 +23,8 @@ pub struct Props {
     pub boards: Rc<Vec<Board>>,
     /// What the browser's storage keeps; nothing for a model that came with the page.
     pub keep: Option<Keep>,
+    /// The last run, if it was of the shown plan's settings.
+    pub run: Option<Rc<Outcome>>,
     /// What would help a plan that does not fit.
     pub remedies: Remedies,
     pub is_stale: bool,
@@ -38,7 +40,7 @@ pub fn OverviewPanel(props: &Props) -> Html {
         .as_ref()
         .and_then(|plan| props.boards.iter().find(|board| board.id == plan.settings.board));
     let body = match (&props.plan, board) {
-        (Some(plan), Some(board)) => planned(plan, board, &props.remedies, &props.on),
+        (Some(plan), Some(board)) => planned(plan, board, props),
         _ => html! { <p class="waiting">{ "No plan yet." }</p> },
     };
     html! {
@@ -52,23 +54,25 @@ pub fn OverviewPanel(props: &Props) -> Html {
     }
 }
 
-fn planned(plan: &PlanFacts, board: &Board, remedies: &Remedies, on: &Callback<Event>) -> Html {
-    let view = overview(plan, board);
-    let verdict = if view.fits { "verdict verdict-fits" } else { "verdict verdict-over" };
+fn planned(plan: &PlanFacts, board: &Board, props: &Props) -> Html {
+    let view = overview(plan, board, props.run.as_deref());
+    let (class, mark) = match view.is {
+        Verdict::Fits => ("verdict verdict-fits", "✓"),
+        Verdict::CannotRun => ("verdict verdict-over", "!"),
+        Verdict::TooLarge => ("verdict verdict-over", "✕"),
+    };
     html! {
         <>
-            <p class={verdict} data-testid="verdict" data-fits={view.fits.to_string()}>
-                <span class="verdict-mark" aria-hidden="true">
-                    { if view.fits { "✓" } else { "✕" } }
-                </span>
-                { &view.verdict }
+            <p {class} data-testid="verdict" data-fits={plan.report.fits.to_string()}>
+                <span class="verdict-mark" aria-hidden="true">{ mark }</span>
+                <span>{ &view.verdict }</span>
             </p>
             if !view.why.is_empty() { <p data-testid="why">{ &view.why }</p> }
             if !view.cannot_run.is_empty() {
                 <p class="note" data-testid="cannot-run">{ &view.cannot_run }</p>
             }
             if let Some(reason) = &plan.report.does_not_fit {
-                { why_not(reason, remedies, on) }
+                { why_not(reason, &props.remedies, &props.on) }
             }
             <dl class="gauges">{ for view.gauges.iter().map(gauge) }</dl>
             { fact_list("fact", &view.facts) }
@@ -102,6 +106,7 @@ fn gauge(gauge: &Gauge) -> Html {
                 </svg>
                 <span class="muted detail">
                     { figures::bytes(gauge.used) }
+                    if !gauge.counts.is_empty() { { format!(", {}", gauge.counts) } }
                     if let Some(bound) = gauge.bound {
                         { format!("; no plan of this kind needs less than {}", figures::bytes(bound)) }
                     }

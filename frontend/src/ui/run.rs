@@ -14,7 +14,9 @@ use crate::message::{Calibration, PlanFacts, PlanSettings, Trouble};
 use crate::session::ObjectUrl;
 use crate::state::{Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View};
 use crate::view_model::figures;
-use crate::view_model::run::{Agreement, agreement, checks, facts, frames, scores};
+use crate::view_model::run::{
+    Agreement, OutputRow, agreement, are_scores, checks, facts, frames, output_rows, scores,
+};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -288,7 +290,8 @@ fn score_table(props: &Props) -> Html {
     let Some(reference) = &props.input.reference else {
         return html! {};
     };
-    let Some(output) = props.plan.as_ref().and_then(|plan| plan.outputs.first()) else {
+    let Some((plan, output)) = props.plan.as_ref().and_then(|p| Some((p, p.outputs.first()?)))
+    else {
         return html! {};
     };
     let board = props
@@ -297,15 +300,18 @@ fn score_table(props: &Props) -> Html {
         .as_ref()
         .filter(|outcome| Rc::ptr_eq(&outcome.reference, reference))
         .map(|outcome| outcome.result.outputs.as_slice());
+    if !are_scores(&plan.outputs) {
+        return output_table(&output_rows(&plan.outputs, reference, board));
+    }
     let scores = scores(output, reference, board, 5);
     html! {
         <table class="scores" data-testid="results">
             <caption class="visually-hidden">{ "Class scores, best first" }</caption>
             <thead><tr>
                 <th scope="col">{ "Class" }</th>
-                <th scope="col" class="score-bar-head">{ "Score" }</th>
-                <th scope="col" class="number">{ "Reference" }</th>
-                <th scope="col" class="number">{ "Board" }</th>
+                <th scope="col" class="score-bar-head" colspan="2">{ "Score" }</th>
+                <th scope="col" class="number">{ "Reference, int8" }</th>
+                <th scope="col" class="number">{ "Board, int8" }</th>
             </tr></thead>
             <tbody>
                 { for scores.iter().map(|score| {
@@ -324,9 +330,8 @@ fn score_table(props: &Props) -> Html {
                                     <rect {width} height="8" rx="2" class="fill" />
                                 </svg>
                             </td>
-                            <td class="number" title={figures::fixed(f64::from(score.real), 4)}>
-                                { score.reference }
-                            </td>
+                            <td class="number">{ figures::fixed(f64::from(score.real), 3) }</td>
+                            <td class="number muted">{ score.reference }</td>
                             <td {class}>
                                 { score.board.map_or_else(|| "–".to_owned(), |v| v.to_string()) }
                             </td>
@@ -335,6 +340,36 @@ fn score_table(props: &Props) -> Html {
                 }) }
             </tbody>
         </table>
+    }
+}
+
+/// Outputs that are no scores of classes.
+fn output_table(rows: &[OutputRow]) -> Html {
+    html! {
+        <div class="table-scroll" tabindex="0" role="group" aria-label="Outputs">
+            <table data-testid="results">
+                <thead><tr>
+                    <th scope="col">{ "Output" }</th>
+                    <th scope="col" class="number">{ "Shape" }</th>
+                    <th scope="col">{ "Values of the reference" }</th>
+                    <th scope="col">{ "Board" }</th>
+                </tr></thead>
+                <tbody>
+                    { for rows.iter().map(|row| html! {
+                        <tr key={row.name.clone()}>
+                            <th scope="row" title={row.name.clone()}>{ short_name(&row.name) }</th>
+                            <td class="number">{ &row.shape }</td>
+                            <td>{ &row.values }</td>
+                            { match row.is_equal {
+                                Some(true) => html! { <td class="equal">{ "the same" }</td> },
+                                Some(false) => html! { <td class="differs">{ "differs" }</td> },
+                                None => html! { <td class="muted">{ "–" }</td> },
+                            } }
+                        </tr>
+                    }) }
+                </tbody>
+            </table>
+        </div>
     }
 }
 

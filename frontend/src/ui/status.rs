@@ -53,7 +53,7 @@ pub fn StatusLine(props: &Props) -> Html {
                         { if props.said.is_empty() { "Ready" } else { &*props.said } }
                         if let Some(took) = props.took_ms {
                             <span class="muted">
-                                { format!(" in {}", figures::duration(took * 1e3)) }
+                                { format!(" · took {} here", figures::duration(took * 1e3)) }
                             </span>
                         }
                     </span>

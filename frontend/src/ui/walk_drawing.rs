@@ -7,7 +7,7 @@ use yew::prelude::*;
 use super::chart::{fitted, px};
 use crate::state::{Event, Selection};
 use crate::view_model::figures;
-use crate::view_model::walk::{Line, Move, Phase, Side, in_arena, lines, step};
+use crate::view_model::walk::{Line, Move, Phase, Side, in_memory, lines, step};
 
 /// Below this width the parts stand one below the other.
 const WIDE: f64 = 760.0;
@@ -134,7 +134,7 @@ fn arena(
                 }) }
                 <text x={px(place.x + LEFT - 6.0)} y={px(base)} text-anchor="end">{ "live" }</text>
             </g>
-            { for in_arena(plan).map(|(number, tensor)| {
+            { for in_memory(plan).map(|(number, tensor)| {
                 let span = [x(f64::from(tensor.first)), x(f64::from(tensor.end.max(tensor.first + 1)))];
                 let rise = tensor.range().map(|byte| floor - share(byte, ARENA));
                 let phase = facts.as_ref()

@@ -51,9 +51,16 @@ pub fn stretches(plan: &PlanFacts, board: &Board) -> Vec<Stretch> {
     ]
 }
 
-/// What a file is for, by its ending.
+/// The file with an input for firmware that runs; its ending is that of a board's image.
+const INPUT: &str = "input.bin";
+
+/// What a file is for, by its name.
 #[must_use]
 pub fn purpose(name: &str) -> &'static str {
+    if name == INPUT {
+        return "the chosen input, to be sent over the serial console to the firmware that runs; it is \
+                no firmware: keep it off the board's drive";
+    }
     match name.rsplit_once('.').map_or("", |(_, ending)| ending) {
         "zip" => "everything below in one archive, with the plan image and how to place it all",
         "flash" => "what external flash holds, from its first byte on",
@@ -118,6 +125,10 @@ mod tests {
         for ending in ["zip", "elf", "bin", "hex", "flash", "card", "txt", "plan", "tflite"] {
             assert!(!purpose(&format!("lenet5.{ending}")).is_empty());
         }
+        let (firmware, input) = (purpose("lenet5.bin"), purpose("input.bin"));
+        assert!(firmware.contains("copy it to the board's drive"), "{firmware}");
+        assert!(input.contains("console") && !input.contains("copy it"), "{input}");
+        assert_eq!(INPUT, tilewright_image::INPUT, "as it is named where it is made");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod buffers;
 
+use tilewright_board::Board;
 use tilewright_plan::Space;
 use tilewright_report::{PartRole, PlacedTensor, TensorUse, short_name};
 
@@ -17,15 +18,15 @@ pub struct Stack {
     pub name: String,
     /// Kernel, for people.
     pub op: String,
-    /// Bytes of inputs, outputs, others and scratch, each byte once.
-    pub parts: [(PartRole, u64); 4],
+    /// Bytes of inputs, outputs, others, weights and scratch, each byte once.
+    pub parts: [(PartRole, u64); 5],
     /// Their sum.
     pub total: u64,
     /// Whether this is the peak.
     pub is_peak: bool,
 }
 
-/// A tensor in the arena: a rectangle over layers and bytes, both half-open.
+/// A tensor in the drawn memory: a rectangle over layers and bytes, both half-open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// Index into the plan's tensors.
@@ -41,9 +42,11 @@ pub struct Block {
 /// Both charts: they share the axis of operators.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemoryView {
+    /// The memory that is drawn: SRAM, or where SRAM holds nothing that which holds the tensors.
+    pub memory: &'static str,
     /// One for each operator.
     pub stacks: Vec<Stack>,
-    /// Tensors in the arena.
+    /// Tensors in that memory.
     pub blocks: Vec<Block>,
     /// Index of the peak.
     pub peak: usize,
@@ -51,8 +54,8 @@ pub struct MemoryView {
     pub peak_bytes: u64,
     /// Bytes of the arena that the placement needs.
     pub arena_bytes: u64,
-    /// No placement of this strategy's kind needs less.
-    pub bound: u64,
+    /// No placement of this strategy's kind needs less; nothing if that is not known.
+    pub bound: Option<u64>,
     /// Whether the arena is proved least.
     pub is_proved: bool,
     /// Bytes that may be used.
@@ -63,16 +66,41 @@ pub struct MemoryView {
     pub summary: String,
 }
 
-/// The charts of a plan, with `limit` bytes of arena.
+/// The memory that the charts of a plan draw: how many bytes of it may be used on this board.
+#[must_use]
+pub fn limit(plan: &PlanFacts, board: &Board) -> u64 {
+    match plan.memory.space {
+        Space::Arena => plan.report.sram_limit_bytes.0,
+        space => board.external(space).map_or(0, |memory| memory.bytes.0),
+    }
+}
+
+/// A memory, for people.
+#[must_use]
+pub const fn memory_words(space: Space) -> &'static str {
+    match space {
+        Space::Arena => "SRAM",
+        Space::Weights | Space::Constants => "flash",
+        Space::ExternalRam => "external RAM",
+        Space::ExternalFlash => "external flash",
+        Space::Card => "the card",
+    }
+}
+
+/// Where the tensors lie that are not in SRAM: "external RAM and the card"; nothing if all are there.
+fn elsewhere(plan: &PlanFacts) -> Option<String> {
+    let holds = |space: &Space| plan.tensors.iter().any(|tensor| tensor.space == *space);
+    let spaces = Space::ALL.into_iter().filter(|space| *space != Space::Arena && holds(space));
+    let words: Vec<_> = spaces.map(memory_words).collect();
+    (!words.is_empty()).then(|| words.join(" and "))
+}
+
+/// The charts of a plan, with `limit` bytes of the memory that they draw.
 #[must_use]
 pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
     let memory = &plan.memory;
-    // In buffers lie weights, and parts of what other operators work on meanwhile.
-    let [other, own] = if is_buffered(plan) {
-        [PartRole::Rest, PartRole::Weights]
-    } else {
-        [PartRole::Later, PartRole::Scratch]
-    };
+    // In buffers lie parts of what other operators work on meanwhile.
+    let other = if is_buffered(plan) { PartRole::Rest } else { PartRole::Later };
     let stacks: Vec<Stack> = memory
         .rows
         .iter()
@@ -81,13 +109,15 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
             name: row.name.clone(),
             op: kernel_title(&row.op),
             parts: {
-                let [input, output, later, scratch] = row.stack().map(|bytes| bytes.0);
-                [
-                    (PartRole::Input, input),
-                    (PartRole::Output, output),
-                    (other, later),
-                    (own, scratch),
-                ]
+                let roles = [
+                    PartRole::Input,
+                    PartRole::Output,
+                    other,
+                    PartRole::Weights,
+                    PartRole::Scratch,
+                ];
+                let bytes = row.stack();
+                std::array::from_fn(|index| (roles[index], bytes[index].0))
             },
             total: row.live_bytes.0,
             is_peak: index == memory.peak_row,
@@ -97,7 +127,7 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
         .tensors
         .iter()
         .enumerate()
-        .filter(|(_, tensor)| tensor.space == Space::Arena)
+        .filter(|(_, tensor)| tensor.space == memory.space)
         .map(|(index, tensor)| Block {
             tensor: index,
             name: tensor.name.clone(),
@@ -109,31 +139,38 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
     let most = arena.max(memory.peak_live_bytes.0);
     // A limit that is far away would press everything to the floor: then it is only named.
     let is_near = limit <= most.saturating_mul(3);
-    let summary = match stacks.get(memory.peak_row) {
-        Some(peak) if is_buffered(plan) => format!(
-            "{} operators. Tensors lie on the card; buffers hold {} at most, at {} ({}), of {} that \
-             are set aside.",
+    let peak = stacks.get(memory.peak_row);
+    let peak = peak.map(|peak| {
+        let bytes = figures::bytes(memory.peak_live_bytes.0);
+        format!("{bytes} at {} ({})", short_name(&peak.name), peak.op)
+    });
+    let all = figures::bytes(arena);
+    let summary = match (peak, elsewhere(plan)) {
+        (None, _) => "No operators.".to_owned(),
+        (Some(peak), Some(place)) if memory.space != Space::Arena => format!(
+            "{} operators. SRAM holds no tensors and no weights: kernels work in {place}, where live \
+             tensors peak at {peak}; their places need {all}.",
             stacks.len(),
-            figures::bytes(memory.peak_live_bytes.0),
-            short_name(&peak.name),
-            peak.op,
-            figures::bytes(arena),
         ),
-        Some(peak) => format!(
-            "{} operators. Live tensors peak at {} in {} ({}); the arena needs {}.",
+        (Some(peak), Some(place)) if is_buffered(plan) => format!(
+            "{} operators. Tensors lie in {place}; SRAM holds the parts that are worked on, at most \
+             {peak}; their places need {all}.",
             stacks.len(),
-            figures::bytes(memory.peak_live_bytes.0),
-            short_name(&peak.name),
-            peak.op,
-            figures::bytes(arena),
         ),
-        None => "No operators.".to_owned(),
+        (Some(peak), place) => format!(
+            "{} operators.{} Live tensors and buffers of SRAM peak at {peak}; their places need {all}.",
+            stacks.len(),
+            place.map_or_else(String::new, |place| format!(" Some tensors lie in {place}.")),
+        ),
     };
     MemoryView {
         peak: memory.peak_row,
         peak_bytes: memory.peak_live_bytes.0,
         arena_bytes: arena,
-        bound: plan.report.lower_bound_bytes.0,
+        memory: memory_words(memory.space),
+        bound: (memory.space == Space::Arena)
+            .then_some(plan.report.lower_bound_bytes.0)
+            .filter(|bound| *bound > 0),
         is_proved: plan.report.proved,
         limit,
         scale: if is_near { most.max(limit) } else { most }.max(1),
@@ -144,11 +181,11 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
 }
 
 impl MemoryView {
-    /// Whether any operator has buffers of its own.
+    /// Whether any operator has bytes that are for this.
     #[must_use]
-    pub fn has_scratch(&self) -> bool {
-        let is_scratch = |(role, bytes): &(PartRole, u64)| *role == PartRole::Scratch && *bytes > 0;
-        self.stacks.iter().flat_map(|stack| &stack.parts).any(is_scratch)
+    pub fn has(&self, role: PartRole) -> bool {
+        let is_it = |(own, bytes): &(PartRole, u64)| *own == role && *bytes > 0;
+        self.stacks.iter().flat_map(|stack| &stack.parts).any(is_it)
     }
 
     /// Whether the limit lies on the axis.
@@ -174,7 +211,9 @@ pub fn describe(tensor: &PlacedTensor, plan: &PlanFacts, arena_address: Option<u
             format!("offset {}, address {address}", figures::grouped(tensor.offset))
         }
         (Space::Arena, None) => format!("offset {}", figures::grouped(tensor.offset)),
-        _ => "outside SRAM".to_owned(),
+        (space, _) => {
+            format!("in {}, offset {}", memory_words(space), figures::grouped(tensor.offset))
+        }
     };
     format!(
         "{}: {}, {} ({}); {place}; lives {}",
@@ -225,20 +264,19 @@ pub fn live_rows(plan: &PlanFacts, layer: usize) -> Vec<LiveRow> {
         })
         .collect();
     rows.sort_by_key(|row| (row.role, u64::MAX - row.bytes));
+    let beside = beside_tensors(plan, layer);
     let mut own = |role, name: &str, bytes: u64, is_shared| {
         if bytes > 0 {
             let (name, life) = (name.to_owned(), "this operator".to_owned());
             rows.push(LiveRow { tensor: None, role, name, bytes, is_shared, offset: None, life });
         }
     };
-    if is_buffered(plan) {
-        own(PartRole::Input, "buffers of its input", row.input_bytes.0, false);
-        own(PartRole::Output, "buffers of its output", row.output_bytes.0, false);
-        own(PartRole::Weights, "buffers of its weights", row.scratch_bytes.0, false);
-        own(PartRole::Rest, "buffers of other operators meanwhile", row.other_bytes.0, false);
-        return rows;
-    }
+    let [input, output, other] = beside;
+    own(PartRole::Input, "parts of its input", input, false);
+    own(PartRole::Output, "parts of its output", output, false);
+    own(PartRole::Rest, "buffers of other operators meanwhile", other, false);
     own(PartRole::Later, "kept free inside a tensor to come", row.reserved_bytes.0, false);
+    own(PartRole::Weights, "its weights", row.weight_bytes.0, false);
     own(PartRole::Scratch, "buffers of the operator", row.scratch_bytes.0, false);
     own(
         PartRole::Output,
@@ -247,6 +285,21 @@ pub fn live_rows(plan: &PlanFacts, layer: usize) -> Vec<LiveRow> {
         true,
     );
     rows
+}
+
+/// Bytes of inputs, outputs and others at a layer that belong to no tensor in the drawn memory.
+fn beside_tensors(plan: &PlanFacts, layer: usize) -> [u64; 3] {
+    let Some(row) = plan.memory.rows.get(layer) else { return [0; 3] };
+    let uses = [
+        (TensorUse::Input, row.input_bytes),
+        (TensorUse::Output, row.output_bytes),
+        (TensorUse::Other, row.other_bytes),
+    ];
+    uses.map(|(role, bytes)| {
+        let tensors = row.tensors.iter().filter(|(_, why)| *why == role);
+        let tensors = tensors.filter_map(|(tensor, _)| plan.tensors.get(*tensor as usize));
+        bytes.0.saturating_sub(tensors.map(|tensor| tensor.bytes).sum())
+    })
 }
 
 const fn role(why: TensorUse) -> PartRole {
@@ -296,20 +349,17 @@ pub fn csv(plan: &PlanFacts) -> String {
                 tensor.bytes
             ));
         }
-        if is_buffered(plan) {
-            let parts = [
-                ("input", row.input_bytes),
-                ("output", row.output_bytes),
-                ("other", row.other_bytes),
-            ];
-            for (why, bytes) in parts.into_iter().filter(|(_, bytes)| bytes.0 > 0) {
-                let bytes = bytes.0;
-                text.push_str(&format!("{position},{},,{why},,{bytes}\n", quoted(&row.name)));
-            }
-        }
-        if row.scratch_bytes.0 > 0 {
-            let bytes = row.scratch_bytes.0;
-            text.push_str(&format!("{position},{},,scratch,,{bytes}\n", quoted(&row.name)));
+        let [input, output, other] = beside_tensors(plan, position);
+        let (weights, scratch) = (row.weight_bytes.0, row.scratch_bytes.0);
+        let parts = [
+            ("input", input),
+            ("output", output),
+            ("other", other),
+            ("weights", weights),
+            ("scratch", scratch),
+        ];
+        for (why, bytes) in parts.into_iter().filter(|(_, bytes)| *bytes > 0) {
+            text.push_str(&format!("{position},{},,{why},,{bytes}\n", quoted(&row.name)));
         }
     }
     text

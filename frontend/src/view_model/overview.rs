@@ -4,8 +4,10 @@ use tilewright_board::Board;
 use tilewright_report::{Kind, short_name};
 
 use super::figures;
+use super::run::{deviation, predicted_us};
 use super::upkeep::{energy, energy_fact};
 use crate::message::PlanFacts;
+use crate::state::Outcome;
 
 /// A figure against a limit.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +24,8 @@ pub struct Gauge {
     pub limit_is: String,
     /// A mark on the bar with its meaning: no plan of this kind needs less.
     pub bound: Option<u64>,
+    /// What it counts, where that is not plain.
+    pub counts: &'static str,
     /// How the figure came to be.
     pub kind: Kind,
 }
@@ -62,12 +66,23 @@ pub struct Fact {
     pub kind: Kind,
 }
 
+/// What the verdict is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The plan fits.
+    Fits,
+    /// Its memory does, but the model cannot run.
+    CannotRun,
+    /// It does not fit.
+    TooLarge,
+}
+
 /// The overview.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
-    /// Whether the plan fits.
-    pub fits: bool,
-    /// The verdict in a sentence.
+    /// Whether the plan fits, and can run.
+    pub is: Verdict,
+    /// The same in a sentence.
     pub verdict: String,
     /// Why it does not fit; empty if it does.
     pub why: String,
@@ -79,19 +94,29 @@ pub struct Overview {
     pub facts: Vec<Fact>,
 }
 
-/// The overview of a plan on its board.
+/// The overview of a plan on its board; `run` is the last run, if it was of the same settings.
 #[must_use]
-pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
+pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overview {
     let report = &plan.report;
     let kind = |key: &str| report.kinds.get(key).copied().unwrap_or(Kind::Modelled);
     let limit = plan.settings.sram_bytes.map_or(board.arena().0, |sram| sram.min(board.arena().0));
+    let missing = report.without_kernel();
+    let is = match (report.fits, &missing) {
+        (true, None) => Verdict::Fits,
+        (true, Some(_)) => Verdict::CannotRun,
+        (false, _) => Verdict::TooLarge,
+    };
     let (verdict, why) = match &report.does_not_fit {
+        None if is == Verdict::CannotRun => (
+            format!("{} cannot run; its memory would fit {}", report.model, board.name),
+            String::new(),
+        ),
         None => (format!("{} fits {}", report.model, board.name), String::new()),
         Some(reason) => {
             let place = if reason.operator.is_empty() {
                 String::new()
             } else {
-                format!(" {} needs most:", reason.operator)
+                format!(" {} needs most:", short_name(&reason.operator))
             };
             let why = format!(
                 "{} is too small.{place} {} needed, {} had, {} missing.",
@@ -113,6 +138,7 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             limit_is: format!("{budget} of {}", figures::binary(limit)),
             // What may all lie elsewhere has no bound worth a word.
             bound: Some(report.lower_bound_bytes.0).filter(|bound| *bound > 0),
+            counts: "up to the last byte that a step uses, gaps included",
             kind: if report.proved { Kind::Proved } else { kind("peak_sram_bytes") },
         },
         Gauge {
@@ -122,21 +148,31 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             limit: board.plan_bytes().0,
             limit_is: format!("{} behind the firmware", figures::binary(board.plan_bytes().0)),
             bound: None,
+            counts: "",
             kind: kind("flash_bytes"),
         },
     ];
     let predicted: u64 = report.layers.iter().map(|layer| layer.instructions).sum();
-    let cannot_run = report.without_kernel().map_or_else(String::new, |layers| {
+    let cannot_run = missing.map_or_else(String::new, |layers| {
         format!(
-            "Memory is planned, but the model cannot run: no kernel computes {layers}. Replace \
-             these operators in the model by others that compute the same."
+            "Memory is planned, but the model cannot run: no kernel computes {layers}. Replace what \
+             has no kernel by operators that compute the same."
         )
     });
     let slowest = report.layers.iter().max_by_key(|layer| layer.cycles);
     let mut facts = Vec::new();
+    for (id, stage) in ["stage-1", "stage-2", "stage-3"].into_iter().zip(&report.stages) {
+        facts.push(Fact {
+            title: "Activations",
+            id,
+            value: figures::bytes(stage.bytes.0),
+            detail: stage.what.clone(),
+            kind: kind("stages"),
+        });
+    }
     if let Some(latency) = report.latency_us {
         facts.push(Fact {
-            title: "Latency",
+            title: "Predicted latency",
             id: "latency",
             value: figures::duration(latency.0),
             detail: match (report.frames, slowest) {
@@ -146,18 +182,35 @@ pub fn overview(plan: &PlanFacts, board: &Board) -> Overview {
             },
             kind: kind("latency_us"),
         });
-        facts.push(Fact {
-            title: "Instructions",
-            id: "instructions",
-            value: figures::compact(predicted),
-            detail: format!("{} predicted", figures::grouped(predicted)),
-            kind: Kind::Modelled,
-        });
+        facts.extend(run.filter(|run| run.result.fault.is_none()).map(latency_of_run));
+        // Costs of others' kernels are known in cycles alone.
+        if predicted > 0 {
+            facts.push(Fact {
+                title: "Instructions",
+                id: "instructions",
+                value: figures::compact(predicted),
+                detail: format!("{} predicted", figures::grouped(predicted)),
+                kind: Kind::Modelled,
+            });
+        }
         if !plan.timeline.slices.is_empty() {
             facts.push(energy_fact(&energy(plan, &plan.timeline, board)));
         }
     }
-    Overview { fits: report.fits, verdict, why, cannot_run, gauges, facts }
+    Overview { is, verdict, why, cannot_run, gauges, facts }
+}
+
+/// What a run took, beside what was predicted for it.
+fn latency_of_run(run: &Outcome) -> Fact {
+    let (value, predicted) = (run.result.latency_us, predicted_us(run));
+    let detail = predicted.map_or_else(String::new, |predicted| deviation(value, predicted));
+    Fact {
+        title: "Latency of the run",
+        id: "run-latency",
+        value: figures::duration(value),
+        detail,
+        kind: Kind::Modelled,
+    }
 }
 
 #[cfg(test)]
@@ -170,8 +223,8 @@ mod tests {
     #[test]
     fn a_plan_that_fits_says_so() {
         let board = fixture::board();
-        let overview = overview(&fixture::plan(), &board);
-        assert!(overview.fits && overview.why.is_empty());
+        let overview = overview(&fixture::plan(), &board, None);
+        assert!(overview.is == Verdict::Fits && overview.why.is_empty());
         assert!(overview.gauges.iter().all(|gauge| !gauge.is_over()));
         assert_eq!(overview.gauges[0].limit, board.arena().0);
         assert_eq!(overview.gauges[0].kind, Kind::Proved);
@@ -180,15 +233,50 @@ mod tests {
     #[test]
     fn a_plan_without_kernels_has_no_times_and_says_which() {
         let mut plan = fixture::plan();
-        assert_eq!(overview(&plan, &fixture::board()).cannot_run, "");
+        assert_eq!(overview(&plan, &fixture::board(), None).cannot_run, "");
         plan.report.runnable = false;
         plan.report.latency_us = None;
         plan.report.layers[1].op = "LSTM".to_owned();
         plan.report.layers[1].no_kernel = Some("no kernel computes this operator".to_owned());
-        let overview = overview(&plan, &fixture::board());
-        assert!(overview.fits);
+        let overview = overview(&plan, &fixture::board(), None);
+        assert_eq!(overview.is, Verdict::CannotRun);
+        assert!(overview.verdict.contains("cannot run"), "{}", overview.verdict);
         assert!(overview.cannot_run.contains("LSTM (node 'second'"), "{}", overview.cannot_run);
         assert!(overview.facts.iter().all(|fact| fact.id == "macs"));
+    }
+
+    #[test]
+    fn a_run_stands_beside_the_prediction_and_says_if_it_took_longer() {
+        let (plan, board) = (std::rc::Rc::new(fixture::plan()), fixture::board());
+        let mut run = Outcome {
+            plan: std::rc::Rc::clone(&plan),
+            reference: std::rc::Rc::new(crate::message::ReferenceFacts {
+                name: String::new(),
+                outputs: Vec::new(),
+            }),
+            result: crate::message::RunResult { latency_us: 33.0, ..Default::default() },
+            comparison: None,
+        };
+        let detail = |run: &Outcome| {
+            let facts = overview(&plan, &board, Some(run)).facts;
+            facts.into_iter().find(|fact| fact.id == "run-latency").map(|fact| fact.detail)
+        };
+        assert_eq!(
+            detail(&run).unwrap(),
+            "10 % over the prediction: more than the 5 % it may be off"
+        );
+        run.result.latency_us = 30.3;
+        assert_eq!(detail(&run).unwrap(), "1.0 % over the prediction");
+        run.result.latency_us = 29.7;
+        assert_eq!(detail(&run).unwrap(), "1.0 % below the prediction");
+    }
+
+    #[test]
+    fn instructions_that_nobody_predicts_are_not_told_as_none() {
+        let mut plan = fixture::plan();
+        plan.report.layers.iter_mut().for_each(|layer| layer.instructions = 0);
+        let facts = overview(&plan, &fixture::board(), None).facts;
+        assert!(facts.iter().all(|fact| fact.id != "instructions"));
     }
 
     #[test]
@@ -205,8 +293,8 @@ mod tests {
             remedies: Vec::new(),
             untried: 0,
         });
-        let overview = overview(&plan, &fixture::board());
-        assert!(!overview.fits);
+        let overview = overview(&plan, &fixture::board(), None);
+        assert_eq!(overview.is, Verdict::TooLarge);
         for part in ["first", "48 B", "40 B", "8 B"] {
             assert!(overview.why.contains(part), "{}", overview.why);
         }

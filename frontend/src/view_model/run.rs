@@ -1,7 +1,8 @@
 //! Results of a run beside the reference.
 
 use tilewright_board::Board;
-use tilewright_report::Kind;
+use tilewright_plan::Micros;
+use tilewright_report::{Kind, PREDICTION_MAY_BE_OFF, over_prediction};
 
 use super::figures;
 use super::overview::Fact;
@@ -57,6 +58,81 @@ pub fn scores(
             board: board.and_then(|values| values.get(class).copied()),
         })
         .collect()
+}
+
+/// An output that is no list of scores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputRow {
+    /// Name.
+    pub name: String,
+    /// Shape.
+    pub shape: String,
+    /// Its values as real numbers: each if they are few, else the least and the largest.
+    pub values: String,
+    /// Whether the board gave the same, after a run.
+    pub is_equal: Option<bool>,
+}
+
+/// Whether the outputs are the scores of classes: one vector of them.
+#[must_use]
+pub fn are_scores(outputs: &[OutputFacts]) -> bool {
+    matches!(outputs, [OutputFacts { is_scores: true, shape: [1, 1, _], .. }])
+}
+
+/// Outputs of which each is listed by its values are no longer than this.
+const FEW: usize = 8;
+
+/// The outputs that are no scores: of detectors, heat maps, key points.
+#[must_use]
+pub fn output_rows(
+    outputs: &[OutputFacts],
+    reference: &ReferenceFacts,
+    board: Option<&[Vec<i8>]>,
+) -> Vec<OutputRow> {
+    let row = |(index, (output, values)): (usize, (&OutputFacts, &Vec<i8>))| {
+        let real = |value: &i8| {
+            let value = output.scale * (i32::from(*value) - output.zero) as f32;
+            figures::fixed(f64::from(value), 3)
+        };
+        let text = match (values.iter().min(), values.iter().max()) {
+            _ if values.len() <= FEW => values.iter().map(real).collect::<Vec<_>>().join(", "),
+            (Some(least), Some(most)) => format!("{} to {}", real(least), real(most)),
+            _ => String::new(),
+        };
+        OutputRow {
+            name: output.name.clone(),
+            shape: figures::shape(output.shape),
+            values: text,
+            is_equal: board.map(|board| board.get(index) == Some(values)),
+        }
+    };
+    outputs.iter().zip(&reference.outputs).enumerate().map(row).collect()
+}
+
+/// What was predicted for a run, in microseconds; nothing if no time was.
+#[must_use]
+pub fn predicted_us(outcome: &Outcome) -> Option<f64> {
+    let report = &outcome.plan.report;
+    let part = frames(outcome) as f64 / f64::from(report.frames.max(1));
+    // A sampled run has no outputs to count frames by.
+    let part = if outcome.result.outputs.is_empty() { 1.0 } else { part };
+    report.latency_us.map(|predicted| predicted.0 * part)
+}
+
+/// How far a run was from its prediction.
+#[must_use]
+pub fn deviation(ran_us: f64, predicted_us: f64) -> String {
+    let share = figures::percent((ran_us - predicted_us).abs(), predicted_us);
+    if ran_us < predicted_us {
+        return format!("{share} below the prediction");
+    }
+    match over_prediction(Micros(ran_us), Micros(predicted_us)) {
+        None => format!("{share} over the prediction"),
+        Some(_) => {
+            let may = figures::fixed(100.0 * PREDICTION_MAY_BE_OFF, 0);
+            format!("{share} over the prediction: more than the {may} % it may be off")
+        }
+    }
 }
 
 /// How a run compares with the reference.
@@ -129,6 +205,7 @@ pub fn agreement(outcome: &Outcome) -> Agreement {
 pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
     let (plan, result) = (&outcome.plan, &outcome.result);
     let outside = result.counts.dispatch_instructions + result.counts.interrupt_instructions;
+    let cycles = format!("{} cycles", figures::grouped(result.cycles));
     let mut facts = vec![
         Fact {
             title: "Instructions",
@@ -144,7 +221,10 @@ pub fn facts(outcome: &Outcome, boards: &[Board]) -> Vec<Fact> {
             title: "Latency",
             id: "latency",
             value: figures::duration(result.latency_us),
-            detail: format!("{} cycles", figures::grouped(result.cycles)),
+            detail: match predicted_us(outcome).filter(|_| result.fault.is_none()) {
+                Some(predicted) => format!("{cycles}; {}", deviation(result.latency_us, predicted)),
+                None => cycles,
+            },
             kind: Kind::Modelled,
         },
         Fact {
@@ -234,6 +314,9 @@ mod tests {
     #[test]
     fn scores_come_best_first_with_the_board_beside() {
         let output = OutputFacts {
+            name: "y".to_owned(),
+            shape: [1, 1, 3],
+            is_scores: true,
             scale: 1.0 / 256.0,
             zero: -128,
             labels: vec!["a".to_owned(), "b".to_owned()],
@@ -244,6 +327,33 @@ mod tests {
         assert_eq!((scores[1].label.as_str(), scores[1].board), ("2", Some(26)));
         assert!((scores[0].real - 0.890_625).abs() < 1e-6);
         assert!((scores[0].fill - 0.890_625).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_are_no_scores_are_told_as_real_values() {
+        let mut plan = fixture::plan();
+        assert!(are_scores(&plan.outputs));
+        let output = &mut plan.outputs[0];
+        (output.shape, output.scale, output.zero) = ([2, 2, 3], 0.5, -2);
+        let row = |plan: &PlanFacts, values: Vec<i8>, board: Option<&[Vec<i8>]>| {
+            let reference = ReferenceFacts { name: String::new(), outputs: vec![values] };
+            output_rows(&plan.outputs, &reference, board).remove(0)
+        };
+        assert!(!are_scores(&plan.outputs), "a map");
+        let values: Vec<i8> = (-2..10).collect();
+        let map = row(&plan, values.clone(), Some(&[values]));
+        assert_eq!((map.shape.as_str(), map.values.as_str()), ("2×2×3", "0.000 to 5.500"));
+        assert_eq!(map.is_equal, Some(true));
+        plan.outputs[0].shape = [1, 1, 2];
+        let two = row(&plan, vec![-3, 4], Some(&[vec![-3, 5]]));
+        assert_eq!((two.values.as_str(), two.is_equal), ("-0.500, 3.000", Some(false)));
+        assert_eq!(row(&plan, vec![-3, 4], None).is_equal, None);
+        plan.outputs[0].is_scores = false;
+        assert!(!are_scores(&plan.outputs), "key points");
+        plan.outputs[0].is_scores = true;
+        let again = plan.outputs[0].clone();
+        plan.outputs.push(again);
+        assert!(!are_scores(&plan.outputs), "several outputs, as of detectors");
     }
 
     #[test]

@@ -101,12 +101,24 @@ pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
         let (value, detail) = (figures::duration(time.0), share(time.0));
         facts.push(Fact { title, id, value, detail, kind: kind(key) });
     }
+    let to_card = match (report.written_bytes.0, report.card_written_bytes.0) {
+        (0, _) => String::new(),
+        (all, card) if all == card => "; all to the card".to_owned(),
+        (_, 0) => "; to external RAM".to_owned(),
+        (_, card) => format!("; {} of it to the card", figures::binary(card)),
+    };
     let moved = [
-        ("Read from outside", "read", report.read_bytes.0, "read_bytes"),
-        ("Written outside", "written", report.written_bytes.0, "written_bytes"),
+        ("Read outside of the chip", "read", report.read_bytes.0, "", "read_bytes"),
+        (
+            "Written outside of the chip",
+            "written",
+            report.written_bytes.0,
+            &*to_card,
+            "written_bytes",
+        ),
     ];
-    for (title, id, bytes, key) in moved {
-        let (value, detail) = (figures::binary(bytes), figures::bytes(bytes));
+    for (title, id, bytes, more, key) in moved {
+        let (value, detail) = (figures::binary(bytes), figures::bytes(bytes) + more);
         facts.push(Fact { title, id, value, detail, kind: kind(key) });
     }
     if let Some(tasks) = report.io_tasks {
@@ -190,6 +202,20 @@ mod tests {
         assert_eq!(rate(0.25), ("Frames a second", "4.00".to_owned()));
         assert_eq!(rate(30.0), ("Frames a minute", "2.00".to_owned()));
         assert_eq!(rate(720.0), ("Frames an hour", "5.00".to_owned()));
+    }
+
+    #[test]
+    fn what_is_written_says_where_to() {
+        let mut plan = fixture::plan();
+        let mut detail = |all: u64, card: u64| {
+            plan.report.written_bytes = tilewright_plan::Bytes(all);
+            plan.report.card_written_bytes = tilewright_plan::Bytes(card);
+            facts(&plan).into_iter().find(|fact| fact.id == "written").unwrap().detail
+        };
+        assert_eq!(detail(512, 0), "512 B; to external RAM");
+        assert_eq!(detail(512, 512), "512 B; all to the card");
+        assert_eq!(detail(512, 100), "512 B; 100 B of it to the card");
+        assert_eq!(detail(0, 0), "0 B");
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn wear_facts(wear: &Wear) -> Vec<Fact> {
     let each = format!("{frame} a frame, one each {}", figures::duration(wear.period_us.0));
     let mut facts = vec![fact("day", "Written to the card a day", day, each)];
     let (Some(years), Some(amplification)) = (wear.years, wear.amplification) else {
-        let detail = "nothing is written".to_owned();
+        let detail = "nothing is written to it".to_owned();
         facts.push(fact("lasts", "The card lasts", "unworn".to_owned(), detail));
         return facts;
     };

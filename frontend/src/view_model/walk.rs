@@ -4,12 +4,11 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use tilewright_plan::Space;
-use tilewright_report::{TensorUse, short_name};
+use tilewright_report::short_name;
 
 use super::figures;
 use super::layers::kernel_title;
-use super::memory::tensors_of;
+use super::memory::memory_words;
 use crate::message::PlanFacts;
 
 /// What a tensor is at an operator.
@@ -48,20 +47,19 @@ pub struct StepFacts {
 #[must_use]
 pub fn step(plan: &PlanFacts, at: usize) -> Option<StepFacts> {
     let row = plan.memory.rows.get(at)?;
-    let tensors = tensors_of(plan, at);
-    let of = |why: TensorUse| {
-        tensors.iter().filter(move |(_, is)| *is == why).map(|(tensor, _)| *tensor).collect()
-    };
+    let indices = |tensors: &[u32]| tensors.iter().map(|tensor| *tensor as usize).collect();
     let next = at + 1;
     // The model's outputs live to the end: there nothing is freed.
     let is_last = next >= plan.memory.rows.len();
-    let ends = |tensor: &usize| plan.tensors.get(*tensor).is_some_and(|t| t.end as usize == next);
+    // Wherever they lie.
+    let tensors = plan.tensors.iter().enumerate();
+    let ends = tensors.filter(|(_, tensor)| !is_last && tensor.end as usize == next);
     Some(StepFacts {
         name: row.name.clone(),
         op: kernel_title(&row.op),
-        reads: of(TensorUse::Input),
-        writes: of(TensorUse::Output),
-        frees: tensors.iter().map(|(t, _)| *t).filter(|t| !is_last && ends(t)).collect(),
+        reads: indices(&row.reads),
+        writes: indices(&row.writes),
+        frees: ends.map(|(index, _)| index).collect(),
         live_bytes: row.live_bytes.0,
     })
 }
@@ -92,22 +90,23 @@ impl StepFacts {
             if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
         };
         format!(
-            "{} ({}) reads {}; writes {}; frees {}. {} live.",
+            "{} ({}) reads {}; writes {}; frees {}. {} live in {}.",
             short_name(&self.name),
             self.op,
             named(&self.reads),
             named(&self.writes),
             named(&self.frees),
             figures::bytes(self.live_bytes),
+            memory_words(plan.memory.space),
         )
     }
 }
 
-/// The tensors in the arena, with their indices.
-pub fn in_arena(
+/// The tensors in the drawn memory, with their indices.
+pub fn in_memory(
     plan: &PlanFacts,
 ) -> impl Iterator<Item = (usize, &tilewright_report::PlacedTensor)> {
-    plan.tensors.iter().enumerate().filter(|(_, tensor)| tensor.space == Space::Arena)
+    plan.tensors.iter().enumerate().filter(|(_, tensor)| tensor.space == plan.memory.space)
 }
 
 /// An operator that both plans have.

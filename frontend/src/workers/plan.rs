@@ -5,12 +5,12 @@ use std::num::NonZeroU32;
 use tilewright_board::Board;
 use tilewright_image::{Checks, store_bytes, stores};
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Hertz};
+use tilewright_plan::{Bytes, Hertz, Io, Kernel, Space, Work};
 use tilewright_planner::{
     Objective, Options, Packing, PlanError, Planned, Planning, Progress, Strategy, unserved,
     unsuited,
 };
-use tilewright_report::PlacedTensor;
+use tilewright_report::{MemoryMap, PlacedTensor};
 
 use super::{Outcome, Sliced, Turn, checks, hexadecimal, sha256};
 use crate::message::{
@@ -341,6 +341,16 @@ fn facts(
     let image = image.map(|image| image_facts(image, store_bytes)).transpose()?;
     let program = plan.programs.iter().find(|program| !program.boot);
     let outputs = program.iter().flat_map(|program| &program.outputs);
+    // Where SRAM holds nothing, what there is to see is the memory that holds the tensors.
+    let memory = match plan.space(Space::Arena) {
+        Bytes(0) => MemoryMap::of_space(&plan, Space::ExternalRam),
+        _ => memory,
+    };
+    let tensor = |output: &Io| plan.tensors.get(output.tensor as usize);
+    let is_softmax = |tensor: u32| {
+        let mut makers = plan.layers.iter().filter(|layer| layer.writes.contains(&tensor));
+        makers.any(|layer| matches!(layer.work, Work::Kernel(Kernel::Softmax | Kernel::LogSoftmax)))
+    };
     Ok(PlanFacts {
         settings,
         report,
@@ -352,6 +362,9 @@ fn facts(
         traffic,
         outputs: outputs
             .map(|output| OutputFacts {
+                name: tensor(output).map(|tensor| tensor.name.clone()).unwrap_or_default(),
+                shape: tensor(output).map(|tensor| tensor.shape).unwrap_or_default(),
+                is_scores: !output.labels.is_empty() || is_softmax(output.tensor),
                 scale: output.scale,
                 zero: i32::from(output.zero),
                 labels: output.labels.clone(),

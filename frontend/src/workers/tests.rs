@@ -142,7 +142,7 @@ fn what_buffers_hold_is_told_of_plans_whose_tensors_lie_outside() {
         assert!(peak > 0 && peak <= plan.report.peak_sram_bytes.0, "{strategy}: {peak}");
         assert_eq!(plan.memory.peak_live_bytes.0, peak, "{strategy}: the operators tell the same");
         let rows = plan.memory.rows.iter();
-        assert!(rows.clone().any(|row| row.scratch_bytes.0 > 0), "{strategy}: weights");
+        assert!(rows.clone().any(|row| row.weight_bytes.0 > 0), "{strategy}: weights");
         for row in rows {
             let stack: u64 = row.stack().iter().map(|bytes| bytes.0).sum();
             assert_eq!(stack, row.live_bytes.0, "{strategy}: {}", row.name);
@@ -150,6 +150,48 @@ fn what_buffers_hold_is_told_of_plans_whose_tensors_lie_outside() {
         let pools: u64 = plan.report.pools.iter().map(|pool| pool.bytes.0).sum();
         let all = plan.report.peak_sram_bytes.0;
         assert_eq!(pools, if strategy == "swap" { all } else { 0 });
+    }
+}
+
+#[test]
+fn memory_says_what_its_bytes_are_and_where_tensors_lie() {
+    use crate::view_model::{memory, walk};
+    use tilewright_report::PartRole;
+    let model = opened(&mut Importer::default(), &EXAMPLES[1]);
+    let board = tilewright_board::find(&settings(None).board).unwrap();
+    for (strategy, place, is_elsewhere) in [
+        ("overlay", "external RAM", true),
+        ("overlay-staged", "external RAM", true),
+        ("swap-rows", "the card", true),
+        ("stream-weights", "SRAM", false),
+        ("external", "external RAM", true),
+    ] {
+        let settings = PlanSettings { strategy: strategy.to_owned(), ..settings(None) };
+        let (plan, _) = planned(model.clone(), settings);
+        let limit = memory::limit(&plan, &board);
+        let view = memory::view(&plan, limit);
+        assert!(view.summary.contains(place), "{strategy}: {}", view.summary);
+        assert!(view.peak_bytes > 0 && view.peak_bytes <= limit, "{strategy}: {}", view.peak_bytes);
+        for (at, stack) in view.stacks.iter().enumerate() {
+            let rows = memory::live_rows(&plan, at);
+            let signed =
+                |row: &memory::LiveRow| row.bytes as i64 * if row.is_shared { -1 } else { 1 };
+            let listed: i64 = rows.iter().map(signed).sum();
+            let parts: u64 = stack.parts.iter().map(|(_, bytes)| bytes).sum();
+            assert_eq!((listed, parts), (stack.total as i64, stack.total), "{strategy}: {stack:?}");
+            let words = walk::step(&plan, at).unwrap().words(&plan);
+            assert!(!words.contains("reads nothing"), "{strategy}: {words}");
+            assert!(!words.contains("writes nothing"), "{strategy}: {words}");
+        }
+        let has = |role| view.has(role);
+        assert!(has(PartRole::Input) && has(PartRole::Output), "{strategy}");
+        assert_eq!(has(PartRole::Weights), strategy != "external", "{strategy}");
+        // What is brought and what is kept lies where the schedule says that something is held.
+        let held = plan.occupancy.changes().iter().any(|change| change.bytes[1] > 0);
+        assert_eq!(held, strategy != "external", "{strategy}: weights in the schedule");
+        assert_eq!(view.memory == "SRAM", strategy != "external", "{strategy}");
+        assert_eq!(view.blocks.is_empty(), is_elsewhere && strategy != "external", "{strategy}");
+        assert!(plan.occupancy.peak() <= plan.report.peak_sram_bytes.0, "{strategy}");
     }
 }
 
@@ -519,7 +561,8 @@ fn operators_without_kernel_are_planned_for_memory() {
     let (facts, image) = planned(postcard::to_stdvec(&model).unwrap(), settings(None));
     assert!(facts.report.fits && !facts.report.runnable && image.is_empty());
     assert!(facts.image.is_none() && facts.timeline.slices.is_empty());
-    assert!(facts.report.without_kernel().unwrap().contains("float32"));
+    let words = facts.report.without_kernel().unwrap();
+    assert!(words.starts_with("Attention (node '") && words.contains("stay in floats"), "{words}");
     assert_eq!(facts.memory.rows.last().unwrap().op, "Attention");
 }
 

@@ -21,10 +21,31 @@ fn each_byte_counts_once_and_buffers_of_an_operator_are_seen() {
     // The second operator writes 8 bytes over its 16 of input, and uses 8 bytes of no tensor.
     assert_eq!(figures, [[16, 16, 16, 0, 0, 48], [16, 8, 16, 8, 8, 40]]);
     assert_eq!((map.peak_row, map.peak_live_bytes, map.arena_bytes.0), (0, Bytes(48), 56));
-    assert_eq!(map.rows[1].stack().map(|part| part.0), [16, 0, 16, 8]);
+    assert_eq!(map.rows[1].stack().map(|part| part.0), [16, 0, 16, 0, 8]);
     for row in &map.rows {
         assert_eq!(row.stack().into_iter().sum::<Bytes>(), row.live_bytes);
     }
+}
+
+#[test]
+fn tiles_of_tensors_that_lie_elsewhere_and_weights_are_told_apart() {
+    let mut plan = fixture::plan();
+    for tensor in &mut plan.tensors {
+        tensor.space = Space::ExternalRam;
+    }
+    let view = |offset, bytes| tilewright_plan::View::bytes(Space::Arena, offset, bytes);
+    // In the order of the kernel's operands: input, output, table.
+    plan.views =
+        vec![view(0, 16), view(16, 16), view(32, 4), view(0, 16), view(8, 16), view(32, 4)];
+    let map = MemoryMap::of(&plan);
+    let stacks: Vec<[u64; 5]> = map.rows.iter().map(|row| row.stack().map(|p| p.0)).collect();
+    // What the second writes over its input counts as the operator's own.
+    assert_eq!(stacks, [[16, 16, 0, 4, 0], [8, 8, 0, 4, 8]]);
+    assert!(map.rows.iter().all(|row| row.tensors.is_empty()));
+    assert_eq!((&map.rows[1].reads[..], &map.rows[1].writes[..]), (&[1][..], &[2][..]));
+    let outside = MemoryMap::of_space(&plan, Space::ExternalRam);
+    assert_eq!((outside.space, outside.peak_live_bytes), (Space::ExternalRam, Bytes(48)));
+    assert_eq!(outside.rows[0].tensors.len(), 3);
 }
 
 #[test]

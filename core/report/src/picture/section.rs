@@ -17,7 +17,7 @@ const FOOT: f64 = 132.0;
 const FAR: u64 = 3;
 /// Width of a letter, about.
 const LETTER: f64 = 6.4;
-const CLASSES: [&str; 4] = ["input", "output", "later", "scratch"];
+const CLASSES: [&str; 5] = ["input", "output", "later", "weights", "scratch"];
 
 /// Where things lie.
 struct Frame {

@@ -29,7 +29,7 @@ pub fn fill_of_held(held: Held) -> String {
 const fn id(held: Held) -> &'static str {
     match held {
         Held::Inputs => "input",
-        Held::Weights => "scratch",
+        Held::Weights => "weights",
         Held::Results => "output",
     }
 }
@@ -47,7 +47,7 @@ pub fn drawing(plan: &PlanFacts, held: &HeldBytes, window: Window, room: f64, to
     }
     let paths = stacks.finish();
     let (peak, all) = (figures::binary(held.peak), figures::binary(limit));
-    let most = format!("SRAM held: at most {peak} of {all}");
+    let most = format!("SRAM held at a moment: at most {peak} of {all}");
     let limit_at = floor - limit as f64 * scale;
     html! {
         <g data-testid="held">

@@ -1,6 +1,6 @@
 //! Memory of plans whose tensors lie outside: SRAM holds buffers, whose contents change over time.
 
-use tilewright_plan::CyclePoint;
+use tilewright_plan::{CyclePoint, Space};
 use tilewright_report::{Held, Pool};
 
 use crate::message::PlanFacts;
@@ -55,7 +55,7 @@ pub fn buffers(plan: &PlanFacts) -> Option<Buffers> {
     let title = match bands.len() {
         0 => {
             bands.push(Band { bytes: [0, arena], title: String::new(), holds: Held::ALL.into() });
-            "SRAM over time: what places are kept for"
+            "SRAM over time: what it holds, at each moment"
         }
         _ => "SRAM over time: pools of buffers, and what of each is taken",
     };
@@ -65,7 +65,7 @@ pub fn buffers(plan: &PlanFacts) -> Option<Buffers> {
 /// Whether SRAM holds buffers instead of tensors.
 pub fn is_buffered(plan: &PlanFacts) -> bool {
     let has_tensors = plan.memory.rows.iter().any(|row| !row.tensors.is_empty());
-    !has_tensors && !plan.occupancy.changes().is_empty()
+    plan.memory.space == Space::Arena && !has_tensors && !plan.occupancy.changes().is_empty()
 }
 
 fn pool_words(pool: &Pool) -> String {
