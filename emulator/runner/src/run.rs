@@ -67,7 +67,7 @@ impl Runner {
         let mut talk = Talk::begin(Command::new(&self.worker), limits, waiting, cancel)?;
         // A worker that is gone shows in its answers.
         let _ = requests.send(Request::Hello { version: VERSION });
-        let engine = match talk.next()? {
+        let engine = match talk.answer()? {
             Response::Hello { version: VERSION, engine } => engine,
             Response::Hello { version, .. } => {
                 return Err(RunnerError::Version { runner: VERSION, worker: version });
@@ -77,7 +77,7 @@ impl Runner {
         let mut collector = Collector::new(engine, &job);
         let _ = requests.send(Request::Run(job));
         loop {
-            let response = talk.next()?;
+            let response = talk.answer()?;
             collector.take(&response).map_err(|reason| talk.protocol(reason))?;
             match response {
                 Response::Finished(finish) => return Ok(collector.finish(finish)),

@@ -50,7 +50,7 @@ impl<'c, A: DeserializeOwned + Send + 'static> Talk<'c, A> {
     ///
     /// # Errors
     /// [`RunnerError`] says why there is none.
-    pub fn next(&mut self) -> Result<A, RunnerError> {
+    pub fn answer(&mut self) -> Result<A, RunnerError> {
         loop {
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(RunnerError::Cancelled);

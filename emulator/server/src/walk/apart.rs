@@ -69,7 +69,7 @@ impl Walk for Apart {
         let told = |error| problem(error, &limits);
         let mut talk = Talk::begin(command, &limits, requests, &flag).map_err(told)?;
         loop {
-            match talk.next().map_err(told)? {
+            match talk.answer().map_err(told)? {
                 Response::Progress(news) => progress(news),
                 Response::Left(left) => return Ok(*left),
                 Response::Failed(problem) => return Err(problem),
