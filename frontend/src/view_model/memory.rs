@@ -87,11 +87,19 @@ pub const fn memory_words(space: Space) -> &'static str {
     }
 }
 
-/// Where the tensors lie that are not in SRAM: "external RAM and the card"; nothing if all are there.
+/// Where what lies in a memory is, for people.
+#[must_use]
+pub fn place_words(space: Space) -> String {
+    let preposition = if space == Space::Card { "on" } else { "in" };
+    format!("{preposition} {}", memory_words(space))
+}
+
+/// Where the tensors lie that are not in SRAM: "in external RAM and on the card"; nothing if all are
+/// there.
 fn elsewhere(plan: &PlanFacts) -> Option<String> {
     let holds = |space: &Space| plan.tensors.iter().any(|tensor| tensor.space == *space);
     let spaces = Space::ALL.into_iter().filter(|space| *space != Space::Arena && holds(space));
-    let words: Vec<_> = spaces.map(memory_words).collect();
+    let words: Vec<_> = spaces.map(place_words).collect();
     (!words.is_empty()).then(|| words.join(" and "))
 }
 
@@ -148,19 +156,19 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
     let summary = match (peak, elsewhere(plan)) {
         (None, _) => "No operators.".to_owned(),
         (Some(peak), Some(place)) if memory.space != Space::Arena => format!(
-            "{} operators. SRAM holds no tensors and no weights: kernels work in {place}, where live \
+            "{} operators. SRAM holds no tensors and no weights: kernels work {place}, where live \
              tensors peak at {peak}; their places need {all}.",
             stacks.len(),
         ),
         (Some(peak), Some(place)) if is_buffered(plan) => format!(
-            "{} operators. Tensors lie in {place}; SRAM holds the parts that are worked on, at most \
+            "{} operators. Tensors lie {place}; SRAM holds the parts that are worked on, at most \
              {peak}; their places need {all}.",
             stacks.len(),
         ),
         (Some(peak), place) => format!(
             "{} operators.{} Live tensors and buffers of SRAM peak at {peak}; their places need {all}.",
             stacks.len(),
-            place.map_or_else(String::new, |place| format!(" Some tensors lie in {place}.")),
+            place.map_or_else(String::new, |place| format!(" Some tensors lie {place}.")),
         ),
     };
     MemoryView {
@@ -212,7 +220,7 @@ pub fn describe(tensor: &PlacedTensor, plan: &PlanFacts, arena_address: Option<u
         }
         (Space::Arena, None) => format!("offset {}", figures::grouped(tensor.offset)),
         (space, _) => {
-            format!("in {}, offset {}", memory_words(space), figures::grouped(tensor.offset))
+            format!("{}, offset {}", place_words(space), figures::grouped(tensor.offset))
         }
     };
     format!(

@@ -8,7 +8,7 @@ use tilewright_report::short_name;
 
 use super::figures;
 use super::layers::kernel_title;
-use super::memory::memory_words;
+use super::memory::place_words;
 use crate::message::PlanFacts;
 
 /// What a tensor is at an operator.
@@ -90,14 +90,14 @@ impl StepFacts {
             if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
         };
         format!(
-            "{} ({}) reads {}; writes {}; frees {}. {} live in {}.",
+            "{} ({}) reads {}; writes {}; frees {}. {} live {}.",
             short_name(&self.name),
             self.op,
             named(&self.reads),
             named(&self.writes),
             named(&self.frees),
             figures::bytes(self.live_bytes),
-            memory_words(plan.memory.space),
+            place_words(plan.memory.space),
         )
     }
 }

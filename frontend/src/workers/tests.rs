@@ -184,7 +184,9 @@ fn memory_says_what_its_bytes_are_and_where_tensors_lie() {
             assert!(!words.contains("writes nothing"), "{strategy}: {words}");
         }
         let has = |role| view.has(role);
-        assert!(has(PartRole::Input) && has(PartRole::Output), "{strategy}");
+        assert!(has(PartRole::Input), "{strategy}");
+        // The core writes outputs to external RAM itself.
+        assert_eq!(has(PartRole::Output), strategy != "overlay", "{strategy}");
         assert_eq!(has(PartRole::Weights), strategy != "external", "{strategy}");
         // What is brought and what is kept lies where the schedule says that something is held.
         let held = plan.occupancy.changes().iter().any(|change| change.bytes[1] > 0);
