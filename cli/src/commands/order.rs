@@ -13,7 +13,7 @@ use tilewright_server::{Blame, Problem};
 use super::{UNDECIDED, json};
 use crate::args::Order;
 use crate::text::{self, Facts, Side, Table};
-use crate::{Said, files, interrupt, topology};
+use crate::{Said, files, interrupt, load, topology};
 
 /// Units of work between two looks at whether someone wants an end.
 const SLICE: u64 = 1_000_000;
