@@ -187,7 +187,8 @@ fn memory_says_what_its_bytes_are_and_where_tensors_lie() {
         assert!(has(PartRole::Input), "{strategy}");
         // The core writes outputs to external RAM itself.
         assert_eq!(has(PartRole::Output), strategy != "overlay", "{strategy}");
-        assert_eq!(has(PartRole::Weights), strategy != "external", "{strategy}");
+        // A boot program brings them to external RAM for `external`.
+        assert!(has(PartRole::Weights), "{strategy}");
         // What is brought and what is kept lies where the schedule says that something is held.
         let held = plan.occupancy.changes().iter().any(|change| change.bytes[1] > 0);
         assert_eq!(held, strategy != "external", "{strategy}: weights in the schedule");
