@@ -143,7 +143,9 @@ impl Build {
         let inputs = self.hwc(from).iter().product();
         let flat = self.like(from, &[1, inputs]);
         self.node(Op::Reshape, &[from], flat);
-        let classes = self.rng.usize(1..1200);
+        // As many as the flash of a board holds.
+        let most = (200_000 / inputs).clamp(2, 1200);
+        let classes = self.rng.usize(1..most);
         let values = (0..classes * inputs).map(|_| self.rng.i8(-2..3)).collect();
         let scales = Quantisation::per_tensor(1e-4, 0);
         let weights = self.add_tensor(&[classes, inputs], Some(scales), Some(Data::I8(values)));

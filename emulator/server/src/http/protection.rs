@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -41,8 +41,13 @@ fn scripts_in(page: &str) -> String {
 /// The answer with these headers; `start` is the page's first file, which may be built anew at any
 /// time.
 pub async fn protected(State(start): State<PathBuf>, mut response: Response) -> Response {
+    let is_known = response.status() == StatusCode::NOT_MODIFIED;
     let headers = response.headers_mut();
     headers.extend(HEADERS.map(|(name, value)| (Some(name), value)));
+    // A browser takes over what is said of a file that it has: here nothing tells whether that is the page.
+    if is_known {
+        return response;
+    }
     let media = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
     let is_page = media.is_some_and(|media| media.starts_with(b"text/html"));
     let page =
@@ -56,6 +61,18 @@ pub async fn protected(State(start): State<PathBuf>, mut response: Response) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::response::IntoResponse;
+
+    #[tokio::test]
+    async fn a_file_that_the_browser_has_keeps_its_policy() {
+        for (status, told) in [(StatusCode::NOT_MODIFIED, false), (StatusCode::OK, true)] {
+            let response = (status, ()).into_response();
+            let response = protected(State(PathBuf::new()), response).await;
+            let policy = response.headers().get(header::CONTENT_SECURITY_POLICY);
+            assert_eq!(policy.is_some(), told, "{status}");
+            assert!(response.headers().contains_key(header::X_FRAME_OPTIONS));
+        }
+    }
 
     #[test]
     fn scripts_that_stand_in_the_page_are_allowed_by_their_bytes() {

@@ -47,12 +47,16 @@ pub fn drawing(plan: &PlanFacts, held: &HeldBytes, window: Window, room: f64, to
     }
     let paths = stacks.finish();
     let (peak, all) = (figures::binary(held.peak), figures::binary(limit));
-    let most = format!("SRAM held at a moment: at most {peak} of {all}");
+    let most = format!("at most {peak} of {all}");
     let limit_at = floor - limit as f64 * scale;
     html! {
         <g data-testid="held">
             <text class="lane-title" x="0" y={px(top + 10.0)}>
-                { first_fitting(&[format!("{most} (bytes counted, time modelled)"), format!("{most} (counted)")], room) }
+                { first_fitting(&[
+                    format!("SRAM held at a moment: {most} (bytes counted, time modelled)"),
+                    format!("SRAM held at a moment: {most} (counted)"),
+                    format!("SRAM held: {most} (counted)"),
+                ], room) }
             </text>
             { for Held::ALL.into_iter().zip(paths).filter(|(_, d)| !d.is_empty()).map(|(held, d)| html! {
                 <path key={id(held)} class={fill_of_held(held)} {d} />
