@@ -46,8 +46,8 @@ pub fn open(path: &Path) -> Result<Opened, String> {
     })
 }
 
-/// Sizes for dimensions that files leave open: a batch of one, and of the others enough for small pictures.
-const OPEN_DIMENSIONS: u64 = 1;
+/// The size of each dimension that a file leaves open, the batch among them.
+const OPEN_DIMENSIONS: usize = 1;
 
 fn opened(file: &ModelFile<'_>, cancel: &Cancel) -> Result<Opened, Problem> {
     let quiet = &mut |_| {};
@@ -73,7 +73,7 @@ fn open_dimensions(problem: &Problem) -> Option<Vec<(String, usize)>> {
     let named = problem.what_to_do.split("--dim '").skip(1);
     let names: Vec<_> = named
         .filter_map(|rest| rest.split_once("=SIZE'"))
-        .map(|(name, _)| (name.to_owned(), OPEN_DIMENSIONS as usize))
+        .map(|(name, _)| (name.to_owned(), OPEN_DIMENSIONS))
         .collect();
     (!names.is_empty()).then_some(names)
 }
