@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tilewright_planner::Planned;
-use tilewright_report::{PlacedTensor, TensorUse, csv_row};
+use tilewright_report::{MemoryMap, PlacedTensor, TensorUse, csv_row};
 
 /// The memory maps of plans: one row an operator.
 pub fn csv(plans: &[&Planned]) -> String {
@@ -24,7 +24,7 @@ pub fn csv(plans: &[&Planned]) -> String {
     ];
     let mut text = csv_row(&head.map(str::to_owned));
     for planned in plans {
-        let memory = &planned.memory;
+        let (memory, placed) = (&planned.memory, PlacedTensor::of(&planned.plan));
         for (position, row) in memory.rows.iter().enumerate() {
             let bytes = [
                 row.input_bytes,
@@ -44,7 +44,7 @@ pub fn csv(plans: &[&Planned]) -> String {
             ];
             fields.extend(bytes.map(|bytes| bytes.0.to_string()));
             fields.push((position == memory.peak_row).to_string());
-            fields.push(tensors(planned, &row.tensors));
+            fields.push(tensors(memory, position, &placed));
             text.push_str(&csv_row(&fields));
         }
     }
@@ -52,10 +52,10 @@ pub fn csv(plans: &[&Planned]) -> String {
 }
 
 /// The live tensors of a row: `name@offset+bytes(use)`, separated by blanks.
-fn tensors(planned: &Planned, live: &[(u32, TensorUse)]) -> String {
-    let words = live.iter().filter_map(|(index, why)| {
-        let tensor = planned.plan.tensors.get(*index as usize)?;
-        Some(format!("{}@{}+{}({})", tensor.name, tensor.offset, tensor.bytes.0, word(*why)))
+fn tensors(memory: &MemoryMap, position: usize, tensors: &[PlacedTensor]) -> String {
+    let words = memory.live_at(position, tensors).map(|(index, why)| {
+        let PlacedTensor { name, offset, bytes, .. } = &tensors[index];
+        format!("{name}@{offset}+{bytes}({})", word(why))
     });
     words.collect::<Vec<_>>().join(" ")
 }
@@ -73,13 +73,11 @@ const fn word(why: TensorUse) -> &'static str {
 pub fn as_json(planned: &Planned) -> Value {
     let tensors = PlacedTensor::of(&planned.plan);
     let memory = &planned.memory;
-    let rows = memory.rows.iter().map(|row| {
-        let live: Vec<Value> = row
-            .tensors
-            .iter()
-            .filter_map(|(index, why)| {
-                let tensor = tensors.get(*index as usize)?;
-                Some(json!({ "tensor": index, "name": tensor.name, "use": word(*why) }))
+    let rows = memory.rows.iter().enumerate().map(|(position, row)| {
+        let live: Vec<Value> = memory
+            .live_at(position, &tensors)
+            .map(|(index, why)| {
+                json!({ "tensor": index, "name": tensors[index].name, "use": word(why) })
             })
             .collect();
         json!({

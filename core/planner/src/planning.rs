@@ -164,7 +164,7 @@ impl Planning {
                 if !trading.is_slowed() {
                     return Ok(true);
                 }
-                let inside = trading.best(model, board, few);
+                let inside = trading.best(model, board, few)?;
                 self.then = Some(Then::Beyond(Beyond::faster_than(inside)));
                 return Ok(false);
             }
@@ -233,7 +233,7 @@ impl Planning {
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
         let mut planned = match self.then.take() {
             Some(Then::Beyond(beyond)) => beyond.best(),
-            Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.few),
+            Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.few)?,
             None => match self.strategy {
                 // Their schedules are of all frames.
                 Strategy::Swap | Strategy::Stream | Strategy::StreamWeights => {
@@ -248,7 +248,7 @@ impl Planning {
         if planned.report.frames < frames && is_told {
             let Planned { plan, report, .. } = planned;
             let bound = Some(report.lower_bound_bytes);
-            planned = self.described(plan, model, &self.options, bound);
+            planned = self.described(plan, model, &self.options, bound)?;
             planned.report.stages = report.stages;
         }
         // Of the frames that it is told of.
@@ -274,7 +274,7 @@ impl Planning {
             Strategy::StreamWeights => Some(Bytes(0)),
             _ => bound,
         };
-        let mut planned = self.described(plan, model, options, bound);
+        let mut planned = self.described(plan, model, options, bound)?;
         planned.report.stages = search.stages();
         Ok(planned)
     }
@@ -285,12 +285,12 @@ impl Planning {
         model: &Model,
         options: &Options,
         bound: Option<Bytes>,
-    ) -> Planned {
-        let mut planned = described(plan, model, &self.board, options, bound);
+    ) -> Result<Planned, PlanError> {
+        let mut planned = described(plan, model, &self.board, options, bound)?;
         if self.strategy == Strategy::StreamWeights {
             strategy::stream_weights::tell_bound(&mut planned, model, &self.board, options);
         }
-        planned
+        Ok(planned)
     }
 }
 
@@ -306,20 +306,22 @@ fn add_energy(planned: &mut Planned, board: &Board, options: &Options) {
 
 /// A plan with its predicted run, its memory map and its report; `bound` is what no plan of the
 /// strategy goes below, if that is known.
+///
+/// # Errors
+/// [`PlanError::Stopped`] if nobody waits any more.
 pub fn described(
     plan: Plan,
     model: &Model,
     board: &Board,
     options: &Options,
     bound: Option<Bytes>,
-) -> Planned {
+) -> Result<Planned, PlanError> {
     let costs = Remembering::on(board);
     let (card, frames) = (options.card_in(board), options.frames.get());
-    let run = options.integrity.in_run(&plan);
-    let timeline = simulate::predict(&run, board, &costs, card.as_ref(), frames);
+    let timeline = simulate::predict(&plan, board, &costs, options)?;
     let memory = MemoryMap::of(&plan);
     let report = report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
     let occupancy = simulate::occupancy(&plan, &timeline);
     let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
-    Planned { plan, memory, timeline, occupancy, traffic, report }
+    Ok(Planned { plan, memory, timeline, occupancy, traffic, report })
 }

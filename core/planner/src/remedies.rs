@@ -3,8 +3,8 @@
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, Constant, Plan, Space};
 use tilewright_report::{
-    DoesNotFit, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, MemoryMap, Part, PartRole, Ranges, SRAM,
-    TensorUse,
+    DoesNotFit, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, MemoryMap, Part, PartRole, PlacedTensor,
+    Ranges, SRAM, TensorUse,
 };
 
 /// Layers whose weights are named where flash is too small.
@@ -55,26 +55,25 @@ pub fn does_not_fit(
 /// What fills the memory of a map at its peak. A byte that two tensors share counts for the first.
 fn parts_of_tensors(plan: &Plan, memory: &MemoryMap) -> Vec<Part> {
     let Some(row) = memory.rows.get(memory.peak_row) else { return Vec::new() };
-    let mut tensors: Vec<(PartRole, &tilewright_plan::PlannedTensor)> = row
-        .tensors
-        .iter()
-        .filter_map(|(number, why)| {
+    let placed = PlacedTensor::of(plan);
+    let mut tensors: Vec<(PartRole, &PlacedTensor)> = memory
+        .live_at(memory.peak_row, &placed)
+        .map(|(number, why)| {
             let role = match why {
                 TensorUse::Input => PartRole::Input,
                 TensorUse::Output => PartRole::Output,
                 TensorUse::Other => PartRole::Later,
             };
-            Some((role, plan.tensors.get(*number as usize)?))
+            (role, &placed[number])
         })
-        .filter(|(_, tensor)| tensor.space == memory.space)
         .collect();
-    tensors.sort_by_key(|(role, tensor)| (*role, u64::MAX - tensor.held().0));
+    tensors.sort_by_key(|(role, tensor)| (*role, u64::MAX - tensor.bytes));
     let mut taken = Ranges::default();
     let mut before = 0;
     let mut parts: Vec<Part> = tensors
         .into_iter()
         .map(|(role, tensor)| {
-            taken.add(tensor.offset, tensor.extent());
+            taken.add(tensor.offset, tensor.extent);
             let after = taken.total();
             let bytes = Bytes(after - std::mem::replace(&mut before, after));
             Part { name: tensor.name.clone(), role, bytes }

@@ -8,6 +8,7 @@ mod transfer;
 
 use crate::costs::{Cost, OUTSIDE, Outside, Remembering};
 use crate::strategy::swap_rows::SECTOR;
+use crate::{Options, PlanError};
 use tilewright_board::{Board, Card};
 use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Program, Space, Span};
 use tilewright_report::{Kind, Timeline};
@@ -46,16 +47,19 @@ impl Reads {
     }
 }
 
-/// Predicted timeline of the plan's first program that is not a boot program, over `frames` frames,
-/// with this card in the board's slot.
-#[must_use]
+/// Predicted timeline of the plan's first program that is not a boot program, over all frames,
+/// as the options have it with card, checksums and tags.
+///
+/// # Errors
+/// [`PlanError::Stopped`] if nobody waits any more.
 pub fn predict(
     plan: &Plan,
     board: &Board,
     costs: &Remembering,
-    card: Option<&Card>,
-    frames: u32,
-) -> Timeline {
+    options: &Options,
+) -> Result<Timeline, PlanError> {
+    let (card, frames) = (options.card_in(board), options.frames.get());
+    let plan = &options.integrity.in_run(plan);
     let mut timeline = Timeline {
         clock_hz: board.core.clock.hertz,
         instructions_kind: Kind::Modelled,
@@ -64,11 +68,12 @@ pub fn predict(
         slices: Vec::new(),
     };
     let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
-        return timeline;
+        return Ok(timeline);
     };
     timeline.lanes = program.lanes.iter().map(|lane| lane.kind).collect();
-    timeline.slices = simulate(program, frames, &Predicted::of(plan, program, board, costs, card));
-    timeline
+    let times = Predicted::of(plan, program, board, costs, card.as_ref());
+    timeline.slices = simulate(program, frames, &times, &options.stop)?;
+    Ok(timeline)
 }
 
 /// What the steps of a program take; a step costs the same in each period.

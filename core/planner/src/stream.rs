@@ -206,7 +206,7 @@ fn of_layers(
     let costs: Vec<[u64; 2]> = network.layers.iter().map(|l| [l.weights, l.cycles]).collect();
     let bound = bound::bound(&costs, network.input(), board, &card, Bytes(sram), frames);
     let best = best(&network, &emitter, bound.0, &options.stop)?;
-    let slices = emit::simulated(&best, frames);
+    let slices = emit::simulated(&best, frames, &options.stop).map_err(NotStreamed::Error)?;
     let (occupancy, held) = held::held(&best.uses, &slices, &network);
     let end = slices.iter().map(|slice| slice.end.0).max().unwrap_or(0);
     let compute: u64 = network.layers.iter().map(|layer| layer.cycles).sum();

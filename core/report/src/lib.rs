@@ -3,6 +3,7 @@
 //! Keys of serialised reports are snake_case with the unit in the name; scripts rely on them.
 
 mod compare;
+mod covered;
 mod csv;
 mod energy;
 mod figure;

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Instruction, Kernel, Plan, PlannedTensor, Role, Space};
 
+use crate::covered::Covered;
 use crate::occupancy::LayerHeld;
 use crate::ranges::Ranges;
 
@@ -50,11 +51,20 @@ pub struct MemoryRow {
     pub reserved_bytes: Bytes,
     /// Bytes in use: input + output + other + weight + scratch + reserved - shared.
     pub live_bytes: Bytes,
-    /// The live tensors in the arena: index into the plan's tensors, and why it is live.
-    pub tensors: Vec<(u32, TensorUse)>,
 }
 
 impl MemoryRow {
+    /// Why a tensor that lives at the operator does.
+    fn use_of(&self, tensor: u32) -> TensorUse {
+        if self.writes.contains(&tensor) {
+            TensorUse::Output
+        } else if self.reads.contains(&tensor) {
+            TensorUse::Input
+        } else {
+            TensorUse::Other
+        }
+    }
+
     /// Bytes of inputs, outputs, other tensors, weights and scratch such that each byte counts once
     /// and the sum is [`Self::live_bytes`]: shared bytes are taken from the outputs first, which lie
     /// over an input as a rule, and bytes kept free belong to others.
@@ -137,6 +147,21 @@ impl PlacedTensor {
 }
 
 impl MemoryMap {
+    /// The tensors that live in this memory at an operator, as indices into the plan's, and why each does.
+    pub fn live_at<'t>(
+        &'t self,
+        position: usize,
+        tensors: &'t [PlacedTensor],
+    ) -> impl Iterator<Item = (usize, TensorUse)> + 't {
+        let row = self.rows.get(position);
+        let is_live = move |tensor: &PlacedTensor| {
+            let life = tensor.first as usize..tensor.end as usize;
+            tensor.space == self.space && life.contains(&position)
+        };
+        let live = tensors.iter().enumerate().filter(move |(_, tensor)| is_live(tensor));
+        live.filter_map(move |(number, _)| Some((number, row?.use_of(number as u32))))
+    }
+
     /// The map of a plan; only bytes in the arena count.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
@@ -147,41 +172,53 @@ impl MemoryMap {
     #[must_use]
     pub fn of_space(plan: &Plan, space: Space) -> Self {
         let mut rows: Vec<MemoryRow> = plan.layers.iter().map(empty_row).collect();
-        let mut taken = vec![Ranges::default(); rows.len()];
-        for (number, tensor) in (0u32..).zip(&plan.tensors) {
-            if tensor.space != space {
-                continue;
-            }
-            let life = tensor.first as usize..(tensor.end as usize).min(rows.len());
-            for position in life {
-                let (row, layer) = (&mut rows[position], &plan.layers[position]);
-                let (why, sum) = if layer.writes.contains(&number) {
-                    (TensorUse::Output, &mut row.output_bytes)
-                } else if layer.reads.contains(&number) {
-                    (TensorUse::Input, &mut row.input_bytes)
-                } else {
-                    (TensorUse::Other, &mut row.other_bytes)
-                };
-                *sum += tensor.held();
-                row.tensors.push((number, why));
-                taken[position].add(tensor.offset, tensor.extent());
-            }
+        let life =
+            |tensor: &PlannedTensor| [tensor.first as usize, (tensor.end as usize).min(rows.len())];
+        let range =
+            |tensor: &PlannedTensor| [tensor.offset, tensor.offset.saturating_add(tensor.extent())];
+        let mut placed: Vec<(usize, &PlannedTensor)> = plan.tensors.iter().enumerate().collect();
+        placed.retain(|(_, t)| t.space == space && life(t)[0] < life(t)[1]);
+        let mut taken = Covered::new(placed.iter().map(|(_, tensor)| range(tensor)));
+        let mut changes: Vec<Vec<(usize, bool)>> = vec![Vec::new(); rows.len() + 1];
+        for (number, tensor) in &placed {
+            let [first, end] = life(tensor);
+            changes[first].push((*number, true));
+            changes[end].push((*number, false));
         }
         let touched = Touched::of_layers(plan, rows.len(), space);
-        let lies_elsewhere = |tensors: &[u32]| {
-            let mut tensors =
-                tensors.iter().filter_map(|tensor| plan.tensors.get(*tensor as usize));
-            tensors.any(|tensor| tensor.space != space)
-        };
-        for ((row, mut taken), touched) in rows.iter_mut().zip(taken).zip(touched) {
-            let sum = row.input_bytes + row.output_bytes + row.other_bytes;
-            let mut counted = Bytes(taken.total());
+        let mut sum = Bytes(0);
+        for (position, (row, touched)) in rows.iter_mut().zip(touched).enumerate() {
+            for (number, begins) in &changes[position] {
+                let tensor = &plan.tensors[*number];
+                taken.change(range(tensor), *begins);
+                sum = if *begins { sum + tensor.held() } else { sum - tensor.held() };
+            }
+            let mut used: Vec<u32> = row.reads.iter().chain(&row.writes).copied().collect();
+            used.sort_unstable();
+            used.dedup();
+            for number in used {
+                let Some(tensor) = plan.tensors.get(number as usize) else { continue };
+                let life = tensor.first as usize..tensor.end as usize;
+                if tensor.space == space && life.contains(&position) {
+                    match row.use_of(number) {
+                        TensorUse::Output => row.output_bytes += tensor.held(),
+                        _ => row.input_bytes += tensor.held(),
+                    }
+                }
+            }
+            row.other_bytes = sum - row.input_bytes - row.output_bytes;
+            let counted = Bytes(taken.total());
             row.shared_bytes = sum - counted;
             row.reserved_bytes = counted - sum;
+            row.live_bytes = counted;
+            // What is touched besides the tensors, each byte counted once.
+            let mut beside = Ranges::default();
+            let mut found = Bytes(0);
             let mut more = |ranges: Ranges| {
-                taken.extend(ranges);
-                let total = Bytes(taken.total());
-                total - std::mem::replace(&mut counted, total)
+                beside.extend(ranges);
+                let free = |range: &[u64; 2]| range[1] - range[0] - taken.within(*range);
+                let total = Bytes(beside.merged().iter().map(free).sum());
+                total - std::mem::replace(&mut found, total)
             };
             row.weight_bytes = more(touched.weights);
             // What the operator itself writes and then reads is neither of its tensors.
@@ -190,12 +227,16 @@ impl MemoryMap {
                 (touched.read, &row.reads, &mut row.input_bytes),
                 (touched.written, &row.writes, &mut row.output_bytes),
             ] {
-                let bytes = if lies_elsewhere(tensors) { tiles } else { &mut row.scratch_bytes };
+                let is_elsewhere = tensors.iter().any(|number| {
+                    let tensor = plan.tensors.get(*number as usize);
+                    tensor.is_some_and(|tensor| tensor.space != space)
+                });
+                let bytes = if is_elsewhere { tiles } else { &mut row.scratch_bytes };
                 *bytes += more(ranges);
             }
             // Sectors that are brought whole have bytes that nobody reads.
             row.scratch_bytes += more(touched.copied);
-            row.live_bytes = Bytes(taken.total());
+            row.live_bytes += found;
         }
         Self::of_rows(rows, space, plan.space(space))
     }
@@ -240,7 +281,6 @@ fn empty_row(layer: &tilewright_plan::PlannedLayer) -> MemoryRow {
         shared_bytes: Bytes(0),
         reserved_bytes: Bytes(0),
         live_bytes: Bytes(0),
-        tensors: Vec::new(),
     }
 }
 

@@ -29,8 +29,13 @@ impl Ranges {
     /// Number of bytes.
     #[must_use]
     pub fn total(&mut self) -> u64 {
+        self.merged().iter().map(|[start, end]| end - start).sum()
+    }
+
+    /// The ranges in order, with gaps between them.
+    pub fn merged(&mut self) -> &[[u64; 2]] {
         self.merge();
-        self.ranges.iter().map(|[start, end]| end - start).sum()
+        &self.ranges
     }
 
     /// The bytes that both sets have.

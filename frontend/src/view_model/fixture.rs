@@ -6,7 +6,7 @@ use tilewright_board::Board;
 use tilewright_plan::{Bytes, CyclePoint, Cycles, Hertz, LaneKind, Micros, Space};
 use tilewright_report::{
     Kind, LayerCount, LayerRow, MemoryMap, MemoryRow, Occupancy, PlacedTensor, PlanReport, Slice,
-    SliceKind, TensorUse, Tier, Timeline, Traffic, Way,
+    SliceKind, Tier, Timeline, Traffic, Way,
 };
 
 use super::layers::Family;
@@ -74,7 +74,6 @@ pub fn plan() -> PlanFacts {
             shared_bytes: Bytes(0),
             reserved_bytes: Bytes(0),
             live_bytes: Bytes(bytes(index) + bytes(index + 1)),
-            tensors: vec![(index as u32, TensorUse::Input), (index as u32 + 1, TensorUse::Output)],
         })
         .collect();
     let layers = (0..3)

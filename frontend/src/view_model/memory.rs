@@ -4,7 +4,7 @@ mod buffers;
 
 use tilewright_board::Board;
 use tilewright_plan::Space;
-use tilewright_report::{PartRole, PlacedTensor, TensorUse, short_name};
+use tilewright_report::{MemoryRow, PartRole, PlacedTensor, TensorUse, short_name};
 
 use super::figures;
 use super::layers::kernel_title;
@@ -103,12 +103,20 @@ fn elsewhere(plan: &PlanFacts) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" and "))
 }
 
+/// What fills the memory at an operator, from the bottom up.
+#[must_use]
+pub fn parts(plan: &PlanFacts, row: &MemoryRow) -> [(PartRole, u64); 5] {
+    // In buffers lie parts of what other operators work on meanwhile.
+    let other = if is_buffered(plan) { PartRole::Rest } else { PartRole::Later };
+    let roles = [PartRole::Input, PartRole::Output, other, PartRole::Weights, PartRole::Scratch];
+    let bytes = row.stack();
+    std::array::from_fn(|index| (roles[index], bytes[index].0))
+}
+
 /// The charts of a plan, with `limit` bytes of the memory that they draw.
 #[must_use]
 pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
     let memory = &plan.memory;
-    // In buffers lie parts of what other operators work on meanwhile.
-    let other = if is_buffered(plan) { PartRole::Rest } else { PartRole::Later };
     let stacks: Vec<Stack> = memory
         .rows
         .iter()
@@ -116,17 +124,7 @@ pub fn view(plan: &PlanFacts, limit: u64) -> MemoryView {
         .map(|(index, row)| Stack {
             name: row.name.clone(),
             op: kernel_title(&row.op),
-            parts: {
-                let roles = [
-                    PartRole::Input,
-                    PartRole::Output,
-                    other,
-                    PartRole::Weights,
-                    PartRole::Scratch,
-                ];
-                let bytes = row.stack();
-                std::array::from_fn(|index| (roles[index], bytes[index].0))
-            },
+            parts: parts(plan, row),
             total: row.live_bytes.0,
             is_peak: index == memory.peak_row,
         })
@@ -304,9 +302,8 @@ fn beside_tensors(plan: &PlanFacts, layer: usize) -> [u64; 3] {
         (TensorUse::Other, row.other_bytes),
     ];
     uses.map(|(role, bytes)| {
-        let tensors = row.tensors.iter().filter(|(_, why)| *why == role);
-        let tensors = tensors.filter_map(|(tensor, _)| plan.tensors.get(*tensor as usize));
-        bytes.0.saturating_sub(tensors.map(|tensor| tensor.bytes).sum())
+        let tensors = plan.memory.live_at(layer, &plan.tensors).filter(|(_, why)| *why == role);
+        bytes.0.saturating_sub(tensors.map(|(tensor, _)| plan.tensors[tensor].bytes).sum())
     })
 }
 
@@ -334,10 +331,7 @@ fn life(tensor: &PlacedTensor, plan: &PlanFacts) -> String {
 /// Which tensors are lit when a layer is.
 #[must_use]
 pub fn tensors_of(plan: &PlanFacts, layer: usize) -> Vec<(usize, TensorUse)> {
-    let row = plan.memory.rows.get(layer);
-    row.map_or_else(Vec::new, |row| {
-        row.tensors.iter().map(|(tensor, why)| (*tensor as usize, *why)).collect()
-    })
+    plan.memory.live_at(layer, &plan.tensors).collect()
 }
 
 /// Both charts as CSV: one line for each tensor that is live at an operator.
@@ -346,9 +340,8 @@ pub fn csv(plan: &PlanFacts) -> String {
     let quoted = |value: &str| format!("\"{}\"", value.replace('"', "\"\""));
     let mut text = String::from("position,operator,tensor,use,offset,bytes\n");
     for (position, row) in plan.memory.rows.iter().enumerate() {
-        for (tensor, why) in &row.tensors {
-            let Some(tensor) = plan.tensors.get(*tensor as usize) else { continue };
-            let why = word(*why);
+        for (tensor, why) in plan.memory.live_at(position, &plan.tensors) {
+            let (tensor, why) = (&plan.tensors[tensor], word(why));
             text.push_str(&format!(
                 "{position},{},{},{why},{},{}\n",
                 quoted(&row.name),

@@ -1,8 +1,13 @@
 //! Lanes that run together, over several runs of a program.
 
 use crate::costs::Cost;
+use crate::{PlanError, Stop};
 use tilewright_plan::{CyclePoint, Cycles, Instruction, LaneKind, Program, Step};
 use tilewright_report::{Slice, SliceKind};
+
+/// Slices between two questions whether anybody waits, and the units of work that one takes.
+const SLICES: usize = 10_000;
+const SLICE: u64 = 20;
 
 /// How long the core is held by the beginning of an engine's step, and by its end; the step takes as much
 /// longer.
@@ -69,13 +74,26 @@ impl Contention {
 /// Slices of as many runs of `program` as `frames` frames take: each lane runs in its own order; a step starts
 /// when the step before it in its lane and all that it waits for have ended, and the first of a lane when
 /// all of the run before has. Steps that wait in a circle never start and have no slice.
-pub fn simulate(program: &Program, frames: u32, times: &impl Times) -> Vec<Slice> {
+///
+/// # Errors
+/// [`PlanError::Stopped`] if nobody waits any more.
+pub fn simulate(
+    program: &Program,
+    frames: u32,
+    times: &impl Times,
+    stop: &Stop,
+) -> Result<Vec<Slice>, PlanError> {
     let mut lanes: Vec<Progress> = program.lanes.iter().map(|_| Progress::default()).collect();
     let core = program.lanes.iter().position(|lane| lane.kind == LaneKind::Core);
     let mut slices: Vec<Slice> = Vec::new();
     // Until when the core is held while no step of its own runs.
     let mut held = CyclePoint::default();
+    let mut asked = 0;
     loop {
+        if slices.len() >= asked + SLICES {
+            stop.after(SLICE * (slices.len() - asked) as u64)?;
+            asked = slices.len();
+        }
         for index in 0..lanes.len() {
             if lanes[index].due.is_none() {
                 look(program, frames, index, &mut lanes);
@@ -155,7 +173,7 @@ pub fn simulate(program: &Program, frames: u32, times: &impl Times) -> Vec<Slice
     }
     // A lane's own slices are in order already.
     slices.sort_by_key(|slice| slice.lane);
-    slices
+    Ok(slices)
 }
 
 /// How far a lane is.
@@ -397,7 +415,8 @@ mod tests {
         // 100 cycles of the core of which 40 are on the bus, that would wait 100 for an engine's bursts.
         let contention = Contention { waits: Cycles(100), used: Cycles(40) };
         let ends = |program: &Program, alone: [u64; 2]| {
-            let slices = simulate(program, 1, &Beside(alone, contention));
+            let slices =
+                simulate(program, 1, &Beside(alone, contention), &Stop::default()).unwrap();
             let last = |lane| slices.iter().rfind(|slice| slice.lane == lane).unwrap().end.0;
             [last(0), last(1)]
         };
@@ -421,7 +440,9 @@ mod tests {
     fn a_step_waits_for_another_lane_and_the_stall_is_seen() {
         let after = After { lane: 1, step: 0 };
         let program = program(1, vec![vec![step(0, Some(after))], vec![step(1, None)]]);
-        let slices = simulate(&program, 1, &|lane: usize, _| cost([10, 100][lane]));
+        let slices =
+            simulate(&program, 1, &|lane: usize, _| cost([10, 100][lane]), &Stop::default())
+                .unwrap();
         let seen: Vec<_> =
             slices.iter().map(|s| (s.lane, s.kind, s.waits_for, s.start.0, s.end.0)).collect();
         assert_eq!(
@@ -438,7 +459,8 @@ mod tests {
     fn steps_that_wait_for_each_other_end_the_simulation() {
         let wait = |lane| Some(After { lane, step: 0 });
         let program = program(1, vec![vec![step(0, wait(1))], vec![step(0, wait(0))]]);
-        assert!(simulate(&program, 3, &|_, _| cost(0)).is_empty());
+        let slices = simulate(&program, 3, &|_, _| cost(0), &Stop::default()).unwrap();
+        assert!(slices.is_empty());
     }
 
     #[test]
@@ -449,7 +471,9 @@ mod tests {
         let compute = vec![step(0, loaded(0)), second(step(0, loaded(1)))];
         let load = vec![step(0, None), second(step(0, None))];
         let program = program(2, vec![compute, load]);
-        let slices = simulate(&program, 4, &|lane: usize, _| cost([30, 10][lane]));
+        let slices =
+            simulate(&program, 4, &|lane: usize, _| cost([30, 10][lane]), &Stop::default())
+                .unwrap();
         let ends = |lane| {
             let of_lane = slices.iter().filter(move |s| s.lane == lane);
             of_lane.filter(|s| s.kind != SliceKind::Stall).map(|s| (s.frame, s.end.0))
@@ -466,7 +490,7 @@ mod tests {
         let card = lane(LaneKind::Card, vec![step(0, None), step(1, None)]);
         let mut program = program(1, Vec::new());
         program.lanes = vec![core, card];
-        let slices = simulate(&program, 1, &Held([40, 10]));
+        let slices = simulate(&program, 1, &Held([40, 10]), &Stop::default()).unwrap();
         let spans = |lane, kind| {
             let of = slices.iter().filter(move |s| s.lane == lane && s.kind == kind);
             of.map(|s| (s.start.0, s.end.0)).collect::<Vec<_>>()
@@ -475,7 +499,7 @@ mod tests {
         // Two interrupts in the first step; the second waits for nothing any more.
         assert_eq!(spans(0, SliceKind::Compute), [(0, 50), (50, 90)]);
         // While the core waits it loses nothing.
-        let slices = simulate(&program, 1, &Held([4, 10]));
+        let slices = simulate(&program, 1, &Held([4, 10]), &Stop::default()).unwrap();
         let last = slices.iter().rfind(|slice| slice.lane == 0);
         assert_eq!(last.map(|slice| (slice.start.0, slice.end.0)), Some((30, 34)));
     }

@@ -7,7 +7,7 @@ use super::spilled::{First, Spilling};
 use super::{Search, Strategy, stream_weights};
 use crate::costs::Remembering;
 use crate::planning::described;
-use crate::{Options, PlanError, Planned, simulate, stream};
+use crate::{Options, PlanError, Planned, Stop, simulate, stream};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
@@ -256,7 +256,7 @@ impl Beyond {
             None => return Ok(true),
             Some(Way::Together) => {
                 if let Some(plan) = stream_weights::in_image(model, board, options)? {
-                    self.consider(plan, model, board, options);
+                    self.consider(plan, model, board, options)?;
                 }
             }
             Some(Way::External) => {
@@ -265,14 +265,14 @@ impl Beyond {
                 // Overlaying takes nothing from external memories.
                 if lacks(&external, board, Bytes(0)).is_none() {
                     self.external = Some(external.clone());
-                    self.consider(external, model, board, options);
+                    self.consider(external, model, board, options)?;
                 }
             }
             Some(Way::Overlaid(what, eighths)) => {
                 if let Some(external) = self.external.clone() {
                     let of_tiles = Bytes(budget.0 / 8 * eighths);
                     let plan = overlay::overlay_within(external, board, [budget, of_tiles], what);
-                    self.consider(plan, model, board, options);
+                    self.consider(plan, model, board, options)?;
                 }
             }
             Some(Way::Spilled(..)) if self.is_too_much => {}
@@ -284,8 +284,8 @@ impl Beyond {
                 let mut flash = self.flash();
                 // What tables and steps take is known once there is a plan.
                 for _ in 0..2 {
-                    let plan =
-                        self.spilled(model, board, ([room, budget], (flash, first, back)))?;
+                    let asked = ([room, budget], (flash, first, back));
+                    let plan = self.spilled(model, board, asked, &options.stop)?;
                     let Some(plan) = plan else { break };
                     // Not even if no weights of the chip's flash lay there.
                     if let Some(lacking) = lacks(&plan, board, board.plan_bytes()) {
@@ -296,7 +296,7 @@ impl Beyond {
                     let plan = overlay::overlay_beside(plan, board, budget, beside, what);
                     let limit = board.plan_bytes();
                     let left = limit.0.checked_sub(plan.image_bytes().0 + limit.0 / SPARE);
-                    if self.consider(plan, model, board, options) {
+                    if self.consider(plan, model, board, options)? {
                         (self.fastest, self.moving) = (Some(way), moving);
                     }
                     let Some(left) = left.filter(|_| flash.0 < u64::MAX) else { break };
@@ -307,7 +307,7 @@ impl Beyond {
                 // Frames are scheduled together.
                 if self.best.is_none() {
                     let plan = stream_weights::plan(model, board, all)?;
-                    self.consider(plan, model, board, all);
+                    self.consider(plan, model, board, all)?;
                     if let Some(best) = self.best.as_mut() {
                         stream_weights::tell_bound(best, model, board, all);
                     }
@@ -341,6 +341,7 @@ impl Beyond {
         model: &Model,
         board: &Board,
         asked: Asked,
+        stop: &Stop,
     ) -> Result<Option<Plan>, PlanError> {
         if let Some((_, plan)) = self.spilled.as_ref().filter(|(known, _)| *known == asked) {
             return Ok(plan.clone());
@@ -349,43 +350,44 @@ impl Beyond {
             Some(spilling) => spilling,
             None => Spilling::new(model)?,
         };
-        let plan = spilling.plan(model, board, asked.0, asked.1)?;
+        let plan = spilling.plan(model, board, asked.0, asked.1, stop)?;
         self.spilling = Some(spilling);
         self.spilled = Some((asked, plan.clone()));
         Ok(plan)
     }
 
     /// Keeps a plan if it fits and is the fastest; whether it is.
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
     fn consider(
         &mut self,
         mut plan: Plan,
         model: &Model,
         board: &Board,
         options: &Options,
-    ) -> bool {
+    ) -> Result<bool, PlanError> {
         plan.board.clone_from(&board.id);
         Strategy::Auto.name().clone_into(&mut plan.strategy);
         if plan.space(Space::Arena) > options.arena_on(board)
             || lacks(&plan, board, Bytes(0)).is_some()
         {
-            return false;
+            return Ok(false);
         }
         // Most plans are no faster, so that nothing else need be known of them.
         if let Some(best) = &self.best {
             let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
-            let (card, frames) = (options.card_in(board), options.frames.get());
-            let run = options.integrity.in_run(&plan);
-            let timeline = simulate::predict(&run, board, costs, card.as_ref(), frames);
+            let timeline = simulate::predict(&plan, board, costs, options)?;
             if timeline.end() >= best.timeline.end() {
-                return false;
+                return Ok(false);
             }
         }
-        let made = described(plan, model, board, options, Some(Bytes(0)));
+        let made = described(plan, model, board, options, Some(Bytes(0)))?;
         let fits = made.report.fits;
         if fits {
             self.best = Some(made);
         }
-        fits
+        Ok(fits)
     }
 
     /// The fastest plan that fits and runs, of those from external memory; else what is streamed
@@ -419,11 +421,11 @@ pub fn spilled(
 ) -> Result<Option<Planned>, PlanError> {
     let budget = options.arena_on(board);
     let rooms = [room.min(budget), budget];
-    let plan = Spilling::new(model)?.plan(model, board, rooms, (flash, first, false))?;
-    Ok(plan.map(|plan| {
-        let mut plan = overlay::overlay_beside(plan, board, budget, beside, overlaid);
-        plan.board.clone_from(&board.id);
-        Strategy::Auto.name().clone_into(&mut plan.strategy);
-        described(plan, model, board, options, Some(Bytes(0)))
-    }))
+    let plan =
+        Spilling::new(model)?.plan(model, board, rooms, (flash, first, false), &options.stop)?;
+    let Some(plan) = plan else { return Ok(None) };
+    let mut plan = overlay::overlay_beside(plan, board, budget, beside, overlaid);
+    plan.board.clone_from(&board.id);
+    Strategy::Auto.name().clone_into(&mut plan.strategy);
+    described(plan, model, board, options, Some(Bytes(0))).map(Some)
 }

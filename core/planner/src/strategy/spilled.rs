@@ -8,10 +8,10 @@
 //! fit, used by turns with the others. The plan is one for [`overlay`](super::overlay) to rewrite.
 
 use super::external;
-use crate::PlanError;
 use crate::allocate::{self, Buffer, PLANNING_BUDGET};
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::share::{self, Arranged, Given, Parts, Sharing};
+use crate::{PlanError, Stop};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Kernel, Plan, PlannedTensor, Space, Work};
@@ -83,13 +83,14 @@ impl Spilling {
     /// layers use for which nothing need be brought comes `back`: these have all of the budget.
     ///
     /// # Errors
-    /// [`PlanError`] names the node that no kernel runs as it is.
+    /// [`PlanError`] names the node that no kernel runs as it is, or says that nobody waits any more.
     pub fn plan(
         &self,
         model: &Model,
         board: &Board,
         [room, budget]: [Bytes; 2],
         (flash, first, back): (Bytes, First, bool),
+        stop: &Stop,
     ) -> Result<Option<Plan>, PlanError> {
         let (room, most) = (room.0, budget.0.saturating_sub(room.0) / 2);
         let in_image = self.in_image(flash.0, first, budget.0);
@@ -100,7 +101,7 @@ impl Spilling {
         };
         let mut wanted = room;
         for _ in 0..TRIES {
-            let (mut outside, mut live) = self.outside(wanted, &is_apart);
+            let (mut outside, mut live) = self.outside(wanted, &is_apart, stop)?;
             let is_all_inside = |layer: usize| in_image[layer] == InImage::All;
             if back && !self.bring_back((&mut outside, &mut live), budget.0, &is_all_inside) {
                 return Ok(None);
@@ -180,7 +181,15 @@ impl Spilling {
 
     /// Which tensors leave so that at most `room` bytes are needed at once, and for each layer the bytes
     /// of those that stay, as if none shared any.
-    fn outside(&self, room: u64, is_apart: &dyn Fn(usize) -> bool) -> (Vec<bool>, Vec<u64>) {
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    fn outside(
+        &self,
+        room: u64,
+        is_apart: &dyn Fn(usize) -> bool,
+        stop: &Stop,
+    ) -> Result<(Vec<bool>, Vec<u64>), PlanError> {
         let mut outside = vec![false; self.tensors.len()];
         let mut live = vec![0u64; self.layers.len()];
         for tensor in &self.tensors {
@@ -194,7 +203,10 @@ impl Spilling {
             false => *over.max(rows),
         });
         let mut saved: Vec<u64> = saved.collect();
+        let lives = self.tensors.iter().map(|tensor| life(tensor, self.layers.len()).len() as u64);
+        let lives: u64 = lives.sum();
         loop {
+            stop.after(lives)?;
             let over = |layer: usize, bytes: u64| bytes.saturating_sub(saved[layer] + room);
             // What is too much without a tensor, which also ends what its layers share.
             let without = |number: usize, layer: usize| {
@@ -214,7 +226,7 @@ impl Spilling {
                     let [a, b] = [(a, b), (b, a)].map(|(x, y)| u128::from(x.0) * u128::from(y.1));
                     a.cmp(&b)
                 });
-            let Some((.., number)) = best else { return (outside, live) };
+            let Some((.., number)) = best else { return Ok((outside, live)) };
             outside[number] = true;
             for layer in life(&self.tensors[number], self.layers.len()) {
                 live[layer] -= self.tensors[number].bytes.0;

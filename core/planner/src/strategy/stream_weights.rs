@@ -23,11 +23,13 @@ mod issue;
 mod strips;
 mod together;
 
+use std::num::NonZeroU32;
+
 use crate::costs::Remembering;
 use crate::lower::{self, Layer};
 use crate::{Integrity, Options, PlanError, Planned, simulate, stream};
 use arrange::Arranging;
-use tilewright_board::{Board, Card};
+use tilewright_board::Board;
 use tilewright_model::{Model, Node, Op, Window};
 use tilewright_plan::{Bytes, CyclePoint, Cycles, LaneKind, Plan, Space};
 
@@ -75,8 +77,11 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, Pla
         let alone = search.fastest.as_ref().filter(|found| !found.is_large());
         let frames = options.frames.get();
         let all = end.0.saturating_mul(plan.runs(frames).into());
-        let each = |found: &Found| search.end(&found.plan, 1).0;
-        if alone.is_none_or(|found| all < each(found).saturating_mul(frames.into())) {
+        let each = match alone {
+            Some(found) => search.end(&found.plan, 1)?.0,
+            None => u64::MAX,
+        };
+        if all < each.saturating_mul(frames.into()) {
             return Ok(plan);
         }
     }
@@ -132,7 +137,6 @@ struct Search<'b> {
     board: &'b Board,
     options: &'b Options,
     costs: Remembering,
-    card: Option<Card>,
     budget: u64,
     /// Most bytes of a transfer.
     largest: u64,
@@ -155,7 +159,6 @@ impl<'b> Search<'b> {
             board,
             options,
             costs: Remembering::on(board),
-            card: options.card_in(board),
             budget: options.arena_on(board).0,
             largest: (largest / SECTOR * SECTOR).max(SECTOR),
             fastest: None,
@@ -308,10 +311,14 @@ impl<'b> Search<'b> {
     }
 
     /// When so many frames of a plan end.
-    fn end(&self, plan: &Plan, frames: u32) -> CyclePoint {
-        let Self { board, options, costs, card, .. } = self;
-        let run = options.integrity.in_run(plan);
-        simulate::predict(&run, board, costs, card.as_ref(), frames).end()
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    fn end(&self, plan: &Plan, frames: u32) -> Result<CyclePoint, PlanError> {
+        let Self { board, costs, .. } = self;
+        let frames = NonZeroU32::new(frames).unwrap_or(NonZeroU32::MIN);
+        let options = Options { frames, ..self.options.clone() };
+        Ok(simulate::predict(plan, board, costs, &options)?.end())
     }
 
     /// Keeps a plan if it is the fastest; whether it is known to fit flash, which is not looked at where
@@ -334,7 +341,7 @@ impl<'b> Search<'b> {
             }
         };
         let (timed, frames) = several.as_ref().map_or((&plan, 1), |(plan, frames)| (plan, *frames));
-        let end = self.end(timed, frames);
+        let end = self.end(timed, frames)?;
         let best = self.fastest.as_ref().map(|best| best.key);
         if best.is_some_and(|best| best <= (false, end)) {
             return Ok(false);

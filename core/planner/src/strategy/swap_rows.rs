@@ -23,6 +23,8 @@ mod issue;
 mod lay;
 mod pools;
 
+use std::num::NonZeroU32;
+
 use crate::costs::Remembering;
 use crate::strategy::external::LINE;
 use crate::strategy::sharing::Candidate;
@@ -91,20 +93,23 @@ pub fn plan(
         return Ok(way.plan(buffer, count));
     }
     let costs = Remembering::on(board);
-    let card = options.card_in(board);
+    let one = Options { frames: NonZeroU32::MIN, ..options.clone() };
     let plans = ways.iter().flat_map(|way| {
         let buffers = COUNTS.map(|count| (way.room(budget) / count / LINE * LINE, count));
         let fitting = buffers.into_iter().filter(|(buffer, _)| *buffer >= way.least.0);
         fitting.map(|(buffer, count)| way.plan(buffer, count))
     });
-    let fastest = plans.min_by_key(|plan| {
-        let run = options.integrity.in_run(plan);
-        let timeline = simulate::predict(&run, board, &costs, card.as_ref(), 1);
-        let is_large = plan.image_bytes() > board.plan_bytes();
-        (is_large, timeline.end().since(Default::default()))
-    });
+    let mut fastest = None;
+    for plan in plans {
+        let end = simulate::predict(&plan, board, &costs, &one)?.end();
+        let key = (plan.image_bytes() > board.plan_bytes(), end);
+        if fastest.as_ref().is_none_or(|(best, _)| key < *best) {
+            fastest = Some((key, plan));
+        }
+    }
     // What does not fit says how much would.
-    Ok(fastest.unwrap_or_else(|| easiest.plan(easiest.least.0, Pools::FEWEST)))
+    let least = || easiest.plan(easiest.least.0, Pools::FEWEST);
+    Ok(fastest.map_or_else(least, |(_, plan)| plan))
 }
 
 /// A way for tensors to lie, and its layers.

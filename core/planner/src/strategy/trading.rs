@@ -66,8 +66,7 @@ impl Trading {
     ) -> Result<(), PlanError> {
         let plan = plan_of(model, board, Strategy::Auto, None, options, candidate)?;
         let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
-        let (card, frames) = (options.card_in(board), options.frames.get());
-        let end = simulate::predict(&plan, board, costs, card.as_ref(), frames).end();
+        let end = simulate::predict(&plan, board, costs, options)?.end();
         self.unlimited = Some(self.unlimited.map_or(end, |other| other.min(end)));
         let fits = arena(&plan) <= budget && plan.image_bytes() <= board.plan_bytes();
         let key = |(end, plan): &(CyclePoint, Plan)| (*end, arena(plan));
@@ -85,21 +84,29 @@ impl Trading {
     }
 
     /// The fastest plan; it says what the least arena is, if its own is larger.
-    pub fn best(&mut self, model: &Model, board: &Board, options: &Options) -> Planned {
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    pub fn best(
+        &mut self,
+        model: &Model,
+        board: &Board,
+        options: &Options,
+    ) -> Result<Planned, PlanError> {
         let least = self.least.report.peak_sram_bytes;
         let found = self.best.take();
         let Some((_, plan)) =
             found.filter(|(end, plan)| (*end, arena(plan)) < (self.least.timeline.end(), least))
         else {
-            return self.least.clone();
+            return Ok(self.least.clone());
         };
         let bound = Some(self.least.report.lower_bound_bytes);
-        let mut planned = described(plan, model, board, options, bound);
+        let mut planned = described(plan, model, board, options, bound)?;
         if least < planned.report.peak_sram_bytes {
             let what = "least, by objective memory".to_owned();
             planned.report.stages = vec![Stage { what, bytes: least }];
         }
-        planned
+        Ok(planned)
     }
 }
 

@@ -12,6 +12,7 @@ use crate::allocate::{self, Buffer};
 use crate::costs::Cost;
 use crate::simulate::{Direction, Transfers, simulate};
 use crate::strategy::overlay::hazards::{Hazards, Lane};
+use crate::{PlanError, Stop};
 use tilewright_plan::{
     After, Bytes, Cycles, Instruction, Lane as PlanLane, LaneKind, Program, RowOrder, Space, Step,
 };
@@ -56,17 +57,20 @@ pub struct Emitted {
 }
 
 /// What happens when steps of these costs run together.
-pub fn simulated(emitted: &Emitted, frames: u32) -> Vec<Slice> {
+///
+/// # Errors
+/// [`PlanError::Stopped`] if nobody waits any more.
+pub fn simulated(emitted: &Emitted, frames: u32, stop: &Stop) -> Result<Vec<Slice>, PlanError> {
     let cost = |lane: usize, step: usize| {
         let [cycles, bytes] = emitted.costs[lane][step];
         (Cost { instructions: 0, cycles: Cycles(cycles) }, bytes)
     };
-    let mut slices = simulate(&emitted.program, 1, &cost);
+    let mut slices = simulate(&emitted.program, 1, &cost, stop)?;
     for slice in &mut slices {
         let frame = emitted.frames[usize::from(slice.lane)].get(slice.step as usize);
         slice.frame = frame.copied().unwrap_or(0).min(frames.saturating_sub(1));
     }
-    slices
+    Ok(slices)
 }
 
 impl Emitter<'_> {

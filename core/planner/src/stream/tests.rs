@@ -132,9 +132,15 @@ fn otherwise(made: &Streamed, mut seed: u64) -> Vec<Slice> {
             lane.into_iter().map(&mut vary).collect()
         })
         .collect();
-    simulate(&made.program, 1, &|lane: usize, step: usize| {
-        (Cost { instructions: 0, cycles: Cycles(costs[lane][step]) }, 0)
-    })
+    simulate(
+        &made.program,
+        1,
+        &|lane: usize, step: usize| {
+            (Cost { instructions: 0, cycles: Cycles(costs[lane][step]) }, 0)
+        },
+        &Stop::default(),
+    )
+    .unwrap()
 }
 
 #[test]

@@ -41,19 +41,21 @@ fn tiles_of_tensors_that_lie_elsewhere_and_weights_are_told_apart() {
     let stacks: Vec<[u64; 5]> = map.rows.iter().map(|row| row.stack().map(|p| p.0)).collect();
     // What the second writes over its input counts as the operator's own.
     assert_eq!(stacks, [[16, 16, 0, 4, 0], [8, 8, 0, 4, 8]]);
-    assert!(map.rows.iter().all(|row| row.tensors.is_empty()));
+    assert_eq!(map.live_at(0, &PlacedTensor::of(&plan)).count(), 0);
     assert_eq!((&map.rows[1].reads[..], &map.rows[1].writes[..]), (&[1][..], &[2][..]));
     let outside = MemoryMap::of_space(&plan, Space::ExternalRam);
     assert_eq!((outside.space, outside.peak_live_bytes), (Space::ExternalRam, Bytes(48)));
-    assert_eq!(outside.rows[0].tensors.len(), 3);
+    assert_eq!(outside.live_at(0, &PlacedTensor::of(&plan)).count(), 3);
 }
 
 #[test]
 fn rows_name_the_tensors_that_live_and_why() {
-    let map = MemoryMap::of(&fixture::plan());
+    let plan = fixture::plan();
+    let (map, tensors) = (MemoryMap::of(&plan), PlacedTensor::of(&plan));
+    let live = |position| map.live_at(position, &tensors).collect::<Vec<_>>();
     let (input, output, other) = (TensorUse::Input, TensorUse::Output, TensorUse::Other);
-    assert_eq!(map.rows[0].tensors, [(0, input), (1, output), (3, other)]);
-    assert_eq!(map.rows[1].tensors, [(1, input), (2, output), (3, other)]);
+    assert_eq!(live(0), [(0, input), (1, output), (3, other)]);
+    assert_eq!(live(1), [(1, input), (2, output), (3, other)]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! One plan: what is live at each operator, and the arena over time, on one axis of operators.
 
+use std::collections::BTreeMap;
+
 use super::canvas::{Anchor, Canvas};
 use super::{Drawn, WIDTH};
 use crate::memory_map::{MemoryRow, PlacedTensor, TensorUse};
@@ -55,8 +57,10 @@ pub fn draw(canvas: &mut Canvas, plan: &Drawn<'_>, most: u64, top: f64) -> f64 {
     }
     peak(canvas, plan, &frame, base);
     axes(canvas, &frame, floor, ARENA, "offset in the arena");
-    for (number, tensor) in (0u32..).zip(plan.tensors) {
-        block(canvas, plan, &frame, number, tensor, floor);
+    let at_peak: BTreeMap<usize, TensorUse> =
+        plan.memory.live_at(plan.memory.peak_row, plan.tensors).collect();
+    for (number, tensor) in plan.tensors.iter().enumerate() {
+        block(canvas, &frame, tensor, at_peak.get(&number), floor);
     }
     bound(canvas, plan, &frame, floor);
     if shows_limit {
@@ -145,21 +149,18 @@ fn peak(canvas: &mut Canvas, plan: &Drawn<'_>, frame: &Frame, base: f64) {
 
 fn block(
     canvas: &mut Canvas,
-    plan: &Drawn<'_>,
     frame: &Frame,
-    number: u32,
     tensor: &PlacedTensor,
+    at_peak: Option<&TensorUse>,
     floor: f64,
 ) {
     if tensor.space != Space::Arena || tensor.bytes == 0 {
         return;
     }
-    let at_peak = plan.memory.rows.get(plan.memory.peak_row);
-    let at_peak = at_peak.and_then(|row| row.tensors.iter().find(|(live, _)| *live == number));
     let class = match at_peak {
-        Some((_, TensorUse::Input)) => "input block",
-        Some((_, TensorUse::Output)) => "output block",
-        Some((_, TensorUse::Other)) => "later block",
+        Some(TensorUse::Input) => "input block",
+        Some(TensorUse::Output) => "output block",
+        Some(TensorUse::Other) => "later block",
         None => "tensor block",
     };
     let (x, end) = (frame.x(tensor.first), frame.x(tensor.end.max(tensor.first + 1)));

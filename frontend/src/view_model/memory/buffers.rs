@@ -64,7 +64,7 @@ pub fn buffers(plan: &PlanFacts) -> Option<Buffers> {
 
 /// Whether SRAM holds buffers instead of tensors.
 pub fn is_buffered(plan: &PlanFacts) -> bool {
-    let has_tensors = plan.memory.rows.iter().any(|row| !row.tensors.is_empty());
+    let has_tensors = plan.tensors.iter().any(|tensor| tensor.space == Space::Arena);
     plan.memory.space == Space::Arena && !has_tensors && !plan.occupancy.changes().is_empty()
 }
 
@@ -95,8 +95,8 @@ mod tests {
 
     fn swapped(pools: &[(Held, u32, u64)]) -> PlanFacts {
         let mut plan = fixture::plan();
-        for row in &mut plan.memory.rows {
-            row.tensors.clear();
+        for tensor in &mut plan.tensors {
+            tensor.space = Space::Card;
         }
         let mut occupancy = Occupancy::default();
         occupancy.note(CyclePoint(0), [16, 0, 0]);

@@ -74,7 +74,7 @@ pub fn plan(
             let Some(plan) = line.plan(share)? else { continue };
             let fits = plan.image_bytes() <= board.plan_bytes()
                 && plan.space(Space::ExternalRam).0 <= search.external();
-            let end = search.end(&plan, frames);
+            let end = search.end(&plan, frames)?;
             if fits && best.as_ref().is_none_or(|(known, _)| end < *known) {
                 best = Some((end, plan));
             }
