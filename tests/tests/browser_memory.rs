@@ -156,6 +156,22 @@ async fn the_walk_is_scrubbed_and_other_panels_follow() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_walk_shows_what_sram_holds_of_tensors_that_lie_outside() {
+    let browser = lenet(WIDE, false, "strategy=overlay&view=steps", "walk").await;
+    let drawn = "return document.querySelectorAll('[data-testid=walk] .walk-then').length > 5";
+    until(&browser, drawn).await;
+    let now =
+        "return [...document.querySelectorAll('[data-testid=walk] .block:not(.walk-then) title')]
+                   .map(title => title.textContent).join()";
+    let before = browser.script(now, Vec::new()).await;
+    assert!(before.as_str().is_some_and(|parts| parts.contains("input")), "{before}");
+    browser.press("walk", [Key::Right, Key::Right]).await;
+    browser.text_when("walk-at", |text| text.starts_with("Operator 3 of")).await;
+    assert_ne!(browser.script(now, Vec::new()).await, before, "the next operator's parts");
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn auto_is_as_fast_or_as_small_as_can_be() {
     let settings = "strategy=auto&sram=65536";
     let browser = lenet(WIDE, false, settings, "pick-objective").await;

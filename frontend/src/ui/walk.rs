@@ -18,7 +18,7 @@ use crate::message::PlanSettings;
 use crate::state::{Event, Plans, Selection, View};
 use crate::view_model::compare::columns;
 use crate::view_model::figures;
-use crate::view_model::walk::{Move, Side, Walk, lines, pace_ms, sides, step};
+use crate::view_model::walk::{Move, Side, Walk, holds_parts_only, lines, pace_ms, sides, step};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -100,12 +100,7 @@ pub fn WalkPanel(props: &Props) -> Html {
                     { drawing([before, after], now.at, width, &links) }
                 }
             </div>
-            { legend(vec![
-                ("input", "read".into()),
-                ("output", "written".into()),
-                ("rest", "needed later".into()),
-                ("freed", "freed after this operator".into()),
-            ]) }
+            { legend(key_of([before, after])) }
             <div class="walk-words" data-testid="walk-words">
                 { for shown.iter().map(|side| html! {
                     <p key={side.strategy.clone()} class="detail">
@@ -120,6 +115,21 @@ pub fn WalkPanel(props: &Props) -> Html {
             { table(before, after) }
         </Panel>
     }
+}
+
+/// What the colours of both sides mean.
+fn key_of(sides: [&Side; 2]) -> Vec<(&'static str, AttrValue)> {
+    let in_parts = sides.iter().any(|side| holds_parts_only(&side.plan));
+    let rest = if in_parts { "needed later, or by others meanwhile" } else { "needed later" };
+    let mut key =
+        vec![("input", "read".into()), ("output", "written".into()), ("rest", rest.into())];
+    if in_parts {
+        key.extend([("weights", "weights".into()), ("scratch", "scratch".into())]);
+    }
+    if !sides.iter().all(|side| holds_parts_only(&side.plan)) {
+        key.push(("freed", "freed after this operator".into()));
+    }
+    key
 }
 
 /// Plays; `on` is told which operator is shown.

@@ -1,13 +1,16 @@
 //! The picture of two plans at an operator: both arenas, and lines from each operator's place in
 //! one order to its place in the other.
 
-use tilewright_report::{PlacedTensor, short_name};
+use tilewright_report::{MemoryRow, PlacedTensor, short_name};
 use yew::prelude::*;
 
 use super::chart::{fitted, px};
+use super::live_table::fill;
+use crate::message::PlanFacts;
 use crate::state::{Event, Selection};
 use crate::view_model::figures;
-use crate::view_model::walk::{Line, Move, Phase, Side, in_memory, lines, step};
+use crate::view_model::memory::parts;
+use crate::view_model::walk::{Line, Move, Phase, Side, holds_parts_only, in_memory, lines, step};
 
 /// Below this width the parts stand one below the other.
 const WIDE: f64 = 760.0;
@@ -142,8 +145,44 @@ fn arena(
                 let is_freed = facts.as_ref().is_some_and(|facts| facts.frees.contains(&number));
                 block((number, tensor), phase, is_freed, [span, rise], links, is_shown)
             }) }
+            if holds_parts_only(plan) {
+                { for plan.memory.rows.iter().enumerate().map(|(index, row)| {
+                    held(plan, index, row, at, [x(index as f64), column, floor], |bytes| share(bytes, ARENA), links)
+                }) }
+            }
             <text class="tick" x={px(x(0.0))} y={px(floor + 16.0)}>{ "first operator" }</text>
             <text class="tick" x={px(end)} y={px(floor + 16.0)} text-anchor="end">{ "last" }</text>
+        </g>
+    }
+}
+
+/// What the memory holds at an operator of tensors that lie elsewhere: one part above the other, since
+/// parts come and go and have no offset for all of that time.
+fn held(
+    plan: &PlanFacts,
+    index: usize,
+    row: &MemoryRow,
+    at: usize,
+    [x, column, floor]: [f64; 3],
+    rise: impl Fn(u64) -> f64,
+    links: &Links<'_>,
+) -> Html {
+    let mut top = floor;
+    let class = if index == at { "block" } else { "block walk-then" };
+    html! {
+        <g key={index} onclick={links.go.reform(move |_| Move::To(index))}>
+            { for parts(plan, row).into_iter().filter(|(_, bytes)| *bytes > 0).map(|(role, bytes)| {
+                let height = rise(bytes);
+                top -= height;
+                html! {
+                    <rect key={role.words()} class={classes!(class, fill(role))} x={px(x + 0.5)} y={px(top)}
+                        width={px((column - 1.0).max(0.75))} height={px(height.max(0.75))}>
+                        <title>
+                            { format!("{}: {} of {}", short_name(&row.name), figures::bytes(bytes), role.words()) }
+                        </title>
+                    </rect>
+                }
+            }) }
         </g>
     }
 }

@@ -109,6 +109,12 @@ pub fn in_memory(
     plan.tensors.iter().enumerate().filter(|(_, tensor)| tensor.space == plan.memory.space)
 }
 
+/// Whether the drawn memory holds parts of tensors that lie elsewhere, and none whole: no offsets are drawn.
+#[must_use]
+pub fn holds_parts_only(plan: &PlanFacts) -> bool {
+    in_memory(plan).next().is_none()
+}
+
 /// An operator that both plans have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
