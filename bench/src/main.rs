@@ -18,6 +18,7 @@ mod page;
 mod page_models;
 mod page_smoothness;
 mod papers;
+mod plans;
 mod reference;
 mod stream;
 mod swapnn;
@@ -101,6 +102,8 @@ enum Command {
     },
     /// Every model file of a folder under every strategy and many options: what is proved must run, bit-equal
     Campaign(campaign::Options),
+    /// Record plans before a change of the planner, and compare them behind it: `cargo xtask plans`
+    Plans(plans::Options),
     /// What the core takes between steps and around copies, and predictions of whole frames beside them
     Handling {
         /// Also write it to the boards' files
@@ -161,6 +164,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             return faults::faults(first, cases, large, json);
         }
         Command::Campaign(options) => return campaign::campaign(&options, json),
+        Command::Plans(options) => return plans::plans(&options),
         Command::Handling { write } => return handling::handling(write, json),
         Command::Page => {
             measured.extend(page::sizes()?);

@@ -76,6 +76,12 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Record plans before a change of the planner, and compare them behind it
+    Plans {
+        /// `record`, or `compare` with the least likeness that is asked for
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
     /// Run the README's commands that are marked as tests
     Readme {
         /// Part of the commands to run
@@ -119,10 +125,8 @@ fn run(cli: Cli) -> Result<bool> {
             Ok(steps.finish())
         }
         Command::Bench { args } => bench::bench(&project, &args),
-        Command::Calibrate { args } => {
-            let args: Vec<String> = std::iter::once("calibrate".to_owned()).chain(args).collect();
-            bench::bench(&project, &args)
-        }
+        Command::Calibrate { args } => bench::bench(&project, &named("calibrate", args)),
+        Command::Plans { args } => bench::bench(&project, &named("plans", args)),
         Command::Readme { filter } => {
             build::build(&project, None, build::Selection::Product)?;
             let summary = readme::run(&project, filter.as_deref(), terminal::line)?;
@@ -130,4 +134,9 @@ fn run(cli: Cli) -> Result<bool> {
             Ok(summary.failed == 0)
         }
     }
+}
+
+/// Arguments of the benchmark program behind the name of its command.
+fn named(name: &str, args: Vec<String>) -> Vec<String> {
+    std::iter::once(name.to_owned()).chain(args).collect()
 }
