@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use tilewright_allocate::csv::{self, Table};
+use tilewright_allocate::{Answer, Goal, solve, validate};
 use tilewright_plan::Bytes;
-use tilewright_planner::allocate::csv::{self, Table};
-use tilewright_planner::allocate::{Answer, Goal, solve, validate};
 
 use crate::figures::{Goal as Limit, Measured};
 

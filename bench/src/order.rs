@@ -12,7 +12,7 @@ use std::time::Instant;
 use serde::Serialize;
 use serde_json::Value;
 use tilewright_model::Tensor;
-use tilewright_planner::order::{self, Budget, Graph, Problem, Rules};
+use tilewright_order::{Budget, Graph, Problem, Rules};
 use tilewright_tests::program;
 
 /// What operators may share memory.
@@ -136,7 +136,7 @@ fn ordered(network: &str, graph: Graph, rule: Rule) -> Result<Row, String> {
     let start = Instant::now();
     let problem =
         Problem::new(graph, rule.rules()).map(Arc::new).map_err(|e| wrong(e.to_string()))?;
-    let arranged = order::arrange(Arc::clone(&problem), 1, Budget::default());
+    let arranged = tilewright_order::arrange(Arc::clone(&problem), 1, Budget::default());
     let arranged = arranged.map_err(|e| wrong(e.to_string()))?;
     let ms = start.elapsed().as_secs_f64() * 1e3;
     let default = problem.measure(&problem.default_order()).map_err(|e| wrong(e.to_string()))?;

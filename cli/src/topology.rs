@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use tilewright_planner::order::{Effect, Graph, Operator, Tensor};
+use tilewright_order::{Effect, Graph, Operator, Tensor};
 use tilewright_server::{Blame, Problem};
 
 /// Largest topology file that is read.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use tilewright_planner::order::{Effect, Graph, Operator, Tensor};
+use tilewright_order::{Effect, Graph, Operator, Tensor};
 
 /// Bytes of an element.
 const FLOAT: u64 = 4;

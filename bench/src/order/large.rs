@@ -1,7 +1,7 @@
 //! Graphs as large as anything that planning must end on.
 
 use fastrand::Rng;
-use tilewright_planner::order::{Graph, Operator, Tensor};
+use tilewright_order::{Graph, Operator, Tensor};
 
 /// Graphs of about ten thousand operators, or of two thousand branches, by name.
 pub fn graphs() -> Vec<(String, Graph)> {

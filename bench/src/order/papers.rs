@@ -1,7 +1,7 @@
 //! The nine networks of Sudharsan et al., table 2, beside the zoo's.
 
 use serde::Serialize;
-use tilewright_planner::order::Graph;
+use tilewright_order::Graph;
 
 use super::{Row, Rule, as_int8, ordered};
 

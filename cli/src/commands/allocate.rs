@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use serde::Serialize;
-use tilewright_planner::allocate::csv::{self, Table};
-use tilewright_planner::allocate::{self, Answer, Goal, Progress, Search, Solution, Stop, Witness};
+use tilewright_allocate::csv::{self, Table};
+use tilewright_allocate::{Answer, Goal, Progress, Search, Solution, Stop, Witness};
 use tilewright_server::{Blame, Problem};
 
 use super::{UNDECIDED, json};
@@ -82,7 +82,7 @@ pub fn allocate(options: &Allocate) -> Result<Said, Problem> {
     let answer = search.answer(stop);
     let (report, solution) = report(options, &table, answer, units, bound, ms);
     if let Some(solution) = &solution {
-        allocate::validate(&table.buffers, solution, None).map_err(|fault| {
+        tilewright_allocate::validate(&table.buffers, solution, None).map_err(|fault| {
             Problem::ours(format!("The placement found is wrong: {fault}."), place.clone())
         })?;
     }

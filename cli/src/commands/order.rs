@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 use tilewright_model::Tensor;
+use tilewright_order::{Arranged, Budget, Graph, Joint, Measured, Rules};
 use tilewright_plan::Bytes;
-use tilewright_planner::order::{self, Arranged, Budget, Graph, Joint, Measured, Rules};
 use tilewright_report::Kind;
 use tilewright_server::{Blame, Problem};
 
@@ -101,7 +101,7 @@ pub fn order(options: &Order) -> Result<Said, Problem> {
     };
     let rules = Rules { in_place: options.in_place, concat: options.concat };
     let start = Instant::now();
-    let problem = order::Problem::new(graph, rules).map(Arc::new).map_err(|error| {
+    let problem = tilewright_order::Problem::new(graph, rules).map(Arc::new).map_err(|error| {
         let what = "Correct the topology.";
         Problem::new(Blame::BadInput, format!("The graph is wrong: {error}."), place, what)
     })?;
@@ -213,7 +213,7 @@ fn because(witness: &Witness) -> String {
 }
 
 fn words(
-    problem: &order::Problem,
+    problem: &tilewright_order::Problem,
     default: &Measured,
     measured: &Measured,
     arranged: &Arranged,

@@ -5,16 +5,15 @@
 //! looked at; its report says what is missing. So is one of a model with operators that no kernel
 //! computes, or that is no int8 model: tensors have their places, but there is no program.
 
-pub mod allocate;
 pub mod costs;
 mod floats;
 mod integrity;
 mod lower;
-pub mod order;
 mod packing;
 mod planning;
 mod remedies;
 mod report;
+mod schedule;
 mod share;
 pub mod simulate;
 mod stop;
@@ -30,6 +29,7 @@ use thiserror::Error;
 use tilewright_board::{Board, Card};
 use tilewright_model::Model;
 use tilewright_model::integer::IntegerError;
+use tilewright_order::{ArrangeError, GraphError};
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic};
 
@@ -170,7 +170,7 @@ pub enum PlanError {
     },
     /// Tensors that no arena can hold, whatever its size.
     #[error("the tensor arena: {0}")]
-    Arena(#[from] allocate::ProblemError),
+    Arena(#[from] tilewright_allocate::ProblemError),
     /// Nobody waits for the plan any more.
     #[error("planning was stopped")]
     Stopped,
@@ -288,17 +288,17 @@ pub fn unserved(plan: &Plan, board: &Board) -> Option<String> {
     })
 }
 
-impl From<order::GraphError> for PlanError {
-    fn from(error: order::GraphError) -> Self {
+impl From<GraphError> for PlanError {
+    fn from(error: GraphError) -> Self {
         Self::Order(error.to_string())
     }
 }
 
-impl From<order::ArrangeError> for PlanError {
-    fn from(error: order::ArrangeError) -> Self {
+impl From<ArrangeError> for PlanError {
+    fn from(error: ArrangeError) -> Self {
         match error {
-            order::ArrangeError::Buffers(error) => Self::Arena(error),
-            order::ArrangeError::Order(error) => Self::Order(error.to_string()),
+            ArrangeError::Buffers(error) => Self::Arena(error),
+            ArrangeError::Order(error) => Self::Order(error.to_string()),
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::allocate::{self, Buffer};
 use crate::costs::Remembering;
 use crate::{Options, lower, packing, remedies};
+use tilewright_allocate::Buffer;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Instruction, Kernel, Micros, Plan, Role, Space};
@@ -25,7 +25,7 @@ pub fn report(
 ) -> PlanReport {
     let sram = options.arena_on(board);
     let bound = bound.unwrap_or_else(|| {
-        allocate::lower_bound(
+        tilewright_allocate::lower_bound(
             &plan
                 .tensors
                 .iter()

@@ -7,7 +7,7 @@ mod traffic;
 mod transfer;
 
 use crate::costs::{Cost, OUTSIDE, Outside, Remembering};
-use crate::strategy::swap_rows::SECTOR;
+use crate::schedule::operator::SECTOR;
 use crate::{Options, PlanError};
 use tilewright_board::{Board, Card};
 use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Program, Space, Span};

@@ -4,7 +4,6 @@ pub mod auto;
 pub mod beyond;
 pub mod deciding;
 pub mod external;
-pub mod lanes;
 pub mod overlay;
 pub mod ping_pong;
 pub mod reordered;

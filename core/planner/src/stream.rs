@@ -9,7 +9,7 @@
 //! card only between groups where SRAM cannot hold them. The last fully connected layers may take
 //! several frames at once, with weights read once for all.
 //!
-//! Each buffer has a place for as long as its steps need it (`place`); the order of both lanes
+//! Each buffer has a place for as long as its steps need it ([`crate::schedule::room`]); the order of both lanes
 //! is fixed while planning, from the durations as they are predicted (`emit`). A step waits only for
 //! steps that were planned before it, so that no durations whatever lead to a deadlock.
 //!
@@ -24,7 +24,6 @@ mod groups;
 mod held;
 mod network;
 mod outcome;
-pub(crate) mod place;
 
 use crate::costs::Costs;
 use crate::simulate::Transfers;

@@ -15,8 +15,8 @@ mod tests;
 
 use thiserror::Error;
 
-use crate::allocate::ProblemError;
-use crate::order::{ArrangeError, GraphError, OrderError};
+use tilewright_allocate::ProblemError;
+use tilewright_order::{ArrangeError, GraphError, OrderError};
 
 pub use greedy::arena;
 pub use rearrange::{Rearranged, Report, rearrange};

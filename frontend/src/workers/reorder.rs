@@ -2,7 +2,7 @@
 
 use tilewright_formats::Limits;
 use tilewright_formats::reorder::{ReorderError, graph, write};
-use tilewright_planner::order::Budget;
+use tilewright_order::Budget;
 use tilewright_planner::tflm::rearrange;
 
 use super::import::file_stem;

@@ -3,7 +3,7 @@
 use tilewright_formats::{Limits, reorder};
 use tilewright_model::quantise::{QuantiseOptions, quantise};
 use tilewright_model::{DType, Data, Model, Quantisation, Shape, Tensor, TensorId, int8};
-use tilewright_planner::order::Budget;
+use tilewright_order::Budget;
 use tilewright_planner::tflm::rearrange;
 
 /// Models with more multiply-accumulates are opened but not calibrated.

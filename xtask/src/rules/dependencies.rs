@@ -22,8 +22,10 @@ enum May {
 
 /// What serves people on a computer: command line, server and page. `plan` and `model` are the
 /// values that the others take and give.
-const HOST: [&str; 9] =
-    ["planner", "check", "image", "formats", "zoo", "report", "board", "plan", "model"];
+const HOST: [&str; 11] = [
+    "planner", "order", "allocate", "check", "image", "formats", "zoo", "report", "board", "plan",
+    "model",
+];
 
 /// One row a package, without the prefix `tilewright-`.
 const TABLE: &[(&str, May)] = &[
@@ -36,7 +38,9 @@ const TABLE: &[(&str, May)] = &[
     ("zoo", May::Only(&["model"])),
     ("tflite-schema", May::Only(&[])),
     ("formats", May::Only(&["model", "tflite-schema"])),
-    ("planner", May::Only(&["plan", "board", "model", "report"])),
+    ("allocate", May::Only(&["plan"])),
+    ("order", May::Only(&["allocate", "plan", "model"])),
+    ("planner", May::Only(&["order", "allocate", "plan", "board", "model", "report"])),
     ("check", May::Only(&["plan", "board", "model"])),
     ("image", May::Only(&["plan", "board", "model", "kernels", "seal"])),
     ("runtime", May::Only(&["plan", "kernels"])),

@@ -4,8 +4,8 @@ use super::lag::{self, Lag};
 use super::parts::Parts;
 use super::slices;
 use crate::PlanError;
-use crate::allocate::{self, Buffer, Overlap, TENSOR_ALIGNMENT};
 use crate::lower::{self, Layer};
+use tilewright_allocate::{Buffer, Overlap, TENSOR_ALIGNMENT};
 use tilewright_model::{Model, TensorId};
 use tilewright_plan::{
     Bytes, Instruction, Op, Plan, PlannedLayer, PlannedTensor, Role, Tile, View,
@@ -162,7 +162,7 @@ pub fn arrange_given(
         Overlap { buffers, above: above.0.max(1), below }
     }));
     let (buffers, overlaps) = blocks.problem(&overlaps);
-    let placement = allocate::least_sharing(buffers, overlaps, budget)?.solution;
+    let placement = tilewright_allocate::least_sharing(buffers, overlaps, budget)?.solution;
     for (index, tensor) in tensors.iter_mut().enumerate() {
         tensor.offset += placement.offsets[blocks.number(index)];
     }

@@ -15,10 +15,10 @@ use super::arrange::{Sharing, Single, single_steps};
 use super::parts::Parts;
 use super::slices;
 use crate::PlanError;
-use crate::allocate::TENSOR_ALIGNMENT;
 use crate::lower::{self, Layer};
-use crate::order::{Graph, Operator, Tensor};
+use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_model::{Model, Op, TensorId};
+use tilewright_order::{Graph, Operator, Tensor};
 use tilewright_plan::PlannedTensor;
 
 /// A stretch of a tensor's bytes with a number in the graph.

@@ -9,10 +9,10 @@ use super::reordered::Reordering;
 use super::sharing::{Candidate, Improving};
 use super::{Search, resident};
 use crate::PlanError;
-use crate::allocate::PLANNING_BUDGET;
 use crate::lower::{self, Layer};
 use crate::planning::Progress;
 use crate::share::{self, Sharing};
+use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
 

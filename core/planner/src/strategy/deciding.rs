@@ -5,11 +5,11 @@
 //! by one, for each of both with a bound of its own; the lowest bounds what is open.
 
 use crate::PlanError;
-use crate::allocate::TENSOR_ALIGNMENT;
 use crate::lower::{self, Layer};
-use crate::order::{Budget, Problem, Rules, Solver};
 use crate::share::{self, Sharing};
+use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_model::{Model, TensorId};
+use tilewright_order::{Budget, Problem, Rules, Solver};
 use tilewright_plan::Bytes;
 
 /// Most choices that are looked at, and most layers that are put in order for them.

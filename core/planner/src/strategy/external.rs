@@ -7,10 +7,10 @@
 use super::Search;
 use super::sharing::Candidate;
 use crate::PlanError;
-use crate::allocate::{self, Buffer, PLANNING_BUDGET};
 use crate::lower::{self, Stored};
 use crate::planning::Progress;
 use crate::share::{Arranged, Parts};
+use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::{Board, Memory, MemoryKind};
 use tilewright_model::Model;
 use tilewright_plan::image::STORE_ALIGNMENT;
@@ -45,7 +45,8 @@ impl Placing {
             Buffer::new(tensor.first.into(), tensor.end.max(tensor.first).into(), bytes)
                 .aligned(LINE)
         };
-        let found = allocate::least(tensors.iter().map(block).collect(), PLANNING_BUDGET)?;
+        let found =
+            tilewright_allocate::least(tensors.iter().map(block).collect(), PLANNING_BUDGET)?;
         for (tensor, offset) in tensors.iter_mut().zip(found.solution.offsets) {
             tensor.space = Space::ExternalRam;
             tensor.offset = offset;

@@ -29,7 +29,6 @@
 //! [`external`]: super::external
 
 mod buffers;
-pub mod hazards;
 pub mod partition;
 pub mod pipeline;
 
@@ -39,8 +38,8 @@ use tilewright_board::Board;
 use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Role, Space};
 
 use super::external::LINE;
+use crate::schedule::operator::Operator;
 use buffers::Buffers;
-use partition::Operator;
 use pipeline::{Phase, Pipeline};
 
 /// How outputs come to external RAM.

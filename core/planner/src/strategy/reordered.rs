@@ -8,12 +8,12 @@
 use super::Search;
 use super::sharing::{Candidate, Improving};
 use crate::PlanError;
-use crate::allocate::{self, Buffer, PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use crate::lower::{self, Layer};
-use crate::order::{self, Budget, Graph, Joint, Operator, Problem, Rules, Tensor};
 use crate::planning::Progress;
 use crate::share::{Arranged, Parts, Sharing};
+use tilewright_allocate::{Buffer, PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use tilewright_model::Model;
+use tilewright_order::{Budget, Graph, Joint, Operator, Problem, Rules, Tensor};
 use tilewright_plan::{Bytes, PlannedTensor};
 
 /// Units of work for the order, and as many again for the offsets.
@@ -91,7 +91,7 @@ impl Search for Reordering {
 fn apart(
     model: &Model,
     layers: &[Layer],
-    arranged: &order::Arranged,
+    arranged: &tilewright_order::Arranged,
 ) -> Result<Candidate, PlanError> {
     let order = &arranged.ordered.order;
     let layers: Vec<Layer> = order.iter().map(|position| layers[*position].clone()).collect();
@@ -106,7 +106,7 @@ fn apart(
     if offsets.contains(&None) {
         // An input that nothing reads is no part of the problem of order.
         let buffers = tensors.iter().map(Buffer::of_tensor).collect();
-        let solution = allocate::least(buffers, PLANNING_BUDGET)?.solution;
+        let solution = tilewright_allocate::least(buffers, PLANNING_BUDGET)?.solution;
         offsets = solution.offsets.into_iter().map(Some).collect();
         height = solution.height;
     }

@@ -3,10 +3,10 @@
 use super::Search;
 use super::sharing::Candidate;
 use crate::PlanError;
-use crate::allocate::PLANNING_BUDGET;
 use crate::lower;
 use crate::planning::Progress;
 use crate::share::{self, Sharing};
+use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
 

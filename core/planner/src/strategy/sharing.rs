@@ -3,12 +3,12 @@
 use super::deciding::Deciding;
 use super::reordered::BUDGET;
 use crate::PlanError;
-use crate::allocate::{PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use crate::lower::{self, Layer};
-use crate::order::{Problem, Rules, Solver};
 use crate::planning::Progress;
 use crate::share::{self, Arranged, Parts, Sharing};
+use tilewright_allocate::{PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use tilewright_model::Model;
+use tilewright_order::{Problem, Rules, Solver};
 use tilewright_plan::{Bytes, Kernel, PlannedTensor, Work};
 
 /// Orders of one peak that are tried when the first has no placement as low as its bound.

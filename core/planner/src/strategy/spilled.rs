@@ -8,10 +8,10 @@
 //! fit, used by turns with the others. The plan is one for [`overlay`](super::overlay) to rewrite.
 
 use super::external;
-use crate::allocate::{self, Buffer, PLANNING_BUDGET};
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::share::{self, Arranged, Given, Parts, Sharing};
 use crate::{PlanError, Stop};
+use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Kernel, Plan, PlannedTensor, Space, Work};
@@ -281,7 +281,7 @@ impl Spilling {
                 .aligned(external::LINE)
         };
         let blocks = tensors.iter().zip(outside).map(block).collect();
-        let placed = allocate::least(blocks, PLANNING_BUDGET / 8)?.solution;
+        let placed = tilewright_allocate::least(blocks, PLANNING_BUDGET / 8)?.solution;
         for ((tensor, offset), _) in
             tensors.iter_mut().zip(placed.offsets).zip(outside).filter(|(_, outside)| **outside)
         {

@@ -27,16 +27,18 @@ use std::num::NonZeroU32;
 
 use crate::costs::Remembering;
 use crate::lower::{self, Layer};
+use crate::schedule::sequence::Engine;
+use crate::schedule::work::Work;
+use crate::strategy::external::LINE;
 use crate::{Integrity, Options, PlanError, Planned, simulate, stream};
 use arrange::Arranging;
 use tilewright_board::Board;
 use tilewright_model::{Model, Node, Op, Window};
 use tilewright_plan::{Bytes, CyclePoint, Cycles, LaneKind, Plan, Space};
 
-use super::overlay::partition::Operator;
-use super::swap_rows::SECTOR;
-use cut::{Cut, Ways};
-use frames::Few;
+use crate::schedule::operator::Operator;
+use crate::schedule::operator::SECTOR;
+use cut::{Ways, cut, cut_into};
 use issue::Within;
 use strips::Strips;
 
@@ -138,8 +140,8 @@ struct Search<'b> {
     options: &'b Options,
     costs: Remembering,
     budget: u64,
-    /// Most bytes of a transfer.
-    largest: u64,
+    /// The card's controller, and DMA.
+    engines: [Engine; 2],
     /// Of what fits SRAM the fastest, if it can be what fits flash.
     fastest: Option<Found>,
     /// Whether something fits of which no layers go through their rows together.
@@ -149,18 +151,21 @@ struct Search<'b> {
     /// Whether any plan that fits will do.
     is_any_enough: bool,
     /// Frames that are planned as one program, of few by which ways are compared.
-    line: Option<Few>,
+    line: Option<u32>,
 }
 
 impl<'b> Search<'b> {
     fn new(board: &'b Board, options: &'b Options) -> Self {
-        let largest = board.engine(LaneKind::Card).map_or(SECTOR, |engine| engine.largest_bytes.0);
+        let engine = |(kind, unit): (LaneKind, u64)| {
+            let most = board.engine(kind).map_or(unit, |engine| engine.largest_bytes.0);
+            Engine { kind, largest: (most / unit * unit).max(unit) }
+        };
         Self {
             board,
             options,
             costs: Remembering::on(board),
             budget: options.arena_on(board).0,
-            largest: (largest / SECTOR * SECTOR).max(SECTOR),
+            engines: [(LaneKind::Card, SECTOR), (LaneKind::Dma, LINE)].map(engine),
             fastest: None,
             fits_alone: false,
             least: None,
@@ -209,7 +214,7 @@ impl<'b> Search<'b> {
 
     /// Tries ways to lay out activations and to cut weights; gives the plan that shares most.
     fn way(&mut self, arranging: &Arranging<'_>, shares: &[[u64; 2]]) -> Result<Plan, PlanError> {
-        let Self { budget, largest, .. } = *self;
+        let Self { budget, engines, .. } = *self;
         let strips = arranging.strips();
         let kept = if strips.is_empty() { &KEPT[..1] } else { &KEPT };
         let mut height = None;
@@ -226,17 +231,18 @@ impl<'b> Search<'b> {
             let operators = Operator::of(&lowered);
             for (shares, kept) in shares.iter().flat_map(|s| kept.iter().map(move |k| (*s, *k))) {
                 let ways = Ways { budget, shares, kept };
-                let cut = Cut::of(&lowered, &operators, strips, ways, self.is_sealed());
-                if !strips.is_empty() && cut.tasks.len() > MANY_TASKS && !is_first((shares, kept)) {
+                let work = cut(&lowered, &operators, strips, ways, self.is_sealed());
+                if !strips.is_empty() && work.tasks.len() > MANY_TASKS && !is_first((shares, kept))
+                {
                     continue;
                 }
-                if self.is_too_slow(&lowered, &cut) {
+                if self.is_too_slow(&lowered, &work) {
                     continue;
                 }
-                let few = cut.loads.len() <= MOST_LOADS;
-                let within = Within { budget, largest, ahead: u32::MAX, stop: &self.options.stop };
-                let held = issue::held(&lowered, &cut);
-                let plan = if few { issue::issue(&lowered, &cut, &held, within)? } else { None };
+                let few = work.residences.len() <= MOST_LOADS;
+                let within = Within { budget, engines, ahead: u32::MAX, stop: &self.options.stop };
+                let held = issue::held(&lowered, &work);
+                let plan = if few { issue::issue(&lowered, &work, &held, within)? } else { None };
                 if let Some(plan) = plan {
                     let fits = self.consider(plan, (&lowered, strips, ways))?;
                     self.fits_alone |= strips.is_empty() && fits;
@@ -299,11 +305,11 @@ impl<'b> Search<'b> {
     }
 
     /// Whether what the core computes alone takes as long as the fastest plan, wherever loads lie.
-    fn is_too_slow(&self, lowered: &Plan, cut: &Cut) -> bool {
+    fn is_too_slow(&self, lowered: &Plan, work: &Work) -> bool {
         let Some(best) = self.fastest.as_ref().filter(|_| self.line.is_none()) else {
             return false;
         };
-        let steps = cut.tasks.iter().filter_map(|task| {
+        let steps = work.tasks.iter().filter_map(|task| {
             let op = lowered.ops.get(task.op as usize)?;
             Some(((op, &task.tiny.tile, task.tiny.views.as_slice()), task.order))
         });
@@ -334,10 +340,10 @@ impl<'b> Search<'b> {
         let board = self.board;
         let several = match self.line {
             None => None,
-            Some(few) => {
-                let line = self.line(few, few.frames, (lowered, strips, ways));
+            Some(frames) => {
+                let line = self.line(frames, frames, (lowered, strips, ways));
                 let Some(plan) = line.plan(ways.shares[0])? else { return Ok(false) };
-                Some((plan, few.frames))
+                Some((plan, frames))
             }
         };
         let (timed, frames) = several.as_ref().map_or((&plan, 1), |(plan, frames)| (plan, *frames));
@@ -360,16 +366,16 @@ impl<'b> Search<'b> {
     /// # Errors
     /// [`PlanError::Stopped`] if nobody waits any more.
     fn smallest(&self, lowered: &Plan) -> Result<Plan, PlanError> {
-        let Self { budget, largest, options, .. } = *self;
+        let Self { budget, engines, options, .. } = *self;
         let height = lowered.space(Space::Arena).0;
         let operators = Operator::of(lowered);
         let part = |_: &Operator<'_>| (budget / 16).max(SECTOR);
-        let cut = Cut::into(lowered, &operators, &[], self.is_sealed(), [&part, &|_| 0]);
-        let all = height.next_multiple_of(SECTOR) + cut.most_at_once();
-        let ahead = if cut.loads.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
-        let within = Within { budget: all, largest, ahead, stop: &options.stop };
-        let held = issue::held(lowered, &cut);
-        Ok(issue::issue(lowered, &cut, &held, within)?.unwrap_or_else(|| lowered.clone()))
+        let work = cut_into(lowered, &operators, &[], self.is_sealed(), [&part, &|_| 0]);
+        let all = height.next_multiple_of(SECTOR) + work.most_at_once();
+        let ahead = if work.residences.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
+        let within = Within { budget: all, engines, ahead, stop: &options.stop };
+        let held = issue::held(lowered, &work);
+        Ok(issue::issue(lowered, &work, &held, within)?.unwrap_or_else(|| lowered.clone()))
     }
 }
 

@@ -3,10 +3,10 @@
 use super::Search;
 use super::sharing::Candidate;
 use crate::PlanError;
-use crate::allocate::TENSOR_ALIGNMENT;
 use crate::lower;
 use crate::planning::Progress;
 use crate::share::{Arranged, Parts};
+use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
 

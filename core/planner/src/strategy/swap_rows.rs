@@ -19,13 +19,16 @@
 //! flash, unless the buffers' size is given.
 
 mod cut;
-mod issue;
 mod lay;
 mod pools;
 
 use std::num::NonZeroU32;
 
 use crate::costs::Remembering;
+use crate::schedule::emit::emit;
+use crate::schedule::issue::demand_then_stores;
+use crate::schedule::operator::SECTOR;
+use crate::schedule::sequence::{Engine, LaneId, Sequence};
 use crate::strategy::external::LINE;
 use crate::strategy::sharing::Candidate;
 use crate::{Options, PlanError, simulate};
@@ -37,8 +40,6 @@ use cut::Group;
 use lay::{Laid, Layout};
 use pools::Pools;
 
-/// Bytes of a card's sector.
-pub const SECTOR: u64 = 512;
 /// Numbers of buffers that are tried.
 const COUNTS: [u64; 3] = [4, 8, 16];
 
@@ -137,7 +138,9 @@ impl<'p> Way<'p> {
     /// The plan with so many buffers of so many bytes.
     fn plan(&self, buffer: u64, count: u64) -> Plan {
         let pools = Pools::new(self.laid.resident, buffer, count);
-        let (works, loads, stores) = cut::cut(&self.groups, &pools);
-        issue::issue(&self.laid.plan, works, &loads, &stores, &pools, self.largest)
+        let work = cut::cut(&self.groups, &pools);
+        let events = demand_then_stores(&work, &pools.places(&work.residences), LaneId::FIRST);
+        let engines = vec![Engine { kind: LaneKind::Card, largest: self.largest.max(SECTOR) }];
+        emit(&self.laid.plan, Sequence { arena: Bytes(pools.end()), engines, events })
     }
 }

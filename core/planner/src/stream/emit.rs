@@ -6,13 +6,14 @@ use std::ops::Range;
 
 use super::batch::{Access, Batch, Into, Load, Store};
 use super::network::{BLOCK, LINE};
-use super::place::{Room, Taken};
 use super::{Part, Use};
-use crate::allocate::{self, Buffer};
 use crate::costs::Cost;
+use crate::schedule::hazards::Hazards;
+use crate::schedule::room::{Room, Taken};
+use crate::schedule::sequence::LaneId;
 use crate::simulate::{Direction, Transfers, simulate};
-use crate::strategy::overlay::hazards::{Hazards, Lane};
 use crate::{PlanError, Stop};
+use tilewright_allocate::Buffer;
 use tilewright_plan::{
     After, Bytes, Cycles, Instruction, Lane as PlanLane, LaneKind, Program, RowOrder, Space, Step,
 };
@@ -106,7 +107,7 @@ impl Emitter<'_> {
         let buffers = batch.buffers.iter().map(|buffer| {
             Buffer::new(buffer.first.into(), buffer.end.into(), Bytes(buffer.bytes)).aligned(LINE)
         });
-        let placed = allocate::least(buffers.collect(), PLACING).ok()?;
+        let placed = tilewright_allocate::least(buffers.collect(), PLACING).ok()?;
         (placed.solution.height.0 <= self.sram).then_some(placed.solution.offsets)
     }
 
@@ -311,8 +312,9 @@ impl Line<'_> {
         let number = self.lanes[1].len() as u32;
         let mut waits = free;
         for range in ranges {
-            let step = (Lane::Engine, number);
-            waits = waits.max(self.hazards.access(step, Space::Arena, range.clone(), writes));
+            let step = (LaneId::FIRST, number);
+            let others = self.hazards.access(step, Space::Arena, range.clone(), writes);
+            waits = waits.max(others.into_iter().flatten().max());
         }
         let ready = waits.map_or(0, |step: u32| self.ends[0][step as usize]);
         self.free[1] = self.free[1].max(ready) + cost[0];
@@ -327,17 +329,19 @@ impl Line<'_> {
         let (number, batch) = (now % tasks, now / tasks);
         let (batched, places) = (self.batch, self.places);
         let task = &batched.tasks[number as usize];
-        let step = (Lane::Core, now);
+        let step = (LaneId::CORE, now);
         let mut waits = None;
         let loads = batch as usize * self.batch.loads.len();
         let weights = task.weights.clone().filter_map(|load| places[loads + load]);
         let weights = weights.map(|place| place.start..place.end);
         let reads = ranges(self.offsets, &task.reads).chain(weights);
         for range in reads {
-            waits = waits.max(self.hazards.access(step, Space::Arena, range, false));
+            let others = self.hazards.access(step, Space::Arena, range, false);
+            waits = waits.max(others.into_iter().flatten().max());
         }
         for range in ranges(self.offsets, &task.writes) {
-            waits = waits.max(self.hazards.access(step, Space::Arena, range, true));
+            let others = self.hazards.access(step, Space::Arena, range, true);
+            waits = waits.max(others.into_iter().flatten().max());
         }
         // The card's lane is planned up to what this step needs.
         let ready = waits.map_or(0, |step: u32| self.ends[1][step as usize]);

@@ -2,8 +2,8 @@
 
 use super::lives::{Lives, NEVER};
 use super::{ALIGNMENT, TflmError};
-use crate::order::{Effect, Graph, Operator, Problem, Rules, Tensor};
 use tilewright_model::file_graph::{FileGraph, FileSubgraph, Storage};
+use tilewright_order::{Effect, Graph, Operator, Problem, Rules, Tensor};
 
 /// Largest size or offset: the runtime counts in 32 bits.
 pub const LARGEST: u64 = i32::MAX as u64 / ALIGNMENT * ALIGNMENT;

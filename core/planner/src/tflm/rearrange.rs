@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::lives::{Life, Lives, NEVER, lives};
 use super::problem::{LARGEST, aligned, problem};
 use super::{ALIGNMENT, MOST_TENSORS, TflmError, arena};
-use crate::allocate::{self, Goal, Search, Solution, validate};
-use crate::order::{Budget, Joint, Placed, Problem};
+use tilewright_allocate::{Goal, Search, Solution, validate};
 use tilewright_model::file_graph::{FileGraph, NO_OFFSET, Storage};
+use tilewright_order::{Budget, Joint, Placed, Problem};
 use tilewright_plan::Bytes;
 
 /// Units of work between two questions whether to go on.
@@ -112,13 +112,13 @@ fn least(
 ) -> Result<Solution, TflmError> {
     let buffers = placed.iter().map(|p| p.buffer.clone().aligned(ALIGNMENT)).collect();
     let mut search = Search::new(buffers, Goal::Least)?;
-    while units > 0 && search.advance(SLICE.min(units)) != allocate::Progress::Done {
+    while units > 0 && search.advance(SLICE.min(units)) != tilewright_allocate::Progress::Done {
         units = units.saturating_sub(SLICE);
         if !go_on() {
             return Err(TflmError::Cancelled);
         }
     }
-    Ok(search.best().ok_or(allocate::ProblemError::NoRoom)?)
+    Ok(search.best().ok_or(tilewright_allocate::ProblemError::NoRoom)?)
 }
 
 /// Bytes that are needed whatever the order: all inputs before the first operator, and the largest
@@ -215,7 +215,7 @@ fn checked(graph: &FileGraph, order: &[usize], offsets: &[i32]) -> Result<Bytes,
         if life.first != NEVER || life.last != NEVER {
             let time = |scope: i64| (scope + 1).max(0).cast_unsigned();
             let (first, end) = (time(life.first), time(life.last) + 1);
-            let buffer = allocate::Buffer::new(first, end, Bytes(aligned(tensor.bytes)));
+            let buffer = tilewright_allocate::Buffer::new(first, end, Bytes(aligned(tensor.bytes)));
             buffers.push(buffer.aligned(ALIGNMENT));
             places.push(offset);
         }

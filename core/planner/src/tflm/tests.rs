@@ -7,7 +7,7 @@ use tilewright_plan::Bytes;
 use super::greedy::{Request, place};
 use super::lives::{Life, lives};
 use super::{TflmError, arena, rearrange};
-use crate::order::Budget;
+use tilewright_order::Budget;
 
 fn budget() -> Budget {
     Budget { work: 20_000_000, memory: 8 << 20 }

@@ -2,7 +2,7 @@
 
 use tilewright_formats::reorder::{self, ReorderError};
 use tilewright_formats::{FormatError, Limits};
-use tilewright_planner::order::Budget;
+use tilewright_order::Budget;
 use tilewright_planner::tflm::{self, Rearranged, TflmError};
 
 use super::emulate::capitalised;

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::Overlaid;
-use super::partition::{Operator, Partition};
+use super::partition::Partition;
+use crate::schedule::operator::Operator;
 use crate::strategy::external::LINE;
 use tilewright_plan::Role;
 

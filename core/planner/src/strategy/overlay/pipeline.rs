@@ -1,22 +1,19 @@
-//! The steps of core and DMA: the thesis' algorithm 4.
+//! When tiles are fetched, computed and stored: the thesis' algorithm 4.
 
 use std::ops::Range;
 
 use super::buffers::Buffers;
-use super::hazards::{Hazards, Lane};
-use super::partition::{Operator, Partition, Tiny, fetched};
+use super::partition::Partition;
+use crate::schedule::emit::emit;
+use crate::schedule::operator::{Operator, Tiny, fetched};
+use crate::schedule::sequence::{Engine, Event, LaneId, Move, Place, Sequence, Task};
 use crate::strategy::external::LINE;
-use crate::strategy::lanes;
-use tilewright_plan::{
-    After, Bytes, Instruction, Lane as PlanLane, LaneKind, Plan, Role, RowOrder, Space, Span, Step,
-    View,
-};
+use tilewright_plan::{Bytes, LaneKind, Plan, Role, RowOrder, Space, View};
 
-/// The plan under way.
-pub struct Pipeline {
-    plan: Plan,
-    /// The views of the plan that is overlaid.
-    given: Vec<View>,
+/// The events so far.
+pub struct Pipeline<'p> {
+    /// The plan that is overlaid.
+    external: &'p Plan,
     /// Where the program's outputs lie in external RAM.
     given_outputs: Vec<(u64, u64)>,
     /// Those of the phase.
@@ -24,11 +21,10 @@ pub struct Pipeline {
     alignment: u64,
     /// Most bytes of a copy.
     largest: u64,
-    hazards: Hazards,
-    core: Vec<Step>,
-    dma: Vec<Step>,
+    arena: Bytes,
+    events: Vec<Event>,
     /// What the phase before has yet to store.
-    stored: Option<([Span; 2], u16)>,
+    stored: Option<Move>,
 }
 
 /// Operators whose buffers lie at the same places.
@@ -49,29 +45,24 @@ struct Fetched {
     op: u32,
     layer: u16,
     order: RowOrder,
-    roles: &'static [Role],
-    /// Copy of the output to its place: source and destination.
-    store: Option<[Span; 2]>,
+    /// Copy of the output to its place.
+    store: Option<Move>,
 }
 
-impl Pipeline {
+impl<'p> Pipeline<'p> {
     /// An empty pipeline for the tensors and tables of a plan whose operands lie in external memory.
-    pub fn new(external: &Plan, alignment: u64, largest: u64) -> Self {
-        let mut plan = external.clone();
-        plan.tiles.clear();
-        let given = std::mem::take(&mut plan.views);
+    pub fn new(external: &'p Plan, alignment: u64, largest: u64) -> Self {
         let largest = (largest / LINE * LINE).max(LINE);
-        let (core, dma) = (Vec::new(), Vec::new());
-        let programs = plan.programs.iter().filter(|program| !program.boot);
+        let programs = external.programs.iter().filter(|program| !program.boot);
         let outputs = programs.flat_map(|program| &program.outputs);
-        let views = outputs.filter_map(|io| given.get(io.view as usize));
+        let views = outputs.filter_map(|io| external.views.get(io.view as usize));
         let views = views.filter(|view| view.space == Space::ExternalRam as u8);
         let given_outputs = views
             .map(|view| (u64::from(view.offset), u64::from(view.offset) + view.extent()))
             .collect();
-        let (hazards, buffers) = (Hazards::default(), Buffers::default());
-        let stored = None;
-        Self { plan, given, given_outputs, buffers, alignment, largest, hazards, core, dma, stored }
+        let (buffers, events) = (Buffers::default(), Vec::new());
+        let (arena, stored) = (external.space(Space::Arena), None);
+        Self { external, given_outputs, buffers, alignment, largest, arena, events, stored }
     }
 
     /// Fetches and computes all tiles, each fetched while the one before is computed.
@@ -79,21 +70,20 @@ impl Pipeline {
         let mut before: Option<Fetched> = None;
         let mut odd = false;
         for Phase { operators: range, partition, buffers, mut early } in phases {
-            let arena = &mut self.plan.space_bytes[Space::Arena as usize];
-            *arena = (*arena).max(Bytes(buffers.end()));
+            self.arena = self.arena.max(Bytes(buffers.end()));
             self.buffers = buffers;
             // Buffers of the phase may lie over what is yet to be stored: else that can wait for what is fetched.
             self.stored = before.take().and_then(|fetched| self.compute(fetched));
-            if let Some((spans, layer)) = self.stored {
+            if let Some(store) = self.stored {
                 let is_over = |odd: bool| {
-                    let (start, end) = (u64::from(spans[0].offset), spans[0].bytes());
+                    let (start, end) = (store.from.offset, store.from.offset + store.bytes);
                     let input = self.buffers.input(false, odd);
-                    input.start < (start + end).next_multiple_of(LINE) && start < input.end
+                    input.start < end.next_multiple_of(LINE) && start < input.end
                 };
                 odd ^= is_over(odd);
                 if is_over(odd) {
                     self.stored = None;
-                    self.copy(spans, layer);
+                    self.events.push(Event::Move(store));
                 }
             }
             for (operator, factor) in operators[range].iter().zip(&partition.factors) {
@@ -103,10 +93,10 @@ impl Pipeline {
             }
         }
         let stored = before.and_then(|fetched| self.compute(fetched));
-        if let Some((spans, layer)) = stored.or_else(|| self.stored.take()) {
-            self.copy(spans, layer);
-        }
-        self.finish()
+        self.events.extend(stored.or_else(|| self.stored.take()).map(Event::Move));
+        let engines = vec![Engine { kind: LaneKind::Dma, largest: self.largest }];
+        let (arena, events) = (self.arena, self.events);
+        emit(self.external, Sequence { arena, engines, events })
     }
 
     /// Fetches an operator's tiles, and computes all but the last; `factor` cuts it, if its inputs are
@@ -132,9 +122,7 @@ impl Pipeline {
             && factor.is_some()
             && operator.operands(Role::Weights).chain(operator.operands(Role::Constants)).count()
                 == 0;
-        if let Some((spans, layer)) = self.stored.take_if(|_| !is_simple) {
-            self.copy(spans, layer);
-        }
+        self.events.extend(self.stored.take_if(|_| !is_simple).map(Event::Move));
         for tiny in tiles {
             if let Some(part) = part {
                 let parts = operator.parts(&tiny, part, 1);
@@ -149,8 +137,8 @@ impl Pipeline {
             let store = store.or_else(|| self.stored.take());
             let store = match store {
                 // What is stored may be what is fetched.
-                Some((spans, layer)) if meets(&spans[1], operator, &tiny) => {
-                    self.copy(spans, layer);
+                Some(store) if meets(&store, operator, &tiny) => {
+                    self.events.push(Event::Move(store));
                     None
                 }
                 store => store,
@@ -160,9 +148,7 @@ impl Pipeline {
             for (index, view) in held.iter() {
                 fetched.tiny.views[*index] = *view;
             }
-            if let Some((spans, layer)) = store {
-                self.copy(spans, layer);
-            }
+            self.events.extend(store.map(Event::Move));
             if is_staged {
                 self.stage(operator, &mut fetched, *odd);
             }
@@ -184,9 +170,8 @@ impl Pipeline {
         let mut inputs: Option<Vec<View>> = None;
         for mut tiny in parts {
             // What was made before may be what is fetched.
-            if let Some((spans, layer)) = before.take().and_then(|fetched| self.compute(fetched)) {
-                self.copy(spans, layer);
-            }
+            let store = before.take().and_then(|fetched| self.compute(fetched));
+            self.events.extend(store.map(Event::Move));
             if let Some(held) = &inputs {
                 let roles = operator.roles().iter().zip(&mut tiny.views).zip(held);
                 for ((_, view), held) in roles.filter(|((role, _), _)| **role == Role::Input) {
@@ -226,8 +211,7 @@ impl Pipeline {
             let place = self.buffers.input(nth > 0, odd).start;
             tiny.views[index] = self.fetch(&tiny.views[index], place, layer);
         }
-        let (op, order, roles) = (operator.op, operator.order, operator.roles());
-        Fetched { tiny, op, layer, order, roles, store: None }
+        Fetched { tiny, op: operator.op, layer, order: operator.order, store: None }
     }
 
     /// Fetches an operator's filter, biases and quantisation parameters where they fit; gives them
@@ -272,8 +256,14 @@ impl Pipeline {
             return;
         }
         let bytes = view.extent().next_multiple_of(self.alignment);
-        let spans = [(Space::Arena, buffer.start), (Space::ExternalRam, view.offset.into())];
-        fetched.store = Some(spans.map(|(space, offset)| span(space, offset, bytes)));
+        fetched.store = Some(Move {
+            lane: LaneId::FIRST,
+            from: Place { space: Space::Arena, offset: buffer.start },
+            to: Place { space: Space::ExternalRam, offset: view.offset.into() },
+            bytes,
+            layer: fetched.layer,
+            frame: 0,
+        });
         fetched.tiny.views[*index] =
             View { space: Space::Arena as u8, offset: buffer.start as u32, ..view };
     }
@@ -282,87 +272,35 @@ impl Pipeline {
     fn fetch(&mut self, view: &View, place: u64, layer: u16) -> View {
         let Some(space) = view.space() else { return *view };
         let bytes = fetched(view, self.alignment);
-        let length = bytes.end - bytes.start;
         let inside = u64::from(view.offset) - bytes.start;
-        let spans = [span(space, bytes.start, length), span(Space::Arena, place, length)];
-        self.copy(spans, layer);
+        self.events.push(Event::Move(Move {
+            lane: LaneId::FIRST,
+            from: Place { space, offset: bytes.start },
+            to: Place { space: Space::Arena, offset: place },
+            bytes: bytes.end - bytes.start,
+            layer,
+            frame: 0,
+        }));
         View { space: Space::Arena as u8, offset: (place + inside) as u32, ..*view }
     }
 
-    /// Adds copies of contiguous spans to the DMA lane.
-    fn copy(&mut self, [from, to]: [Span; 2], layer: u16) {
-        let total = from.bytes();
-        let mut done = 0;
-        while done < total {
-            let length = (total - done).min(self.largest);
-            let step = (Lane::Engine, self.dma.len() as u32);
-            let mut waits = None;
-            let spans = [(from, false), (to, true)].map(|(whole, writes)| {
-                let (space, start) = (whole.space(), u64::from(whole.offset) + done);
-                let space = space.unwrap_or(Space::Arena);
-                waits = waits.max(self.hazards.access(step, space, start..start + length, writes));
-                self.plan.spans.push(span(space, start, length));
-                (self.plan.spans.len() - 1) as u32
-            });
-            let [source, destination] = spans;
-            let instruction = Instruction::Copy { source, destination, sum: None };
-            self.dma.push(after(0, waits, layer, instruction));
-            done += length;
-        }
+    /// Adds a step of the core; gives the copy of its output, if there is one.
+    fn compute(&mut self, fetched: Fetched) -> Option<Move> {
+        let Fetched { tiny: Tiny { tile, views }, op, layer, order, store } = fetched;
+        self.events.push(Event::Task(Task { op, layer, frame: 0, order, tile, views }));
+        store
     }
-
-    /// Adds a compute step; gives the copy of its output, if there is one, and its layer.
-    fn compute(&mut self, fetched: Fetched) -> Option<([Span; 2], u16)> {
-        let Fetched { tiny, op, layer, order, roles, store } = fetched;
-        let step = (Lane::Core, self.core.len() as u32);
-        let mut waits = None;
-        for (role, view) in roles.iter().zip(&tiny.views) {
-            let start = u64::from(view.offset);
-            let range = start..start + view.extent();
-            if let Some(space) = view.space() {
-                let writes = *role == Role::Output;
-                waits = waits.max(self.hazards.access(step, space, range, writes));
-            }
-        }
-        let tile = self.plan.tiles.len() as u32;
-        let first_view = self.plan.views.len() as u32;
-        self.plan.tiles.push(tiny.tile);
-        self.plan.views.extend(tiny.views);
-        let instruction = Instruction::Compute { op, tile, first_view, order };
-        self.core.push(after(1, waits, layer, instruction));
-        store.map(|spans| (spans, layer))
-    }
-
-    fn finish(mut self) -> Plan {
-        let lanes = vec![
-            PlanLane { kind: LaneKind::Core, steps: self.core },
-            PlanLane { kind: LaneKind::Dma, steps: self.dma },
-        ];
-        lanes::replace(&mut self.plan, &self.given, lanes);
-        self.plan
-    }
-}
-
-/// A step that waits for this step of a lane, if for any.
-pub fn after(lane: u8, waits: Option<u32>, layer: u16, instruction: Instruction) -> Step {
-    let after = waits.map(|step| After { lane, step });
-    Step { after: [after, None, None], frame: 0, layer, instruction }
-}
-
-/// Bytes that follow each other.
-pub fn span(space: Space, offset: u64, bytes: u64) -> Span {
-    let (offset, row_bytes) = (offset as u32, bytes as u32);
-    Span { offset, rows: 1, row_bytes, pitch: row_bytes, space: space as u8, reserved: [0; 3] }
 }
 
 /// Whether a copy writes what a tile of an operator will read.
-fn meets(written: &Span, operator: &Operator<'_>, tiny: &Tiny) -> bool {
-    let (start, end) = (u64::from(written.offset), u64::from(written.offset) + written.extent());
+fn meets(store: &Move, operator: &Operator<'_>, tiny: &Tiny) -> bool {
+    let Place { space, offset } = store.to;
+    let (start, end) = (offset, offset + store.bytes);
     let (start, end) = (start / LINE * LINE, end.next_multiple_of(LINE));
     operator.inputs().any(|index| {
         let view = &tiny.views[index];
         let first = u64::from(view.offset) / LINE * LINE;
         let last = (u64::from(view.offset) + view.extent()).next_multiple_of(LINE);
-        view.space == written.space && first < end && start < last
+        view.space() == Some(space) && first < end && start < last
     })
 }

@@ -1,12 +1,12 @@
 //! Activations in SRAM, with as few layers that share bytes as a limit allows.
 
 use crate::PlanError;
-use crate::allocate::PLANNING_BUDGET;
 use crate::lower::{self, InImage, Layer, Stored};
+use crate::schedule::operator::Operator;
+use crate::schedule::operator::SECTOR;
 use crate::share::{self, Given, Parts, Sharing};
 use crate::strategy::external::LINE;
-use crate::strategy::overlay::partition::Operator;
-use crate::strategy::swap_rows::SECTOR;
+use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Kept, Kernel, Plan, PlannedTensor, Space, Work};
 

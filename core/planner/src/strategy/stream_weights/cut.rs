@@ -1,53 +1,12 @@
 //! Layers cut into parts whose weights come in one copy each.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use super::strips::Strips;
-use crate::strategy::overlay::partition::{Operator, Tiny};
-use crate::strategy::swap_rows::SECTOR;
-use tilewright_plan::{Plan, PlannedTensor, Role, RowOrder, Space, View};
-
-/// Bytes of the card that steps need in SRAM.
-#[derive(Clone, Debug)]
-pub struct Load {
-    /// The sectors.
-    pub bytes: Range<u64>,
-    /// First and last task that needs them.
-    pub uses: [u32; 2],
-    /// Their layer.
-    pub layer: u16,
-    /// The frame that they come for; of several the first.
-    pub frame: u8,
-}
-
-impl Load {
-    /// How many bytes.
-    pub const fn length(&self) -> u64 {
-        self.bytes.end - self.bytes.start
-    }
-}
-
-/// A step of the core.
-#[derive(Clone, Debug)]
-pub struct Task {
-    /// Index of its op.
-    pub op: u32,
-    /// Its layer.
-    pub layer: u16,
-    /// The frame that it works on.
-    pub frame: u8,
-    /// The layer with which activations live: of layers that go through their rows together the first.
-    pub lives: u32,
-    /// The order of its rows.
-    pub order: RowOrder,
-    /// What its operands are.
-    pub roles: &'static [Role],
-    /// What it makes; operands where they lie between layers.
-    pub tiny: Tiny,
-    /// Operands that are brought, each with its load.
-    pub brought: Vec<(usize, usize)>,
-}
+use crate::schedule::operator::{Operator, SECTOR, Tiny, is_on_card, sectors};
+use crate::schedule::sequence::Place;
+use crate::schedule::work::{Class, Flow, Operand, Residence, Task, Work};
+use tilewright_plan::{Plan, PlannedTensor, Role, Space, View};
 
 /// How weights come.
 #[derive(Clone, Copy, Debug)]
@@ -61,82 +20,62 @@ pub struct Ways {
     pub kept: u64,
 }
 
-/// A copy between SRAM and external RAM.
-#[derive(Clone, Copy, Debug)]
-pub struct Move {
-    /// The task before which it is made, once those before have ended that touch the same bytes.
-    pub before: u32,
-    /// From where to where.
-    pub ends: [(Space, u64); 2],
-    /// How many bytes.
-    pub bytes: u64,
-    /// The layer that makes or reads them.
-    pub layer: u16,
-    /// The frame that they are of.
-    pub frame: u8,
+/// The operators of a plan, whose weights come in parts as `ways` says. With `apart` no two loads bring
+/// the same sector.
+pub fn cut(
+    plan: &Plan,
+    operators: &[Operator<'_>],
+    strips: &[Strips],
+    ways: Ways,
+    apart: bool,
+) -> Work {
+    let gaps: Vec<u64> =
+        (0u16..).zip(&plan.layers).map(|(layer, _)| gap(plan, layer, ways.budget)).collect();
+    let gap_of = |operator: &Operator<'_>| {
+        gaps.get(usize::from(operator.step.layer)).copied().unwrap_or(ways.budget)
+    };
+    let part = |operator: &Operator<'_>| {
+        let is_pixel = operator.tile().output_size == [1, 1];
+        gap_of(operator) / ways.shares[usize::from(is_pixel)]
+    };
+    let kept = |operator: &Operator<'_>| gap_of(operator) / 8 * ways.kept;
+    cut_into(plan, operators, strips, apart, [&part, &kept])
 }
 
-/// All of a network, or of several frames of it.
-#[derive(Clone, Debug, Default)]
-pub struct Cut {
-    /// What the core does, in order.
-    pub tasks: Vec<Task>,
-    /// What comes from the card, in the order of first use.
-    pub loads: Vec<Load>,
-    /// What leaves SRAM for external RAM, and comes back, in order.
-    pub moves: Vec<Move>,
-}
-
-impl Cut {
-    /// The operators of a plan, whose weights come in parts as `ways` says. With `apart` no two loads bring
-    /// the same sector.
-    pub fn of(
-        plan: &Plan,
-        operators: &[Operator<'_>],
-        strips: &[Strips],
-        ways: Ways,
-        apart: bool,
-    ) -> Self {
-        let gaps: Vec<u64> =
-            (0u16..).zip(&plan.layers).map(|(layer, _)| gap(plan, layer, ways.budget)).collect();
-        let gap_of = |operator: &Operator<'_>| {
-            gaps.get(usize::from(operator.step.layer)).copied().unwrap_or(ways.budget)
-        };
-        let part = |operator: &Operator<'_>| {
-            let is_pixel = operator.tile().output_size == [1, 1];
-            gap_of(operator) / ways.shares[usize::from(is_pixel)]
-        };
-        let kept = |operator: &Operator<'_>| gap_of(operator) / 8 * ways.kept;
-        Self::into(plan, operators, strips, apart, [&part, &kept])
-    }
-
-    /// The operators, whose weights come in parts of about so many bytes; of layers that go through their
-    /// rows together those that take at most so many bytes come once and stay, the smallest first.
-    pub fn into(
-        plan: &Plan,
-        operators: &[Operator<'_>],
-        strips: &[Strips],
-        apart: bool,
-        [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
-    ) -> Self {
-        let mut this = Self::default();
-        for operator in operators {
-            let layer = usize::from(operator.step.layer);
-            let whole = Tiny { tile: operator.tile(), views: operator.views.to_vec() };
-            match strips.iter().find(|together| together.layers.contains(&layer)) {
-                None => {
-                    let lives = layer as u32;
-                    this.once(operator, (whole, lives), apart, part, None);
-                }
-                Some(together) if together.layers.start == layer => {
-                    this.together(plan, operators, together, apart, [part, kept]);
-                }
-                Some(_) => {}
+/// The operators, whose weights come in parts of about so many bytes; of layers that go through their
+/// rows together those that take at most so many bytes come once and stay, the smallest first.
+pub fn cut_into(
+    plan: &Plan,
+    operators: &[Operator<'_>],
+    strips: &[Strips],
+    apart: bool,
+    [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
+) -> Work {
+    let mut this = Cutter::default();
+    for operator in operators {
+        let layer = usize::from(operator.step.layer);
+        let whole = operator.whole();
+        match strips.iter().find(|together| together.layers.contains(&layer)) {
+            None => {
+                let lives = layer as u32;
+                this.once(operator, (whole, lives), apart, part, None);
             }
+            Some(together) if together.layers.start == layer => {
+                this.together(plan, operators, together, apart, [part, kept]);
+            }
+            Some(_) => {}
         }
-        this
     }
+    this.work
+}
 
+/// The tasks so far.
+#[derive(Default)]
+struct Cutter {
+    work: Work,
+}
+
+impl Cutter {
     /// Layers that go through their rows together.
     fn together(
         &mut self,
@@ -208,49 +147,33 @@ impl Cut {
         let mut new = Kept::new();
         let known = kept.unwrap_or(&mut new);
         for tiny in parts {
-            let number = self.tasks.len() as u32;
-            let mut loads = Vec::with_capacity(brought.len());
+            let number = self.work.tasks.len() as u32;
+            let mut operands = Vec::with_capacity(brought.len());
             for index in brought {
                 let bytes = sectors(&tiny.views[*index]);
-                let next = self.loads.len();
-                let load = *known.entry([bytes.start, bytes.end]).or_insert(next);
-                match self.loads.get_mut(load) {
+                let next = self.work.residences.len();
+                let residence = *known.entry([bytes.start, bytes.end]).or_insert(next);
+                match self.work.residences.get_mut(residence) {
                     Some(load) => load.uses[1] = number,
-                    None => {
-                        let (uses, layer) = ([number; 2], operator.step.layer);
-                        self.loads.push(Load { bytes, uses, layer, frame: 0 });
-                    }
+                    None => self.work.residences.push(Residence {
+                        home: Place { space: Space::Card, offset: bytes.start },
+                        bytes: bytes.end - bytes.start,
+                        class: Class::Weights,
+                        flow: Flow::Comes { behind: None },
+                        uses: [number; 2],
+                        layer: operator.step.layer,
+                        frame: 0,
+                    }),
                 }
-                loads.push((*index, load));
+                operands.push(Operand { index: *index, residence });
             }
-            self.tasks.push(Task {
-                op: operator.op,
-                layer: operator.step.layer,
-                frame: 0,
-                lives,
-                order: operator.order,
-                roles: operator.roles(),
-                tiny,
-                brought: loads,
-            });
+            self.work.tasks.push(Task { lives, ..Task::of(operator, tiny, operands) });
         }
-    }
-
-    /// The most bytes that a task needs of the card.
-    pub fn most_at_once(&self) -> u64 {
-        let of = |task: &Task| -> u64 {
-            task.brought.iter().map(|(_, load)| self.loads[*load].length()).sum()
-        };
-        self.tasks.iter().map(of).max().unwrap_or(0)
     }
 }
 
 /// The numbers of an operator's loads, by the bytes that they bring.
 type Kept = BTreeMap<[u64; 2], usize>;
-
-fn is_on_card(view: &View) -> bool {
-    view.space() == Some(Space::Card)
-}
 
 /// Puts rows where the rings hold them that their tensors lie in.
 fn wrap(plan: &Plan, operator: &Operator<'_>, tiny: &mut Tiny) {
@@ -278,12 +201,6 @@ fn wrap(plan: &Plan, operator: &Operator<'_>, tiny: &mut Tiny) {
             false => View { offset: whole.offset + first * view.row_pitch, ..*view },
         };
     }
-}
-
-/// The sectors that hold an operand.
-pub fn sectors(view: &View) -> Range<u64> {
-    let start = u64::from(view.offset);
-    start / SECTOR * SECTOR..(start + view.extent()).next_multiple_of(SECTOR)
 }
 
 /// The most bytes that follow each other in the budget where no activation lies that lives with a layer.

@@ -8,15 +8,17 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::cut::{Cut, Load, Move, Task, Ways, gap};
+use super::cut::{Ways, cut_into, gap};
 use super::issue::{self, Within};
 use super::strips::Strips;
 use super::{Found, Search};
-use crate::allocate::{self, Buffer};
+use crate::schedule::operator::Operator;
+use crate::schedule::room::Taken;
+use crate::schedule::sequence::{self, LaneId, Place};
+use crate::schedule::work::{Move, Residence, Task, Work};
 use crate::strategy::external::LINE;
-use crate::strategy::overlay::partition::Operator;
-use crate::stream::place::Taken;
 use crate::{Options, PlanError};
+use tilewright_allocate::Buffer;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{
@@ -53,12 +55,10 @@ pub fn plan(
     };
     let frames = divisors(asked).next().unwrap_or(1);
     let mut search = Search::new(board, options);
-    let Some(dma) = board.engine(LaneKind::Dma).filter(|_| frames > 1 && search.external() > 0)
-    else {
+    if board.engine(LaneKind::Dma).is_none() || frames == 1 || search.external() == 0 {
         return Ok(None);
-    };
-    let largest = (dma.largest_bytes.0 / LINE * LINE).max(LINE);
-    search.line = Some(Few { frames: frames.min(FEW), largest });
+    }
+    search.line = Some(frames.min(FEW));
     if search.all_ways(model)?.is_some() {
         return Ok(None);
     }
@@ -70,7 +70,7 @@ pub fn plan(
     // More frames in a program are faster, if it is not too large.
     for frames in divisors(asked).filter(|frames| *frames > 1) {
         for (together, share) in divisors(frames).flat_map(|t| SHARES.map(|share| (t, share))) {
-            let line = search.line(Few { frames, largest }, together, (lowered, strips, *ways));
+            let line = search.line(frames, together, (lowered, strips, *ways));
             let Some(plan) = line.plan(share)? else { continue };
             let fits = plan.image_bytes() <= board.plan_bytes()
                 && plan.space(Space::ExternalRam).0 <= search.external();
@@ -86,13 +86,6 @@ pub fn plan(
     Ok(best)
 }
 
-/// How many frames, and most bytes that DMA moves at a time.
-#[derive(Clone, Copy, Debug)]
-pub struct Few {
-    pub frames: u32,
-    pub largest: u64,
-}
-
 /// Frames in a line, some of them together.
 pub struct Line<'l> {
     lowered: &'l Plan,
@@ -102,15 +95,13 @@ pub struct Line<'l> {
     is_sealed: bool,
     frames: u32,
     together: u32,
-    /// Most bytes that DMA moves at a time.
-    largest: u64,
 }
 
 impl<'b> Search<'b> {
     /// Frames of a network with one step a layer, whose weights come in these ways.
     pub fn line<'l>(
         &self,
-        Few { frames, largest }: Few,
+        frames: u32,
         together: u32,
         (lowered, strips, ways): (&'l Plan, &'l [Strips], Ways),
     ) -> Line<'l>
@@ -118,9 +109,9 @@ impl<'b> Search<'b> {
         'b: 'l,
     {
         let stop = &self.options.stop;
-        let within = Within { budget: self.budget, largest: self.largest, ahead: u32::MAX, stop };
+        let within = Within { budget: self.budget, engines: self.engines, ahead: u32::MAX, stop };
         let is_sealed = self.is_sealed();
-        Line { lowered, strips, ways, within, is_sealed, frames, together, largest }
+        Line { lowered, strips, ways, within, is_sealed, frames, together }
     }
 }
 
@@ -158,9 +149,9 @@ impl Line<'_> {
             self.gap(operator) / ways.shares[usize::from(is_pixel)]
         };
         let kept = |operator: &Operator<'_>| self.gap(operator) / 8 * ways.kept;
-        let cut = Cut::into(lowered, &operators, strips, self.is_sealed, [&part, &kept]);
+        let cut = cut_into(lowered, &operators, strips, self.is_sealed, [&part, &kept]);
         let (cut, held) = self.repeated(&cut, &divided, &places);
-        if cut.loads.len() > MOST_LOADS {
+        if cut.residences.len() > MOST_LOADS {
             return Ok(None);
         }
         issue::issue(&plan, &cut, &held, within)
@@ -231,7 +222,7 @@ impl Line<'_> {
         let mut height = 0;
         let mut held = Vec::new();
         if !buffers.is_empty() {
-            let placed = allocate::least(buffers, PLACING).ok()?;
+            let placed = tilewright_allocate::least(buffers, PLACING).ok()?;
             for ((index, frame, lives), offset) in names.into_iter().zip(placed.solution.offsets) {
                 let end = (offset + plan.tensors[index].extent()).next_multiple_of(LINE);
                 own.insert((index, frame), (Space::Arena, offset));
@@ -330,7 +321,7 @@ impl Line<'_> {
     }
 
     /// The tasks of all frames, and the lives of what lies in SRAM.
-    fn repeated(&self, cut: &Cut, divided: &Divided, places: &Own) -> (Cut, Vec<Taken>) {
+    fn repeated(&self, cut: &Work, divided: &Divided, places: &Own) -> (Work, Vec<Taken>) {
         let plan = self.lowered;
         let front = cut.tasks.partition_point(|task| task.lives < divided.behind);
         let outputs = given(plan, |program| &program.outputs);
@@ -340,7 +331,7 @@ impl Line<'_> {
             places,
             outputs: &outputs,
             given: cut,
-            cut: Cut::default(),
+            cut: Work::default(),
             held: Vec::new(),
         };
         let inputs = given(plan, |program| &program.inputs);
@@ -385,9 +376,9 @@ struct Repeated<'r> {
     places: &'r Own,
     outputs: &'r [usize],
     /// The tasks of one frame.
-    given: &'r Cut,
+    given: &'r Work,
     /// Those of all so far.
-    cut: Cut,
+    cut: Work,
     held: Vec<Taken>,
 }
 
@@ -403,20 +394,14 @@ impl Repeated<'_> {
     /// A copy between a frame's place outside and its place in SRAM.
     fn moves(&mut self, index: usize, frame: u32, inside: u64, (layer, comes): (u32, bool)) {
         let Some(outside) = self.places.get(&(index, frame)) else { return };
-        let mut ends = [*outside, (Space::Arena, inside)];
-        if !comes {
-            ends.reverse();
-        }
+        let outside = Place { space: outside.0, offset: outside.1 };
+        let inside = Place { space: Space::Arena, offset: inside };
+        let (from, to) = if comes { (outside, inside) } else { (inside, outside) };
         let bytes = self.tensor(index).bytes.0.next_multiple_of(WORD);
         let (before, layer, frame) = (self.now(), layer as u16, frame as u8);
-        let most = self.line.largest;
-        let mut done = 0;
-        while done < bytes {
-            let length = (bytes - done).min(most);
-            let ends = ends.map(|(space, start)| (space, start + done));
-            self.cut.moves.push(Move { before, ends, bytes: length, layer, frame });
-            done += length;
-        }
+        let lane = LaneId::SECOND;
+        let copy = sequence::Move { lane, from, to, bytes, layer, frame };
+        self.cut.moves.push(Move { before, copy });
     }
 
     /// A frame's input comes for the layers in front.
@@ -446,20 +431,20 @@ impl Repeated<'_> {
         let (start, count) = (self.now(), frames.len() as u32);
         let at = |task: u32| start + (task - tasks.start as u32) * count;
         let mut loads: BTreeMap<usize, usize> = BTreeMap::new();
-        for (number, load) in self.given.loads.iter().enumerate() {
+        for (number, load) in self.given.residences.iter().enumerate() {
             if tasks.contains(&(load.uses[0] as usize)) {
-                loads.insert(number, self.cut.loads.len());
+                loads.insert(number, self.cut.residences.len());
                 let uses = [at(load.uses[0]), at(load.uses[1]) + count - 1];
                 let frame = frames.start as u8;
-                self.cut.loads.push(Load { uses, frame, ..load.clone() });
+                self.cut.residences.push(Residence { uses, frame, ..load.clone() });
             }
         }
         self.holds((&tasks, are_behind), &frames, start);
         for number in tasks {
             for frame in frames.clone() {
                 let mut task = self.given.tasks[number].clone();
-                for (_, load) in &mut task.brought {
-                    *load = loads.get(load).copied().unwrap_or(0);
+                for operand in &mut task.operands {
+                    operand.residence = loads.get(&operand.residence).copied().unwrap_or(0);
                 }
                 task.frame = frame as u8;
                 self.place(&mut task, frame);

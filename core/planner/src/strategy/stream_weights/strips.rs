@@ -10,8 +10,8 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::lower::Layer;
+use crate::schedule::operator::Operator;
 use crate::share::{Below, Held, Parts, single_steps};
-use crate::strategy::overlay::partition::Operator;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Plan, PlannedTensor, Space, View};
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::arrange::Arranging;
 use super::strips::{Fineness, MOST_LAYERS, Network, Strips};
 use crate::PlanError;
-use crate::strategy::overlay::partition::Operator;
+use crate::schedule::operator::Operator;
 
 /// Layers before and behind those that do not fit that may go with them.
 const AROUND: usize = 6;

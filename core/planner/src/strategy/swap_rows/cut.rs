@@ -3,25 +3,16 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::SECTOR;
-use super::pools::{Pool, Pools};
-use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
-use tilewright_plan::rows::Row;
-use tilewright_plan::{Instruction, Kernel, Op, Plan, Role, Space, Tile, View};
-
-/// A step of the lowered plan: whole operands, most of them on the card.
-struct Part<'p> {
-    op: u32,
-    record: &'p Op,
-    kernel: Kernel,
-    tile: &'p Tile,
-    views: &'p [View],
-}
+use super::pools::Pools;
+use crate::schedule::operator::{Operator, SECTOR, Tiny, is_on_card, sectors};
+use crate::schedule::sequence::Place;
+use crate::schedule::work::{Class, Flow, Operand, Residence, Task, Work};
+use tilewright_plan::{Plan, Role, Space};
 
 /// The steps of a layer, all of which write one tensor.
 pub struct Group<'p> {
     layer: u16,
-    parts: Vec<Part<'p>>,
+    parts: Vec<Operator<'p>>,
     /// Where the tensor lies, its bytes and those of a row.
     space: Space,
     base: u64,
@@ -32,195 +23,60 @@ pub struct Group<'p> {
     makes_rows: bool,
 }
 
-/// Bytes of the card that are read to a buffer.
-#[derive(Clone, Debug)]
-pub struct Load {
-    /// The bytes, whole sectors.
-    pub bytes: Range<u64>,
-    /// The pool.
-    pub pool: Pool,
-    /// Which turn of the pool.
-    pub turn: u64,
-    /// The layer that needs them.
-    pub layer: u16,
-    /// The last of the works that use them.
-    pub last: usize,
-    /// The store that must have been made before, by its number.
-    pub behind: Option<usize>,
-}
-
-/// Bytes of a buffer that are written to the card behind a work.
-#[derive(Clone, Debug)]
-pub struct Store {
-    /// The bytes of the card, whole sectors.
-    pub bytes: Range<u64>,
-    /// Which turn of the pool of outputs.
-    pub turn: u64,
-    /// The layer that made them.
-    pub layer: u16,
-}
-
-/// A compute step with its operands where they will be then.
-#[derive(Clone, Debug)]
-pub struct Work {
-    /// Its op.
-    pub op: u32,
-    /// Its layer.
-    pub layer: u16,
-    /// Its tile.
-    pub tile: Tile,
-    /// Its operands.
-    pub views: Vec<View>,
-    /// The loads that it needs, by their numbers.
-    pub loads: Vec<usize>,
-    /// The store behind it, by its number.
-    pub store: Option<usize>,
-}
-
-/// Whole sectors that hold a view's bytes.
-fn sectors(view: &View) -> Range<u64> {
-    let start = u64::from(view.offset);
-    start / SECTOR * SECTOR..(start + view.extent()).next_multiple_of(SECTOR)
-}
-
 const fn length(range: &Range<u64>) -> u64 {
     range.end - range.start
 }
 
-fn on_card(view: &View) -> bool {
-    view.space() == Some(Space::Card)
+/// The operand with weights, if they lie on the card.
+fn weights(part: &Operator<'_>) -> Option<usize> {
+    part.of_role(Role::Weights).find(|index| is_on_card(&part.views[*index]))
 }
 
-impl Part<'_> {
-    fn operands(&self, wanted: Role) -> impl Iterator<Item = usize> {
-        let roles = self.kernel.roles().iter().enumerate();
-        roles.filter(move |(_, role)| **role == wanted).map(|(index, _)| index)
+/// Least buffer for its weights: those of two channels, if channels can be parted.
+fn least_for_weights(part: &Operator<'_>) -> u64 {
+    let Some(weights) = weights(part) else { return 0 };
+    let whole = length(&sectors(&part.views[weights]));
+    if !part.makes_channels() || part.tile().channels <= 2 {
+        return whole;
     }
+    whole.min((2 * part.filter_bytes()).next_multiple_of(SECTOR) + SECTOR)
+}
 
-    /// Rows of the output that it makes.
-    fn rows(&self) -> Range<u16> {
-        let start = self.tile.output_start[0];
-        start..start + self.tile.output_size[0]
+/// The runs of channels, as few as have their weights in a buffer of so many bytes.
+fn channels(part: &Operator<'_>, buffer: u64) -> Vec<Range<u32>> {
+    let all = part.tile().channels;
+    let fits = |weights: usize| length(&sectors(&part.views[weights])) <= buffer;
+    if weights(part).is_none_or(fits) || !part.makes_channels() {
+        return std::iter::once(0..all).collect();
     }
-
-    /// Its tile and operands for some rows of the output; nothing if it makes none of them.
-    fn made(&self, rows: &Range<u16>) -> Option<(Tile, Vec<View>)> {
-        let own = self.rows();
-        let rows = rows.start.max(own.start)..rows.end.min(own.end);
-        if rows == own {
-            return Some((*self.tile, self.views.to_vec()));
-        }
-        let made = (!rows.is_empty())
-            .then(|| Row::several(self.record, self.tile, self.views, rows))
-            .flatten()?;
-        Some((made.tile, made.operands().to_vec()))
-    }
-
-    /// Whether parts of the channels have their weights in one run of bytes.
-    fn makes_channels(&self) -> bool {
-        match self.kernel {
-            Kernel::Conv => self.record.groups == 1,
-            Kernel::FullyConnected | Kernel::TransposeConv => true,
-            _ => false,
-        }
-    }
-
-    /// The operand with weights, if they lie on the card.
-    fn weights(&self) -> Option<usize> {
-        self.operands(Role::Weights).find(|index| on_card(&self.views[*index]))
-    }
-
-    /// Bytes of a filter.
-    fn filter_bytes(&self) -> u64 {
-        self.record.filters_for(&self.views[0]).bytes.max(1)
-    }
-
-    /// Least buffer for its weights: those of two channels, if channels can be parted.
-    fn least_for_weights(&self) -> u64 {
-        let Some(weights) = self.weights() else { return 0 };
-        let whole = length(&sectors(&self.views[weights]));
-        if !self.makes_channels() || self.tile.channels <= 2 {
-            return whole;
-        }
-        whole.min((2 * self.filter_bytes()).next_multiple_of(SECTOR) + SECTOR)
-    }
-
-    /// The runs of channels, as few as have their weights in a buffer of so many bytes.
-    fn channels(&self, buffer: u64) -> Vec<Range<u32>> {
-        let all = self.tile.channels;
-        let fits = |weights: usize| length(&sectors(&self.views[weights])) <= buffer;
-        if self.weights().is_none_or(fits) || !self.makes_channels() {
-            return std::iter::once(0..all).collect();
-        }
-        // The first and the last sector hold something of other filters.
-        let fitting = buffer.saturating_sub(SECTOR - 1) / SECTOR * SECTOR / self.filter_bytes();
-        let most = u32::try_from(fitting / 2 * 2).unwrap_or(u32::MAX).clamp(2, all.max(2));
-        let count = all.div_ceil(most);
-        let each = all.div_ceil(count).next_multiple_of(2).min(most);
-        (0..all.div_ceil(each)).map(|n| n * each..((n + 1) * each).min(all)).collect()
-    }
-
-    /// A tile and its operands, for some channels of the output.
-    fn narrowed(&self, tile: &Tile, views: &[View], channels: &Range<u32>) -> (Tile, Vec<View>) {
-        let count = channels.end - channels.start;
-        if count == tile.channels {
-            return (*tile, views.to_vec());
-        }
-        let filters = self.record.filters_for(&self.views[0]);
-        let part = |view: &View, start: u64, bytes: u64| View {
-            offset: view.offset + start as u32,
-            ..View::bytes(view.space().unwrap_or(Space::Card), 0, bytes as u32)
-        };
-        let narrow = |(role, view): (&Role, &View)| match role {
-            Role::Input => *view,
-            Role::Output => View { offset: view.offset + channels.start, c: count, ..*view },
-            Role::Weights => {
-                let start = filters.bytes * u64::from(channels.start);
-                part(view, start, filters.all_bytes(count.into()).unwrap_or(0))
-            }
-            Role::Constants => {
-                let start = u64::from(channels.start) * CHANNEL_CONSTANT_BYTES;
-                part(view, start, u64::from(count) * CHANNEL_CONSTANT_BYTES)
-            }
-        };
-        let channel_start = tile.channel_start + channels.start;
-        let tile = Tile { channel_start, channels: count, ..*tile };
-        (tile, self.kernel.roles().iter().zip(views).map(narrow).collect())
-    }
+    // The first and the last sector hold something of other filters.
+    let fitting = buffer.saturating_sub(SECTOR - 1) / SECTOR * SECTOR / part.filter_bytes();
+    let most = u32::try_from(fitting / 2 * 2).unwrap_or(u32::MAX).clamp(2, all.max(2));
+    let count = all.div_ceil(most);
+    let each = all.div_ceil(count).next_multiple_of(2).min(most);
+    (0..all.div_ceil(each)).map(|n| n * each..((n + 1) * each).min(all)).collect()
 }
 
 impl<'p> Group<'p> {
     /// The layers of a lowered plan's program that have steps, in order.
     pub fn of(plan: &'p Plan) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        let core = plan.programs.first().and_then(|program| program.lanes.first());
-        for step in core.iter().flat_map(|lane| &lane.steps) {
-            let Instruction::Compute { op, tile, first_view, .. } = step.instruction else {
-                continue;
-            };
-            let operands = plan.operands(op, first_view);
-            let (Some((record, views)), Some(tile)) = (operands, plan.tiles.get(tile as usize))
-            else {
-                continue;
-            };
-            let Some(kernel) = record.kernel() else { continue };
-            let part = Part { op, record, kernel, tile, views };
-            let rows = part.rows();
-            let makes_rows = kernel.makes_rows();
-            match groups.last_mut().filter(|group| group.layer == step.layer) {
+        for part in Operator::of(plan) {
+            let (number, rows, makes_rows) = (part.step.layer, part.rows(), part.makes_rows());
+            match groups.last_mut().filter(|group| group.layer == number) {
                 Some(group) => {
                     group.rows = group.rows.start.min(rows.start)..group.rows.end.max(rows.end);
                     group.makes_rows &= makes_rows;
                     group.parts.push(part);
                 }
                 None => {
-                    let layer = plan.layers.get(usize::from(step.layer));
+                    let layer = plan.layers.get(usize::from(number));
                     let tensor = layer.and_then(|layer| layer.writes.first());
                     let tensor = tensor.and_then(|index| plan.tensors.get(*index as usize));
-                    let output = part.operands(Role::Output).next().map(|index| &views[index]);
+                    let output = part.output().map(|index| &part.views[index]);
                     let (Some(tensor), Some(output)) = (tensor, output) else { continue };
                     groups.push(Self {
-                        layer: step.layer,
+                        layer: number,
                         space: tensor.space,
                         base: tensor.offset,
                         bytes: tensor.extent(),
@@ -276,9 +132,13 @@ impl<'p> Group<'p> {
             return None;
         }
         let inputs = self.parts.iter().map(|part| {
-            let (_, views) = part.made(tile)?;
-            let mut inputs = part.operands(Role::Input).map(|index| views[index]);
-            inputs.next().filter(on_card).filter(|_| inputs.next().is_none()).map(|v| sectors(&v))
+            let Tiny { views, .. } = part.among(tile)?;
+            let mut inputs = part.of_role(Role::Input).map(|index| views[index]);
+            inputs
+                .next()
+                .filter(is_on_card)
+                .filter(|_| inputs.next().is_none())
+                .map(|v| sectors(&v))
         });
         let both = |all: Range<u64>, next: Range<u64>| {
             let meet = all.start < next.end && next.start < all.end;
@@ -295,9 +155,9 @@ impl<'p> Group<'p> {
                 _ => 0,
             };
             let inputs = self.parts.iter().filter_map(|part| {
-                let (_, views) = part.made(&tile)?;
-                let inputs = part.operands(Role::Input).map(|index| views[index]);
-                inputs.filter(on_card).map(|view| length(&sectors(&view))).max()
+                let Tiny { views, .. } = part.among(&tile)?;
+                let inputs = part.of_role(Role::Input).map(|index| views[index]);
+                inputs.filter(is_on_card).map(|view| length(&sectors(&view))).max()
             });
             let shared = self.shared_input(&tile).as_ref().map_or(0, length);
             inputs.max().unwrap_or(0).max(shared).max(output)
@@ -323,44 +183,40 @@ impl<'p> Group<'p> {
 /// The least buffer with which every layer can be cut, and the number of the layer that needs it.
 pub fn least_buffer(groups: &[Group<'_>]) -> (u64, usize) {
     let least = groups.iter().map(|group| {
-        let weights = group.parts.iter().map(Part::least_for_weights).max().unwrap_or(0);
+        let weights = group.parts.iter().map(least_for_weights).max().unwrap_or(0);
         (group.needs(group.unit()).max(weights).next_multiple_of(SECTOR), usize::from(group.layer))
     });
     least.max_by_key(|(bytes, _)| *bytes).unwrap_or((SECTOR, 0))
 }
 
 /// The tiles of all layers, in order.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Tiles {
-    works: Vec<Work>,
-    loads: Vec<Load>,
-    stores: Vec<Store>,
+    work: Work,
     /// Where the bytes of each store end, and its number, by where they begin; without those that another
     /// has overwritten.
     stored: BTreeMap<u64, (u64, usize)>,
-    /// Turns of each pool so far.
-    turns: [u64; 3],
 }
 
 impl Tiles {
-    fn turn(&mut self, pool: Pool) -> u64 {
-        let turn = &mut self.turns[pool as usize];
-        *turn += 1;
-        *turn - 1
+    /// A residence for these sectors of the card, of which no task is known yet.
+    fn add(&mut self, bytes: &Range<u64>, class: Class, flow: Flow, layer: u16) -> usize {
+        let home = Place { space: Space::Card, offset: bytes.start };
+        let (bytes, uses) = (length(bytes), [self.work.tasks.len() as u32; 2]);
+        self.work.residences.push(Residence { home, bytes, class, flow, uses, layer, frame: 0 });
+        self.work.residences.len() - 1
     }
 
     /// A load of whole sectors.
-    fn load(&mut self, bytes: Range<u64>, pool: Pool, layer: u16) -> usize {
+    fn load(&mut self, bytes: &Range<u64>, class: Class, layer: u16) -> usize {
         let before = self.stored.range(..bytes.end).rev();
         let met = before.take_while(|(_, (end, _))| *end > bytes.start);
         let behind = met.map(|(_, (_, store))| *store).max();
-        let turn = self.turn(pool);
-        self.loads.push(Load { bytes, pool, turn, layer, last: 0, behind });
-        self.loads.len() - 1
+        self.add(bytes, class, Flow::Comes { behind }, layer)
     }
 
-    /// Notes the next store, over what dead tensors left.
-    fn store(&mut self, bytes: &Range<u64>) {
+    /// A store, over what dead tensors left.
+    fn store(&mut self, bytes: &Range<u64>, layer: u16) -> usize {
         let over: Vec<u64> = self.stored.range(bytes.clone()).map(|(start, _)| *start).collect();
         for start in over {
             self.stored.remove(&start);
@@ -368,82 +224,69 @@ impl Tiles {
         if let Some((_, (end, _))) = self.stored.range_mut(..bytes.start).next_back() {
             *end = (*end).min(bytes.start);
         }
-        self.stored.insert(bytes.start, (bytes.end, self.stores.len()));
+        let store = self.add(bytes, Class::Output, Flow::Goes, layer);
+        self.stored.insert(bytes.start, (bytes.end, store));
+        store
     }
 
     fn group(&mut self, group: &Group<'_>, pools: &Pools) {
         let layer = group.layer;
         let mut held: BTreeMap<(usize, u32), usize> = BTreeMap::new();
-        let channels: Vec<_> = group.parts.iter().map(|part| part.channels(pools.buffer)).collect();
-        let weights: usize = channels.iter().map(Vec::len).sum();
-        let holds = weights as u64 <= pools.count(Pool::Weights);
+        let runs: Vec<_> = group.parts.iter().map(|part| channels(part, pools.buffer)).collect();
+        let count: usize = runs.iter().map(Vec::len).sum();
+        let holds = count as u64 <= pools.count(Class::Weights);
         for rows in group.tiles(group.rows_in(pools.buffer)) {
-            let output = (group.space == Space::Card).then(|| self.turn(Pool::Output));
             let made = group.made(&rows);
             let shared = group.shared_input(&rows);
-            let shared = shared.map(|bytes| self.load(bytes, Pool::Input, layer));
-            for (nth, (part, channels)) in group.parts.iter().zip(&channels).enumerate() {
-                let Some((tile, views)) = part.made(&rows) else { continue };
-                let inputs: Vec<(usize, usize)> = part
-                    .operands(Role::Input)
+            let shared = shared.map(|bytes| self.load(&bytes, Class::Input, layer));
+            let mut tasks = Vec::new();
+            for (nth, (part, runs)) in group.parts.iter().zip(&runs).enumerate() {
+                let Some(tiny) = part.among(&rows) else { continue };
+                let inputs: Vec<Operand> = part
+                    .of_role(Role::Input)
                     .enumerate()
-                    .filter(|(_, index)| on_card(&views[*index]))
+                    .filter(|(_, index)| is_on_card(&tiny.views[*index]))
                     .map(|(nth, index)| {
-                        let pool = if nth == 0 { Pool::Input } else { Pool::Weights };
-                        let load = || self.load(sectors(&views[index]), pool, layer);
-                        (index, shared.unwrap_or_else(load))
+                        let class = if nth == 0 { Class::Input } else { Class::Weights };
+                        let load = || self.load(&sectors(&tiny.views[index]), class, layer);
+                        Operand { index, residence: shared.unwrap_or_else(load) }
                     })
                     .collect();
-                for channels in channels {
-                    let (tile, mut views) = part.narrowed(&tile, &views, channels);
-                    let mut loads = inputs.clone();
-                    if let Some(index) = part.weights() {
-                        let part = (nth, channels.start);
-                        let known = held.get(&part).copied().filter(|_| holds);
-                        let new = || self.load(sectors(&views[index]), Pool::Weights, layer);
-                        let load = known.unwrap_or_else(new);
-                        held.insert(part, load);
-                        loads.push((index, load));
+                for run in runs {
+                    let Some(tiny) = part.narrowed(&tiny, run.clone()) else { continue };
+                    let mut operands = inputs.clone();
+                    if let Some(index) = weights(part) {
+                        let key = (nth, run.start);
+                        let known = held.get(&key).copied().filter(|_| holds);
+                        let new = || self.load(&sectors(&tiny.views[index]), Class::Weights, layer);
+                        let residence = known.unwrap_or_else(new);
+                        held.insert(key, residence);
+                        operands.push(Operand { index, residence });
                     }
-                    for (index, load) in &loads {
-                        let Load { bytes, pool, turn, .. } = &self.loads[*load];
-                        let inside = u64::from(views[*index].offset) - bytes.start;
-                        moved(&mut views[*index], pools.place(*pool, *turn) + inside);
-                    }
-                    if let Some(turn) = output {
-                        for index in part.operands(Role::Output) {
-                            let inside = u64::from(views[index].offset) - made.start;
-                            moved(&mut views[index], pools.place(Pool::Output, turn) + inside);
-                        }
-                    }
-                    let number = self.works.len();
-                    let loads: Vec<usize> = loads.into_iter().map(|(_, load)| load).collect();
-                    for load in &loads {
-                        self.loads[*load].last = number;
-                    }
-                    self.works.push(Work { op: part.op, layer, tile, views, loads, store: None });
+                    tasks.push((part.output(), Task::of(part, tiny, operands)));
                 }
             }
-            if let (Some(turn), Some(work)) = (output, self.works.last_mut()) {
-                let bytes = made.start..made.end.next_multiple_of(SECTOR);
-                work.store = Some(self.stores.len());
-                self.store(&bytes);
-                self.stores.push(Store { bytes, turn, layer });
+            let output = (group.space == Space::Card && !tasks.is_empty())
+                .then(|| self.store(&(made.start..made.end.next_multiple_of(SECTOR)), layer));
+            for (index, mut task) in tasks {
+                let operand =
+                    index.zip(output).map(|(index, residence)| Operand { index, residence });
+                task.operands.extend(operand);
+                let number = self.work.tasks.len() as u32;
+                for operand in &task.operands {
+                    self.work.residences[operand.residence].uses[1] = number;
+                }
+                self.work.tasks.push(task);
             }
         }
     }
 }
 
-/// Lets a view lie in the arena.
-fn moved(view: &mut View, offset: u64) {
-    (view.space, view.offset) = (Space::Arena as u8, offset as u32);
-}
-
 /// Cuts all layers for buffers of one size.
-pub fn cut(groups: &[Group<'_>], pools: &Pools) -> (Vec<Work>, Vec<Load>, Vec<Store>) {
+pub fn cut(groups: &[Group<'_>], pools: &Pools) -> Work {
     let mut tiles = Tiles::default();
     for group in groups {
         tiles.group(group, pools);
     }
-    (tiles.works, tiles.loads, tiles.stores)
+    tiles.work
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::SECTOR;
 use crate::lower::{self, Layer, Stored};
+use crate::schedule::operator::SECTOR;
 use crate::share::Parts;
 use crate::strategy::external::LINE;
 use crate::strategy::sharing::Candidate;

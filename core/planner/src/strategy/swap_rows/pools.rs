@@ -1,16 +1,7 @@
 //! Buffers of one size in SRAM: a quarter of them for inputs, half for weights, a quarter for outputs
 //! (SwapNN, 4.1). Each pool is used in turn.
 
-/// What a buffer is for. Second operands lie where weights would.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pool {
-    /// Tiles of inputs.
-    Input,
-    /// Tiles of weights, and of second operands.
-    Weights,
-    /// Tiles of outputs.
-    Output,
-}
+use crate::schedule::work::{Class, Residence};
 
 /// Where the buffers lie in the arena.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +23,8 @@ impl Pools {
     }
 
     /// Buffers of a pool.
-    pub const fn count(&self, pool: Pool) -> u64 {
-        self.counts[pool as usize]
+    pub const fn count(&self, class: Class) -> u64 {
+        self.counts[class as usize]
     }
 
     /// Where the pools end.
@@ -41,9 +32,17 @@ impl Pools {
         self.first + self.buffer * self.counts.iter().sum::<u64>()
     }
 
-    /// The buffer that tile `turn` of a pool uses.
-    pub fn place(&self, pool: Pool, turn: u64) -> u64 {
-        let before: u64 = self.counts.iter().take(pool as usize).sum();
-        self.first + self.buffer * (before + turn % self.count(pool).max(1))
+    /// Where residences lie: in the buffers of their pools by turns.
+    pub fn places(&self, residences: &[Residence]) -> Vec<u64> {
+        let mut turns = [0; 3];
+        let place = |residence: &Residence| {
+            let class = residence.class;
+            let before: u64 = self.counts.iter().take(class as usize).sum();
+            let turn = &mut turns[class as usize];
+            let at = self.first + self.buffer * (before + *turn % self.count(class).max(1));
+            *turn += 1;
+            at
+        };
+        residences.iter().map(place).collect()
     }
 }

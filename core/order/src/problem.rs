@@ -4,7 +4,6 @@ use thiserror::Error;
 
 use super::graph::{Effect, Graph, GraphError, Rules};
 use super::net::{Buffer, Event, Halves, Memory, Net};
-use crate::allocate;
 use tilewright_plan::Bytes;
 
 /// A checked graph, and which of its tensors share memory.
@@ -54,7 +53,7 @@ pub struct Measured {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     /// When it lives, in positions of the order, and its size.
-    pub buffer: allocate::Buffer,
+    pub buffer: tilewright_allocate::Buffer,
     /// The tensors, as indices into the graph's.
     pub tensors: Vec<usize>,
 }
@@ -269,7 +268,7 @@ impl Problem {
             let bytes = Bytes(net.buffers[number].bytes);
             let (first, end) = (u64::from(first), u64::from(end));
             let slot = placed[place[number]].get_or_insert_with(|| Placed {
-                buffer: allocate::Buffer::new(first, end, bytes),
+                buffer: tilewright_allocate::Buffer::new(first, end, bytes),
                 tensors: Vec::new(),
             });
             slot.buffer.first = slot.buffer.first.min(first);

@@ -1,9 +1,9 @@
 //! Orders of graphs that are too large for a search, and the states that they pass through.
 
 use super::*;
-use crate::order::flow;
-use crate::order::halving::Halving;
-use crate::order::net::Memory;
+use crate::flow;
+use crate::halving::Halving;
+use crate::net::Memory;
 
 /// Each operator reads what the one above and the one to the left have made.
 fn grid(side: usize) -> Graph {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::problem::{OrderError, Placed, Problem};
 use super::solve::{Budget, Ordered, Solver};
-use crate::allocate::{self, Goal, MANY, ProblemError, Progress, SLICE, Search};
 use thiserror::Error;
+use tilewright_allocate::{Goal, MANY, ProblemError, Progress, SLICE, Search};
 use tilewright_plan::Bytes;
 
 /// Shares of the budget for offsets: the first order gets four, every other order one.
@@ -26,7 +26,7 @@ pub struct Arranged {
     /// The buffers.
     pub placed: Vec<Placed>,
     /// Their offsets; its height is the arena's.
-    pub solution: allocate::Solution,
+    pub solution: tilewright_allocate::Solution,
 }
 
 /// Why there is no arrangement.
@@ -169,7 +169,7 @@ impl Joint {
         let ordered = self.solver.answer();
         let placed = self.problem.placed(&ordered.order)?;
         let buffers = placed.iter().map(|p| p.buffer.clone().aligned(self.alignment)).collect();
-        let solution = allocate::least(buffers, 1)?.solution;
+        let solution = tilewright_allocate::least(buffers, 1)?.solution;
         Ok(Arranged { ordered, placed, solution })
     }
 

@@ -2,22 +2,15 @@
 
 use std::ops::Range;
 
+use super::sequence::LaneId;
 use crate::strategy::external::LINE;
 use tilewright_plan::Space;
 
-/// Who runs a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
-    /// The core.
-    Core = 0,
-    /// DMA, or the card's controller.
-    Engine = 1,
-    /// DMA beside the card's controller.
-    Second = 2,
-}
+/// Most lanes of a sequence: a step names three others.
+const LANES: usize = 4;
 
 /// Of each lane the step that must have ended; nothing of the lane that waits.
-pub type Waits = [Option<u32>; 3];
+pub type Waits = [Option<u32>; LANES];
 
 /// The last steps of each lane that read and wrote a run of bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,22 +30,11 @@ pub struct Hazards {
 }
 
 impl Hazards {
-    /// Step `step` of `lane`, of a program with the core and one engine, reads or writes bytes of a space; gives
-    /// the step of the other lane that must have ended before.
+    /// Step `step` of `lane` reads or writes bytes of a space; gives the steps of the other lanes that must have
+    /// ended before.
     pub fn access(
         &mut self,
-        step: (Lane, u32),
-        space: Space,
-        range: Range<u64>,
-        writes: bool,
-    ) -> Option<u32> {
-        self.access_of_all(step, space, range, writes).into_iter().flatten().max()
-    }
-
-    /// The same of programs with several engines; gives the steps of the other lanes.
-    pub fn access_of_all(
-        &mut self,
-        (lane, step): (Lane, u32),
+        (lane, step): (LaneId, u32),
         space: Space,
         range: Range<u64>,
         writes: bool,
@@ -62,15 +44,13 @@ impl Hazards {
             return waits;
         }
         let range = match lane {
-            Lane::Core => range,
-            Lane::Engine | Lane::Second => {
-                range.start / LINE * LINE..range.end.next_multiple_of(LINE)
-            }
+            LaneId::CORE => range,
+            _ => range.start / LINE * LINE..range.end.next_multiple_of(LINE),
         };
         let runs = &mut self.spaces[space as usize];
         let first = cut(runs, range.start);
         let end = cut(runs, range.end);
-        let own = lane as usize;
+        let own = usize::from(lane.0);
         for last in &runs[first..end] {
             later(&mut waits, last.written);
             if writes {
@@ -139,25 +119,29 @@ mod tests {
     #[test]
     fn a_step_waits_for_what_it_would_disturb_and_no_more() {
         let mut hazards = Hazards::default();
-        let arena = Space::Arena;
-        assert_eq!(hazards.access((Lane::Engine, 0), arena, 0..64, true), None);
-        assert_eq!(hazards.access((Lane::Core, 0), arena, 10..20, false), Some(0));
-        assert_eq!(hazards.access((Lane::Core, 1), arena, 64..80, true), None);
-        assert_eq!(hazards.access((Lane::Engine, 1), arena, 0..20, false), None);
-        assert_eq!(hazards.access((Lane::Engine, 2), arena, 32..40, true), None);
-        assert_eq!(hazards.access((Lane::Engine, 3), arena, 0..5, true), Some(0), "whole lines");
-        assert_eq!(hazards.access((Lane::Core, 2), arena, 0..80, false), Some(3));
-        assert_eq!(hazards.access((Lane::Core, 3), Space::ExternalRam, 0..80, true), None);
+        let mut access = |lane, step, space, range, writes| {
+            let waits = hazards.access((lane, step), space, range, writes);
+            waits.into_iter().flatten().max()
+        };
+        let (core, engine, arena) = (LaneId::CORE, LaneId::FIRST, Space::Arena);
+        assert_eq!(access(engine, 0, arena, 0..64, true), None);
+        assert_eq!(access(core, 0, arena, 10..20, false), Some(0));
+        assert_eq!(access(core, 1, arena, 64..80, true), None);
+        assert_eq!(access(engine, 1, arena, 0..20, false), None);
+        assert_eq!(access(engine, 2, arena, 32..40, true), None);
+        assert_eq!(access(engine, 3, arena, 0..5, true), Some(0), "whole lines");
+        assert_eq!(access(core, 2, arena, 0..80, false), Some(3));
+        assert_eq!(access(core, 3, Space::ExternalRam, 0..80, true), None);
     }
 
     #[test]
     fn of_several_engines_each_is_waited_for() {
         let mut hazards = Hazards::default();
         let mut access =
-            |lane, range, writes| hazards.access_of_all((lane, 7), Space::Arena, range, writes);
-        assert_eq!(access(Lane::Engine, 0..32, true), [None; 3]);
-        assert_eq!(access(Lane::Second, 32..64, true), [None; 3]);
-        assert_eq!(access(Lane::Core, 0..64, false), [None, Some(7), Some(7)]);
-        assert_eq!(access(Lane::Second, 0..32, true), [Some(7), Some(7), None]);
+            |lane, range, writes| hazards.access((lane, 7), Space::Arena, range, writes);
+        assert_eq!(access(LaneId::FIRST, 0..32, true), [None; LANES]);
+        assert_eq!(access(LaneId::SECOND, 32..64, true), [None; LANES]);
+        assert_eq!(access(LaneId::CORE, 0..64, false), [None, Some(7), Some(7), None]);
+        assert_eq!(access(LaneId::SECOND, 0..32, true), [Some(7), Some(7), None, None]);
     }
 }

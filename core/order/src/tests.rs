@@ -100,7 +100,7 @@ fn brute_force(problem: &Problem) -> u64 {
         if order.len() == count {
             let blocks: Vec<_> =
                 problem.placed(order).unwrap().into_iter().map(|p| p.buffer).collect();
-            *best = (*best).min(crate::allocate::lower_bound(&blocks).0);
+            *best = (*best).min(tilewright_allocate::lower_bound(&blocks).0);
             return;
         }
         for next in 0..count {
@@ -358,7 +358,7 @@ proptest! {
         let budget = Budget { work: 2_000_000, memory: 1 << 20 };
         let arranged = arrange(problem.clone(), 1, budget).unwrap();
         let buffers: Vec<_> = arranged.placed.iter().map(|p| p.buffer.clone()).collect();
-        let valid = crate::allocate::validate(&buffers, &arranged.solution, None);
+        let valid = tilewright_allocate::validate(&buffers, &arranged.solution, None);
         prop_assert!(valid.is_ok(), "{valid:?}");
         let measured = problem.measure(&arranged.ordered.order).unwrap();
         prop_assert_eq!(measured.peak, arranged.ordered.peak);
@@ -381,7 +381,7 @@ proptest! {
         let order = problem.default_order();
         let measured = problem.measure(&order).unwrap();
         let blocks: Vec<_> = problem.placed(&order).unwrap().into_iter().map(|p| p.buffer).collect();
-        prop_assert_eq!(measured.peak, crate::allocate::lower_bound(&blocks));
+        prop_assert_eq!(measured.peak, tilewright_allocate::lower_bound(&blocks));
         let (start, live) = problem.net.profile(&[]);
         prop_assert!(start <= measured.peak.0 && live.is_empty());
     }

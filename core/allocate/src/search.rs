@@ -93,7 +93,7 @@ const QUICK_ORDERS: usize = 3;
 
 /// Buffers from which on sweeps and all orders come first: a descent of exact search takes longer
 /// than they together.
-pub(crate) const MANY: usize = 4096;
+pub const MANY: usize = 4096;
 
 /// A search under way. Its state depends on the problem and the units spent only.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! The bound and the order from the series-parallel part.
 
 use super::*;
-use crate::order::hills::{self, Hill, Hills};
-use crate::order::series::relax;
+use crate::hills::{self, Hill, Hills};
+use crate::series::relax;
 
 /// Trees of operators with a tensor each that one operator reads, towards one end or, mirrored,
 /// away from it: what the relaxation gives up nothing of.

@@ -22,8 +22,7 @@ pub use live::{Peak, lower_bound, lower_bound_sharing, peak};
 pub use problem::{
     Buffer, Gap, Overlap, ProblemError, Region, Solution, TENSOR_ALIGNMENT, check, check_overlaps,
 };
-pub(crate) use search::MANY;
-pub use search::{Answer, Goal, Progress, Search, Stop, Witness, solve};
+pub use search::{Answer, Goal, MANY, Progress, Search, Stop, Witness, solve};
 pub use validate::{Fault, validate, validate_sharing};
 
 /// Units of work that planning spends on an arena unless told otherwise: some ten
@@ -32,7 +31,7 @@ pub const PLANNING_BUDGET: u64 = 8_000_000;
 
 /// Units of work that planning spends on a search at a time: it is interrupted at the same places
 /// however long the caller's slices are, and so finds the same.
-pub(crate) const SLICE: u64 = 250_000;
+pub const SLICE: u64 = 250_000;
 
 /// A low placement with the bound it was held against.
 #[derive(Clone, Debug, PartialEq, Eq)]

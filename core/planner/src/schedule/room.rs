@@ -1,6 +1,6 @@
 //! Places in SRAM for weights, each from as early as there is room for it.
 
-use super::network::LINE;
+use crate::strategy::external::LINE;
 
 /// Bytes that are in use between two steps of the core.
 #[derive(Clone, Copy, Debug)]

@@ -1,0 +1,14 @@
+//! From cut layers to a plan: what lies where, what happens in which order, and the steps of all lanes.
+//!
+//! A strategy cuts layers ([`operator`]) into tasks of the core and what they need in SRAM ([`work`]), which it gives
+//! places there; [`room`] finds those that are free earliest. [`issue`] puts tasks and moves into one order, the
+//! [`sequence`], with all addresses. [`emit`] makes lanes of steps of it, which wait for each other where they touch
+//! the same bytes ([`hazards`]).
+
+pub mod emit;
+pub mod hazards;
+pub mod issue;
+pub mod operator;
+pub mod room;
+pub mod sequence;
+pub mod work;

@@ -1,0 +1,97 @@
+//! What a program does, in one order with all addresses: [`super::emit`] makes its lanes of it.
+//!
+//! The order is one in which everything could run one after the other. Lanes overlap where no byte forbids it.
+
+use tilewright_plan::{Bytes, LaneKind, RowOrder, Space, Tile, View};
+
+/// Events in one order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sequence {
+    /// SRAM that the program takes.
+    pub arena: Bytes,
+    /// The engines of the lanes behind the core's.
+    pub engines: Vec<Engine>,
+    /// What happens.
+    pub events: Vec<Event>,
+}
+
+/// An engine that moves bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Engine {
+    /// Which it is.
+    pub kind: LaneKind,
+    /// Most bytes of a transfer; longer moves become several.
+    pub largest: u64,
+}
+
+/// A lane of a program: 0 is the core, the others are [`Sequence::engines`] in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneId(pub u8);
+
+impl LaneId {
+    /// The core.
+    pub const CORE: Self = Self(0);
+    /// The first engine.
+    pub const FIRST: Self = Self(1);
+    /// The second engine.
+    pub const SECOND: Self = Self(2);
+}
+
+/// A step of the core, or bytes that an engine moves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A step of the core.
+    Task(Task),
+    /// Bytes that an engine moves.
+    Move(Move),
+}
+
+/// A step of the core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Task {
+    /// Index of its op.
+    pub op: u32,
+    /// Its layer.
+    pub layer: u16,
+    /// The frame that it works on.
+    pub frame: u8,
+    /// The order of its rows.
+    pub order: RowOrder,
+    /// The part of the layer that it makes.
+    pub tile: Tile,
+    /// Its operands where they are then, in the order of the kernel's roles.
+    pub views: Vec<View>,
+}
+
+/// Bytes in one run that an engine moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The engine's lane.
+    pub lane: LaneId,
+    /// Where they are.
+    pub from: Place,
+    /// Where they go.
+    pub to: Place,
+    /// How many bytes.
+    pub bytes: u64,
+    /// The layer that they belong to.
+    pub layer: u16,
+    /// The frame that they are of; of several the first.
+    pub frame: u8,
+}
+
+/// A byte of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The memory.
+    pub space: Space,
+    /// The byte in it.
+    pub offset: u64,
+}
+
+impl Place {
+    /// The byte so many further on.
+    pub const fn after(self, bytes: u64) -> Self {
+        Self { space: self.space, offset: self.offset + bytes }
+    }
+}

@@ -1,0 +1,142 @@
+//! Layers cut into tasks of the core, and what of SRAM they need meanwhile: nothing has a place there yet.
+
+use super::operator::{Operator, Tiny};
+use super::sequence::{self, LaneId, Place};
+use tilewright_plan::{Role, RowOrder, Space, View};
+
+/// A network that was cut, or several frames of it.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// What the core does, in order. A task's number is the time of everything else.
+    pub tasks: Vec<Task>,
+    /// What lies in SRAM beside activations that stay there, in the order of first use.
+    pub residences: Vec<Residence>,
+    /// Copies of activations that have their places, in order.
+    pub moves: Vec<Move>,
+}
+
+/// A step of the core.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Index of its op.
+    pub op: u32,
+    /// Its layer.
+    pub layer: u16,
+    /// The frame that it works on.
+    pub frame: u8,
+    /// The layer with which activations live: of layers that go through their rows together the first.
+    pub lives: u32,
+    /// The order of its rows.
+    pub order: RowOrder,
+    /// What its operands are.
+    pub roles: &'static [Role],
+    /// What it makes; operands where they lie between layers.
+    pub tiny: Tiny,
+    /// Operands that lie in residences instead.
+    pub operands: Vec<Operand>,
+}
+
+/// An operand that lies in a residence.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    /// Its place among the task's operands.
+    pub index: usize,
+    /// The residence's number.
+    pub residence: usize,
+}
+
+/// Bytes in SRAM that are a copy of others, for as long as tasks need them.
+#[derive(Clone, Debug)]
+pub struct Residence {
+    /// Where the others lie.
+    pub home: Place,
+    /// How many.
+    pub bytes: u64,
+    /// What they are for.
+    pub class: Class,
+    /// Whether they come or go.
+    pub flow: Flow,
+    /// First and last task that uses them.
+    pub uses: [u32; 2],
+    /// The layer that needs them.
+    pub layer: u16,
+    /// The frame that they are of; of several the first.
+    pub frame: u8,
+}
+
+/// What a residence is for: layouts may have places for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Tiles of inputs.
+    Input,
+    /// Weights, and second inputs.
+    Weights,
+    /// Tiles of outputs.
+    Output,
+}
+
+/// Whether bytes come to SRAM or leave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// They come before the first task, behind this residence's bytes, which go to where these come from.
+    Comes {
+        /// The residence.
+        behind: Option<usize>,
+    },
+    /// They go after the last task.
+    Goes,
+}
+
+/// A copy of bytes that have their places.
+#[derive(Clone, Copy, Debug)]
+pub struct Move {
+    /// The task before which it is made, once those before have ended that touch the same bytes.
+    pub before: u32,
+    /// The copy.
+    pub copy: sequence::Move,
+}
+
+impl Work {
+    /// The most bytes of residences that a task needs.
+    pub fn most_at_once(&self) -> u64 {
+        let of = |task: &Task| -> u64 {
+            task.operands.iter().map(|operand| self.residences[operand.residence].bytes).sum()
+        };
+        self.tasks.iter().map(of).max().unwrap_or(0)
+    }
+}
+
+impl Task {
+    /// A task of an operator that makes so much of it.
+    pub fn of(operator: &Operator<'_>, tiny: Tiny, operands: Vec<Operand>) -> Self {
+        let (op, layer, order) = (operator.op, operator.step.layer, operator.order);
+        let (lives, roles) = (layer.into(), operator.roles());
+        Self { op, layer, frame: 0, lives, order, roles, tiny, operands }
+    }
+
+    /// The task with all operands at addresses, of residences that lie at these offsets of the arena.
+    pub fn placed(&self, residences: &[Residence], offsets: &[u64]) -> sequence::Task {
+        let mut views = self.tiny.views.clone();
+        for Operand { index, residence } in &self.operands {
+            let view = &mut views[*index];
+            let inside = u64::from(view.offset) - residences[*residence].home.offset;
+            let offset = (offsets[*residence] + inside) as u32;
+            *view = View { space: Space::Arena as u8, offset, ..*view };
+        }
+        let Self { op, layer, frame, order, .. } = *self;
+        sequence::Task { op, layer, frame, order, tile: self.tiny.tile, views }
+    }
+}
+
+impl Residence {
+    /// The copy that brings its bytes to this offset of the arena, or takes them from there.
+    pub fn placed(&self, lane: LaneId, offset: u64) -> sequence::Move {
+        let inside = Place { space: Space::Arena, offset };
+        let (from, to) = match self.flow {
+            Flow::Comes { .. } => (self.home, inside),
+            Flow::Goes => (inside, self.home),
+        };
+        let Self { bytes, layer, frame, .. } = *self;
+        sequence::Move { lane, from, to, bytes, layer, frame }
+    }
+}
