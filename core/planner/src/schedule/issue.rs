@@ -3,23 +3,36 @@
 use std::collections::BTreeMap;
 
 use super::sequence::{Event, LaneId};
-use super::work::{Class, Flow, Work};
+use super::work::{Class, Flow, Residence, Work};
 
-/// All that comes directly before the first task that needs it; copies of activations before what comes.
+/// All comes directly before the first task that needs it, copies of activations before what comes; what is made
+/// goes behind what comes for the next task, or before it.
 pub fn at_first_use(work: &Work, offsets: &[u64], lane: LaneId) -> Vec<Event> {
     let Work { tasks, residences, moves } = work;
     let mut events = Vec::with_capacity(tasks.len() + residences.len() + moves.len());
-    let mut coming = residences.iter().zip(offsets).peekable();
+    let at = |(index, residence): (usize, &Residence)| residence.placed(lane, offsets[index]);
+    let all = || residences.iter().enumerate();
+    let mut coming = all().filter(|(_, residence)| !residence.goes()).peekable();
+    let mut going = all().filter(|(_, residence)| residence.goes()).peekable();
     let mut moves = moves.iter().peekable();
     for (number, task) in (0u32..).zip(tasks) {
         while let Some(due) = moves.next_if(|due| due.before <= number) {
             events.push(Event::Move(due.copy));
         }
-        while let Some((due, offset)) = coming.next_if(|(due, _)| due.uses[0] <= number) {
-            events.push(Event::Move(due.placed(lane, *offset)));
+        let is_made = |(_, residence): &(usize, &Residence)| residence.uses[1] < number;
+        let is_first = |residence: &Residence| residence.flow == Flow::Goes { first: true };
+        while let Some(due) = going.next_if(|due| is_made(due) && is_first(due.1)) {
+            events.push(Event::Move(at(due)));
+        }
+        while let Some(due) = coming.next_if(|(_, residence)| residence.uses[0] <= number) {
+            events.push(Event::Move(at(due)));
+        }
+        while let Some(due) = going.next_if(is_made) {
+            events.push(Event::Move(at(due)));
         }
         events.push(Event::Task(task.placed(residences, offsets)));
     }
+    events.extend(going.map(|due| Event::Move(at(due))));
     events
 }
 
@@ -28,7 +41,7 @@ pub fn at_first_use(work: &Work, offsets: &[u64], lane: LaneId) -> Vec<Event> {
 pub fn demand_then_stores(work: &Work, offsets: &[u64], lane: LaneId) -> Vec<Event> {
     let of = |goes: bool| -> Vec<usize> {
         let all = work.residences.iter().enumerate();
-        let own = all.filter(|(_, residence)| (residence.flow == Flow::Goes) == goes);
+        let own = all.filter(|(_, residence)| residence.goes() == goes);
         own.map(|(index, _)| index).collect()
     };
     let (loads, stores) = (of(false), of(true));
@@ -51,7 +64,7 @@ pub fn demand_then_stores(work: &Work, offsets: &[u64], lane: LaneId) -> Vec<Eve
     let mut wanted = vec![0; work.tasks.len()];
     for (wanted, task) in wanted.iter_mut().zip(&work.tasks) {
         let last = task.operands.iter().map(|operand| operand.residence);
-        let last = last.filter(|index| work.residences[*index].flow != Flow::Goes).max();
+        let last = last.filter(|index| !work.residences[*index].goes()).max();
         *wanted = last.map_or(0, |last| issue.loads.partition_point(|load| *load <= last));
     }
     for (number, task) in work.tasks.iter().enumerate() {
@@ -131,7 +144,7 @@ impl Demand<'_> {
             Flow::Comes { behind } => {
                 behind.map(|index| self.stores.partition_point(|store| *store < index))
             }
-            Flow::Goes => None,
+            Flow::Goes { .. } => None,
         }
     }
 

@@ -84,7 +84,10 @@ pub enum Flow {
         behind: Option<usize>,
     },
     /// They go after the last task.
-    Goes,
+    Goes {
+        /// Whether they do before anything comes for the next task.
+        first: bool,
+    },
 }
 
 /// A copy of bytes that have their places.
@@ -129,12 +132,17 @@ impl Task {
 }
 
 impl Residence {
+    /// Whether its bytes leave SRAM.
+    pub const fn goes(&self) -> bool {
+        matches!(self.flow, Flow::Goes { .. })
+    }
+
     /// The copy that brings its bytes to this offset of the arena, or takes them from there.
     pub fn placed(&self, lane: LaneId, offset: u64) -> sequence::Move {
         let inside = Place { space: Space::Arena, offset };
         let (from, to) = match self.flow {
             Flow::Comes { .. } => (self.home, inside),
-            Flow::Goes => (inside, self.home),
+            Flow::Goes { .. } => (inside, self.home),
         };
         let Self { bytes, layer, frame, .. } = *self;
         sequence::Move { lane, from, to, bytes, layer, frame }

@@ -38,7 +38,10 @@ use tilewright_board::Board;
 use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Role, Space};
 
 use super::external::LINE;
+use crate::schedule::emit::emit;
+use crate::schedule::issue::at_first_use;
 use crate::schedule::operator::Operator;
+use crate::schedule::sequence::{Engine, LaneId, Sequence};
 use buffers::Buffers;
 use pipeline::{Phase, Pipeline};
 
@@ -114,7 +117,24 @@ pub fn overlay_within(
     let partition = partition::partition(&operators, [of_tiles.0, 4], alignment, overlaid);
     let buffers = Buffers::new(&operators, &partition, [0, budget.0], overlaid);
     let phase = Phase { operators: 0..operators.len(), partition, buffers, early: false };
-    Pipeline::new(&external, alignment, engine.largest_bytes.0).plan(&operators, vec![phase])
+    overlaid_with(&external, engine, &operators, vec![phase])
+}
+
+/// The plan with what these phases bring and take.
+fn overlaid_with(
+    external: &Plan,
+    engine: &tilewright_board::Engine,
+    operators: &[Operator<'_>],
+    phases: Vec<Phase>,
+) -> Plan {
+    let ends = phases.iter().map(|phase| Bytes(phase.buffers.end()));
+    let arena = ends.max().unwrap_or_default().max(external.space(Space::Arena));
+    let pipeline = Pipeline::new(external, u64::from(engine.alignment.max(1)));
+    let (work, offsets) = pipeline.cut(operators, phases);
+    let largest = (engine.largest_bytes.0 / LINE * LINE).max(LINE);
+    let engines = vec![Engine { kind: LaneKind::Dma, largest }];
+    let events = at_first_use(&work, &offsets, LaneId::FIRST);
+    emit(external, Sequence { arena, engines, events })
 }
 
 /// How SRAM is divided where activations lie in it.
@@ -168,7 +188,7 @@ pub fn overlay_beside(
         Phase { operators: range, partition, buffers, early }
     });
     let phases = phases.collect();
-    Pipeline::new(&plan, alignment, engine.largest_bytes.0).plan(&operators, phases)
+    overlaid_with(&plan, engine, &operators, phases)
 }
 
 /// Where the activations in SRAM end that live with an operator.

@@ -1,31 +1,14 @@
-//! When tiles are fetched, computed and stored: the thesis' algorithm 4.
+//! Which tiles are fetched, computed and stored, in which buffers: the thesis' algorithm 4.
 
 use std::ops::Range;
 
 use super::buffers::Buffers;
 use super::partition::Partition;
-use crate::schedule::emit::emit;
 use crate::schedule::operator::{Operator, Tiny, fetched};
-use crate::schedule::sequence::{Engine, Event, LaneId, Move, Place, Sequence, Task};
+use crate::schedule::sequence::Place;
+use crate::schedule::work::{Class, Flow, Operand, Residence, Task, Work};
 use crate::strategy::external::LINE;
-use tilewright_plan::{Bytes, LaneKind, Plan, Role, RowOrder, Space, View};
-
-/// The events so far.
-pub struct Pipeline<'p> {
-    /// The plan that is overlaid.
-    external: &'p Plan,
-    /// Where the program's outputs lie in external RAM.
-    given_outputs: Vec<(u64, u64)>,
-    /// Those of the phase.
-    buffers: Buffers,
-    alignment: u64,
-    /// Most bytes of a copy.
-    largest: u64,
-    arena: Bytes,
-    events: Vec<Event>,
-    /// What the phase before has yet to store.
-    stored: Option<Move>,
-}
+use tilewright_plan::{Plan, Role, Space, View};
 
 /// Operators whose buffers lie at the same places.
 pub struct Phase {
@@ -39,20 +22,25 @@ pub struct Phase {
     pub early: bool,
 }
 
-/// A tile that the core will compute, with its operands where they will be then.
-struct Fetched {
-    tiny: Tiny,
-    op: u32,
-    layer: u16,
-    order: RowOrder,
-    /// Copy of the output to its place.
-    store: Option<Move>,
+/// The work so far.
+pub struct Pipeline {
+    work: Work,
+    /// Where residences lie in the arena.
+    offsets: Vec<u64>,
+    /// Where the program's outputs lie in external RAM.
+    given_outputs: Vec<(u64, u64)>,
+    /// Those of the phase.
+    buffers: Buffers,
+    alignment: u64,
+    /// Which buffers the next tile has.
+    odd: bool,
+    /// What the last task has made that goes; only inputs may come before it.
+    stored: Option<usize>,
 }
 
-impl<'p> Pipeline<'p> {
-    /// An empty pipeline for the tensors and tables of a plan whose operands lie in external memory.
-    pub fn new(external: &'p Plan, alignment: u64, largest: u64) -> Self {
-        let largest = (largest / LINE * LINE).max(LINE);
+impl Pipeline {
+    /// An empty pipeline for a plan whose operands lie in external memory.
+    pub fn new(external: &Plan, alignment: u64) -> Self {
         let programs = external.programs.iter().filter(|program| !program.boot);
         let outputs = programs.flat_map(|program| &program.outputs);
         let views = outputs.filter_map(|io| external.views.get(io.view as usize));
@@ -60,55 +48,54 @@ impl<'p> Pipeline<'p> {
         let given_outputs = views
             .map(|view| (u64::from(view.offset), u64::from(view.offset) + view.extent()))
             .collect();
-        let (buffers, events) = (Buffers::default(), Vec::new());
-        let (arena, stored) = (external.space(Space::Arena), None);
-        Self { external, given_outputs, buffers, alignment, largest, arena, events, stored }
+        Self {
+            work: Work::default(),
+            offsets: Vec::new(),
+            given_outputs,
+            buffers: Buffers::default(),
+            alignment,
+            odd: false,
+            stored: None,
+        }
     }
 
-    /// Fetches and computes all tiles, each fetched while the one before is computed.
-    pub fn plan(mut self, operators: &[Operator<'_>], phases: Vec<Phase>) -> Plan {
-        let mut before: Option<Fetched> = None;
-        let mut odd = false;
+    /// All tiles, with the offsets of what they need.
+    pub fn cut(mut self, operators: &[Operator<'_>], phases: Vec<Phase>) -> (Work, Vec<u64>) {
         for Phase { operators: range, partition, buffers, mut early } in phases {
-            self.arena = self.arena.max(Bytes(buffers.end()));
             self.buffers = buffers;
-            // Buffers of the phase may lie over what is yet to be stored: else that can wait for what is fetched.
-            self.stored = before.take().and_then(|fetched| self.compute(fetched));
+            // Buffers of the phase may lie over what is yet to go: else that can wait for what comes.
             if let Some(store) = self.stored {
+                let start = self.offsets[store];
+                let end = (start + self.work.residences[store].bytes).next_multiple_of(LINE);
                 let is_over = |odd: bool| {
-                    let (start, end) = (store.from.offset, store.from.offset + store.bytes);
                     let input = self.buffers.input(false, odd);
-                    input.start < end.next_multiple_of(LINE) && start < input.end
+                    input.start < end && start < input.end
                 };
-                odd ^= is_over(odd);
+                let odd = self.odd ^ is_over(self.odd);
                 if is_over(odd) {
-                    self.stored = None;
-                    self.events.push(Event::Move(store));
+                    self.store_first();
                 }
+                self.odd = odd;
             }
-            for (operator, factor) in operators[range].iter().zip(&partition.factors) {
+            let operators = &operators[range];
+            for (index, (operator, factor)) in operators.iter().zip(&partition.factors).enumerate()
+            {
                 let is_staged = partition.output > 0 && factor.is_some();
-                let cut = (*factor, is_staged, std::mem::take(&mut early));
-                self.operator(operator, cut, &mut odd, &mut before);
+                let is_early = std::mem::take(&mut early);
+                self.operator(operator, (*factor, is_staged, is_early), index == 0);
             }
         }
-        let stored = before.and_then(|fetched| self.compute(fetched));
-        self.events.extend(stored.or_else(|| self.stored.take()).map(Event::Move));
-        let engines = vec![Engine { kind: LaneKind::Dma, largest: self.largest }];
-        let (arena, events) = (self.arena, self.events);
-        emit(self.external, Sequence { arena, engines, events })
+        (self.work, self.offsets)
     }
 
-    /// Fetches an operator's tiles, and computes all but the last; `factor` cuts it, if its inputs are
-    /// fetched.
+    /// An operator's tiles; `factor` cuts it, if its inputs come.
     fn operator(
         &mut self,
         operator: &Operator<'_>,
         (factor, is_staged, early): (Option<u16>, bool, bool),
-        odd: &mut bool,
-        before: &mut Option<Fetched>,
+        begins_phase: bool,
     ) {
-        let mut constants: Option<Vec<(usize, View)>> = None;
+        let mut constants: Option<Vec<Operand>> = None;
         let has_room = operator.inputs().nth(1).is_none();
         let part = self.buffers.part(operator.bytes(Role::Weights)).filter(|_| has_room);
         let mut tiles = operator.tiles(factor.unwrap_or(1));
@@ -116,187 +103,164 @@ impl<'p> Pipeline<'p> {
             let first = tiles.first().and_then(|first| operator.halves(first));
             first.into_iter().for_each(|halves| drop(tiles.splice(..1, halves)));
         }
-        // Only inputs are fetched before what the phase before has yet to store.
+        // At the border of a phase only inputs come before what is yet to go.
         let is_simple = part.is_none()
             && operator.inputs().count() == 1
             && factor.is_some()
             && operator.operands(Role::Weights).chain(operator.operands(Role::Constants)).count()
                 == 0;
-        self.events.extend(self.stored.take_if(|_| !is_simple).map(Event::Move));
+        if begins_phase && !is_simple {
+            self.store_first();
+        }
         for tiny in tiles {
             if let Some(part) = part {
                 let parts = operator.parts(&tiny, part, 1);
                 if parts.len() > 1 {
-                    self.parts(operator, parts, factor.is_some(), *odd, before);
-                    *odd = !*odd;
+                    self.parts(operator, parts, factor.is_some());
+                    self.odd = !self.odd;
                     continue;
                 }
             }
-            // As if all steps ran one after the other: lanes overlap where nothing forbids it.
-            let store = before.take().and_then(|fetched| self.compute(fetched));
-            let store = store.or_else(|| self.stored.take());
-            let store = match store {
-                // What is stored may be what is fetched.
-                Some(store) if meets(&store, operator, &tiny) => {
-                    self.events.push(Event::Move(store));
-                    None
-                }
-                store => store,
-            };
-            let mut fetched = self.inputs(operator, tiny, factor.is_some(), *odd);
+            // What goes may be what comes.
+            let meets = |store: usize| meets(&self.work.residences[store], operator, &tiny);
+            if self.stored.is_some_and(meets) {
+                self.store_first();
+            }
+            self.stored = None;
+            let mut operands = self.inputs(operator, &tiny, factor.is_some());
             let held = constants.get_or_insert_with(|| self.constants(operator));
-            for (index, view) in held.iter() {
-                fetched.tiny.views[*index] = *view;
-            }
-            self.events.extend(store.map(Event::Move));
-            if is_staged {
-                self.stage(operator, &mut fetched, *odd);
-            }
-            *before = Some(fetched);
-            *odd = !*odd;
+            operands.extend_from_slice(held);
+            let staged = is_staged.then(|| self.staged(operator, &tiny)).flatten();
+            operands.extend(staged);
+            self.stored = staged.map(|operand| operand.residence);
+            self.task(operator, tiny, operands);
+            self.odd = !self.odd;
         }
     }
 
-    /// Fetches a tile's inputs, and the filters of one of its parts while the one before is computed;
-    /// the core writes the output where it belongs.
-    fn parts(
-        &mut self,
-        operator: &Operator<'_>,
-        parts: Vec<Tiny>,
-        fetches: bool,
-        odd: bool,
-        before: &mut Option<Fetched>,
-    ) {
-        let mut inputs: Option<Vec<View>> = None;
-        for mut tiny in parts {
-            // What was made before may be what is fetched.
-            let store = before.take().and_then(|fetched| self.compute(fetched));
-            self.events.extend(store.map(Event::Move));
-            if let Some(held) = &inputs {
-                let roles = operator.roles().iter().zip(&mut tiny.views).zip(held);
-                for ((_, view), held) in roles.filter(|((role, _), _)| **role == Role::Input) {
-                    *view = *held;
-                }
-            }
-            let is_first = inputs.is_none();
-            let mut fetched = self.inputs(operator, tiny, fetches && is_first, odd);
-            inputs.get_or_insert_with(|| fetched.tiny.views.clone());
+    /// A tile's inputs, and the filters of one of its parts while the one before is computed; the core
+    /// writes the output where it belongs.
+    fn parts(&mut self, operator: &Operator<'_>, parts: Vec<Tiny>, fetches: bool) {
+        let mut inputs: Option<Vec<Operand>> = None;
+        for tiny in parts {
+            // What was made before may be what comes.
+            self.store_first();
+            let inputs = inputs.get_or_insert_with(|| self.inputs(operator, &tiny, fetches));
+            let mut operands = inputs.clone();
             for index in operator.operands(Role::Weights).chain(operator.operands(Role::Constants))
             {
-                let view = fetched.tiny.views[index];
+                let view = tiny.views[index];
                 let bytes = view.extent().next_multiple_of(LINE);
                 let place = match operator.roles()[index] {
                     Role::Weights => self.buffers.filter(bytes),
                     _ => self.buffers.parameters(bytes),
                 };
-                if let Some(place) = place {
-                    fetched.tiny.views[index] = self.fetch(&view, place, operator.step.layer);
-                }
+                operands.extend(place.and_then(|place| self.fetch(operator, index, &view, place)));
             }
-            *before = Some(fetched);
+            self.task(operator, tiny, operands);
         }
     }
 
-    /// Fetches a tile's inputs, if they are to be fetched.
-    fn inputs(
-        &mut self,
-        operator: &Operator<'_>,
-        mut tiny: Tiny,
-        fetches: bool,
-        odd: bool,
-    ) -> Fetched {
-        let layer = operator.step.layer;
+    /// A tile's inputs, if they are to come.
+    fn inputs(&mut self, operator: &Operator<'_>, tiny: &Tiny, fetches: bool) -> Vec<Operand> {
         let inputs: Vec<usize> = operator.inputs().filter(|_| fetches).collect();
-        for (nth, index) in inputs.into_iter().enumerate() {
-            let place = self.buffers.input(nth > 0, odd).start;
-            tiny.views[index] = self.fetch(&tiny.views[index], place, layer);
-        }
-        Fetched { tiny, op: operator.op, layer, order: operator.order, store: None }
+        let inputs = inputs.into_iter().enumerate().filter_map(|(nth, index)| {
+            let place = self.buffers.input(nth > 0, self.odd).start;
+            self.fetch(operator, index, &tiny.views[index], place)
+        });
+        inputs.collect()
     }
 
-    /// Fetches an operator's filter, biases and quantisation parameters where they fit; gives them
-    /// with their places among the operands.
-    fn constants(&mut self, operator: &Operator<'_>) -> Vec<(usize, View)> {
-        let layer = operator.step.layer;
+    /// An operator's filter, biases and quantisation parameters where they fit.
+    fn constants(&mut self, operator: &Operator<'_>) -> Vec<Operand> {
         let mut held = Vec::new();
         // The second input of an operator lies where filters would.
         let has_room = operator.inputs().nth(1).is_none();
         for index in operator.operands(Role::Weights).filter(|_| has_room) {
             let view = operator.views[index];
-            if let Some(place) = self.buffers.filter(view.extent().next_multiple_of(LINE)) {
-                held.push((index, self.fetch(&view, place, layer)));
-            }
+            let place = self.buffers.filter(view.extent().next_multiple_of(LINE));
+            held.extend(place.and_then(|place| self.fetch(operator, index, &view, place)));
         }
         for index in operator.operands(Role::Constants) {
             let view = operator.views[index];
-            if let Some(place) = self.buffers.parameters(view.extent().next_multiple_of(LINE)) {
-                held.push((index, self.fetch(&view, place, layer)));
-            }
+            let place = self.buffers.parameters(view.extent().next_multiple_of(LINE));
+            held.extend(place.and_then(|place| self.fetch(operator, index, &view, place)));
         }
         held
     }
 
-    /// Lets a tile's output be made in a buffer.
-    fn stage(&self, operator: &Operator<'_>, fetched: &mut Fetched, odd: bool) {
-        let buffer = self.buffers.output(odd);
-        let fits = |view: &View| view.extent().next_multiple_of(LINE) <= buffer.end - buffer.start;
-        let outputs: Vec<usize> = operator.operands(Role::Output).collect();
-        let [index] = outputs.as_slice() else { return };
-        let view = fetched.tiny.views[*index];
+    /// A buffer that a tile's output is made in.
+    fn staged(&mut self, operator: &Operator<'_>, tiny: &Tiny) -> Option<Operand> {
+        let buffer = self.buffers.output(self.odd);
+        let mut outputs = operator.operands(Role::Output);
+        let index = outputs.next().filter(|_| outputs.next().is_none())?;
+        let view = tiny.views[index];
         // What the program gives is complete when the core is done.
-        let start = u64::from(view.offset);
-        if self
-            .given_outputs
-            .iter()
-            .any(|(first, end)| start < *end && *first < start + view.extent())
-        {
-            return;
+        let (start, end) = (u64::from(view.offset), u64::from(view.offset) + view.extent());
+        let is_given = self.given_outputs.iter().any(|(first, last)| start < *last && *first < end);
+        let fits = view.extent().next_multiple_of(LINE) <= buffer.end - buffer.start;
+        if is_given || !fits || !operator.can_stage(tiny, self.alignment) {
+            return None;
         }
-        if !operator.can_stage(&fetched.tiny, self.alignment) || !fits(&view) {
-            return;
-        }
+        let home = Place { space: Space::ExternalRam, offset: start };
         let bytes = view.extent().next_multiple_of(self.alignment);
-        fetched.store = Some(Move {
-            lane: LaneId::FIRST,
-            from: Place { space: Space::Arena, offset: buffer.start },
-            to: Place { space: Space::ExternalRam, offset: view.offset.into() },
-            bytes,
-            layer: fetched.layer,
-            frame: 0,
-        });
-        fetched.tiny.views[*index] =
-            View { space: Space::Arena as u8, offset: buffer.start as u32, ..view };
+        let flow = Flow::Goes { first: false };
+        let residence = self.add((operator, Class::Output), (home, bytes), flow, buffer.start);
+        Some(Operand { index, residence })
     }
 
-    /// Copies the bytes of a view to a place in the arena; gives the view there.
-    fn fetch(&mut self, view: &View, place: u64, layer: u16) -> View {
-        let Some(space) = view.space() else { return *view };
+    /// The bytes of an operand come to a place in the arena.
+    fn fetch(
+        &mut self,
+        operator: &Operator<'_>,
+        index: usize,
+        view: &View,
+        place: u64,
+    ) -> Option<Operand> {
         let bytes = fetched(view, self.alignment);
-        let inside = u64::from(view.offset) - bytes.start;
-        self.events.push(Event::Move(Move {
-            lane: LaneId::FIRST,
-            from: Place { space, offset: bytes.start },
-            to: Place { space: Space::Arena, offset: place },
-            bytes: bytes.end - bytes.start,
-            layer,
-            frame: 0,
-        }));
-        View { space: Space::Arena as u8, offset: (place + inside) as u32, ..*view }
+        let home = Place { space: view.space()?, offset: bytes.start };
+        let class = match operator.roles()[index] {
+            Role::Input => Class::Input,
+            _ => Class::Weights,
+        };
+        let (length, flow) = (bytes.end - bytes.start, Flow::Comes { behind: None });
+        let residence = self.add((operator, class), (home, length), flow, place);
+        Some(Operand { index, residence })
     }
 
-    /// Adds a step of the core; gives the copy of its output, if there is one.
-    fn compute(&mut self, fetched: Fetched) -> Option<Move> {
-        let Fetched { tiny: Tiny { tile, views }, op, layer, order, store } = fetched;
-        self.events.push(Event::Task(Task { op, layer, frame: 0, order, tile, views }));
-        store
+    fn add(
+        &mut self,
+        (operator, class): (&Operator<'_>, Class),
+        (home, bytes): (Place, u64),
+        flow: Flow,
+        offset: u64,
+    ) -> usize {
+        let (uses, layer) = ([self.work.tasks.len() as u32; 2], operator.step.layer);
+        self.work.residences.push(Residence { home, bytes, class, flow, uses, layer, frame: 0 });
+        self.offsets.push(offset);
+        self.offsets.len() - 1
+    }
+
+    fn task(&mut self, operator: &Operator<'_>, tiny: Tiny, operands: Vec<Operand>) {
+        let number = self.work.tasks.len() as u32;
+        for operand in &operands {
+            self.work.residences[operand.residence].uses[1] = number;
+        }
+        self.work.tasks.push(Task::of(operator, tiny, operands));
+    }
+
+    /// What is yet to go does so before anything comes.
+    fn store_first(&mut self) {
+        if let Some(store) = self.stored.take() {
+            self.work.residences[store].flow = Flow::Goes { first: true };
+        }
     }
 }
 
-/// Whether a copy writes what a tile of an operator will read.
-fn meets(store: &Move, operator: &Operator<'_>, tiny: &Tiny) -> bool {
-    let Place { space, offset } = store.to;
-    let (start, end) = (offset, offset + store.bytes);
-    let (start, end) = (start / LINE * LINE, end.next_multiple_of(LINE));
+/// Whether what goes is written to where a tile of an operator will be read.
+fn meets(store: &Residence, operator: &Operator<'_>, tiny: &Tiny) -> bool {
+    let Place { space, offset } = store.home;
+    let (start, end) = (offset / LINE * LINE, (offset + store.bytes).next_multiple_of(LINE));
     operator.inputs().any(|index| {
         let view = &tiny.views[index];
         let first = u64::from(view.offset) / LINE * LINE;

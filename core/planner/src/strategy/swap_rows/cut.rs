@@ -224,7 +224,7 @@ impl Tiles {
         if let Some((_, (end, _))) = self.stored.range_mut(..bytes.start).next_back() {
             *end = (*end).min(bytes.start);
         }
-        let store = self.add(bytes, Class::Output, Flow::Goes, layer);
+        let store = self.add(bytes, Class::Output, Flow::Goes { first: false }, layer);
         self.stored.insert(bytes.start, (bytes.end, store));
         store
     }
