@@ -199,7 +199,7 @@ async fn pools_of_buffers_are_drawn_with_their_sizes_and_claim_no_proof() {
     }
     assert!(!chart.contains("peak 0 B") && !chart.contains("proved least"), "{chart}");
     assert!(chart.contains("lower bound"), "{chart}");
-    let table = browser.text_when("live", |text| text.contains("its weights")).await;
+    let table = browser.text_when("live", |text| text.contains("weights")).await;
     assert!(table.contains("parts of its input"), "{table}");
     // Where the pointer is on the time, what is held is said.
     let point = "

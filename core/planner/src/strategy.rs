@@ -4,6 +4,7 @@ pub mod auto;
 pub mod beyond;
 pub mod deciding;
 pub mod external;
+pub mod kept_weights;
 pub mod overlay;
 pub mod ping_pong;
 pub mod reordered;

@@ -39,7 +39,8 @@ pub struct MemoryRow {
     pub output_bytes: Bytes,
     /// Bytes of tensors that later operators need.
     pub other_bytes: Bytes,
-    /// Bytes that its weights and constants take, where they are brought to the arena.
+    /// Bytes that weights and constants take: its own, where they are brought to the arena, and all that stay there
+    /// from boot on.
     pub weight_bytes: Bytes,
     /// Bytes that its steps touch beside all that: buffers of the operator's own.
     pub scratch_bytes: Bytes,
@@ -186,6 +187,8 @@ impl MemoryMap {
             changes[end].push((*number, false));
         }
         let touched = Touched::of_layers(plan, rows.len(), space);
+        let mut stay = loaded(plan, space);
+        let (stay_bytes, stay) = (Bytes(stay.total()), stay.merged());
         let mut sum = Bytes(0);
         for (position, (row, touched)) in rows.iter_mut().zip(touched).enumerate() {
             for (number, begins) in &changes[position] {
@@ -220,7 +223,7 @@ impl MemoryMap {
                 let total = Bytes(beside.merged().iter().map(free).sum());
                 total - std::mem::replace(&mut found, total)
             };
-            row.weight_bytes = more(touched.weights);
+            row.weight_bytes = more(touched.weights.without(stay));
             // What the operator itself writes and then reads is neither of its tensors.
             row.scratch_bytes = more(touched.read.common(&touched.written));
             for (ranges, tensors, tiles) in [
@@ -236,7 +239,8 @@ impl MemoryMap {
             }
             // Sectors that are brought whole have bytes that nobody reads.
             row.scratch_bytes += more(touched.copied);
-            row.live_bytes += found;
+            row.weight_bytes += stay_bytes;
+            row.live_bytes += found + stay_bytes;
         }
         Self::of_rows(rows, space, plan.space(space))
     }
@@ -265,6 +269,20 @@ impl MemoryMap {
         let peak_live_bytes = rows.get(peak_row).map_or(Bytes(0), |row| row.live_bytes);
         Self { space, peak_live_bytes, peak_row, arena_bytes, rows }
     }
+}
+
+/// What boot programs bring to a memory, where it stays.
+fn loaded(plan: &Plan, space: Space) -> Ranges {
+    let mut loaded = Ranges::default();
+    let lanes = plan.programs.iter().filter(|program| program.boot).flat_map(|p| &p.lanes);
+    for step in lanes.flat_map(|lane| &lane.steps) {
+        let Instruction::Copy { destination, .. } = step.instruction else { continue };
+        let span = plan.spans.get(destination as usize);
+        if let Some(span) = span.filter(|span| span.space() == Some(space)) {
+            loaded.add(u64::from(span.offset), span.extent());
+        }
+    }
+    loaded
 }
 
 fn empty_row(layer: &tilewright_plan::PlannedLayer) -> MemoryRow {

@@ -57,6 +57,22 @@ impl Ranges {
         both
     }
 
+    /// The bytes that another set, of ranges in order with gaps between them, does not have.
+    #[must_use]
+    pub fn without(mut self, others: &[[u64; 2]]) -> Self {
+        let mut left = Self::default();
+        for [start, end] in self.merged() {
+            let mut free = *start;
+            let first = others.partition_point(|other| other[1] <= *start);
+            for [from, to] in others[first..].iter().take_while(|other| other[0] < *end) {
+                left.add(free, from.saturating_sub(free));
+                free = free.max(*to);
+            }
+            left.add(free, end.saturating_sub(free));
+        }
+        left
+    }
+
     fn merge(&mut self) {
         self.ranges.sort_unstable();
         let mut kept: Vec<[u64; 2]> = Vec::with_capacity(self.ranges.len());
@@ -100,6 +116,9 @@ mod tests {
         assert_eq!(both, of(&[(5, 3), (9, 1), (20, 2), (29, 1)]));
         assert_eq!(right.common(&left), both);
         assert_eq!(left.common(&Ranges::default()).total(), 0);
+        let mut both = both;
+        assert_eq!(left.clone().without(both.merged()), of(&[(0, 5), (8, 1), (22, 7)]));
+        assert_eq!(right.without(both.merged()), of(&[(10, 10), (30, 4), (40, 1)]));
     }
 
     #[test]

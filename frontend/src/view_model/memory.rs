@@ -282,7 +282,7 @@ pub fn live_rows(plan: &PlanFacts, layer: usize) -> Vec<LiveRow> {
     own(PartRole::Output, "parts of its output", output, false);
     own(PartRole::Rest, "buffers of other operators meanwhile", other, false);
     own(PartRole::Later, "kept free inside a tensor to come", row.reserved_bytes.0, false);
-    own(PartRole::Weights, "its weights", row.weight_bytes.0, false);
+    own(PartRole::Weights, "weights", row.weight_bytes.0, false);
     own(PartRole::Scratch, "buffers of the operator", row.scratch_bytes.0, false);
     own(
         PartRole::Output,

@@ -8,7 +8,7 @@ use tilewright_report::{Held, Occupancy, Slice, Timeline};
 
 /// What of SRAM is held while the plan's first program that is not a boot program runs as a timeline
 /// says. What nothing in the program writes, such as the input, is held from its frame's beginning;
-/// what nothing reads, such as the output, to its frame's end.
+/// what nothing reads, such as the output, to its frame's end; weights that nothing writes stay for all of it.
 #[must_use]
 pub fn occupancy(plan: &Plan, timeline: &Timeline) -> Occupancy {
     let Some(program) = plan.programs.iter().find(|program| !program.boot) else {
@@ -218,6 +218,7 @@ impl Arena {
     fn close(&mut self, segment: Segment, next: CyclePoint) {
         let end = match (segment.held, self.frames.get(segment.frame as usize)) {
             (None, Some([_, end])) => segment.until.max(*end),
+            (Some(Held::Weights), Some([_, end])) if segment.is_given => *end,
             _ => segment.until,
         };
         let (end, bytes) = (end.min(next), segment.end - segment.start);

@@ -4,6 +4,7 @@
 //! Layers in rows start their kernel anew for each row, which costs time. So layers share bytes only
 //! where more would live than the budget allows, or less, if they have no place so.
 
+use super::kept_weights::keep;
 use super::sharing::{Candidate, sparing};
 use super::{Search, Strategy, plan_of};
 use crate::costs::Remembering;
@@ -94,14 +95,29 @@ impl Trading {
         options: &Options,
     ) -> Result<Planned, PlanError> {
         let least = self.least.report.peak_sram_bytes;
-        let found = self.best.take();
-        let Some((_, plan)) =
-            found.filter(|(end, plan)| (*end, arena(plan)) < (self.least.timeline.end(), least))
-        else {
+        let budget = options.arena_on(board);
+        let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
+        let mut best = (self.least.timeline.end(), self.least.plan.clone());
+        let given = [self.best.take(), Some(best.clone())];
+        // With few bytes for activations there is more room for weights.
+        for (end, plan) in given.into_iter().flatten() {
+            let kept = keep(&plan, board, costs, budget);
+            let kept = kept.filter(|kept| kept.image_bytes() <= board.plan_bytes());
+            let kept = match kept {
+                Some(kept) => Some((simulate::predict(&kept, board, costs, options)?.end(), kept)),
+                None => None,
+            };
+            for (end, plan) in [Some((end, plan)), kept].into_iter().flatten() {
+                if (end, arena(&plan)) < (best.0, arena(&best.1)) {
+                    best = (end, plan);
+                }
+            }
+        }
+        if best.1 == self.least.plan {
             return Ok(self.least.clone());
-        };
+        }
         let bound = Some(self.least.report.lower_bound_bytes);
-        let mut planned = described(plan, model, board, options, bound)?;
+        let mut planned = described(best.1, model, board, options, bound)?;
         if least < planned.report.peak_sram_bytes {
             let what = "least, by objective memory".to_owned();
             planned.report.stages = vec![Stage { what, bytes: least }];

@@ -1,0 +1,173 @@
+//! Weights that stay in SRAM: a boot program copies them from the chip's flash, for which the core waits, to what
+//! activations leave. Layers that gain most for each byte come first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::external::LINE;
+use crate::costs::Remembering;
+use tilewright_board::Board;
+use tilewright_plan::{
+    Bytes, Constant, Instruction, Kernel, Lane, LaneKind, Plan, Program, Role, Space, Span, Step,
+    View,
+};
+
+/// What a layer gains where its weights and constants lie in SRAM.
+#[derive(Default)]
+struct Gain {
+    cycles: u64,
+    /// Its blocks, as indices of the plan's constants.
+    blocks: BTreeSet<usize>,
+}
+
+/// A block that stays.
+struct Kept {
+    space: Space,
+    /// First and one past the last byte that are copied.
+    start: u64,
+    end: u64,
+    /// Where they lie in the arena.
+    place: u64,
+}
+
+/// The plan with as many weights in `budget` bytes of SRAM as there is room for beside what it uses; nothing if
+/// none gain, or the board has no engine that copies them.
+pub fn keep(plan: &Plan, board: &Board, costs: &Remembering, budget: Bytes) -> Option<Plan> {
+    let engine = board.engine(LaneKind::Dma).filter(|_| board.drives(LaneKind::Dma))?;
+    let unit = u64::from(engine.alignment.max(1));
+    let largest = engine.largest_bytes.0 / LINE * LINE;
+    let mut gains: Vec<Gain> = gains(plan, board, costs).into_values().collect();
+    gains.retain(|gain| gain.cycles > 0);
+    if largest == 0 || gains.is_empty() {
+        return None;
+    }
+    // Blocks lie as they did within a cache line, and share none.
+    let range = |block: &Constant| {
+        let start = block.offset / unit * unit;
+        let all = plan.space(block.space).0;
+        [start, (block.offset + block.bytes.0).next_multiple_of(unit).min(all / unit * unit)]
+    };
+    let taken = |[start, end]: [u64; 2]| (start % LINE + end - start).next_multiple_of(LINE);
+    let bytes = |gain: &Gain| -> u64 {
+        gain.blocks.iter().map(|block| taken(range(&plan.constants[*block]))).sum()
+    };
+    gains.sort_by_key(|gain| std::cmp::Reverse((gain.cycles << 16) / bytes(gain).max(1)));
+    let mut free = plan.space(Space::Arena).0.next_multiple_of(LINE);
+    let mut kept: BTreeMap<usize, Kept> = BTreeMap::new();
+    for gain in &gains {
+        let new: Vec<usize> =
+            gain.blocks.iter().filter(|block| !kept.contains_key(block)).copied().collect();
+        let more: u64 = new.iter().map(|block| taken(range(&plan.constants[*block]))).sum();
+        let is_whole = |block: &usize| {
+            let block = &plan.constants[*block];
+            range(block)[1] >= block.offset + block.bytes.0
+        };
+        if free + more > budget.0 || !new.iter().all(is_whole) {
+            continue;
+        }
+        for block in new {
+            let [start, end] = range(&plan.constants[block]);
+            let (space, place) = (plan.constants[block].space, free + start % LINE);
+            kept.insert(block, Kept { space, start, end, place });
+            free += taken([start, end]);
+        }
+    }
+    if kept.is_empty() {
+        return None;
+    }
+    let mut plan = plan.clone();
+    for view in &mut plan.views {
+        let start = u64::from(view.offset);
+        let holds = |kept: &&Kept| {
+            view.space() == Some(kept.space)
+                && kept.start <= start
+                && start + view.extent() <= kept.end
+        };
+        if let Some(kept) = kept.values().find(holds) {
+            let offset = (kept.place + start - kept.start) as u32;
+            *view = View { space: Space::Arena as u8, offset, ..*view };
+        }
+    }
+    plan.space_bytes[Space::Arena as usize] = Bytes(free);
+    load(&mut plan, kept.values(), largest);
+    Some(plan)
+}
+
+/// What each layer gains if its weights and constants lay in SRAM.
+fn gains(plan: &Plan, board: &Board, costs: &Remembering) -> BTreeMap<u16, Gain> {
+    let mut gains: BTreeMap<u16, Gain> = BTreeMap::new();
+    let mut moved = plan.clone();
+    let flash = [Space::Weights, Space::Constants].map(|space| space as u8);
+    for view in moved.views.iter_mut().filter(|view| flash.contains(&view.space)) {
+        view.space = Space::Arena as u8;
+    }
+    let program = |plan: &Plan| plan.programs.iter().position(|program| !program.boot);
+    let Some(core) = program(plan).and_then(|at| plan.programs[at].lanes.first()) else {
+        return gains;
+    };
+    let [here, there] = [plan, &moved].map(|plan| costs.lane(board, plan, core));
+    for (step, (here, there)) in core.steps.iter().zip(here.iter().zip(&there)) {
+        let Instruction::Compute { op, first_view, .. } = step.instruction else { continue };
+        let Some((op, views)) = plan.operands(op, first_view) else { continue };
+        let gain = gains.entry(step.layer).or_default();
+        let cycles = |(cost, outside): &(crate::costs::Cost, _)| {
+            let outside: &crate::costs::Outside = outside;
+            cost.cycles.0 + outside.waits.0
+        };
+        gain.cycles += cycles(here).saturating_sub(cycles(there));
+        let roles = op.kernel().map_or(&[][..], Kernel::roles);
+        let constants = roles.iter().zip(views).filter(|(role, view)| {
+            matches!(role, Role::Weights | Role::Constants) && flash.contains(&view.space)
+        });
+        for (_, view) in constants {
+            let start = u64::from(view.offset);
+            let holds = |block: &Constant| {
+                view.space() == Some(block.space)
+                    && block.offset <= start
+                    && start + view.extent() <= block.offset + block.bytes.0
+            };
+            gain.blocks.extend(plan.constants.iter().position(holds));
+        }
+    }
+    gains
+}
+
+/// Adds the copies to a boot program, to the one that there is if there is one.
+fn load<'k>(plan: &mut Plan, kept: impl Iterator<Item = &'k Kept>, largest: u64) {
+    let mut steps = Vec::new();
+    for Kept { space, start, end, place } in kept {
+        let mut done = 0;
+        while done < end - start {
+            let length = (end - start - done).min(largest);
+            let span = |space: Space, offset: u64| Span {
+                offset: (offset + done) as u32,
+                rows: 1,
+                row_bytes: length as u32,
+                pitch: length as u32,
+                space: space as u8,
+                reserved: [0; 3],
+            };
+            let source = plan.spans.len() as u32;
+            plan.spans.extend([span(*space, *start), span(Space::Arena, *place)]);
+            let instruction = Instruction::Copy { source, destination: source + 1, sum: None };
+            steps.push(Step { after: [None; 3], frame: 0, layer: 0, instruction });
+            done += length;
+        }
+    }
+    let boot = plan.programs.iter_mut().find(|program| program.boot);
+    let lanes = boot.map(|program| &mut program.lanes);
+    let lane = lanes.and_then(|lanes| lanes.iter_mut().find(|lane| lane.kind == LaneKind::Dma));
+    match lane {
+        Some(lane) => lane.steps.extend(steps),
+        None => {
+            let core = Lane { kind: LaneKind::Core, steps: Vec::new() };
+            plan.programs.push(Program {
+                name: "load".to_owned(),
+                boot: true,
+                frames: 1,
+                lanes: vec![core, Lane { kind: LaneKind::Dma, steps }],
+                inputs: Vec::new(),
+                outputs: Vec::new(),
+            });
+        }
+    }
+}
