@@ -140,7 +140,7 @@ pub(crate) fn lowered(model: &Model) -> Result<Plan, PlanError> {
     };
     let layers = lower::fuse_pools_where(model, lower::layers(model), apart);
     let tensors = lower::tensors(model, &layers)?;
-    let stored = lower::Stored { groups_apart: true, ..lower::Stored::IMAGE };
+    let stored = lower::Stored::IMAGE;
     lower::draft_stored(model, &layers, &share::Parts::none(), tensors, stored)
 }
 

@@ -57,7 +57,7 @@ impl Stored<'_> {
         channels: Space::Constants,
         reserved: 0,
         alignment: 16,
-        groups_apart: false,
+        groups_apart: true,
         in_image: &[],
     };
 }

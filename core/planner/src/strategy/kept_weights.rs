@@ -108,6 +108,10 @@ fn gains(plan: &Plan, board: &Board, costs: &Remembering) -> BTreeMap<u16, Gain>
     for (step, (here, there)) in core.steps.iter().zip(here.iter().zip(&there)) {
         let Instruction::Compute { op, first_view, .. } = step.instruction else { continue };
         let Some((op, views)) = plan.operands(op, first_view) else { continue };
+        // Firmware reads the parameters of gathers when it opens the image.
+        if op.kernel() == Some(Kernel::Gather) {
+            continue;
+        }
         let gain = gains.entry(step.layer).or_default();
         let cycles = |(cost, outside): &(crate::costs::Cost, _)| {
             let outside: &crate::costs::Outside = outside;
