@@ -56,6 +56,11 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
     let limit = bytes(report.sram_limit_bytes.0);
     let peak = format!("{} of {limit}", bytes(report.peak_sram_bytes.0));
     facts.add("SRAM for tensors", peak, kind("peak_sram_bytes"));
+    let loaded = planned.memory.loaded_bytes.0;
+    if loaded > 0 {
+        let text = format!("{}: copied once, at boot", bytes(loaded));
+        facts.add("of that weights", text, kind("peak_sram_bytes"));
+    }
     for stage in &report.stages {
         facts.add(&stage.what, bytes(stage.bytes.0), kind("stages"));
     }

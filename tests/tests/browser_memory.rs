@@ -178,7 +178,7 @@ async fn auto_is_as_fast_or_as_small_as_can_be() {
     let peak = "const panel = document.querySelector('[data-testid=panel-overview]');
                 return (panel?.innerText ?? '').replaceAll('\u{202f}', '')";
     let peak_is = |bytes: u32| format!("{{ {peak}.includes('{bytes} B') }}");
-    until(&browser, &peak_is(5_880)).await;
+    until(&browser, &peak_is(59_424)).await;
     let choose = "const choice = document.querySelector('[data-testid=pick-objective]');
                   choice.value = 'memory';
                   choice.dispatchEvent(new Event('change', { bubbles: true }))";

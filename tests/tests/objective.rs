@@ -4,7 +4,7 @@
 
 use tilewright_board::Board;
 use tilewright_model::{Model, int8};
-use tilewright_plan::Bytes;
+use tilewright_plan::{Bytes, Instruction};
 use tilewright_planner::{Objective, Options, Planned, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
@@ -84,4 +84,38 @@ fn a_plan_that_trades_memory_for_time_says_what_the_least_is() {
     assert!(small.report.peak_sram_bytes < fast.report.peak_sram_bytes);
     assert_eq!(fast.report.stages[0].bytes, small.report.peak_sram_bytes);
     assert_eq!(fast.report.lower_bound_bytes, small.report.lower_bound_bytes);
+}
+
+#[test]
+fn weights_stay_in_what_activations_leave_and_nothing_writes_there() {
+    let model = tilewright_zoo::network("ds-cnn").unwrap().int8().unwrap();
+    let resident = planned(&model, Strategy::Resident, &Options::default());
+    let least = resident.report.peak_sram_bytes.0;
+    let mut before = resident.report.latency_us;
+    let mut loaded = 0;
+    for sram in [least, least + 4_096, least + 16_384, least + 65_536] {
+        let options = Options { sram: Some(Bytes(sram)), ..Options::default() };
+        let plan = planned(&model, Strategy::Auto, &options);
+        let latency = plan.report.latency_us;
+        assert!(plan.report.peak_sram_bytes.0 <= sram && latency <= before, "{sram}");
+        assert!(plan.memory.loaded_bytes.0 >= loaded, "{sram}");
+        (before, loaded) = (latency, plan.memory.loaded_bytes.0);
+        tilewright_check::check(&plan.plan, &model, &board()).unwrap();
+        // Weights over activations are refused.
+        let mut broken = plan.plan.clone();
+        let boot = broken.programs.iter().find(|program| program.boot);
+        let copies = boot.into_iter().flat_map(|program| &program.lanes).flat_map(|l| &l.steps);
+        let spans = copies.filter_map(|step| match step.instruction {
+            Instruction::Copy { destination, .. } => Some(destination as usize),
+            _ => None,
+        });
+        for span in spans.collect::<Vec<_>>() {
+            broken.spans[span].offset = 0;
+        }
+        let is_right = tilewright_check::check(&broken, &model, &board()).is_ok();
+        assert_eq!(is_right, loaded == 0, "{sram}");
+    }
+    assert!(loaded > 20_000 && before < resident.report.latency_us, "{loaded} bytes are loaded");
+    let memory = Options { objective: Objective::Memory, ..Options::default() };
+    assert_eq!(planned(&model, Strategy::Auto, &memory).memory.loaded_bytes, Bytes(0));
 }

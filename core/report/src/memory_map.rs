@@ -96,6 +96,8 @@ pub struct MemoryMap {
     pub peak_row: usize,
     /// Bytes of that memory that the placement needs.
     pub arena_bytes: Bytes,
+    /// Bytes of weights that boot programs bring there, where they stay.
+    pub loaded_bytes: Bytes,
 }
 
 /// An activation tensor with its place and life.
@@ -242,7 +244,7 @@ impl MemoryMap {
             row.weight_bytes += stay_bytes;
             row.live_bytes += found + stay_bytes;
         }
-        Self::of_rows(rows, space, plan.space(space))
+        Self { loaded_bytes: stay_bytes, ..Self::of_rows(rows, space, plan.space(space)) }
     }
 
     /// The map of a plan whose tensors lie outside and come and go through buffers: what these hold at
@@ -267,7 +269,8 @@ impl MemoryMap {
             }
         }
         let peak_live_bytes = rows.get(peak_row).map_or(Bytes(0), |row| row.live_bytes);
-        Self { space, peak_live_bytes, peak_row, arena_bytes, rows }
+        let loaded_bytes = Bytes(0);
+        Self { space, peak_live_bytes, peak_row, arena_bytes, loaded_bytes, rows }
     }
 }
 

@@ -152,6 +152,7 @@ pub fn plan() -> PlanFacts {
             peak_live_bytes: Bytes(48),
             peak_row: 0,
             arena_bytes: Bytes(48),
+            loaded_bytes: Bytes(0),
         },
         tensors,
         nodes: vec![vec![0], vec![3], vec![4]],

@@ -170,6 +170,15 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
             kind: kind("stages"),
         });
     }
+    if plan.memory.loaded_bytes.0 > 0 {
+        facts.push(Fact {
+            title: "Weights in SRAM",
+            id: "loaded",
+            value: figures::bytes(plan.memory.loaded_bytes.0),
+            detail: "copied once, at boot, from flash that the core waits for".to_owned(),
+            kind: kind("peak_sram_bytes"),
+        });
+    }
     if let Some(latency) = report.latency_us {
         facts.push(Fact {
             title: "Predicted latency",
