@@ -46,7 +46,9 @@ fn memory_is_planned_and_proved_without_kernels() {
             let resident = planned(&whole, Strategy::Resident).memory.arena_bytes;
             let elsewhere = [Space::ExternalRam, Space::Card].map(|space| plan.space(space).0);
             let all_in_sram = elsewhere == [0; 2];
-            assert!(memory.arena_bytes <= resident || !all_in_sram, "model {seed}, {strategy}");
+            // Weights may take what tensors leave.
+            let is_more = memory.loaded_bytes.0 == 0 && memory.arena_bytes > resident;
+            assert!(!is_more || !all_in_sram, "model {seed}, {strategy}");
             if strategy == Strategy::Resident {
                 assert_eq!(memory.arena_bytes, resident, "model {seed}");
             }

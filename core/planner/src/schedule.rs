@@ -3,8 +3,9 @@
 //! A strategy cuts layers ([`operator`]) into tasks of the core and what they need in SRAM ([`work`]), which it gives
 //! places there; [`room`] finds those that are free earliest. [`issue`] puts tasks and moves into one order, the
 //! [`sequence`], with all addresses. [`emit`] makes lanes of steps of it, which wait for each other where they touch
-//! the same bytes ([`hazards`]).
+//! the same bytes ([`hazards`]). [`boot`] brings what stays.
 
+pub mod boot;
 pub mod emit;
 pub mod hazards;
 pub mod issue;

@@ -313,6 +313,7 @@ impl Builder<'_> {
         }
         views.push(self.activation(output, whole)?);
         if let &[from, to] = views.as_slice()
+            && !apart
             && let Some(cut) = self.cut_filters((kernel, op_index), c, &from)
         {
             let valid = self.input_size(kernel, input)?;

@@ -134,7 +134,7 @@ impl Emitter {
 }
 
 /// Bytes that follow each other.
-fn span(space: Space, offset: u64, bytes: u64) -> Span {
+pub fn span(space: Space, offset: u64, bytes: u64) -> Span {
     let (offset, row_bytes) = (offset as u32, bytes as u32);
     Span { offset, rows: 1, row_bytes, pitch: row_bytes, space: space as u8, reserved: [0; 3] }
 }

@@ -9,14 +9,14 @@ use super::sharing::Candidate;
 use crate::PlanError;
 use crate::lower::{self, Stored};
 use crate::planning::Progress;
+use crate::schedule::boot::{self, Load};
+use crate::schedule::sequence::Place;
 use crate::share::{Arranged, Parts};
 use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::{Board, Memory, MemoryKind};
 use tilewright_model::Model;
 use tilewright_plan::image::STORE_ALIGNMENT;
-use tilewright_plan::{
-    Bytes, InputResidency, Instruction, Lane, LaneKind, Plan, Program, Space, Span, Step,
-};
+use tilewright_plan::{Bytes, InputResidency, LaneKind, Plan, Space};
 
 /// What tensors and blocks of weights in external memory start at multiples of: cache lines, so
 /// that those of one hold nothing of another.
@@ -130,33 +130,8 @@ fn load(plan: &mut Plan, board: &Board) {
         view.space = Space::ExternalRam as u8;
         view.offset = (u64::from(view.offset) - header + first) as u32;
     }
-    let mut steps = Vec::new();
-    let mut done = 0;
-    while done < bytes {
-        let length = (bytes - done).min(largest);
-        let span = |space: Space, offset: u64| Span {
-            offset: offset as u32,
-            rows: 1,
-            row_bytes: length as u32,
-            pitch: length as u32,
-            space: space as u8,
-            reserved: [0; 3],
-        };
-        let source = plan.spans.len() as u32;
-        plan.spans.push(span(Space::ExternalFlash, header + done));
-        plan.spans.push(span(Space::ExternalRam, first + done));
-        let instruction = Instruction::Copy { source, destination: source + 1, sum: None };
-        steps.push(Step { after: [None; 3], frame: 0, layer: 0, instruction });
-        done += length;
-    }
+    let from = Place { space: Space::ExternalFlash, offset: header };
+    let to = Place { space: Space::ExternalRam, offset: first };
+    boot::load(plan, &[Load { from, to, bytes }], largest);
     plan.space_bytes[Space::ExternalRam as usize] = Bytes(first + bytes);
-    let core = Lane { kind: LaneKind::Core, steps: Vec::new() };
-    plan.programs.push(Program {
-        name: "load".to_owned(),
-        boot: true,
-        frames: 1,
-        lanes: vec![core, Lane { kind: LaneKind::Dma, steps }],
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-    });
 }

@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::external::LINE;
 use crate::costs::Remembering;
+use crate::schedule::boot::{Load, load};
+use crate::schedule::sequence::Place;
 use tilewright_board::Board;
-use tilewright_plan::{
-    Bytes, Constant, Instruction, Kernel, Lane, LaneKind, Plan, Program, Role, Space, Span, Step,
-    View,
-};
+use tilewright_plan::{Bytes, Constant, Instruction, Kernel, LaneKind, Plan, Role, Space, View};
 
 /// What a layer gains where its weights and constants lie in SRAM.
 #[derive(Default)]
@@ -19,14 +18,24 @@ struct Gain {
     blocks: BTreeSet<usize>,
 }
 
-/// A block that stays.
-struct Kept {
-    space: Space,
-    /// First and one past the last byte that are copied.
-    start: u64,
-    end: u64,
-    /// Where they lie in the arena.
-    place: u64,
+/// The blocks of constants, by where they lie.
+struct Blocks(BTreeMap<(Space, u64), (u64, usize)>);
+
+impl Blocks {
+    fn of(plan: &Plan) -> Self {
+        let blocks = plan.constants.iter().enumerate().map(|(index, block)| {
+            let Constant { space, offset, bytes, .. } = block;
+            ((*space, *offset), (offset + bytes.0, index))
+        });
+        Self(blocks.collect())
+    }
+
+    /// The block that all bytes of a view belong to.
+    fn holding(&self, view: &View) -> Option<usize> {
+        let (space, start) = (view.space()?, u64::from(view.offset));
+        let (_, (end, block)) = self.0.range((space, 0)..=(space, start)).next_back()?;
+        (start + view.extent() <= *end).then_some(*block)
+    }
 }
 
 /// The plan with as many weights in `budget` bytes of SRAM as there is room for beside what it uses; nothing if
@@ -52,7 +61,7 @@ pub fn keep(plan: &Plan, board: &Board, costs: &Remembering, budget: Bytes) -> O
     };
     gains.sort_by_key(|gain| std::cmp::Reverse((gain.cycles << 16) / bytes(gain).max(1)));
     let mut free = plan.space(Space::Arena).0.next_multiple_of(LINE);
-    let mut kept: BTreeMap<usize, Kept> = BTreeMap::new();
+    let mut kept: BTreeMap<usize, Load> = BTreeMap::new();
     for gain in &gains {
         let new: Vec<usize> =
             gain.blocks.iter().filter(|block| !kept.contains_key(block)).copied().collect();
@@ -66,8 +75,9 @@ pub fn keep(plan: &Plan, board: &Board, costs: &Remembering, budget: Bytes) -> O
         }
         for block in new {
             let [start, end] = range(&plan.constants[block]);
-            let (space, place) = (plan.constants[block].space, free + start % LINE);
-            kept.insert(block, Kept { space, start, end, place });
+            let from = Place { space: plan.constants[block].space, offset: start };
+            let to = Place { space: Space::Arena, offset: free + start % LINE };
+            kept.insert(block, Load { from, to, bytes: end - start });
             free += taken([start, end]);
         }
     }
@@ -75,20 +85,16 @@ pub fn keep(plan: &Plan, board: &Board, costs: &Remembering, budget: Bytes) -> O
         return None;
     }
     let mut plan = plan.clone();
+    let blocks = Blocks::of(&plan);
     for view in &mut plan.views {
-        let start = u64::from(view.offset);
-        let holds = |kept: &&Kept| {
-            view.space() == Some(kept.space)
-                && kept.start <= start
-                && start + view.extent() <= kept.end
-        };
-        if let Some(kept) = kept.values().find(holds) {
-            let offset = (kept.place + start - kept.start) as u32;
+        if let Some(kept) = blocks.holding(view).and_then(|block| kept.get(&block)) {
+            let offset = (kept.to.offset + u64::from(view.offset) - kept.from.offset) as u32;
             *view = View { space: Space::Arena as u8, offset, ..*view };
         }
     }
     plan.space_bytes[Space::Arena as usize] = Bytes(free);
-    load(&mut plan, kept.values(), largest);
+    let loads: Vec<Load> = kept.into_values().collect();
+    load(&mut plan, &loads, largest);
     Some(plan)
 }
 
@@ -104,6 +110,7 @@ fn gains(plan: &Plan, board: &Board, costs: &Remembering) -> BTreeMap<u16, Gain>
     let Some(core) = program(plan).and_then(|at| plan.programs[at].lanes.first()) else {
         return gains;
     };
+    let blocks = Blocks::of(plan);
     let [here, there] = [plan, &moved].map(|plan| costs.lane(board, plan, core));
     for (step, (here, there)) in core.steps.iter().zip(here.iter().zip(&there)) {
         let Instruction::Compute { op, first_view, .. } = step.instruction else { continue };
@@ -123,55 +130,8 @@ fn gains(plan: &Plan, board: &Board, costs: &Remembering) -> BTreeMap<u16, Gain>
             matches!(role, Role::Weights | Role::Constants) && flash.contains(&view.space)
         });
         for (_, view) in constants {
-            let start = u64::from(view.offset);
-            let holds = |block: &Constant| {
-                view.space() == Some(block.space)
-                    && block.offset <= start
-                    && start + view.extent() <= block.offset + block.bytes.0
-            };
-            gain.blocks.extend(plan.constants.iter().position(holds));
+            gain.blocks.extend(blocks.holding(view));
         }
     }
     gains
-}
-
-/// Adds the copies to a boot program, to the one that there is if there is one.
-fn load<'k>(plan: &mut Plan, kept: impl Iterator<Item = &'k Kept>, largest: u64) {
-    let mut steps = Vec::new();
-    for Kept { space, start, end, place } in kept {
-        let mut done = 0;
-        while done < end - start {
-            let length = (end - start - done).min(largest);
-            let span = |space: Space, offset: u64| Span {
-                offset: (offset + done) as u32,
-                rows: 1,
-                row_bytes: length as u32,
-                pitch: length as u32,
-                space: space as u8,
-                reserved: [0; 3],
-            };
-            let source = plan.spans.len() as u32;
-            plan.spans.extend([span(*space, *start), span(Space::Arena, *place)]);
-            let instruction = Instruction::Copy { source, destination: source + 1, sum: None };
-            steps.push(Step { after: [None; 3], frame: 0, layer: 0, instruction });
-            done += length;
-        }
-    }
-    let boot = plan.programs.iter_mut().find(|program| program.boot);
-    let lanes = boot.map(|program| &mut program.lanes);
-    let lane = lanes.and_then(|lanes| lanes.iter_mut().find(|lane| lane.kind == LaneKind::Dma));
-    match lane {
-        Some(lane) => lane.steps.extend(steps),
-        None => {
-            let core = Lane { kind: LaneKind::Core, steps: Vec::new() };
-            plan.programs.push(Program {
-                name: "load".to_owned(),
-                boot: true,
-                frames: 1,
-                lanes: vec![core, Lane { kind: LaneKind::Dma, steps }],
-                inputs: Vec::new(),
-                outputs: Vec::new(),
-            });
-        }
-    }
 }

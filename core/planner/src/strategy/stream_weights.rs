@@ -19,7 +19,7 @@
 mod arrange;
 mod cut;
 mod frames;
-mod issue;
+mod place;
 mod strips;
 mod together;
 
@@ -39,7 +39,7 @@ use tilewright_plan::{Bytes, CyclePoint, Cycles, LaneKind, Plan, Space};
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
 use cut::{Ways, cut, cut_into};
-use issue::Within;
+use place::Within;
 use strips::Strips;
 
 /// Parts of the budget, in sixteenths, that activations may take.
@@ -241,8 +241,8 @@ impl<'b> Search<'b> {
                 }
                 let few = work.residences.len() <= MOST_LOADS;
                 let within = Within { budget, engines, ahead: u32::MAX, stop: &self.options.stop };
-                let held = issue::held(&lowered, &work);
-                let plan = if few { issue::issue(&lowered, &work, &held, within)? } else { None };
+                let held = place::held(&lowered, &work);
+                let plan = if few { place::placed(&lowered, &work, &held, within)? } else { None };
                 if let Some(plan) = plan {
                     let fits = self.consider(plan, (&lowered, strips, ways))?;
                     self.fits_alone |= strips.is_empty() && fits;
@@ -374,8 +374,8 @@ impl<'b> Search<'b> {
         let all = height.next_multiple_of(SECTOR) + work.most_at_once();
         let ahead = if work.residences.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
         let within = Within { budget: all, engines, ahead, stop: &options.stop };
-        let held = issue::held(lowered, &work);
-        Ok(issue::issue(lowered, &work, &held, within)?.unwrap_or_else(|| lowered.clone()))
+        let held = place::held(lowered, &work);
+        Ok(place::placed(lowered, &work, &held, within)?.unwrap_or_else(|| lowered.clone()))
     }
 }
 

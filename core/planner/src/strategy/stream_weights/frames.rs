@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::cut::{Ways, cut_into, gap};
-use super::issue::{self, Within};
+use super::place::{self, Within};
 use super::strips::Strips;
 use super::{Found, Search};
 use crate::schedule::operator::Operator;
@@ -154,7 +154,7 @@ impl Line<'_> {
         if cut.residences.len() > MOST_LOADS {
             return Ok(None);
         }
-        issue::issue(&plan, &cut, &held, within)
+        place::placed(&plan, &cut, &held, within)
     }
 
     fn gap(&self, operator: &Operator<'_>) -> u64 {

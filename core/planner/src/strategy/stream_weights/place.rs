@@ -30,7 +30,7 @@ const STEP: u64 = 100;
 ///
 /// # Errors
 /// [`PlanError::Stopped`] if nobody waits any more.
-pub fn issue(
+pub fn placed(
     lowered: &Plan,
     work: &Work,
     held: &[Taken],
