@@ -43,8 +43,8 @@ pub fn speed() -> Result<Vec<Measured>, String> {
 
 /// Networks whose kernels are timed, on which board, and how they are planned.
 const NETWORKS: [(&str, &str, Strategy); 4] = [
-    ("mobilenet-v1-w0.25-r128", "stm32f746g-disco", Strategy::SwapRows),
-    ("vww", "stm32f746g-disco", Strategy::SwapRows),
+    ("mobilenet-v1-w0.25-r128", "stm32f746g-disco", Strategy::Swap),
+    ("vww", "stm32f746g-disco", Strategy::Swap),
     ("resnet8", "stm32f746g-disco", Strategy::Resident),
     ("resnet8", "stm32f469i-disco", Strategy::Resident),
 ];

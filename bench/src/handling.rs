@@ -31,12 +31,12 @@ const CASES: [(&str, Strategy, Option<u64>); 14] = [
     ("mobilenet-v1-w0.25-r128", Strategy::OverlayStaged, Some(49_152)),
     ("mobilenet-v2-w0.35-r96", Strategy::Auto, Some(69_120)),
     ("mobilenet-v2-w0.35-r96", Strategy::OverlayStaged, Some(69_120)),
-    ("lenet5", Strategy::SwapRows, None),
-    ("resnet8", Strategy::SwapRows, None),
-    ("mobilenet-v1-w0.25-r128", Strategy::SwapRows, None),
-    ("resnet8", Strategy::StreamWeights, None),
-    ("mobilenet-v1-w0.25-r128", Strategy::StreamWeights, None),
-    ("ds-cnn", Strategy::StreamWeights, None),
+    ("lenet5", Strategy::Swap, None),
+    ("resnet8", Strategy::Swap, None),
+    ("mobilenet-v1-w0.25-r128", Strategy::Swap, None),
+    ("resnet8", Strategy::Stream, None),
+    ("mobilenet-v1-w0.25-r128", Strategy::Stream, None),
+    ("ds-cnn", Strategy::Stream, None),
 ];
 
 /// A frame of a program.

@@ -20,7 +20,6 @@ mod page_smoothness;
 mod papers;
 mod plans;
 mod reference;
-mod stream;
 mod swapnn;
 
 use std::path::PathBuf;
@@ -84,8 +83,6 @@ enum Command {
     /// Tables and figures of both papers on memory beyond SRAM, TinyOps and SwapNN, beside ours, with the
     /// reason of each difference above 10 %
     Papers,
-    /// Our schedule for a card, beside its lower bounds
-    Stream,
     /// `auto` under half of the SRAM that `resident` needs, on boards with external memory
     Beyond,
     /// Random programs with random faults of their cards: right, or told with copy, layer and sector
@@ -158,7 +155,6 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         }
         Command::Swapnn => return swapnn::swapnn(json),
         Command::Papers => return papers::papers(json),
-        Command::Stream => return stream::streams(json),
         Command::Beyond => return beyond::beyond(json),
         Command::Faults { first, cases, large } => {
             return faults::faults(first, cases, large, json);

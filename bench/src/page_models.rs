@@ -19,7 +19,7 @@ const FOR_CARD: [(&str, &str, &str, f64); 2] = [
     (
         "vgg16 in the browser: program for the card, planned and drawn",
         "model=zoo:vgg16&board=stm32f746g-disco&strategy=swap&view=overview",
-        "stream-weights",
+        "stream",
         1_000.0,
     ),
     (

@@ -1,17 +1,24 @@
 //! Swapping as published beside what the SwapNN paper prints: on the reference profiles, whose card
 //! and whose compute follow from the paper's own times.
 
+mod graph;
+mod layers;
 mod paper;
+mod schedule;
+mod swap;
+mod tiles;
 
 use serde::Serialize;
 use tilewright_board::{Board, Card, Draw};
 use tilewright_model::Model;
-use tilewright_plan::Bytes;
-use tilewright_planner::swap::{Depthwise, Swapped, swap};
-use tilewright_planner::{Options, Strategy};
-use tilewright_report::{Energy, LayerRow, State, StateEnergy, Wear};
+use tilewright_plan::{Bytes, LaneKind, Plan};
+use tilewright_planner::{Options, Packing, Planned, Strategy, simulate};
+use tilewright_report::{Energy, LayerRow, State, StateEnergy, Timeline, Wear};
 
-const BUFFERS: [u64; 4] = [16_000, 32_000, 64_000, 128_000];
+use layers::Depthwise;
+use swap::{Swapped, swap};
+
+const BUFFERS: [u32; 4] = [16_000, 32_000, 64_000, 128_000];
 const BOARDS: [&str; 5] = [
     "paper-swapnn-512k",
     "paper-swapnn-1m",
@@ -20,7 +27,7 @@ const BOARDS: [&str; 5] = [
     "paper-swapnn-8m",
 ];
 /// Largest buffers of the paper's figures.
-const LARGE: u64 = 128_000;
+const LARGE: u32 = 128_000;
 /// Frames over which throughput is taken.
 const STREAM: u32 = 10;
 const DAY_SECONDS: f64 = 86_400.0;
@@ -103,15 +110,17 @@ pub fn rows() -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
     for network in &NETWORKS {
         let model = int8(network.zoo)?;
-        tasks(network, &model, &mut rows)?;
-        times(network, &model, &mut rows)?;
+        let planned = in_sram(&model)?;
+        let given = (&model, &planned);
+        tasks(network, given, &mut rows)?;
+        times(network, given, &mut rows)?;
         if network.depthwise == Depthwise::True {
-            sizes(network.name, &layers(&model, Strategy::Swap)?, &mut rows);
-            wear(network, &model, &mut rows)?;
+            sizes(network.name, &layers_of(&planned), &mut rows);
+            wear(network, given, &mut rows)?;
         }
     }
     for (name, zoo) in [("ResNet18", "resnet18"), ("GoogLeNet", "googlenet")] {
-        sizes(name, &layers(&int8(zoo)?, Strategy::Resident)?, &mut rows);
+        sizes(name, &layers_of(&in_sram(&int8(zoo)?)?), &mut rows);
     }
     worst_case(&mut rows)?;
     intensities(&mut rows)?;
@@ -138,11 +147,14 @@ fn board(id: &str, costs: &str) -> Result<Board, String> {
 }
 
 impl Network {
-    fn swap(&self, model: &Model, id: &str, buffer: u64, frames: u32) -> Result<Swapped, String> {
-        let mut options = Options { buffer: Some(Bytes(buffer)), ..Options::default() };
-        options.frames = frames.try_into().unwrap_or(options.frames);
-        swap(model, &board(id, self.costs)?, &options, self.depthwise)
-            .map_err(|error| error.to_string())
+    fn swap(
+        &self,
+        (model, planned): (&Model, &Planned),
+        id: &str,
+        [buffer, frames]: [u32; 2],
+    ) -> Result<Swapped, String> {
+        let board = board(id, self.costs)?;
+        swap((model, &planned.plan), &board, [buffer, frames], self.depthwise)
     }
 
     fn row(&self, what: &'static str, setting: String, ours: f64, unit: &'static str) -> Row {
@@ -155,14 +167,14 @@ fn row(network: &str, what: &'static str, setting: String, ours: f64, unit: &'st
     Row { what, network: network.to_owned(), setting, ours, paper, unit }
 }
 
-fn kb(buffer: u64) -> String {
+fn kb(buffer: u32) -> String {
     format!("{} KB buffers", buffer / 1000)
 }
 
 /// IO tasks and IO seconds of a frame, 512 KB of SRAM.
-fn tasks(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), String> {
+fn tasks(network: &Network, given: (&Model, &Planned), rows: &mut Vec<Row>) -> Result<(), String> {
     for buffer in BUFFERS {
-        let one = network.swap(model, BOARDS[0], buffer, 1)?;
+        let one = network.swap(given, BOARDS[0], [buffer, 1])?;
         rows.push(network.row("IO tasks of a frame", kb(buffer), one.io_tasks as f64, ""));
         rows.push(network.row("IO time of a frame", kb(buffer), seconds(one.io.0), "s"));
         let hidden = (one.io.0 + one.compute.0).saturating_sub(one.end.0);
@@ -172,12 +184,12 @@ fn tasks(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), St
 }
 
 /// Latency over an MCU with SRAM for all, throughput lost to it, bytes written.
-fn times(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), String> {
+fn times(network: &Network, given: (&Model, &Planned), rows: &mut Vec<Row>) -> Result<(), String> {
     for id in [BOARDS[0], BOARDS[4]] {
         for buffer in BUFFERS {
             let sram = id.trim_start_matches("paper-swapnn-");
             let setting = format!("{}, {sram} SRAM", kb(buffer));
-            let one = network.swap(model, id, buffer, 1)?;
+            let one = network.swap(given, id, [buffer, 1])?;
             let over = 100.0 * (one.end.0 as f64 / one.compute.0 as f64 - 1.0);
             rows.push(network.row("latency over unlimited SRAM", setting.clone(), over, "%"));
             if buffer == LARGE && id == BOARDS[0] {
@@ -189,7 +201,7 @@ fn times(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), St
                 let day = written * DAY_SECONDS / seconds(one.end.0);
                 rows.push(network.row("written a day", frame, day / 1e9, "GB"));
             }
-            let stream = network.swap(model, id, buffer, STREAM)?;
+            let stream = network.swap(given, id, [buffer, STREAM])?;
             let compute = stream.compute.0 as f64 * f64::from(STREAM);
             let lost = 100.0 * (1.0 - compute / stream.end.0 as f64);
             rows.push(network.row("throughput lost over ten frames", setting, lost, "%"));
@@ -202,13 +214,19 @@ fn seconds(cycles: u64) -> f64 {
     cycles as f64 / 216e6
 }
 
-/// Layers with products or windows, of the network as it is.
-fn layers(model: &Model, strategy: Strategy) -> Result<Vec<LayerRow>, String> {
+/// The network as it is, with all activations in SRAM.
+fn in_sram(model: &Model) -> Result<Planned, String> {
     let board = board(BOARDS[0], "paper-swapnn")?;
-    let planned = tilewright_planner::plan(model, &board, strategy, &Options::default());
-    let mut layers = planned.map_err(|error| error.to_string())?.report.layers;
+    let options = Options { packing: Packing::Plain, ..Options::default() };
+    let planned = tilewright_planner::plan(model, &board, Strategy::Resident, &options);
+    planned.map_err(|error| error.to_string())
+}
+
+/// Its layers with products or windows.
+fn layers_of(planned: &Planned) -> Vec<LayerRow> {
+    let mut layers = planned.report.layers.clone();
     layers.retain(|layer| layer.macs > 0 || layer.op.contains("pool"));
-    Ok(layers)
+    layers
 }
 
 fn bytes(layer: &LayerRow) -> f64 {
@@ -253,15 +271,17 @@ fn sizes(network: &str, layers: &[LayerRow], rows: &mut Vec<Row>) {
 }
 
 /// Years that a card of 64 GB lasts (5.4) and energy of a frame (5.5), ten frames one after the other.
-fn wear(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), String> {
+fn wear(network: &Network, given: (&Model, &Planned), rows: &mut Vec<Row>) -> Result<(), String> {
     let board = board(BOARDS[0], network.costs)?;
-    let mut options = Options { buffer: Some(Bytes(LARGE)), ..Options::default() };
-    options.frames = STREAM.try_into().unwrap_or(options.frames);
-    let planned = tilewright_planner::plan(model, &board, Strategy::Swap, &options);
-    let planned = planned.map_err(|error| error.to_string())?;
-    let card = options.card_in(&board).ok_or("the board of the paper has no card")?;
+    let swapped = network.swap(given, BOARDS[0], [LARGE, STREAM])?;
+    let card = Options::default().card_in(&board).ok_or("the board of the paper has no card")?;
     let card = Card { bytes: Bytes(64_000_000_000), ..card };
-    let wear = Wear::of(&planned.report, &card, None).ok_or("no source says how long it lasts")?;
+    let clock = board.core.clock.hertz;
+    let Planned { plan, mut report, timeline, .. } = given.1.clone();
+    (report.frames, report.latency_us) = (STREAM, Some(swapped.end.at(clock)));
+    report.card_written_bytes = Bytes(swapped.written.0 * u64::from(STREAM));
+    report.card_writes = swapped.writes * u64::from(STREAM);
+    let wear = Wear::of(&report, &card, None).ok_or("no source says how long it lasts")?;
     let what = "years that a card of 64 GB lasts";
     if let (Some([first, last]), Some(half)) = (wear.years, wear.half_years) {
         for (setting, years) in
@@ -270,7 +290,14 @@ fn wear(network: &Network, model: &Model, rows: &mut Vec<Row>) -> Result<(), Str
             rows.push(network.row(what, setting.to_owned(), years, "years"));
         }
     }
-    let energy = Energy::of(&planned.timeline, &planned.traffic, &board, Some(&card), STREAM);
+    let plan = Plan { programs: Vec::new(), ..plan };
+    let timeline = Timeline {
+        lanes: vec![LaneKind::Core, LaneKind::Card],
+        slices: swapped.slices,
+        ..timeline
+    };
+    let traffic = simulate::traffic(&plan, &board, Some(&card), &timeline, STREAM);
+    let energy = Energy::of(&timeline, &traffic, &board, Some(&card), STREAM);
     let energy = energy.map_err(|error| error.to_string())?;
     let middle = |states: &[StateEnergy]| {
         states.iter().map(|s| f64::midpoint(s.energy_uj[0], s.energy_uj[1])).sum::<f64>()
@@ -296,7 +323,7 @@ fn worst_case(rows: &mut Vec<Row>) -> Result<(), String> {
 
 /// Table 1: arithmetic intensity of layers of VGG16.
 fn intensities(rows: &mut Vec<Row>) -> Result<(), String> {
-    let layers = layers(&int8("vgg16")?, Strategy::Swap)?;
+    let layers = layers_of(&in_sram(&int8("vgg16")?)?);
     for (name, index, paper) in paper::INTENSITIES {
         let Some(layer) = layers.get(index) else { continue };
         let [least, most] = intensity(layer);

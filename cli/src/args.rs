@@ -247,8 +247,7 @@ pub struct Overlay {
 pub struct Run {
     #[command(flatten)]
     pub on: OnBoard,
-    /// Strategy; of `swap` and `stream`, which are simulated only, what runs: `swap-rows` and
-    /// `stream-weights`
+    /// Strategy
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
@@ -290,8 +289,7 @@ pub struct Verify {
 pub struct Image {
     #[command(flatten)]
     pub on: OnBoard,
-    /// Strategy; of `swap` and `stream`, which are simulated only, what runs: `swap-rows` and
-    /// `stream-weights`
+    /// Strategy
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
     #[command(flatten)]

@@ -88,10 +88,8 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
     }
     if let Some(transfer) = report.transfer_us.filter(|transfer| transfer.0 > 0.0) {
         let moved = [report.read_bytes, report.written_bytes].map(|moved| bytes(moved.0));
-        let tasks = report.io_tasks.map(|tasks| format!(", {} IO tasks", number(tasks)));
-        let tasks = tasks.unwrap_or_default();
         let [read, written] = moved;
-        let text = format!("{}: {read} read, {written} written{tasks}", micros(transfer.0));
+        let text = format!("{}: {read} read, {written} written", micros(transfer.0));
         facts.add("transfers", text, kind("transfer_us"));
         let times = [("compute", report.compute_us), ("core waits", report.stall_us)];
         for ((name, time), key) in times.into_iter().zip(["compute_us", "stall_us"]) {

@@ -321,8 +321,6 @@ pub enum PlanReply {
         boards: Vec<Board>,
         /// Names of strategies.
         strategies: Vec<String>,
-        /// Those of them whose plans are simulated only.
-        simulated: Vec<String>,
     },
     /// The model is taken.
     Loaded {

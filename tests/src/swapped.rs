@@ -32,7 +32,7 @@ impl Swapped {
         seed: u64,
         integrity: Integrity,
     ) -> Result<Self, String> {
-        Self::by(Strategy::SwapRows, board, model, seed, integrity)
+        Self::by(Strategy::Swap, board, model, seed, integrity)
     }
 
     /// The same by another strategy.

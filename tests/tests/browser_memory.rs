@@ -191,30 +191,6 @@ async fn auto_is_as_fast_or_as_small_as_can_be() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pools_of_buffers_are_drawn_with_their_sizes_and_claim_no_proof() {
-    let browser = lenet(WIDE, false, "strategy=swap&sram=65536&view=memory", "buffers").await;
-    let chart = browser.text_when("memory-chart", |text| text.contains("buffer")).await;
-    for pool in ["inputs: 1 buffer of 16.0 KiB", "weights: 2 buffers of 16.0 KiB", "results: 1"] {
-        assert!(chart.contains(pool), "{pool}: {chart}");
-    }
-    assert!(!chart.contains("peak 0 B") && !chart.contains("proved least"), "{chart}");
-    assert!(chart.contains("lower bound"), "{chart}");
-    let table = browser.text_when("live", |text| text.contains("weights")).await;
-    assert!(table.contains("parts of its input"), "{table}");
-    // Where the pointer is on the time, what is held is said.
-    let point = "
-        const chart = document.querySelector('[data-testid=memory-chart]');
-        const place = chart.getBoundingClientRect();
-        const below = document.querySelector('[data-testid=buffers]').getBoundingClientRect();
-        chart.dispatchEvent(new PointerEvent('pointermove', { bubbles: true,
-            clientX: place.left + place.width / 2, clientY: below.top + below.height / 2 }));";
-    browser.script(point, Vec::new()).await;
-    browser.text_when("memory-readout", |text| text.contains("SRAM at ")).await;
-    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
-    browser.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn no_width_and_no_theme_breaks_the_views_of_memory() {
     let pictures = dist().join("pictures");
     fs::create_dir_all(&pictures).unwrap();

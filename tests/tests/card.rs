@@ -19,7 +19,7 @@ const TOWER: u64 = 2;
 const TOWER_SRAM: Bytes = Bytes(4096);
 
 /// What runs from a card: activations and weights, or weights alone.
-const STRATEGIES: [Strategy; 2] = [Strategy::SwapRows, Strategy::StreamWeights];
+const STRATEGIES: [Strategy; 2] = [Strategy::Swap, Strategy::Stream];
 
 /// A job that trusts the card, and what the console must say of its outputs.
 fn job(board: &Board, model: &Model, strategy: Strategy) -> (Job, Vec<String>) {
@@ -122,7 +122,7 @@ fn what_passes_is_tried_again() {
 fn a_command_that_is_not_heard_or_not_understood_is_sent_again() {
     let model = random_chain(SEED);
     for board in &boards() {
-        let made = made(board, &model, Strategy::SwapRows, SEED, Integrity::Trusted);
+        let made = made(board, &model, Strategy::Swap, SEED, Integrity::Trusted);
         // Identification takes some twenty commands.
         for problem in [CardProblem::Unheard, CardProblem::Answer] {
             for number in (0..32).step_by(2) {
@@ -150,7 +150,7 @@ fn a_command_that_is_not_heard_or_not_understood_is_sent_again() {
 #[test]
 fn a_store_header_that_comes_wrong_once_is_read_again() {
     for board in &boards() {
-        let made = made(board, &random_chain(SEED), Strategy::SwapRows, SEED, Integrity::Trusted);
+        let made = made(board, &random_chain(SEED), Strategy::Swap, SEED, Integrity::Trusted);
         let outcome = made.run_with(0, CardProblem::Garbled { bit: 1 }).unwrap();
         assert_eq!(outcome.finish.fault, None, "{}", console(&outcome));
         assert!(made.is_said(&outcome), "{}", console(&outcome));
@@ -173,7 +173,7 @@ fn lenet5() -> Model {
 /// A job whose firmware checks what it brings.
 fn checked(board: &Board, model: &Model, strategy: Strategy) -> Swapped {
     let checked = made(board, model, strategy, SEED, Integrity::Checked);
-    let writes = strategy == Strategy::SwapRows;
+    let writes = strategy == Strategy::Swap;
     assert_eq!(checked.plan.kept.is_some_and(|kept| kept.sectors > 0), writes);
     checked
 }
@@ -195,7 +195,7 @@ fn a_wrong_bit_is_read_again_computed_again_or_told() {
             mended += outcome.given_up.len();
         }
         // Activations go both ways, weights stay wrong.
-        assert!(mended > 1 || strategy == Strategy::StreamWeights, "{mended}");
+        assert!(mended > 1 || strategy == Strategy::Stream, "{mended}");
     }
 }
 
@@ -231,7 +231,7 @@ fn whatever_goes_wrong_nothing_hangs_and_no_answer_is_wrong() {
 #[test]
 fn what_is_lost_again_and_again_is_told() {
     for board in &boards() {
-        let mut job = checked(board, &lenet5(), Strategy::SwapRows).job;
+        let mut job = checked(board, &lenet5(), Strategy::Swap).job;
         // No write ever reaches the card.
         let problem = CardProblem::Lost;
         job.card.as_mut().unwrap().faults = vec![CardFault { transfer: 1, every: 1, problem }];
@@ -245,7 +245,7 @@ fn what_is_lost_again_and_again_is_told() {
 #[test]
 fn a_card_that_stays_busy_is_given_up() {
     // What only reads never waits for it.
-    let strategy = Strategy::SwapRows;
+    let strategy = Strategy::Swap;
     for board in &boards() {
         let busy = |every, ns| {
             let problem = CardProblem::Busy { ns };
@@ -265,7 +265,7 @@ fn a_card_that_stays_busy_is_given_up() {
 fn a_card_too_small_is_told() {
     let model = tilewright_zoo::network("mobilenet-v1-w0.25-r128").unwrap().int8().unwrap();
     for board in &boards() {
-        let (mut job, _) = job(board, &model, Strategy::SwapRows);
+        let (mut job, _) = job(board, &model, Strategy::Swap);
         // The least that a card of high capacity can say of itself.
         job.card.as_mut().unwrap().bytes = 512 * 1024;
         let outcome = emulated::run_job(job).unwrap();
@@ -280,7 +280,7 @@ fn a_card_too_small_is_told() {
 fn an_empty_slot_and_another_image_are_told_before_anything_runs() {
     let model = random_chain(SEED);
     for board in &boards() {
-        let (mut job, _) = job(board, &model, Strategy::SwapRows);
+        let (mut job, _) = job(board, &model, Strategy::Swap);
         let card = job.card.take().unwrap();
         let said = |card: Option<CardJob>| {
             let outcome = emulated::run_job(Job { card, ..job.clone() }).unwrap();
@@ -325,10 +325,10 @@ fn layers_that_go_through_their_rows_together_run_as_predicted() {
     let zoo = tilewright_zoo::network("mobilenet-v1-w1.0-r224").unwrap().int8().unwrap();
     let board = tilewright_board::find("stm32f746g-disco").unwrap();
     let options = Options::default();
-    let planned = plan(&zoo, &board, Strategy::StreamWeights, &options).unwrap();
+    let planned = plan(&zoo, &board, Strategy::Stream, &options).unwrap();
     let predicted = planned.timeline.end().0;
     let Swapped { job, expected, .. } =
-        made(&board, &zoo, Strategy::StreamWeights, SEED, Integrity::Trusted);
+        made(&board, &zoo, Strategy::Stream, SEED, Integrity::Trusted);
     let outcome = emulated::run_job(job).unwrap();
     let said = console(&outcome);
     assert_eq!(outcome.finish.fault, None, "{said}");
@@ -341,7 +341,7 @@ fn layers_that_go_through_their_rows_together_run_as_predicted() {
 fn tower(board: &Board, integrity: Integrity) -> Swapped {
     let model = random_tower(TOWER);
     let options = Options { integrity, sram: Some(TOWER_SRAM), ..Options::default() };
-    let made = Swapped::with(Strategy::StreamWeights, board, &model, SEED, &options).unwrap();
+    let made = Swapped::with(Strategy::Stream, board, &model, SEED, &options).unwrap();
     assert!(made.plan.tensors.iter().any(|tensor| tensor.ring.is_some()));
     made
 }

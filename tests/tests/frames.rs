@@ -29,7 +29,7 @@ fn options(frames: u32) -> Options {
 }
 
 fn planned(model: &Model, board: &Board, options: &Options) -> Planned {
-    plan(model, board, Strategy::StreamWeights, options).unwrap()
+    plan(model, board, Strategy::Stream, options).unwrap()
 }
 
 fn main(plan: &Plan) -> &Program {

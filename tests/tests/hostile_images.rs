@@ -17,10 +17,10 @@ const BOARD: &str = "stm32f746g-disco";
 fn image(seed: u64) -> Vec<u8> {
     let model = random_model(seed);
     let board = tilewright_board::find(BOARD).unwrap();
-    let strategies = [Strategy::Resident, Strategy::SwapRows, Strategy::StreamWeights];
+    let strategies = [Strategy::Resident, Strategy::Swap, Strategy::Stream];
     let strategy = strategies[seed as usize % strategies.len()];
     let sram = Some(Bytes(ARENA_BYTES as u64));
-    let frames = if strategy == Strategy::StreamWeights { 2 } else { 1 };
+    let frames = if strategy == Strategy::Stream { 2 } else { 1 };
     let frames = frames.try_into().unwrap();
     let options = Options { sram, frames, ..Options::default() };
     let planned = tilewright_planner::plan(&model, &board, strategy, &options).unwrap();

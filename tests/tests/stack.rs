@@ -62,7 +62,7 @@ fn the_deepest_kernel_beneath_the_longest_interrupt_leaves_room() {
             .collect();
         let overlaid = Options { sram: Some(Bytes(49_152)), ..Options::default() };
         runs.extend(used(&board, &mobilenet, Strategy::OverlayStaged, &overlaid));
-        let from_card = [Strategy::SwapRows, Strategy::StreamWeights];
+        let from_card = [Strategy::Swap, Strategy::Stream];
         for (strategy, integrity) in from_card.into_iter().flat_map(|s| ways.map(|w| (s, w))) {
             let options = Options { integrity, ..Options::default() };
             runs.extend(used(&board, &resnet, strategy, &options));

@@ -23,8 +23,8 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
     let integrity = options.checked.integrity();
     let choices = Options { integrity, ..load::options(&options.on, &board)? };
-    let strategy = options.strategy.with_program();
-    let planned = checked_plan(&prepared.model, &board, strategy, &choices, &mut tell, &cancel)?;
+    let planned =
+        checked_plan(&prepared.model, &board, options.strategy, &choices, &mut tell, &cancel)?;
     let plan = plan_file(&planned, &prepared.model, &board, integrity)?;
     let firmware = Package::new(&dist, &board, plan.bytes().to_vec())?.image()?;
     drop(teller);

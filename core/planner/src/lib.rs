@@ -18,8 +18,6 @@ mod share;
 pub mod simulate;
 mod stop;
 mod strategy;
-pub mod stream;
-pub mod swap;
 pub mod tflm;
 
 use std::num::NonZeroU32;
@@ -42,6 +40,7 @@ pub use strategy::beyond::spilled;
 pub use strategy::overlay::{Beside, Outputs, Overlaid};
 pub use strategy::ping_pong::NotAChain;
 pub use strategy::spilled::First;
+pub use strategy::stream::bound::bound as card_bound;
 
 /// What strategy `auto` makes least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -177,12 +176,6 @@ pub enum PlanError {
     /// A graph of layers that is none, or an order that is none.
     #[error("the order of the layers: {0}")]
     Order(String),
-    /// The strategy needs a card, and the board has no place for one.
-    #[error("board '{board}' has no card")]
-    NoCard {
-        /// The board.
-        board: String,
-    },
     /// Buffers of one size are too small, or too few.
     #[error("{}: buffers of {} bytes are needed, four at least",
         if layer.is_empty() { "any layer" } else { layer }, needed.0)]
@@ -191,14 +184,6 @@ pub enum PlanError {
         layer: String,
         /// The least buffer.
         needed: Bytes,
-    },
-    /// A schedule that would fill memory.
-    #[error("{tasks} tasks are too many to schedule: {most} at most")]
-    TooManyTasks {
-        /// Tasks of all frames.
-        tasks: u64,
-        /// Most tasks.
-        most: u64,
     },
     /// The strategy is for chains of layers only.
     #[error(transparent)]
@@ -255,11 +240,9 @@ pub fn unsuited(model: &Model, strategy: Strategy) -> Option<String> {
         | Strategy::External
         | Strategy::Overlay
         | Strategy::OverlayStaged
-        | Strategy::Auto
         | Strategy::Swap
         | Strategy::Stream
-        | Strategy::SwapRows
-        | Strategy::StreamWeights => None,
+        | Strategy::Auto => None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::strategy::beyond::Beyond;
 use crate::strategy::overlay::Overlaid;
 use crate::strategy::trading::Trading;
 use crate::strategy::{self, Search};
-use crate::{Objective, Options, PlanError, Planned, Strategy, report, simulate, stream, swap};
+use crate::{Objective, Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Plan};
@@ -98,9 +98,7 @@ impl Planning {
             Strategy::External | Strategy::Overlay | Strategy::OverlayStaged => {
                 Box::new(strategy::external::Placing::new(model)?)
             }
-            Strategy::Swap | Strategy::SwapRows | Strategy::Stream | Strategy::StreamWeights => {
-                Box::new(strategy::swap::Placing)
-            }
+            Strategy::Swap | Strategy::Stream => Box::new(strategy::swap::Placing),
             Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
         };
         Ok(Self::searching(board, strategy, options, Searching::UnderWay(search)))
@@ -208,9 +206,7 @@ impl Planning {
     /// What planning counts for each layer once the search is done.
     const fn of_a_layer(&self) -> u64 {
         match self.strategy {
-            Strategy::SwapRows | Strategy::StreamWeights | Strategy::Swap | Strategy::Stream => {
-                CARD_OF_A_LAYER
-            }
+            Strategy::Swap | Strategy::Stream => CARD_OF_A_LAYER,
             _ => WAY_OF_A_LAYER,
         }
     }
@@ -235,10 +231,8 @@ impl Planning {
             Some(Then::Beyond(beyond)) => beyond.best(),
             Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.few)?,
             None => match self.strategy {
-                // Their schedules are of all frames.
-                Strategy::Swap | Strategy::Stream | Strategy::StreamWeights => {
-                    self.inside(model, &self.options)?
-                }
+                // Its schedule is of all frames.
+                Strategy::Stream => self.inside(model, &self.options)?,
                 _ => self.inside(model, &self.few)?,
             },
         };
@@ -264,14 +258,9 @@ impl Planning {
         let search = self.search.get();
         let (found, bound) = search.found(model)?;
         let plan = strategy::plan_of(model, board, *strategy, *overlaid, options, found)?;
-        match strategy {
-            Strategy::Swap => return swap::planned(plan, model, board, options),
-            Strategy::Stream => return stream::planned(model, board, *strategy, options),
-            _ => {}
-        }
         // Of tensors that are held in part, or share bytes, the largest sum of those that live is no bound.
         let bound = match strategy {
-            Strategy::StreamWeights => Some(Bytes(0)),
+            Strategy::Stream => Some(Bytes(0)),
             _ => bound,
         };
         let mut planned = self.described(plan, model, options, bound)?;
@@ -287,8 +276,8 @@ impl Planning {
         bound: Option<Bytes>,
     ) -> Result<Planned, PlanError> {
         let mut planned = described(plan, model, &self.board, options, bound)?;
-        if self.strategy == Strategy::StreamWeights {
-            strategy::stream_weights::tell_bound(&mut planned, model, &self.board, options);
+        if self.strategy == Strategy::Stream {
+            strategy::stream::tell_bound(&mut planned, model, &self.board, options);
         }
         Ok(planned)
     }

@@ -93,11 +93,8 @@ pub fn report(
         written_bytes: moved(plan, timeline, |_, to| to != Space::Arena).1
             + direct(plan, runs, |role| role == Role::Output),
         frames: options.frames.get(),
-        io_tasks: None,
         card_written_bytes: to_card.1,
         card_writes: to_card.0,
-        buffer_bytes: None,
-        pools: Vec::new(),
         energy_uj: None,
         layers,
         kinds: kinds(),
@@ -211,11 +208,8 @@ fn kinds() -> BTreeMap<String, Kind> {
         "read_bytes",
         "written_bytes",
         "frames",
-        "io_tasks",
         "card_written_bytes",
         "card_writes",
-        "buffer_bytes",
-        "pools",
     ];
     let modelled = [
         "latency_us",

@@ -11,9 +11,8 @@ pub mod reordered;
 pub mod resident;
 pub mod sharing;
 pub mod spilled;
-pub mod stream_weights;
+pub mod stream;
 pub mod swap;
-pub mod swap_rows;
 pub mod trading;
 
 use std::fmt;
@@ -50,21 +49,16 @@ pub enum Strategy {
     /// As `overlay`, with outputs made in SRAM and moved from there.
     OverlayStaged,
     /// Weights and activations on a card, in buffers of one size, by tiles of rows.
-    SwapRows,
-    /// Activations in SRAM, weights from a card as far ahead as there is room.
-    StreamWeights,
-    /// The best of all for the [`Objective`](crate::Objective): in SRAM, with layers in rows whose output
-    /// overlaps their input; else from external memory; else streamed from a card.
-    Auto,
-    /// Weights and activations on a card, in buffers of one size (SwapNN): simulated, without a
-    /// program.
     Swap,
-    /// Weights streamed from a card, activations kept in SRAM: simulated, without a program.
+    /// Activations in SRAM, weights from a card as far ahead as there is room.
     Stream,
+    /// The best of all for the [`Objective`](crate::Objective): in SRAM, with layers in rows whose output
+    /// overlaps their input; else from external memory; else from a card.
+    Auto,
 }
 
 impl Strategy {
-    /// All strategies whose plans run.
+    /// All strategies.
     pub const ALL: [Self; 9] = [
         Self::Resident,
         Self::Reordered,
@@ -72,13 +66,10 @@ impl Strategy {
         Self::External,
         Self::Overlay,
         Self::OverlayStaged,
-        Self::SwapRows,
-        Self::StreamWeights,
+        Self::Swap,
+        Self::Stream,
         Self::Auto,
     ];
-
-    /// Those whose plans are simulated only.
-    pub const SIMULATED: [Self; 2] = [Self::Swap, Self::Stream];
 
     /// The name that the command line and reports use.
     #[must_use]
@@ -90,36 +81,20 @@ impl Strategy {
             Self::External => "external",
             Self::Overlay => "overlay",
             Self::OverlayStaged => "overlay-staged",
-            Self::SwapRows => "swap-rows",
-            Self::StreamWeights => "stream-weights",
-            Self::Auto => "auto",
             Self::Swap => "swap",
             Self::Stream => "stream",
+            Self::Auto => "auto",
         }
     }
 }
 
 impl Strategy {
-    /// The strategy whose plans run when this one is to be run: itself, unless it is simulated only and
-    /// another makes a program of what it does.
-    #[must_use]
-    pub const fn with_program(self) -> Self {
-        match self {
-            Self::Swap => Self::SwapRows,
-            Self::Stream => Self::StreamWeights,
-            other => other,
-        }
-    }
-
     /// What a board lacks that the strategy needs; nothing if it lacks nothing.
     #[must_use]
     pub fn lacks(self, board: &Board) -> Option<String> {
         match self {
             Self::Resident | Self::Reordered | Self::PingPong | Self::Auto => None,
-            Self::Swap | Self::Stream => {
-                board.slot.is_none().then(|| "it has no place for a card".to_owned())
-            }
-            Self::SwapRows | Self::StreamWeights => swap_rows::obstacle(board),
+            Self::Swap | Self::Stream => swap::obstacle(board),
             Self::External => external::obstacle(board),
             Self::Overlay | Self::OverlayStaged => overlay::obstacle(board),
         }
@@ -136,10 +111,9 @@ impl FromStr for Strategy {
     type Err = PlanError;
 
     fn from_str(name: &str) -> Result<Self, PlanError> {
-        let known = || Self::ALL.into_iter().chain(Self::SIMULATED);
-        known().find(|s| s.name() == name).ok_or_else(|| PlanError::UnknownStrategy {
+        Self::ALL.into_iter().find(|s| s.name() == name).ok_or_else(|| PlanError::UnknownStrategy {
             name: name.to_owned(),
-            known: known().map(Self::name).collect::<Vec<_>>().join(", "),
+            known: Self::ALL.map(Self::name).join(", "),
         })
     }
 }
@@ -194,14 +168,9 @@ pub fn plan_of(
         Strategy::External => external::plan(model, board, found)?,
         Strategy::Overlay => overlay(overlay::Overlaid::THESIS, found)?,
         Strategy::OverlayStaged => overlay(overlay::Overlaid::ALL, found)?,
-        Strategy::SwapRows => swap_rows::plan(model, board, options, found)?,
-        Strategy::StreamWeights => stream_weights::plan(model, board, options)?,
-        Strategy::Resident
-        | Strategy::Reordered
-        | Strategy::PingPong
-        | Strategy::Auto
-        | Strategy::Swap
-        | Strategy::Stream => {
+        Strategy::Swap => swap::plan(model, board, options, found)?,
+        Strategy::Stream => stream::plan(model, board, options)?,
+        Strategy::Resident | Strategy::Reordered | Strategy::PingPong | Strategy::Auto => {
             let Arranged { tensors, parts, height } = found.arranged;
             let mut plan = lower::draft(model, &found.layers, &parts, tensors)?;
             plan.space_bytes[Space::Arena as usize] = height;

@@ -31,7 +31,7 @@ pub use energy::{Energy, NoPower, State, StateEnergy};
 pub use figure::Kind;
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
-pub use occupancy::{Held, LayerHeld, Occupancy, Occupied, Pool};
+pub use occupancy::{Held, Occupancy, Occupied};
 pub use plan_report::{DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage, WiderPacking};
 pub use profile::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED};
 pub use ranges::Ranges;

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Instruction, Kernel, Plan, PlannedTensor, Role, Space};
 
 use crate::covered::Covered;
-use crate::occupancy::LayerHeld;
 use crate::ranges::Ranges;
 
 /// Why a tensor takes memory at an operator.
@@ -245,20 +244,6 @@ impl MemoryMap {
             row.live_bytes += found + stay_bytes;
         }
         Self { loaded_bytes: stay_bytes, ..Self::of_rows(rows, space, plan.space(space)) }
-    }
-
-    /// The map of a plan whose tensors lie outside and come and go through buffers: what these hold at
-    /// each layer, in the plan's order, when they hold most. What is held for other layers is other.
-    #[must_use]
-    pub fn of_buffers(plan: &Plan, held: &[LayerHeld]) -> Self {
-        let mut rows: Vec<MemoryRow> = plan.layers.iter().map(empty_row).collect();
-        for (row, held) in rows.iter_mut().zip(held) {
-            let [inputs, weights, results] = held.own.map(Bytes);
-            (row.input_bytes, row.weight_bytes, row.output_bytes) = (inputs, weights, results);
-            row.other_bytes = Bytes(held.others);
-            row.live_bytes = Bytes(held.total());
-        }
-        Self::of_rows(rows, Space::Arena, plan.space(Space::Arena))
     }
 
     fn of_rows(rows: Vec<MemoryRow>, space: Space, arena_bytes: Bytes) -> Self {

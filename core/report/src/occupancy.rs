@@ -1,7 +1,7 @@
 //! What of SRAM is held over time.
 
 use serde::{Deserialize, Serialize};
-use tilewright_plan::{Bytes, CyclePoint};
+use tilewright_plan::CyclePoint;
 
 /// What bytes are held for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -37,34 +37,6 @@ pub struct Occupied {
     pub at: CyclePoint,
     /// Bytes, one entry for each of [`Held::ALL`].
     pub bytes: [u64; 3],
-}
-
-/// What buffers hold at the moment when they hold most while a layer is worked on: bytes counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LayerHeld {
-    /// For the layer, one entry for each of [`Held::ALL`].
-    pub own: [u64; 3],
-    /// For other layers.
-    pub others: u64,
-}
-
-impl LayerHeld {
-    /// All of it.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.own.iter().fold(self.others, |sum, bytes| sum.saturating_add(*bytes))
-    }
-}
-
-/// Buffers of one size that all serve for the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pool {
-    /// What they hold.
-    pub held: Held,
-    /// How many they are.
-    pub buffers: u32,
-    /// Bytes of all of them together.
-    pub bytes: Bytes,
 }
 
 /// What of SRAM is held over time: bytes counted, times those of a timeline.

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use tilewright_plan::{Bytes, Micros};
 
 use crate::figure::Kind;
-use crate::occupancy::Pool;
 use crate::remedy::Remedy;
 
 /// A layer of a plan, with its predicted cost.
@@ -186,16 +185,10 @@ pub struct PlanReport {
     pub written_bytes: Bytes,
     /// Frames that times and transfers are of, one after the other.
     pub frames: u32,
-    /// Reads and writes of the card by tasks; nothing of strategies without them.
-    pub io_tasks: Option<u64>,
     /// Of the bytes written outside those that the card takes.
     pub card_written_bytes: Bytes,
     /// Commands that write to the card.
     pub card_writes: u64,
-    /// Size of the buffers for tiles, of strategies with buffers of one size.
-    pub buffer_bytes: Option<Bytes>,
-    /// The pools that SRAM is split into, in the order of their addresses; empty of other strategies.
-    pub pools: Vec<Pool>,
     /// Energy of one frame, the middle of its range; nothing if no source says what the board draws.
     pub energy_uj: Option<f64>,
     /// Layers.

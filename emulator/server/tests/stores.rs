@@ -33,7 +33,7 @@ async fn bad(server: &Server, parts: &[(&str, &[u8])], place: &str, says: &str) 
 #[tokio::test]
 async fn stores_come_with_their_plan_image_and_reach_the_worker() {
     let server = Server::new(Config::default());
-    for (strategy, part) in [(Strategy::External, 0), (Strategy::SwapRows, 1)] {
+    for (strategy, part) in [(Strategy::External, 0), (Strategy::Swap, 1)] {
         let (file, input) = lenet5(strategy);
         let stores = [file.external_flash(), file.card()];
         let mut parts = vec![("image", file.bytes()), ("input", &input)];
@@ -64,7 +64,7 @@ async fn stores_that_lack_or_belong_elsewhere_are_refused_before_anything_runs()
         let own = given.iter().map(|(name, bytes)| (*name, bytes.to_vec()));
         own.chain(more.iter().cloned()).collect()
     };
-    let other = lenet5(Strategy::SwapRows).0;
+    let other = lenet5(Strategy::Swap).0;
     let cases = [
         (vec![], flash, "did not come"),
         (vec![(flash, b"weights".to_vec())], flash, "TWST"),

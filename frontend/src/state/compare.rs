@@ -109,11 +109,7 @@ impl State {
         let changes = changes(
             &plan.report,
             plan.settings.sram_bytes.is_some(),
-            // Nor does a plan that cannot run.
-            self.strategies
-                .iter()
-                .filter(|name| !self.simulated.contains(name))
-                .map(String::as_str),
+            self.strategies.iter().map(String::as_str),
             boards.map(|board| board.id.as_str()),
         );
         let settings = |change: &Change| {

@@ -48,8 +48,6 @@ pub struct State {
     pub boards: Rc<Vec<Board>>,
     /// Strategies that there are.
     pub strategies: Rc<Vec<String>>,
-    /// Strategies whose plans are simulated only.
-    pub simulated: Rc<Vec<String>>,
     /// Strategies that cannot plan the open model, and why.
     pub obstacles: Rc<Vec<(String, String)>>,
     /// Choices with their past.

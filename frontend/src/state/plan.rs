@@ -100,9 +100,8 @@ impl State {
         reply: Result<PlanReply, Trouble>,
         effects: &mut Vec<Effect>,
     ) {
-        if let Ok(PlanReply::Boards { boards, strategies, simulated }) = reply {
+        if let Ok(PlanReply::Boards { boards, strategies }) = reply {
             self.boards = Rc::new(boards);
-            self.simulated = Rc::new(simulated);
             self.strategies = Rc::new(strategies);
             return self.complete_settings(effects);
         }

@@ -35,7 +35,7 @@ pub(super) fn started(link: &str) -> (State, Vec<Effect>) {
     let mut effects = state.update(Event::Started(Fragment::parse(link), Theme::System, false));
     let boards = vec![fixture::board()];
     let strategies = vec!["resident".to_owned()];
-    let reply = PlanReply::Boards { boards, strategies, simulated: Vec::new() };
+    let reply = PlanReply::Boards { boards, strategies };
     effects.extend(state.update(Event::Planned(asked(&effects), Ok(reply))));
     (state, effects)
 }

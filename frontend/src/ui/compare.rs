@@ -62,8 +62,9 @@ fn head(column: &Column, on: &Callback<Event>) -> Html {
     let state = match &column.plan {
         ColumnPlan::Pending | ColumnPlan::Old(_) => "waits to be planned",
         ColumnPlan::Planned(plan) if plan.report.fits && plan.report.runnable => "fits",
-        ColumnPlan::Planned(plan) if plan.report.without_kernel().is_some() => "cannot run",
-        ColumnPlan::Planned(plan) if plan.report.fits => "fits, simulated only",
+        ColumnPlan::Planned(plan) if plan.report.fits || plan.report.without_kernel().is_some() => {
+            "cannot run"
+        }
         ColumnPlan::Planned(_) => "does not fit",
         ColumnPlan::None(_) => "not for this model",
     };

@@ -152,7 +152,7 @@ fn drawing(props: &Props, view: &MemoryView, buffers: Option<&Buffers>, width: f
             <text class="chart-title" x="0" y={px(base + BETWEEN - 20.0)}>
                 { buffers.map_or_else(
                     || format!("{} over time: where each tensor lies, and for how long", view.memory),
-                    |buffers| buffers.title.clone(),
+                    |_| "SRAM over time: what it holds, at each moment".to_owned(),
                 ) }
             </text>
             { axis(view, &frame, floor, ARENA) }

@@ -10,7 +10,7 @@ use super::facts::fact_list;
 use super::icon::{Glyph, icon};
 use super::panel::Panel;
 use super::parts::{kind_tag, trouble_box};
-use crate::message::{Calibration, PlanFacts, PlanSettings, Trouble};
+use crate::message::{Calibration, PlanFacts, Trouble};
 use crate::session::ObjectUrl;
 use crate::state::{Event, Input, Origin, Outcome, Phase, Place, Run, Selection, Server, View};
 use crate::view_model::figures;
@@ -54,7 +54,7 @@ pub fn RunPanel(props: &Props) -> Html {
             { mode(props) }
             { controls(props) }
             if let Some(plan) = props.plan.as_ref().filter(|plan| plan.image.is_none()) {
-                { nothing_to_run(plan, &props.on) }
+                { nothing_to_run(plan) }
             }
             if props.calibration == Calibration::Analytic {
                 <p class="note" data-testid="seeded">
@@ -75,28 +75,14 @@ pub fn RunPanel(props: &Props) -> Html {
     }
 }
 
-fn nothing_to_run(plan: &PlanFacts, on: &Callback<Event>) -> Html {
-    // What is simulated as published has a strategy beside it that runs.
-    let runs_instead = (plan.report.fits && plan.settings.strategy == "swap").then(|| {
-        let settings = PlanSettings { strategy: "swap-rows".to_owned(), ..plan.settings.clone() };
-        on.reform(move |_: MouseEvent| Event::Settings(settings.clone(), false))
-    });
+fn nothing_to_run(plan: &PlanFacts) -> Html {
     html! {
-        <>
-            <p class="note" data-testid="nothing-to-run">
-                { plan.no_image.as_ref().map_or_else(
-                    || "There is no image to run: the plan does not fit the board. The overview says \
-                        what is missing and what would help.".to_owned(),
-                    |why| format!("There is no image to run: {why}")) }
-            </p>
-            if let Some(onclick) = runs_instead {
-                <p class="detail">
-                    <button type="button" class="button" data-testid="plan-swap-rows" {onclick}>
-                        { "Plan swap-rows: the same pools, and it runs" }
-                    </button>
-                </p>
-            }
-        </>
+        <p class="note" data-testid="nothing-to-run">
+            { plan.no_image.as_ref().map_or_else(
+                || "There is no image to run: the plan does not fit the board. The overview says \
+                    what is missing and what would help.".to_owned(),
+                |why| format!("There is no image to run: {why}")) }
+        </p>
     }
 }
 

@@ -166,14 +166,10 @@ fn integrity(props: &Props) -> Html {
 
 /// What the times are not those of.
 fn note(plan: &PlanFacts) -> Option<&'static str> {
-    if !plan.settings.is_of_the_board() {
-        return Some(
-            "What if: with another clock kernels take the cycles that they take on the board, \
-             memories their times. There is no image for such a board.",
-        );
-    }
-    let is_simulated = !plan.report.runnable && plan.report.without_kernel().is_none();
-    is_simulated.then_some("This plan is simulated only: there is no image of it.")
+    (!plan.settings.is_of_the_board()).then_some(
+        "What if: with another clock kernels take the cycles that they take on the board, \
+         memories their times. There is no image for such a board.",
+    )
 }
 
 fn sliders(props: &Props, board: &Board) -> Html {

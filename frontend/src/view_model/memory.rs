@@ -9,7 +9,7 @@ use tilewright_report::{MemoryRow, PartRole, PlacedTensor, TensorUse, short_name
 use super::figures;
 use super::layers::kernel_title;
 use crate::message::PlanFacts;
-pub use buffers::{Band, Buffers, buffers, is_buffered};
+pub use buffers::{Buffers, buffers, is_buffered};
 
 /// Live bytes at an operator, as a stack.
 #[derive(Clone, Debug, PartialEq)]

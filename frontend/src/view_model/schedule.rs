@@ -121,16 +121,6 @@ pub fn facts(plan: &PlanFacts) -> Vec<Fact> {
         let (value, detail) = (figures::binary(bytes), figures::bytes(bytes) + more);
         facts.push(Fact { title, id, value, detail, kind: kind(key) });
     }
-    if let Some(tasks) = report.io_tasks {
-        let buffer = report.buffer_bytes.map(|bytes| figures::bytes(bytes.0));
-        facts.push(Fact {
-            title: "Tasks of the card",
-            id: "tasks",
-            value: figures::grouped(tasks),
-            detail: buffer.map(|bytes| format!("with buffers of {bytes}")).unwrap_or_default(),
-            kind: kind("io_tasks"),
-        });
-    }
     if let Some(checks) = &plan.checks {
         let [title, each] = match plan.settings.integrity {
             Integrity::Sealed => ["Encrypted", "tags"],

@@ -185,13 +185,11 @@ pub(super) fn load(buffers: &[Vec<u8>]) -> Result<Model, Trouble> {
 }
 
 fn boards() -> PlanReply {
-    let names = |all: &[Strategy]| all.iter().map(|s| s.name().to_owned()).collect::<Vec<_>>();
-    let simulated = names(&Strategy::SIMULATED);
-    let strategies = [names(&Strategy::ALL), simulated.clone()].concat();
+    let strategies = Strategy::ALL.map(|strategy| strategy.name().to_owned()).to_vec();
     // Each board's firmware with small kernels stands behind it, as a board of its own.
     let with_small = |board: Board| [Some(board.clone()), board.small()].into_iter().flatten();
     let boards = tilewright_board::all().into_iter().flat_map(with_small).collect();
-    PlanReply::Boards { boards, strategies, simulated }
+    PlanReply::Boards { boards, strategies }
 }
 
 /// The strategies that cannot plan a model, and why.
@@ -216,7 +214,6 @@ fn no_plan(error: &PlanError) -> Trouble {
     let trouble = cannot(error);
     let remedy = match error {
         PlanError::Buffer { .. } => "Choose larger buffers, or more SRAM.",
-        PlanError::TooManyTasks { .. } => "Choose larger buffers, or fewer frames.",
         _ => return trouble,
     };
     Trouble::new("There is no schedule with these buffers", trouble.detail, remedy)
@@ -305,7 +302,7 @@ fn why_no_image(
     let why = if report.without_kernel().is_some() {
         "some operators have no kernel. The overview names them."
     } else if !report.runnable {
-        "this plan is simulated only. Another strategy may give one that runs."
+        "no operator of the model computes anything."
     } else if board.firmware.is_none() {
         return Some(format!(
             "{} is planned and simulated only; no firmware has been written for it.",

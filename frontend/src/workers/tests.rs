@@ -128,32 +128,6 @@ fn a_newer_plan_is_heard_between_two_ways_beyond_sram() {
 }
 
 #[test]
-fn what_buffers_hold_is_told_of_plans_whose_tensors_lie_outside() {
-    let model = opened(&mut Importer::default(), &EXAMPLES[1]);
-    for strategy in ["swap", "stream"] {
-        let settings = PlanSettings {
-            strategy: strategy.to_owned(),
-            sram_bytes: Some(65_536),
-            frames: Some(2),
-            ..settings(None)
-        };
-        let (plan, _) = planned(model.clone(), settings);
-        let peak = plan.occupancy.peak();
-        assert!(peak > 0 && peak <= plan.report.peak_sram_bytes.0, "{strategy}: {peak}");
-        assert_eq!(plan.memory.peak_live_bytes.0, peak, "{strategy}: the operators tell the same");
-        let rows = plan.memory.rows.iter();
-        assert!(rows.clone().any(|row| row.weight_bytes.0 > 0), "{strategy}: weights");
-        for row in rows {
-            let stack: u64 = row.stack().iter().map(|bytes| bytes.0).sum();
-            assert_eq!(stack, row.live_bytes.0, "{strategy}: {}", row.name);
-        }
-        let pools: u64 = plan.report.pools.iter().map(|pool| pool.bytes.0).sum();
-        let all = plan.report.peak_sram_bytes.0;
-        assert_eq!(pools, if strategy == "swap" { all } else { 0 });
-    }
-}
-
-#[test]
 fn memory_says_what_its_bytes_are_and_where_tensors_lie() {
     use crate::view_model::{memory, walk};
     use tilewright_report::PartRole;
@@ -162,8 +136,8 @@ fn memory_says_what_its_bytes_are_and_where_tensors_lie() {
     for (strategy, place) in [
         ("overlay", "external RAM"),
         ("overlay-staged", "external RAM"),
-        ("swap-rows", "the card"),
-        ("stream-weights", "SRAM"),
+        ("swap", "the card"),
+        ("stream", "SRAM"),
         ("external", "external RAM"),
     ] {
         let settings = PlanSettings { strategy: strategy.to_owned(), ..settings(None) };
@@ -209,7 +183,7 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
         ..settings(None)
     };
     let (slow, images) = planned(model.clone(), swap.clone());
-    assert!(images.is_empty() && slow.no_image.as_ref().unwrap().contains("simulated"));
+    assert!(!images.is_empty() && slow.no_image.is_none());
     assert!(slow.occupancy.peak() > 0 && slow.occupancy.peak() <= 65_536);
     assert_eq!(slow.timeline.slices.iter().map(|slice| slice.frame).max(), Some(2));
     let card = PlanSettings { card_bytes_per_second: Some(20_000_000), ..swap.clone() };
@@ -217,7 +191,7 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
     assert!(fast.report.transfer_us < slow.report.transfer_us);
     let small = PlanSettings { buffer_bytes: Some(4_096), ..swap };
     let (small, _) = planned(model.clone(), small);
-    assert!(small.report.io_tasks > slow.report.io_tasks);
+    assert!(small.timeline.slices.len() > slow.timeline.slices.len());
     // Another clock changes the time, and there is no image for it.
     let half = PlanSettings { clock_hz: Some(108_000_000), ..settings(None) };
     let (half, images) = planned(model.clone(), half);

@@ -122,7 +122,7 @@ impl Drawn {
             _ => Integrity::Sealed,
         };
         // `auto` takes the card where nothing else holds a network.
-        let strategies = [Strategy::SwapRows, Strategy::StreamWeights, Strategy::Auto];
+        let strategies = [Strategy::Swap, Strategy::Stream, Strategy::Auto];
         let known = if model.name.contains("alexnet") { 3 } else { 2 };
         let strategy = strategies[rng.usize(..known)];
         let mut options = Options { integrity, ..Options::default() };

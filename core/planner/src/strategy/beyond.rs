@@ -1,13 +1,13 @@
 //! `auto` where SRAM does not hold all activations, or flash not all weights, or where holding them costs
-//! time: the fastest of what the external memories allow, else a schedule for the card.
+//! time: the fastest of what the external memories allow, else from the card.
 
 use super::external::{self, Placing};
 use super::overlay::{self, Beside, MOST_TURNED, Outputs, Overlaid};
 use super::spilled::{First, Spilling};
-use super::{Search, Strategy, stream_weights};
+use super::{Search, Strategy, stream, swap};
 use crate::costs::Remembering;
 use crate::planning::described;
-use crate::{Options, PlanError, Planned, Stop, simulate, stream};
+use crate::{Options, PlanError, Planned, Stop, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
@@ -59,7 +59,7 @@ const SPILLED: [(u64, Beside, Overlaid); 20] = {
 const SPARE: u64 = 64;
 
 /// The search, one way after the other: all operands in external memory, what may be overlaid, and
-/// last the schedule for a card.
+/// last what comes from a card.
 pub struct Beyond {
     /// The best in SRAM.
     inside: Planned,
@@ -154,7 +154,7 @@ enum Way {
     Overlaid(Overlaid, u64),
     Spilled(Spilled),
     Weights,
-    Streamed,
+    Swapped,
 }
 
 impl Beyond {
@@ -209,10 +209,9 @@ impl Beyond {
                 }
             }
         }
-        if Strategy::StreamWeights.lacks(board).is_none() && board.drives(LaneKind::Card) {
-            ways.push(Way::Weights);
+        if Strategy::Swap.lacks(board).is_none() && board.drives(LaneKind::Card) {
+            ways.extend([Way::Weights, Way::Swapped]);
         }
-        ways.extend(board.slot.is_some().then_some(Way::Streamed));
         ways
     }
 
@@ -255,7 +254,7 @@ impl Beyond {
         match way.or_else(|| near.map(Way::Spilled)) {
             None => return Ok(true),
             Some(Way::Together) => {
-                if let Some(plan) = stream_weights::in_image(model, board, options)? {
+                if let Some(plan) = stream::in_image(model, board, options)? {
                     self.consider(plan, model, board, options)?;
                 }
             }
@@ -306,17 +305,19 @@ impl Beyond {
             Some(Way::Weights) => {
                 // Frames are scheduled together.
                 if self.best.is_none() {
-                    let plan = stream_weights::plan(model, board, all)?;
+                    let plan = stream::plan(model, board, all)?;
                     self.consider(plan, model, board, all)?;
                     if let Some(best) = self.best.as_mut() {
-                        stream_weights::tell_bound(best, model, board, all);
+                        stream::tell_bound(best, model, board, all);
                     }
                 }
             }
-            Some(Way::Streamed) => {
+            Some(Way::Swapped) => {
                 if self.best.is_none() {
-                    let streamed = stream::planned(model, board, Strategy::Auto, all);
-                    self.best = streamed.ok().filter(|planned| planned.report.fits);
+                    let (found, _) = swap::Placing.found(model)?;
+                    let options = &Options { buffer: None, ..options.clone() };
+                    let plan = swap::plan(model, board, options, found)?;
+                    self.consider(plan, model, board, options)?;
                 }
             }
         }
@@ -390,7 +391,7 @@ impl Beyond {
         Ok(fits)
     }
 
-    /// The fastest plan that fits and runs, of those from external memory; else what is streamed
+    /// The fastest plan that fits and runs, of those from external memory; else what comes
     /// from the card; else the best in SRAM, which may not fit.
     pub fn best(self) -> Planned {
         self.best.unwrap_or(self.inside)

@@ -1,14 +1,154 @@
-//! `swap`: SwapNN's buffers, tiles and schedulers ([`crate::swap`]).
+//! `swap`: activations and weights on a card, brought to buffers in SRAM tile by tile and written
+//! back: SwapNN's pools and tiles (Miao and Lin, "Enabling Large Neural Networks on Tiny Microcontrollers
+//! with Swapping") as a program, one frame at a time.
+//!
+//! It differs from the published strategy where a step program, its kernels and a card's sectors ask
+//! for it:
+//! * Tiles are rows of the output with all channels, as many as a buffer holds, and begin at sectors;
+//!   a tile of input has the rows that its windows see. Rows may have gaps behind them, so that each
+//!   begins at a sector.
+//! * A convolution in groups has tiles for each group, which read its channels of one tile of input.
+//! * The frame arrives on the console: program inputs and outputs stay in SRAM, beside the pools; those
+//!   that would take more than a quarter of it in external RAM, where the board has some.
+//! * Weight tiles are read again for every output tile, but if the pool holds all of a layer's.
+//! * A card transfer waits for the bytes of its buffer alone, so that the next tiles are read while
+//!   the core computes, across the borders of layers; what a layer reads has been written.
+//! * Biases, multipliers and tables stay in the plan image.
+//! * Checksums or tags of what is written to the card lie beside the pools, if they are asked for.
+//!
+//! There are 4, 8 or 16 buffers, and gaps or none: what is predicted to be fastest with a plan that fits
+//! flash, unless the buffers' size is given.
 
-use super::Search;
-use super::sharing::Candidate;
-use crate::PlanError;
-use crate::lower;
+mod cut;
+mod lay;
+mod pools;
+
+use std::num::NonZeroU32;
+
+use crate::costs::Remembering;
 use crate::planning::Progress;
+use crate::schedule::emit::emit;
+use crate::schedule::issue::demand_then_stores;
+use crate::schedule::operator::SECTOR;
+use crate::schedule::sequence::{Engine, LaneId, Sequence};
 use crate::share::{Arranged, Parts};
+use crate::strategy::Search;
+use crate::strategy::external::LINE;
+use crate::strategy::sharing::Candidate;
+use crate::{Options, PlanError, lower, simulate};
 use tilewright_allocate::TENSOR_ALIGNMENT;
+use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::Bytes;
+use tilewright_plan::{Bytes, LaneKind, Plan};
+
+use cut::Group;
+use lay::{Laid, Layout};
+use pools::Pools;
+
+/// Numbers of buffers that are tried.
+const COUNTS: [u64; 3] = [4, 8, 16];
+
+/// Why the strategy has no plans for a board; nothing if it has.
+#[must_use]
+pub fn obstacle(board: &Board) -> Option<String> {
+    if board.slot.is_none() {
+        return Some("it has no place for a card".to_owned());
+    }
+    let none = board.engine(LaneKind::Card).is_none();
+    none.then(|| format!("board '{}' has no controller that moves a card's data", board.id))
+}
+
+/// The plan of layers whose tensors and weights lie on the card.
+///
+/// # Errors
+/// [`PlanError`] names the node that no kernel runs as it is, or the layer that needs larger buffers
+/// than those asked for.
+pub fn plan(
+    model: &Model,
+    board: &Board,
+    options: &Options,
+    found: Candidate,
+) -> Result<Plan, PlanError> {
+    let budget = options.arena_on(board);
+    let layout = Layout::of(model, board, budget, found, options.integrity)?;
+    let apart = layout.laid(&[], false)?;
+    if apart.plan.programs.is_empty() {
+        return Ok(apart.plan);
+    }
+    let pitches = lay::rows_at_sectors(&apart.plan);
+    // Each sector in use has a checksum or tag, so that few are to be.
+    let reuse = options.integrity.keeps();
+    let mut laid = vec![if reuse { layout.laid(&[], true)? } else { apart }];
+    if pitches.iter().any(Option::is_some) {
+        laid.push(layout.laid(&pitches, reuse)?);
+    }
+    let most = board.engine(LaneKind::Card).map_or(SECTOR, |engine| engine.largest_bytes.0);
+    let ways: Vec<Way<'_>> =
+        laid.iter().map(|laid| Way::of(laid, most / SECTOR * SECTOR)).collect();
+    let easiest = ways.iter().min_by_key(|way| way.least);
+    let easiest = easiest.expect("tensors always can lie without gaps");
+    if let Some(buffer) = options.buffer() {
+        let buffer = buffer.0 / LINE * LINE;
+        let Some(way) = ways.iter().find(|way| way.least.0 <= buffer) else {
+            let (needed, layer) = easiest.least;
+            let layer = easiest.laid.plan.layers.get(layer);
+            let layer = layer.map_or_else(String::new, |layer| layer.name.clone());
+            return Err(PlanError::Buffer { layer, needed: Bytes(needed) });
+        };
+        let count = way.room(budget).checked_div(buffer).unwrap_or(0).max(Pools::FEWEST);
+        return Ok(way.plan(buffer, count));
+    }
+    let costs = Remembering::on(board);
+    let one = Options { frames: NonZeroU32::MIN, ..options.clone() };
+    let plans = ways.iter().flat_map(|way| {
+        let buffers = COUNTS.map(|count| (way.room(budget) / count / LINE * LINE, count));
+        let fitting = buffers.into_iter().filter(|(buffer, _)| *buffer >= way.least.0);
+        fitting.map(|(buffer, count)| way.plan(buffer, count))
+    });
+    let mut fastest = None;
+    for plan in plans {
+        let end = simulate::predict(&plan, board, &costs, &one)?.end();
+        let key = (plan.image_bytes() > board.plan_bytes(), end);
+        if fastest.as_ref().is_none_or(|(best, _)| key < *best) {
+            fastest = Some((key, plan));
+        }
+    }
+    // What does not fit says how much would.
+    let least = || easiest.plan(easiest.least.0, Pools::FEWEST);
+    Ok(fastest.map_or_else(least, |(_, plan)| plan))
+}
+
+/// A way for tensors to lie, and its layers.
+struct Way<'p> {
+    laid: &'p Laid,
+    groups: Vec<Group<'p>>,
+    /// The least buffer with which every layer can be cut, and the layer that needs it.
+    least: (u64, usize),
+    /// Most bytes of a transfer, whole sectors.
+    largest: u64,
+}
+
+impl<'p> Way<'p> {
+    fn of(laid: &'p Laid, largest: u64) -> Self {
+        let groups = Group::of(&laid.plan);
+        let least = cut::least_buffer(&groups);
+        Self { laid, groups, least, largest }
+    }
+
+    /// Bytes of SRAM for buffers.
+    fn room(&self, budget: Bytes) -> u64 {
+        budget.0.saturating_sub(self.laid.resident)
+    }
+
+    /// The plan with so many buffers of so many bytes.
+    fn plan(&self, buffer: u64, count: u64) -> Plan {
+        let pools = Pools::new(self.laid.resident, buffer, count);
+        let work = cut::cut(&self.groups, &pools);
+        let events = demand_then_stores(&work, &pools.places(&work.residences), LaneId::FIRST);
+        let engines = vec![Engine { kind: LaneKind::Card, largest: self.largest.max(SECTOR) }];
+        emit(&self.laid.plan, Sequence { arena: Bytes(pools.end()), engines, events })
+    }
+}
 
 /// There is nothing to search for: tensors lie one after the other.
 pub struct Placing;

@@ -179,21 +179,9 @@ pub fn no_plan(error: PlanError) -> Problem {
         PlanError::UnknownStrategy { .. } => {
             Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
         }
-        PlanError::NoCard { .. } => Problem::new(
-            Blame::BadInput,
-            text,
-            "--board",
-            "Choose a board with a card: `tilewright boards` lists them.",
-        ),
         PlanError::Buffer { .. } => {
             Problem::new(Blame::TooLarge, text, "--buffer", "Give larger buffers, or more SRAM.")
         }
-        PlanError::TooManyTasks { .. } => Problem::new(
-            Blame::TooLarge,
-            text,
-            "--buffer and --frames",
-            "Give larger buffers or fewer frames.",
-        ),
         PlanError::Stopped => Problem::cancelled("The planning was cancelled."),
         PlanError::NotAChain(NotAChain { operator, .. }) => Problem::new(
             Blame::BadInput,
@@ -229,21 +217,10 @@ pub fn does_not_fit(report: &PlanReport) -> Option<Problem> {
     Some(Problem::new(Blame::DoesNotFit, error, place, what_to_do))
 }
 
-/// The problem of a plan that has no program: operators that no kernel computes, or a strategy that
-/// is simulated only; nothing if it has one.
+/// The problem of a plan that has no program: operators that no kernel computes; nothing if it has one.
 #[must_use]
 pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
     let layers = report.without_kernel();
-    // Swapped to a card, or streamed from it.
-    if layers.is_none() && !report.runnable && report.io_tasks.is_some() {
-        return Some(Problem::new(
-            Blame::BadInput,
-            format!("This plan of strategy '{}' is simulated only.", report.strategy),
-            "--strategy",
-            "Look at it with `tilewright plan`; 'stream-weights' runs if SRAM holds all activations, else \
-             'swap-rows': the same pools, tiles of rows.",
-        ));
-    }
     if report.layers.is_empty() {
         return Some(Problem::new(
             Blame::BadInput,
@@ -281,7 +258,7 @@ pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Problem> {
                 planned.report.strategy
             ),
             "strategy",
-            "Give `--strategy swap-rows` or `--strategy stream-weights`, or leave it out.",
+            "Give `--strategy swap` or `--strategy stream`, or leave it out.",
         ));
     }
     // The section itself begins at a multiple of the alignment.

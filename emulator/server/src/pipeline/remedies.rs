@@ -110,7 +110,7 @@ fn is_long(change: &Change, failed: &PlanReport) -> bool {
         Change::Strategy(name) => name,
         Change::WholeArena | Change::Board(_) | Change::Network(_) => &failed.strategy,
     };
-    let long = [Strategy::Auto, Strategy::StreamWeights, Strategy::SwapRows, Strategy::Stream];
+    let long = [Strategy::Auto, Strategy::Swap, Strategy::Stream];
     long.iter().any(|long| long.name() == strategy)
 }
 
@@ -175,7 +175,7 @@ impl Attempt<'_, '_> {
         board: &Board,
         (strategy, options): (Strategy, &Options),
     ) -> Result<Option<PlanReport>, Problem> {
-        let is_all_at_once = matches!(strategy, Strategy::SwapRows | Strategy::StreamWeights);
+        let is_all_at_once = matches!(strategy, Strategy::Swap | Strategy::Stream);
         let units = if is_all_at_once { self.left } else { self.left / 2 };
         let planned = || -> Result<(bool, Option<PlanReport>), Problem> {
             let mut planning = planning?;
@@ -357,7 +357,7 @@ mod tests {
         let most = |layers: u64| WORK / (10_000 * layers).min(2_000_000) + 100;
         for (name, strategy) in [
             ("nasnet-mobile", Strategy::Resident),
-            ("mobilenet-v2-w0.35-r224", Strategy::StreamWeights),
+            ("mobilenet-v2-w0.35-r224", Strategy::Stream),
             ("squeezenet-1.1", Strategy::Reordered),
         ] {
             let (reason, slices, layers) = refused(name, strategy, 1, 1);

@@ -1,10 +1,10 @@
-//! What buffers in SRAM hold over time: a stretch for each pool, filled as far as it is taken.
+//! What buffers in SRAM hold over time: inputs, weights and results, one above the other.
 
 use tilewright_report::Held;
 use yew::prelude::*;
 
 use super::{ARENA, Frame, LEFT, RIGHT};
-use crate::ui::chart::{fitted, px};
+use crate::ui::chart::px;
 use crate::ui::timeline::{fill_of_held, push_rectangle};
 use crate::view_model::memory::Buffers;
 
@@ -17,16 +17,14 @@ pub fn drawing(buffers: &Buffers, frame: &Frame, floor: f64) -> Html {
     while let Some(parts) = columns.get(first) {
         let same = columns[first..].iter().take_while(|other| *other == parts).count();
         let ends = [first, first + same].map(|x| LEFT + x as f64);
-        for band in &buffers.bands {
-            let mut low = band.bytes[0];
-            for held in &band.holds {
-                let high = low + parts[*held as usize];
-                if high > low {
-                    let place = [high, low].map(|bytes| floor - frame.length(bytes, ARENA));
-                    push_rectangle(&mut paths[*held as usize], ends, place);
-                }
-                low = high;
+        let mut low = 0;
+        for held in Held::ALL {
+            let high = low + parts[held as usize];
+            if high > low {
+                let place = [high, low].map(|bytes| floor - frame.length(bytes, ARENA));
+                push_rectangle(&mut paths[held as usize], ends, place);
             }
+            low = high;
         }
         first += same;
     }
@@ -35,17 +33,6 @@ pub fn drawing(buffers: &Buffers, frame: &Frame, floor: f64) -> Html {
         <g data-testid="buffers">
             { for Held::ALL.into_iter().zip(paths).filter(|(_, d)| !d.is_empty()).map(|(held, d)| html! {
                 <path key={held.words()} class={fill_of_held(held)} {d} />
-            }) }
-            { for buffers.bands.iter().filter(|band| !band.title.is_empty()).map(|band| {
-                let [low, high] = band.bytes.map(|bytes| floor - frame.length(bytes, ARENA));
-                html! {
-                    <g key={band.bytes[0]} class="band">
-                        <rect x={px(LEFT)} y={px(high)} width={px(room)} height={px(low - high)} />
-                        if let Some(title) = fitted(&band.title, room - 8.0).filter(|_| low - high >= 16.0) {
-                            <text x={px(LEFT + 6.0)} y={px(high + 14.0)}>{ title }</text>
-                        }
-                    </g>
-                }
             }) }
             { for ticks.into_iter().enumerate().map(|(index, (at, text))| {
                 let share = (at - buffers.window.from_us) / buffers.window.length();

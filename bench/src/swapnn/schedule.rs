@@ -9,11 +9,11 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::Pools;
 use super::graph::{Graph, Tile};
-use crate::simulate::{Direction, Transfers};
+use super::swap::Pools;
 use tilewright_plan::CyclePoint;
-use tilewright_report::{Held, LayerHeld, Occupancy, Slice, SliceKind};
+use tilewright_planner::simulate::{Direction, Transfers};
+use tilewright_report::{Held, Slice, SliceKind};
 
 /// What came of it.
 pub struct Run {
@@ -30,10 +30,6 @@ pub struct Run {
     pub end: u64,
     /// What core (lane 0) and card (lane 1) do.
     pub slices: Vec<Slice>,
-    /// Which buffers are taken meanwhile.
-    pub occupancy: Occupancy,
-    /// For each layer of the plan what is taken when most is while it is worked on.
-    pub held: Vec<LayerHeld>,
 }
 
 const CORE: usize = 0;
@@ -77,7 +73,6 @@ struct Running {
 
 struct Scheduler<'a> {
     graph: &'a Graph,
-    pools: &'a Pools,
     transfers: &'a Transfers<'a>,
     frames: u32,
     states: Vec<State>,
@@ -85,8 +80,6 @@ struct Scheduler<'a> {
     left: Vec<u32>,
     /// Free buffers, of each of [`Held::ALL`].
     buffers: [u32; 3],
-    /// Buffers that each layer of the plan has taken.
-    of_layers: Vec<[u32; 3]>,
     /// Ready IO tasks: first reads of a tile's input, further parts of it, weights, writes.
     to_read: Queue,
     to_go_on: Queue,
@@ -102,27 +95,19 @@ struct Scheduler<'a> {
     run: Run,
 }
 
-/// Schedules `frames` frames of a plan of so many layers.
-pub fn schedule(
-    graph: &Graph,
-    pools: &Pools,
-    transfers: &Transfers<'_>,
-    frames: u32,
-    layers: usize,
-) -> Run {
+/// Schedules `frames` frames.
+pub fn schedule(graph: &Graph, pools: &Pools, transfers: &Transfers<'_>, frames: u32) -> Run {
     let tiles = graph.tiles.iter();
     let of_frame: Vec<State> =
         tiles.map(|tile| State { waits_for: tile.waits_for, ..State::default() }).collect();
     let repeat = frames as usize;
     let mut scheduler = Scheduler {
         graph,
-        pools,
         transfers,
         frames,
         states: of_frame.repeat(repeat),
         left: graph.counts.repeat(repeat),
-        buffers: pools.each().map(|pool| pool.buffers),
-        of_layers: vec![[0; 3]; layers],
+        buffers: [pools.inputs, pools.weights, pools.outputs],
         to_read: Queue::new(),
         to_go_on: Queue::new(),
         to_fetch: Queue::new(),
@@ -141,8 +126,6 @@ pub fn schedule(
             first_frame: 0,
             end: 0,
             slices: Vec::new(),
-            occupancy: Occupancy::default(),
-            held: vec![LayerHeld::default(); layers],
         },
     };
     for frame in 0..frames {
@@ -164,18 +147,12 @@ impl Scheduler<'_> {
             if running[CORE].is_none() {
                 running[CORE] = self.schedule_compute(now);
             }
-            self.note(now);
             // Of two that end at once the card's goes first.
             let first = [CARD, CORE]
                 .into_iter()
                 .filter(|lane| running[*lane].is_some())
                 .min_by_key(|lane| running[*lane].as_ref().map_or(u64::MAX, |running| running.end));
             let Some(lane) = first else { break };
-            if running[lane].as_ref().is_some_and(|first| first.end > now) {
-                for running in running.iter().flatten() {
-                    self.note_layer(running.key);
-                }
-            }
             if let Some(ended) = running[lane].take() {
                 now = ended.end;
                 self.finish(now, ended.task, ended.key);
@@ -203,7 +180,7 @@ impl Scheduler<'_> {
         let (task, bytes) = match kind {
             0 => {
                 self.to_read.pop();
-                self.take(Held::Inputs, tile.layer, tile.input_buffers);
+                self.buffers[Held::Inputs as usize] -= tile.input_buffers;
                 (Task::Read, part(tile, 0))
             }
             1 => {
@@ -212,7 +189,7 @@ impl Scheduler<'_> {
             }
             2 => {
                 self.to_fetch.pop();
-                self.take(Held::Weights, tile.layer, 1);
+                self.buffers[Held::Weights as usize] -= 1;
                 let asked = u64::from(self.state(key).asked);
                 self.state(key).asked += 1;
                 if asked + 1 < tile.weight_tiles {
@@ -257,7 +234,7 @@ impl Scheduler<'_> {
         let tile = &graph.tiles[key.1 as usize];
         if is_first {
             self.to_begin.pop();
-            self.take(Held::Results, tile.layer, 1);
+            self.buffers[Held::Results as usize] -= 1;
         } else {
             self.to_continue.pop();
         }
@@ -293,17 +270,17 @@ impl Scheduler<'_> {
                 state.is_queued = false;
                 let is_last = u64::from(state.computed) == tile.weight_tiles.max(1);
                 if tile.weight_tiles > 0 {
-                    self.give_back(Held::Weights, tile.layer, 1);
+                    self.buffers[Held::Weights as usize] += 1;
                 }
                 if is_last {
-                    self.give_back(Held::Inputs, tile.layer, tile.input_buffers);
+                    self.buffers[Held::Inputs as usize] += tile.input_buffers;
                     self.to_write.push(Reverse(key));
                 } else {
                     self.queue_compute(key);
                 }
             }
             Task::Write => {
-                self.give_back(Held::Results, tile.layer, 1);
+                self.buffers[Held::Results as usize] += 1;
                 let layer = tile.of as usize;
                 let left = key.0 as usize * graph.counts.len() + layer;
                 self.left[left] -= 1;
@@ -317,42 +294,6 @@ impl Scheduler<'_> {
                 }
             }
         }
-    }
-
-    /// Notes which buffers are taken.
-    fn note(&mut self, now: u64) {
-        let bytes = self.bytes(self.taken());
-        self.run.occupancy.note(CyclePoint(now), bytes);
-    }
-
-    /// Notes what is taken while a tile's layer is worked on, if it was never more.
-    fn note_layer(&mut self, key: Key) {
-        let layer = usize::from(self.graph.tiles[key.1 as usize].layer);
-        let all: u64 = self.bytes(self.taken()).iter().sum();
-        if all > self.run.held[layer].total() {
-            let own = self.bytes(self.of_layers[layer]);
-            let others = all - own.iter().sum::<u64>();
-            self.run.held[layer] = LayerHeld { own, others };
-        }
-    }
-
-    fn taken(&self) -> [u32; 3] {
-        let all = self.pools.each();
-        std::array::from_fn(|held| all[held].buffers - self.buffers[held])
-    }
-
-    fn bytes(&self, buffers: [u32; 3]) -> [u64; 3] {
-        buffers.map(|count| u64::from(count) * self.pools.buffer.0)
-    }
-
-    fn take(&mut self, held: Held, layer: u16, count: u32) {
-        self.buffers[held as usize] -= count;
-        self.of_layers[usize::from(layer)][held as usize] += count;
-    }
-
-    fn give_back(&mut self, held: Held, layer: u16, count: u32) {
-        self.buffers[held as usize] += count;
-        self.of_layers[usize::from(layer)][held as usize] -= count;
     }
 
     /// Makes the next compute task of a tile ready if its weights are there.

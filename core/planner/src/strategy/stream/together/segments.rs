@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::{AROUND, BYTES, ROWS};
-use crate::strategy::stream_weights::strips::{Fineness, MOST_LAYERS, Network, Strips};
+use crate::strategy::stream::strips::{Fineness, MOST_LAYERS, Network, Strips};
 
 /// The finest way for rows to be made.
 const FINEST: Fineness = Fineness { rows: 1, bytes: 1 };

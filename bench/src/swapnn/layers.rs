@@ -1,8 +1,8 @@
 //! Layers as swapping sees them: what is read, what window slides, what weights, what time.
 
-use crate::costs::Costs;
 use tilewright_model::Model;
 use tilewright_plan::{Instruction, Kernel, Op, Plan, PoolBehind, Work};
+use tilewright_planner::costs::Costs;
 
 /// How many bytes the weights of a depthwise convolution are counted as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,8 +42,6 @@ pub struct Window {
     pub size: [u32; 2],
     /// Stride.
     pub stride: [u32; 2],
-    /// Padding above and left.
-    pub padding: [u32; 2],
 }
 
 /// A layer, with those that are computed with it.
@@ -63,8 +61,6 @@ pub struct SwapLayer {
     pub weights: u64,
     /// Cycles of all of it.
     pub cycles: u64,
-    /// Whether the model gives its output.
-    pub is_given: bool,
 }
 
 /// The layers of a lowered plan.
@@ -104,16 +100,11 @@ pub fn layers(plan: &Plan, model: &Model, costs: &Costs, depthwise: Depthwise) -
                 way: way(&layer.work, op),
                 weights: layer.nodes.iter().map(|node| weights(model, *node, depthwise)).sum(),
                 cycles,
-                is_given: false,
             });
         }
         for tensor in &layer.writes {
             made_by[*tensor as usize] = Some(index);
         }
-    }
-    let outputs = plan.programs.iter().flat_map(|program| &program.outputs);
-    for index in outputs.filter_map(|io| made_by[io.tensor as usize]) {
-        layers[index].is_given = true;
     }
     layers
 }
@@ -153,7 +144,7 @@ const fn is_elementwise(work: &Work) -> bool {
 
 fn way(work: &Work, op: Option<&Op>) -> Way {
     let (Work::Kernel(kernel), Some(op)) = (work, op) else { return Way::Runs };
-    let point = Window { size: [1; 2], stride: [1; 2], padding: [0; 2] };
+    let point = Window { size: [1; 2], stride: [1; 2] };
     let pool = PoolBehind::of(op);
     match kernel {
         Kernel::Conv
@@ -162,19 +153,17 @@ fn way(work: &Work, op: Option<&Op>) -> Way {
         | Kernel::AveragePool
         | Kernel::ConvMaxPool => {
             // Of a pool behind it the windows' windows.
-            let [mut size, mut stride, mut padding] = [[0; 2]; 3];
+            let [mut size, mut stride] = [[0; 2]; 2];
             for axis in 0..2 {
                 let dilation = u32::from(op.dilation[axis]).max(1);
                 size[axis] = (u32::from(op.window[axis]).max(1) - 1) * dilation + 1;
                 stride[axis] = u32::from(op.stride[axis]).max(1);
-                padding[axis] = u32::from(op.padding[axis]);
                 if let Some(pool) = &pool {
                     size[axis] += (u32::from(pool.window[axis]).max(1) - 1) * stride[axis];
-                    padding[axis] += u32::from(pool.padding[axis]) * stride[axis];
                     stride[axis] *= u32::from(pool.stride[axis]).max(1);
                 }
             }
-            Way::Squares(Window { size, stride, padding })
+            Way::Squares(Window { size, stride })
         }
         Kernel::Add
         | Kernel::Sub
@@ -197,7 +186,7 @@ fn way(work: &Work, op: Option<&Op>) -> Way {
 }
 
 /// Bytes of a node's weights; biases are not moved.
-pub fn weights(model: &Model, node: u32, depthwise: Depthwise) -> u64 {
+fn weights(model: &Model, node: u32, depthwise: Depthwise) -> u64 {
     let Some(node) = model.nodes.get(node as usize) else { return 0 };
     let constant = node.inputs.get(1).map(|id| model.tensor(*id)).filter(|t| t.is_constant());
     let Some(weights) = constant.filter(|_| node.op.is_weighted()) else { return 0 };

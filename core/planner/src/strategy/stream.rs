@@ -1,5 +1,4 @@
-//! `stream-weights`: activations in SRAM, weights from a card: the schedule of [`crate::stream`] as a
-//! program that runs, for networks whose activations SRAM holds; of several frames as one program where
+//! `stream`: activations in SRAM, weights from a card, for networks whose activations SRAM holds; of several frames as one program where
 //! external RAM holds them ([`frames`]).
 //!
 //! * Weights are read once, in the order of their use. Filters larger than a share of what the
@@ -17,6 +16,7 @@
 //! How much activations may take, and how large parts are, is what is predicted to be fastest.
 
 mod arrange;
+pub mod bound;
 mod cut;
 mod frames;
 mod place;
@@ -30,11 +30,11 @@ use crate::lower::{self, Layer};
 use crate::schedule::sequence::Engine;
 use crate::schedule::work::Work;
 use crate::strategy::external::LINE;
-use crate::{Integrity, Options, PlanError, Planned, simulate, stream};
+use crate::{Integrity, Options, PlanError, Planned, simulate};
 use arrange::Arranging;
 use tilewright_board::Board;
 use tilewright_model::{Model, Node, Op, Window};
-use tilewright_plan::{Bytes, CyclePoint, Cycles, LaneKind, Plan, Space};
+use tilewright_plan::{Bytes, CyclePoint, LaneKind, Plan, Space};
 
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
@@ -413,26 +413,37 @@ pub fn tell_bound(planned: &mut Planned, model: &Model, board: &Board, options: 
     if report.latency_us.is_none() {
         return;
     }
+    let Some(card) = options.card_in(board) else { return };
     let on_card = plan.constants.iter().filter(|block| block.space == Space::Card);
     let nodes: Vec<u32> = on_card.map(|block| block.node).collect();
-    let mut layers: Vec<(Vec<u32>, Cycles)> = Vec::new();
+    // Bytes of weights that come, and cycles.
+    let mut layers: Vec<[u64; 2]> = Vec::new();
     let mut ends = 0;
     for (number, (layer, row)) in plan.layers.iter().zip(&report.layers).enumerate() {
         // Layers that go together need their weights by turns.
+        let coming = layer.nodes.iter().filter(|node| nodes.contains(node));
+        let weights: u64 = coming.map(|node| weights(model, *node)).sum();
         match layers.last_mut().filter(|_| number < ends) {
-            Some((nodes, cycles)) => {
-                nodes.extend(&layer.nodes);
-                *cycles = Cycles(cycles.0 + row.cycles);
+            Some([bytes, cycles]) => {
+                *bytes += weights;
+                *cycles += row.cycles;
             }
-            None => layers.push((layer.nodes.clone(), Cycles(row.cycles))),
+            None => layers.push([weights, row.cycles]),
         }
         let rings = layer.writes.iter().filter_map(|tensor| plan.tensors.get(*tensor as usize));
         let rings = rings.filter(|tensor| tensor.ring.is_some());
         ends = rings.map(|tensor| tensor.end as usize).fold(ends, usize::max);
     }
-    let layers: Vec<(&[u32], Cycles)> =
-        layers.iter().map(|(nodes, cycles)| (nodes.as_slice(), *cycles)).collect();
-    let comes = |node| nodes.contains(&node);
-    let bound = stream::bound_of(model, board, options, &layers, comes);
-    report.bound_us = bound.map(|bound| bound.at(board.core.clock.hertz));
+    let (sram, frames) = (options.arena_on(board), options.frames.get());
+    let bound = bound::bound(&layers, 0, board, &card, sram, frames);
+    report.bound_us = Some(bound.at(board.core.clock.hertz));
+}
+
+/// Bytes of a node's weights, without its biases.
+fn weights(model: &Model, node: u32) -> u64 {
+    let Some(node) = model.nodes.get(node as usize).filter(|node| node.op.is_weighted()) else {
+        return 0;
+    };
+    let constant = node.inputs.get(1).map(|id| model.tensor(*id)).filter(|t| t.is_constant());
+    constant.and_then(|weights| weights.shape.elements()).unwrap_or(0) as u64
 }

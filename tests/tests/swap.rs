@@ -1,4 +1,4 @@
-//! `swap-rows` on random models, boards and budgets: each plan is proved, its simulation ends, and its
+//! `swap` on random models, boards and budgets: each plan is proved, its simulation ends, and its
 //! image, run by the firmware's runtime on the host with transfers as early and as late as they can
 //! be, gives the bytes of the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
@@ -46,7 +46,7 @@ fn copies(plan: &Plan, to: Space) -> usize {
 
 /// The plan with all of SRAM.
 fn planned_whole(model: &Model, board: &Board) -> Plan {
-    plan(model, board, Strategy::SwapRows, &Options::default()).unwrap().plan
+    plan(model, board, Strategy::Swap, &Options::default()).unwrap().plan
 }
 
 #[test]
@@ -58,12 +58,12 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         let board = tilewright_board::find(BOARDS[seed as usize % BOARDS.len()]).unwrap();
         let options = options(&mut rng);
         let what = format!("{}, {}, {options:?}", model.name, board.id);
-        let planned = match plan(&model, &board, Strategy::SwapRows, &options) {
+        let planned = match plan(&model, &board, Strategy::Swap, &options) {
             Err(PlanError::Buffer { needed, .. }) => {
                 assert!(options.buffer.is_some_and(|buffer| buffer < needed), "{what}");
                 // The least buffer with which each layer can be cut.
                 let options = Options { sram: None, buffer: Some(needed), ..options };
-                plan(&model, &board, Strategy::SwapRows, &options)
+                plan(&model, &board, Strategy::Swap, &options)
             }
             planned => planned,
         };
@@ -102,7 +102,7 @@ fn checksums_of_the_card_that_are_too_few_or_lie_over_anything_are_refused() {
     let model = tilewright_zoo::network("lenet5").unwrap().int8().unwrap();
     let board = tilewright_board::find(BOARDS[0]).unwrap();
     let options = Options { integrity: Integrity::Checked, ..Options::default() };
-    let plan = plan(&model, &board, Strategy::SwapRows, &options).unwrap().plan;
+    let plan = plan(&model, &board, Strategy::Swap, &options).unwrap().plan;
     check(&plan, &model, &board).unwrap();
     let kept = plan.kept.unwrap();
     let with = |kept| Plan { kept: Some(kept), ..plan.clone() };
@@ -129,7 +129,7 @@ fn checksums_of_the_card_that_are_too_few_or_lie_over_anything_are_refused() {
 /// The plan with all of SRAM, or with buffers of a size, and its image.
 fn imaged(model: &Model, board: &Board, buffer: Option<Bytes>) -> (Plan, AlignedBytes) {
     let options = Options { buffer, ..Options::default() };
-    let plan = plan(model, board, Strategy::SwapRows, &options).unwrap().plan;
+    let plan = plan(model, board, Strategy::Swap, &options).unwrap().plan;
     check(&plan, model, board).unwrap();
     let Images { plan: image, stores } = tilewright_image::images(&plan, model).unwrap();
     assert_eq!(image, tilewright_image::plan_image(&plan, model).unwrap());
@@ -200,7 +200,7 @@ fn large_networks_fit_the_board() {
     let board = tilewright_board::find(BOARDS[0]).unwrap();
     for name in ["vgg16", "alexnet"] {
         let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
-        let planned = plan(&model, &board, Strategy::SwapRows, &Options::default()).unwrap();
+        let planned = plan(&model, &board, Strategy::Swap, &Options::default()).unwrap();
         assert!(planned.report.fits, "{name}: {:?}", planned.report.does_not_fit);
         check(&planned.plan, &model, &board).unwrap_or_else(|e| panic!("{name}: {e}"));
     }
@@ -242,7 +242,7 @@ fn a_group_that_reads_another_groups_channels_is_no_plan() {
 fn what_the_store_holds_is_never_written() {
     let model = random_chain(9);
     let board = tilewright_board::find(BOARDS[0]).unwrap();
-    let plan = plan(&model, &board, Strategy::SwapRows, &Options::default()).unwrap().plan;
+    let plan = plan(&model, &board, Strategy::Swap, &Options::default()).unwrap().plan;
     for offset in [0, 512] {
         let mut wrong = plan.clone();
         let lanes = &wrong.programs[0].lanes;

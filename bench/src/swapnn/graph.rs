@@ -5,8 +5,8 @@
 //! tiles of the layers that it reads. So only edges from layers to layers are kept. All frames share
 //! the graph.
 
-use super::Pools;
 use super::layers::SwapLayer;
+use super::swap::Pools;
 use super::tiles::{Tiling, pixels};
 
 /// An output tile with all that is done for it.

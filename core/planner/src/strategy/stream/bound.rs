@@ -1,4 +1,4 @@
-//! What no schedule goes below.
+//! What no schedule of a card and a core goes below.
 
 use tilewright_board::{Board, Card};
 use tilewright_plan::{Bytes, Cycles};

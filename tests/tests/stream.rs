@@ -1,4 +1,4 @@
-//! `stream-weights` on random models, boards and budgets: each plan is proved, its simulation ends, each
+//! `stream` on random models, boards and budgets: each plan is proved, its simulation ends, each
 //! weight comes once and nothing is written, and its image, run by the firmware's runtime on the host
 //! with transfers as early and as late as they can be, gives the bytes of the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
@@ -81,7 +81,7 @@ fn each_comes_once(plan: &Plan) -> Result<(), String> {
 }
 
 fn planned(model: &Model, board: &Board, options: &Options) -> Planned {
-    plan(model, board, Strategy::StreamWeights, options).unwrap()
+    plan(model, board, Strategy::Stream, options).unwrap()
 }
 
 /// Bytes that are enough for a model, layers through their rows together, as is said where there is too
