@@ -1,6 +1,7 @@
 //! Benchmarks and calibration: `cargo xtask bench [NAME]` and `cargo xtask calibrate`.
 
 mod allocate;
+mod auto;
 mod beyond;
 mod calibrate;
 mod campaign;
@@ -99,6 +100,8 @@ enum Command {
     },
     /// Every model file of a folder under every strategy and many options: what is proved must run, bit-equal
     Campaign(campaign::Options),
+    /// Whether `auto` is never worse than another strategy, nor slower with more memory
+    Auto(auto::Options),
     /// Record plans before a change of the planner, and compare them behind it: `cargo xtask plans`
     Plans(plans::Options),
     /// What the core takes between steps and around copies, and predictions of whole frames beside them
@@ -160,6 +163,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
             return faults::faults(first, cases, large, json);
         }
         Command::Campaign(options) => return campaign::campaign(&options, json),
+        Command::Auto(options) => return auto::auto(&options),
         Command::Plans(options) => return plans::plans(&options),
         Command::Handling { write } => return handling::handling(write, json),
         Command::Page => {

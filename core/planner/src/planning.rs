@@ -159,11 +159,12 @@ impl Planning {
                 if !trading.advance(model, board, few)? {
                     return Ok(false);
                 }
-                if !trading.is_slowed() {
+                if trading.is_fastest() {
                     return Ok(true);
                 }
+                let is_slowed = trading.is_slowed();
                 let inside = trading.best(model, board, few)?;
-                self.then = Some(Then::Beyond(Beyond::faster_than(inside)));
+                self.then = Some(Then::Beyond(Beyond::faster_than(inside, is_slowed)));
                 return Ok(false);
             }
             Some(Then::Beyond(beyond)) => return beyond.advance(model, board, [options, few]),

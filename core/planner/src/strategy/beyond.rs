@@ -2,6 +2,7 @@
 //! time: the fastest of what the external memories allow, else from the card.
 
 use super::external::{self, Placing};
+use super::kept_weights::keep;
 use super::overlay::{self, Beside, MOST_TURNED, Outputs, Overlaid};
 use super::spilled::{First, Spilling};
 use super::{Search, Strategy, stream, swap};
@@ -65,6 +66,10 @@ pub struct Beyond {
     inside: Planned,
     /// Whether other memories may help.
     is_open: bool,
+    /// Whether only what other strategies would plan is tried: SRAM has room for all.
+    is_roomy: bool,
+    /// Whether weights were laid in what the fastest leaves of SRAM.
+    is_filled: bool,
     /// The fastest that fits and runs.
     best: Option<Planned>,
     /// The plan that is overlaid.
@@ -164,6 +169,8 @@ impl Beyond {
         Self {
             inside,
             is_open,
+            is_roomy: false,
+            is_filled: !is_open,
             best: None,
             external: None,
             spilling: None,
@@ -177,10 +184,10 @@ impl Beyond {
         }
     }
 
-    /// Begins with a plan in SRAM that fits, but whose layers take longer than they would with more.
-    pub fn faster_than(inside: Planned) -> Self {
+    /// Begins with a plan in SRAM that fits, but whose layers wait for flash, or are slowed for want of room.
+    pub fn faster_than(inside: Planned, is_slowed: bool) -> Self {
         let best = Some(inside.clone());
-        Self { best, is_open: true, ..Self::new(inside) }
+        Self { best, is_open: true, is_roomy: !is_slowed, is_filled: false, ..Self::new(inside) }
     }
 
     /// The ways that a board allows, where there is need of them.
@@ -190,21 +197,24 @@ impl Beyond {
             return ways;
         }
         let report = &self.inside.report;
-        if report.flash_bytes <= report.flash_limit_bytes {
+        if report.flash_bytes <= report.flash_limit_bytes && !self.is_roomy {
             ways.push(Way::Together);
         }
         if external::obstacle(board).is_none() {
             ways.push(Way::External);
             if overlay::obstacle(board).is_none() {
-                ways.extend(OVERLAID.map(|(what, eighths)| Way::Overlaid(what, eighths)));
+                let overlaid = OVERLAID.iter().take(if self.is_roomy { 2 } else { OVERLAID.len() });
+                ways.extend(overlaid.map(|(what, eighths)| Way::Overlaid(*what, *eighths)));
                 let spilled = |first| {
                     SPILLED.map(|(room, beside, what)| {
                         let room = room * (FINE / 16);
                         Way::Spilled(Spilled { first, used: FINE, room, back: false, beside, what })
                     })
                 };
-                ways.extend(spilled(First::Smallest));
-                if self.flash().0 < u64::MAX {
+                if !self.is_roomy {
+                    ways.extend(spilled(First::Smallest));
+                }
+                if !self.is_roomy && self.flash().0 < u64::MAX {
                     ways.extend(spilled(First::Idlest));
                 }
             }
@@ -223,7 +233,7 @@ impl Beyond {
 
     /// Whether all ways were tried.
     pub fn is_done(&self, board: &Board) -> bool {
-        self.tried >= self.all(board).len() && self.next_near().is_none()
+        self.is_filled && self.tried >= self.all(board).len() && self.next_near().is_none()
     }
 
     /// A way near the fastest that was not tried.
@@ -248,11 +258,12 @@ impl Beyond {
         let near = self.next_near().filter(|_| way.is_none());
         match near {
             Some(way) => self.near.push(way),
-            None => self.tried += 1,
+            None if way.is_some() => self.tried += 1,
+            None => self.is_filled = true,
         }
         let budget = options.arena_on(board);
         match way.or_else(|| near.map(Way::Spilled)) {
-            None => return Ok(true),
+            None => self.fill(model, board, options)?,
             Some(Way::Together) => {
                 if let Some(plan) = stream::in_image(model, board, options)? {
                     self.consider(plan, model, board, options)?;
@@ -303,25 +314,37 @@ impl Beyond {
                 }
             }
             Some(Way::Weights) => {
-                // Frames are scheduled together.
-                if self.best.is_none() {
-                    let plan = stream::plan(model, board, all)?;
-                    self.consider(plan, model, board, all)?;
-                    if let Some(best) = self.best.as_mut() {
-                        stream::tell_bound(best, model, board, all);
-                    }
+                let plan = stream::plan(model, board, all)?;
+                // Frames that are scheduled together are compared together.
+                let is_known = self.best.is_some() && plan.frames() == 1;
+                let options = if is_known { options } else { all };
+                if self.consider(plan, model, board, options)?
+                    && let Some(best) = self.best.as_mut()
+                {
+                    stream::tell_bound(best, model, board, options);
                 }
             }
             Some(Way::Swapped) => {
-                if self.best.is_none() {
-                    let (found, _) = swap::Placing.found(model)?;
-                    let options = &Options { buffer: None, ..options.clone() };
-                    let plan = swap::plan(model, board, options, found)?;
-                    self.consider(plan, model, board, options)?;
-                }
+                let (found, _) = swap::Placing.found(model)?;
+                let options = &Options { buffer: None, ..options.clone() };
+                let plan = swap::plan(model, board, options, found)?;
+                self.consider(plan, model, board, options)?;
             }
         }
         Ok(self.is_done(board))
+    }
+
+    /// Lays weights in what the fastest plan leaves of SRAM.
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    fn fill(&mut self, model: &Model, board: &Board, options: &Options) -> Result<(), PlanError> {
+        let Some(best) = &self.best else { return Ok(()) };
+        let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
+        if let Some(kept) = keep(&best.plan, board, costs, options.arena_on(board)) {
+            self.consider(kept, model, board, options)?;
+        }
+        Ok(())
     }
 
     /// Bytes of weights that the chip's flash holds: all if they fit, else what constants, tables and
@@ -378,8 +401,12 @@ impl Beyond {
         // Most plans are no faster, so that nothing else need be known of them.
         if let Some(best) = &self.best {
             let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
-            let timeline = simulate::predict(&plan, board, costs, options)?;
-            if timeline.end() >= best.timeline.end() {
+            let end = |plan: &Plan| {
+                Ok::<_, PlanError>(simulate::predict(plan, board, costs, options)?.end())
+            };
+            let is_of_these = best.report.frames == options.frames.get();
+            let known = if is_of_these { best.timeline.end() } else { end(&best.plan)? };
+            if end(&plan)? >= known {
                 return Ok(false);
             }
         }

@@ -29,13 +29,16 @@ pub struct Trading {
     best: Option<(CyclePoint, Plan)>,
     /// The shortest time of all ways, whether or not they fit.
     unlimited: Option<CyclePoint>,
+    /// The same if all weights and constants lay in SRAM.
+    bound: Option<CyclePoint>,
     costs: Option<Remembering>,
 }
 
 impl Trading {
     /// Begins with the plan of the least arena, and what its search found.
     pub fn new(least: Planned, search: &dyn Search) -> Self {
-        Self { least, ways: search.ways(), tried: 0, best: None, unlimited: None, costs: None }
+        let ways = search.ways();
+        Self { least, ways, tried: 0, best: None, unlimited: None, bound: None, costs: None }
     }
 
     /// Tries the next way; whether it was the last.
@@ -67,15 +70,30 @@ impl Trading {
     ) -> Result<(), PlanError> {
         let plan = plan_of(model, board, Strategy::Auto, None, options, candidate)?;
         let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
-        let end = simulate::predict(&plan, board, costs, options)?.end();
-        self.unlimited = Some(self.unlimited.map_or(end, |other| other.min(end)));
-        let fits = arena(&plan) <= budget && plan.image_bytes() <= board.plan_bytes();
+        let end =
+            |plan: &Plan| Ok::<_, PlanError>(simulate::predict(plan, board, costs, options)?.end());
+        let made = end(&plan)?;
+        let brought = end(&brought(&plan))?;
+        self.unlimited = Some(self.unlimited.map_or(made, |other| other.min(made)));
+        self.bound = Some(self.bound.map_or(brought, |other| other.min(brought)));
+        let mut plans = Vec::with_capacity(2);
+        if let Some(kept) = keep(&plan, board, costs, budget) {
+            plans.push((end(&kept)?, kept));
+        }
+        plans.push((made, plan));
         let key = |(end, plan): &(CyclePoint, Plan)| (*end, arena(plan));
-        let made = (end, plan);
-        if fits && self.best.as_ref().is_none_or(|best| key(&made) < key(best)) {
-            self.best = Some(made);
+        for made in plans {
+            let fits = arena(&made.1) <= budget && made.1.image_bytes() <= board.plan_bytes();
+            if fits && self.best.as_ref().is_none_or(|best| key(&made) < key(best)) {
+                self.best = Some(made);
+            }
         }
         Ok(())
+    }
+
+    /// Whether no plan is faster: all that the fastest reads lies in SRAM.
+    pub fn is_fastest(&self) -> bool {
+        self.best.as_ref().zip(self.bound).is_some_and(|((end, _), bound)| *end <= bound)
     }
 
     /// Whether the fastest plan is slower than one would be for which there is no room.
@@ -98,19 +116,16 @@ impl Trading {
         let budget = options.arena_on(board);
         let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
         let mut best = (self.least.timeline.end(), self.least.plan.clone());
-        let given = [self.best.take(), Some(best.clone())];
         // With few bytes for activations there is more room for weights.
-        for (end, plan) in given.into_iter().flatten() {
-            let kept = keep(&plan, board, costs, budget);
-            let kept = kept.filter(|kept| kept.image_bytes() <= board.plan_bytes());
-            let kept = match kept {
-                Some(kept) => Some((simulate::predict(&kept, board, costs, options)?.end(), kept)),
-                None => None,
-            };
-            for (end, plan) in [Some((end, plan)), kept].into_iter().flatten() {
-                if (end, arena(&plan)) < (best.0, arena(&best.1)) {
-                    best = (end, plan);
-                }
+        let kept = keep(&best.1, board, costs, budget);
+        let kept = kept.filter(|kept| kept.image_bytes() <= board.plan_bytes());
+        let kept = match kept {
+            Some(kept) => Some((simulate::predict(&kept, board, costs, options)?.end(), kept)),
+            None => None,
+        };
+        for (end, plan) in self.best.take().into_iter().chain(kept) {
+            if (end, arena(&plan)) < (best.0, arena(&best.1)) {
+                best = (end, plan);
             }
         }
         if best.1 == self.least.plan {
@@ -124,6 +139,16 @@ impl Trading {
         }
         Ok(planned)
     }
+}
+
+/// The plan as if all weights and constants lay in SRAM: one that is never made, but to bound those that are.
+fn brought(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    let flash = [Space::Weights, Space::Constants].map(|space| space as u8);
+    for view in plan.views.iter_mut().filter(|view| flash.contains(&view.space)) {
+        view.space = Space::Arena as u8;
+    }
+    plan
 }
 
 fn arena(plan: &Plan) -> Bytes {
