@@ -5,6 +5,7 @@ use crate::filters::Packed;
 use crate::gather::Gather;
 use crate::kernel::{CHANNEL_CONSTANT_BYTES, Kernel, NEAREST_BYTES, Role, TABLE_BYTES};
 use crate::op::{Op, PoolBehind};
+use crate::spec::Filter;
 use crate::step::RowOrder;
 use crate::view::{Space, Tile, View};
 
@@ -14,6 +15,7 @@ use crate::view::{Space, Tile, View};
 /// A sentence on what is wrong.
 pub fn check_op(op: &Op) -> Result<(), &'static str> {
     let kernel = op.kernel().ok_or("unknown kernel")?;
+    let spec = kernel.spec();
     let byte = -128..=127;
     if op.clamp_min > op.clamp_max || !byte.contains(&op.clamp_min) || !byte.contains(&op.clamp_max)
     {
@@ -25,11 +27,10 @@ pub fn check_op(op: &Op) -> Result<(), &'static str> {
     {
         return Err("zero point is not int8");
     }
-    if has_window(kernel) && [op.window, op.stride, op.dilation].concat_has_zero() {
+    if spec.reach.has_window() && [op.window, op.stride, op.dilation].concat_has_zero() {
         return Err("window, stride or dilation is zero");
     }
-    let grouped = matches!(kernel, Kernel::Conv | Kernel::Depthwise | Kernel::ConvMaxPool);
-    if grouped && op.groups == 0 {
+    if matches!(spec.filter, Some(Filter::Channel | Filter::Group)) && op.groups == 0 {
         return Err("no groups");
     }
     if let Some(pool) = PoolBehind::of(op)
@@ -37,14 +38,7 @@ pub fn check_op(op: &Op) -> Result<(), &'static str> {
     {
         return Err("window or stride of the pool or its input's size is zero");
     }
-    let over = Op::OVER.iter().fold(0, |all, flag| all | flag);
-    let allowed = match kernel {
-        Kernel::Mean | Kernel::ArgMax => over,
-        Kernel::AveragePool => Op::COUNT_PADDING | Op::HALVES_UP,
-        Kernel::Conv => Op::TRANSFORMED,
-        _ => 0,
-    };
-    if op.flags & !allowed != 0 {
+    if op.flags & !spec.flags != 0 {
         return Err("unknown flags");
     }
     if kernel == Kernel::ArgMax && op.flags.count_ones() != 1 {
@@ -82,18 +76,6 @@ impl ConcatHasZero for [[u16; 2]; 3] {
     fn concat_has_zero(&self) -> bool {
         self.iter().flatten().any(|v| *v == 0)
     }
-}
-
-const fn has_window(kernel: Kernel) -> bool {
-    matches!(
-        kernel,
-        Kernel::Conv
-            | Kernel::Depthwise
-            | Kernel::TransposeConv
-            | Kernel::MaxPool
-            | Kernel::AveragePool
-            | Kernel::ConvMaxPool
-    )
 }
 
 /// Checks a compute step: the op with its tile and its operands, one view for each role. What a
@@ -174,8 +156,9 @@ pub fn check_compute(op: &Op, tile: &Tile, operands: &[View]) -> Result<(), &'st
         Kernel::Gather => {
             (constants == Gather::BYTES).then_some(()).ok_or("parameters have the wrong length")
         }
-        Kernel::Mean => check_over(op, tile, input, output, 1),
-        Kernel::ArgMax => check_over(op, tile, input, output, 4),
+        Kernel::Mean | Kernel::ArgMax => {
+            check_over(op, tile, input, output, kernel.spec().result_bytes)
+        }
         Kernel::ResizeNearest => {
             check_same_channels(input, output)?;
             let size = op.window.map(u64::from);

@@ -1,7 +1,7 @@
 //! How the weights of convolutions and fully connected layers lie.
 
-use crate::kernel::Kernel;
 use crate::op::Op;
+use crate::spec::Filter;
 use crate::view::View;
 
 /// How filters lie.
@@ -60,7 +60,7 @@ impl Op {
     /// Whether a convolution's weights may be transformed if its filters have `length` values.
     #[must_use]
     pub fn may_be_transformed(&self, length: u64) -> bool {
-        self.kernel() == Some(Kernel::Conv)
+        self.kernel().is_some_and(|kernel| kernel.spec().flags & Self::TRANSFORMED != 0)
             && (self.window, self.stride, self.dilation) == ([3; 2], [1; 2], [1; 2])
             && self.groups == 1
             && self.input_zero[1] == 0
@@ -74,33 +74,25 @@ impl Op {
         if self.is_transformed() && self.may_be_transformed(length) {
             return Filters { packed: Packed::Transformed, length, bytes: length / 9 * 32 };
         }
-        let unit = match self.kernel() {
-            Some(Kernel::Conv | Kernel::ConvMaxPool) => Some(4),
-            Some(Kernel::FullyConnected) => Some(8),
-            _ => None,
-        };
+        let unit = self.kernel().map_or(0, |kernel| kernel.spec().pairs);
         let fits = self.groups == 1
             && self.input_zero[1] == 0
             && (1..=Filters::LONGEST_PAIRED).contains(&length);
-        match unit.filter(|_| fits) {
-            Some(unit) => {
-                Filters { packed: Packed::Pairs, length, bytes: length.next_multiple_of(unit) }
-            }
-            None => Filters { packed: Packed::Natural, length, bytes: length },
+        if unit > 0 && fits {
+            return Filters { packed: Packed::Pairs, length, bytes: length.next_multiple_of(unit) };
         }
+        Filters { packed: Packed::Natural, length, bytes: length }
     }
 
     /// The filters of an op with weights for an input.
     #[must_use]
     pub fn filters_for(&self, input: &View) -> Filters {
         let area = u64::from(self.window[0]) * u64::from(self.window[1]);
-        self.filters(match self.kernel() {
-            Some(Kernel::FullyConnected) => input.elements(),
-            Some(Kernel::Depthwise) => area,
-            Some(Kernel::Conv | Kernel::ConvMaxPool) => {
-                area * u64::from(input.c / u32::from(self.groups.max(1)))
-            }
-            _ => area * u64::from(input.c),
+        self.filters(match self.kernel().and_then(|kernel| kernel.spec().filter) {
+            Some(Filter::Input) => input.elements(),
+            Some(Filter::Channel) => area,
+            Some(Filter::Group) => area * u64::from(input.c / u32::from(self.groups.max(1))),
+            Some(Filter::Channels) | None => area * u64::from(input.c),
         })
     }
 }
@@ -108,6 +100,7 @@ impl Op {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Kernel;
 
     fn op(kernel: Kernel) -> Op {
         Op { kernel: kernel as u16, window: [3, 3], groups: 1, ..Op::default() }

@@ -1,5 +1,7 @@
 //! The kernels that a compute step can name, and what operands each takes.
 
+use crate::spec::Reach;
+
 /// A kernel: what a compute step does with its operands.
 ///
 /// The numbers stand in plan images, so a number is never given to another kernel.
@@ -118,95 +120,32 @@ impl Kernel {
     /// The operands of the kernel, in the order of a compute step's views.
     #[must_use]
     pub const fn roles(self) -> &'static [Role] {
-        use Role::{Constants, Input, Output, Weights};
-        match self {
-            Self::Conv
-            | Self::Depthwise
-            | Self::FullyConnected
-            | Self::TransposeConv
-            | Self::ConvMaxPool => &[Input, Output, Weights, Constants],
-            Self::Add | Self::Sub | Self::Mul | Self::Maximum | Self::Minimum | Self::Prelu => {
-                &[Input, Input, Output]
-            }
-            Self::Lut | Self::Gather | Self::ResizeNearest | Self::LocalResponse => {
-                &[Input, Output, Constants]
-            }
-            Self::MaxPool
-            | Self::AveragePool
-            | Self::Requantise
-            | Self::Pad
-            | Self::Softmax
-            | Self::Mean
-            | Self::ResizeBilinear
-            | Self::LogSoftmax
-            | Self::ArgMax => &[Input, Output],
-        }
+        self.spec().roles
+    }
+
+    /// The first operand of a role.
+    #[must_use]
+    pub fn operand(self, wanted: Role) -> Option<usize> {
+        self.roles().iter().position(|role| *role == wanted)
     }
 
     /// Whether each element of the output needs, of every operand of the output's shape, the
     /// element at its own place alone: such a step may write where it reads.
     #[must_use]
     pub const fn is_elementwise(self) -> bool {
-        matches!(
-            self,
-            Self::Add
-                | Self::Sub
-                | Self::Mul
-                | Self::Maximum
-                | Self::Minimum
-                | Self::Prelu
-                | Self::Requantise
-                | Self::Lut
-        )
+        matches!(self.spec().reach, Reach::Element)
     }
 
     /// Whether a step of the kernel can be made row by row: see [`crate::rows`].
     #[must_use]
     pub const fn makes_rows(self) -> bool {
-        self.is_elementwise()
-            || matches!(
-                self,
-                Self::Conv
-                    | Self::Depthwise
-                    | Self::TransposeConv
-                    | Self::MaxPool
-                    | Self::AveragePool
-                    | Self::ResizeBilinear
-                    | Self::Softmax
-                    | Self::LogSoftmax
-                    | Self::LocalResponse
-            )
+        self.spec().reach.makes_rows()
     }
 
     /// A short name for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Conv => "conv",
-            Self::Depthwise => "depthwise",
-            Self::FullyConnected => "fully_connected",
-            Self::MaxPool => "max_pool",
-            Self::AveragePool => "average_pool",
-            Self::Add => "add",
-            Self::Requantise => "requantise",
-            Self::Pad => "pad",
-            Self::Softmax => "softmax",
-            Self::Lut => "lut",
-            Self::Sub => "sub",
-            Self::Mul => "mul",
-            Self::Maximum => "maximum",
-            Self::Minimum => "minimum",
-            Self::Prelu => "prelu",
-            Self::Gather => "gather",
-            Self::Mean => "mean",
-            Self::TransposeConv => "transpose_conv",
-            Self::ResizeNearest => "resize_nearest",
-            Self::ResizeBilinear => "resize_bilinear",
-            Self::LogSoftmax => "log_softmax",
-            Self::ArgMax => "arg_max",
-            Self::LocalResponse => "local_response",
-            Self::ConvMaxPool => "conv_max_pool",
-        }
+        self.spec().name
     }
 }
 

@@ -28,6 +28,7 @@ pub mod pieces;
 #[cfg(feature = "alloc")]
 pub mod plan;
 pub mod rows;
+pub mod spec;
 pub mod step;
 #[cfg(feature = "alloc")]
 pub mod sums;
@@ -46,6 +47,7 @@ pub use plan::{
     ChannelPart, Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer,
     PlannedTensor, Program, Work,
 };
+pub use spec::{Boxes, Filter, Gaps, KernelSpec, Pass, Reach};
 pub use step::{After, Instruction, LaneKind, Mark, RowOrder, Step, StepRecord};
 #[cfg(feature = "alloc")]
 pub use units::grouped;

@@ -64,8 +64,7 @@ impl Likeness {
         if operands.len() > MOST_OPERANDS {
             return None;
         }
-        let output = kernel.roles().iter().position(|role| *role == Role::Output)?;
-        let output = operands.get(output)?.offset;
+        let output = operands.get(kernel.operand(Role::Output)?)?.offset;
         for ((lie, view), role) in this.operands.iter_mut().zip(operands).zip(kernel.roles()) {
             let from = match role {
                 Role::Output if moves => tile.output_start,
@@ -98,7 +97,7 @@ impl Lie {
 /// What of an op decides the way of its kernel: not the numbers that it only computes with.
 fn way(kernel: Kernel, op: &Op) -> [u8; size_of::<Op>()] {
     let mut way = *op;
-    if kernel.roles().contains(&Role::Weights) {
+    if kernel.operand(Role::Weights).is_some() {
         // Weights with a zero point are another way.
         way.input_zero[0] = 0;
         (way.output_zero, way.clamp_min, way.clamp_max) = (0, 0, 0);
@@ -109,16 +108,7 @@ fn way(kernel: Kernel, op: &Op) -> [u8; size_of::<Op>()] {
 /// Whether a tile elsewhere in the layer runs alike if its operands lie alike around it: not where
 /// the way to its values depends on the place.
 fn moves(kernel: Kernel, op: &Op) -> bool {
-    match kernel {
-        Kernel::AveragePool => op.flags & Op::COUNT_PADDING == 0,
-        Kernel::Pad
-        | Kernel::Gather
-        | Kernel::ResizeNearest
-        | Kernel::ResizeBilinear
-        | Kernel::TransposeConv
-        | Kernel::ConvMaxPool => false,
-        _ => true,
-    }
+    kernel.spec().reach.is_alike_elsewhere() && op.flags & Op::COUNT_PADDING == 0
 }
 
 #[cfg(test)]

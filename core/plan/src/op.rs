@@ -1,6 +1,6 @@
 //! What a kernel computes: geometry, quantisation and clamp, shared by all tiles of a layer.
 
-use crate::kernel::Kernel;
+use crate::kernel::{Kernel, Role};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// An operator as a plan image holds it: 64 bytes, shared by every tile of its layer.
@@ -91,6 +91,12 @@ impl Op {
     #[must_use]
     pub fn kernel(&self) -> Option<Kernel> {
         Kernel::from_number(self.kernel)
+    }
+
+    /// The operands of its kernel, in the order of a compute step's views.
+    #[must_use]
+    pub fn roles(&self) -> &'static [Role] {
+        self.kernel().map_or(&[], Kernel::roles)
     }
 }
 

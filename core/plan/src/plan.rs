@@ -76,6 +76,12 @@ impl Work {
         }
     }
 
+    /// Whether its kernel prepares filters anew for each step.
+    #[must_use]
+    pub const fn prepares_filters(&self) -> bool {
+        matches!(self, Self::Kernel(kernel) if kernel.spec().prepares_filters)
+    }
+
     /// Why no kernel computes the layer.
     #[must_use]
     pub fn no_kernel(&self) -> Option<&str> {

@@ -10,6 +10,7 @@ use core::ops::Range;
 use crate::domain;
 use crate::kernel::{Kernel, Role};
 use crate::op::Op;
+use crate::spec::Reach;
 use crate::step::RowOrder;
 use crate::view::{Tile, View};
 
@@ -58,8 +59,7 @@ impl Row {
             return None;
         }
         let roles = kernel.roles();
-        let output = roles.iter().position(|role| *role == Role::Output)?;
-        let output = operands.get(output)?;
+        let output = operands.get(kernel.operand(Role::Output)?)?;
         let mut row = Self { tile: *tile, views: [View::default(); 4], count: operands.len() };
         row.tile.output_start[0] = y;
         row.tile.output_size[0] = count;
@@ -93,10 +93,8 @@ impl Row {
     /// `last` is made last: what rows see moves one way, as they do.
     #[must_use]
     pub fn leaves_the_rest_until(&self, last: &Self, kernel: Kernel) -> bool {
-        let Some(to) = kernel.roles().iter().position(|role| *role == Role::Output) else {
-            return false;
-        };
-        let Some(output) = self.operands().get(to) else { return false };
+        let to = kernel.operand(Role::Output);
+        let Some(output) = to.and_then(|to| self.operands().get(to)) else { return false };
         let written = touched(output);
         let in_place = domain::in_place(kernel, self.operands());
         let both = self.operands().iter().zip(last.operands()).zip(kernel.roles());
@@ -129,17 +127,17 @@ fn seen(kernel: Kernel, op: &Op, tile: &Tile, y: u16) -> Option<Range<i32>> {
     let y = i64::from(y);
     let reach = (i64::from(op.window[0]) - 1) * i64::from(op.dilation[0]);
     let (stride, padding) = (i64::from(op.stride[0]).max(1), i64::from(op.padding[0]));
-    let (start, end) = match kernel {
-        Kernel::Conv | Kernel::Depthwise | Kernel::MaxPool | Kernel::AveragePool => {
+    let (start, end) = match kernel.spec().reach {
+        Reach::Window => {
             let start = y * stride - padding;
             (start, start + reach + 1)
         }
-        Kernel::TransposeConv => {
+        Reach::Transposed => {
             // Input i reaches outputs i · stride − padding up to that plus the window's reach.
             let last = (y + padding).div_euclid(stride);
             ((y + padding - reach + stride - 1).div_euclid(stride), last + 1)
         }
-        Kernel::ResizeBilinear => {
+        Reach::Between => {
             const UNIT: i64 = 1 << 10;
             let [step, _, first, ..] = op.scalars.map(i64::from);
             let place = y * step + first;
