@@ -122,7 +122,7 @@ impl Costs {
     fn whole(&self, op: &Op, tile: &Tile, operands: &[View], before: Before) -> Cost {
         let pieces = op.kernel().filter(|_| !self.im2col).and_then(|kernel| {
             let shared = domain::in_place(kernel, operands)?;
-            let output = kernel.roles().iter().position(|role| *role == Role::Output)?;
+            let output = kernel.operand(Role::Output)?;
             let inputs = kernel.roles().iter().zip(operands).enumerate();
             let mut others =
                 inputs.filter(|(at, (role, _))| **role == Role::Input && *at != shared);

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_plan::{
-    Bytes, ConstantRole, Instruction, Kernel, Op, Packed, Plan, RowOrder, Space, Tile, View,
+    Bytes, ConstantRole, Instruction, Op, Packed, Plan, RowOrder, Space, Tile, View,
 };
 
 use crate::costs::{Costs, TRANSFORMED};
@@ -154,7 +154,7 @@ fn of_block(plan: &Plan, costs: &Costs, block: usize) -> Option<Change> {
         .constants
         .iter()
         .filter(|other| other.op == constant.op && other.role == ConstantRole::Weights);
-    if op.kernel() != Some(Kernel::Conv) || others.count() != 1 {
+    if others.count() != 1 {
         return None;
     }
     let mut all: Option<Change> = None;

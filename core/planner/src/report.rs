@@ -7,7 +7,7 @@ use crate::{Options, lower, packing, remedies};
 use tilewright_allocate::Buffer;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Instruction, Kernel, Micros, Plan, Role, Space};
+use tilewright_plan::{Bytes, InputResidency, Instruction, Micros, Plan, Role, Space};
 use tilewright_report::{Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline, WiderPacking};
 
 /// The report of a plan. `bound` is what no plan of this strategy goes below; nothing: the plan's
@@ -127,7 +127,7 @@ fn direct(plan: &Plan, runs: u32, chosen: impl Fn(Role) -> bool) -> Bytes {
         plan.operands(op, first_view)
     });
     let bytes = operands.flat_map(|(op, views)| {
-        let roles = op.kernel().map_or(&[][..], Kernel::roles);
+        let roles = op.roles();
         roles.iter().zip(views).filter(|(role, view)| {
             let outside = matches!(view.space(), Some(Space::ExternalRam | Space::ExternalFlash));
             outside && chosen(**role)

@@ -11,7 +11,8 @@
 //! followed line by line ([`swept`]).
 
 use tilewright_board::{Access, Board, DataCache, Timing};
-use tilewright_plan::{Cycles, Kernel, Op, Role, Space, Tile, View};
+use tilewright_plan::spec::Quantum;
+use tilewright_plan::{Cycles, Filter, Kernel, Op, Pass, Role, Space, Tile, View};
 
 use super::Feature;
 use super::features::{Strip, features, strips};
@@ -23,8 +24,6 @@ use super::swept::swept;
 const WORD: u64 = 4;
 /// Pixels that convolutions of the project make together.
 const FOUR: u64 = 4;
-/// Channels that pools of the project go through the window for together.
-const SUMMED: u64 = 16;
 /// Picoseconds of a second.
 const SECOND_PS: u128 = 1_000_000_000_000;
 
@@ -141,7 +140,7 @@ pub fn outside(
     operands: &[View],
     compute: Cycles,
 ) -> Outside {
-    let roles = op.kernel().map_or(&[][..], Kernel::roles);
+    let Some(kernel) = op.kernel() else { return Outside::default() };
     if !operands.iter().any(|view| timing(board, view).is_some()) {
         return Outside::default();
     }
@@ -166,16 +165,17 @@ pub fn outside(
             found = found + swept(strip, cache, board, sides, compute);
         }
     }
-    let pass = (!costs.im2col).then(|| Pass::of(board, op, tile, operands));
+    let meanwhile = (!costs.im2col).then(|| Meanwhile::of(board, kernel, op, tile, operands));
     let (mut reads, mut writes) = (0, 0);
-    for (index, (role, view)) in roles.iter().zip(operands).enumerate() {
+    for (index, (role, view)) in kernel.roles().iter().zip(operands).enumerate() {
         let Some(timing) = timing(board, view) else { continue };
         if !strips.is_empty() && matches!(role, Role::Input | Role::Output) {
             continue;
         }
         if *role == Role::Output {
             writes += stored(timing, cache, view);
-            if let Some(cache) = cache.filter(|_| !costs.im2col && is_conv(op)) {
+            if let Some(cache) = cache.filter(|_| !costs.im2col && kernel.spec().quantum.pixels > 1)
+            {
                 reads += stored_by_fours(timing, cache, view);
             }
             // A line comes before it is written to, and leaves later.
@@ -185,18 +185,18 @@ pub fn outside(
             found.add_ps(view.space(), stores, brought + left, board);
             continue;
         }
-        let loads = loads(costs, op, tile, operands, *role, view);
+        let loads = loads(costs, kernel, op, tile, operands, *role, view);
         let loads = match strips.iter().map(|strip| strip.strips).sum() {
             0 => loads,
             // Filters are expanded once for each strip.
             strips => Loads::again(strips * view.elements().div_ceil(WORD), view.elements()),
         };
-        let between = pass.as_ref().map(|pass| pass.between(*role, &loads));
+        let between = meanwhile.as_ref().map(|meanwhile| meanwhile.between(*role, &loads));
         let count = cache.map_or(loads.words, |cache| loads.lines(cache, between));
         let each = one(timing.core_read, unit(cache, WORD));
         found.add_ps(view.space(), count, each, board);
         reads += u128::from(count) * each;
-        if index == 0 && costs.im2col && op.kernel() == Some(Kernel::Conv) {
+        if index == 0 && costs.im2col && kernel.spec().has_scratch {
             reads += loaded(timing, cache, &scratch(op, tile, operands));
         }
     }
@@ -206,7 +206,7 @@ pub fn outside(
 
 /// Bytes from outside of the chip that a kernel of the project goes through while it makes four pixels, by
 /// what they belong to.
-struct Pass {
+struct Meanwhile {
     input: u64,
     output: u64,
     filters: u64,
@@ -214,11 +214,11 @@ struct Pass {
     output_row: u64,
 }
 
-impl Pass {
-    fn of(board: &Board, op: &Op, tile: &Tile, operands: &[View]) -> Self {
-        let roles = op.kernel().map_or(&[][..], Kernel::roles);
+impl Meanwhile {
+    fn of(board: &Board, kernel: Kernel, op: &Op, tile: &Tile, operands: &[View]) -> Self {
         let of = |wanted: &[Role], bytes: &dyn Fn(&View) -> u64| -> u64 {
-            let there = roles
+            let there = kernel
+                .roles()
                 .iter()
                 .zip(operands)
                 .filter(|(role, view)| wanted.contains(role) && timing(board, view).is_some());
@@ -227,18 +227,14 @@ impl Pass {
         let [down, across] = op.window.map(|side| u64::from(side).max(1));
         let [_, step] = op.stride.map(|step| u64::from(step).max(1));
         let channels = u64::from(tile.channels);
-        // Fully connected kernels make four channels, not pixels, together; pools go through one window.
-        let dense = op.kernel() == Some(Kernel::FullyConnected);
-        let pixels = if is_conv(op) { FOUR } else { 1 };
+        let Quantum { pixels, channels: together } = kernel.spec().quantum;
         let seen = down * (across + (pixels - 1) * step);
         let input = of(&[Role::Input], &|view| seen * u64::from(view.c));
-        let made = match op.kernel() {
-            Some(Kernel::FullyConnected) => FOUR,
-            _ if is_conv(op) => FOUR * channels,
-            _ => SUMMED,
-        };
-        let filters = |view: &View| {
-            if dense { view.elements() * FOUR / channels.max(1) } else { view.elements() }
+        let made = pixels * together.unwrap_or(channels);
+        // Fully connected kernels go through the filters of what they make together alone.
+        let filters = |view: &View| match kernel.spec().filter {
+            Some(Filter::Input) => view.elements() * made / channels.max(1),
+            _ => view.elements(),
         };
         Self {
             input,
@@ -298,9 +294,8 @@ fn counted(
         if *role == Role::Output {
             if let Some(access) = timing.and_then(|timing| timing.core_write) {
                 stores = word_cycles(access, board);
-                // The project's convolutions store two channels at once.
-                let each = if kernel == Kernel::Conv { 2 } else { 1 };
-                found.add_ps(view.space(), view.elements() / each, one(access, WORD), board);
+                let stores = view.elements() / kernel.spec().stored;
+                found.add_ps(view.space(), stores, one(access, WORD), board);
             }
             continue;
         }
@@ -351,7 +346,15 @@ pub fn line_cycles(access: Access, board: &Board) -> u64 {
 }
 
 /// Loads of an operand.
-fn loads(costs: &Costs, op: &Op, tile: &Tile, operands: &[View], role: Role, view: &View) -> Loads {
+fn loads(
+    costs: &Costs,
+    kernel: Kernel,
+    op: &Op,
+    tile: &Tile,
+    operands: &[View],
+    role: Role,
+    view: &View,
+) -> Loads {
     let [(_, macs), (_, results), _] = nominal(op, tile, operands);
     let bytes = view.elements();
     let pixels = results / u64::from(tile.channels).max(1);
@@ -366,41 +369,36 @@ fn loads(costs: &Costs, op: &Op, tile: &Tile, operands: &[View], role: Role, vie
         rows: down,
         run: u64::MAX,
     };
-    let kernel = op.kernel();
-    match (role, kernel) {
-        (Role::Weights, Some(Kernel::Depthwise)) => Loads::again(macs / WORD, bytes),
-        (Role::Weights, Some(Kernel::FullyConnected)) => Loads::once(bytes),
-        // A word of weights serves two pixels, four in the project's kernels.
-        (Role::Weights, _) if costs.im2col => {
-            Loads::again((macs / (2 * WORD)).max(bytes / WORD), bytes)
+    let of_all = || pixels * down * across * u64::from(view.c);
+    let passes = kernel.spec().passes;
+    let pass = match role {
+        Role::Weights => passes.weights,
+        Role::Constants => passes.constants,
+        Role::Input | Role::Output => passes.input,
+    };
+    match pass {
+        Pass::Once => Loads::once(bytes),
+        Pass::Bytes => Loads { words: bytes, ..Loads::once(bytes) },
+        Pass::Thrice => Loads { words: 3 * bytes, ..Loads::again(0, bytes) },
+        Pass::Windows => {
+            windows((macs / u64::from(tile.channels).max(1)).max(bytes).div_ceil(WORD))
         }
-        (Role::Weights, _) => Loads::again(bytes.div_ceil(WORD) * pixels.div_ceil(FOUR), bytes),
-        (Role::Constants, Some(Kernel::Depthwise)) => Loads::again(3 * results, bytes),
-        (Role::Constants, Some(Kernel::Conv | Kernel::ConvMaxPool | Kernel::TransposeConv)) => {
+        Pass::ChannelWindows => windows(macs / WORD),
+        Pass::PartWindows if costs.im2col => windows(of_all().div_ceil(WORD)),
+        Pass::PartWindows => {
+            let run = kernel.spec().quantum.channels.unwrap_or(u64::MAX);
+            Loads { run, rows: 1, ..windows(of_all().div_ceil(WORD)) }
+        }
+        // Three words for each channel.
+        Pass::Fours if role == Role::Constants => {
             let served = if costs.im2col { 2 } else { FOUR };
             Loads::again(3 * results.div_ceil(served), bytes)
         }
-        (Role::Constants, Some(Kernel::Lut)) => Loads::again(results, bytes),
-        (_, Some(Kernel::Depthwise)) => windows(macs / WORD),
-        (_, Some(Kernel::Conv | Kernel::ConvMaxPool | Kernel::TransposeConv)) => {
-            let gathered = macs / u64::from(tile.channels).max(1);
-            windows(gathered.max(bytes).div_ceil(WORD))
-        }
-        // A word of the input serves four channels.
-        (_, Some(Kernel::FullyConnected)) => Loads::again(macs / (4 * WORD), bytes),
-        (_, Some(Kernel::MaxPool | Kernel::AveragePool)) => {
-            let words = (pixels * down * across * u64::from(view.c)).div_ceil(WORD);
-            if costs.im2col {
-                return windows(words);
-            }
-            Loads { run: SUMMED, rows: 1, ..windows(words) }
-        }
-        (_, Some(Kernel::Gather)) => Loads { words: bytes, ..Loads::once(bytes) },
-        // The largest value, the sum, the results.
-        (_, Some(Kernel::Softmax | Kernel::LogSoftmax)) => {
-            Loads { words: 3 * bytes, ..Loads::again(0, bytes) }
-        }
-        _ => Loads::once(bytes),
+        // A word of weights serves two pixels, four in the project's kernels.
+        Pass::Fours if costs.im2col => Loads::again((macs / (2 * WORD)).max(bytes / WORD), bytes),
+        Pass::Fours => Loads::again(bytes.div_ceil(WORD) * pixels.div_ceil(FOUR), bytes),
+        Pass::Results(words) => Loads::again(u64::from(words) * results, bytes),
+        Pass::Products(served) => Loads::again(macs / u64::from(served), bytes),
     }
 }
 
@@ -443,11 +441,6 @@ fn stored_by_fours(timing: &Timing, cache: &DataCache, view: &View) -> u128 {
     let moved = one(timing.core_read, line) + timing.core_write.map_or(0, |write| one(write, line));
     let shared = line / u64::from(view.c).clamp(1, line);
     u128::from(view.elements().div_ceil(line) / shared) * moved
-}
-
-/// Whether pixels are made four at a time.
-fn is_conv(op: &Op) -> bool {
-    matches!(op.kernel(), Some(Kernel::Conv | Kernel::TransposeConv))
 }
 
 /// Picoseconds of an access of `bytes`.

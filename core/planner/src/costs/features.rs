@@ -188,8 +188,7 @@ impl<'a> Step<'a> {
         let rows = u64::from(tile.output_size[0]);
         let pixels = rows * u64::from(tile.output_size[1]);
         let channels = u64::from(tile.channels);
-        let roles = op.kernel().map_or(&[][..], Kernel::roles);
-        let output = roles.iter().position(|role| *role == tilewright_plan::Role::Output);
+        let output = op.kernel().and_then(|kernel| kernel.operand(tilewright_plan::Role::Output));
         Self {
             op,
             tile,

@@ -5,7 +5,7 @@
 //! kept finds little of it the next time.
 
 use tilewright_board::{Board, Victim};
-use tilewright_plan::{Kernel, Op, Role, Space, View};
+use tilewright_plan::{Op, Pass, Role, Space, View};
 
 use super::file::{Costs, Flash, KernelCost};
 use super::{Before, Feature};
@@ -52,9 +52,12 @@ impl Flash {
         let value = |name| features.iter().find(|(known, _)| *known == name).map(|(_, v)| *v);
         let once = lines(bytes(|role| role == Role::Input));
         let walked = bytes(|role| matches!(role, Role::Weights | Role::Constants));
-        let missed = match kernel {
-            Kernel::Lut => self.drawn_from(lines(walked), value("elements").unwrap_or(0)),
-            Kernel::Conv | Kernel::ConvMaxPool | Kernel::TransposeConv | Kernel::Depthwise => {
+        let passes = kernel.spec().passes;
+        let missed = match (passes.weights, passes.constants) {
+            (Pass::Once, Pass::Results(_)) => {
+                self.drawn_from(lines(walked), value("elements").unwrap_or(0))
+            }
+            (Pass::Fours | Pass::Products(_), _) => {
                 let passes = ["fours", "tile_fours", "pixels"].into_iter().find_map(value);
                 let passes = passes.unwrap_or(1) + value("apart").unwrap_or(0);
                 self.over_and_over(lines(walked), passes)

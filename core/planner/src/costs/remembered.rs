@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use tilewright_board::Board;
 use tilewright_plan::rows::MOST_OPERANDS;
-use tilewright_plan::{Cycles, Kernel, Lane, Op, Plan, RowOrder, Space, Tile, View};
+use tilewright_plan::{Cycles, Lane, Op, Plan, Reach, RowOrder, Space, Tile, View};
 
 use super::{Before, Computed, Cost, Costs, Outside, access};
 
@@ -131,7 +131,7 @@ impl Key {
                 (view.ring_rows, view.first_row) = (view.h, 0);
             }
         }
-        if has_window(kernel) && order == RowOrder::Whole {
+        if kernel.spec().reach == Reach::Window && order == RowOrder::Whole {
             for axis in [0, 1] {
                 let start = i64::from(tile.output_start[axis]);
                 let origin = start * i64::from(op.stride[axis]) - i64::from(op.padding[axis]);
@@ -180,14 +180,10 @@ fn is_outside(view: &View) -> bool {
     matches!(view.space(), Some(Space::ExternalRam | Space::ExternalFlash))
 }
 
-/// Whether all that a kernel does depends on where its windows lie on what exists of the input.
-const fn has_window(kernel: Kernel) -> bool {
-    matches!(kernel, Kernel::Conv | Kernel::Depthwise | Kernel::MaxPool | Kernel::AveragePool)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tilewright_plan::Kernel;
     use tilewright_plan::rows::Row;
 
     const SIDE: u16 = 23;

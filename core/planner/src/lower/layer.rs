@@ -72,7 +72,7 @@ fn operands(model: &Model, node: &Node, kernel: Kernel, reads: &[TensorId]) -> R
     } else if reads.is_empty() {
         return Err("all of its operands are constant: fold it first".to_owned());
     }
-    let results = if kernel == Kernel::ArgMax { DType::I32 } else { DType::I8 };
+    let results = if kernel.spec().result_bytes == 4 { DType::I32 } else { DType::I8 };
     let wanted = reads.iter().map(|id| (id, DType::I8));
     let wanted = wanted.chain(node.outputs.iter().map(|id| (id, results)));
     let mut tensors = wanted.map(|(id, dtype)| (model.tensor(*id), dtype));

@@ -34,7 +34,7 @@ pub fn op(
         clamp_max: 127,
         ..Op::default()
     };
-    if kernel != Kernel::ArgMax {
+    if kernel.spec().result_bytes == 1 {
         let (low, high) = integer::clamp(model, node).map_err(integer_error)?;
         (op.clamp_min, op.clamp_max) = (i16::from(low), i16::from(high));
     }

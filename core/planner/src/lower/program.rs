@@ -11,8 +11,8 @@ use tilewright_model::integer;
 use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
-    Bytes, ChannelPart, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind,
-    Op, Plan, PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
+    Boxes, Bytes, ChannelPart, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane,
+    LaneKind, Op, Plan, PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
 };
 
 /// Where weights, constant operands and the constants of channels lie.
@@ -320,14 +320,7 @@ impl Builder<'_> {
             return self.in_two_stores(layer, (number, op_index), cut, valid, [from, to]);
         }
         let constants = match (kernel, copy) {
-            (
-                Kernel::Conv
-                | Kernel::Depthwise
-                | Kernel::FullyConnected
-                | Kernel::TransposeConv
-                | Kernel::ConvMaxPool,
-                _,
-            ) => {
+            (weighted, _) if weighted.operand(Role::Weights).is_some() => {
                 views.push(self.weights(layer, node, op_index, c)?);
                 Some((ConstantRole::Channels, u64::from(c) * CHANNEL_CONSTANT_BYTES))
             }
@@ -360,19 +353,14 @@ impl Builder<'_> {
 
     /// The box of an operand as its kernel takes it.
     fn input_size(&self, kernel: Kernel, id: TensorId) -> Result<[u32; 3], PlanError> {
-        match kernel {
-            Kernel::FullyConnected => {
+        match kernel.spec().boxes {
+            Boxes::Vector => {
                 let elements: u32 = shape(self.model, id)?.iter().product();
                 Ok([1, 1, elements])
             }
-            Kernel::Add
-            | Kernel::Sub
-            | Kernel::Mul
-            | Kernel::Maximum
-            | Kernel::Minimum
-            | Kernel::Prelu => aligned_shape(self.model, id),
-            Kernel::Gather | Kernel::Lut | Kernel::Requantise => flat_shape(self.model, id),
-            _ => shape(self.model, id),
+            Boxes::Aligned => aligned_shape(self.model, id),
+            Boxes::Flat => flat_shape(self.model, id),
+            Boxes::Image => shape(self.model, id),
         }
     }
 
@@ -395,9 +383,8 @@ impl Builder<'_> {
         for place in axes.iter().filter_map(|axis| place_of(rank, *axis)) {
             size[place] = 1;
         }
-        if kernel == Kernel::ArgMax {
-            size[2] = size[2].checked_mul(4).ok_or_else(|| unsupported(node, "too large"))?;
-        }
+        let channels = size[2].checked_mul(kernel.spec().result_bytes);
+        size[2] = channels.ok_or_else(|| unsupported(node, "too large"))?;
         Ok(size)
     }
 

@@ -119,11 +119,7 @@ impl<'p> Operator<'p> {
 
     /// Whether parts of the channels have their weights in one run of bytes.
     pub fn makes_channels(&self) -> bool {
-        match self.kernel {
-            Kernel::Conv => self.record.groups == 1,
-            Kernel::FullyConnected | Kernel::TransposeConv => true,
-            _ => false,
-        }
+        self.kernel.spec().makes_channels && self.record.groups == 1
     }
 
     /// Bytes of a filter.
@@ -145,7 +141,7 @@ impl<'p> Operator<'p> {
 
     /// The operand that it writes.
     pub fn output(&self) -> Option<usize> {
-        self.roles().iter().position(|role| *role == Role::Output)
+        self.kernel.operand(Role::Output)
     }
 
     /// Some rows of its output; nothing if it cannot be made so.
@@ -185,7 +181,7 @@ impl<'p> Operator<'p> {
 
     /// The bytes of the least part of a tile's filters: a pair.
     pub fn least_part(&self, tiny: &Tiny) -> u64 {
-        let input = self.roles().iter().position(|role| *role == Role::Input);
+        let input = self.kernel.operand(Role::Input);
         input.map_or(0, |input| 2 * self.record.filters_for(&tiny.views[input]).bytes)
     }
 
@@ -193,10 +189,8 @@ impl<'p> Operator<'p> {
     /// multiples of `unit` bytes where that leaves any; the tile itself if its filters cannot be cut so.
     pub fn parts(&self, tiny: &Tiny, part: u64, unit: u64) -> Vec<Tiny> {
         let whole = || vec![tiny.clone()];
-        let is_cut = matches!(self.kernel, Kernel::Conv | Kernel::FullyConnected)
-            && self.order == RowOrder::Whole;
-        let roles = self.roles();
-        let input = roles.iter().position(|role| *role == Role::Input);
+        let is_cut = self.kernel.spec().cuts_pairs() && self.order == RowOrder::Whole;
+        let input = self.kernel.operand(Role::Input);
         let Some(input) = input.filter(|_| is_cut && self.record.groups == 1) else {
             return whole();
         };
@@ -223,7 +217,7 @@ impl<'p> Operator<'p> {
         if count == tiny.tile.channels {
             return Some(tiny.clone());
         }
-        let input = self.roles().iter().position(|role| *role == Role::Input)?;
+        let input = self.kernel.operand(Role::Input)?;
         let filters = self.record.filters_for(&tiny.views[input]);
         let (first, bytes) = (filters.start(start.into())?, filters.all_bytes(count.into())?);
         let mut made = tiny.clone();

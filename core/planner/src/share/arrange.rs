@@ -273,7 +273,7 @@ pub fn single_steps<'p>(
         if steps.len() > 1 {
             return None;
         }
-        let roles = op.kernel().map_or(&[][..], |kernel| kernel.roles());
+        let roles = op.roles();
         let inputs = roles
             .iter()
             .zip(&node.inputs)

@@ -21,7 +21,7 @@ fn touched(view: &View) -> Range<u64> {
 }
 
 fn output(op: &Op, operands: &[View]) -> Option<Range<u64>> {
-    let at = op.kernel()?.roles().iter().position(|role| *role == Role::Output)?;
+    let at = op.kernel()?.operand(Role::Output)?;
     operands.get(at).map(touched)
 }
 
@@ -65,7 +65,7 @@ pub fn lag(op: &Op, tile: &Tile, operands: &[View], inputs: &[usize]) -> Option<
 #[must_use]
 pub fn order(op: &Op, tile: &Tile, operands: &[View]) -> Option<RowOrder> {
     let kernel = op.kernel()?;
-    let to = kernel.roles().iter().position(|role| *role == Role::Output)?;
+    let to = kernel.operand(Role::Output)?;
     let (space, written) = (operands.get(to)?.space, touched(operands.get(to)?));
     let meets = |a: &Range<u64>, b: &Range<u64>| a.start < b.end && b.start < a.end;
     let inputs: Vec<usize> = kernel
@@ -107,9 +107,7 @@ pub fn order(op: &Op, tile: &Tile, operands: &[View]) -> Option<RowOrder> {
 /// Whether a kernel's step may write over operand `index`, both whole and of one shape.
 #[must_use]
 pub fn can_write_over(kernel: Kernel, operands: &[View], index: usize) -> bool {
-    let Some(to) = kernel.roles().iter().position(|role| *role == Role::Output) else {
-        return false;
-    };
+    let Some(to) = kernel.operand(Role::Output) else { return false };
     let place = |view: &View| View { offset: 0, y0: 0, x0: 0, ..*view };
     let (Some(from), Some(to)) = (operands.get(index), operands.get(to)) else { return false };
     kernel.is_elementwise() && place(from) == place(to)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::slices;
 use crate::lower::{self, Layer, place_of};
 use tilewright_model::{Model, Op, TensorId, integer};
-use tilewright_plan::{Kernel, Work};
+use tilewright_plan::{Gaps, Work};
 
 /// A tensor's place in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -276,8 +276,7 @@ struct Facts {
 
 /// Whether a layer's operands may lie in rows with gaps between them.
 pub fn takes_views(work: &Work) -> bool {
-    matches!(work, Work::Kernel(kernel)
-        if !matches!(kernel, Kernel::FullyConnected | Kernel::Gather))
+    matches!(work, Work::Kernel(kernel) if kernel.spec().gaps != Gaps::Neither)
 }
 
 impl Facts {
@@ -286,8 +285,8 @@ impl Facts {
         let count = model.tensors.len();
         let (mut made, mut anywhere) = (vec![false; count], vec![false; count]);
         for layer in layers {
-            let steps = takes_views(&layer.work)
-                && !matches!(layer.work, Work::Kernel(Kernel::Mean | Kernel::ArgMax));
+            let steps =
+                matches!(layer.work, Work::Kernel(kernel) if kernel.spec().gaps == Gaps::Both);
             for output in &layer.writes {
                 made[output.0] = true;
                 // Kernels of two operands see a tensor aligned at its last dimension.

@@ -40,7 +40,7 @@ pub fn written(plan: &Plan) -> Range<u64> {
     let made = lanes.flat_map(|lane| &lane.steps).flat_map(|step| {
         let Instruction::Compute { op, first_view, .. } = step.instruction else { return None };
         let (op, views) = plan.operands(op, first_view)?;
-        let output = op.kernel()?.roles().iter().position(|role| *role == Role::Output)?;
+        let output = op.kernel()?.operand(Role::Output)?;
         views.get(output)
     });
     let none = Range { start: u64::MAX, end: 0 };

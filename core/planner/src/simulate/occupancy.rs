@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use tilewright_plan::{CyclePoint, Instruction, Kernel, Plan, Program, Role, Space, Step};
+use tilewright_plan::{CyclePoint, Instruction, Plan, Program, Role, Space, Step};
 use tilewright_report::{Held, Occupancy, Slice, Timeline};
 
 /// What of SRAM is held while the plan's first program that is not a boot program runs as a timeline
@@ -60,7 +60,7 @@ fn touched(plan: &Plan, step: &Step) -> Vec<(Bytes, Access)> {
         }
         Instruction::Compute { op, first_view, .. } => {
             let Some((op, views)) = plan.operands(op, first_view) else { return Vec::new() };
-            let roles = op.kernel().map_or(&[][..], Kernel::roles);
+            let roles = op.roles();
             let operand = |(role, view): (&Role, &tilewright_plan::View)| {
                 let access = match role {
                     Role::Input => Access::Read(Held::Inputs),

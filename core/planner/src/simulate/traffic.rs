@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::transfer::{Direction, Transfers};
 use tilewright_board::{Board, Card, MemoryKind};
-use tilewright_plan::{Cycles, Instruction, Kernel, LaneKind, Plan, Program, Role, Space, Span};
+use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Program, Role, Space, Span};
 use tilewright_report::{Slice, SliceKind, Tier, Timeline, Traffic, Way};
 
 /// Bytes of the long read that a tier's rate is taken from: what engines move at once.
@@ -50,7 +50,7 @@ pub fn traffic(
     for step in core.iter().flat_map(|lane| &lane.steps) {
         let Instruction::Compute { op, first_view, .. } = step.instruction else { continue };
         let Some((op, views)) = plan.operands(op, first_view) else { continue };
-        let roles = op.kernel().map_or(&[][..], Kernel::roles);
+        let roles = op.roles();
         for (role, view) in roles.iter().zip(views) {
             let space = match (view.space(), role) {
                 // Both sections of flash are one memory.

@@ -125,7 +125,7 @@ fn gains(plan: &Plan, board: &Board, costs: &Remembering) -> BTreeMap<u16, Gain>
             cost.cycles.0 + outside.waits.0
         };
         gain.cycles += cycles(here).saturating_sub(cycles(there));
-        let roles = op.kernel().map_or(&[][..], Kernel::roles);
+        let roles = op.roles();
         let constants = roles.iter().zip(views).filter(|(role, view)| {
             matches!(role, Role::Weights | Role::Constants) && flash.contains(&view.space)
         });

@@ -14,7 +14,7 @@ use crate::{PlanError, Stop};
 use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Kernel, Plan, PlannedTensor, Space, Work};
+use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor, Space};
 
 /// What lets tensors in SRAM share bytes.
 const SHARING: Sharing =
@@ -57,7 +57,7 @@ impl Spilling {
         let tensors = lower::tensors(model, &layers)?;
         let mut saved = share::savings(model, &layers, &Parts::none())?;
         for (layer, saved) in layers.iter().zip(&mut saved) {
-            if layer.work == Work::Kernel(Kernel::Depthwise) {
+            if layer.work.prepares_filters() {
                 saved[1] = 0;
             }
         }

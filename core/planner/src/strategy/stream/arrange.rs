@@ -149,8 +149,8 @@ impl<'m> Arranging<'m> {
             let mut wanted = room;
             for _ in 0..TRIES {
                 let in_rows = |layer: usize| {
-                    let is_depthwise = self.layers[layer].work == Work::Kernel(Kernel::Depthwise);
-                    self.weights[layer] <= most && (depthwise || !is_depthwise)
+                    let prepares = self.layers[layer].work.prepares_filters();
+                    self.weights[layer] <= most && (depthwise || !prepares)
                 };
                 let shares = |layer: usize| {
                     let [over, rows] = self.saved[layer];
