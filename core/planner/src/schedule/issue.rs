@@ -20,8 +20,15 @@ pub fn at_first_use(work: &Work, offsets: &[u64], lane: LaneId) -> Vec<Event> {
             events.push(Event::Move(due.copy));
         }
         let is_made = |(_, residence): &(usize, &Residence)| residence.uses[1] < number;
-        let is_first = |residence: &Residence| residence.flow == Flow::Goes { first: true };
-        while let Some(due) = going.next_if(|due| is_made(due) && is_first(due.1)) {
+        let comes = coming.clone().take_while(|(_, residence)| residence.uses[0] <= number);
+        let is_over = |(index, residence): &(usize, &Residence)| {
+            let [start, end] = [offsets[*index], offsets[*index] + residence.bytes];
+            let mut comes = comes.clone();
+            comes.any(|(index, other)| offsets[index] < end && start < offsets[index] + other.bytes)
+        };
+        let is_first =
+            |due: &(usize, &Residence)| due.1.flow == Flow::Goes { first: true } || is_over(due);
+        while let Some(due) = going.next_if(|due| is_made(due) && is_first(due)) {
             events.push(Event::Move(at(due)));
         }
         while let Some(due) = coming.next_if(|(_, residence)| residence.uses[0] <= number) {

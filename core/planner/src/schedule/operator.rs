@@ -150,64 +150,59 @@ impl<'p> Operator<'p> {
         Some(Tiny { tile: made.tile, views: made.operands().to_vec() })
     }
 
-    /// Its tiles when it is cut by `factor`: as many rows of the output each, or one more in the
+    /// The rows of its tiles when it is cut by `factor`: as many rows of the output each, or one more in the
     /// first (section 4.2.5.2).
-    pub fn tiles(&self, factor: u16) -> Vec<Tiny> {
+    pub fn tiles(&self, factor: u16) -> Vec<Range<u16>> {
         let factor = factor.clamp(1, self.most());
-        let rows = self.tile.output_size[0];
-        if factor == 1 {
-            return vec![self.whole()];
-        }
-        let mut start = self.tile.output_start[0];
-        (0..factor)
-            .filter_map(|index| {
-                let end = start + rows / factor + u16::from(index < rows % factor);
-                let made = Row::several(self.record, self.tile, self.views, start..end)?;
-                start = end;
-                Some(Tiny { tile: made.tile, views: made.operands().to_vec() })
-            })
-            .collect()
+        let Range { mut start, end } = self.rows();
+        let rows = end - start;
+        let tile = |index: u16| {
+            let first = start;
+            start += rows / factor + u16::from(index < rows % factor);
+            first..start
+        };
+        (0..factor).map(tile).collect()
     }
 
     /// A tile in two: a quarter of its rows, at least one, and the others; nothing if it cannot be cut.
-    pub fn halves(&self, tiny: &Tiny) -> Option<[Tiny; 2]> {
-        let (start, rows) = (tiny.tile.output_start[0], tiny.tile.output_size[0]);
-        let (middle, end) = (start + (rows / 4).max(1), start + rows);
-        if self.most() == 1 || middle >= end {
-            return None;
-        }
-        Some([self.made(start..middle)?, self.made(middle..end)?])
+    pub fn halves(&self, rows: &Range<u16>) -> Option<[Range<u16>; 2]> {
+        let Range { start, end } = *rows;
+        let middle = start + ((end - start) / 4).max(1);
+        (self.most() > 1 && middle < end).then_some([start..middle, middle..end])
     }
 
-    /// The bytes of the least part of a tile's filters: a pair.
-    pub fn least_part(&self, tiny: &Tiny) -> u64 {
-        let input = self.kernel.operand(Role::Input);
-        input.map_or(0, |input| 2 * self.record.filters_for(&tiny.views[input]).bytes)
+    /// The bytes of the least part of its filters: a pair.
+    pub fn least_part(&self) -> u64 {
+        if self.of_role(Role::Input).next().is_some() { 2 * self.filter_bytes() } else { 0 }
     }
 
-    /// The parts of a tile, some output channels each, with at most `part` bytes of filters, which end at
-    /// multiples of `unit` bytes where that leaves any; the tile itself if its filters cannot be cut so.
-    pub fn parts(&self, tiny: &Tiny, part: u64, unit: u64) -> Vec<Tiny> {
-        let whole = || vec![tiny.clone()];
+    /// How many channels a part makes that has at most `part` bytes of filters, and ends at multiples of `unit`
+    /// bytes where that leaves any; all if its filters cannot be cut so.
+    pub fn channels(&self, part: u64, unit: u64) -> u32 {
+        let all = self.tile.channels;
         let is_cut = self.kernel.spec().cuts_pairs() && self.order == RowOrder::Whole;
-        let input = self.kernel.operand(Role::Input);
-        let Some(input) = input.filter(|_| is_cut && self.record.groups == 1) else {
-            return whole();
-        };
-        let filters = self.record.filters_for(&tiny.views[input]);
-        let fitting = part.checked_div(filters.bytes).unwrap_or(0);
+        if !is_cut || self.record.groups != 1 {
+            return all;
+        }
+        let fitting = part / self.filter_bytes();
         // Filters lie in pairs.
         let most = u32::try_from(fitting).unwrap_or(u32::MAX) / 2 * 2;
-        let even = unit / divisor(2 * filters.bytes, unit) * 2;
+        let even = unit / divisor(2 * self.filter_bytes(), unit) * 2;
         let even = u32::try_from(even).ok().filter(|even| *even <= most).unwrap_or(2);
         let most = most / even * even;
-        if most == 0 || most >= tiny.tile.channels {
-            return whole();
+        if most == 0 { all } else { most.min(all) }
+    }
+
+    /// The parts of a tile that make so many channels each; the tile itself if its filters cannot be cut so.
+    pub fn parts(&self, tiny: Tiny, each: u32) -> Vec<Tiny> {
+        let all = tiny.tile.channels;
+        if each >= all {
+            return vec![tiny];
         }
-        let cut =
-            |start: u32| self.narrowed(tiny, start..start + most.min(tiny.tile.channels - start));
-        let starts = (0..tiny.tile.channels).step_by(most as usize);
-        starts.map(cut).collect::<Option<_>>().unwrap_or_else(whole)
+        let starts = (0..all).step_by(each.max(1) as usize);
+        let parts = starts.map(|start| self.narrowed(&tiny, start..all.min(start + each)));
+        let parts: Option<Vec<Tiny>> = parts.collect();
+        parts.unwrap_or_else(|| vec![tiny])
     }
 
     /// Some channels of a tile, from an even one on where filters lie in pairs; nothing if its filters cannot be

@@ -26,6 +26,8 @@ pub struct Task {
     pub frame: u8,
     /// The layer with which activations live: of layers that go through their rows together the first.
     pub lives: u32,
+    /// The number of its tile, of which other tasks make other channels.
+    pub tile: u32,
     /// The order of its rows.
     pub order: RowOrder,
     /// What its operands are.
@@ -65,12 +67,16 @@ pub struct Residence {
 }
 
 /// What a residence is for: layouts may have places for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Tiles of inputs.
     Input,
-    /// Weights, and second inputs.
+    /// Tiles of second inputs.
+    Second,
+    /// Weights.
     Weights,
+    /// Biases and quantisation parameters.
+    Parameters,
     /// Tiles of outputs.
     Output,
 }
@@ -107,6 +113,52 @@ impl Work {
         };
         self.tasks.iter().map(of).max().unwrap_or(0)
     }
+
+    /// Checks that each operand lies in its residence while that is there, and that tasks make all of each
+    /// layer once; says what is wrong.
+    #[cfg(any(test, debug_assertions))]
+    pub fn verify(&self, operators: &[Operator<'_>]) -> Result<(), String> {
+        use std::collections::{BTreeMap, BTreeSet};
+        let mut made: BTreeMap<u16, u64> = BTreeMap::new();
+        let mut tiles = BTreeSet::new();
+        for (number, task) in (0u32..).zip(&self.tasks) {
+            for Operand { index, residence } in &task.operands {
+                let (view, residence) = (&task.tiny.views[*index], &self.residences[*residence]);
+                let start = u64::from(view.offset);
+                let Place { space, offset } = residence.home;
+                let is_inside = view.space() == Some(space)
+                    && offset <= start
+                    && start + view.extent() <= offset + residence.bytes;
+                let [first, last] = residence.uses;
+                if !is_inside || number < first || last < number {
+                    return Err(format!(
+                        "operand {index} of task {number} is not in {residence:?}"
+                    ));
+                }
+            }
+            *made.entry(task.layer).or_default() += elements(&task.tiny.tile);
+            let output = task.output().map(|(_, view)| (view.space, view.offset, view.y0));
+            let tile = &task.tiny.tile;
+            if !tiles.insert((task.layer, tile.output_start, tile.channel_start, output)) {
+                return Err(format!("task {number} makes what another has made"));
+            }
+        }
+        for operator in operators {
+            let own = made.entry(operator.step.layer).or_default();
+            *own = own.wrapping_sub(elements(&operator.tile()));
+        }
+        match made.into_iter().find(|(_, elements)| *elements != 0) {
+            Some((layer, _)) => Err(format!("layer {layer} is not made once")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a tile makes.
+#[cfg(any(test, debug_assertions))]
+fn elements(tile: &tilewright_plan::Tile) -> u64 {
+    let [rows, columns] = tile.output_size.map(u64::from);
+    rows * columns * u64::from(tile.channels)
 }
 
 impl Task {
@@ -114,7 +166,13 @@ impl Task {
     pub fn of(operator: &Operator<'_>, tiny: Tiny, operands: Vec<Operand>) -> Self {
         let (op, layer, order) = (operator.op, operator.step.layer, operator.order);
         let (lives, roles) = (layer.into(), operator.roles());
-        Self { op, layer, frame: 0, lives, order, roles, tiny, operands }
+        Self { op, layer, frame: 0, lives, tile: 0, order, roles, tiny, operands }
+    }
+
+    /// The operand that it makes, and which one it is.
+    pub fn output(&self) -> Option<(usize, View)> {
+        let index = self.roles.iter().position(|role| *role == Role::Output)?;
+        Some((index, *self.tiny.views.get(index)?))
     }
 
     /// The task with all operands at addresses, of residences that lie at these offsets of the arena.

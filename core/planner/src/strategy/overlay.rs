@@ -4,7 +4,7 @@
 //! Activations lie in external RAM and weights in external flash, as in [`external`]. Operators are
 //! cut along the rows of their output (algorithm 3, in `partition`), a tile of input comes with the
 //! rows that its windows share with the next, and DMA fetches the next tile, across the borders of
-//! operators, while the core computes (algorithm 4, in `pipeline`). Filters are overlaid where they
+//! operators, while the core computes (algorithm 4, in `cuts`). Filters are overlaid where they
 //! fit, biases and quantisation parameters always.
 //!
 //! The thesis read as the project reads it:
@@ -29,8 +29,8 @@
 //! [`external`]: super::external
 
 mod buffers;
+mod cuts;
 pub mod partition;
-pub mod pipeline;
 
 use std::ops::Range;
 
@@ -38,12 +38,14 @@ use tilewright_board::Board;
 use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Role, Space};
 
 use super::external::LINE;
+use crate::schedule::cut::cut;
 use crate::schedule::emit::emit;
 use crate::schedule::issue::at_first_use;
 use crate::schedule::operator::Operator;
+use crate::schedule::place::{self, slots};
 use crate::schedule::sequence::{Engine, LaneId, Sequence};
-use buffers::Buffers;
-use pipeline::{Phase, Pipeline};
+use buffers::buffers;
+use cuts::{Phase, cuts, given};
 
 /// How outputs come to external RAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,9 +117,9 @@ pub fn overlay_within(
     let alignment = u64::from(engine.alignment.max(1));
     // Filters of operators with one input lie where the second input of others does.
     let partition = partition::partition(&operators, [of_tiles.0, 4], alignment, overlaid);
-    let buffers = Buffers::new(&operators, &partition, [0, budget.0], overlaid);
-    let phase = Phase { operators: 0..operators.len(), partition, buffers, early: false };
-    overlaid_with(&external, engine, &operators, vec![phase])
+    let slots = buffers(&operators, &partition, [0, budget.0], overlaid);
+    let phase = Phase { operators: 0..operators.len(), partition, slots, early: false };
+    overlaid_with(&external, engine, &operators, (&[phase], overlaid))
 }
 
 /// The plan with what these phases bring and take.
@@ -125,12 +127,20 @@ fn overlaid_with(
     external: &Plan,
     engine: &tilewright_board::Engine,
     operators: &[Operator<'_>],
-    phases: Vec<Phase>,
+    (phases, overlaid): (&[Phase], Overlaid),
 ) -> Plan {
-    let ends = phases.iter().map(|phase| Bytes(phase.buffers.end()));
+    let ends = phases.iter().map(|phase| Bytes(phase.slots.end()));
     let arena = ends.max().unwrap_or_default().max(external.space(Space::Arena));
-    let pipeline = Pipeline::new(external, u64::from(engine.alignment.max(1)));
-    let (work, offsets) = pipeline.cut(operators, phases);
+    let (given, unit) = (given(external), u64::from(engine.alignment.max(1)));
+    let (mut all, mut places, mut tiles) = (Vec::new(), Vec::new(), 0);
+    for phase in phases {
+        places.push(place::Phase { first: tiles, slots: phase.slots });
+        let cuts = cuts(operators, phase, overlaid, (&given, unit));
+        tiles += cuts.iter().map(|cut| cut.tiles.len() as u32).sum::<u32>();
+        all.extend(cuts);
+    }
+    let work = cut(external, operators, &all);
+    let offsets = slots(&work, &places).expect("buffers hold what was cut for them");
     let largest = (engine.largest_bytes.0 / LINE * LINE).max(LINE);
     let engines = vec![Engine { kind: LaneKind::Dma, largest }];
     let events = at_first_use(&work, &offsets, LaneId::FIRST);
@@ -183,12 +193,12 @@ pub fn overlay_beside(
         let two = own.iter().any(|operator| operator.inputs().nth(1).is_some());
         let inputs = if two { 4 } else { 2 };
         let partition = partition::partition(own, [pool - filters, inputs], alignment, overlaid);
-        let buffers = Buffers::new(own, &partition, [base, budget.0], overlaid);
+        let slots = buffers(own, &partition, [base, budget.0], overlaid);
         let early = beside.early && range.start == 0;
-        Phase { operators: range, partition, buffers, early }
+        Phase { operators: range, partition, slots, early }
     });
-    let phases = phases.collect();
-    overlaid_with(&plan, engine, &operators, phases)
+    let phases: Vec<Phase> = phases.collect();
+    overlaid_with(&plan, engine, &operators, (&phases, overlaid))
 }
 
 /// Where the activations in SRAM end that live with an operator.

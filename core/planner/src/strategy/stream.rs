@@ -27,6 +27,8 @@ use std::num::NonZeroU32;
 
 use crate::costs::Remembering;
 use crate::lower::{self, Layer};
+use crate::schedule::cut::cut;
+use crate::schedule::place::held;
 use crate::schedule::sequence::Engine;
 use crate::schedule::work::Work;
 use crate::strategy::external::LINE;
@@ -38,7 +40,7 @@ use tilewright_plan::{Bytes, CyclePoint, LaneKind, Plan, Space};
 
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
-use cut::{Ways, cut, cut_into};
+use cut::{Ways, cut_in, cuts};
 use place::Within;
 use strips::Strips;
 
@@ -231,7 +233,7 @@ impl<'b> Search<'b> {
             let operators = Operator::of(&lowered);
             for (shares, kept) in shares.iter().flat_map(|s| kept.iter().map(move |k| (*s, *k))) {
                 let ways = Ways { budget, shares, kept };
-                let work = cut(&lowered, &operators, strips, ways, self.is_sealed());
+                let work = cut_in(&lowered, &operators, strips, ways, self.is_sealed());
                 if !strips.is_empty() && work.tasks.len() > MANY_TASKS && !is_first((shares, kept))
                 {
                     continue;
@@ -241,7 +243,7 @@ impl<'b> Search<'b> {
                 }
                 let few = work.residences.len() <= MOST_LOADS;
                 let within = Within { budget, engines, ahead: u32::MAX, stop: &self.options.stop };
-                let held = place::held(&lowered, &work);
+                let held = held(&lowered, &work);
                 let plan = if few { place::placed(&lowered, &work, &held, within)? } else { None };
                 if let Some(plan) = plan {
                     let fits = self.consider(plan, (&lowered, strips, ways))?;
@@ -370,11 +372,12 @@ impl<'b> Search<'b> {
         let height = lowered.space(Space::Arena).0;
         let operators = Operator::of(lowered);
         let part = |_: &Operator<'_>| (budget / 16).max(SECTOR);
-        let work = cut_into(lowered, &operators, &[], self.is_sealed(), [&part, &|_| 0]);
+        let cuts = cuts(&operators, &[], self.is_sealed(), [&part, &|_| 0]);
+        let work = cut(lowered, &operators, &cuts);
         let all = height.next_multiple_of(SECTOR) + work.most_at_once();
         let ahead = if work.residences.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
         let within = Within { budget: all, engines, ahead, stop: &options.stop };
-        let held = place::held(lowered, &work);
+        let held = held(lowered, &work);
         Ok(place::placed(lowered, &work, &held, within)?.unwrap_or_else(|| lowered.clone()))
     }
 }

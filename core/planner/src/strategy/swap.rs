@@ -21,15 +21,16 @@
 
 mod cut;
 mod lay;
-mod pools;
 
 use std::num::NonZeroU32;
 
 use crate::costs::Remembering;
 use crate::planning::Progress;
+use crate::schedule::cut::{Cut, cut};
 use crate::schedule::emit::emit;
 use crate::schedule::issue::demand_then_stores;
-use crate::schedule::operator::SECTOR;
+use crate::schedule::operator::{Operator, SECTOR};
+use crate::schedule::place::{self, Pools};
 use crate::schedule::sequence::{Engine, LaneId, Sequence};
 use crate::share::{Arranged, Parts};
 use crate::strategy::Search;
@@ -43,7 +44,6 @@ use tilewright_plan::{Bytes, LaneKind, Plan};
 
 use cut::Group;
 use lay::{Laid, Layout};
-use pools::Pools;
 
 /// Numbers of buffers that are tried.
 const COUNTS: [u64; 3] = [4, 8, 16];
@@ -83,8 +83,11 @@ pub fn plan(
         laid.push(layout.laid(&pitches, reuse)?);
     }
     let most = board.engine(LaneKind::Card).map_or(SECTOR, |engine| engine.largest_bytes.0);
+    let operators: Vec<Vec<Operator<'_>>> =
+        laid.iter().map(|laid| Operator::of(&laid.plan)).collect();
+    let ways = laid.iter().zip(&operators);
     let ways: Vec<Way<'_>> =
-        laid.iter().map(|laid| Way::of(laid, most / SECTOR * SECTOR)).collect();
+        ways.map(|(laid, own)| Way::of(laid, own, most / SECTOR * SECTOR)).collect();
     let easiest = ways.iter().min_by_key(|way| way.least);
     let easiest = easiest.expect("tensors always can lie without gaps");
     if let Some(buffer) = options.buffer() {
@@ -121,7 +124,8 @@ pub fn plan(
 /// A way for tensors to lie, and its layers.
 struct Way<'p> {
     laid: &'p Laid,
-    groups: Vec<Group<'p>>,
+    operators: &'p [Operator<'p>],
+    groups: Vec<Group<'p, 'p>>,
     /// The least buffer with which every layer can be cut, and the layer that needs it.
     least: (u64, usize),
     /// Most bytes of a transfer, whole sectors.
@@ -129,10 +133,10 @@ struct Way<'p> {
 }
 
 impl<'p> Way<'p> {
-    fn of(laid: &'p Laid, largest: u64) -> Self {
-        let groups = Group::of(&laid.plan);
+    fn of(laid: &'p Laid, operators: &'p [Operator<'p>], largest: u64) -> Self {
+        let groups = Group::of(&laid.plan, operators);
         let least = cut::least_buffer(&groups);
-        Self { laid, groups, least, largest }
+        Self { laid, operators, groups, least, largest }
     }
 
     /// Bytes of SRAM for buffers.
@@ -143,8 +147,10 @@ impl<'p> Way<'p> {
     /// The plan with so many buffers of so many bytes.
     fn plan(&self, buffer: u64, count: u64) -> Plan {
         let pools = Pools::new(self.laid.resident, buffer, count);
-        let work = cut::cut(&self.groups, &pools);
-        let events = demand_then_stores(&work, &pools.places(&work.residences), LaneId::FIRST);
+        let cuts: Vec<Cut> = self.groups.iter().map(|group| group.cut(&pools)).collect();
+        let work = cut(&self.laid.plan, self.operators, &cuts);
+        let offsets = place::pools(&work, &pools).expect("a buffer holds what a tile needs");
+        let events = demand_then_stores(&work, &offsets, LaneId::FIRST);
         let engines = vec![Engine { kind: LaneKind::Card, largest: self.largest.max(SECTOR) }];
         emit(&self.laid.plan, Sequence { arena: Bytes(pools.end()), engines, events })
     }

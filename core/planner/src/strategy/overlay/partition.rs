@@ -127,7 +127,7 @@ pub fn partition(
 /// Bytes of the largest tile of an input, and of the output if that is staged.
 fn sizes(operator: &Operator<'_>, factor: u16, alignment: u64, outputs: Outputs) -> [u64; 2] {
     let mut largest = [0; 2];
-    for tiny in operator.tiles(factor) {
+    for tiny in operator.tiles(factor).iter().filter_map(|rows| operator.among(rows)) {
         for input in operator.inputs() {
             let bytes = fetched(&tiny.views[input], alignment);
             largest[0] = largest[0].max((bytes.end - bytes.start).next_multiple_of(LINE));

@@ -1,12 +1,12 @@
-//! Layers cut into parts whose weights come in one copy each.
+//! In which parts weights come, each in one copy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::strips::Strips;
-use crate::schedule::operator::{Operator, SECTOR, Tiny, is_on_card, sectors};
-use crate::schedule::sequence::Place;
-use crate::schedule::work::{Class, Flow, Operand, Residence, Task, Work};
-use tilewright_plan::{Plan, PlannedTensor, Role, Space, View};
+use crate::schedule::cut::{Bring, Channels, Cut, Output, Stays, cut};
+use crate::schedule::operator::{Operator, SECTOR, is_on_card, sectors};
+use crate::schedule::work::Work;
+use tilewright_plan::{Plan, PlannedTensor, Role, Space};
 
 /// How weights come.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub struct Ways {
 
 /// The operators of a plan, whose weights come in parts as `ways` says. With `apart` no two loads bring
 /// the same sector.
-pub fn cut(
+pub fn cut_in(
     plan: &Plan,
     operators: &[Operator<'_>],
     strips: &[Strips],
@@ -39,168 +39,108 @@ pub fn cut(
         gap_of(operator) / ways.shares[usize::from(is_pixel)]
     };
     let kept = |operator: &Operator<'_>| gap_of(operator) / 8 * ways.kept;
-    cut_into(plan, operators, strips, apart, [&part, &kept])
+    cut(plan, operators, &cuts(operators, strips, apart, [&part, &kept]))
 }
 
-/// The operators, whose weights come in parts of about so many bytes; of layers that go through their
+/// How operators are cut whose weights come in parts of about so many bytes; of layers that go through their
 /// rows together those that take at most so many bytes come once and stay, the smallest first.
-pub fn cut_into(
-    plan: &Plan,
+pub fn cuts(
     operators: &[Operator<'_>],
     strips: &[Strips],
     apart: bool,
     [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
-) -> Work {
-    let mut this = Cutter::default();
-    for operator in operators {
+) -> Vec<Cut> {
+    let mut cuts = Vec::new();
+    for (number, operator) in operators.iter().enumerate() {
         let layer = usize::from(operator.step.layer);
-        let whole = operator.whole();
         match strips.iter().find(|together| together.layers.contains(&layer)) {
             None => {
-                let lives = layer as u32;
-                this.once(operator, (whole, lives), apart, part, None);
+                let each = channels(operator, part(operator), apart);
+                cuts.push(Cut {
+                    tiles: vec![operator.rows()],
+                    ..once((number, each), layer, Stays::Tile)
+                });
             }
             Some(together) if together.layers.start == layer => {
-                this.together(plan, operators, together, apart, [part, kept]);
+                cuts.extend(in_strips(operators, together, apart, [part, kept]));
             }
             Some(_) => {}
         }
     }
-    this.work
+    cuts
 }
 
-/// The tasks so far.
-#[derive(Default)]
-struct Cutter {
-    work: Work,
+/// Layers that go through their rows together.
+fn in_strips(
+    operators: &[Operator<'_>],
+    together: &Strips,
+    apart: bool,
+    [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
+) -> Vec<Cut> {
+    let of_layer = |layer: usize| {
+        operators.iter().position(|operator| usize::from(operator.step.layer) == layer)
+    };
+    let own: BTreeMap<usize, usize> =
+        together.layers.clone().filter_map(|layer| Some((layer, of_layer(layer)?))).collect();
+    let bytes = |operator: &Operator<'_>| -> u64 {
+        let on_card = operator.views.iter().filter(|view| is_on_card(view));
+        on_card.map(sectors).map(|bytes| bytes.end - bytes.start).sum()
+    };
+    let mut sizes: Vec<(u64, usize)> =
+        own.iter().map(|(layer, number)| (bytes(&operators[*number]), *layer)).collect();
+    sizes.sort_unstable();
+    let mut left = own.values().next().map_or(0, |number| kept(&operators[*number]));
+    let mut staying = BTreeSet::new();
+    for (bytes, layer) in sizes {
+        let Some(rest) = left.checked_sub(bytes) else { break };
+        left = rest;
+        staying.insert(layer);
+    }
+    let first = together.layers.start;
+    let whole = own.into_iter().map(|(layer, number)| {
+        let operator = &operators[number];
+        let cut = match staying.contains(&layer) {
+            true => once((number, operator.tile().channels), first, Stays::Group),
+            false => once((number, channels(operator, part(operator), apart)), first, Stays::Tile),
+        };
+        (layer, cut)
+    });
+    let whole: BTreeMap<usize, Cut> = whole.collect();
+    let made = together.made.iter().filter_map(|strip| {
+        let cut = whole.get(&strip.layer)?.clone();
+        Some(Cut { tiles: vec![strip.rows.clone()], ..cut })
+    });
+    made.collect()
 }
 
-impl Cutter {
-    /// Layers that go through their rows together.
-    fn together(
-        &mut self,
-        plan: &Plan,
-        operators: &[Operator<'_>],
-        together: &Strips,
-        apart: bool,
-        [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
-    ) {
-        let of_layer = |layer: usize| {
-            operators.iter().find(|operator| usize::from(operator.step.layer) == layer)
-        };
-        let own: BTreeMap<usize, &Operator<'_>> =
-            together.layers.clone().filter_map(|layer| Some((layer, of_layer(layer)?))).collect();
-        let bytes = |operator: &Operator<'_>| -> u64 {
-            let on_card = operator.views.iter().filter(|view| is_on_card(view));
-            on_card.map(sectors).map(|bytes| bytes.end - bytes.start).sum()
-        };
-        let mut sizes: Vec<(u64, usize)> =
-            own.iter().map(|(layer, operator)| (bytes(operator), *layer)).collect();
-        sizes.sort_unstable();
-        let mut left = own.values().next().map_or(0, |operator| kept(operator));
-        let mut known: BTreeMap<usize, Kept> = BTreeMap::new();
-        for (bytes, layer) in sizes {
-            let Some(rest) = left.checked_sub(bytes) else { break };
-            left = rest;
-            known.insert(layer, Kept::new());
-        }
-        for strip in &together.made {
-            let Some(operator) = own.get(&strip.layer) else { continue };
-            let Some(mut tiny) = operator.made(strip.rows.clone()) else { continue };
-            wrap(plan, operator, &mut tiny);
-            let lives = together.layers.start as u32;
-            self.once(operator, (tiny, lives), apart, part, known.get_mut(&strip.layer));
-        }
-    }
-
-    /// A tile of an operator, in parts unless what it needs of the card stays.
-    fn once(
-        &mut self,
-        operator: &Operator<'_>,
-        (whole, lives): (Tiny, u32),
-        apart: bool,
-        part: &dyn Fn(&Operator<'_>) -> u64,
-        kept: Option<&mut Kept>,
-    ) {
-        let on_card = |index: &usize| is_on_card(&operator.views[*index]);
-        let brought: Vec<usize> = (0..operator.views.len()).filter(on_card).collect();
-        let weights = brought.iter().find(|index| operator.roles()[**index] == Role::Weights);
-        let parts = weights.filter(|_| kept.is_none()).and_then(|index| {
-            let part = part(operator).max(operator.least_part(&whole));
-            let parts = (operator.views[*index].extent() > part)
-                .then(|| operator.parts(&whole, part, SECTOR))?;
-            let bytes = |tiny: &Tiny| sectors(&tiny.views[*index]);
-            let share = parts.windows(2).any(|two| bytes(&two[0]).end > bytes(&two[1]).start);
-            (!apart || !share).then_some(parts)
-        });
-        let parts = parts.unwrap_or_else(|| vec![whole]);
-        self.add(operator, (parts, lives), &brought, kept);
-    }
-
-    fn add(
-        &mut self,
-        operator: &Operator<'_>,
-        (parts, lives): (Vec<Tiny>, u32),
-        brought: &[usize],
-        kept: Option<&mut Kept>,
-    ) {
-        let mut new = Kept::new();
-        let known = kept.unwrap_or(&mut new);
-        for tiny in parts {
-            let number = self.work.tasks.len() as u32;
-            let mut operands = Vec::with_capacity(brought.len());
-            for index in brought {
-                let bytes = sectors(&tiny.views[*index]);
-                let next = self.work.residences.len();
-                let residence = *known.entry([bytes.start, bytes.end]).or_insert(next);
-                match self.work.residences.get_mut(residence) {
-                    Some(load) => load.uses[1] = number,
-                    None => self.work.residences.push(Residence {
-                        home: Place { space: Space::Card, offset: bytes.start },
-                        bytes: bytes.end - bytes.start,
-                        class: Class::Weights,
-                        flow: Flow::Comes { behind: None },
-                        uses: [number; 2],
-                        layer: operator.step.layer,
-                        frame: 0,
-                    }),
-                }
-                operands.push(Operand { index: *index, residence });
-            }
-            self.work.tasks.push(Task { lives, ..Task::of(operator, tiny, operands) });
-        }
+/// What an operator needs of the card comes, and stays so long.
+fn once((operator, each): (usize, u32), lives: usize, stays: Stays) -> Cut {
+    let bring = Bring { from: &[Space::Card], most: u64::MAX, stays };
+    Cut {
+        operators: vec![Channels { operator, each }],
+        tiles: Vec::new(),
+        lives: lives as u32,
+        inputs: Bring::NONE,
+        weights: bring,
+        parameters: bring,
+        output: Output::There,
+        unit: SECTOR,
+        stores_first: false,
     }
 }
 
-/// The numbers of an operator's loads, by the bytes that they bring.
-type Kept = BTreeMap<[u64; 2], usize>;
-
-/// Puts rows where the rings hold them that their tensors lie in.
-fn wrap(plan: &Plan, operator: &Operator<'_>, tiny: &mut Tiny) {
-    let layer = plan.layers.get(usize::from(operator.step.layer));
-    let tensors = layer.into_iter().flat_map(|layer| layer.reads.iter().chain(&layer.writes));
-    let rings: Vec<(u64, u32)> = tensors
-        .filter_map(|tensor| plan.tensors.get(*tensor as usize))
-        .filter_map(|tensor| Some((tensor.offset, tensor.ring?)))
-        .collect();
-    for ((whole, view), role) in operator.views.iter().zip(&mut tiny.views).zip(operator.roles()) {
-        let is_activation = matches!(role, Role::Input | Role::Output);
-        let ring = rings.iter().find(|(offset, _)| *offset == u64::from(whole.offset));
-        let Some((_, ring)) = ring.filter(|_| is_activation && view.space == Space::Arena as u8)
-        else {
-            continue;
-        };
-        let first = (i32::from(view.y0).max(0).cast_unsigned()) % ring;
-        *view = match first + u32::from(view.h) > *ring {
-            true => View {
-                offset: whole.offset,
-                ring_rows: *ring as u16,
-                first_row: first as u16,
-                ..*view
-            },
-            false => View { offset: whole.offset + first * view.row_pitch, ..*view },
-        };
-    }
+/// Channels whose weights come at once: as many as take about `part` bytes.
+fn channels(operator: &Operator<'_>, part: u64, apart: bool) -> u32 {
+    let all = operator.tile().channels;
+    let weights = operator.of_role(Role::Weights).find(|index| is_on_card(&operator.views[*index]));
+    let part = part.max(operator.least_part());
+    let is_large = |index: &usize| operator.views[*index].extent() > part;
+    let Some(weights) = weights.filter(is_large) else { return all };
+    let each = operator.channels(part, SECTOR);
+    let parts = operator.parts(operator.whole(), each);
+    let bytes = parts.iter().map(|part| sectors(&part.views[weights]));
+    let share = bytes.clone().zip(bytes.skip(1)).any(|(one, next)| one.end > next.start);
+    if apart && share { all } else { each }
 }
 
 /// The most bytes that follow each other in the budget where no activation lies that lives with a layer.

@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::cut::{Ways, cut_into, gap};
+use super::cut::{Ways, cuts, gap};
 use super::place::{self, Within};
 use super::strips::Strips;
 use super::{Found, Search};
+use crate::schedule::cut::cut;
 use crate::schedule::operator::Operator;
 use crate::schedule::room::Taken;
 use crate::schedule::sequence::{self, LaneId, Place};
@@ -149,7 +150,8 @@ impl Line<'_> {
             self.gap(operator) / ways.shares[usize::from(is_pixel)]
         };
         let kept = |operator: &Operator<'_>| self.gap(operator) / 8 * ways.kept;
-        let cut = cut_into(lowered, &operators, strips, self.is_sealed, [&part, &kept]);
+        let cuts = cuts(&operators, strips, self.is_sealed, [&part, &kept]);
+        let cut = cut(lowered, &operators, &cuts);
         let (cut, held) = self.repeated(&cut, &divided, &places);
         if cut.residences.len() > MOST_LOADS {
             return Ok(None);

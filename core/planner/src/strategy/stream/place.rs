@@ -1,13 +1,13 @@
-//! Where loads lie, and when they begin.
+//! A plan of tasks whose weights come where there is room for them.
 
 use crate::schedule::emit::emit;
 use crate::schedule::issue::at_first_use;
-use crate::schedule::room::{Room, Taken};
+use crate::schedule::place::gaps;
+use crate::schedule::room::Taken;
 use crate::schedule::sequence::{Engine, LaneId, Sequence};
 use crate::schedule::work::Work;
-use crate::strategy::external::LINE;
 use crate::{PlanError, Stop};
-use tilewright_plan::{Bytes, Plan, PlannedTensor, Space};
+use tilewright_plan::{Bytes, Plan, Space};
 
 /// Bytes of SRAM and of its transfers.
 #[derive(Clone, Copy, Debug)]
@@ -36,43 +36,12 @@ pub fn placed(
     held: &[Taken],
     within: Within<'_>,
 ) -> Result<Option<Plan>, PlanError> {
-    let Some(offsets) = places(work, held, within)? else { return Ok(None) };
+    let Within { budget, ahead, stop, .. } = within;
+    let Some(offsets) = gaps(work, held, budget, ahead, stop)? else { return Ok(None) };
     let ends = work.residences.iter().zip(&offsets).map(|(load, at)| Bytes(at + load.bytes));
     let arena = ends.max().unwrap_or_default().max(lowered.space(Space::Arena));
     let events = at_first_use(work, &offsets, LaneId::FIRST);
     within.stop.after(STEP * (work.tasks.len() + work.residences.len()) as u64)?;
     let engines = within.engines.to_vec();
     Ok(Some(emit(lowered, Sequence { arena, engines, events })))
-}
-
-/// Where a plan's activations lie in SRAM, with the tasks that need them.
-pub fn held(plan: &Plan, work: &Work) -> Vec<Taken> {
-    let first_of = |layer: u32| work.tasks.partition_point(|task| task.lives < layer);
-    let taken = |tensor: &PlannedTensor| Taken {
-        start: tensor.offset / LINE * LINE,
-        end: (tensor.offset + tensor.extent()).next_multiple_of(LINE),
-        first: first_of(tensor.first) as u32,
-        last: match first_of(tensor.end) {
-            end if end == work.tasks.len() => u32::MAX,
-            end => end.saturating_sub(1) as u32,
-        },
-    };
-    plan.tensors.iter().filter(|tensor| tensor.space == Space::Arena).map(taken).collect()
-}
-
-/// Where each load lies in the arena, beside the activations that live with the tasks from the one before
-/// which it begins to the last that needs it.
-fn places(work: &Work, held: &[Taken], within: Within<'_>) -> Result<Option<Vec<u64>>, PlanError> {
-    let mut room = Room::new(within.budget / LINE * LINE);
-    for taken in held {
-        room.take(*taken);
-    }
-    let mut places = Vec::with_capacity(work.residences.len());
-    for load in &work.residences {
-        room.none_before(load.uses[0].saturating_sub(within.ahead));
-        within.stop.after(room.work())?;
-        let Some(taken) = room.place(load.bytes, load.uses) else { return Ok(None) };
-        places.push(taken.start);
-    }
-    Ok(Some(places))
 }

@@ -1,0 +1,341 @@
+//! Layers become tasks of the core and what these need in SRAM, as plain numbers say: no size is derived here.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::operator::{Operator, Tiny, fetched};
+use super::sequence::Place;
+use super::work::{Class, Flow, Operand, Residence, Task, Work};
+use crate::strategy::external::LINE;
+use tilewright_plan::{Plan, Role, Space, View};
+
+/// How a layer is cut, or some rows of it.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// Its operators, all of which write one tensor.
+    pub operators: Vec<Channels>,
+    /// Rows of the output that each tile makes.
+    pub tiles: Vec<Range<u16>>,
+    /// The layer with which activations live: of layers that go through their rows together the first.
+    pub lives: u32,
+    /// What comes of inputs.
+    pub inputs: Bring,
+    /// What comes of weights.
+    pub weights: Bring,
+    /// What comes of biases and quantisation parameters.
+    pub parameters: Bring,
+    /// What goes of the output.
+    pub output: Output,
+    /// Copies begin and end at multiples of so many bytes.
+    pub unit: u64,
+    /// Whether what was made before goes before anything comes.
+    pub stores_first: bool,
+}
+
+/// An operator, in parts of its channels.
+#[derive(Clone, Copy, Debug)]
+pub struct Channels {
+    /// The operator's number.
+    pub operator: usize,
+    /// Channels that a task makes.
+    pub each: u32,
+}
+
+/// What is brought of the operands of a role.
+#[derive(Clone, Copy, Debug)]
+pub struct Bring {
+    /// The memories that they are brought from.
+    pub from: &'static [Space],
+    /// The most bytes that are brought for an operand; larger ones are used where they are.
+    pub most: u64,
+    /// How long they stay.
+    pub stays: Stays,
+}
+
+/// How long what was brought stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stays {
+    /// For all parts of a tile.
+    Tile,
+    /// For all tiles of a [`Cut`].
+    Layer,
+    /// For all cuts that need the same.
+    Group,
+}
+
+/// Where outputs are made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Where they belong.
+    There,
+    /// In SRAM, from where they go, a tile at a time.
+    Goes {
+        /// The memory that they go to.
+        to: Space,
+        /// The most bytes of a tile that goes.
+        most: u64,
+        /// Bytes that the core writes itself.
+        except: Vec<Range<u64>>,
+        /// Whether what lies between rows goes too. Else only what is whole units in one run does.
+        gaps: bool,
+    },
+}
+
+impl Bring {
+    /// Nothing.
+    pub const NONE: Self = Self { from: &[], most: 0, stays: Stays::Tile };
+}
+
+/// The work of a plan's operators, cut so.
+pub fn cut(plan: &Plan, operators: &[Operator<'_>], cuts: &[Cut]) -> Work {
+    let mut cutter = Cutter {
+        plan,
+        operators,
+        work: Work::default(),
+        held: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
+        written: BTreeMap::new(),
+        goes: None,
+        tile: 0,
+    };
+    for cut in cuts {
+        cutter.layer(cut);
+    }
+    #[cfg(any(test, debug_assertions))]
+    cutter.work.verify(operators).expect("all is made once, from what is there");
+    cutter.work
+}
+
+/// An operand that was brought: its operator, what it is for, and which bytes.
+type Brought = (usize, Class, [u64; 2]);
+
+struct Cutter<'c, 'p> {
+    plan: &'c Plan,
+    operators: &'c [Operator<'p>],
+    work: Work,
+    /// What was brought, by how long it stays.
+    held: [BTreeMap<Brought, usize>; 3],
+    /// Where the bytes of each store end, and its number, by memory and first byte; without those that another has
+    /// overwritten.
+    written: BTreeMap<(u8, u64), (u64, usize)>,
+    /// What the last task has made that goes; only inputs may come before it.
+    goes: Option<usize>,
+    /// Tiles so far.
+    tile: u32,
+}
+
+impl Cutter<'_, '_> {
+    fn layer(&mut self, cut: &Cut) {
+        let operators = self.operators;
+        let own: Vec<&Operator<'_>> =
+            cut.operators.iter().map(|channels| &operators[channels.operator]).collect();
+        if cut.stores_first {
+            self.store_first();
+        }
+        self.held[Stays::Layer as usize].clear();
+        for rows in &cut.tiles {
+            self.held[Stays::Tile as usize].clear();
+            let first = self.work.tasks.len();
+            let shared = shared_input(&own, rows, cut.inputs.from, cut.unit);
+            let mut is_whole = true;
+            for (operator, Channels { operator: number, each }) in own.iter().zip(&cut.operators) {
+                let Some(mut tiny) = operator.among(rows) else { continue };
+                wrap(self.plan, operator, &mut tiny);
+                is_whole &= operator.can_stage(&tiny, cut.unit);
+                // What goes may be what comes.
+                let meets = self.goes.is_some_and(|goes| self.meets(goes, operator, &tiny));
+                let parts = operator.parts(tiny, *each);
+                if parts.len() > 1 || meets {
+                    self.store_first();
+                }
+                self.goes = None;
+                for tiny in parts {
+                    let operands = self.brought(cut, (operator, *number), &tiny, shared.as_ref());
+                    self.uses(&operands);
+                    let task = Task::of(operator, tiny, operands);
+                    self.work.tasks.push(Task { lives: cut.lives, tile: self.tile, ..task });
+                }
+            }
+            self.stores(&cut.output, first, (cut.unit, is_whole));
+            self.tile += 1;
+        }
+    }
+
+    /// The next task uses these.
+    fn uses(&mut self, operands: &[Operand]) {
+        for operand in operands {
+            self.work.residences[operand.residence].uses[1] = self.work.tasks.len() as u32;
+        }
+    }
+
+    /// What a task needs that comes.
+    fn brought(
+        &mut self,
+        cut: &Cut,
+        (operator, number): (&Operator<'_>, usize),
+        tiny: &Tiny,
+        shared: Option<&Range<u64>>,
+    ) -> Vec<Operand> {
+        let mut operands = Vec::new();
+        let roles = [
+            (Role::Input, cut.inputs, [Class::Input, Class::Second]),
+            (Role::Weights, cut.weights, [Class::Weights; 2]),
+            (Role::Constants, cut.parameters, [Class::Parameters; 2]),
+        ];
+        for (role, bring, [class, others]) in roles {
+            let mut class = class;
+            for index in operator.of_role(role) {
+                let view = &tiny.views[index];
+                let from = |space: &Space| bring.from.contains(space);
+                let Some(space) = view.space().filter(from) else { continue };
+                let (of, bytes) = match shared.filter(|_| role == Role::Input) {
+                    Some(shared) => (cut.operators[0].operator, shared.clone()),
+                    None => (number, fetched(view, cut.unit)),
+                };
+                if !bytes.is_empty() && bytes.end - bytes.start <= bring.most {
+                    let held = (bring.stays, (of, class, [bytes.start, bytes.end]));
+                    let residence = self.held(held, space, operator.step.layer);
+                    operands.push(Operand { index, residence });
+                }
+                class = others;
+            }
+        }
+        operands
+    }
+
+    /// What was brought and is still there, or comes.
+    fn held(&mut self, (stays, key): (Stays, Brought), space: Space, layer: u16) -> usize {
+        if let Some(residence) = self.held[stays as usize].get(&key) {
+            return *residence;
+        }
+        let (_, class, [start, end]) = key;
+        let space_number = space as u8;
+        let before = self.written.range((space_number, 0)..(space_number, end)).rev();
+        let met = before.take_while(|(_, (end, _))| *end > start);
+        let behind = met.map(|(_, (_, store))| *store).max();
+        let home = Place { space, offset: start };
+        let now = self.work.tasks.len() as u32;
+        let flow = Flow::Comes { behind };
+        let (bytes, uses) = (end - start, [now; 2]);
+        let new = Residence { home, bytes, class, flow, uses, layer, frame: 0 };
+        let residence = self.work.residences.len();
+        self.work.residences.push(new);
+        self.held[stays as usize].insert(key, residence);
+        residence
+    }
+
+    /// What a tile has made goes, if it does.
+    fn stores(&mut self, output: &Output, first: usize, (unit, is_whole): (u64, bool)) {
+        let Output::Goes { to, most, except, gaps } = output else { return };
+        let to = *to;
+        let outputs = self.work.tasks[first..].iter().map(Task::output);
+        let outputs: Option<Vec<(usize, View)>> = outputs.collect();
+        let goes = |(_, view): &(usize, View)| view.space() == Some(to);
+        let Some(outputs) = outputs.filter(|outputs| outputs.iter().all(goes)) else { return };
+        let start = outputs.iter().map(|(_, view)| u64::from(view.offset)).min();
+        let ends = outputs.iter().map(|(_, view)| u64::from(view.offset) + view.extent());
+        let Some((start, end)) = start.zip(ends.max()) else { return };
+        let is_excepted = except.iter().any(|bytes| start < bytes.end && bytes.start < end);
+        let end = end.next_multiple_of(unit);
+        if end - start > *most || is_excepted || !(*gaps || is_whole) {
+            return;
+        }
+        let home = Place { space: to, offset: start };
+        let (bytes, flow) = (end - start, Flow::Goes { first: false });
+        let (layer, last) = (self.work.tasks[first].layer, self.work.tasks.len() - 1);
+        let (class, uses) = (Class::Output, [first as u32, last as u32]);
+        let residence = self.work.residences.len();
+        self.work.residences.push(Residence { home, bytes, class, flow, uses, layer, frame: 0 });
+        for (task, (index, _)) in self.work.tasks[first..].iter_mut().zip(outputs) {
+            task.operands.push(Operand { index, residence });
+        }
+        self.goes = Some(residence);
+        self.writes(to as u8, start..end, residence);
+    }
+
+    /// A store writes bytes, over what was there.
+    fn writes(&mut self, space: u8, bytes: Range<u64>, store: usize) {
+        let over = self.written.range((space, bytes.start)..(space, bytes.end));
+        let over: Vec<(u8, u64)> = over.map(|(start, _)| *start).collect();
+        for start in over {
+            self.written.remove(&start);
+        }
+        let before = self.written.range_mut((space, 0)..(space, bytes.start)).next_back();
+        if let Some((_, (end, _))) = before {
+            *end = (*end).min(bytes.start);
+        }
+        self.written.insert((space, bytes.start), (bytes.end, store));
+    }
+
+    /// What is yet to go does so before anything comes.
+    fn store_first(&mut self) {
+        if let Some(store) = self.goes.take() {
+            self.work.residences[store].flow = Flow::Goes { first: true };
+        }
+    }
+
+    /// Whether what goes is written to where a tile of an operator will be read.
+    fn meets(&self, store: usize, operator: &Operator<'_>, tiny: &Tiny) -> bool {
+        let Residence { home: Place { space, offset }, bytes, .. } = self.work.residences[store];
+        let (start, end) = (offset / LINE * LINE, (offset + bytes).next_multiple_of(LINE));
+        operator.of_role(Role::Input).any(|index| {
+            let view = &tiny.views[index];
+            let read = fetched(view, LINE);
+            view.space() == Some(space) && read.start < end && start < read.end
+        })
+    }
+}
+
+/// The bytes that the operators of a tile read as their inputs, if there are several that lie among each other:
+/// groups of channels.
+pub fn shared_input(
+    operators: &[&Operator<'_>],
+    rows: &Range<u16>,
+    from: &[Space],
+    unit: u64,
+) -> Option<Range<u64>> {
+    if operators.len() < 2 {
+        return None;
+    }
+    let inputs = operators.iter().map(|operator| {
+        let Tiny { views, .. } = operator.among(rows)?;
+        let mut inputs = operator.of_role(Role::Input).map(|index| views[index]);
+        let input = inputs.next().filter(|_| inputs.next().is_none())?;
+        from.contains(&input.space()?).then(|| fetched(&input, unit))
+    });
+    let both = |all: Range<u64>, next: Range<u64>| {
+        let meet = all.start < next.end && next.start < all.end;
+        meet.then(|| all.start.min(next.start)..all.end.max(next.end))
+    };
+    inputs.reduce(|all, next| both(all?, next?)).flatten()
+}
+
+/// Puts rows where the rings hold them that their tensors lie in.
+fn wrap(plan: &Plan, operator: &Operator<'_>, tiny: &mut Tiny) {
+    let layer = plan.layers.get(usize::from(operator.step.layer));
+    let tensors = layer.into_iter().flat_map(|layer| layer.reads.iter().chain(&layer.writes));
+    let rings: Vec<(u64, u32)> = tensors
+        .filter_map(|tensor| plan.tensors.get(*tensor as usize))
+        .filter_map(|tensor| Some((tensor.offset, tensor.ring?)))
+        .collect();
+    for ((whole, view), role) in operator.views.iter().zip(&mut tiny.views).zip(operator.roles()) {
+        let is_activation = matches!(role, Role::Input | Role::Output);
+        let ring = rings.iter().find(|(offset, _)| *offset == u64::from(whole.offset));
+        let Some((_, ring)) = ring.filter(|_| is_activation && view.space == Space::Arena as u8)
+        else {
+            continue;
+        };
+        let first = (i32::from(view.y0).max(0).cast_unsigned()) % ring;
+        *view = match first + u32::from(view.h) > *ring {
+            true => View {
+                offset: whole.offset,
+                ring_rows: *ring as u16,
+                first_row: first as u16,
+                ..*view
+            },
+            false => View { offset: whole.offset + first * view.row_pitch, ..*view },
+        };
+    }
+}

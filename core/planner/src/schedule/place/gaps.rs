@@ -1,0 +1,48 @@
+//! Places where there is room for them earliest.
+
+use crate::schedule::room::{Room, Taken};
+use crate::schedule::work::Work;
+use crate::strategy::external::LINE;
+use crate::{PlanError, Stop};
+use tilewright_plan::{Plan, PlannedTensor, Space};
+
+/// Where a plan's activations lie in SRAM, with the tasks that need them.
+pub fn held(plan: &Plan, work: &Work) -> Vec<Taken> {
+    let first_of = |layer: u32| work.tasks.partition_point(|task| task.lives < layer);
+    let taken = |tensor: &PlannedTensor| Taken {
+        start: tensor.offset / LINE * LINE,
+        end: (tensor.offset + tensor.extent()).next_multiple_of(LINE),
+        first: first_of(tensor.first) as u32,
+        last: match first_of(tensor.end) {
+            end if end == work.tasks.len() => u32::MAX,
+            end => end.saturating_sub(1) as u32,
+        },
+    };
+    plan.tensors.iter().filter(|tensor| tensor.space == Space::Arena).map(taken).collect()
+}
+
+/// Where each residence lies in `budget` bytes beside what is held while it is there: from the task before which it
+/// begins, `ahead` tasks before it is needed at most, to the last that needs it. Nothing if there is no room for one.
+///
+/// # Errors
+/// [`PlanError::Stopped`] if nobody waits any more.
+pub fn gaps(
+    work: &Work,
+    held: &[Taken],
+    budget: u64,
+    ahead: u32,
+    stop: &Stop,
+) -> Result<Option<Vec<u64>>, PlanError> {
+    let mut room = Room::new(budget / LINE * LINE);
+    for taken in held {
+        room.take(*taken);
+    }
+    let mut offsets = Vec::with_capacity(work.residences.len());
+    for residence in &work.residences {
+        room.none_before(residence.uses[0].saturating_sub(ahead));
+        stop.after(room.work())?;
+        let Some(taken) = room.place(residence.bytes, residence.uses) else { return Ok(None) };
+        offsets.push(taken.start);
+    }
+    Ok(Some(offsets))
+}
