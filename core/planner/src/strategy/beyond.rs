@@ -8,7 +8,7 @@ use super::spilled::{First, Spilling};
 use super::{Search, Strategy, stream, swap};
 use crate::costs::Remembering;
 use crate::planning::described;
-use crate::{Options, PlanError, Planned, Stop, simulate};
+use crate::{Objective, Options, PlanError, Planned, Stop, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
@@ -339,7 +339,10 @@ impl Beyond {
     /// # Errors
     /// [`PlanError::Stopped`] if nobody waits any more.
     fn fill(&mut self, model: &Model, board: &Board, options: &Options) -> Result<(), PlanError> {
-        let Some(best) = &self.best else { return Ok(()) };
+        let Some(best) = self.best.as_ref().filter(|_| options.objective == Objective::Latency)
+        else {
+            return Ok(());
+        };
         let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
         if let Some(kept) = keep(&best.plan, board, costs, options.arena_on(board)) {
             self.consider(kept, model, board, options)?;
