@@ -120,7 +120,8 @@ fn once((operator, each): (usize, u32), lives: usize, stays: Stays) -> Cut {
         operators: vec![Channels { operator, each }],
         tiles: Vec::new(),
         lives: lives as u32,
-        inputs: Bring::NONE,
+        // Operands that are constant lie there too.
+        inputs: bring,
         weights: bring,
         parameters: bring,
         output: Output::There,
