@@ -189,7 +189,7 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
     let card = PlanSettings { card_bytes_per_second: Some(20_000_000), ..swap.clone() };
     let (fast, _) = planned(model.clone(), card);
     assert!(fast.report.transfer_us < slow.report.transfer_us);
-    let small = PlanSettings { buffer_bytes: Some(4_096), ..swap };
+    let small = PlanSettings { buffer_bytes: Some(10_240), ..swap };
     let (small, _) = planned(model.clone(), small);
     assert!(small.timeline.slices.len() > slow.timeline.slices.len());
     // Another clock changes the time, and there is no image for it.

@@ -228,7 +228,8 @@ impl Beyond {
     /// Ways that were tried, and all.
     pub fn ways(&self, board: &Board) -> [usize; 2] {
         let (near, all) = (self.near.len(), self.all(board).len());
-        [self.tried + near, all + near + usize::from(self.next_near().is_some())]
+        let [filled, next] = [self.is_filled, self.next_near().is_some()].map(usize::from);
+        [self.tried + near + filled, all + near + next + usize::from(self.is_open)]
     }
 
     /// Whether all ways were tried.
