@@ -22,7 +22,8 @@ use std::thread;
 
 use clap::{Args, Subcommand, ValueEnum};
 use tilewright_image::plan_image;
-use tilewright_planner::Planned;
+use tilewright_plan::Plan;
+use tilewright_planner::{Planned, Recipe, Stop};
 
 use cases::{Case, Made};
 use steps::Line;
@@ -118,7 +119,9 @@ pub fn plans(options: &Options) -> Result<(), String> {
 }
 
 fn one(case: &Case, options: &Options) -> Result<(), String> {
-    let now = Record::of(&case.make()?);
+    let made = case.make()?;
+    let now = Record::of(&made);
+    again(&made)?;
     let file: String =
         case.name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     let path = options.folder.join(format!("{file}.txt"));
@@ -136,13 +139,30 @@ fn one(case: &Case, options: &Options) -> Result<(), String> {
     }
 }
 
+/// The recipe of a plan that fits, as text, gives the same plan.
+fn again(made: &Made) -> Result<(), String> {
+    let Made { model, board, planned } = made;
+    let Some(planned) = planned.as_ref().ok().filter(|planned| planned.report.fits) else {
+        return Ok(());
+    };
+    let text = planned.recipe.text(model);
+    let recipe = Recipe::read(&text, model).map_err(|e| e.to_string())?;
+    let plan = recipe.plan(model, board, &Stop::default()).map_err(|e| e.to_string())?;
+    let plan = plan.ok_or("its recipe has no room")?;
+    let Plan { board, strategy, .. } = planned.plan.clone();
+    if (Plan { board, strategy, ..plan }) != planned.plan {
+        return Err("its recipe gives another plan".to_owned());
+    }
+    Ok(())
+}
+
 fn told(path: &Path, error: impl fmt::Display) -> String {
     format!("{}: {error}", path.display())
 }
 
 impl Record {
     fn of(made: &Made) -> Self {
-        let Made { model, planned } = made;
+        let Made { model, planned, .. } = made;
         let Ok(Planned { plan, timeline, .. }) = planned else {
             let id = planned.as_ref().err().cloned().unwrap_or_default().replace('\n', " ");
             return Self { id, cycles: 0, moved: BTreeMap::new(), steps: Vec::new() };

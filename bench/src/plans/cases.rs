@@ -28,6 +28,8 @@ pub struct Case {
 pub struct Made {
     /// The network.
     pub model: Model,
+    /// The board.
+    pub board: Board,
     /// Its plan, or why there is none.
     pub planned: Result<Planned, String>,
 }
@@ -87,7 +89,7 @@ impl Case {
         let network = tilewright_zoo::network(&self.network).map_err(|e| e.to_string())?;
         let model = network.int8().map_err(|e| e.to_string())?;
         let planned = plan(&model, &board, self.strategy, &self.options);
-        Ok(Made { model, planned: planned.map_err(|e| e.to_string()) })
+        Ok(Made { model, board, planned: planned.map_err(|e| e.to_string()) })
     }
 }
 

@@ -6,6 +6,7 @@ const SECTOR: u64 = 512;
 
 /// Where that lies, and of which sectors it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
 pub struct Kept {
     /// Offset in the arena of the first, a multiple of [`Kept::ALIGNMENT`].
     pub offset: u32,

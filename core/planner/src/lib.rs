@@ -7,10 +7,12 @@
 
 pub mod costs;
 mod floats;
+mod floor;
 mod integrity;
 mod lower;
 mod packing;
 mod planning;
+mod recipe;
 mod remedies;
 mod report;
 mod schedule;
@@ -34,6 +36,7 @@ use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic};
 pub use integrity::Integrity;
 pub use packing::Packing;
 pub use planning::{Planning, Progress};
+pub use recipe::{Recipe, RecipeError};
 pub use stop::Stop;
 pub use strategy::Strategy;
 pub use strategy::beyond::spilled;
@@ -124,6 +127,8 @@ impl Options {
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
+    /// What it is made of.
+    pub recipe: Recipe,
     /// Which tensors live when and where.
     pub memory: MemoryMap,
     /// The predicted run.
@@ -134,6 +139,13 @@ pub struct Planned {
     pub traffic: Traffic,
     /// The figures.
     pub report: PlanReport,
+}
+
+impl Planned {
+    /// The plan with its recipe.
+    fn made(&self) -> recipe::Made {
+        recipe::Made { recipe: self.recipe.clone(), plan: self.plan.clone() }
+    }
 }
 
 /// Why there is no plan at all.

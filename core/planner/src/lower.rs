@@ -10,7 +10,7 @@ mod program;
 
 pub use fuse::{fuse_pools, fuse_pools_where};
 pub use layer::{Layer, awaits_int8, layers, tensors};
-pub use program::{InImage, Stored, copied, order_rows, order_rows_where, program};
+pub use program::{InImage, Stored, copied, order_rows, program};
 
 use crate::PlanError;
 use crate::share::Parts;
@@ -61,10 +61,10 @@ pub fn draft(
     parts: &Parts,
     tensors: Vec<PlannedTensor>,
 ) -> Result<Plan, PlanError> {
-    draft_stored(model, layers, parts, tensors, Stored::IMAGE)
+    draft_stored(model, layers, parts, tensors, (Stored::IMAGE, &[]))
 }
 
-/// As [`draft`], with weights elsewhere.
+/// As [`draft`], with weights elsewhere, but for what of each layer lies in the plan image.
 ///
 /// # Errors
 /// Names the first node that no kernel runs as it is.
@@ -73,7 +73,7 @@ pub fn draft_stored(
     layers: &[Layer],
     parts: &Parts,
     tensors: Vec<PlannedTensor>,
-    stored: Stored<'_>,
+    stored: (Stored, &[InImage]),
 ) -> Result<Plan, PlanError> {
     let mut plan = blank(model, tensors);
     program(model, layers, parts, stored, &mut plan)?;

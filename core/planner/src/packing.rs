@@ -14,6 +14,7 @@ use tilewright_plan::{
 
 use crate::costs::{Costs, TRANSFORMED};
 use crate::lower::Stored;
+use crate::recipe::Made;
 
 /// Which weights lie in the wider and faster of two packings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,7 +107,8 @@ pub fn changes(plan: &Plan, costs: &Costs) -> Vec<Option<Change>> {
 }
 
 /// Has weights of a plan transformed that the core reads in the chip's flash, as many as there is room for.
-pub fn choose(plan: &mut Plan, board: &Board, costs: &Costs, packing: Packing) {
+pub fn choose(made: &mut Made, board: &Board, costs: &Costs, packing: Packing) {
+    let Made { plan, recipe } = made;
     let known = costs.kernels.contains_key(TRANSFORMED) || packing == Packing::Fast;
     // Boards that name costs have others' kernels, or small ones, which take weights in pairs alone.
     if packing == Packing::Plain || board.core.costs.is_some() || !known {
@@ -140,9 +142,8 @@ pub fn choose(plan: &mut Plan, board: &Board, costs: &Costs, packing: Packing) {
             chosen.push(op);
         }
     }
-    if !chosen.is_empty() {
-        transform(plan, &chosen);
-    }
+    transform(plan, &chosen);
+    recipe.transformed = chosen;
 }
 
 /// What changes if a block of weights is transformed: nothing if it is not all of a convolution's weights, and
@@ -171,12 +172,16 @@ fn of_block(plan: &Plan, costs: &Costs, block: usize) -> Option<Change> {
 }
 
 /// Transforms the weights of ops, each a whole block, and moves all blocks to their places.
-fn transform(plan: &mut Plan, ops: &[u32]) {
+pub fn transform(plan: &mut Plan, ops: &[u32]) {
+    if ops.is_empty() {
+        return;
+    }
     let mut larger = std::collections::BTreeMap::new();
     for step in computes(plan).filter(|step| ops.contains(&step.op)) {
         let Some(op) = plan.ops.get(step.op as usize) else { continue };
         let fast = Op { flags: op.flags | Op::TRANSFORMED, ..*op };
         let filters = step.views.first().map(|input| fast.filters_for(input));
+        let filters = filters.filter(|filters| filters.packed == Packed::Transformed);
         let bytes = filters.and_then(|filters| filters.all_bytes(step.tile.channels.into()));
         larger.extend(bytes.map(|bytes| (step.op, bytes)));
     }

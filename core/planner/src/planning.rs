@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use crate::costs::Remembering;
+use crate::recipe::Made;
 use crate::strategy::beyond::Beyond;
 use crate::strategy::overlay::Overlaid;
 use crate::strategy::trading::Trading;
@@ -241,9 +242,10 @@ impl Planning {
         let frames = self.options.frames.get();
         let is_told = planned.report.fits || steps(&planned.plan, frames) <= QUICK_STEPS;
         if planned.report.frames < frames && is_told {
-            let Planned { plan, report, .. } = planned;
+            let made = planned.made();
+            let Planned { report, .. } = planned;
             let bound = Some(report.lower_bound_bytes);
-            planned = self.described(plan, model, &self.options, bound)?;
+            planned = self.described(made, model, &self.options, bound)?;
             planned.report.stages = report.stages;
         }
         // Of the frames that it is told of.
@@ -258,25 +260,25 @@ impl Planning {
         let Self { board, strategy, overlaid, .. } = self;
         let search = self.search.get();
         let (found, bound) = search.found(model)?;
-        let plan = strategy::plan_of(model, board, *strategy, *overlaid, options, found)?;
+        let made = strategy::plan_of(model, board, *strategy, *overlaid, options, found)?;
         // Of tensors that are held in part, or share bytes, the largest sum of those that live is no bound.
         let bound = match strategy {
             Strategy::Stream => Some(Bytes(0)),
             _ => bound,
         };
-        let mut planned = self.described(plan, model, options, bound)?;
+        let mut planned = self.described(made, model, options, bound)?;
         planned.report.stages = search.stages();
         Ok(planned)
     }
 
     fn described(
         &self,
-        plan: Plan,
+        made: Made,
         model: &Model,
         options: &Options,
         bound: Option<Bytes>,
     ) -> Result<Planned, PlanError> {
-        let mut planned = described(plan, model, &self.board, options, bound)?;
+        let mut planned = described(made, model, &self.board, options, bound)?;
         if self.strategy == Strategy::Stream {
             strategy::stream::tell_bound(&mut planned, model, &self.board, options);
         }
@@ -300,12 +302,13 @@ fn add_energy(planned: &mut Planned, board: &Board, options: &Options) {
 /// # Errors
 /// [`PlanError::Stopped`] if nobody waits any more.
 pub fn described(
-    plan: Plan,
+    made: Made,
     model: &Model,
     board: &Board,
     options: &Options,
     bound: Option<Bytes>,
 ) -> Result<Planned, PlanError> {
+    let Made { recipe, plan } = made;
     let costs = Remembering::on(board);
     let (card, frames) = (options.card_in(board), options.frames.get());
     let timeline = simulate::predict(&plan, board, &costs, options)?;
@@ -313,5 +316,5 @@ pub fn described(
     let report = report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
     let occupancy = simulate::occupancy(&plan, &timeline);
     let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
-    Ok(Planned { plan, memory, timeline, occupancy, traffic, report })
+    Ok(Planned { plan, recipe, memory, timeline, occupancy, traffic, report })
 }

@@ -19,14 +19,16 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::costs::Costs;
+use crate::floor::Floor;
+use crate::packing;
 use crate::planning::Progress;
-use crate::share::{Arranged, Sharing};
+use crate::recipe::Made;
+use crate::share::Sharing;
 use crate::{Options, PlanError};
-use crate::{lower, packing};
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Plan, Space};
+use tilewright_plan::Bytes;
 use tilewright_report::Stage;
 
 use sharing::Candidate;
@@ -154,7 +156,7 @@ pub fn plan_of(
     overlaid: Option<overlay::Overlaid>,
     options: &Options,
     found: Candidate,
-) -> Result<Plan, PlanError> {
+) -> Result<Made, PlanError> {
     if let Some(reason) = strategy.lacks(board) {
         return Err(PlanError::Board { strategy, reason });
     }
@@ -162,24 +164,23 @@ pub fn plan_of(
     let overlay = |usual, found| {
         let external = external::plan(model, board, found)?;
         let overlaid = overlaid.unwrap_or(usual);
-        Ok::<_, PlanError>(overlay::overlay(external, board, budget, overlaid))
+        overlay::overlay(external, board, budget, overlaid, &options.stop)
     };
-    let mut plan = match strategy {
+    let mut made = match strategy {
         Strategy::External => external::plan(model, board, found)?,
         Strategy::Overlay => overlay(overlay::Overlaid::THESIS, found)?,
         Strategy::OverlayStaged => overlay(overlay::Overlaid::ALL, found)?,
         Strategy::Swap => swap::plan(model, board, options, found)?,
         Strategy::Stream => stream::plan(model, board, options)?,
         Strategy::Resident | Strategy::Reordered | Strategy::PingPong | Strategy::Auto => {
-            let Arranged { tensors, parts, height } = found.arranged;
-            let mut plan = lower::draft(model, &found.layers, &parts, tensors)?;
-            plan.space_bytes[Space::Arena as usize] = height;
-            lower::order_rows(model, &mut plan)?;
-            packing::choose(&mut plan, board, &Costs::on(board), options.packing);
-            plan
+            let floor = Floor::inside(found.layers, found.arranged);
+            let plan = floor.lowered(model, board)?;
+            let mut made = Made::whole(floor, plan);
+            packing::choose(&mut made, board, &Costs::on(board), options.packing);
+            made
         }
     };
-    plan.board = board.id.clone();
-    plan.strategy = strategy.name().to_owned();
-    Ok(plan)
+    made.plan.board = board.id.clone();
+    made.plan.strategy = strategy.name().to_owned();
+    Ok(made)
 }

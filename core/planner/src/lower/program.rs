@@ -7,6 +7,7 @@ use super::op::{op, pool_behind, zero};
 use super::{aligned_shape, flat_shape, gather, place_of, roots, shape, unsupported};
 use crate::PlanError;
 use crate::share::{Parts, lag};
+use serde::{Deserialize, Serialize};
 use tilewright_model::integer;
 use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
@@ -16,8 +17,9 @@ use tilewright_plan::{
 };
 
 /// Where weights, constant operands and the constants of channels lie.
-#[derive(Clone, Copy, Debug)]
-pub struct Stored<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stored {
     /// Where weights and constant operands lie.
     pub weights: Space,
     /// Where the constants of channels lie.
@@ -29,14 +31,14 @@ pub struct Stored<'a> {
     /// Whether a convolution has a step for each of its groups, which reads a part of the input's
     /// channels.
     pub groups_apart: bool,
-    /// Of layers, by their positions, what lies in the plan image all the same; of missing ones nothing.
-    pub in_image: &'a [InImage],
 }
 
 /// What of a layer's constants lies in the plan image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum InImage {
     /// None.
+    #[default]
     Nothing,
     /// The filters of the first `inside` output channels of a convolution or a fully connected layer,
     /// which steps compute by turns with `each` of the others. Of layers that cannot be cut so: none.
@@ -50,7 +52,7 @@ pub enum InImage {
     All,
 }
 
-impl Stored<'_> {
+impl Stored {
     /// In the plan image.
     pub const IMAGE: Self = Self {
         weights: Space::Weights,
@@ -58,7 +60,6 @@ impl Stored<'_> {
         reserved: 0,
         alignment: 16,
         groups_apart: true,
-        in_image: &[],
     };
 }
 
@@ -66,7 +67,8 @@ impl Stored<'_> {
 const CONSTANTS_ALIGNMENT: u64 = 4;
 
 /// Fills `plan`, whose tensors are placed, with layers, tables and one program; there is no
-/// program if some layer has no kernel.
+/// program if some layer has no kernel. Of layers, by their positions, `in_image` says what lies in the plan image
+/// wherever other weights do; of missing ones nothing.
 ///
 /// # Errors
 /// If the model's inputs or outputs have no place.
@@ -74,7 +76,7 @@ pub fn program(
     model: &Model,
     layers: &[Layer],
     parts: &Parts,
-    stored: Stored<'_>,
+    (stored, in_image): (Stored, &[InImage]),
     plan: &mut Plan,
 ) -> Result<(), PlanError> {
     let roots = roots(model);
@@ -84,7 +86,7 @@ pub fn program(
     }
     let places = roots.iter().map(|root| places[root.0]).collect();
     plan.space_bytes[stored.weights as usize] = Bytes(stored.reserved);
-    let mut builder = Builder { model, places, parts, stored, plan, steps: Vec::new() };
+    let mut builder = Builder { model, places, parts, stored, in_image, plan, steps: Vec::new() };
     for layer in layers {
         builder.layer(layer);
     }
@@ -105,19 +107,12 @@ pub fn program(
     Ok(())
 }
 
-/// Says of each step in which order it makes its rows, now that all tensors have their places.
+/// Says of each step in which order it makes its rows, now that all tensors have their places, of the layers for which
+/// the function says so.
 ///
 /// # Errors
 /// Names the layer whose output lies where its input does so that no order helps.
-pub fn order_rows(model: &Model, plan: &mut Plan) -> Result<(), PlanError> {
-    order_rows_where(model, plan, &|_| true)
-}
-
-/// As [`order_rows`], of the layers for which the function says so.
-///
-/// # Errors
-/// As [`order_rows`].
-pub fn order_rows_where(
+pub fn order_rows(
     model: &Model,
     plan: &mut Plan,
     is_wanted: &dyn Fn(u16) -> bool,
@@ -144,7 +139,8 @@ struct Builder<'a> {
     /// For each tensor of the model, the planned tensor that holds its bytes.
     places: Vec<Option<u32>>,
     parts: &'a Parts,
-    stored: Stored<'a>,
+    stored: Stored,
+    in_image: &'a [InImage],
     plan: &'a mut Plan,
     steps: Vec<Step>,
 }
@@ -229,15 +225,15 @@ impl Builder<'_> {
     }
 
     /// Where the constants of the layer under way lie.
-    fn stored(&self) -> Stored<'_> {
-        match self.stored.in_image.get(self.plan.layers.len()) {
+    fn stored(&self) -> Stored {
+        match self.in_image.get(self.plan.layers.len()) {
             Some(InImage::All) => self.image(),
             _ => self.stored,
         }
     }
 
     /// Where constants lie that are in the plan image.
-    const fn image(&self) -> Stored<'static> {
+    const fn image(&self) -> Stored {
         Stored { groups_apart: self.stored.groups_apart, ..Stored::IMAGE }
     }
 

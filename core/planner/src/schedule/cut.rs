@@ -10,17 +10,50 @@ use super::operator::{Operator, Tiny, fetched};
 use super::sequence::Place;
 use super::work::{Class, Flow, Operand, Residence, Task, Work};
 use crate::strategy::external::LINE;
+use serde::{Deserialize, Serialize};
 use tilewright_plan::{Plan, Role, Space, View};
 
-/// How a layer is cut, or some rows of it.
-#[derive(Clone, Debug)]
+/// Layers that are computed one after the other, or that go through their rows together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Group {
+    /// How each is cut, in order.
+    pub cuts: Vec<Cut>,
+    /// How fine rows are made, if several layers go through their rows together: activations live with all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Fineness>,
+    /// What that means: the rows that are made, one after the other.
+    #[serde(skip)]
+    pub made: Vec<Strip>,
+}
+
+/// How fine rows are made of layers that go through them together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fineness {
+    /// Rows of the last layer that are made at once.
+    pub rows: u16,
+    /// Most bytes of any output that are made at once, if a row takes less.
+    pub bytes: u64,
+}
+
+/// Some rows of a layer's output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strip {
+    /// The layer.
+    pub layer: usize,
+    /// Its rows.
+    pub rows: Range<u16>,
+}
+
+/// How a layer is cut, or one of its operators.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Cut {
     /// Its operators, all of which write one tensor.
     pub operators: Vec<Channels>,
-    /// Rows of the output that each tile makes.
-    pub tiles: Vec<Range<u16>>,
-    /// The layer with which activations live: of layers that go through their rows together the first.
-    pub lives: u32,
+    /// Rows of the output that each tile makes, from the first on; none where rows are made with other layers'.
+    pub rows: Vec<u16>,
     /// What comes of inputs.
     pub inputs: Bring,
     /// What comes of weights.
@@ -36,7 +69,8 @@ pub struct Cut {
 }
 
 /// An operator, in parts of its channels.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Channels {
     /// The operator's number.
     pub operator: usize,
@@ -44,19 +78,20 @@ pub struct Channels {
     pub each: u32,
 }
 
-/// What is brought of the operands of a role.
-#[derive(Clone, Copy, Debug)]
+/// What is brought of the operands of a role: from a card, which the core cannot read, always.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Bring {
-    /// The memories that they are brought from.
-    pub from: &'static [Space],
-    /// The most bytes that are brought for an operand; larger ones are used where they are.
+    /// The most bytes that are brought for an operand from external memories that the core reads; larger ones are
+    /// used where they are.
     pub most: u64,
     /// How long they stay.
     pub stays: Stays,
 }
 
 /// How long what was brought stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Stays {
     /// For all parts of a tile.
     Tile,
@@ -67,7 +102,8 @@ pub enum Stays {
 }
 
 /// Where outputs are made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Output {
     /// Where they belong.
     There,
@@ -85,12 +121,49 @@ pub enum Output {
 }
 
 impl Bring {
-    /// Nothing.
-    pub const NONE: Self = Self { from: &[], most: 0, stays: Stays::Tile };
+    /// Nothing but what lies on a card.
+    pub const CARD: Self = Self { most: 0, stays: Stays::Tile };
+
+    /// Whether so many bytes of a memory are brought.
+    fn is_wanted(&self, space: Space, bytes: u64) -> bool {
+        bytes > 0 && (space == Space::Card || OUTSIDE.contains(&space) && bytes <= self.most)
+    }
+}
+
+/// Memories outside of the chip.
+pub const OUTSIDE: [Space; 3] = [Space::ExternalRam, Space::ExternalFlash, Space::Card];
+
+impl From<Cut> for Group {
+    fn from(cut: Cut) -> Self {
+        Self { cuts: vec![cut], together: None, made: Vec::new() }
+    }
+}
+
+impl Cut {
+    /// Whether its tiles make all rows of its operators.
+    pub fn covers(&self, operators: &[&Operator<'_>]) -> bool {
+        let start = operators.iter().map(|operator| operator.rows().start).min();
+        let end = operators.iter().map(|operator| operator.rows().end).max();
+        let rows: u64 = self.rows.iter().map(|rows| u64::from(*rows)).sum();
+        !self.rows.contains(&0)
+            && start.zip(end).is_some_and(|(start, end)| u64::from(end - start) == rows)
+            && (self.rows.len() == 1 || operators.iter().all(|operator| operator.makes_rows()))
+    }
+
+    /// Its tiles: rows of the output.
+    fn tiles(&self, operators: &[&Operator<'_>]) -> Vec<Range<u16>> {
+        let mut start = operators.iter().map(|operator| operator.rows().start).min().unwrap_or(0);
+        let tile = |rows: &u16| {
+            let first = start;
+            start = start.saturating_add(*rows);
+            first..start
+        };
+        self.rows.iter().map(tile).collect()
+    }
 }
 
 /// The work of a plan's operators, cut so.
-pub fn cut(plan: &Plan, operators: &[Operator<'_>], cuts: &[Cut]) -> Work {
+pub fn cut(plan: &Plan, operators: &[Operator<'_>], groups: &[Group]) -> Work {
     let mut cutter = Cutter {
         plan,
         operators,
@@ -100,8 +173,8 @@ pub fn cut(plan: &Plan, operators: &[Operator<'_>], cuts: &[Cut]) -> Work {
         goes: None,
         tile: 0,
     };
-    for cut in cuts {
-        cutter.layer(cut);
+    for group in groups {
+        cutter.group(group);
     }
     #[cfg(any(test, debug_assertions))]
     cutter.work.verify(operators).expect("all is made once, from what is there");
@@ -127,18 +200,38 @@ struct Cutter<'c, 'p> {
 }
 
 impl Cutter<'_, '_> {
-    fn layer(&mut self, cut: &Cut) {
+    fn group(&mut self, group: &Group) {
         let operators = self.operators;
-        let own: Vec<&Operator<'_>> =
-            cut.operators.iter().map(|channels| &operators[channels.operator]).collect();
+        let own = |cut: &Cut| -> Vec<&Operator<'_>> {
+            cut.operators.iter().map(|channels| &operators[channels.operator]).collect()
+        };
+        let of_each: Vec<Vec<&Operator<'_>>> = group.cuts.iter().map(own).collect();
+        if group.together.is_none() {
+            for (cut, own) in group.cuts.iter().zip(&of_each) {
+                let lives = own.first().map_or(0, |operator| operator.step.layer.into());
+                self.layer((cut, own), &cut.tiles(own), lives);
+            }
+            return;
+        }
+        let first = of_each.first().and_then(|own| own.first());
+        let first = first.map_or(0, |operator| operator.step.layer);
+        for Strip { layer, rows } in &group.made {
+            let at = layer - usize::from(first);
+            let cut = (&group.cuts[at], of_each[at].as_slice());
+            self.layer(cut, std::slice::from_ref(rows), first.into());
+        }
+    }
+
+    /// A layer in tiles; activations live with layer `lives`.
+    fn layer(&mut self, (cut, own): (&Cut, &[&Operator<'_>]), tiles: &[Range<u16>], lives: u32) {
         if cut.stores_first {
             self.store_first();
         }
         self.held[Stays::Layer as usize].clear();
-        for rows in &cut.tiles {
+        for rows in tiles {
             self.held[Stays::Tile as usize].clear();
             let first = self.work.tasks.len();
-            let shared = shared_input(&own, rows, cut.inputs.from, cut.unit);
+            let shared = shared_input(own, rows, &OUTSIDE, cut.unit);
             let mut is_whole = true;
             for (operator, Channels { operator: number, each }) in own.iter().zip(&cut.operators) {
                 let Some(mut tiny) = operator.among(rows) else { continue };
@@ -155,7 +248,7 @@ impl Cutter<'_, '_> {
                     let operands = self.brought(cut, (operator, *number), &tiny, shared.as_ref());
                     self.uses(&operands);
                     let task = Task::of(operator, tiny, operands);
-                    self.work.tasks.push(Task { lives: cut.lives, tile: self.tile, ..task });
+                    self.work.tasks.push(Task { lives, tile: self.tile, ..task });
                 }
             }
             self.stores(&cut.output, first, (cut.unit, is_whole));
@@ -188,18 +281,18 @@ impl Cutter<'_, '_> {
             let mut class = class;
             for index in operator.of_role(role) {
                 let view = &tiny.views[index];
-                let from = |space: &Space| bring.from.contains(space);
-                let Some(space) = view.space().filter(from) else { continue };
+                let is_outside = |space: &Space| OUTSIDE.contains(space);
+                let Some(space) = view.space().filter(is_outside) else { continue };
                 let (of, bytes) = match shared.filter(|_| role == Role::Input) {
                     Some(shared) => (cut.operators[0].operator, shared.clone()),
                     None => (number, fetched(view, cut.unit)),
                 };
-                if !bytes.is_empty() && bytes.end - bytes.start <= bring.most {
+                if bring.is_wanted(space, bytes.end - bytes.start) {
                     let held = (bring.stays, (of, class, [bytes.start, bytes.end]));
                     let residence = self.held(held, space, operator.step.layer);
                     operands.push(Operand { index, residence });
+                    class = others;
                 }
-                class = others;
             }
         }
         operands

@@ -123,7 +123,7 @@ mod tests {
             let waits = hazards.access((lane, step), space, range, writes);
             waits.into_iter().flatten().max()
         };
-        let (core, engine, arena) = (LaneId::CORE, LaneId::FIRST, Space::Arena);
+        let (core, engine, arena) = (LaneId::CORE, LaneId::CARD, Space::Arena);
         assert_eq!(access(engine, 0, arena, 0..64, true), None);
         assert_eq!(access(core, 0, arena, 10..20, false), Some(0));
         assert_eq!(access(core, 1, arena, 64..80, true), None);
@@ -139,9 +139,9 @@ mod tests {
         let mut hazards = Hazards::default();
         let mut access =
             |lane, range, writes| hazards.access((lane, 7), Space::Arena, range, writes);
-        assert_eq!(access(LaneId::FIRST, 0..32, true), [None; LANES]);
-        assert_eq!(access(LaneId::SECOND, 32..64, true), [None; LANES]);
+        assert_eq!(access(LaneId::CARD, 0..32, true), [None; LANES]);
+        assert_eq!(access(LaneId::DMA, 32..64, true), [None; LANES]);
         assert_eq!(access(LaneId::CORE, 0..64, false), [None, Some(7), Some(7), None]);
-        assert_eq!(access(LaneId::SECOND, 0..32, true), [Some(7), Some(7), None, None]);
+        assert_eq!(access(LaneId::DMA, 0..32, true), [Some(7), Some(7), None, None]);
     }
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::sequence::{Event, LaneId};
+use super::sequence::Event;
 use super::work::{Class, Flow, Residence, Work};
 
 /// All comes directly before the first task that needs it, copies of activations before what comes; what is made
 /// goes behind what comes for the next task, or before it.
-pub fn at_first_use(work: &Work, offsets: &[u64], lane: LaneId) -> Vec<Event> {
+pub fn at_first_use(work: &Work, offsets: &[u64]) -> Vec<Event> {
     let Work { tasks, residences, moves } = work;
     let mut events = Vec::with_capacity(tasks.len() + residences.len() + moves.len());
-    let at = |(index, residence): (usize, &Residence)| residence.placed(lane, offsets[index]);
+    let at = |(index, residence): (usize, &Residence)| residence.placed(offsets[index]);
     let all = || residences.iter().enumerate();
     let mut coming = all().filter(|(_, residence)| !residence.goes()).peekable();
     let mut going = all().filter(|(_, residence)| residence.goes()).peekable();
@@ -45,7 +45,7 @@ pub fn at_first_use(work: &Work, offsets: &[u64], lane: LaneId) -> Vec<Event> {
 
 /// What the next task needs comes first, then goes what was made, then comes what is needed later, as far as its
 /// bytes are free: whoever shares them lies at the same offset.
-pub fn demand_then_stores(work: &Work, offsets: &[u64], lane: LaneId) -> Vec<Event> {
+pub fn demand_then_stores(work: &Work, offsets: &[u64]) -> Vec<Event> {
     let of = |goes: bool| -> Vec<usize> {
         let all = work.residences.iter().enumerate();
         let own = all.filter(|(_, residence)| residence.goes() == goes);
@@ -57,7 +57,6 @@ pub fn demand_then_stores(work: &Work, offsets: &[u64], lane: LaneId) -> Vec<Eve
     let mut issue = Demand {
         work,
         offsets,
-        lane,
         loads,
         stores,
         freed_by,
@@ -103,7 +102,6 @@ fn freed_by(work: &Work, offsets: &[u64]) -> Vec<Option<u32>> {
 struct Demand<'w> {
     work: &'w Work,
     offsets: &'w [u64],
-    lane: LaneId,
     /// The residences that come, and those that go.
     loads: Vec<usize>,
     stores: Vec<usize>,
@@ -170,7 +168,7 @@ impl Demand<'_> {
     }
 
     fn moves(&mut self, index: usize) {
-        let copy = self.work.residences[index].placed(self.lane, self.offsets[index]);
+        let copy = self.work.residences[index].placed(self.offsets[index]);
         self.events.push(Event::Move(copy));
     }
 }

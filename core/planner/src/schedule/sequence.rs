@@ -2,6 +2,10 @@
 //!
 //! The order is one in which everything could run one after the other. Lanes overlap where no byte forbids it.
 
+use super::operator::SECTOR;
+use crate::strategy::external::LINE;
+use serde::{Deserialize, Serialize};
+use tilewright_board::Board;
 use tilewright_plan::{Bytes, LaneKind, RowOrder, Space, Tile, View};
 
 /// Events in one order.
@@ -24,17 +28,37 @@ pub struct Engine {
     pub largest: u64,
 }
 
-/// A lane of a program: 0 is the core, the others are [`Sequence::engines`] in their order.
+/// A lane of a program: 0 is the core, the others are [`Sequence::engines`] in their order. Those without steps are
+/// left out of plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaneId(pub u8);
 
 impl LaneId {
     /// The core.
     pub const CORE: Self = Self(0);
-    /// The first engine.
-    pub const FIRST: Self = Self(1);
-    /// The second engine.
-    pub const SECOND: Self = Self(2);
+    /// The card's controller.
+    pub const CARD: Self = Self(1);
+    /// DMA between memories.
+    pub const DMA: Self = Self(2);
+
+    /// The lane whose engine moves bytes between SRAM and another memory.
+    pub const fn of(space: Space) -> Self {
+        match space {
+            Space::Card => Self::CARD,
+            _ => Self::DMA,
+        }
+    }
+}
+
+impl Engine {
+    /// Those of a board, in the order of their lanes: whole sectors, and whole lines.
+    pub fn of(board: &Board) -> Vec<Self> {
+        let engine = |(kind, unit): (LaneKind, u64)| {
+            let most = board.engine(kind).map_or(unit, |engine| engine.largest_bytes.0);
+            Self { kind, largest: (most / unit * unit).max(unit) }
+        };
+        [(LaneKind::Card, SECTOR), (LaneKind::Dma, LINE)].map(engine).to_vec()
+    }
 }
 
 /// A step of the core, or bytes that an engine moves.
@@ -81,7 +105,8 @@ pub struct Move {
 }
 
 /// A byte of a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Place {
     /// The memory.
     pub space: Space,

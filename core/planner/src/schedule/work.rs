@@ -196,13 +196,14 @@ impl Residence {
     }
 
     /// The copy that brings its bytes to this offset of the arena, or takes them from there.
-    pub fn placed(&self, lane: LaneId, offset: u64) -> sequence::Move {
+    pub fn placed(&self, offset: u64) -> sequence::Move {
         let inside = Place { space: Space::Arena, offset };
         let (from, to) = match self.flow {
             Flow::Comes { .. } => (self.home, inside),
             Flow::Goes { .. } => (inside, self.home),
         };
         let Self { bytes, layer, frame, .. } = *self;
+        let lane = LaneId::of(self.home.space);
         sequence::Move { lane, from, to, bytes, layer, frame }
     }
 }

@@ -20,7 +20,7 @@ pub struct Part {
 }
 
 /// Which tensors lie in others.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
     places: Vec<Option<Part>>,
     /// Operands of concats, as node and index, that need not be copied.

@@ -8,6 +8,7 @@ use super::spilled::{First, Spilling};
 use super::{Search, Strategy, stream, swap};
 use crate::costs::Remembering;
 use crate::planning::described;
+use crate::recipe::Made;
 use crate::{Objective, Options, PlanError, Planned, Stop, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -73,10 +74,10 @@ pub struct Beyond {
     /// The fastest that fits and runs.
     best: Option<Planned>,
     /// The plan that is overlaid.
-    external: Option<Plan>,
+    external: Option<Made>,
     /// What leaves SRAM, and what was planned last with the rest in so many bytes of it.
     spilling: Option<Spilling>,
-    spilled: Option<(Asked, Option<Plan>)>,
+    spilled: Option<(Asked, Option<Made>)>,
     /// Whether weights are more than the chip's flash and the external memories hold together.
     is_too_much: bool,
     costs: Option<Remembering>,
@@ -274,7 +275,7 @@ impl Beyond {
                 let (found, _) = Placing::new(model)?.found(model)?;
                 let external = external::plan(model, board, found)?;
                 // Overlaying takes nothing from external memories.
-                if lacks(&external, board, Bytes(0)).is_none() {
+                if lacks(&external.plan, board, Bytes(0)).is_none() {
                     self.external = Some(external.clone());
                     self.consider(external, model, board, options)?;
                 }
@@ -282,7 +283,8 @@ impl Beyond {
             Some(Way::Overlaid(what, eighths)) => {
                 if let Some(external) = self.external.clone() {
                     let of_tiles = Bytes(budget.0 / 8 * eighths);
-                    let plan = overlay::overlay_within(external, board, [budget, of_tiles], what);
+                    let (sizes, stop) = ([budget, of_tiles], &options.stop);
+                    let plan = overlay::overlay_within(external, board, sizes, what, stop)?;
                     self.consider(plan, model, board, options)?;
                 }
             }
@@ -297,17 +299,18 @@ impl Beyond {
                 for _ in 0..2 {
                     let asked = ([room, budget], (flash, first, back));
                     let plan = self.spilled(model, board, asked, &options.stop)?;
-                    let Some(plan) = plan else { break };
+                    let Some(made) = plan else { break };
                     // Not even if no weights of the chip's flash lay there.
-                    if let Some(lacking) = lacks(&plan, board, board.plan_bytes()) {
+                    if let Some(lacking) = lacks(&made.plan, board, board.plan_bytes()) {
                         self.is_too_much = lacking == Space::ExternalFlash;
                         break;
                     }
-                    let moving = overlay::moving(&plan);
-                    let plan = overlay::overlay_beside(plan, board, budget, beside, what);
+                    let moving = overlay::moving(&made.plan);
+                    let (how, stop) = ((beside, what), &options.stop);
+                    let made = overlay::overlay_beside(made, board, budget, how, stop)?;
                     let limit = board.plan_bytes();
-                    let left = limit.0.checked_sub(plan.image_bytes().0 + limit.0 / SPARE);
-                    if self.consider(plan, model, board, options)? {
+                    let left = limit.0.checked_sub(made.plan.image_bytes().0 + limit.0 / SPARE);
+                    if self.consider(made, model, board, options)? {
                         (self.fastest, self.moving) = (Some(way), moving);
                     }
                     let Some(left) = left.filter(|_| flash.0 < u64::MAX) else { break };
@@ -317,7 +320,7 @@ impl Beyond {
             Some(Way::Weights) => {
                 let plan = stream::plan(model, board, all)?;
                 // Frames that are scheduled together are compared together.
-                let is_known = self.best.is_some() && plan.frames() == 1;
+                let is_known = self.best.is_some() && plan.plan.frames() == 1;
                 let options = if is_known { options } else { all };
                 if self.consider(plan, model, board, options)?
                     && let Some(best) = self.best.as_mut()
@@ -345,7 +348,7 @@ impl Beyond {
             return Ok(());
         };
         let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
-        if let Some(kept) = keep(&best.plan, board, costs, options.arena_on(board)) {
+        if let Some(kept) = keep(&best.made(), board, costs, options.arena_on(board)) {
             self.consider(kept, model, board, options)?;
         }
         Ok(())
@@ -370,7 +373,7 @@ impl Beyond {
         board: &Board,
         asked: Asked,
         stop: &Stop,
-    ) -> Result<Option<Plan>, PlanError> {
+    ) -> Result<Option<Made>, PlanError> {
         if let Some((_, plan)) = self.spilled.as_ref().filter(|(known, _)| *known == asked) {
             return Ok(plan.clone());
         }
@@ -390,15 +393,16 @@ impl Beyond {
     /// [`PlanError::Stopped`] if nobody waits any more.
     fn consider(
         &mut self,
-        mut plan: Plan,
+        mut made: Made,
         model: &Model,
         board: &Board,
         options: &Options,
     ) -> Result<bool, PlanError> {
+        let plan = &mut made.plan;
         plan.board.clone_from(&board.id);
         Strategy::Auto.name().clone_into(&mut plan.strategy);
         if plan.space(Space::Arena) > options.arena_on(board)
-            || lacks(&plan, board, Bytes(0)).is_some()
+            || lacks(plan, board, Bytes(0)).is_some()
         {
             return Ok(false);
         }
@@ -410,14 +414,14 @@ impl Beyond {
             };
             let is_of_these = best.report.frames == options.frames.get();
             let known = if is_of_these { best.timeline.end() } else { end(&best.plan)? };
-            if end(&plan)? >= known {
+            if end(plan)? >= known {
                 return Ok(false);
             }
         }
-        let made = described(plan, model, board, options, Some(Bytes(0)))?;
-        let fits = made.report.fits;
+        let planned = described(made, model, board, options, Some(Bytes(0)))?;
+        let fits = planned.report.fits;
         if fits {
-            self.best = Some(made);
+            self.best = Some(planned);
         }
         Ok(fits)
     }
@@ -455,9 +459,9 @@ pub fn spilled(
     let rooms = [room.min(budget), budget];
     let plan =
         Spilling::new(model)?.plan(model, board, rooms, (flash, first, false), &options.stop)?;
-    let Some(plan) = plan else { return Ok(None) };
-    let mut plan = overlay::overlay_beside(plan, board, budget, beside, overlaid);
-    plan.board.clone_from(&board.id);
-    Strategy::Auto.name().clone_into(&mut plan.strategy);
-    described(plan, model, board, options, Some(Bytes(0))).map(Some)
+    let Some(made) = plan else { return Ok(None) };
+    let mut made = overlay::overlay_beside(made, board, budget, (beside, overlaid), &options.stop)?;
+    made.plan.board.clone_from(&board.id);
+    Strategy::Auto.name().clone_into(&mut made.plan.strategy);
+    described(made, model, board, options, Some(Bytes(0))).map(Some)
 }

@@ -7,8 +7,10 @@
 use super::Search;
 use super::sharing::Candidate;
 use crate::PlanError;
+use crate::floor::{Floor, Heights};
 use crate::lower::{self, Stored};
 use crate::planning::Progress;
+use crate::recipe::Made;
 use crate::schedule::boot::{self, Load};
 use crate::schedule::sequence::Place;
 use crate::share::{Arranged, Parts};
@@ -16,7 +18,7 @@ use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::{Board, Memory, MemoryKind};
 use tilewright_model::Model;
 use tilewright_plan::image::STORE_ALIGNMENT;
-use tilewright_plan::{Bytes, InputResidency, LaneKind, Plan, Space};
+use tilewright_plan::{Bytes, Space};
 
 /// What tensors and blocks of weights in external memory start at multiples of: cache lines, so
 /// that those of one hold nothing of another.
@@ -70,19 +72,20 @@ impl Search for Placing {
     }
 }
 
-/// The plan of tensors that lie in external RAM: whole layers, which the core computes there.
+/// What stays of tensors that lie in external RAM, with the plan of whole layers, which the core computes there.
 ///
 /// # Errors
 /// [`PlanError`] names the node that no kernel runs as it is.
-pub fn plan(model: &Model, board: &Board, found: Candidate) -> Result<Plan, PlanError> {
+pub fn plan(model: &Model, board: &Board, found: Candidate) -> Result<Made, PlanError> {
     let Candidate { layers, arranged: Arranged { tensors, parts, height } } = found;
-    let mut plan = lower::draft_stored(model, &layers, &parts, tensors, stored(board))?;
-    complete(&mut plan, board, height);
-    Ok(plan)
+    let heights = Heights { external_ram: height.align_up(LINE), ..Heights::default() };
+    let inside = Arranged { tensors, parts, height: Bytes(0) };
+    let floor = Floor { heights, stored: stored(board), ..Floor::inside(layers, inside) };
+    lowered(floor, model, board)
 }
 
 /// Where weights lie on a board: in external flash, if it has that.
-pub fn stored(board: &Board) -> Stored<'static> {
+pub fn stored(board: &Board) -> Stored {
     match board.external(Space::ExternalFlash) {
         Some(_) => Stored {
             weights: Space::ExternalFlash,
@@ -95,43 +98,26 @@ pub fn stored(board: &Board) -> Stored<'static> {
     }
 }
 
-/// Says of a plan what it takes of external memory, where its activations take `height` bytes; its
-/// weights come to external RAM at boot, if they fit there.
-pub fn complete(plan: &mut Plan, board: &Board, height: Bytes) {
-    plan.input = InputResidency::External;
-    plan.space_bytes[Space::ExternalRam as usize] = height.align_up(LINE);
-    let flash = &mut plan.space_bytes[Space::ExternalFlash as usize];
-    let is_stored = plan.constants.iter().any(|block| block.space == Space::ExternalFlash);
-    *flash = if is_stored { flash.align_up(LINE) } else { Bytes(0) };
-    if is_stored {
-        load(plan, board);
-    }
-}
-
-/// Lets a boot program copy the weights from flash to RAM, from where the core reads them sooner; if
-/// they fit there beside the activations, and the firmware drives DMA.
-fn load(plan: &mut Plan, board: &Board) {
+/// The plan of a floor some of whose weights may lie in external flash: they come to external RAM at start, from where
+/// the core reads them sooner, if they fit there beside the activations, and the firmware drives DMA.
+///
+/// # Errors
+/// [`PlanError`] names the node that no kernel runs as it is.
+pub fn lowered(mut floor: Floor, model: &Model, board: &Board) -> Result<Made, PlanError> {
+    let mut plan = floor.lowered(model, board)?;
     let is_flash = |memory: &&Memory| memory.kind == MemoryKind::QspiFlash;
     let flash = board.external(Space::ExternalFlash).filter(is_flash);
-    let engine = board.engine(LaneKind::Dma).filter(|_| board.drives(LaneKind::Dma));
-    let (Some(_), Some(engine)) = (flash, engine) else { return };
-    // A plan of memory alone runs nothing.
-    if plan.programs.is_empty() {
-        return;
-    }
-    let first = plan.space(Space::ExternalRam).0;
     let header = STORE_ALIGNMENT as u64;
-    let bytes = plan.space(Space::ExternalFlash).0 - header;
-    let largest = engine.largest_bytes.0 / LINE * LINE;
-    if first + bytes > board.tier_bytes()[Space::ExternalRam as usize] || largest == 0 {
-        return;
+    let stored = plan.space(Space::ExternalFlash).0.saturating_sub(header);
+    let first = plan.space(Space::ExternalRam).0;
+    let fits = first + stored <= board.tier_bytes()[Space::ExternalRam as usize];
+    // A plan of memory alone runs nothing.
+    let runs = !plan.programs.is_empty() && boot::largest(board).is_some();
+    if stored > 0 && flash.is_some() && fits && runs {
+        let from = Place { space: Space::ExternalFlash, offset: header };
+        let to = Place { space: Space::ExternalRam, offset: first };
+        floor.boot.push(Load { from, to, bytes: stored });
+        boot::bring(&mut plan, &floor.boot, board);
     }
-    for view in plan.views.iter_mut().filter(|v| v.space == Space::ExternalFlash as u8) {
-        view.space = Space::ExternalRam as u8;
-        view.offset = (u64::from(view.offset) - header + first) as u32;
-    }
-    let from = Place { space: Space::ExternalFlash, offset: header };
-    let to = Place { space: Space::ExternalRam, offset: first };
-    boot::load(plan, &[Load { from, to, bytes }], largest);
-    plan.space_bytes[Space::ExternalRam as usize] = Bytes(first + bytes);
+    Ok(Made::whole(floor, plan))
 }

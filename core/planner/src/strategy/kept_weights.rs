@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::external::LINE;
 use crate::costs::Remembering;
-use crate::schedule::boot::{Load, load};
+use crate::recipe::Made;
+use crate::schedule::boot::{self, Load};
 use crate::schedule::sequence::Place;
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, Constant, Instruction, Kernel, LaneKind, Plan, Role, Space, View};
@@ -40,13 +41,13 @@ impl Blocks {
 
 /// The plan with as many weights in `budget` bytes of SRAM as there is room for beside what it uses; nothing if
 /// none gain, or the board has no engine that copies them.
-pub fn keep(plan: &Plan, board: &Board, costs: &Remembering, budget: Bytes) -> Option<Plan> {
-    let engine = board.engine(LaneKind::Dma).filter(|_| board.drives(LaneKind::Dma))?;
-    let unit = u64::from(engine.alignment.max(1));
-    let largest = engine.largest_bytes.0 / LINE * LINE;
+pub fn keep(made: &Made, board: &Board, costs: &Remembering, budget: Bytes) -> Option<Made> {
+    let plan = &made.plan;
+    boot::largest(board)?;
+    let unit = u64::from(board.engine(LaneKind::Dma)?.alignment.max(1));
     let mut gains: Vec<Gain> = gains(plan, board, costs).into_values().collect();
     gains.retain(|gain| gain.cycles > 0);
-    if largest == 0 || gains.is_empty() {
+    if gains.is_empty() {
         return None;
     }
     // Blocks lie as they did within a cache line, and share none.
@@ -84,18 +85,11 @@ pub fn keep(plan: &Plan, board: &Board, costs: &Remembering, budget: Bytes) -> O
     if kept.is_empty() {
         return None;
     }
-    let mut plan = plan.clone();
-    let blocks = Blocks::of(&plan);
-    for view in &mut plan.views {
-        if let Some(kept) = blocks.holding(view).and_then(|block| kept.get(&block)) {
-            let offset = (kept.to.offset + u64::from(view.offset) - kept.from.offset) as u32;
-            *view = View { space: Space::Arena as u8, offset, ..*view };
-        }
-    }
-    plan.space_bytes[Space::Arena as usize] = Bytes(free);
+    let mut made = made.clone();
     let loads: Vec<Load> = kept.into_values().collect();
-    load(&mut plan, &loads, largest);
-    Some(plan)
+    boot::bring(&mut made.plan, &loads, board);
+    made.recipe.kept.extend(loads);
+    Some(made)
 }
 
 /// What each layer gains if its weights and constants lay in SRAM.

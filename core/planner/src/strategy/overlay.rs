@@ -38,12 +38,11 @@ use tilewright_board::Board;
 use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Role, Space};
 
 use super::external::LINE;
-use crate::schedule::cut::cut;
-use crate::schedule::emit::emit;
-use crate::schedule::issue::at_first_use;
+use crate::recipe::Made;
+use crate::schedule::cut::Group;
 use crate::schedule::operator::Operator;
-use crate::schedule::place::{self, slots};
-use crate::schedule::sequence::{Engine, LaneId, Sequence};
+use crate::schedule::{Layout, Schedule, place};
+use crate::{PlanError, Stop};
 use buffers::buffers;
 use cuts::{Phase, cuts, given};
 
@@ -97,54 +96,68 @@ pub fn obstacle(board: &Board) -> Option<String> {
     })
 }
 
-/// The plan `external`, with what fits `budget` bytes of SRAM overlaid.
-#[must_use]
-pub fn overlay(external: Plan, board: &Board, budget: Bytes, overlaid: Overlaid) -> Plan {
-    overlay_within(external, board, [budget; 2], overlaid)
+/// A plan with what fits `budget` bytes of SRAM overlaid.
+///
+/// # Errors
+/// [`PlanError::Stopped`] if nobody waits any more.
+pub fn overlay(
+    external: Made,
+    board: &Board,
+    budget: Bytes,
+    overlaid: Overlaid,
+    stop: &Stop,
+) -> Result<Made, PlanError> {
+    overlay_within(external, board, [budget; 2], overlaid, stop)
 }
 
 /// As [`overlay`], with tiles of inputs and outputs within the second of these sizes, so that more of
 /// the first is left for filters.
-#[must_use]
+///
+/// # Errors
+/// As [`overlay`].
 pub fn overlay_within(
-    external: Plan,
+    external: Made,
     board: &Board,
     [budget, of_tiles]: [Bytes; 2],
     overlaid: Overlaid,
-) -> Plan {
-    let Some(engine) = board.engine(LaneKind::Dma) else { return external };
-    let operators = Operator::of(&external);
-    let alignment = u64::from(engine.alignment.max(1));
+    stop: &Stop,
+) -> Result<Made, PlanError> {
+    let Some(alignment) = alignment(board) else { return Ok(external) };
+    let operators = Operator::of(&external.plan);
     // Filters of operators with one input lie where the second input of others does.
     let partition = partition::partition(&operators, [of_tiles.0, 4], alignment, overlaid);
     let slots = buffers(&operators, &partition, [0, budget.0], overlaid);
     let phase = Phase { operators: 0..operators.len(), partition, slots, early: false };
-    overlaid_with(&external, engine, &operators, (&[phase], overlaid))
+    overlaid_with(&external, &operators, (&[phase], overlaid), (board, stop))
 }
 
-/// The plan with what these phases bring and take.
+/// What DMA's copies begin and end at multiples of; nothing on a board without it.
+fn alignment(board: &Board) -> Option<u64> {
+    board.engine(LaneKind::Dma).map(|engine| u64::from(engine.alignment.max(1)))
+}
+
+/// The plan with what these phases bring and take; as it is if their buffers do not hold that.
 fn overlaid_with(
-    external: &Plan,
-    engine: &tilewright_board::Engine,
+    external: &Made,
     operators: &[Operator<'_>],
     (phases, overlaid): (&[Phase], Overlaid),
-) -> Plan {
-    let ends = phases.iter().map(|phase| Bytes(phase.slots.end()));
-    let arena = ends.max().unwrap_or_default().max(external.space(Space::Arena));
-    let (given, unit) = (given(external), u64::from(engine.alignment.max(1)));
-    let (mut all, mut places, mut tiles) = (Vec::new(), Vec::new(), 0);
+    (board, stop): (&Board, &Stop),
+) -> Result<Made, PlanError> {
+    let Made { recipe, plan: lowered } = external;
+    let (given, unit) = (given(lowered), alignment(board).unwrap_or(1));
+    let (mut groups, mut places, mut tiles) = (Vec::new(), Vec::new(), 0);
     for phase in phases {
         places.push(place::Phase { first: tiles, slots: phase.slots });
         let cuts = cuts(operators, phase, overlaid, (&given, unit));
-        tiles += cuts.iter().map(|cut| cut.tiles.len() as u32).sum::<u32>();
-        all.extend(cuts);
+        tiles += cuts.iter().map(|cut| cut.rows.len() as u32).sum::<u32>();
+        groups.extend(cuts.into_iter().map(Group::from));
     }
-    let work = cut(external, operators, &all);
-    let offsets = slots(&work, &places).expect("buffers hold what was cut for them");
-    let largest = (engine.largest_bytes.0 / LINE * LINE).max(LINE);
-    let engines = vec![Engine { kind: LaneKind::Dma, largest }];
-    let events = at_first_use(&work, &offsets, LaneId::FIRST);
-    emit(external, Sequence { arena, engines, events })
+    let schedule = Schedule { groups, layout: Layout::Slots(places), frames: None };
+    let work = schedule.work(lowered, operators);
+    Ok(match schedule.plan(lowered, &work, board, stop)? {
+        Some(plan) => Made::scheduled(recipe.floor.clone(), schedule, plan),
+        None => external.clone(),
+    })
 }
 
 /// How SRAM is divided where activations lie in it.
@@ -167,18 +180,20 @@ pub const MOST_TURNED: usize = u64::BITS as usize;
 
 /// As [`overlay`], for a plan some of whose activations lie in SRAM: the buffers lie above those that
 /// live.
-#[must_use]
+///
+/// # Errors
+/// As [`overlay`].
 pub fn overlay_beside(
-    plan: Plan,
+    spilled: Made,
     board: &Board,
     budget: Bytes,
-    beside: Beside,
-    overlaid: Overlaid,
-) -> Plan {
-    let Some(engine) = board.engine(LaneKind::Dma) else { return plan };
-    let operators = Operator::of(&plan);
-    let alignment = u64::from(engine.alignment.max(1));
-    let tops: Vec<u64> = operators.iter().map(|operator| top(&plan, operator)).collect();
+    (beside, overlaid): (Beside, Overlaid),
+    stop: &Stop,
+) -> Result<Made, PlanError> {
+    let Some(alignment) = alignment(board) else { return Ok(spilled) };
+    let plan = &spilled.plan;
+    let operators = Operator::of(plan);
+    let tops: Vec<u64> = operators.iter().map(|operator| top(plan, operator)).collect();
     let runs = match beside.apart {
         0 => (0..operators.len()).map(|index| index..index + 1).collect(),
         apart => alike(&tops, budget.0 / 8 * apart),
@@ -198,7 +213,7 @@ pub fn overlay_beside(
         Phase { operators: range, partition, slots, early }
     });
     let phases: Vec<Phase> = phases.collect();
-    overlaid_with(&plan, engine, &operators, (&phases, overlaid))
+    overlaid_with(&spilled, &operators, (&phases, overlaid), (board, stop))
 }
 
 /// Where the activations in SRAM end that live with an operator.

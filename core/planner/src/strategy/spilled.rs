@@ -7,14 +7,16 @@
 //! flash as far as they fit there, by an [order](First) of layers; of the layer that ends it as many filters as
 //! fit, used by turns with the others. The plan is one for [`overlay`](super::overlay) to rewrite.
 
-use super::external;
-use crate::lower::{self, InImage, Layer, Stored};
+use super::external::{self, LINE};
+use crate::floor::{Floor, Heights};
+use crate::lower::{self, InImage, Layer};
+use crate::recipe::Made;
 use crate::share::{self, Arranged, Given, Parts, Sharing};
 use crate::{PlanError, Stop};
 use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor, Space};
+use tilewright_plan::{Bytes, PlannedTensor, Space};
 
 /// What lets tensors in SRAM share bytes.
 const SHARING: Sharing =
@@ -91,7 +93,7 @@ impl Spilling {
         [room, budget]: [Bytes; 2],
         (flash, first, back): (Bytes, First, bool),
         stop: &Stop,
-    ) -> Result<Option<Plan>, PlanError> {
+    ) -> Result<Option<Made>, PlanError> {
         let (room, most) = (room.0, budget.0.saturating_sub(room.0) / 2);
         let in_image = self.in_image(flash.0, first, budget.0);
         let is_apart = |layer: usize| match in_image[layer] {
@@ -273,12 +275,12 @@ impl Spilling {
         board: &Board,
         arranged: Arranged,
         (outside, in_image): (&[bool], &[InImage]),
-    ) -> Result<Plan, PlanError> {
+    ) -> Result<Made, PlanError> {
         let Arranged { mut tensors, parts, height } = arranged;
         let block = |(tensor, outside): (&PlannedTensor, &bool)| {
-            let bytes = if *outside { tensor.bytes.align_up(external::LINE) } else { Bytes(0) };
+            let bytes = if *outside { tensor.bytes.align_up(LINE) } else { Bytes(0) };
             Buffer::new(tensor.first.into(), tensor.end.max(tensor.first).into(), bytes)
-                .aligned(external::LINE)
+                .aligned(LINE)
         };
         let blocks = tensors.iter().zip(outside).map(block).collect();
         let placed = tilewright_allocate::least(blocks, PLANNING_BUDGET / 8)?.solution;
@@ -288,21 +290,14 @@ impl Spilling {
             tensor.space = Space::ExternalRam;
             tensor.offset = offset;
         }
-        let stored = match in_image.iter().all(|held| *held == InImage::All) {
-            true => Stored::IMAGE,
-            false => Stored { in_image, ..external::stored(board) },
-        };
-        let mut plan = lower::draft_stored(model, &self.layers, &parts, tensors, stored)?;
-        plan.space_bytes[Space::Arena as usize] = height;
-        lower::order_rows(model, &mut plan)?;
-        external::complete(&mut plan, board, placed.height);
-        let is_given = |tensor: &&PlannedTensor| {
-            model.inputs.iter().any(|input| input.0 == tensor.tensor as usize)
-        };
-        if plan.tensors.iter().filter(is_given).all(|tensor| tensor.space == Space::Arena) {
-            plan.input = InputResidency::Resident;
+        let heights =
+            Heights { sram: height, external_ram: placed.height.align_up(LINE), card: Bytes(0) };
+        let inside = Arranged { tensors, parts, height };
+        let mut floor = Floor { heights, ..Floor::inside(self.layers.clone(), inside) };
+        if in_image.iter().any(|held| *held != InImage::All) {
+            (floor.stored, floor.in_image) = (external::stored(board), in_image.to_vec());
         }
-        Ok(plan)
+        external::lowered(floor, model, board)
     }
 }
 

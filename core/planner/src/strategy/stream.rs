@@ -19,29 +19,27 @@ mod arrange;
 pub mod bound;
 mod cut;
 mod frames;
-mod place;
-mod strips;
+pub mod strips;
 mod together;
 
 use std::num::NonZeroU32;
 
 use crate::costs::Remembering;
 use crate::lower::{self, Layer};
-use crate::schedule::cut::cut;
-use crate::schedule::place::held;
-use crate::schedule::sequence::Engine;
+use crate::recipe::Made;
 use crate::schedule::work::Work;
-use crate::strategy::external::LINE;
+use crate::schedule::{Layout, Schedule};
 use crate::{Integrity, Options, PlanError, Planned, simulate};
 use arrange::Arranging;
 use tilewright_board::Board;
 use tilewright_model::{Model, Node, Op, Window};
-use tilewright_plan::{Bytes, CyclePoint, LaneKind, Plan, Space};
+use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
 
+use crate::floor::Floor;
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
-use cut::{Ways, cut_in, cuts};
-use place::Within;
+use cut::{Ways, groups, groups_in};
+use frames::Lowered;
 use strips::Strips;
 
 /// Parts of the budget, in sixteenths, that activations may take.
@@ -71,22 +69,22 @@ const FEW_AHEAD: u32 = 16;
 ///
 /// # Errors
 /// [`PlanError`] names the node that no kernel runs as it is.
-pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, PlanError> {
+pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Made, PlanError> {
     let several = frames::plan(model, board, options)?;
     let mut search = Search::new(board, options);
-    if let Some(plan) = search.all_ways(model)? {
-        return Ok(plan);
+    if let Some(made) = search.all_ways(model)? {
+        return Ok(made);
     }
-    if let Some((end, plan)) = several {
+    if let Some((end, made)) = several {
         let alone = search.fastest.as_ref().filter(|found| !found.is_large());
         let frames = options.frames.get();
-        let all = end.0.saturating_mul(plan.runs(frames).into());
+        let all = end.0.saturating_mul(made.plan.runs(frames).into());
         let each = match alone {
-            Some(found) => search.end(&found.plan, 1)?.0,
+            Some(found) => search.end(&found.made.plan, 1)?.0,
             None => u64::MAX,
         };
         if all < each.saturating_mul(frames.into()) {
-            return Ok(plan);
+            return Ok(made);
         }
     }
     // What does not fit says how much would.
@@ -94,7 +92,7 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Plan, Pla
         let external = search.external();
         search.less_together(model, external)?;
     }
-    let found = search.fastest.map(|found| found.plan).or(search.least);
+    let found = search.fastest.map(|found| found.made).or(search.least);
     found.ok_or_else(|| PlanError::Order("the model has no layers".to_owned()))
 }
 
@@ -107,23 +105,23 @@ pub fn in_image(
     model: &Model,
     board: &Board,
     options: &Options,
-) -> Result<Option<Plan>, PlanError> {
+) -> Result<Option<Made>, PlanError> {
     let mut search = Search::new(board, options);
     let external = search.external();
     for layers in ways(model, search.budget)? {
-        let arranging = Arranging::new(model, layers, u64::MAX, false)?.whole();
+        let arranging = Arranging::new(model, board, layers, u64::MAX, false)?.whole();
         for strips in together::ways_with_weights(&arranging, [search.budget, external])? {
             search.way(&arranging.clone().with(strips), &FEW_SHARES[..1])?;
         }
     }
-    Ok(search.fastest.filter(|found| !found.is_large()).map(|found| found.plan))
+    Ok(search.fastest.filter(|found| !found.is_large()).map(|found| found.made))
 }
 
 /// A plan, and how it was made.
 struct Found {
     /// Whether it is too large for flash, and when it ends.
     key: (bool, CyclePoint),
-    plan: Plan,
+    made: Made,
     /// The plan with one step a layer.
     lowered: Plan,
     strips: Vec<Strips>,
@@ -142,14 +140,12 @@ struct Search<'b> {
     options: &'b Options,
     costs: Remembering,
     budget: u64,
-    /// The card's controller, and DMA.
-    engines: [Engine; 2],
     /// Of what fits SRAM the fastest, if it can be what fits flash.
     fastest: Option<Found>,
     /// Whether something fits of which no layers go through their rows together.
     fits_alone: bool,
     /// What needs least SRAM.
-    least: Option<Plan>,
+    least: Option<Made>,
     /// Whether any plan that fits will do.
     is_any_enough: bool,
     /// Frames that are planned as one program, of few by which ways are compared.
@@ -158,16 +154,11 @@ struct Search<'b> {
 
 impl<'b> Search<'b> {
     fn new(board: &'b Board, options: &'b Options) -> Self {
-        let engine = |(kind, unit): (LaneKind, u64)| {
-            let most = board.engine(kind).map_or(unit, |engine| engine.largest_bytes.0);
-            Engine { kind, largest: (most / unit * unit).max(unit) }
-        };
         Self {
             board,
             options,
             costs: Remembering::on(board),
             budget: options.arena_on(board).0,
-            engines: [(LaneKind::Card, SECTOR), (LaneKind::Dma, LINE)].map(engine),
             fastest: None,
             fits_alone: false,
             least: None,
@@ -185,16 +176,18 @@ impl<'b> Search<'b> {
     }
 
     /// Tries all ways of a model; a plan without program if some layer has no kernel.
-    fn all_ways(&mut self, model: &Model) -> Result<Option<Plan>, PlanError> {
+    fn all_ways(&mut self, model: &Model) -> Result<Option<Made>, PlanError> {
         let external = self.external();
         for (layers, is_fused) in ways(model, self.budget)?.into_iter().zip(FUSED) {
             // What tables and constants take besides is known once there is a plan.
             let mut flash = Some(0);
             while let Some(bytes) = flash.take() {
-                let arranging = Arranging::new(model, layers.clone(), bytes, self.is_sealed())?;
-                let lowered = self.way(&arranging, &SHARES)?;
+                let is_sealed = self.is_sealed();
+                let arranging =
+                    Arranging::new(model, self.board, layers.clone(), bytes, is_sealed)?;
+                let (floor, lowered) = self.way(&arranging, &SHARES)?;
                 if lowered.programs.is_empty() {
-                    return Ok(Some(lowered));
+                    return Ok(Some(Made::whole(floor, lowered)));
                 }
                 let is_tried = is_fused && self.fastest.is_some();
                 if !self.fits_alone && !is_tried {
@@ -215,8 +208,12 @@ impl<'b> Search<'b> {
     }
 
     /// Tries ways to lay out activations and to cut weights; gives the plan that shares most.
-    fn way(&mut self, arranging: &Arranging<'_>, shares: &[[u64; 2]]) -> Result<Plan, PlanError> {
-        let Self { budget, engines, .. } = *self;
+    fn way(
+        &mut self,
+        arranging: &Arranging<'_>,
+        shares: &[[u64; 2]],
+    ) -> Result<(Floor, Plan), PlanError> {
+        let budget = self.budget;
         let strips = arranging.strips();
         let kept = if strips.is_empty() { &KEPT[..1] } else { &KEPT };
         let mut height = None;
@@ -225,7 +222,7 @@ impl<'b> Search<'b> {
             if height.is_some_and(|height| height <= room) {
                 continue;
             }
-            let Some(lowered) = arranging.within(room, budget)? else { break };
+            let Some((floor, lowered)) = arranging.within(room, budget)? else { break };
             // Where nothing comes, what is left is of no use.
             let comes = lowered.space(Space::Card).0 > 0;
             height = Some(if comes { lowered.space(Space::Arena).0 } else { 0 });
@@ -233,7 +230,10 @@ impl<'b> Search<'b> {
             let operators = Operator::of(&lowered);
             for (shares, kept) in shares.iter().flat_map(|s| kept.iter().map(move |k| (*s, *k))) {
                 let ways = Ways { budget, shares, kept };
-                let work = cut_in(&lowered, &operators, strips, ways, self.is_sealed());
+                let groups = groups_in(&lowered, &operators, strips, ways, self.is_sealed());
+                let layout = Layout::Gaps { sram: budget, ahead: u32::MAX };
+                let schedule = Schedule { groups, layout, frames: None };
+                let work = schedule.work(&lowered, &operators);
                 if !strips.is_empty() && work.tasks.len() > MANY_TASKS && !is_first((shares, kept))
                 {
                     continue;
@@ -242,34 +242,34 @@ impl<'b> Search<'b> {
                     continue;
                 }
                 let few = work.residences.len() <= MOST_LOADS;
-                let within = Within { budget, engines, ahead: u32::MAX, stop: &self.options.stop };
-                let held = held(&lowered, &work);
-                let plan = if few { place::placed(&lowered, &work, &held, within)? } else { None };
+                let (board, stop) = (self.board, &self.options.stop);
+                let plan = if few { schedule.plan(&lowered, &work, board, stop)? } else { None };
                 if let Some(plan) = plan {
-                    let fits = self.consider(plan, (&lowered, strips, ways))?;
+                    let fits = self.consider(&floor, (schedule, plan), (&lowered, strips, ways))?;
                     self.fits_alone |= strips.is_empty() && fits;
                 }
                 if self.is_enough() {
-                    return Ok(lowered);
+                    return Ok((floor, lowered));
                 }
             }
         }
-        let lowered = arranging.least()?;
+        let (floor, lowered) = arranging.least()?;
         if self.fastest.is_none() && strips.is_empty() {
-            let plan = self.smallest(&lowered)?;
-            let arena = |plan: &Plan| plan.space(Space::Arena);
-            if self.least.as_ref().is_none_or(|least| arena(&plan) < arena(least)) {
-                self.least = Some(plan);
+            let made = self.smallest(&floor, &lowered)?;
+            let arena = |made: &Made| made.plan.space(Space::Arena);
+            if self.least.as_ref().is_none_or(|least| arena(&made) < arena(least)) {
+                self.least = Some(made);
             }
         }
-        Ok(lowered)
+        Ok((floor, lowered))
     }
 
     /// Looks for a budget below what is needed otherwise with which layers that go through their rows
     /// together fit; the plan is said to take all of it.
     fn less_together(&mut self, model: &Model, external: u64) -> Result<(), PlanError> {
-        let arranging = Arranging::new(model, lower::layers(model), 0, self.is_sealed())?;
-        let most = self.least.as_ref().map_or(0, |least| least.space(Space::Arena).0);
+        let arranging =
+            Arranging::new(model, self.board, lower::layers(model), 0, self.is_sealed())?;
+        let most = self.least.as_ref().map_or(0, |least| least.plan.space(Space::Arena).0);
         let (mut short, mut enough) = (self.budget, most);
         while enough > short + SECTOR.max(enough / 32) {
             let budget = (short + (enough - short) / 2).next_multiple_of(SECTOR);
@@ -285,9 +285,9 @@ impl<'b> Search<'b> {
                 }
             }
             match search.fastest.filter(|found| !found.is_large()) {
-                Some(Found { mut plan, .. }) => {
-                    plan.space_bytes[Space::Arena as usize] = Bytes(budget);
-                    self.least = Some(plan);
+                Some(Found { mut made, .. }) => {
+                    made.plan.space_bytes[Space::Arena as usize] = Bytes(budget);
+                    self.least = Some(made);
                     enough = budget;
                 }
                 None => short = budget,
@@ -336,15 +336,17 @@ impl<'b> Search<'b> {
     /// [`PlanError::Stopped`] if nobody waits any more.
     fn consider(
         &mut self,
-        plan: Plan,
-        (lowered, strips, ways): (&Plan, &[Strips], Ways),
+        floor: &Floor,
+        (schedule, plan): (Schedule, Plan),
+        (lowered, strips, ways): Lowered<'_>,
     ) -> Result<bool, PlanError> {
         let board = self.board;
         let several = match self.line {
             None => None,
             Some(frames) => {
-                let line = self.line(frames, frames, (lowered, strips, ways));
-                let Some(plan) = line.plan(ways.shares[0])? else { return Ok(false) };
+                let all = (lowered, strips, ways);
+                let several = self.several(all, [frames; 2], ways.shares[0])?;
+                let Some((_, plan)) = several else { return Ok(false) };
                 Some((plan, frames))
             }
         };
@@ -357,8 +359,9 @@ impl<'b> Search<'b> {
         let is_large = timed.image_bytes() > board.plan_bytes();
         let key = (is_large, end);
         if best.is_none_or(|best| key < best) {
+            let made = Made::scheduled(floor.clone(), schedule, plan);
             let (lowered, strips) = (lowered.clone(), strips.to_vec());
-            self.fastest = Some(Found { key, plan, lowered, strips, ways });
+            self.fastest = Some(Found { key, made, lowered, strips, ways });
         }
         Ok(!is_large)
     }
@@ -367,18 +370,22 @@ impl<'b> Search<'b> {
     ///
     /// # Errors
     /// [`PlanError::Stopped`] if nobody waits any more.
-    fn smallest(&self, lowered: &Plan) -> Result<Plan, PlanError> {
-        let Self { budget, engines, options, .. } = *self;
+    fn smallest(&self, floor: &Floor, lowered: &Plan) -> Result<Made, PlanError> {
+        let Self { budget, board, options, .. } = *self;
         let height = lowered.space(Space::Arena).0;
         let operators = Operator::of(lowered);
         let part = |_: &Operator<'_>| (budget / 16).max(SECTOR);
-        let cuts = cuts(&operators, &[], self.is_sealed(), [&part, &|_| 0]);
-        let work = cut(lowered, &operators, &cuts);
-        let all = height.next_multiple_of(SECTOR) + work.most_at_once();
+        let groups = groups(&operators, &[], self.is_sealed(), [&part, &|_| 0]);
+        let layout = Layout::Gaps { sram: 0, ahead: u32::MAX };
+        let mut schedule = Schedule { groups, layout, frames: None };
+        let work = schedule.work(lowered, &operators);
+        let sram = height.next_multiple_of(SECTOR) + work.most_at_once();
         let ahead = if work.residences.len() > MANY_LOADS { FEW_AHEAD } else { u32::MAX };
-        let within = Within { budget: all, engines, ahead, stop: &options.stop };
-        let held = held(lowered, &work);
-        Ok(place::placed(lowered, &work, &held, within)?.unwrap_or_else(|| lowered.clone()))
+        schedule.layout = Layout::Gaps { sram, ahead };
+        Ok(match schedule.plan(lowered, &work, board, &options.stop)? {
+            Some(plan) => Made::scheduled(floor.clone(), schedule, plan),
+            None => Made::whole(floor.clone(), lowered.clone()),
+        })
     }
 }
 

@@ -26,12 +26,10 @@ use std::num::NonZeroU32;
 
 use crate::costs::Remembering;
 use crate::planning::Progress;
-use crate::schedule::cut::{Cut, cut};
-use crate::schedule::emit::emit;
-use crate::schedule::issue::demand_then_stores;
-use crate::schedule::operator::{Operator, SECTOR};
-use crate::schedule::place::{self, Pools};
-use crate::schedule::sequence::{Engine, LaneId, Sequence};
+use crate::recipe::Made;
+use crate::schedule::operator::Operator;
+use crate::schedule::place::Pools;
+use crate::schedule::{Layout, Schedule};
 use crate::share::{Arranged, Parts};
 use crate::strategy::Search;
 use crate::strategy::external::LINE;
@@ -40,10 +38,10 @@ use crate::{Options, PlanError, lower, simulate};
 use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, LaneKind, Plan};
+use tilewright_plan::{Bytes, LaneKind};
 
 use cut::Group;
-use lay::{Laid, Layout};
+use lay::{Laid, Laying};
 
 /// Numbers of buffers that are tried.
 const COUNTS: [u64; 3] = [4, 8, 16];
@@ -68,57 +66,54 @@ pub fn plan(
     board: &Board,
     options: &Options,
     found: Candidate,
-) -> Result<Plan, PlanError> {
+) -> Result<Made, PlanError> {
     let budget = options.arena_on(board);
-    let layout = Layout::of(model, board, budget, found, options.integrity)?;
-    let apart = layout.laid(&[], false)?;
+    let laying = Laying::of(model, board, budget, found, options.integrity)?;
+    let apart = laying.laid(&[], false)?;
     if apart.plan.programs.is_empty() {
-        return Ok(apart.plan);
+        return Ok(Made::whole(apart.floor, apart.plan));
     }
     let pitches = lay::rows_at_sectors(&apart.plan);
     // Each sector in use has a checksum or tag, so that few are to be.
     let reuse = options.integrity.keeps();
-    let mut laid = vec![if reuse { layout.laid(&[], true)? } else { apart }];
+    let mut laid = vec![if reuse { laying.laid(&[], true)? } else { apart }];
     if pitches.iter().any(Option::is_some) {
-        laid.push(layout.laid(&pitches, reuse)?);
+        laid.push(laying.laid(&pitches, reuse)?);
     }
-    let most = board.engine(LaneKind::Card).map_or(SECTOR, |engine| engine.largest_bytes.0);
     let operators: Vec<Vec<Operator<'_>>> =
         laid.iter().map(|laid| Operator::of(&laid.plan)).collect();
     let ways = laid.iter().zip(&operators);
-    let ways: Vec<Way<'_>> =
-        ways.map(|(laid, own)| Way::of(laid, own, most / SECTOR * SECTOR)).collect();
+    let ways: Vec<Way<'_>> = ways.map(|(laid, own)| Way::of(laid, own)).collect();
     let easiest = ways.iter().min_by_key(|way| way.least);
     let easiest = easiest.expect("tensors always can lie without gaps");
     if let Some(buffer) = options.buffer() {
         let buffer = buffer.0 / LINE * LINE;
         let Some(way) = ways.iter().find(|way| way.least.0 <= buffer) else {
-            let (needed, layer) = easiest.least;
-            let layer = easiest.laid.plan.layers.get(layer);
-            let layer = layer.map_or_else(String::new, |layer| layer.name.clone());
-            return Err(PlanError::Buffer { layer, needed: Bytes(needed) });
+            return Err(easiest.needs());
         };
         let count = way.room(budget).checked_div(buffer).unwrap_or(0).max(Pools::FEWEST);
-        return Ok(way.plan(buffer, count));
+        return way.made(buffer, count, board, options);
     }
     let costs = Remembering::on(board);
     let one = Options { frames: NonZeroU32::MIN, ..options.clone() };
-    let plans = ways.iter().flat_map(|way| {
-        let buffers = COUNTS.map(|count| (way.room(budget) / count / LINE * LINE, count));
-        let fitting = buffers.into_iter().filter(|(buffer, _)| *buffer >= way.least.0);
-        fitting.map(|(buffer, count)| way.plan(buffer, count))
-    });
     let mut fastest = None;
-    for plan in plans {
-        let end = simulate::predict(&plan, board, &costs, &one)?.end();
-        let key = (plan.image_bytes() > board.plan_bytes(), end);
+    for (way, count) in ways.iter().flat_map(|way| COUNTS.map(|count| (way, count))) {
+        let buffer = way.room(budget) / count / LINE * LINE;
+        if buffer < way.least.0 {
+            continue;
+        }
+        let made = way.made(buffer, count, board, options)?;
+        let end = simulate::predict(&made.plan, board, &costs, &one)?.end();
+        let key = (made.plan.image_bytes() > board.plan_bytes(), end);
         if fastest.as_ref().is_none_or(|(best, _)| key < *best) {
-            fastest = Some((key, plan));
+            fastest = Some((key, made));
         }
     }
-    // What does not fit says how much would.
-    let least = || easiest.plan(easiest.least.0, Pools::FEWEST);
-    Ok(fastest.map_or_else(least, |(_, plan)| plan))
+    match fastest {
+        Some((_, made)) => Ok(made),
+        // What does not fit says how much would.
+        None => easiest.made(easiest.least.0, Pools::FEWEST, board, options),
+    }
 }
 
 /// A way for tensors to lie, and its layers.
@@ -128,15 +123,13 @@ struct Way<'p> {
     groups: Vec<Group<'p, 'p>>,
     /// The least buffer with which every layer can be cut, and the layer that needs it.
     least: (u64, usize),
-    /// Most bytes of a transfer, whole sectors.
-    largest: u64,
 }
 
 impl<'p> Way<'p> {
-    fn of(laid: &'p Laid, operators: &'p [Operator<'p>], largest: u64) -> Self {
+    fn of(laid: &'p Laid, operators: &'p [Operator<'p>]) -> Self {
         let groups = Group::of(&laid.plan, operators);
         let least = cut::least_buffer(&groups);
-        Self { laid, operators, groups, least, largest }
+        Self { laid, operators, groups, least }
     }
 
     /// Bytes of SRAM for buffers.
@@ -145,14 +138,33 @@ impl<'p> Way<'p> {
     }
 
     /// The plan with so many buffers of so many bytes.
-    fn plan(&self, buffer: u64, count: u64) -> Plan {
+    ///
+    /// # Errors
+    /// [`PlanError::Buffer`] if a layer needs larger ones, [`PlanError::Stopped`] if nobody waits any more.
+    fn made(
+        &self,
+        buffer: u64,
+        count: u64,
+        board: &Board,
+        options: &Options,
+    ) -> Result<Made, PlanError> {
         let pools = Pools::new(self.laid.resident, buffer, count);
-        let cuts: Vec<Cut> = self.groups.iter().map(|group| group.cut(&pools)).collect();
-        let work = cut(&self.laid.plan, self.operators, &cuts);
-        let offsets = place::pools(&work, &pools).expect("a buffer holds what a tile needs");
-        let events = demand_then_stores(&work, &offsets, LaneId::FIRST);
-        let engines = vec![Engine { kind: LaneKind::Card, largest: self.largest.max(SECTOR) }];
-        emit(&self.laid.plan, Sequence { arena: Bytes(pools.end()), engines, events })
+        let groups = self.groups.iter().map(|group| group.cut(&pools).into()).collect();
+        let schedule = Schedule { groups, layout: Layout::Pools(pools), frames: None };
+        let lowered = &self.laid.plan;
+        let work = schedule.work(lowered, self.operators);
+        match schedule.plan(lowered, &work, board, &options.stop)? {
+            Some(plan) => Ok(Made::scheduled(self.laid.floor.clone(), schedule, plan)),
+            None => Err(self.needs()),
+        }
+    }
+
+    /// Which layer needs the largest buffers.
+    fn needs(&self) -> PlanError {
+        let (needed, layer) = self.least;
+        let layer = self.laid.plan.layers.get(layer);
+        let layer = layer.map_or_else(String::new, |layer| layer.name.clone());
+        PlanError::Buffer { layer, needed: Bytes(needed) }
     }
 }
 

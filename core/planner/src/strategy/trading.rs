@@ -9,6 +9,7 @@ use super::sharing::{Candidate, sparing};
 use super::{Search, Strategy, plan_of};
 use crate::costs::Remembering;
 use crate::planning::described;
+use crate::recipe::Made;
 use crate::share::Sharing;
 use crate::{Options, PlanError, Planned, simulate};
 use tilewright_board::Board;
@@ -26,7 +27,7 @@ pub struct Trading {
     ways: Vec<(Candidate, Sharing)>,
     /// Ways that were tried.
     tried: usize,
-    best: Option<(CyclePoint, Plan)>,
+    best: Option<(CyclePoint, Made)>,
     /// The shortest time of all ways, whether or not they fit.
     unlimited: Option<CyclePoint>,
     /// The same if all weights and constants lay in SRAM.
@@ -68,22 +69,23 @@ impl Trading {
         board: &Board,
         options: &Options,
     ) -> Result<(), PlanError> {
-        let plan = plan_of(model, board, Strategy::Auto, None, options, candidate)?;
+        let whole = plan_of(model, board, Strategy::Auto, None, options, candidate)?;
         let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
         let end =
             |plan: &Plan| Ok::<_, PlanError>(simulate::predict(plan, board, costs, options)?.end());
-        let made = end(&plan)?;
-        let brought = end(&brought(&plan))?;
-        self.unlimited = Some(self.unlimited.map_or(made, |other| other.min(made)));
+        let ends = end(&whole.plan)?;
+        let brought = end(&brought(&whole.plan))?;
+        self.unlimited = Some(self.unlimited.map_or(ends, |other| other.min(ends)));
         self.bound = Some(self.bound.map_or(brought, |other| other.min(brought)));
         let mut plans = Vec::with_capacity(2);
-        if let Some(kept) = keep(&plan, board, costs, budget) {
-            plans.push((end(&kept)?, kept));
+        if let Some(kept) = keep(&whole, board, costs, budget) {
+            plans.push((end(&kept.plan)?, kept));
         }
-        plans.push((made, plan));
-        let key = |(end, plan): &(CyclePoint, Plan)| (*end, arena(plan));
+        plans.push((ends, whole));
+        let key = |(end, made): &(CyclePoint, Made)| (*end, arena(&made.plan));
         for made in plans {
-            let fits = arena(&made.1) <= budget && made.1.image_bytes() <= board.plan_bytes();
+            let plan = &made.1.plan;
+            let fits = arena(plan) <= budget && plan.image_bytes() <= board.plan_bytes();
             if fits && self.best.as_ref().is_none_or(|best| key(&made) < key(best)) {
                 self.best = Some(made);
             }
@@ -115,20 +117,20 @@ impl Trading {
         let least = self.least.report.peak_sram_bytes;
         let budget = options.arena_on(board);
         let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
-        let mut best = (self.least.timeline.end(), self.least.plan.clone());
+        let mut best = (self.least.timeline.end(), self.least.made());
         // With few bytes for activations there is more room for weights.
         let kept = keep(&best.1, board, costs, budget);
-        let kept = kept.filter(|kept| kept.image_bytes() <= board.plan_bytes());
+        let kept = kept.filter(|kept| kept.plan.image_bytes() <= board.plan_bytes());
         let kept = match kept {
-            Some(kept) => Some((simulate::predict(&kept, board, costs, options)?.end(), kept)),
+            Some(kept) => Some((simulate::predict(&kept.plan, board, costs, options)?.end(), kept)),
             None => None,
         };
-        for (end, plan) in self.best.take().into_iter().chain(kept) {
-            if (end, arena(&plan)) < (best.0, arena(&best.1)) {
-                best = (end, plan);
+        for (end, made) in self.best.take().into_iter().chain(kept) {
+            if (end, arena(&made.plan)) < (best.0, arena(&best.1.plan)) {
+                best = (end, made);
             }
         }
-        if best.1 == self.least.plan {
+        if best.1.plan == self.least.plan {
             return Ok(self.least.clone());
         }
         let bound = Some(self.least.report.lower_bound_bytes);

@@ -62,7 +62,7 @@ impl Builder<'_> {
         input: &View,
     ) -> Option<Cut> {
         let Some(InImage::Filters { inside, each }) =
-            self.stored.in_image.get(self.plan.layers.len()).copied()
+            self.in_image.get(self.plan.layers.len()).copied()
         else {
             return None;
         };

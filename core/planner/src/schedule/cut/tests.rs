@@ -44,14 +44,13 @@ fn convolution() -> Plan {
 
 /// Two tiles of four rows in two parts of eight channels, whose weights stay so long.
 fn four_tasks(stays: Stays) -> Cut {
-    let bring = |stays: Stays| Bring { from: &[Space::Card], most: 1024, stays };
+    let bring = |stays: Stays| Bring { most: 0, stays };
     Cut {
         operators: vec![Channels { operator: 0, each: 8 }],
-        tiles: vec![0..4, 4..8],
-        lives: 0,
+        rows: vec![4, 4],
         inputs: bring(Stays::Tile),
         weights: bring(stays),
-        parameters: Bring::NONE,
+        parameters: Bring::CARD,
         output: Output::Goes { to: Space::Card, most: 1024, except: Vec::new(), gaps: true },
         unit: 64,
         stores_first: false,
@@ -62,8 +61,8 @@ fn four_tasks(stays: Stays) -> Cut {
 fn what_stays_comes_once() {
     let plan = convolution();
     let operators = Operator::of(&plan);
-    let loads = |cuts: &[Cut]| {
-        let work = cut(&plan, &operators, cuts);
+    let loads = |group: Group| {
+        let work = cut(&plan, &operators, &[group]);
         assert_eq!(work.tasks.iter().map(|task| task.tile).collect::<Vec<_>>(), [0, 0, 1, 1]);
         let of = |residence: &Residence| {
             (residence.class, residence.home.offset, residence.bytes, residence.uses)
@@ -81,7 +80,7 @@ fn what_stays_comes_once() {
         (weights, 8320, 128, [3, 3]),
         (output, 4352, 256, [2, 3]),
     ];
-    assert_eq!(loads(&[four_tasks(Stays::Tile)]), by_tile);
+    assert_eq!(loads(four_tasks(Stays::Tile).into()), by_tile);
     let held = vec![
         (input, 0, 256, [0, 1]),
         (weights, 8192, 128, [0, 2]),
@@ -90,19 +89,22 @@ fn what_stays_comes_once() {
         (input, 256, 256, [2, 3]),
         (output, 4352, 256, [2, 3]),
     ];
-    assert_eq!(loads(&[four_tasks(Stays::Layer)]), held);
+    assert_eq!(loads(four_tasks(Stays::Layer).into()), held);
     // For a group it does so over cuts, for a layer it does not.
-    let apart =
-        |stays: Stays| [0..4, 4..8].map(|rows| Cut { tiles: vec![rows], ..four_tasks(stays) });
-    assert_eq!(loads(&apart(Stays::Group)), held);
-    assert_eq!(loads(&apart(Stays::Layer)), by_tile);
+    let apart = |stays: Stays| Group {
+        cuts: vec![Cut { rows: Vec::new(), ..four_tasks(stays) }],
+        together: Some(Fineness { rows: 4, bytes: u64::MAX }),
+        made: [0..4, 4..8].map(|rows| Strip { layer: 0, rows }).to_vec(),
+    };
+    assert_eq!(loads(apart(Stays::Group)), held);
+    assert_eq!(loads(apart(Stays::Layer)), by_tile);
 }
 
 #[test]
 fn work_that_is_not_all_there_is_found() {
     let plan = convolution();
     let operators = Operator::of(&plan);
-    let work = || cut(&plan, &operators, &[four_tasks(Stays::Layer)]);
+    let work = || cut(&plan, &operators, &[four_tasks(Stays::Layer).into()]);
     let is_wrong = |change: &dyn Fn(&mut Work)| {
         let mut work = work();
         change(&mut work);

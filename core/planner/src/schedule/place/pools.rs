@@ -2,9 +2,11 @@
 //! (SwapNN, 4.1). Each pool is used in turn.
 
 use crate::schedule::work::{Class, Residence, Work};
+use serde::{Deserialize, Serialize};
 
 /// Where the buffers lie in the arena.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pools {
     first: u64,
     /// Bytes of a buffer.

@@ -4,11 +4,13 @@ use std::ops::Range;
 
 use crate::schedule::work::{Class, Work};
 use crate::strategy::external::LINE;
+use serde::{Deserialize, Serialize};
 
 /// Where the fast buffers lie in the arena. B0 to B3 hold tiles of inputs, two of an operator with
 /// two inputs by turns; B2 and B3 filters of operators with one input; B4 to B6 biases and
 /// quantisation parameters, which are one block here.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Slots {
     /// What lies below.
     pub base: u64,
@@ -25,7 +27,8 @@ pub struct Slots {
 }
 
 /// Tiles whose buffers lie at the same places.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Phase {
     /// The number of the first.
     pub first: u32,

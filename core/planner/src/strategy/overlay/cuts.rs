@@ -10,9 +10,6 @@ use crate::schedule::place::Slots;
 use crate::strategy::external::LINE;
 use tilewright_plan::{Plan, Role, Space};
 
-/// Memories outside of the chip.
-const OUTSIDE: &[Space] = &[Space::ExternalRam, Space::ExternalFlash];
-
 /// Operators whose buffers lie at the same places.
 pub struct Phase {
     /// Which.
@@ -48,7 +45,7 @@ pub fn cuts(
             false => all,
         };
         let stays = if each < all { Stays::Tile } else { Stays::Layer };
-        let bring = |most: u64, stays: Stays| Bring { from: OUTSIDE, most, stays };
+        let bring = |most: u64, stays: Stays| Bring { most, stays };
         let fetched = if factor.is_some() { u64::MAX } else { 0 };
         let is_staged = overlaid.outputs == Outputs::Staged && factor.is_some();
         let output = match is_staged && slots.output > 0 && each == all {
@@ -72,8 +69,7 @@ pub fn cuts(
         }
         Cut {
             operators: vec![Channels { operator: number, each }],
-            tiles,
-            lives: operator.step.layer.into(),
+            rows: tiles.iter().map(|tile| tile.end - tile.start).collect(),
             inputs: bring(fetched, Stays::Tile),
             weights: bring(if has_filters { room } else { 0 }, stays),
             parameters: bring(slots.parameters, stays),

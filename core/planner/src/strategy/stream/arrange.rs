@@ -1,14 +1,16 @@
 //! Activations in SRAM, with as few layers that share bytes as a limit allows.
 
 use crate::PlanError;
+use crate::floor::{Floor, Heights};
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
 use crate::share::{self, Given, Parts, Sharing};
 use crate::strategy::external::LINE;
 use tilewright_allocate::PLANNING_BUDGET;
+use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Kept, Kernel, Plan, PlannedTensor, Space, Work};
+use tilewright_plan::{Bytes, Kept, Kernel, Plan, PlannedTensor, Space, Work};
 
 use super::strips::{Network, Strips};
 
@@ -23,6 +25,7 @@ const TRIES: usize = 4;
 #[derive(Clone)]
 pub struct Arranging<'m> {
     model: &'m Model,
+    board: &'m Board,
     layers: Vec<Layer>,
     /// Of each layer the bytes that its output and what it reads can have in common: written over, and
     /// in rows.
@@ -47,6 +50,7 @@ impl<'m> Arranging<'m> {
     /// [`PlanError`] names the tensor that cannot be planned.
     pub fn new(
         model: &'m Model,
+        board: &'m Board,
         layers: Vec<Layer>,
         flash: u64,
         is_sealed: bool,
@@ -74,7 +78,7 @@ impl<'m> Arranging<'m> {
         }
         let (strips, given) = (Vec::new(), Vec::new());
         let mut this =
-            Self { model, layers, saved: given, live, weights, in_image, is_sealed, strips };
+            Self { model, board, layers, saved: given, live, weights, in_image, is_sealed, strips };
         // The steps of a convolution's groups read one after the other what all of them share.
         let draft = this.drafted(tensors)?;
         let mut steps = vec![0u32; this.layers.len()];
@@ -143,7 +147,7 @@ impl<'m> Arranging<'m> {
     ///
     /// # Errors
     /// [`PlanError`] names the node that no kernel runs as it is.
-    pub fn within(&self, room: u64, budget: u64) -> Result<Option<Plan>, PlanError> {
+    pub fn within(&self, room: u64, budget: u64) -> Result<Option<(Floor, Plan)>, PlanError> {
         let most = budget.saturating_sub(room) / 2;
         for depthwise in [false, true] {
             let mut wanted = room;
@@ -156,10 +160,10 @@ impl<'m> Arranging<'m> {
                     let [over, rows] = self.saved[layer];
                     over > 0 || rows > 0 && self.live[layer] > wanted && in_rows(layer)
                 };
-                let plan = self.arranged(&shares)?;
-                let height = plan.space(Space::Arena).0;
+                let found = self.arranged(&shares)?;
+                let height = found.1.space(Space::Arena).0;
                 if height <= room {
-                    return Ok(Some(plan));
+                    return Ok(Some(found));
                 }
                 wanted = wanted.saturating_sub(height - room);
             }
@@ -171,11 +175,11 @@ impl<'m> Arranging<'m> {
     ///
     /// # Errors
     /// As [`Self::within`].
-    pub fn least(&self) -> Result<Plan, PlanError> {
+    pub fn least(&self) -> Result<(Floor, Plan), PlanError> {
         self.arranged(&|layer| self.saved[layer] != [0; 2])
     }
 
-    fn arranged(&self, shares: &dyn Fn(usize) -> bool) -> Result<Plan, PlanError> {
+    fn arranged(&self, shares: &dyn Fn(usize) -> bool) -> Result<(Floor, Plan), PlanError> {
         let work = PLANNING_BUDGET / 8;
         let held: Vec<_> = self.strips.iter().flat_map(|s| &s.held).copied().collect();
         let below: Vec<_> = self.strips.iter().flat_map(|s| &s.below).copied().collect();
@@ -194,37 +198,42 @@ impl<'m> Arranging<'m> {
             (tensor.space, tensor.offset) = (Space::ExternalRam, external.0);
             external = (external + tensor.bytes).align_up(LINE);
         }
-        let mut plan = self.drafted(tensors)?;
-        plan.space_bytes[Space::Arena as usize] = found.height;
-        plan.space_bytes[Space::ExternalRam as usize] = external;
-        let inputs = plan.programs.iter().flat_map(|program| &program.inputs);
-        if inputs.into_iter().any(|io| is_outside(io.tensor as usize)) {
-            plan.input = InputResidency::External;
-        }
-        let in_strips =
-            |layer: u16| self.strips.iter().any(|together| together.layers.contains(&layer.into()));
-        lower::order_rows_where(self.model, &mut plan, &|layer| !in_strips(layer))?;
-        let is_stored = plan.constants.iter().any(|block| block.space == Space::Card);
-        let card = &mut plan.space_bytes[Space::Card as usize];
-        *card = if is_stored { card.align_up(SECTOR) } else { Bytes(0) };
+        let in_strips = |layer| self.strips.iter().any(|s| s.layers.contains(&layer));
+        let mut floor = Floor {
+            layers: self.layers.clone(),
+            tensors,
+            parts: Parts::none(),
+            heights: Heights { sram: found.height, external_ram: external, card: Bytes(0) },
+            stored: self.stored(),
+            in_image: self.in_image.clone(),
+            together: (0..self.layers.len()).map(in_strips).collect(),
+            sums: None,
+            boot: Vec::new(),
+        };
+        let mut plan = floor.lowered(self.model, self.board)?;
         // What is sealed says so, though programs write nothing.
-        plan.kept = u32::try_from(card.0 / SECTOR)
+        floor.sums = u32::try_from(plan.space(Space::Card).0 / SECTOR)
             .ok()
             .filter(|first| self.is_sealed && *first > 0)
             .map(|first| Kept { offset: 0, first, sectors: 0, sealed: true });
-        Ok(plan)
+        plan.kept = floor.sums;
+        Ok((floor, plan))
     }
 
     fn drafted(&self, tensors: Vec<PlannedTensor>) -> Result<Plan, PlanError> {
-        let stored = Stored {
+        let stored = (self.stored(), self.in_image.as_slice());
+        lower::draft_stored(self.model, &self.layers, &Parts::none(), tensors, stored)
+    }
+
+    /// Weights lie on the card.
+    const fn stored(&self) -> Stored {
+        Stored {
             weights: Space::Card,
             reserved: SECTOR,
             alignment: SECTOR,
             // Groups' filters lie in common sectors, and what is encrypted comes in parts that share none.
             groups_apart: !self.is_sealed,
-            in_image: &self.in_image,
             ..Stored::IMAGE
-        };
-        lower::draft_stored(self.model, &self.layers, &Parts::none(), tensors, stored)
+        }
     }
 }

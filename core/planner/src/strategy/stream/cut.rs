@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::strips::Strips;
-use crate::schedule::cut::{Bring, Channels, Cut, Output, Stays, cut};
+use crate::schedule::cut::{Bring, Channels, Cut, Group, Output, Stays};
 use crate::schedule::operator::{Operator, SECTOR, is_on_card, sectors};
-use crate::schedule::work::Work;
 use tilewright_plan::{Plan, PlannedTensor, Role, Space};
 
 /// How weights come.
@@ -20,15 +19,15 @@ pub struct Ways {
     pub kept: u64,
 }
 
-/// The operators of a plan, whose weights come in parts as `ways` says. With `apart` no two loads bring
+/// How a plan's layers are cut whose weights come in parts as `ways` says. With `apart` no two loads bring
 /// the same sector.
-pub fn cut_in(
+pub fn groups_in(
     plan: &Plan,
     operators: &[Operator<'_>],
     strips: &[Strips],
     ways: Ways,
     apart: bool,
-) -> Work {
+) -> Vec<Group> {
     let gaps: Vec<u64> =
         (0u16..).zip(&plan.layers).map(|(layer, _)| gap(plan, layer, ways.budget)).collect();
     let gap_of = |operator: &Operator<'_>| {
@@ -39,35 +38,33 @@ pub fn cut_in(
         gap_of(operator) / ways.shares[usize::from(is_pixel)]
     };
     let kept = |operator: &Operator<'_>| gap_of(operator) / 8 * ways.kept;
-    cut(plan, operators, &cuts(operators, strips, apart, [&part, &kept]))
+    groups(operators, strips, apart, [&part, &kept])
 }
 
 /// How operators are cut whose weights come in parts of about so many bytes; of layers that go through their
 /// rows together those that take at most so many bytes come once and stay, the smallest first.
-pub fn cuts(
+pub fn groups(
     operators: &[Operator<'_>],
     strips: &[Strips],
     apart: bool,
     [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
-) -> Vec<Cut> {
-    let mut cuts = Vec::new();
+) -> Vec<Group> {
+    let mut groups = Vec::new();
     for (number, operator) in operators.iter().enumerate() {
         let layer = usize::from(operator.step.layer);
         match strips.iter().find(|together| together.layers.contains(&layer)) {
             None => {
                 let each = channels(operator, part(operator), apart);
-                cuts.push(Cut {
-                    tiles: vec![operator.rows()],
-                    ..once((number, each), layer, Stays::Tile)
-                });
+                let rows = vec![operator.tile().output_size[0]];
+                groups.push(Cut { rows, ..once((number, each), Stays::Tile) }.into());
             }
             Some(together) if together.layers.start == layer => {
-                cuts.extend(in_strips(operators, together, apart, [part, kept]));
+                groups.push(in_strips(operators, together, apart, [part, kept]));
             }
             Some(_) => {}
         }
     }
-    cuts
+    groups
 }
 
 /// Layers that go through their rows together.
@@ -76,7 +73,7 @@ fn in_strips(
     together: &Strips,
     apart: bool,
     [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
-) -> Vec<Cut> {
+) -> Group {
     let of_layer = |layer: usize| {
         operators.iter().position(|operator| usize::from(operator.step.layer) == layer)
     };
@@ -96,30 +93,26 @@ fn in_strips(
         left = rest;
         staying.insert(layer);
     }
-    let first = together.layers.start;
-    let whole = own.into_iter().map(|(layer, number)| {
+    let cut = |(layer, number): (usize, usize)| {
         let operator = &operators[number];
-        let cut = match staying.contains(&layer) {
-            true => once((number, operator.tile().channels), first, Stays::Group),
-            false => once((number, channels(operator, part(operator), apart)), first, Stays::Tile),
-        };
-        (layer, cut)
-    });
-    let whole: BTreeMap<usize, Cut> = whole.collect();
-    let made = together.made.iter().filter_map(|strip| {
-        let cut = whole.get(&strip.layer)?.clone();
-        Some(Cut { tiles: vec![strip.rows.clone()], ..cut })
-    });
-    made.collect()
+        match staying.contains(&layer) {
+            true => once((number, operator.tile().channels), Stays::Group),
+            false => once((number, channels(operator, part(operator), apart)), Stays::Tile),
+        }
+    };
+    Group {
+        cuts: own.into_iter().map(cut).collect(),
+        together: Some(together.fineness),
+        made: together.made.clone(),
+    }
 }
 
 /// What an operator needs of the card comes, and stays so long.
-fn once((operator, each): (usize, u32), lives: usize, stays: Stays) -> Cut {
-    let bring = Bring { from: &[Space::Card], most: u64::MAX, stays };
+fn once((operator, each): (usize, u32), stays: Stays) -> Cut {
+    let bring = Bring { stays, ..Bring::CARD };
     Cut {
         operators: vec![Channels { operator, each }],
-        tiles: Vec::new(),
-        lives: lives as u32,
+        rows: Vec::new(),
         // Operands that are constant lie there too.
         inputs: bring,
         weights: bring,

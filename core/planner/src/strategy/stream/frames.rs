@@ -1,43 +1,25 @@
-//! Several frames in one program: the layers in front frame by frame, those behind, whose weights are many
-//! and whose activations few, for all frames of a batch at once, so that their weights come once for all.
-//!
-//! Frames lie in external RAM, results too; DMA brings each frame when its layers begin, and keeps there what the
-//! layers behind will read until all frames of the batch have come so far. The next frame's weights and bytes come while the
-//! one before is computed, as do the weights of the layers behind while the last frames are.
+//! Several frames in one program: where layers behind begin, how many frames a batch has, and in which parts the weights
+//! of the layers behind come.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
-use super::cut::{Ways, cuts, gap};
-use super::place::{self, Within};
+use super::cut::{Ways, gap, groups};
 use super::strips::Strips;
 use super::{Found, Search};
-use crate::schedule::cut::cut;
+use crate::recipe::Made;
+use crate::schedule::frames::{Frames, MOST_FRAMES};
 use crate::schedule::operator::Operator;
-use crate::schedule::room::Taken;
-use crate::schedule::sequence::{self, LaneId, Place};
-use crate::schedule::work::{Move, Residence, Task, Work};
-use crate::strategy::external::LINE;
+use crate::schedule::{Layout, Schedule};
 use crate::{Options, PlanError};
-use tilewright_allocate::Buffer;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{
-    Bytes, CyclePoint, InputResidency, LaneKind, Plan, PlannedTensor, Role, RowOrder, Space, View,
-};
+use tilewright_plan::{CyclePoint, LaneKind, Plan, Space};
 
-/// Most frames of a program.
-const MOST_FRAMES: u32 = 16;
 /// Parts of the bytes beside activations that weights of the layers behind come in.
 const SHARES: [u64; 3] = [2, 3, 4];
 /// Frames that tell which way is the fastest.
 const FEW: u32 = 3;
-/// Most copies of all frames from the card: more would take long to place.
-const MOST_LOADS: usize = 60_000;
-/// Units of work for the places of the layers behind.
-const PLACING: u64 = 200_000;
-/// What DMA moves at a time: whole words.
-const WORD: u64 = 4;
+
+/// A network with one step a layer, whose weights come in these ways.
+pub type Lowered<'l> = (&'l Plan, &'l [Strips], Ways);
 
 /// The fastest program of several frames, of a model whose layers' weights lie on the card; nothing if one frame
 /// is asked for, the board has no external RAM that holds them, or nothing fits. When
@@ -49,7 +31,7 @@ pub fn plan(
     model: &Model,
     board: &Board,
     options: &Options,
-) -> Result<Option<(CyclePoint, Plan)>, PlanError> {
+) -> Result<Option<(CyclePoint, Made)>, PlanError> {
     let asked = options.frames.get();
     let divisors = |frames: u32| {
         (1..=frames.min(MOST_FRAMES)).rev().filter(move |d| frames.is_multiple_of(*d))
@@ -66,467 +48,91 @@ pub fn plan(
     let Some(found) = search.fastest.take().filter(|found| !found.is_large()) else {
         return Ok(None);
     };
-    let mut best: Option<(CyclePoint, Plan)> = None;
-    let Found { lowered, strips, ways, .. } = &found;
+    let mut best: Option<(CyclePoint, Schedule, Plan)> = None;
+    let Found { made, lowered, strips, ways, .. } = found;
     // More frames in a program are faster, if it is not too large.
     for frames in divisors(asked).filter(|frames| *frames > 1) {
-        for (together, share) in divisors(frames).flat_map(|t| SHARES.map(|share| (t, share))) {
-            let line = search.line(frames, together, (lowered, strips, *ways));
-            let Some(plan) = line.plan(share)? else { continue };
+        for (batch, share) in divisors(frames).flat_map(|t| SHARES.map(|share| (t, share))) {
+            let several = search.several((&lowered, &strips, ways), [frames, batch], share)?;
+            let Some((schedule, plan)) = several else { continue };
             let fits = plan.image_bytes() <= board.plan_bytes()
                 && plan.space(Space::ExternalRam).0 <= search.external();
             let end = search.end(&plan, frames)?;
-            if fits && best.as_ref().is_none_or(|(known, _)| end < *known) {
-                best = Some((end, plan));
+            if fits && best.as_ref().is_none_or(|(known, ..)| end < *known) {
+                best = Some((end, schedule, plan));
             }
         }
         if best.is_some() {
             break;
         }
     }
-    Ok(best)
+    Ok(best.map(|(end, schedule, plan)| (end, Made::scheduled(made.recipe.floor, schedule, plan))))
 }
 
-/// Frames in a line, some of them together.
-pub struct Line<'l> {
-    lowered: &'l Plan,
-    strips: &'l [Strips],
-    ways: Ways,
-    within: Within<'l>,
-    is_sealed: bool,
-    frames: u32,
-    together: u32,
-}
-
-impl<'b> Search<'b> {
-    /// Frames of a network with one step a layer, whose weights come in these ways.
-    pub fn line<'l>(
+impl Search<'_> {
+    /// So many frames in batches of so many, where weights of the layers behind take such a part of the bytes beside
+    /// activations.
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    pub fn several(
         &self,
-        frames: u32,
-        together: u32,
-        (lowered, strips, ways): (&'l Plan, &'l [Strips], Ways),
-    ) -> Line<'l>
-    where
-        'b: 'l,
-    {
-        let stop = &self.options.stop;
-        let within = Within { budget: self.budget, engines: self.engines, ahead: u32::MAX, stop };
-        let is_sealed = self.is_sealed();
-        Line { lowered, strips, ways, within, is_sealed, frames, together }
-    }
-}
-
-/// Where tensors of single frames lie: by tensor and frame.
-type Own = BTreeMap<(usize, u32), (Space, u64)>;
-
-/// How a network is divided.
-struct Divided {
-    /// The first layer of those behind.
-    behind: u32,
-    /// Tensors that layers in front make or take and layers behind read.
-    crossing: Vec<usize>,
-    /// Where tensors lie that the layers behind read and write: of each frame of a batch.
-    own: Own,
-    /// The lives of these, in layers, with the bytes that they take.
-    held: Vec<(Range<u32>, Range<u64>)>,
-    /// Bytes of SRAM that they take together.
-    height: u64,
-}
-
-impl Line<'_> {
-    /// The plan in which weights of the layers behind take such a part of the bytes beside activations.
-    pub fn plan(&self, share: u64) -> Result<Option<Plan>, PlanError> {
-        let Self { lowered, strips, ways, within, .. } = *self;
-        let Some(divided) = self.divided() else { return Ok(None) };
-        let mut plan = lowered.clone();
-        let Some(places) = self.places(&mut plan, &divided) else { return Ok(None) };
+        (lowered, strips, ways): Lowered<'_>,
+        [count, batch]: [u32; 2],
+        share: u64,
+    ) -> Result<Option<(Schedule, Plan)>, PlanError> {
+        let Some((frames, height)) = self.divided((lowered, strips), [count, batch]) else {
+            return Ok(None);
+        };
         let operators = Operator::of(lowered);
-        let is_behind = |operator: &Operator<'_>| u32::from(operator.step.layer) >= divided.behind;
+        let gap = |operator: &Operator<'_>| gap(lowered, operator.step.layer, self.budget);
         let part = |operator: &Operator<'_>| {
-            if is_behind(operator) {
-                return within.budget.saturating_sub(divided.height) / share;
+            if u32::from(operator.step.layer) >= frames.behind {
+                return self.budget.saturating_sub(height) / share;
             }
             let is_pixel = operator.tile().output_size == [1, 1];
-            self.gap(operator) / ways.shares[usize::from(is_pixel)]
+            gap(operator) / ways.shares[usize::from(is_pixel)]
         };
-        let kept = |operator: &Operator<'_>| self.gap(operator) / 8 * ways.kept;
-        let cuts = cuts(&operators, strips, self.is_sealed, [&part, &kept]);
-        let cut = cut(lowered, &operators, &cuts);
-        let (cut, held) = self.repeated(&cut, &divided, &places);
-        if cut.residences.len() > MOST_LOADS {
-            return Ok(None);
-        }
-        place::placed(&plan, &cut, &held, within)
-    }
-
-    fn gap(&self, operator: &Operator<'_>) -> u64 {
-        gap(self.lowered, operator.step.layer, self.within.budget)
+        let kept = |operator: &Operator<'_>| gap(operator) / 8 * ways.kept;
+        let groups = groups(&operators, strips, self.is_sealed(), [&part, &kept]);
+        let layout = Layout::Gaps { sram: self.budget, ahead: u32::MAX };
+        let schedule = Schedule { groups, layout, frames: Some(frames) };
+        let work = schedule.work(lowered, &operators);
+        let plan = schedule.plan(lowered, &work, self.board, &self.options.stop)?;
+        Ok(plan.map(|plan| (schedule, plan)))
     }
 
     /// The layers behind are the last that make one pixel each, from where most weights come with
-    /// what all frames hold in three quarters of SRAM.
-    fn divided(&self) -> Option<Divided> {
-        let plan = self.lowered;
+    /// what all frames hold in three quarters of SRAM; these bytes are said too.
+    fn divided(
+        &self,
+        (plan, strips): (&Plan, &[Strips]),
+        [count, batch]: [u32; 2],
+    ) -> Option<(Frames, u64)> {
         let layers = plan.layers.len() as u32;
         let pixel = |layer: &u32| {
             let written = plan.layers[*layer as usize].writes.iter();
             let mut written = written.filter_map(|tensor| plan.tensors.get(*tensor as usize));
-            let is_alone = !self.strips.iter().any(|s| s.layers.contains(&(*layer as usize)));
+            let is_alone = !strips.iter().any(|s| s.layers.contains(&(*layer as usize)));
             is_alone && written.all(|tensor| tensor.shape[..2] == [1, 1])
         };
         let starts = (1..layers).rev().take_while(pixel).chain([layers]);
-        let mut best: Option<(u64, Divided)> = None;
+        let mut best: Option<(u64, Frames, u64)> = None;
         for behind in starts {
-            let Some(divided) = self.divided_at(behind) else { continue };
-            if divided.height > self.within.budget / 4 * 3 {
-                continue;
-            }
+            let frames = Frames { count, batch, behind };
+            let height = frames.height(plan).filter(|height| *height <= self.budget / 4 * 3);
+            let Some(height) = height else { continue };
             let on_card = plan.constants.iter().filter(|block| block.space == Space::Card);
             let nodes = |layer: u32| plan.layers[layer as usize].nodes.iter();
             let of = |node: u32| (behind..layers).any(|layer| nodes(layer).any(|own| *own == node));
             let weights: u64 = on_card.filter(|block| of(block.node)).map(|b| b.bytes.0).sum();
-            let is_better = |(most, known): &(u64, Divided)| {
-                let fewer = divided.height < known.height;
-                weights > *most || weights == *most && fewer
+            let is_better = |(most, _, known): &(u64, Frames, u64)| {
+                weights > *most || weights == *most && height < *known
             };
             if best.as_ref().is_none_or(is_better) {
-                best = Some((weights, divided));
+                best = Some((weights, frames, height));
             }
         }
-        best.map(|(_, divided)| divided)
-    }
-
-    fn divided_at(&self, behind: u32) -> Option<Divided> {
-        let plan = self.lowered;
-        let outputs = given(plan, |program| &program.outputs);
-        let is_inside = |tensor: &PlannedTensor| tensor.space == Space::Arena;
-        let crosses = |tensor: &PlannedTensor| tensor.first < behind && behind < tensor.end;
-        let (mut crossing, mut own) = (Vec::new(), Own::new());
-        let (mut buffers, mut names) = (Vec::new(), Vec::new());
-        for (index, tensor) in plan.tensors.iter().enumerate() {
-            if outputs.contains(&index) || !(crosses(tensor) || tensor.first >= behind) {
-                continue;
-            }
-            if !is_inside(tensor) || tensor.ring.is_some() {
-                return None;
-            }
-            if crosses(tensor) {
-                crossing.push(index);
-            }
-            let (first, end) = (tensor.first.max(behind), tensor.end);
-            for frame in 0..self.together {
-                buffers.push(
-                    Buffer::new(first.into(), end.into(), Bytes(tensor.extent())).aligned(LINE),
-                );
-                names.push((index, frame, first..end));
-            }
-        }
-        let mut height = 0;
-        let mut held = Vec::new();
-        if !buffers.is_empty() {
-            let placed = tilewright_allocate::least(buffers, PLACING).ok()?;
-            for ((index, frame, lives), offset) in names.into_iter().zip(placed.solution.offsets) {
-                let end = (offset + plan.tensors[index].extent()).next_multiple_of(LINE);
-                own.insert((index, frame), (Space::Arena, offset));
-                held.push((lives, offset..end));
-                height = height.max(end);
-            }
-        }
-        Some(Divided { behind, crossing, own, held, height })
-    }
-
-    /// Gives the plan's tensors that are of single frames places of their own, and its program inputs and outputs of all
-    /// frames; says where each frame's inputs, what crosses and outputs lie.
-    fn places(&self, plan: &mut Plan, divided: &Divided) -> Option<Own> {
-        let mut places = Own::new();
-        let mut external = plan.space(Space::ExternalRam).0.next_multiple_of(LINE);
-        let inputs = given(plan, |program| &program.inputs);
-        let outputs = given(plan, |program| &program.outputs);
-        for (index, tensor) in plan.tensors.iter().enumerate() {
-            let is_output = outputs.contains(&index);
-            let is_part = tensor.ring.is_some() || tensor.pitch.is_some();
-            if is_output && (is_part || inputs.contains(&index)) {
-                return None;
-            }
-            if !(is_output || inputs.contains(&index) || divided.crossing.contains(&index)) {
-                continue;
-            }
-            for frame in 0..self.frames {
-                places.insert((index, frame), (Space::ExternalRam, external));
-                external += tensor.bytes.0.next_multiple_of(LINE);
-            }
-        }
-        plan.space_bytes[Space::ExternalRam as usize] = Bytes(external);
-        plan.input = InputResidency::External;
-        self.describe(plan, divided, &places);
-        Some(places)
-    }
-
-    /// Adds the tensors of single frames, and what programs take and give.
-    fn describe(&self, plan: &mut Plan, divided: &Divided, places: &Own) {
-        let outputs = given(plan, |program| &program.outputs);
-        let mut named: BTreeMap<(usize, u32), u32> = BTreeMap::new();
-        let given = plan.tensors.clone();
-        let mut add = |(index, frame): (usize, u32), (space, offset): (Space, u64), first: u32| {
-            let tensor = PlannedTensor {
-                name: format!("{}, frame {}", given[index].name, frame + 1),
-                space,
-                offset,
-                first,
-                ..given[index].clone()
-            };
-            // What layers in front have in SRAM lies there in each frame's turn.
-            let is_shared = !outputs.contains(&index) && given[index].first < divided.behind;
-            if frame == 0 && !is_shared {
-                plan.tensors[index] = tensor;
-                return index as u32;
-            }
-            plan.tensors.push(tensor);
-            plan.tensors.len() as u32 - 1
-        };
-        for (key, place) in &divided.own {
-            add(*key, *place, given[key.0].first.max(divided.behind));
-        }
-        for (key, place) in places {
-            named.insert(*key, add(*key, *place, given[key.0].first));
-        }
-        for program in plan.programs.iter_mut().filter(|program| !program.boot) {
-            program.frames = self.frames as u16;
-            for ios in [&mut program.inputs, &mut program.outputs] {
-                let given = std::mem::take(ios);
-                for frame in 0..self.frames {
-                    for io in &given {
-                        let place = places.get(&(io.tensor as usize, frame));
-                        let Some((space, offset)) = place else { continue };
-                        let view = plan.views[io.view as usize];
-                        let mut io = io.clone();
-                        if frame > 0 {
-                            // Told once.
-                            io.labels.clear();
-                        }
-                        io.tensor = named.get(&(io.tensor as usize, frame)).copied().unwrap_or(0);
-                        io.view = plan.views.len() as u32;
-                        plan.views.push(View {
-                            space: *space as u8,
-                            offset: *offset as u32,
-                            ..view
-                        });
-                        ios.push(io);
-                    }
-                }
-            }
-        }
-        // Those that lie elsewhere for each frame are told by these alone.
-        for index in divided.crossing.iter().copied() {
-            plan.tensors[index].end = divided.behind;
-        }
-    }
-
-    /// The tasks of all frames, and the lives of what lies in SRAM.
-    fn repeated(&self, cut: &Work, divided: &Divided, places: &Own) -> (Work, Vec<Taken>) {
-        let plan = self.lowered;
-        let front = cut.tasks.partition_point(|task| task.lives < divided.behind);
-        let outputs = given(plan, |program| &program.outputs);
-        let mut made = Repeated {
-            line: self,
-            divided,
-            places,
-            outputs: &outputs,
-            given: cut,
-            cut: Work::default(),
-            held: Vec::new(),
-        };
-        let inputs = given(plan, |program| &program.inputs);
-        for batch in 0..self.frames / self.together {
-            let frames = batch * self.together..(batch + 1) * self.together;
-            for frame in frames.clone() {
-                for index in inputs.iter().copied() {
-                    if plan.tensors[index].space == Space::Arena {
-                        made.brings(index, frame);
-                    }
-                }
-                made.tasks((0..front, false), frame..frame + 1);
-                for index in divided.crossing.iter().copied() {
-                    if !inputs.contains(&index) {
-                        made.takes(index, frame);
-                    }
-                }
-            }
-            for frame in frames.clone() {
-                for index in divided.crossing.iter().copied() {
-                    made.brings_behind(index, frame);
-                }
-            }
-            made.tasks((front..cut.tasks.len(), true), frames);
-        }
-        (made.cut, made.held)
-    }
-}
-
-/// Tensors that programs take, or give.
-fn given(
-    plan: &Plan,
-    of: impl Fn(&tilewright_plan::Program) -> &Vec<tilewright_plan::Io>,
-) -> Vec<usize> {
-    let programs = plan.programs.iter().filter(|program| !program.boot);
-    programs.flat_map(of).map(|io| io.tensor as usize).collect()
-}
-
-struct Repeated<'r> {
-    line: &'r Line<'r>,
-    divided: &'r Divided,
-    places: &'r Own,
-    outputs: &'r [usize],
-    /// The tasks of one frame.
-    given: &'r Work,
-    /// Those of all so far.
-    cut: Work,
-    held: Vec<Taken>,
-}
-
-impl Repeated<'_> {
-    fn tensor(&self, index: usize) -> &PlannedTensor {
-        &self.line.lowered.tensors[index]
-    }
-
-    fn now(&self) -> u32 {
-        self.cut.tasks.len() as u32
-    }
-
-    /// A copy between a frame's place outside and its place in SRAM.
-    fn moves(&mut self, index: usize, frame: u32, inside: u64, (layer, comes): (u32, bool)) {
-        let Some(outside) = self.places.get(&(index, frame)) else { return };
-        let outside = Place { space: outside.0, offset: outside.1 };
-        let inside = Place { space: Space::Arena, offset: inside };
-        let (from, to) = if comes { (outside, inside) } else { (inside, outside) };
-        let bytes = self.tensor(index).bytes.0.next_multiple_of(WORD);
-        let (before, layer, frame) = (self.now(), layer as u16, frame as u8);
-        let lane = LaneId::SECOND;
-        let copy = sequence::Move { lane, from, to, bytes, layer, frame };
-        self.cut.moves.push(Move { before, copy });
-    }
-
-    /// A frame's input comes for the layers in front.
-    fn brings(&mut self, index: usize, frame: u32) {
-        let (offset, first) = (self.tensor(index).offset, self.tensor(index).first);
-        self.moves(index, frame, offset, (first, true));
-    }
-
-    /// What the layers behind will read goes.
-    fn takes(&mut self, index: usize, frame: u32) {
-        let offset = self.tensor(index).offset;
-        let layers = self.line.lowered.layers.iter();
-        let maker = layers.into_iter().rposition(|layer| layer.writes.contains(&(index as u32)));
-        self.moves(index, frame, offset, (maker.unwrap_or(0) as u32, false));
-    }
-
-    /// It comes for them.
-    fn brings_behind(&mut self, index: usize, frame: u32) {
-        let own = self.divided.own.get(&(index, frame % self.line.together));
-        if let Some((_, offset)) = own.copied() {
-            self.moves(index, frame, offset, (self.divided.behind, true));
-        }
-    }
-
-    /// Tasks of these frames: each task for one frame after the other, with the loads once for all.
-    fn tasks(&mut self, (tasks, are_behind): (Range<usize>, bool), frames: Range<u32>) {
-        let (start, count) = (self.now(), frames.len() as u32);
-        let at = |task: u32| start + (task - tasks.start as u32) * count;
-        let mut loads: BTreeMap<usize, usize> = BTreeMap::new();
-        for (number, load) in self.given.residences.iter().enumerate() {
-            if tasks.contains(&(load.uses[0] as usize)) {
-                loads.insert(number, self.cut.residences.len());
-                let uses = [at(load.uses[0]), at(load.uses[1]) + count - 1];
-                let frame = frames.start as u8;
-                self.cut.residences.push(Residence { uses, frame, ..load.clone() });
-            }
-        }
-        self.holds((&tasks, are_behind), &frames, start);
-        for number in tasks {
-            for frame in frames.clone() {
-                let mut task = self.given.tasks[number].clone();
-                for operand in &mut task.operands {
-                    operand.residence = loads.get(&operand.residence).copied().unwrap_or(0);
-                }
-                task.frame = frame as u8;
-                self.place(&mut task, frame);
-                self.cut.tasks.push(task);
-            }
-        }
-    }
-
-    /// Puts a frame's operands where they lie.
-    fn place(&self, task: &mut Task, frame: u32) {
-        let plan = self.line.lowered;
-        let layer = &plan.layers[usize::from(task.layer)];
-        let is_behind = u32::from(task.layer) >= self.divided.behind;
-        for (role, view) in task.roles.iter().zip(&mut task.tiny.views) {
-            let tensors = if *role == Role::Output { &layer.writes } else { &layer.reads };
-            let lies = |index: &&u32| {
-                let tensor = &plan.tensors[**index as usize];
-                let inside = tensor.offset..tensor.offset + tensor.extent();
-                view.space == tensor.space as u8 && inside.contains(&view.offset.into())
-            };
-            let is_operand = matches!(role, Role::Input | Role::Output);
-            let Some(index) = tensors.iter().find(lies).filter(|_| is_operand) else { continue };
-            let (index, tensor) = (*index as usize, self.tensor(*index as usize));
-            let batch = self.divided.own.get(&(index, frame % self.line.together));
-            let own = match batch.filter(|_| is_behind) {
-                Some(own) => Some(own),
-                // In front what is in SRAM lies there in each frame's turn, but for outputs.
-                None => self
-                    .places
-                    .get(&(index, frame))
-                    .filter(|(space, _)| *space == tensor.space || self.outputs.contains(&index)),
-            };
-            if let Some((space, offset)) = own {
-                let inside = view.offset - tensor.offset as u32;
-                let offset = *offset as u32 + inside;
-                *view = View { space: *space as u8, offset, ..*view };
-                if *role == Role::Output {
-                    task.order = RowOrder::Whole;
-                }
-            }
-        }
-    }
-
-    /// Notes what lies in SRAM while tasks run.
-    fn holds(
-        &mut self,
-        (tasks, are_behind): (&Range<usize>, bool),
-        frames: &Range<u32>,
-        start: u32,
-    ) {
-        let plan = self.line.lowered;
-        let behind = self.divided.behind;
-        let lives = |layer: u32| {
-            let first = self.given.tasks.partition_point(|task| task.lives < layer);
-            first.clamp(tasks.start, tasks.end) - tasks.start
-        };
-        let count = frames.len() as u32;
-        let taken = |bytes: Range<u64>, layers: Range<u32>| {
-            let (first, end) = (lives(layers.start) as u32, lives(layers.end) as u32);
-            let last = (start + end * count).saturating_sub(1);
-            (first < end).then_some(Taken {
-                start: bytes.start / LINE * LINE,
-                end: bytes.end.next_multiple_of(LINE),
-                first: start + first * count,
-                last,
-            })
-        };
-        if are_behind {
-            let held = self.divided.held.iter();
-            let held = held.filter_map(|(layers, bytes)| taken(bytes.clone(), layers.clone()));
-            self.held.extend(held);
-        } else {
-            let inside = plan.tensors.iter().enumerate().filter(|(index, tensor)| {
-                let is_output = self.outputs.contains(index);
-                tensor.space == Space::Arena && tensor.first < behind && !is_output
-            });
-            self.held.extend(inside.filter_map(|(_, tensor)| {
-                let bytes = tensor.offset..tensor.offset + tensor.extent();
-                taken(bytes, tensor.first..tensor.end.min(behind))
-            }));
-        }
+        best.map(|(_, frames, height)| (frames, height))
     }
 }

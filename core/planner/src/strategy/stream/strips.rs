@@ -10,6 +10,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::lower::Layer;
+use crate::schedule::cut::{Fineness, Strip};
 use crate::schedule::operator::Operator;
 use crate::share::{Below, Held, Parts, single_steps};
 use tilewright_model::Model;
@@ -41,20 +42,13 @@ pub struct Network<'p> {
     is_given: Vec<bool>,
 }
 
-/// Some rows of a layer's output.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Strip {
-    /// The layer.
-    pub layer: usize,
-    /// Its rows.
-    pub rows: Range<u16>,
-}
-
 /// How layers go through their rows together.
 #[derive(Clone, Debug)]
 pub struct Strips {
     /// The layers.
     pub layers: Range<usize>,
+    /// How fine rows are made.
+    pub fineness: Fineness,
     /// What is made, one after the other.
     pub made: Vec<Strip>,
     /// Of tensors of which only some rows are held how many.
@@ -81,15 +75,6 @@ impl Strips {
         let all: u64 = self.held.iter().map(|held| held.bytes.0).sum();
         all - saved.max().unwrap_or(0).min(all)
     }
-}
-
-/// How fine rows are made.
-#[derive(Clone, Copy, Debug)]
-pub struct Fineness {
-    /// Rows of the last layer that are made at once.
-    pub rows: u16,
-    /// Most bytes of any output that are made at once, if a row takes less.
-    pub bytes: u64,
 }
 
 impl<'p> Network<'p> {
@@ -186,7 +171,7 @@ impl<'p> Network<'p> {
             order.make(layer, order.own[layer - layers.start].rows)?;
         }
         let Order { made, own, at_once, .. } = order;
-        Some(self.held(layers, made, (&own, &at_once), outside))
+        Some(self.held(layers, (made, fineness), (&own, &at_once), outside))
     }
 
     /// Whether something else than the layers uses a tensor.
@@ -215,7 +200,7 @@ impl<'p> Network<'p> {
     fn held(
         &self,
         layers: Range<usize>,
-        made: Vec<Strip>,
+        (made, fineness): (Vec<Strip>, Fineness),
         (own, at_once): (&[&Made<'p>], &[u16]),
         outside: &[usize],
     ) -> Strips {
@@ -265,7 +250,7 @@ impl<'p> Network<'p> {
         });
         let below = below.collect();
         let outside = outside.to_vec();
-        Strips { layers, made, rings, held, below, outside }
+        Strips { layers, fineness, made, rings, held, below, outside }
     }
 
     /// How far below a tensor that is read another one may begin that is written meanwhile.

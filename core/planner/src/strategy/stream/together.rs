@@ -6,8 +6,9 @@ mod segments;
 use std::ops::Range;
 
 use super::arrange::Arranging;
-use super::strips::{Fineness, MOST_LAYERS, Network, Strips};
+use super::strips::{MOST_LAYERS, Network, Strips};
 use crate::PlanError;
+use crate::schedule::cut::Fineness;
 use crate::schedule::operator::Operator;
 
 /// Layers before and behind those that do not fit that may go with them.

@@ -159,15 +159,13 @@ impl<'o, 'p> Group<'o, 'p> {
         let count = |(part, each): (&Operator<'_>, &u32)| part.tile().channels.div_ceil(*each);
         let count: u32 = self.parts.iter().zip(&runs).map(count).sum();
         let holds = u64::from(count) <= pools.count(Class::Weights);
-        let bring = |stays: Stays| Bring { from: CARD, most: u64::MAX, stays };
         let operators = (self.first..).zip(runs);
         Cut {
             operators: operators.map(|(operator, each)| Channels { operator, each }).collect(),
-            tiles: self.tiles(self.rows_in(pools.buffer)),
-            lives: self.layer.into(),
-            inputs: bring(Stays::Tile),
-            weights: bring(if holds { Stays::Layer } else { Stays::Tile }),
-            parameters: Bring::NONE,
+            rows: self.tiles(self.rows_in(pools.buffer)).iter().map(|t| t.end - t.start).collect(),
+            inputs: Bring::CARD,
+            weights: Bring { stays: if holds { Stays::Layer } else { Stays::Tile }, ..Bring::CARD },
+            parameters: Bring::CARD,
             output: Output::Goes {
                 to: Space::Card,
                 most: u64::MAX,

@@ -2,21 +2,22 @@
 
 use std::ops::Range;
 
+use crate::floor::{Floor, Heights};
 use crate::lower::{self, Layer, Stored};
 use crate::schedule::operator::SECTOR;
-use crate::share::Parts;
+use crate::share::{Arranged, Parts};
 use crate::strategy::external::LINE;
 use crate::strategy::sharing::Candidate;
 use crate::{Integrity, PlanError};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{
-    Bytes, InputResidency, Instruction, Kept, Kernel, LaneKind, Plan, PlannedTensor, Space, View,
+    Bytes, Instruction, Kept, Kernel, LaneKind, Plan, PlannedTensor, Space, View,
 };
 
 /// Weights begin at sectors behind the store's header. Of a convolution in groups a buffer need not
 /// hold all.
-const STORED: Stored<'static> =
+const STORED: Stored =
     Stored { weights: Space::Card, reserved: SECTOR, alignment: SECTOR, ..Stored::IMAGE };
 
 /// Bytes between rows and between pixels of a tensor; nothing if it lies without gaps.
@@ -24,6 +25,8 @@ pub type Pitch = Option<[u32; 2]>;
 
 /// A lowered plan whose tensors have their places.
 pub struct Laid {
+    /// What stays.
+    pub floor: Floor,
     /// The plan: one step for a layer, operands where they lie between layers.
     pub plan: Plan,
     /// Bytes of SRAM that program inputs and outputs take, and checksums behind them.
@@ -31,8 +34,9 @@ pub struct Laid {
 }
 
 /// What is the same however tensors lie.
-pub struct Layout<'m> {
+pub struct Laying<'m> {
     model: &'m Model,
+    board: &'m Board,
     layers: Vec<Layer>,
     tensors: Vec<PlannedTensor>,
     /// Tensors that programs get and give.
@@ -44,14 +48,14 @@ pub struct Layout<'m> {
     integrity: Integrity,
 }
 
-impl<'m> Layout<'m> {
+impl<'m> Laying<'m> {
     /// The layers of a model on a board with so much SRAM.
     ///
     /// # Errors
     /// [`PlanError`] names the node that no kernel runs as it is.
     pub fn of(
         model: &'m Model,
-        board: &Board,
+        board: &'m Board,
         budget: Bytes,
         found: Candidate,
         integrity: Integrity,
@@ -59,7 +63,8 @@ impl<'m> Layout<'m> {
         let Candidate { layers, arranged } = found;
         let tensors = arranged.tensors;
         // Where the weights end is known once there are some.
-        let draft = lower::draft_stored(model, &layers, &Parts::none(), tensors.clone(), STORED)?;
+        let draft =
+            lower::draft_stored(model, &layers, &Parts::none(), tensors.clone(), (STORED, &[]))?;
         let first = draft.space(Space::Card).align_up(SECTOR);
         let ios = draft.programs.iter().flat_map(|program| {
             let ios = program.inputs.iter().chain(&program.outputs);
@@ -69,7 +74,7 @@ impl<'m> Layout<'m> {
         let has_ram =
             board.external(Space::ExternalRam).is_some() && board.serves(Space::ExternalRam);
         let most = if has_ram { Bytes(budget.0 / 4) } else { Bytes(u64::MAX) };
-        Ok(Self { model, layers, tensors, resident, first, most, integrity })
+        Ok(Self { model, board, layers, tensors, resident, first, most, integrity })
     }
 
     /// The plan with these pitches of its tensors; those behind them lie without gaps. With `reuse`
@@ -98,19 +103,13 @@ impl<'m> Layout<'m> {
             (tensor.space, tensor.offset) = (space, offset.0);
             *end = (*end).max((offset + bytes).align_up(alignment));
         }
-        let mut plan =
-            lower::draft_stored(self.model, &self.layers, &Parts::none(), tensors, STORED)?;
-        plan.space_bytes[Space::Card as usize] = card;
-        plan.space_bytes[Space::ExternalRam as usize] = external;
-        if external.0 > 0 {
-            plan.input = InputResidency::External;
-        }
-        if plan.programs.is_empty() {
-            plan.space_bytes[Space::Arena as usize] = arena;
-        }
-        plan.kept = self.kept(arena, card);
-        let sums = plan.kept.map_or(0, |kept| kept.bytes());
-        Ok(Laid { plan, resident: arena.0 + sums })
+        let inside = Arranged { tensors, parts: Parts::none(), height: arena };
+        let sums = self.kept(arena, card);
+        let heights = Heights { sram: arena, external_ram: external, card };
+        let floor =
+            Floor { heights, stored: STORED, sums, ..Floor::inside(self.layers.clone(), inside) };
+        let plan = floor.lowered(self.model, self.board)?;
+        Ok(Laid { floor, plan, resident: arena.0 + sums.map_or(0, |kept| kept.bytes()) })
     }
 
     /// Checksums or tags of the card's sectors between the weights and `end`, from `place` in the arena on.

@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use super::{AROUND, BYTES, ROWS};
-use crate::strategy::stream::strips::{Fineness, MOST_LAYERS, Network, Strips};
+use crate::schedule::cut::Fineness;
+use crate::strategy::stream::strips::{MOST_LAYERS, Network, Strips};
 
 /// The finest way for rows to be made.
 const FINEST: Fineness = Fineness { rows: 1, bytes: 1 };

@@ -1,0 +1,80 @@
+//! A recipe: all that a plan decides, as absolute numbers. Strategies write recipes; the passes that make a plan of
+//! one know no strategy. The same recipe gives the same plan whatever memory there is.
+
+mod text;
+
+pub use text::RecipeError;
+
+use crate::floor::Floor;
+use crate::packing;
+use crate::schedule::Schedule;
+use crate::schedule::boot::{self, Load};
+use crate::schedule::operator::Operator;
+use crate::strategy::stream::strips::Network;
+use crate::{PlanError, Stop};
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::Plan;
+
+/// What a plan is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recipe {
+    /// What stays where it is.
+    pub(crate) floor: Floor,
+    /// What comes and goes; nothing: all is used where it lies.
+    pub(crate) schedule: Option<Schedule>,
+    /// Ops whose weights lie in the wider and faster packing.
+    pub(crate) transformed: Vec<u32>,
+    /// Weights that come to SRAM at start and stay.
+    pub(crate) kept: Vec<Load>,
+}
+
+/// A plan with its recipe.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Made {
+    pub recipe: Recipe,
+    pub plan: Plan,
+}
+
+impl Made {
+    /// A lowered plan as it is.
+    pub const fn whole(floor: Floor, plan: Plan) -> Self {
+        Self { recipe: Recipe::of(floor, None), plan }
+    }
+
+    /// A plan of the floor's lowered one by a schedule.
+    pub const fn scheduled(floor: Floor, schedule: Schedule, plan: Plan) -> Self {
+        Self { recipe: Recipe::of(floor, Some(schedule)), plan }
+    }
+}
+
+impl Recipe {
+    const fn of(floor: Floor, schedule: Option<Schedule>) -> Self {
+        Self { floor, schedule, transformed: Vec::new(), kept: Vec::new() }
+    }
+
+    /// The plan; nothing if there is no room where the recipe says.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the node that no kernel runs as it is, or says that nobody waits any more.
+    pub fn plan(
+        &self,
+        model: &Model,
+        board: &Board,
+        stop: &Stop,
+    ) -> Result<Option<Plan>, PlanError> {
+        let Self { floor, schedule, transformed, kept } = self;
+        let mut plan = floor.lowered(model, board)?;
+        packing::transform(&mut plan, transformed);
+        if let Some(schedule) = schedule.as_ref().filter(|_| !plan.programs.is_empty()) {
+            let operators = Operator::of(&plan);
+            let network = Network::new(model, &floor.layers, &plan, &operators);
+            let Some(schedule) = schedule.resolved(&network, &operators) else { return Ok(None) };
+            let work = schedule.work(&plan, &operators);
+            let Some(made) = schedule.plan(&plan, &work, board, stop)? else { return Ok(None) };
+            plan = made;
+        }
+        boot::bring(&mut plan, kept, board);
+        Ok(Some(plan))
+    }
+}

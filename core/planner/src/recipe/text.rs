@@ -1,0 +1,298 @@
+//! Recipes as text: JSON with one decision a line, which people and other tools can read and change.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::Recipe;
+use crate::PlanError;
+use crate::floor::{Floor, Heights};
+use crate::lower::{self, InImage, Layer, Stored};
+use crate::schedule::boot::Load;
+use crate::schedule::cut::Group;
+use crate::schedule::frames::Frames;
+use crate::schedule::{Layout, Schedule};
+use crate::share::Sharing;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tilewright_model::{Model, NodeId};
+use tilewright_plan::{Kept, Space};
+
+/// Why a text is no recipe for a model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RecipeError {
+    /// It is no JSON, or has other fields.
+    #[error("the recipe cannot be read: {0}")]
+    Syntax(String),
+    /// It is of another model.
+    #[error(
+        "the recipe is of another model: {what} {number} is '{found}' there, '{known}' in the model"
+    )]
+    Other {
+        /// Layer or tensor.
+        what: &'static str,
+        /// Its number in the recipe.
+        number: usize,
+        /// The name in the recipe.
+        found: String,
+        /// The name in the model; empty if it has no such.
+        known: String,
+    },
+    /// Some number cannot be.
+    #[error("the recipe's {place} cannot be: {reason}")]
+    Number {
+        /// The entry.
+        place: String,
+        /// What about it.
+        reason: String,
+    },
+    /// What it says has no room where it says.
+    #[error("the recipe has no room: what comes to SRAM does not fit the bytes of its layout")]
+    NoRoom,
+    /// No plan is made of it.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// The text's fields.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    layers: Vec<LayerLine>,
+    tensors: Vec<TensorLine>,
+    uncopied: Vec<usize>,
+    heights: Heights,
+    weights: Stored,
+    checksums: Option<Kept>,
+    boot: Vec<Load>,
+    groups: Vec<Group>,
+    layout: Option<Layout>,
+    frames: Option<Frames>,
+    transformed: Vec<u32>,
+    kept: Vec<Load>,
+}
+
+/// A layer: a node, with the max pool that is computed with it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LayerLine {
+    node: usize,
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pool: Option<usize>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    in_image: InImage,
+    #[serde(default, skip_serializing_if = "is_default")]
+    together: bool,
+}
+
+/// An activation with its place and life.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TensorLine {
+    tensor: u32,
+    name: String,
+    space: Space,
+    offset: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pitch: Option<[u32; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ring: Option<u32>,
+    first: u32,
+    end: u32,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// Largest number of bytes or rows that a recipe may name: sums of some stay numbers.
+const MOST: u64 = 1 << 40;
+
+impl Recipe {
+    /// The recipe as text, for the model that it is of.
+    #[must_use]
+    pub fn text(&self, model: &Model) -> String {
+        let Self { floor, schedule, transformed, kept } = self;
+        let layer = |(index, layer): (usize, &Layer)| LayerLine {
+            node: layer.node.0,
+            name: model.nodes[layer.node.0].name.clone(),
+            pool: layer.pool.map(|pool| pool.0),
+            in_image: floor.in_image.get(index).copied().unwrap_or_default(),
+            together: floor.together.get(index).copied().unwrap_or_default(),
+        };
+        let tensors = floor.tensors.iter().map(|tensor| TensorLine {
+            tensor: tensor.tensor,
+            name: tensor.name.clone(),
+            space: tensor.space,
+            offset: tensor.offset,
+            pitch: tensor.pitch,
+            ring: tensor.ring,
+            first: tensor.first,
+            end: tensor.end,
+        });
+        let (groups, layout, frames) = match schedule {
+            Some(schedule) => (schedule.groups.as_slice(), Some(&schedule.layout), schedule.frames),
+            None => (&[][..], None, None),
+        };
+        let mut lines = Lines(String::from("{\n"));
+        lines.list("layers", floor.layers.iter().enumerate().map(layer));
+        lines.list("tensors", tensors);
+        lines.list("uncopied", floor.parts.nodes());
+        lines.field("heights", &floor.heights);
+        lines.field("weights", &floor.stored);
+        lines.field("checksums", &floor.sums);
+        lines.list("boot", &floor.boot);
+        lines.list("groups", groups);
+        lines.field("layout", &layout);
+        lines.field("frames", &frames);
+        lines.list("transformed", transformed);
+        lines.list("kept", kept);
+        lines.end()
+    }
+
+    /// The recipe that a text says, for a model.
+    ///
+    /// # Errors
+    /// [`RecipeError`] says what about it cannot be.
+    pub fn read(text: &str, model: &Model) -> Result<Self, RecipeError> {
+        let text: Text =
+            serde_json::from_str(text).map_err(|error| RecipeError::Syntax(error.to_string()))?;
+        let layers = layers(&text.layers, model)?;
+        let mut tensors = lower::tensors(model, &layers)?;
+        if tensors.len() != text.tensors.len() {
+            let reason = format!("there are {}, of {}", text.tensors.len(), tensors.len());
+            return Err(number("tensors", reason));
+        }
+        let largest = u64::from(u32::MAX);
+        for (index, (line, tensor)) in text.tensors.iter().zip(&mut tensors).enumerate() {
+            if (line.tensor, &line.name) != (tensor.tensor, &tensor.name) {
+                let (found, known) = (line.name.clone(), tensor.name.clone());
+                return Err(RecipeError::Other { what: "tensor", number: index, found, known });
+            }
+            let is_wrong = line.offset > largest
+                || line.ring.is_some_and(|rows| rows == 0 || rows > tensor.shape[0])
+                || line.first > line.end
+                || line.pitch.is_some_and(|pitch| pitch.iter().any(|bytes| *bytes > 1 << 28));
+            if is_wrong {
+                let place = format!("tensor '{}'", line.name);
+                return Err(number(&place, "its place or life is no number that it could have"));
+            }
+            (tensor.space, tensor.offset) = (line.space, line.offset);
+            (tensor.pitch, tensor.ring) = (line.pitch, line.ring);
+            (tensor.first, tensor.end) = (line.first, line.end);
+        }
+        let sharing = Sharing { parts: true, slices: true, ..Sharing::default() };
+        let mut parts = sharing.parts_of(model, &layers);
+        let copied = parts.nodes().into_iter().filter(|node| !text.uncopied.contains(node));
+        let copied: Vec<usize> = copied.collect();
+        if !copied.is_empty() {
+            parts = parts.without(model, &layers, &copied);
+        }
+        if parts.nodes() != text.uncopied {
+            return Err(number("uncopied", "not all of these can do without copies"));
+        }
+        let Heights { sram, external_ram, card } = text.heights;
+        let bytes = [sram.0, external_ram.0, card.0, text.weights.reserved];
+        let loads = text.boot.iter().chain(&text.kept);
+        let loads = loads.flat_map(|load| [load.from.offset, load.to.offset, load.bytes]);
+        if bytes.into_iter().chain(loads).any(|bytes| bytes > MOST) {
+            return Err(number("bytes", "a memory has no more than 1 TiB"));
+        }
+        if !text.weights.alignment.is_power_of_two() || text.weights.alignment > 4096 {
+            return Err(number("weights", "the alignment is a power of two up to 4096"));
+        }
+        let schedule =
+            text.layout.map(|layout| Schedule { groups: text.groups, layout, frames: text.frames });
+        let recipe = Self {
+            floor: Floor {
+                in_image: text.layers.iter().map(|line| line.in_image).collect(),
+                together: text.layers.iter().map(|line| line.together).collect(),
+                layers,
+                tensors,
+                parts,
+                heights: text.heights,
+                stored: text.weights,
+                sums: text.checksums,
+                boot: text.boot,
+            },
+            schedule,
+            transformed: text.transformed,
+            kept: text.kept,
+        };
+        if let Some(reason) = recipe.schedule.as_ref().and_then(Schedule::fault) {
+            return Err(number("schedule", reason));
+        }
+        Ok(recipe)
+    }
+}
+
+fn number(place: &str, reason: impl Into<String>) -> RecipeError {
+    RecipeError::Number { place: place.to_owned(), reason: reason.into() }
+}
+
+/// The layers that lines name: each of the model's once.
+fn layers(lines: &[LayerLine], model: &Model) -> Result<Vec<Layer>, RecipeError> {
+    let apart = lower::layers(model);
+    let fused = lower::fuse_pools(model, apart.clone());
+    let key = |layer: &Layer| (layer.node, layer.pool);
+    let known: BTreeMap<(NodeId, Option<NodeId>), &Layer> =
+        fused.iter().chain(&apart).map(|layer| (key(layer), layer)).collect();
+    let mut missing: Vec<NodeId> = apart.iter().map(|layer| layer.node).collect();
+    let mut layers = Vec::with_capacity(lines.len());
+    for (index, line) in lines.iter().enumerate() {
+        let name = model.nodes.get(line.node).map_or("", |node| node.name.as_str());
+        if name != line.name {
+            let (found, known) = (line.name.clone(), name.to_owned());
+            return Err(RecipeError::Other { what: "layer", number: index, found, known });
+        }
+        let place = || format!("layer '{}'", line.name);
+        let found = known.get(&(NodeId(line.node), line.pool.map(NodeId)));
+        let layer = found.ok_or_else(|| {
+            number(&place(), "it is no layer of its own, or no pool is computed with it")
+        })?;
+        for node in [Some(layer.node), layer.pool].into_iter().flatten() {
+            let at = missing.iter().position(|missing| *missing == node);
+            let at = at.ok_or_else(|| number(&place(), "it comes twice"))?;
+            missing.swap_remove(at);
+        }
+        layers.push((*layer).clone());
+    }
+    match missing.first() {
+        Some(node) => {
+            let reason = format!("'{}' is missing", model.nodes[node.0].name);
+            Err(number("layers", reason))
+        }
+        None => Ok(layers),
+    }
+}
+
+/// A JSON object under way, with one entry of a list a line.
+struct Lines(String);
+
+impl Lines {
+    fn field(&mut self, name: &str, value: &impl Serialize) {
+        let value = json(value);
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.0, "\"{name}\": {value},");
+    }
+
+    fn list<T: Serialize>(&mut self, name: &str, values: impl IntoIterator<Item = T>) {
+        let values: Vec<String> = values.into_iter().map(|value| json(&value)).collect();
+        let values = values.join(",\n  ");
+        let _ = match values.is_empty() {
+            true => writeln!(self.0, "\"{name}\": [],"),
+            false => writeln!(self.0, "\"{name}\": [\n  {values}\n],"),
+        };
+    }
+
+    /// Without the comma behind the last field.
+    fn end(mut self) -> String {
+        self.0.truncate(self.0.trim_end_matches([',', '\n']).len());
+        self.0.push_str("\n}\n");
+        self.0
+    }
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("all of a recipe has a form in JSON")
+}
