@@ -10,7 +10,7 @@ use tilewright_board::Board;
 use tilewright_model::Data;
 use tilewright_plan::{Bytes, CyclePoint, Instruction, LaneKind, Plan};
 use tilewright_planner::simulate::{self, Handled};
-use tilewright_planner::{Options, Strategy};
+use tilewright_planner::{Options, Overlaid, Strategy};
 use tilewright_tests::emulated;
 
 use crate::calibrate::fit;
@@ -21,22 +21,22 @@ const PIECES: u64 = 100;
 
 const BOARDS: [&str; 2] = ["stm32f746g-disco", "stm32f469i-disco"];
 
-/// A network, its strategy, and its budget in SRAM.
-const CASES: [(&str, Strategy, Option<u64>); 14] = [
-    ("resnet8", Strategy::Resident, None),
-    ("ds-cnn", Strategy::Resident, None),
-    ("mobilenet-v1-w0.25-r128", Strategy::Resident, None),
-    ("mobilenet-v1-w0.25-r128", Strategy::Auto, Some(49_152)),
-    ("mobilenet-v1-w0.25-r128", Strategy::Overlay, Some(49_152)),
-    ("mobilenet-v1-w0.25-r128", Strategy::OverlayStaged, Some(49_152)),
-    ("mobilenet-v2-w0.35-r96", Strategy::Auto, Some(69_120)),
-    ("mobilenet-v2-w0.35-r96", Strategy::OverlayStaged, Some(69_120)),
-    ("lenet5", Strategy::Swap, None),
-    ("resnet8", Strategy::Swap, None),
-    ("mobilenet-v1-w0.25-r128", Strategy::Swap, None),
-    ("resnet8", Strategy::Stream, None),
-    ("mobilenet-v1-w0.25-r128", Strategy::Stream, None),
-    ("ds-cnn", Strategy::Stream, None),
+/// A network, its strategy, its budget in SRAM, and what is overlaid.
+const CASES: [(&str, Strategy, Option<u64>, Overlaid); 14] = [
+    ("resnet8", Strategy::Resident, None, Overlaid::THESIS),
+    ("ds-cnn", Strategy::Resident, None, Overlaid::THESIS),
+    ("mobilenet-v1-w0.25-r128", Strategy::Resident, None, Overlaid::THESIS),
+    ("mobilenet-v1-w0.25-r128", Strategy::Auto, Some(49_152), Overlaid::THESIS),
+    ("mobilenet-v1-w0.25-r128", Strategy::Overlay, Some(49_152), Overlaid::THESIS),
+    ("mobilenet-v1-w0.25-r128", Strategy::Overlay, Some(49_152), Overlaid::ALL),
+    ("mobilenet-v2-w0.35-r96", Strategy::Auto, Some(69_120), Overlaid::THESIS),
+    ("mobilenet-v2-w0.35-r96", Strategy::Overlay, Some(69_120), Overlaid::ALL),
+    ("lenet5", Strategy::Swap, None, Overlaid::THESIS),
+    ("resnet8", Strategy::Swap, None, Overlaid::THESIS),
+    ("mobilenet-v1-w0.25-r128", Strategy::Swap, None, Overlaid::THESIS),
+    ("resnet8", Strategy::Stream, None, Overlaid::THESIS),
+    ("mobilenet-v1-w0.25-r128", Strategy::Stream, None, Overlaid::THESIS),
+    ("ds-cnn", Strategy::Stream, None, Overlaid::THESIS),
 ];
 
 /// A frame of a program.
@@ -142,11 +142,11 @@ fn found(board: &'static str, rows: &[Row]) -> Found {
 fn row(
     board: &Board,
     id: &'static str,
-    (network, strategy, sram): (&'static str, Strategy, Option<u64>),
+    (network, strategy, sram, overlaid): (&'static str, Strategy, Option<u64>, Overlaid),
 ) -> Result<Option<Row>, String> {
     let model = tilewright_zoo::network(network).map_err(|error| error.to_string())?;
     let model = model.int8().map_err(|error| error.to_string())?;
-    let options = Options { sram: sram.map(Bytes), ..Options::default() };
+    let options = Options { sram: sram.map(Bytes), overlaid, ..Options::default() };
     let planned = tilewright_planner::plan(&model, board, strategy, &options)
         .map_err(|error| error.to_string())?;
     if !planned.report.fits || planned.plan.programs.is_empty() {

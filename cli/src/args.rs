@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tilewright_model::quantise::RangeRule;
 use tilewright_plan::{Bytes, Micros};
-use tilewright_planner::{Integrity, Objective, Packing, Strategy};
+use tilewright_planner::{Integrity, Objective, Overlaid, Packing, Strategy};
 use tilewright_server::Mode;
 use tilewright_server::pipeline::CardWish;
 
@@ -112,6 +112,10 @@ pub struct OnBoard {
     /// 3.6 times the bytes) is modelled to be faster and flash allows, nowhere, or wherever flash allows
     #[arg(long, value_enum, default_value_t = PackingChoice::Auto)]
     pub packing: PackingChoice,
+    /// How strategy overlay makes outputs: where they belong, by the core, or staged: in SRAM, from where DMA
+    /// moves them
+    #[arg(long, value_enum, default_value_t = OutputsChoice::Direct)]
+    pub outputs: OutputsChoice,
     /// Size of the buffers that hold tiles, of strategies with buffers of one size (swap); else a
     /// quarter of the arena
     #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
@@ -188,6 +192,15 @@ pub struct Inspect {
     pub csv: bool,
 }
 
+/// A recipe instead of a strategy.
+#[derive(Debug, Args)]
+pub struct FromRecipe {
+    /// Plan what a recipe says, as `tilewright plan --write-recipe` writes it, instead of what a strategy would:
+    /// each decision is a line that can be changed; the plan is proved as any other
+    #[arg(long, value_name = "FILE.json", conflicts_with = "strategy")]
+    pub recipe: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub struct Plan {
     #[command(flatten)]
@@ -196,6 +209,8 @@ pub struct Plan {
     /// try every way, so that another can be faster
     #[arg(long, default_value = "resident", value_parser = strategies)]
     pub strategy: Strategies,
+    #[command(flatten)]
+    pub from: FromRecipe,
     /// What activations consist of: `int8`, or `float32` to see the memory that the network needs
     /// as it was trained; of floats memory alone is planned, not a program
     #[arg(long, value_enum, default_value_t = Elements::Int8)]
@@ -209,6 +224,9 @@ pub struct Plan {
     /// `-` is standard output, here and below
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write the recipe of the plan: all that it decides, for --recipe
+    #[arg(long, value_name = "FILE.json")]
+    pub write_recipe: Option<PathBuf>,
     /// Draw the memory map: live bytes at each operator, and the arena over time
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
@@ -250,6 +268,8 @@ pub struct Run {
     /// Strategy
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
+    #[command(flatten)]
+    pub from: FromRecipe,
     /// Input: a PNG picture, a .npy array, or the raw int8 bytes; else the first sample
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
@@ -292,6 +312,8 @@ pub struct Image {
     /// Strategy
     #[arg(long, default_value = "resident")]
     pub strategy: Strategy,
+    #[command(flatten)]
+    pub from: FromRecipe,
     #[command(flatten)]
     pub checked: Checked,
     /// Folder to write to; made if it is missing
@@ -417,6 +439,24 @@ impl From<PackingChoice> for Packing {
             PackingChoice::Auto => Self::Auto,
             PackingChoice::Plain => Self::Plain,
             PackingChoice::Fast => Self::Fast,
+        }
+    }
+}
+
+/// How strategy `overlay` makes outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OutputsChoice {
+    /// The core writes them where they belong
+    Direct,
+    /// The core makes them in SRAM, DMA moves them
+    Staged,
+}
+
+impl From<OutputsChoice> for Overlaid {
+    fn from(choice: OutputsChoice) -> Self {
+        match choice {
+            OutputsChoice::Direct => Self::THESIS,
+            OutputsChoice::Staged => Self::ALL,
         }
     }
 }

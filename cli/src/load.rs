@@ -6,12 +6,12 @@ use std::sync::Arc;
 use tilewright_board::Board;
 use tilewright_model::quantise::QuantiseOptions;
 use tilewright_model::{Data, Model, Store};
-use tilewright_planner::{Integrity, Options};
+use tilewright_planner::{Integrity, Options, Recipe};
 use tilewright_server::pipeline::zoo::{self, Network};
 use tilewright_server::pipeline::{self, Bounds, Examined, Prepared, Samples};
 use tilewright_server::{Blame, Cancel, Problem, Progress};
 
-use crate::args::{Kernels, ModelFile, OnBoard, Quantised};
+use crate::args::{FromRecipe, Kernels, ModelFile, OnBoard, Quantised};
 use crate::files::{self, INPUT_LIMIT, MODEL_LIMIT, SAMPLES_LIMIT};
 
 /// The word that stands for made-up samples.
@@ -265,6 +265,21 @@ pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
         integrity: Integrity::Trusted,
         objective: on.objective.into(),
         packing: on.packing.into(),
+        overlaid: on.outputs.into(),
         ..Options::default()
     })
+}
+
+/// Most bytes of a recipe: a large network's has a megabyte.
+const RECIPE_LIMIT: u64 = 64 << 20;
+
+/// The recipe that was given instead of a strategy.
+///
+/// # Errors
+/// If the file cannot be read, or is no recipe of the model.
+pub fn recipe(from: &FromRecipe, model: &Model) -> Result<Option<Recipe>, Problem> {
+    let Some(path) = &from.recipe else { return Ok(None) };
+    let bytes = files::read(path, "recipe", RECIPE_LIMIT)?;
+    let recipe = Recipe::read(&String::from_utf8_lossy(&bytes), model);
+    recipe.map(Some).map_err(pipeline::no_recipe)
 }

@@ -8,7 +8,7 @@ use tilewright_board::Board;
 use tilewright_check::{CheckError, check};
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, Space};
-use tilewright_planner::{Beside, First, Options, Overlaid, Planned, Planning, Strategy};
+use tilewright_planner::{Beside, First, Options, Overlaid, Planned, Strategy};
 use tilewright_report::SliceKind;
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
@@ -21,7 +21,7 @@ const BOARDS: [&str; 4] =
 const WAYS: [(Strategy, Option<Overlaid>); 6] = [
     (Strategy::External, None),
     (Strategy::Overlay, None),
-    (Strategy::OverlayStaged, None),
+    (Strategy::Overlay, Some(Overlaid::ALL)),
     (Strategy::Overlay, Some(Overlaid::IN_PARTS)),
     (Strategy::Overlay, Some(Overlaid::ALL_IN_PARTS)),
     (Strategy::Auto, None),
@@ -57,10 +57,8 @@ fn planned_so(
     (strategy, overlaid): (Strategy, Option<Overlaid>),
     options: &Options,
 ) -> Planned {
-    let Some(overlaid) = overlaid else { return planned(model, board, strategy, options) };
-    let mut planning = Planning::new(model, board, strategy, options).unwrap().overlaying(overlaid);
-    while !planning.advance(model, u64::MAX).unwrap() {}
-    planning.finish(model).unwrap_or_else(|e| panic!("{}, {overlaid:?}: {e}", model.name))
+    let overlaid = overlaid.unwrap_or(Overlaid::THESIS);
+    planned(model, board, strategy, &Options { overlaid, ..options.clone() })
 }
 
 /// Steps that make some channels of a layer, not the first.

@@ -8,7 +8,7 @@ use tilewright_formats::Limits;
 use tilewright_model::quantise::{QuantiseOptions, quantise};
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Bytes, CyclePoint};
-use tilewright_planner::{Objective, Options, Strategy};
+use tilewright_planner::{Objective, Options, Overlaid, Strategy};
 use tilewright_report::SliceKind;
 use tilewright_tests::emulated;
 
@@ -199,11 +199,12 @@ fn networks_in_sdram_are_predicted_without_a_cache() {
         ("mobilenet-v1-w0.25-r96", Strategy::External),
         ("resnet8", Strategy::Overlay),
         ("mobilenet-v1-w0.25-r128", Strategy::Overlay),
-        ("mobilenet-v1-w0.25-r128", Strategy::OverlayStaged),
     ];
     for (name, strategy) in cases {
         predicted_beyond(&board, name, strategy, &Options::default());
     }
+    let staged = Options { overlaid: Overlaid::ALL, ..Options::default() };
+    predicted_beyond(&board, "mobilenet-v1-w0.25-r128", Strategy::Overlay, &staged);
 }
 
 /// Networks of other kinds: batch norms as depthwise layers, dilated ones, slices and shuffles, convolutions in
@@ -211,8 +212,8 @@ fn networks_in_sdram_are_predicted_without_a_cache() {
 #[test]
 fn networks_of_other_kinds_are_predicted() {
     let cases = [
-        ("stm32f746g-disco", "deeplab-v3-w0.35-r65", Strategy::OverlayStaged, None),
-        ("stm32f746g-disco", "googlenet-r64", Strategy::OverlayStaged, Some(38_688)),
+        ("stm32f746g-disco", "deeplab-v3-w0.35-r65", Strategy::Overlay, None),
+        ("stm32f746g-disco", "googlenet-r64", Strategy::Overlay, Some(38_688)),
         ("stm32f746g-disco", "densenet121-r32", Strategy::Auto, Some(216_448)),
         ("stm32f469i-disco", "deeplab-v3-w0.35-r65", Strategy::Overlay, None),
         ("stm32f469i-disco", "resnet18-r32", Strategy::Auto, Some(53_920)),
@@ -221,7 +222,8 @@ fn networks_of_other_kinds_are_predicted() {
     ];
     for (id, name, strategy, sram) in cases {
         let board = tilewright_board::find(id).unwrap();
-        let options = Options { sram: sram.map(Bytes), ..Options::default() };
+        let overlaid = if id == "stm32f746g-disco" { Overlaid::ALL } else { Overlaid::THESIS };
+        let options = Options { sram: sram.map(Bytes), overlaid, ..Options::default() };
         let (error, _) = predicted_and_counted(&board, name, strategy, &options);
         assert!(error <= BEYOND_PERMILLE, "{name}, {id}: {error} ‰ off");
     }

@@ -86,10 +86,10 @@ fn overlaid_networks_take_as_many_instructions_when_sampled() {
     // ResNet-8 is not cut into tiles there, and no layer of it is like another.
     for (name, board, strategy, has_alike) in [
         ("mobilenet-v1-w0.5-r160", f746, Strategy::Overlay, true),
-        ("mobilenet-v1-w0.25-r96", f746, Strategy::OverlayStaged, true),
+        ("mobilenet-v1-w0.25-r96", f746, Strategy::Overlay, true),
         ("ds-cnn", f746, Strategy::External, true),
         ("resnet8", f746, Strategy::Overlay, false),
-        ("mobilenet-v1-w0.25-r96", f469, Strategy::OverlayStaged, true),
+        ("mobilenet-v1-w0.25-r96", f469, Strategy::Overlay, true),
         ("ds-cnn", f469, Strategy::External, true),
         ("resnet8", f469, Strategy::Overlay, false),
         ("mobilenet-v1-w0.25-r96", f469, Strategy::Auto, true),
@@ -105,7 +105,7 @@ fn steps_that_are_passed_do_not_count_against_the_limit() {
     let board = tilewright_board::find("stm32f746g-disco").unwrap();
     let model = zoo("mobilenet-v1-w0.25-r96");
     let inputs = [Data::I8(vec![1; 96 * 96 * 3])];
-    let (_, job) = emulated::job(&model, &board, Strategy::OverlayStaged, &inputs).unwrap();
+    let (_, job) = emulated::job(&model, &board, Strategy::Overlay, &inputs).unwrap();
     let ends = |mode, instructions| {
         let limits = tilewright_protocol::Limits { instructions, ..job.limits };
         let job = tilewright_protocol::Job { mode, limits, ..job.clone() };

@@ -5,7 +5,7 @@
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, LaneKind};
-use tilewright_planner::{Integrity, Options, Strategy};
+use tilewright_planner::{Integrity, Options, Overlaid, Strategy};
 use tilewright_report::StackUse;
 use tilewright_tests::emulated;
 use tilewright_tests::random_model::{extreme_layer, random_inputs};
@@ -60,8 +60,9 @@ fn the_deepest_kernel_beneath_the_longest_interrupt_leaves_room() {
         let mut runs: Vec<StackUse> = resident
             .filter_map(|model| used(&board, model, Strategy::Resident, &options))
             .collect();
-        let overlaid = Options { sram: Some(Bytes(49_152)), ..Options::default() };
-        runs.extend(used(&board, &mobilenet, Strategy::OverlayStaged, &overlaid));
+        let (sram, overlaid) = (Some(Bytes(49_152)), Overlaid::ALL);
+        let staged = Options { sram, overlaid, ..Options::default() };
+        runs.extend(used(&board, &mobilenet, Strategy::Overlay, &staged));
         let from_card = [Strategy::Swap, Strategy::Stream];
         for (strategy, integrity) in from_card.into_iter().flat_map(|s| ways.map(|w| (s, w))) {
             let options = Options { integrity, ..Options::default() };

@@ -3,7 +3,7 @@
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
-use tilewright_planner::{Options, Overlaid, Planned, Planning, Strategy};
+use tilewright_planner::{Options, Overlaid, Planned, Strategy};
 
 use super::Row;
 use crate::overlay;
@@ -176,9 +176,9 @@ fn overlays(rows: &mut Vec<Row>) -> Result<(), String> {
     let mut last = 0.0;
     let steps = [("tiles", inputs), ("and filters", filters), ("and parameters", Overlaid::THESIS)];
     for (setting, overlaid) in steps {
-        let planning = Planning::new(&model, &board, Strategy::Overlay, &options);
-        let planning = planning.map_err(|error| error.to_string())?.overlaying(overlaid);
-        let planned = planning.finish(&model).map_err(|error| error.to_string())?;
+        let options = Options { overlaid, ..options.clone() };
+        let planned = tilewright_planner::plan(&model, &board, Strategy::Overlay, &options);
+        let planned = planned.map_err(|error| error.to_string())?;
         last = millis(&planned);
         push(setting, (last, None), "ms");
     }

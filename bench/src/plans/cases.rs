@@ -6,7 +6,9 @@ use std::num::NonZeroU32;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
-use tilewright_planner::{Integrity, Objective, Options, Packing, Planned, Strategy, plan};
+use tilewright_planner::{
+    Integrity, Objective, Options, Overlaid, Packing, Planned, Strategy, plan,
+};
 
 /// One case a line: network, board, strategy, then options.
 const CASES: &str = include_str!("cases.txt");
@@ -44,6 +46,7 @@ pub fn all(only: &str) -> Result<Vec<Case>, String> {
         for board in BOARDS {
             let line = |strategy: Strategy| format!("{} {board} {strategy}", network.name);
             lines.extend(Strategy::ALL.map(line));
+            lines.push(format!("{} {board} overlay outputs=staged", network.name));
         }
     }
     lines.sort();
@@ -70,6 +73,7 @@ impl Case {
                     options.frames = frames.map_err(|_| told("no such number"))?;
                 }
                 ("objective", "memory") => options.objective = Objective::Memory,
+                ("outputs", "staged") => options.overlaid = Overlaid::ALL,
                 ("packing", "plain") => options.packing = Packing::Plain,
                 ("packing", "fast") => options.packing = Packing::Fast,
                 ("checked", "") => options.integrity = Integrity::Checked,

@@ -22,7 +22,8 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let dist = Dist::find()?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
     let integrity = options.checked.integrity();
-    let choices = Options { integrity, ..load::options(&options.on, &board)? };
+    let recipe = load::recipe(&options.from, &prepared.model)?;
+    let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
     let planned =
         checked_plan(&prepared.model, &board, options.strategy, &choices, &mut tell, &cancel)?;
     let plan = plan_file(&planned, &prepared.model, &board, integrity)?;

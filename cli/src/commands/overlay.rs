@@ -6,7 +6,7 @@ use tilewright_plan::Bytes;
 use tilewright_planner::{Options, Overlaid, Planned, Strategy};
 use tilewright_report::{csv_row, plain};
 use tilewright_server::Problem;
-use tilewright_server::pipeline::{checked_plan, overlaid_plan};
+use tilewright_server::pipeline::checked_plan;
 
 use super::json;
 use crate::args::Overlay;
@@ -81,16 +81,18 @@ pub fn overlay(options: &Overlay) -> Result<Said, Problem> {
         ("and outputs, staged", Overlaid::ALL),
     ];
     for (what, overlaid) in steps {
-        let plan = overlaid_plan(model, &board, &choices, overlaid, &mut tell, &cancel)?;
+        let choices = Options { overlaid, ..choices.clone() };
+        let plan = checked_plan(model, &board, Strategy::Overlay, &choices, &mut tell, &cancel)?;
         overlays.push(Point::of(what, &plan));
     }
     let most = choices.sram.map_or(board.arena(), |sram| sram.min(board.arena())).0;
     let mut budgets = Vec::new();
     for part in 1..=BUDGETS {
         let sram = Bytes(most * part / BUDGETS);
-        let choices = Options { sram: Some(sram), ..choices.clone() };
-        for (what, overlaid) in [("overlay", Overlaid::THESIS), ("overlay-staged", Overlaid::ALL)] {
-            let plan = overlaid_plan(model, &board, &choices, overlaid, &mut tell, &cancel)?;
+        for (what, overlaid) in [("as the thesis", Overlaid::THESIS), ("staged", Overlaid::ALL)] {
+            let choices = Options { sram: Some(sram), overlaid, ..choices.clone() };
+            let strategy = Strategy::Overlay;
+            let plan = checked_plan(model, &board, strategy, &choices, &mut tell, &cancel)?;
             budgets.push(Point::of(what, &plan));
         }
     }

@@ -1,10 +1,11 @@
 //! `tilewright plan`.
 
+use tilewright_model::Model;
 use tilewright_planner::{Options, Planned, Strategy};
 use tilewright_report::PlacedTensor;
 use tilewright_report::picture::{self, Drawn};
-use tilewright_server::Problem;
 use tilewright_server::pipeline::{Asked, checked_plan, checks, find_remedies, is_unsuited};
+use tilewright_server::{Blame, Problem};
 
 use super::json;
 use crate::args::{Elements, Plan, ScheduleFiles, Strategies};
@@ -17,9 +18,13 @@ use crate::{Said, interrupt, load, memory, progress, report};
 /// Plans a model.
 pub fn plan(options: &Plan) -> Result<Said, Problem> {
     let Plan {
-        csv, svg, schedule: ScheduleFiles { perfetto, schedule_csv, schedule_json }, ..
+        csv,
+        svg,
+        write_recipe,
+        schedule: ScheduleFiles { perfetto, schedule_csv, schedule_json },
+        ..
     } = options;
-    let files = [csv, svg, perfetto, schedule_csv, schedule_json];
+    let files = [csv, svg, write_recipe, perfetto, schedule_csv, schedule_json];
     let mut outputs = Outputs::new(options.json.json, files, &load::files(&options.on.quantised))?;
     let cancel = interrupt::cancelled_by_ctrl_c()?;
     let mut teller = progress::Teller::new();
@@ -28,7 +33,8 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     let network = load::network(&options.on.quantised)?;
     let prepared = load::prepared(&options.on.quantised, &mut tell, &cancel)?;
     let integrity = options.checked.integrity();
-    let choices = Options { integrity, ..load::options(&options.on, &board)? };
+    let recipe = load::recipe(&options.from, &prepared.model)?;
+    let choices = Options { integrity, recipe, ..load::options(&options.on, &board)? };
     let (strategies, is_all) = match options.strategy {
         Strategies::One(strategy) => (vec![strategy], false),
         Strategies::All => (Strategy::ALL.to_vec(), true),
@@ -59,6 +65,9 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
     drop(teller);
     let planned: Vec<&Planned> = planned.into_iter().map(|plan| &*plan).collect();
     let code = u8::from(!planned.iter().any(|planned| planned.report.fits));
+    if let Some(path) = write_recipe {
+        outputs.put(Some(path), || one_recipe(&planned, &prepared.model))?;
+    }
     write_files(options, &planned, &mut outputs)?;
     if let Some(text) = outputs.said() {
         return Ok(Said { text, code });
@@ -89,6 +98,19 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
         }
     };
     Ok(Said { text, code })
+}
+
+/// The recipe of the only plan.
+fn one_recipe(planned: &[&Planned], model: &Model) -> Result<String, Problem> {
+    match planned {
+        [planned] => Ok(planned.recipe.text(model)),
+        _ => Err(Problem::new(
+            Blame::BadInput,
+            "A recipe is of one strategy.",
+            "--write-recipe",
+            "Choose one with --strategy.",
+        )),
+    }
 }
 
 /// Writes the files that were asked for.

@@ -137,6 +137,7 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
     let emulated = Emulated::new(&options.on, options.input.as_deref(), options.mode)?;
     let integrity = options.checked.integrity();
     let mut emulated = emulated.with_card_faults(&options.card_faults, integrity);
+    emulated.options.recipe = load::recipe(&options.from, &emulated.prepared.model)?;
     let Ran { planned, done } = emulated.run(options.strategy)?;
     let used = Use::new(&emulated.board, &emulated.options, options.on.period).checked(integrity);
     let Some(mut done) = done else {

@@ -13,7 +13,7 @@ use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Kept, Plan, PlannedTensor, Space};
 
 /// All that stays.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Floor {
     /// The layers, in order.
     pub layers: Vec<Layer>,

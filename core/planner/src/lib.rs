@@ -74,6 +74,10 @@ pub struct Options {
     pub integrity: Integrity,
     /// Which weights in the chip's flash lie in the wider and faster packing.
     pub packing: Packing,
+    /// The recipe of the plan, instead of one that a strategy writes.
+    pub recipe: Option<Recipe>,
+    /// What strategy `overlay` overlays.
+    pub overlaid: Overlaid,
     /// Whom work asks that takes long between two calls of [`Planning::advance`].
     pub stop: Stop,
 }
@@ -88,6 +92,8 @@ impl Default for Options {
             objective: Objective::default(),
             integrity: Integrity::Trusted,
             packing: Packing::default(),
+            recipe: None,
+            overlaid: Overlaid::THESIS,
             stop: Stop::default(),
         }
     }
@@ -243,19 +249,7 @@ pub fn obstacle(model: &Model, board: &Board, strategy: Strategy) -> Option<Stri
 /// Why `strategy` cannot plan `model`, whatever the board; nothing if it can.
 #[must_use]
 pub fn unsuited(model: &Model, strategy: Strategy) -> Option<String> {
-    match strategy {
-        Strategy::PingPong => {
-            strategy::ping_pong::obstacle(model).map(|obstacle| obstacle.to_string())
-        }
-        Strategy::Resident
-        | Strategy::Reordered
-        | Strategy::External
-        | Strategy::Overlay
-        | Strategy::OverlayStaged
-        | Strategy::Swap
-        | Strategy::Stream
-        | Strategy::Auto => None,
-    }
+    (strategy.technique().unsuited)(model)
 }
 
 /// What the firmware of `board` lacks to run `plan`, so that it is planned and simulated only;

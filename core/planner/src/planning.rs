@@ -5,12 +5,11 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use crate::costs::Remembering;
-use crate::recipe::Made;
+use crate::recipe::{Made, Recipe, RecipeError};
 use crate::strategy::beyond::Beyond;
-use crate::strategy::overlay::Overlaid;
 use crate::strategy::trading::Trading;
-use crate::strategy::{self, Search};
-use crate::{Objective, Options, PlanError, Planned, Strategy, report, simulate};
+use crate::strategy::{Asked, Search, resident};
+use crate::{Integrity, Objective, Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Plan};
@@ -35,7 +34,6 @@ pub struct Planning {
     options: Options,
     /// The options that ways of `auto` are compared with.
     few: Options,
-    overlaid: Option<Overlaid>,
     search: Searching,
     /// What follows the search of `auto`.
     then: Option<Then>,
@@ -57,11 +55,6 @@ impl Searching {
         }
     }
 }
-
-/// What one way beyond SRAM, or to a faster plan, counts for each layer, in units of work.
-const WAY_OF_A_LAYER: u64 = 10_000;
-/// The same of a program of a card's weights and activations, for which many ways are tried at once.
-const CARD_OF_A_LAYER: u64 = 800_000;
 
 /// Steps of all frames that are simulated in a moment.
 const QUICK_STEPS: u64 = 100_000;
@@ -92,22 +85,13 @@ impl Planning {
         strategy: Strategy,
         options: &Options,
     ) -> Result<Self, PlanError> {
-        let search: Box<dyn Search> = match strategy {
-            Strategy::Resident => Box::new(strategy::resident::Placing::default()),
-            Strategy::Reordered => Box::new(strategy::reordered::Reordering::new(model)?),
-            Strategy::PingPong => Box::new(strategy::ping_pong::Placing::new(model)?),
-            Strategy::External | Strategy::Overlay | Strategy::OverlayStaged => {
-                Box::new(strategy::external::Placing::new(model)?)
-            }
-            Strategy::Swap | Strategy::Stream => Box::new(strategy::swap::Placing),
-            Strategy::Auto => Box::new(strategy::auto::Combining::new(model)?),
-        };
+        let search = (strategy.technique().search)(model)?;
         Ok(Self::searching(board, strategy, options, Searching::UnderWay(search)))
     }
 
     fn searching(board: &Board, strategy: Strategy, options: &Options, search: Searching) -> Self {
         let (board, options, few) = (board.clone(), options.clone(), options.of_few_frames());
-        Self { board, strategy, options, few, overlaid: None, search, then: None, spent: 0 }
+        Self { board, strategy, options, few, search, then: None, spent: 0 }
     }
 
     /// Planning of the same model with the same strategy anew for another board or other options; what was
@@ -137,12 +121,6 @@ impl Planning {
         self.spent
     }
 
-    /// The same with other things overlaid than the strategy's own.
-    #[must_use]
-    pub fn overlaying(self, overlaid: Overlaid) -> Self {
-        Self { overlaid: Some(overlaid), ..self }
-    }
-
     /// Works for about `units` on `model`, with which planning began; whether it is done. One is
     /// some ten nanoseconds. One way beyond SRAM, or to a faster plan, is planned at once, whatever
     /// the units.
@@ -153,7 +131,7 @@ impl Planning {
         let Self { board, options, few, then, .. } = self;
         let layers = model.nodes.len() as u64;
         if then.is_some() {
-            self.spent = self.spent.saturating_add(WAY_OF_A_LAYER * layers);
+            self.spent = self.spent.saturating_add(self.strategy.technique().work * layers);
         }
         match then {
             Some(Then::Trading(trading)) => {
@@ -174,8 +152,9 @@ impl Planning {
         if !self.searched(model, units)? {
             return Ok(false);
         }
-        if self.strategy != Strategy::Auto {
-            self.spent = self.spent.saturating_add(layers * self.of_a_layer());
+        let technique = self.strategy.technique();
+        if !technique.goes_on {
+            self.spent = self.spent.saturating_add(layers * technique.work);
             return Ok(true);
         }
         let inside = self.inside(model, &self.few)?;
@@ -197,20 +176,12 @@ impl Planning {
         let is_done = search.advance(model, units)?;
         self.spent = self.spent.saturating_add(units);
         if is_done {
-            let none = Searching::UnderWay(Box::new(strategy::swap::Placing));
+            let none = Searching::UnderWay(Box::new(resident::Placing::default()));
             if let Searching::UnderWay(search) = std::mem::replace(&mut self.search, none) {
                 self.search = Searching::Done(Rc::from(search));
             }
         }
         Ok(is_done)
-    }
-
-    /// What planning counts for each layer once the search is done.
-    const fn of_a_layer(&self) -> u64 {
-        match self.strategy {
-            Strategy::Swap | Strategy::Stream => CARD_OF_A_LAYER,
-            _ => WAY_OF_A_LAYER,
-        }
     }
 
     /// How far it is.
@@ -232,11 +203,8 @@ impl Planning {
         let mut planned = match self.then.take() {
             Some(Then::Beyond(beyond)) => beyond.best(),
             Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.few)?,
-            None => match self.strategy {
-                // Its schedule is of all frames.
-                Strategy::Stream => self.inside(model, &self.options)?,
-                _ => self.inside(model, &self.few)?,
-            },
+            None if self.strategy.technique().joins_frames => self.inside(model, &self.options)?,
+            None => self.inside(model, &self.few)?,
         };
         // What does not fit is told of few frames, unless all are as quickly told.
         let frames = self.options.frames.get();
@@ -257,15 +225,11 @@ impl Planning {
 
     /// The plan of what the search has found.
     fn inside(&self, model: &Model, options: &Options) -> Result<Planned, PlanError> {
-        let Self { board, strategy, overlaid, .. } = self;
         let search = self.search.get();
         let (found, bound) = search.found(model)?;
-        let made = strategy::plan_of(model, board, *strategy, *overlaid, options, found)?;
+        let made = self.strategy.made(&Asked { model, board: &self.board, options }, found)?;
         // Of tensors that are held in part, or share bytes, the largest sum of those that live is no bound.
-        let bound = match strategy {
-            Strategy::Stream => Some(Bytes(0)),
-            _ => bound,
-        };
+        let bound = if self.strategy.technique().joins_frames { Some(Bytes(0)) } else { bound };
         let mut planned = self.described(made, model, options, bound)?;
         planned.report.stages = search.stages();
         Ok(planned)
@@ -279,9 +243,38 @@ impl Planning {
         bound: Option<Bytes>,
     ) -> Result<Planned, PlanError> {
         let mut planned = described(made, model, &self.board, options, bound)?;
-        if self.strategy == Strategy::Stream {
-            strategy::stream::tell_bound(&mut planned, model, &self.board, options);
+        (self.strategy.technique().tell)(
+            &mut planned,
+            &Asked { model, board: &self.board, options },
+        );
+        Ok(planned)
+    }
+}
+
+impl Recipe {
+    /// The plan that this recipe makes, with all that is said of it.
+    ///
+    /// # Errors
+    /// [`RecipeError`] says that there is no room for it, or what of it cannot be planned.
+    pub fn planned(
+        &self,
+        model: &Model,
+        board: &Board,
+        options: &Options,
+    ) -> Result<Planned, RecipeError> {
+        let kept = self.floor.sums.map(|sums| match sums.sealed {
+            true => Integrity::Sealed,
+            false => Integrity::Checked,
+        });
+        if kept.is_some_and(|kept| kept != options.integrity) {
+            return Err(RecipeError::Integrity);
         }
+        let plan = self.plan(model, board, &options.stop)?.ok_or(RecipeError::NoRoom)?;
+        let (board_id, strategy) = (board.id.clone(), Self::STRATEGY.to_owned());
+        let plan = Plan { board: board_id, strategy, ..plan };
+        let made = Made { recipe: self.clone(), plan };
+        let mut planned = described(made, model, board, options, Some(Bytes(0)))?;
+        add_energy(&mut planned, board, options);
         Ok(planned)
     }
 }

@@ -17,7 +17,7 @@ use tilewright_model::Model;
 use tilewright_plan::Plan;
 
 /// What a plan is made of.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     /// What stays where it is.
     pub(crate) floor: Floor,
@@ -49,6 +49,9 @@ impl Made {
 }
 
 impl Recipe {
+    /// What stands for the strategy in plans of recipes that were read.
+    pub const STRATEGY: &str = "recipe";
+
     const fn of(floor: Floor, schedule: Option<Schedule>) -> Self {
         Self { floor, schedule, transformed: Vec::new(), kept: Vec::new() }
     }

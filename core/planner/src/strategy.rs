@@ -24,7 +24,7 @@ use crate::packing;
 use crate::planning::Progress;
 use crate::recipe::Made;
 use crate::share::Sharing;
-use crate::{Options, PlanError};
+use crate::{Options, PlanError, Planned};
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -33,74 +33,137 @@ use tilewright_report::Stage;
 
 use sharing::Candidate;
 
-/// A way to plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Strategy {
+/// The strategies: each a file that writes recipes, and a line here.
+macro_rules! strategies {
+    ($($(#[doc = $doc:literal])+ $name:ident = $technique:expr,)+) => {
+        /// A way to plan.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Strategy {
+            $($(#[doc = $doc])+ $name,)+
+        }
+
+        impl Strategy {
+            /// All strategies.
+            pub const ALL: [Self; [$(stringify!($name),)+].len()] = [$(Self::$name,)+];
+
+            /// What it does.
+            pub(crate) const fn technique(self) -> &'static Technique {
+                match self {
+                    $(Self::$name => &$technique,)+
+                }
+            }
+        }
+    };
+}
+
+strategies! {
     /// Order as given, all activations in SRAM, weights in flash.
-    Resident,
+    Resident = resident::TECHNIQUE,
     /// The order that needs the smallest arena, all activations in SRAM, weights in flash;
     /// elementwise layers and concats in place where that helps.
-    Reordered,
+    Reordered = reordered::TECHNIQUE,
     /// Two buffers by turns, pools computed with their convolutions; for chains of layers.
-    PingPong,
+    PingPong = ping_pong::TECHNIQUE,
     /// Activations in external RAM, weights in external flash, read and written there.
-    External,
-    /// As `external`, with tiles of what the core reads brought to SRAM before.
-    Overlay,
-    /// As `overlay`, with outputs made in SRAM and moved from there.
-    OverlayStaged,
+    External = external::TECHNIQUE,
+    /// As `external`, with tiles of what the core reads brought to SRAM before, and what else is
+    /// [overlaid](Options::overlaid).
+    Overlay = overlay::TECHNIQUE,
     /// Weights and activations on a card, in buffers of one size, by tiles of rows.
-    Swap,
+    Swap = swap::TECHNIQUE,
     /// Activations in SRAM, weights from a card as far ahead as there is room.
-    Stream,
+    Stream = stream::TECHNIQUE,
     /// The best of all for the [`Objective`](crate::Objective): in SRAM, with layers in rows whose output
     /// overlaps their input; else from external memory; else from a card.
-    Auto,
+    Auto = auto::TECHNIQUE,
+}
+
+/// What a strategy does, and needs.
+pub struct Technique {
+    /// The name that the command line and reports use.
+    pub name: &'static str,
+    /// Why it has no plans for a board; nothing if it has.
+    pub lacks: fn(&Board) -> Option<String>,
+    /// Why it has no plans for a model, whatever the board; nothing if it has.
+    pub unsuited: fn(&Model) -> Option<String>,
+    /// Begins what is searched for a model whatever the board and the budget.
+    pub search: fn(&Model) -> Result<Box<dyn Search>, PlanError>,
+    /// Writes the recipe of what was found.
+    pub write: fn(&Asked<'_>, Candidate) -> Result<Made, PlanError>,
+    /// Adds what only it knows of a plan.
+    pub tell: fn(&mut Planned, &Asked<'_>),
+    /// Units of work of writing, for each layer.
+    pub work: u64,
+    /// Whether recipes are of all frames, not of each one.
+    pub joins_frames: bool,
+    /// Whether other recipes are tried once this one is written.
+    pub goes_on: bool,
+}
+
+impl Technique {
+    /// Of tensors in SRAM: what most are.
+    pub const INSIDE: Self = Self {
+        name: "",
+        lacks: |_| None,
+        unsuited: |_| None,
+        search: |_| Ok(Box::new(resident::Placing::default())),
+        write: inside,
+        tell: |_, _| {},
+        work: 10_000,
+        joins_frames: false,
+        goes_on: false,
+    };
+}
+
+/// What a plan is asked for.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The model.
+    pub model: &'a Model,
+    /// The board.
+    pub board: &'a Board,
+    /// What the user chose.
+    pub options: &'a Options,
 }
 
 impl Strategy {
-    /// All strategies.
-    pub const ALL: [Self; 9] = [
-        Self::Resident,
-        Self::Reordered,
-        Self::PingPong,
-        Self::External,
-        Self::Overlay,
-        Self::OverlayStaged,
-        Self::Swap,
-        Self::Stream,
-        Self::Auto,
-    ];
-
     /// The name that the command line and reports use.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Resident => "resident",
-            Self::Reordered => "reordered",
-            Self::PingPong => "ping-pong",
-            Self::External => "external",
-            Self::Overlay => "overlay",
-            Self::OverlayStaged => "overlay-staged",
-            Self::Swap => "swap",
-            Self::Stream => "stream",
-            Self::Auto => "auto",
+        self.technique().name
+    }
+
+    /// What a board lacks that it needs; nothing if it lacks nothing.
+    #[must_use]
+    pub fn lacks(self, board: &Board) -> Option<String> {
+        (self.technique().lacks)(board)
+    }
+
+    /// The plan of what its search has found.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the node that no kernel runs as it is, or what the board lacks.
+    pub(crate) fn made(self, asked: &Asked<'_>, found: Candidate) -> Result<Made, PlanError> {
+        let technique = self.technique();
+        if let Some(reason) = self.lacks(asked.board) {
+            return Err(PlanError::Board { strategy: self, reason });
         }
+        let mut made = (technique.write)(asked, found)?;
+        made.plan.board.clone_from(&asked.board.id);
+        technique.name.clone_into(&mut made.plan.strategy);
+        Ok(made)
     }
 }
 
-impl Strategy {
-    /// What a board lacks that the strategy needs; nothing if it lacks nothing.
-    #[must_use]
-    pub fn lacks(self, board: &Board) -> Option<String> {
-        match self {
-            Self::Resident | Self::Reordered | Self::PingPong | Self::Auto => None,
-            Self::Swap | Self::Stream => swap::obstacle(board),
-            Self::External => external::obstacle(board),
-            Self::Overlay | Self::OverlayStaged => overlay::obstacle(board),
-        }
-    }
+/// The recipe of tensors that lie in SRAM, with weights in whichever packing is faster.
+fn inside(asked: &Asked<'_>, found: Candidate) -> Result<Made, PlanError> {
+    let Asked { model, board, options } = *asked;
+    let floor = Floor::inside(found.layers, found.arranged);
+    let plan = floor.lowered(model, board)?;
+    let mut made = Made::whole(floor, plan);
+    packing::choose(&mut made, board, &Costs::on(board), options.packing);
+    Ok(made)
 }
 
 impl fmt::Display for Strategy {
@@ -142,45 +205,4 @@ pub trait Search {
     /// nothing: the order of the layers is the only one, and no placement goes below the largest
     /// sum of bytes that live at once.
     fn found(&self, model: &Model) -> Result<(Candidate, Option<Bytes>), PlanError>;
-}
-
-/// The plan of what a strategy has found; `overlaid` says what is overlaid if that is other than the
-/// strategy's own.
-///
-/// # Errors
-/// [`PlanError`] names the node that no kernel runs as it is, or what the board lacks.
-pub fn plan_of(
-    model: &Model,
-    board: &Board,
-    strategy: Strategy,
-    overlaid: Option<overlay::Overlaid>,
-    options: &Options,
-    found: Candidate,
-) -> Result<Made, PlanError> {
-    if let Some(reason) = strategy.lacks(board) {
-        return Err(PlanError::Board { strategy, reason });
-    }
-    let budget = options.arena_on(board);
-    let overlay = |usual, found| {
-        let external = external::plan(model, board, found)?;
-        let overlaid = overlaid.unwrap_or(usual);
-        overlay::overlay(external, board, budget, overlaid, &options.stop)
-    };
-    let mut made = match strategy {
-        Strategy::External => external::plan(model, board, found)?,
-        Strategy::Overlay => overlay(overlay::Overlaid::THESIS, found)?,
-        Strategy::OverlayStaged => overlay(overlay::Overlaid::ALL, found)?,
-        Strategy::Swap => swap::plan(model, board, options, found)?,
-        Strategy::Stream => stream::plan(model, board, options)?,
-        Strategy::Resident | Strategy::Reordered | Strategy::PingPong | Strategy::Auto => {
-            let floor = Floor::inside(found.layers, found.arranged);
-            let plan = floor.lowered(model, board)?;
-            let mut made = Made::whole(floor, plan);
-            packing::choose(&mut made, board, &Costs::on(board), options.packing);
-            made
-        }
-    };
-    made.plan.board = board.id.clone();
-    made.plan.strategy = strategy.name().to_owned();
-    Ok(made)
 }

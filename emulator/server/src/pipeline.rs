@@ -22,7 +22,7 @@ pub use files::export;
 pub use package::Package;
 pub use plan_file::{PlanFile, StoreStart};
 pub use planning::{
-    cannot_run, checked_plan, checks, does_not_fit, is_unsuited, obstacle, overlaid_plan, plan_file,
+    cannot_run, checked_plan, checks, does_not_fit, is_unsuited, no_recipe, obstacle, plan_file,
 };
 pub use prepare::{Examined, Prepared, Samples, examine, import, prepare};
 pub use remedies::{Asked, find_remedies};

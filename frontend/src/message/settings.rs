@@ -53,6 +53,8 @@ pub struct PlanSettings {
     pub is_memory_least: bool,
     /// Whether no weights lie in a wider and faster packing.
     pub is_packing_plain: bool,
+    /// Whether strategy `overlay` makes outputs in SRAM, from where DMA moves them.
+    pub is_staged: bool,
     /// Another clock than the board's: what if.
     pub clock_hz: Option<u64>,
     /// Bytes a second that the card reads at, if other than its class; writing changes in
@@ -68,9 +70,11 @@ impl PlanSettings {
     #[must_use]
     pub fn on_board(&self, board: &str) -> Self {
         let (board, strategy) = (board.to_owned(), self.strategy.clone());
-        let Self { frames, is_memory_least, is_packing_plain, integrity, .. } = *self;
+        let Self { frames, is_memory_least, is_packing_plain, is_staged, integrity, .. } = *self;
         let own = Self::default();
-        Self { board, strategy, frames, is_memory_least, is_packing_plain, integrity, ..own }
+        let chosen =
+            Self { frames, is_memory_least, is_packing_plain, is_staged, integrity, ..own };
+        Self { board, strategy, ..chosen }
     }
 
     /// How many frames.

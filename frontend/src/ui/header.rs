@@ -14,7 +14,7 @@ use crate::message::PlanSettings;
 use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
-use crate::view_model::fragment::{MEMORY, PLAIN};
+use crate::view_model::fragment::{MEMORY, PLAIN, STAGED};
 
 /// The choice that leads to the zoo.
 const NETWORKS: &str = "zoo";
@@ -22,6 +22,8 @@ const NETWORKS: &str = "zoo";
 const PACKED: [&str; 4] = ["resident", "reordered", "ping-pong", "auto"];
 /// Weights in whichever packing is faster.
 const FASTER: &str = "faster";
+/// Outputs that the core writes where they belong.
+const DIRECT: &str = "direct";
 /// The objective that is none of memory.
 const LATENCY: &str = "latency";
 
@@ -83,6 +85,7 @@ pub fn Header(props: &Props) -> Html {
                     { strategy_picker(props) }
                     if props.settings.strategy == "auto" { { objective_picker(props) } }
                     if PACKED.contains(&props.settings.strategy.as_str()) { { packing_picker(props) } }
+                    if props.settings.strategy == "overlay" { { outputs_picker(props) } }
                     { budget(props) }
                 </div>
             </div>
@@ -219,6 +222,23 @@ fn packing_picker(props: &Props) -> Html {
         <div class="picker">
             <label for="pick-packing">{ "Packing" }</label>
             <Choice id="packing" {value} {options} {on_choose} />
+        </div>
+    }
+}
+
+/// Whether outputs are made in SRAM, from where DMA moves them.
+fn outputs_picker(props: &Props) -> Html {
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let on_choose = Callback::from(move |id: String| {
+        let is_staged = id == STAGED;
+        on.emit(Event::Settings(PlanSettings { is_staged, ..settings.clone() }, false));
+    });
+    let options: Vec<_> = [DIRECT, STAGED].map(|id| (id.into(), id.into())).into();
+    let value = if props.settings.is_staged { STAGED } else { DIRECT };
+    html! {
+        <div class="picker">
+            <label for="pick-outputs">{ "Outputs" }</label>
+            <Choice id="outputs" {value} {options} {on_choose} />
         </div>
     }
 }

@@ -34,6 +34,8 @@ const RANDOM: &str = "random";
 pub const MEMORY: &str = "memory";
 /// The word for weights in their plain packing.
 pub const PLAIN: &str = "plain";
+/// The word for outputs that are made in SRAM.
+pub const STAGED: &str = "staged";
 
 impl Fragment {
     /// How the model becomes int8.
@@ -59,6 +61,7 @@ impl Fragment {
                 "frames" => fragment.settings.frames = within(&value, MOST_FRAMES.into()),
                 "objective" => fragment.settings.is_memory_least = value == MEMORY,
                 "packing" => fragment.settings.is_packing_plain = value == PLAIN,
+                "outputs" => fragment.settings.is_staged = value == STAGED,
                 "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
                 "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
                 "integrity" => fragment.settings.integrity = Integrity::of(&value),
@@ -90,6 +93,7 @@ impl Fragment {
         push("frames", &text(self.settings.frames.map(u64::from)));
         push("objective", if self.settings.is_memory_least { MEMORY } else { "" });
         push("packing", if self.settings.is_packing_plain { PLAIN } else { "" });
+        push("outputs", if self.settings.is_staged { STAGED } else { "" });
         push("clock", &text(self.settings.clock_hz));
         push("card", &text(self.settings.card_bytes_per_second));
         if self.settings.integrity != Integrity::default() {
@@ -161,6 +165,7 @@ mod tests {
                 card_bytes_per_second: Some(5_000_000),
                 is_memory_least: true,
                 is_packing_plain: true,
+                is_staged: true,
                 integrity: Integrity::Sealed,
             },
             view: View::Memory,

@@ -7,8 +7,8 @@ use tilewright_image::{Checks, store_bytes, stores};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Hertz, Io, Kernel, Space, Work};
 use tilewright_planner::{
-    Objective, Options, Packing, PlanError, Planned, Planning, Progress, Strategy, unserved,
-    unsuited,
+    Objective, Options, Overlaid, Packing, PlanError, Planned, Planning, Progress, Strategy,
+    unserved, unsuited,
 };
 use tilewright_report::{MemoryMap, PlacedTensor};
 
@@ -244,6 +244,10 @@ fn start(
             false => Packing::Auto,
         },
         integrity: checks::for_planner(settings.integrity),
+        overlaid: match settings.is_staged {
+            true => Overlaid::ALL,
+            false => Overlaid::THESIS,
+        },
         ..Options::default()
     };
     let known = searched.iter().find(|(known, _)| *known == strategy);
@@ -333,7 +337,7 @@ fn facts(
     planned: Planned,
     image: Option<&[u8]>,
 ) -> Result<PlanFacts, Trouble> {
-    let Planned { plan, memory, timeline, occupancy, traffic, report } = planned;
+    let Planned { plan, memory, timeline, occupancy, traffic, report, .. } = planned;
     let store_bytes = stores(&plan).map(|space| store_bytes(&plan, space)).sum();
     let image = image.map(|image| image_facts(image, store_bytes)).transpose()?;
     let program = plan.programs.iter().find(|program| !program.boot);

@@ -135,7 +135,6 @@ fn memory_says_what_its_bytes_are_and_where_tensors_lie() {
     let board = tilewright_board::find(&settings(None).board).unwrap();
     for (strategy, place) in [
         ("overlay", "external RAM"),
-        ("overlay-staged", "external RAM"),
         ("swap", "the card"),
         ("stream", "SRAM"),
         ("external", "external RAM"),

@@ -45,6 +45,11 @@ pub enum RecipeError {
         /// What about it.
         reason: String,
     },
+    /// Its checksums are not those that are asked for.
+    #[error(
+        "the recipe has checksums or tags of a card's sectors, but not those that are asked for"
+    )]
+    Integrity,
     /// What it says has no room where it says.
     #[error("the recipe has no room: what comes to SRAM does not fit the bytes of its layout")]
     NoRoom,

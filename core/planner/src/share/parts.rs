@@ -20,7 +20,7 @@ pub struct Part {
 }
 
 /// Which tensors lie in others.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     places: Vec<Option<Part>>,
     /// Operands of concats, as node and index, that need not be copied.

@@ -7,7 +7,7 @@
 
 use super::reordered::Reordering;
 use super::sharing::{Candidate, Improving};
-use super::{Search, resident};
+use super::{Search, Technique, resident};
 use crate::PlanError;
 use crate::lower::{self, Layer};
 use crate::planning::Progress;
@@ -15,6 +15,14 @@ use crate::share::{self, Sharing};
 use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
+
+/// The strategy.
+pub const TECHNIQUE: Technique = Technique {
+    name: "auto",
+    search: |model| Ok(Box::new(Combining::new(model)?)),
+    goes_on: true,
+    ..Technique::INSIDE
+};
 
 /// All that lets tensors share bytes.
 const ALL: Sharing =

@@ -220,7 +220,7 @@ impl Beyond {
                 }
             }
         }
-        if Strategy::Swap.lacks(board).is_none() && board.drives(LaneKind::Card) {
+        if swap::obstacle(board).is_none() && board.drives(LaneKind::Card) {
             ways.extend([Way::Weights, Way::Swapped]);
         }
         ways

@@ -4,8 +4,8 @@
 //! the chip. A boot program copies the weights to RAM where they fit there, since serial flash
 //! answers later than SDRAM; boards without memory-mapped flash keep them in the plan image.
 
-use super::Search;
 use super::sharing::Candidate;
+use super::{Search, Technique};
 use crate::PlanError;
 use crate::floor::{Floor, Heights};
 use crate::lower::{self, Stored};
@@ -19,6 +19,15 @@ use tilewright_board::{Board, Memory, MemoryKind};
 use tilewright_model::Model;
 use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::{Bytes, Space};
+
+/// The strategy.
+pub const TECHNIQUE: Technique = Technique {
+    name: "external",
+    lacks: obstacle,
+    search: |model| Ok(Box::new(Placing::new(model)?)),
+    write: |asked, found| plan(asked.model, asked.board, found),
+    ..Technique::INSIDE
+};
 
 /// What tensors and blocks of weights in external memory start at multiples of: cache lines, so
 /// that those of one hold nothing of another.

@@ -37,7 +37,9 @@ use std::ops::Range;
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Role, Space};
 
-use super::external::LINE;
+use super::external::{self, LINE};
+use super::sharing::Candidate;
+use super::{Asked, Technique};
 use crate::recipe::Made;
 use crate::schedule::cut::Group;
 use crate::schedule::operator::Operator;
@@ -45,6 +47,10 @@ use crate::schedule::{Layout, Schedule, place};
 use crate::{PlanError, Stop};
 use buffers::buffers;
 use cuts::{Phase, cuts, given};
+
+/// The strategy.
+pub const TECHNIQUE: Technique =
+    Technique { name: "overlay", lacks: obstacle, write, ..external::TECHNIQUE };
 
 /// How outputs come to external RAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,25 +102,19 @@ pub fn obstacle(board: &Board) -> Option<String> {
     })
 }
 
-/// A plan with what fits `budget` bytes of SRAM overlaid.
+/// The recipe of tensors in external RAM, with what fits SRAM overlaid.
+fn write(asked: &Asked<'_>, found: Candidate) -> Result<Made, PlanError> {
+    let Asked { model, board, options } = *asked;
+    let external = external::plan(model, board, found)?;
+    let budget = options.arena_on(board);
+    overlay_within(external, board, [budget; 2], options.overlaid, &options.stop)
+}
+
+/// A plan with what fits `budget` bytes of SRAM overlaid, and tiles of inputs and outputs within the second of these
+/// sizes, so that more of the first is left for filters.
 ///
 /// # Errors
 /// [`PlanError::Stopped`] if nobody waits any more.
-pub fn overlay(
-    external: Made,
-    board: &Board,
-    budget: Bytes,
-    overlaid: Overlaid,
-    stop: &Stop,
-) -> Result<Made, PlanError> {
-    overlay_within(external, board, [budget; 2], overlaid, stop)
-}
-
-/// As [`overlay`], with tiles of inputs and outputs within the second of these sizes, so that more of
-/// the first is left for filters.
-///
-/// # Errors
-/// As [`overlay`].
 pub fn overlay_within(
     external: Made,
     board: &Board,
@@ -178,11 +178,11 @@ pub struct Beside {
 /// Operators of [`Beside::turned`].
 pub const MOST_TURNED: usize = u64::BITS as usize;
 
-/// As [`overlay`], for a plan some of whose activations lie in SRAM: the buffers lie above those that
+/// As [`overlay_within`], for a plan some of whose activations lie in SRAM: the buffers lie above those that
 /// live.
 ///
 /// # Errors
-/// As [`overlay`].
+/// As [`overlay_within`].
 pub fn overlay_beside(
     spilled: Made,
     board: &Board,

@@ -9,8 +9,8 @@ mod chain;
 
 pub use chain::{Chain, NotAChain, chain};
 
-use super::Search;
 use super::sharing::Candidate;
+use super::{Search, Technique};
 use crate::PlanError;
 use crate::lower;
 use crate::planning::Progress;
@@ -19,6 +19,14 @@ use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_model::{Model, TensorId};
 use tilewright_plan::{Bytes, PlannedTensor};
 use tilewright_report::Stage;
+
+/// The strategy.
+pub const TECHNIQUE: Technique = Technique {
+    name: "ping-pong",
+    unsuited: |model| obstacle(model).map(|obstacle| obstacle.to_string()),
+    search: |model| Ok(Box::new(Placing::new(model)?)),
+    ..Technique::INSIDE
+};
 
 /// Plans `model`; with what each of the paper's two steps saves beside keeping every buffer.
 ///

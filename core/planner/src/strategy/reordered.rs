@@ -5,8 +5,8 @@
 //! nothing needs afterwards, operands of concats may be made where the output lies, and slices may
 //! be read where their operand lies, wherever that makes the arena smaller.
 
-use super::Search;
 use super::sharing::{Candidate, Improving};
+use super::{Search, Technique};
 use crate::PlanError;
 use crate::lower::{self, Layer};
 use crate::planning::Progress;
@@ -15,6 +15,13 @@ use tilewright_allocate::{Buffer, PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use tilewright_model::Model;
 use tilewright_order::{Budget, Graph, Joint, Operator, Problem, Rules, Tensor};
 use tilewright_plan::{Bytes, PlannedTensor};
+
+/// The strategy.
+pub const TECHNIQUE: Technique = Technique {
+    name: "reordered",
+    search: |model| Ok(Box::new(Reordering::new(model)?)),
+    ..Technique::INSIDE
+};
 
 /// Units of work for the order, and as many again for the offsets.
 pub const BUDGET: Budget = Budget { work: 100 * PLANNING_BUDGET, memory: 64 << 20 };

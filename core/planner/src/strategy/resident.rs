@@ -1,7 +1,7 @@
 //! `resident`: order as given, all activations in SRAM, weights in flash.
 
-use super::Search;
 use super::sharing::Candidate;
+use super::{Search, Technique};
 use crate::PlanError;
 use crate::lower;
 use crate::planning::Progress;
@@ -9,6 +9,9 @@ use crate::share::{self, Sharing};
 use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
+
+/// The strategy.
+pub const TECHNIQUE: Technique = Technique { name: "resident", ..Technique::INSIDE };
 
 /// Plans `model`.
 ///

@@ -29,6 +29,7 @@ use crate::lower::{self, Layer};
 use crate::recipe::Made;
 use crate::schedule::work::Work;
 use crate::schedule::{Layout, Schedule};
+use crate::strategy::{Technique, swap};
 use crate::{Integrity, Options, PlanError, Planned, simulate};
 use arrange::Arranging;
 use tilewright_board::Board;
@@ -41,6 +42,15 @@ use crate::schedule::operator::SECTOR;
 use cut::{Ways, groups, groups_in};
 use frames::Lowered;
 use strips::Strips;
+
+/// The strategy.
+pub const TECHNIQUE: Technique = Technique {
+    name: "stream",
+    write: |asked, _| plan(asked.model, asked.board, asked.options),
+    tell: |planned, asked| tell_bound(planned, asked.model, asked.board, asked.options),
+    joins_frames: true,
+    ..swap::TECHNIQUE
+};
 
 /// Parts of the budget, in sixteenths, that activations may take.
 const ROOMS: [u64; 5] = [16, 14, 12, 10, 8];

@@ -31,9 +31,9 @@ use crate::schedule::operator::Operator;
 use crate::schedule::place::Pools;
 use crate::schedule::{Layout, Schedule};
 use crate::share::{Arranged, Parts};
-use crate::strategy::Search;
 use crate::strategy::external::LINE;
 use crate::strategy::sharing::Candidate;
+use crate::strategy::{Search, Technique};
 use crate::{Options, PlanError, lower, simulate};
 use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_board::Board;
@@ -42,6 +42,19 @@ use tilewright_plan::{Bytes, LaneKind};
 
 use cut::Group;
 use lay::{Laid, Laying};
+
+/// Units of work of a program of a card's weights and activations for each layer: many ways are tried at once.
+pub const CARD_WORK: u64 = 800_000;
+
+/// The strategy.
+pub const TECHNIQUE: Technique = Technique {
+    name: "swap",
+    lacks: obstacle,
+    search: |_| Ok(Box::new(Placing)),
+    write: |asked, found| plan(asked.model, asked.board, asked.options, found),
+    work: CARD_WORK,
+    ..Technique::INSIDE
+};
 
 /// Numbers of buffers that are tried.
 const COUNTS: [u64; 3] = [4, 8, 16];

@@ -6,7 +6,7 @@
 
 use super::kept_weights::keep;
 use super::sharing::{Candidate, sparing};
-use super::{Search, Strategy, plan_of};
+use super::{Asked, Search, Strategy};
 use crate::costs::Remembering;
 use crate::planning::described;
 use crate::recipe::Made;
@@ -69,7 +69,7 @@ impl Trading {
         board: &Board,
         options: &Options,
     ) -> Result<(), PlanError> {
-        let whole = plan_of(model, board, Strategy::Auto, None, options, candidate)?;
+        let whole = Strategy::Auto.made(&Asked { model, board, options }, candidate)?;
         let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
         let end =
             |plan: &Plan| Ok::<_, PlanError>(simulate::predict(plan, board, costs, options)?.end());

@@ -1,11 +1,12 @@
 //! Int8 model → plan, proved valid → plan image.
 
 use tilewright_board::Board;
+use tilewright_check::CheckError;
 use tilewright_image::{Checks, Images};
 use tilewright_model::Model;
 use tilewright_plan::Space;
 use tilewright_planner::{
-    Integrity, NotAChain, Options, Overlaid, PlanError, Planned, Planning, Stop, Strategy,
+    Integrity, NotAChain, Options, PlanError, Planned, Planning, Stop, Strategy,
 };
 use tilewright_report::PlanReport;
 use tilewright_seal::{KEY_BYTES, Key};
@@ -36,8 +37,36 @@ pub fn checked_plan(
     cancel.check()?;
     progress(Progress::Stage(Stage::Planning));
     let options = &stopped_by(cancel, options.clone());
-    let planning = Planning::new(model, board, strategy, options).map_err(no_plan)?;
-    finished(planning, model, board, progress, cancel)
+    if let Some(recipe) = &options.recipe {
+        let planned = recipe.planned(model, board, options).map_err(no_recipe)?;
+        cancel.check()?;
+        progress(Progress::Stage(Stage::Checking));
+        return match check(&planned, model, board) {
+            Ok(()) => Ok(planned),
+            Err(error) => Err(no_recipe(error)),
+        };
+    }
+    let mut planning = Planning::new(model, board, strategy, options).map_err(no_plan)?;
+    planned_for(&mut planning, model, u64::MAX, progress, cancel)?;
+    proved(planning, model, board, progress, cancel)
+}
+
+/// Proves a plan that fits: of one that no firmware can run, that its tensors have room.
+fn check(planned: &Planned, model: &Model, board: &Board) -> Result<(), CheckError> {
+    match planned.report {
+        PlanReport { fits: false, .. } => Ok(()),
+        PlanReport { runnable: true, .. } => {
+            tilewright_check::check(&planned.plan, model, board).map(drop)
+        }
+        _ => tilewright_check::check_memory(&planned.plan, model, board).map(drop),
+    }
+}
+
+/// The problem of a recipe that makes no plan, or a wrong one.
+pub fn no_recipe(error: impl std::fmt::Display) -> Problem {
+    let text = capitalised(&error.to_string());
+    let what_to_do = "Mend the recipe, or write it anew with --write-recipe.";
+    Problem::new(Blame::BadInput, text, "--recipe", what_to_do)
 }
 
 /// The options with an end to long work once `cancel` is asked.
@@ -70,35 +99,6 @@ pub fn planned_for(
     }
 }
 
-/// As [`checked_plan`] with `overlay`, but with other things overlaid than its own.
-///
-/// # Errors
-/// As [`checked_plan`].
-pub fn overlaid_plan(
-    model: &Model,
-    board: &Board,
-    options: &Options,
-    overlaid: Overlaid,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Planned, Problem> {
-    cancel.check()?;
-    let options = &stopped_by(cancel, options.clone());
-    let planning = Planning::new(model, board, Strategy::Overlay, options).map_err(no_plan)?;
-    finished(planning.overlaying(overlaid), model, board, progress, cancel)
-}
-
-fn finished(
-    mut planning: Planning,
-    model: &Model,
-    board: &Board,
-    progress: &mut dyn FnMut(Progress),
-    cancel: &Cancel,
-) -> Result<Planned, Problem> {
-    planned_for(&mut planning, model, u64::MAX, progress, cancel)?;
-    proved(planning, model, board, progress, cancel)
-}
-
 /// The best plan that was found, proved if it fits.
 ///
 /// # Errors
@@ -114,12 +114,7 @@ pub fn proved(
     if planned.report.fits {
         cancel.check()?;
         progress(Progress::Stage(Stage::Checking));
-        let proved = if planned.report.runnable {
-            tilewright_check::check(&planned.plan, model, board).map(drop)
-        } else {
-            tilewright_check::check_memory(&planned.plan, model, board).map(drop)
-        };
-        proved
+        check(&planned, model, board)
             .map_err(|error| Problem::ours(capitalised(&error.to_string()), "check of the plan"))?;
     }
     Ok(planned)

@@ -46,7 +46,7 @@ pub fn cuts(
         };
         let stays = if each < all { Stays::Tile } else { Stays::Layer };
         let bring = |most: u64, stays: Stays| Bring { most, stays };
-        let fetched = if factor.is_some() { u64::MAX } else { 0 };
+        let fetched = if factor.is_some() { slots.tiny } else { 0 };
         let is_staged = overlaid.outputs == Outputs::Staged && factor.is_some();
         let output = match is_staged && slots.output > 0 && each == all {
             true => Output::Goes {
