@@ -148,7 +148,6 @@ fn again(made: &Made) -> Result<(), String> {
     let text = planned.recipe.text(model);
     let recipe = Recipe::read(&text, model).map_err(|e| e.to_string())?;
     let plan = recipe.plan(model, board, &Stop::default()).map_err(|e| e.to_string())?;
-    let plan = plan.ok_or("its recipe has no room")?;
     let Plan { board, strategy, .. } = planned.plan.clone();
     if (Plan { board, strategy, ..plan }) != planned.plan {
         return Err("its recipe gives another plan".to_owned());

@@ -80,8 +80,10 @@ impl Floor {
             [(Space::ExternalFlash, LINE, Bytes(0)), (Space::Card, SECTOR, card)]
         {
             let is_used = plan.constants.iter().any(|block| block.space == space);
-            let bytes = &mut plan.space_bytes[space as usize];
-            *bytes = if is_used { bytes.align_up(unit).max(least) } else { least };
+            let stored = if is_used { plan.space(space).align_up(unit) } else { Bytes(0) };
+            let lies_there = self.tensors.iter().any(|tensor| tensor.space == space);
+            let least = if lies_there { least } else { Bytes(0) };
+            plan.space_bytes[space as usize] = stored.max(least);
         }
         let is_alone = |layer: u16| self.together.get(usize::from(layer)) != Some(&true);
         lower::order_rows(model, &mut plan, &is_alone)?;

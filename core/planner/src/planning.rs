@@ -269,7 +269,7 @@ impl Recipe {
         if kept.is_some_and(|kept| kept != options.integrity) {
             return Err(RecipeError::Integrity);
         }
-        let plan = self.plan(model, board, &options.stop)?.ok_or(RecipeError::NoRoom)?;
+        let plan = self.plan(model, board, &options.stop)?;
         let (board_id, strategy) = (board.id.clone(), Self::STRATEGY.to_owned());
         let plan = Plan { board: board_id, strategy, ..plan };
         let made = Made { recipe: self.clone(), plan };

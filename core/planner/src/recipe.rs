@@ -5,13 +5,13 @@ mod text;
 
 pub use text::RecipeError;
 
+use crate::Stop;
 use crate::floor::Floor;
 use crate::packing;
 use crate::schedule::Schedule;
 use crate::schedule::boot::{self, Load};
 use crate::schedule::operator::Operator;
 use crate::strategy::stream::strips::Network;
-use crate::{PlanError, Stop};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::Plan;
@@ -56,28 +56,26 @@ impl Recipe {
         Self { floor, schedule, transformed: Vec::new(), kept: Vec::new() }
     }
 
-    /// The plan; nothing if there is no room where the recipe says.
+    /// The plan.
     ///
     /// # Errors
-    /// [`PlanError`] names the node that no kernel runs as it is, or says that nobody waits any more.
-    pub fn plan(
-        &self,
-        model: &Model,
-        board: &Board,
-        stop: &Stop,
-    ) -> Result<Option<Plan>, PlanError> {
+    /// [`RecipeError`] says that there is no room where the recipe says, or names what does not fit the model.
+    pub fn plan(&self, model: &Model, board: &Board, stop: &Stop) -> Result<Plan, RecipeError> {
         let Self { floor, schedule, transformed, kept } = self;
         let mut plan = floor.lowered(model, board)?;
         packing::transform(&mut plan, transformed);
         if let Some(schedule) = schedule.as_ref().filter(|_| !plan.programs.is_empty()) {
             let operators = Operator::of(&plan);
             let network = Network::new(model, &floor.layers, &plan, &operators);
-            let Some(schedule) = schedule.resolved(&network, &operators) else { return Ok(None) };
+            let schedule = schedule.resolved(&network, &operators).map_err(|misfit| {
+                let layer = misfit.layer.and_then(|layer| plan.layers.get(layer));
+                let place = layer.map_or("groups".to_owned(), |l| format!("layer '{}'", l.name));
+                RecipeError::Number { place, reason: misfit.what.to_owned() }
+            })?;
             let work = schedule.work(&plan, &operators);
-            let Some(made) = schedule.plan(&plan, &work, board, stop)? else { return Ok(None) };
-            plan = made;
+            plan = schedule.plan(&plan, &work, board, stop)?.ok_or(RecipeError::NoRoom)?;
         }
         boot::bring(&mut plan, kept, board);
-        Ok(Some(plan))
+        Ok(plan)
     }
 }

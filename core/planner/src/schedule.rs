@@ -20,7 +20,7 @@ pub mod work;
 
 use crate::strategy::stream::strips::Network;
 use crate::{PlanError, Stop};
-use cut::{Channels, Cut, Group};
+use cut::{Channels, Group};
 use emit::emit;
 use frames::{Frames, MOST_FRAMES};
 use issue::{at_first_use, demand_then_stores};
@@ -44,6 +44,15 @@ pub struct Schedule {
     /// The frames of a program, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<Frames>,
+}
+
+/// Why a schedule from elsewhere does not fit a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Misfit {
+    /// The layer's number; nothing if there is none of these.
+    pub layer: Option<usize>,
+    /// What about it.
+    pub what: &'static str,
 }
 
 /// Where what comes to SRAM and goes from there lies.
@@ -104,39 +113,53 @@ impl Schedule {
         (!is_whole).then_some("a program has 1 to 16 frames, in batches that divide them")
     }
 
-    /// The same with the rows that are made of layers that go through them together; nothing if operators are not
-    /// made once each, or some cannot be made so.
-    pub fn resolved(&self, network: &Network<'_>, operators: &[Operator<'_>]) -> Option<Self> {
+    /// The same with the rows that are made of layers that go through them together.
+    ///
+    /// # Errors
+    /// Names the layer whose operators are not made once each, or cannot be made so.
+    pub fn resolved(
+        &self,
+        network: &Network<'_>,
+        operators: &[Operator<'_>],
+    ) -> Result<Self, Misfit> {
         let mut schedule = self.clone();
         let mut next = 0;
         for group in &mut schedule.groups {
             let mut layers = Vec::new();
             for Channels { operator, .. } in group.cuts.iter().flat_map(|cut| &cut.operators) {
-                if *operator != next {
-                    return None;
-                }
-                layers.push(usize::from(operators.get(next)?.step.layer));
+                let layer = operators.get(next).map(|operator| operator.step.layer.into());
+                let layer = layer.filter(|_| *operator == next);
+                layers.push(layer.ok_or(Misfit { layer, what: "its operators are not cut once" })?);
                 next += 1;
             }
+            let misfit = |what| Misfit { layer: layers.first().copied(), what };
             let Some(fineness) = group.together else {
-                let is_whole = |cut: &Cut| {
-                    let own: Vec<&Operator<'_>> =
-                        cut.operators.iter().map(|c| &operators[c.operator]).collect();
-                    cut.covers(&own)
-                };
-                if !group.cuts.iter().all(is_whole) {
-                    return None;
+                for cut in &group.cuts {
+                    let own = cut.operators.iter().map(|c| &operators[c.operator]);
+                    let own: Vec<&Operator<'_>> = own.collect();
+                    if !cut.covers(&own) {
+                        let layer = own.first().map(|operator| operator.step.layer.into());
+                        return Err(Misfit { layer, what: "its tiles are not all of its rows" });
+                    }
                 }
                 continue;
             };
-            let range = *layers.first()?..layers.last()? + 1;
+            let range = layers.first().zip(layers.last());
+            let range = range.map_or(0..0, |(first, last)| *first..last + 1);
             let is_each = layers.iter().copied().eq(range.clone());
             if !is_each || group.cuts.iter().any(|cut| cut.operators.len() != 1) {
-                return None;
+                return Err(misfit("layers go together that do not follow each other"));
             }
-            group.made = network.strips(range, fineness, &[])?.made;
+            let strips = network.strips(range, fineness, &[]);
+            group.made = strips.ok_or_else(|| misfit("it cannot be made in rows"))?.made;
         }
-        (next == operators.len()).then_some(schedule)
+        match operators.get(next) {
+            Some(missing) => {
+                let layer = Some(missing.step.layer.into());
+                Err(Misfit { layer, what: "its operators are not cut once" })
+            }
+            None => Ok(schedule),
+        }
     }
 
     /// The plan of these tasks; nothing if there is no room for what they need.

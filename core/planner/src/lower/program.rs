@@ -10,6 +10,7 @@ use crate::share::{Parts, lag};
 use serde::{Deserialize, Serialize};
 use tilewright_model::integer;
 use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
+use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
     Boxes, Bytes, ChannelPart, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane,
@@ -24,8 +25,6 @@ pub struct Stored {
     pub weights: Space,
     /// Where the constants of channels lie.
     pub channels: Space,
-    /// Bytes of that memory that hold something else, before all blocks.
-    pub reserved: u64,
     /// What blocks of weights start at multiples of.
     pub alignment: u64,
     /// Whether a convolution has a step for each of its groups, which reads a part of the input's
@@ -53,11 +52,18 @@ pub enum InImage {
 }
 
 impl Stored {
+    /// Bytes of the memory of weights that hold something else, before all blocks: a store's header.
+    const fn reserved(&self) -> u64 {
+        match self.weights {
+            Space::ExternalFlash | Space::Card => STORE_ALIGNMENT as u64,
+            _ => 0,
+        }
+    }
+
     /// In the plan image.
     pub const IMAGE: Self = Self {
         weights: Space::Weights,
         channels: Space::Constants,
-        reserved: 0,
         alignment: 16,
         groups_apart: true,
     };
@@ -85,7 +91,7 @@ pub fn program(
         places[tensor.tensor as usize] = Some(index);
     }
     let places = roots.iter().map(|root| places[root.0]).collect();
-    plan.space_bytes[stored.weights as usize] = Bytes(stored.reserved);
+    plan.space_bytes[stored.weights as usize] = Bytes(stored.reserved());
     let mut builder = Builder { model, places, parts, stored, in_image, plan, steps: Vec::new() };
     for layer in layers {
         builder.layer(layer);

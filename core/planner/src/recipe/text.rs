@@ -197,14 +197,21 @@ impl Recipe {
             return Err(number("uncopied", "not all of these can do without copies"));
         }
         let Heights { sram, external_ram, card } = text.heights;
-        let bytes = [sram.0, external_ram.0, card.0, text.weights.reserved];
+        let bytes = [sram.0, external_ram.0, card.0];
         let loads = text.boot.iter().chain(&text.kept);
         let loads = loads.flat_map(|load| [load.from.offset, load.to.offset, load.bytes]);
         if bytes.into_iter().chain(loads).any(|bytes| bytes > MOST) {
             return Err(number("bytes", "a memory has no more than 1 TiB"));
         }
-        if !text.weights.alignment.is_power_of_two() || text.weights.alignment > 4096 {
-            return Err(number("weights", "the alignment is a power of two up to 4096"));
+        let Stored { weights, channels, alignment, .. } = text.weights;
+        if !alignment.is_power_of_two() || !(16..=4096).contains(&alignment) {
+            return Err(number("weights", "the alignment is a power of two from 16 to 4096"));
+        }
+        let is_read_only = |space: Space| !matches!(space, Space::Arena | Space::ExternalRam);
+        if !is_read_only(weights) || !matches!(channels, Space::Constants) && channels != weights {
+            let reason =
+                "weights lie in flash or on a card, channels' constants there or with them";
+            return Err(number("weights", reason));
         }
         let schedule =
             text.layout.map(|layout| Schedule { groups: text.groups, layout, frames: text.frames });

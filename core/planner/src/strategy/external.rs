@@ -99,7 +99,6 @@ pub fn stored(board: &Board) -> Stored {
         Some(_) => Stored {
             weights: Space::ExternalFlash,
             channels: Space::ExternalFlash,
-            reserved: STORE_ALIGNMENT as u64,
             alignment: LINE,
             ..Stored::IMAGE
         },

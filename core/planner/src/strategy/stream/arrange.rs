@@ -229,7 +229,6 @@ impl<'m> Arranging<'m> {
     const fn stored(&self) -> Stored {
         Stored {
             weights: Space::Card,
-            reserved: SECTOR,
             alignment: SECTOR,
             // Groups' filters lie in common sectors, and what is encrypted comes in parts that share none.
             groups_apart: !self.is_sealed,

@@ -17,8 +17,7 @@ use tilewright_plan::{
 
 /// Weights begin at sectors behind the store's header. Of a convolution in groups a buffer need not
 /// hold all.
-const STORED: Stored =
-    Stored { weights: Space::Card, reserved: SECTOR, alignment: SECTOR, ..Stored::IMAGE };
+const STORED: Stored = Stored { weights: Space::Card, alignment: SECTOR, ..Stored::IMAGE };
 
 /// Bytes between rows and between pixels of a tensor; nothing if it lies without gaps.
 pub type Pitch = Option<[u32; 2]>;
