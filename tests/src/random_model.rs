@@ -5,6 +5,8 @@ mod extremes;
 mod moves;
 mod networks;
 
+use std::ops::Range;
+
 use fastrand::Rng;
 use tilewright_model::{
     Activation, DType, Data, Model, Node, Op, Padding, Quantisation, Shape, Source, Tensor,
@@ -118,10 +120,21 @@ pub fn random_chain(seed: u64) -> Model {
 /// it: less in between than its rows take at once. Some layers are skipped by a sum.
 #[must_use]
 pub fn random_tower(seed: u64) -> Model {
+    tower(seed, [16..48, 3..8])
+}
+
+/// As [`random_tower`], with rows of several sectors of a card.
+#[must_use]
+pub fn wide_tower(seed: u64) -> Model {
+    tower(seed, [32..64, 40..72])
+}
+
+/// A tower of so many rows and columns.
+fn tower(seed: u64, [rows, columns]: [Range<usize>; 2]) -> Model {
     let mut rng = Rng::with_seed(seed);
     let mut build = Build { model: Model::default(), rng: Rng::with_seed(rng.u64(..)) };
     build.model.name = format!("tower-{seed}");
-    let mut last = build.activation([rng.usize(16..48), rng.usize(3..8), rng.usize(1..3)]);
+    let mut last = build.activation([rng.usize(rows), rng.usize(columns), rng.usize(1..3)]);
     build.model.inputs.push(last);
     for _ in 0..rng.usize(3..8) {
         last = match rng.usize(..9) {

@@ -4,13 +4,13 @@
 
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Instruction, Space};
+use tilewright_plan::{Bytes, Instruction, PlannedTensor, Space};
 use tilewright_planner::{Integrity, Options, Strategy, plan};
 use tilewright_protocol::{CardFault, CardJob, CardProblem, Job};
 use tilewright_report::{Fault, FaultKind};
 use tilewright_runner::RunOutcome;
 use tilewright_tests::emulated;
-use tilewright_tests::random_model::{random_chain, random_model, random_tower};
+use tilewright_tests::random_model::{random_chain, random_model, random_tower, wide_tower};
 use tilewright_tests::swapped::{Swapped, boards, console, says_all};
 
 const SEED: u64 = 9;
@@ -60,6 +60,39 @@ fn run(
     let (mut job, expected) = job(board, model, strategy);
     job.card.as_mut().unwrap().faults = faults.to_vec();
     (emulated::run_job(job).unwrap(), expected)
+}
+
+/// A wide tower whose layers go through their rows some by some in little SRAM.
+const WIDE: u64 = 9;
+
+/// A plan in as little SRAM as there is one for.
+fn smallest(board: &Board, model: &Model, integrity: Integrity) -> Swapped {
+    let sizes = (8..40).map(|sectors| Some(Bytes(sectors * 512)));
+    let options = |sram| Options { sram, integrity, ..Options::default() };
+    let fits = |sram: &Option<Bytes>| {
+        plan(model, board, Strategy::Stream, &options(*sram)).unwrap().report.fits
+    };
+    let sram = sizes.into_iter().find(fits).unwrap();
+    Swapped::with(Strategy::Stream, board, model, SEED, &options(sram)).unwrap()
+}
+
+#[test]
+fn activations_between_groups_lie_on_the_card_without_external_ram() {
+    let model = wide_tower(WIDE);
+    for mut board in boards() {
+        board.memory.retain(|memory| {
+            memory.space.or(memory.kind.external_space()) != Some(Space::ExternalRam)
+        });
+        for integrity in [Integrity::Trusted, Integrity::Checked, Integrity::Sealed] {
+            let Swapped { plan, job, expected } = smallest(&board, &model, integrity);
+            let is_there = |tensor: &PlannedTensor| tensor.space == Space::Card;
+            assert!(plan.tensors.iter().any(is_there), "{}, {integrity:?}", board.id);
+            let outcome = emulated::run_job(job).unwrap();
+            let said = format!("{}, {integrity:?}: {}", board.id, console(&outcome));
+            assert_eq!(outcome.finish.fault, None, "{said}");
+            assert!(says_all(&outcome, &expected), "{said}");
+        }
+    }
 }
 
 #[test]

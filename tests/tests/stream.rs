@@ -12,7 +12,7 @@ use tilewright_report::SliceKind;
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
 use tilewright_tests::random_model::{
-    grouped_rows, random_chain, random_inputs, random_model, random_tower,
+    grouped_rows, random_chain, random_inputs, random_model, random_tower, wide_tower,
 };
 
 const MODELS: u64 = 200;
@@ -49,14 +49,22 @@ fn copies(plan: &Plan) -> Vec<[(Space, u64, u64); 2]> {
 
 /// Whether layers go through their rows together, for which weights may come again.
 fn goes_in_strips(plan: &Plan) -> bool {
-    plan.tensors.iter().any(|tensor| tensor.ring.is_some())
+    let has_ring = plan.tensors.iter().any(|tensor| tensor.ring.is_some());
+    has_ring || plan.tiles.iter().any(|tile| tile.output_start[0] > 0)
+}
+
+/// Whether activations lie on the card.
+fn has_borders_there(plan: &Plan) -> bool {
+    plan.tensors.iter().any(|tensor| tensor.space == Space::Card)
 }
 
 /// Whether each byte of the weights on the card comes, those of sectors between two parts twice, and
-/// nothing leaves.
+/// nothing leaves unless activations lie there.
 fn each_comes_once(plan: &Plan) -> Result<(), String> {
     let copies = copies(plan);
-    if copies.iter().any(|[from, to]| (from.0, to.0) != (Space::Card, Space::Arena)) {
+    if !has_borders_there(plan)
+        && copies.iter().any(|[from, to]| (from.0, to.0) != (Space::Card, Space::Arena))
+    {
         return Err("a copy that brings nothing from the card to SRAM".to_owned());
     }
     let mut read: Vec<[u64; 2]> =
@@ -118,7 +126,8 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         let mut parts = copies(&sealed).into_iter().map(|[(_, start, bytes), _]| (start, bytes));
         let before = parts.next();
         parts.fold(before, |before, part| {
-            let follows = |(start, bytes)| start + bytes <= part.0 || goes_in_strips(&sealed);
+            let is_free = goes_in_strips(&sealed) || has_borders_there(&sealed);
+            let follows = |(start, bytes)| start + bytes <= part.0 || is_free;
             assert!(before.is_none_or(follows), "{what}");
             Some(part)
         });
@@ -204,4 +213,55 @@ fn what_rings_do_not_hold_lies_in_external_ram() {
     assert_eq!(report.card_written_bytes, Bytes(0));
     let [bound, latency] = [report.bound_us, report.latency_us].map(Option::unwrap);
     assert!(latency.0 < bound.0 * 1.05, "{latency:?}, bound {bound:?}");
+}
+
+#[test]
+fn without_external_ram_it_lies_on_the_card() {
+    let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    let mut rng = fastrand::Rng::with_seed(23);
+    let (mut came, mut wide) = (0, 0);
+    for seed in 0..MODELS / 2 {
+        let model = wide_tower(seed);
+        let Some(least) = enough(&model, &board) else { continue };
+        let sram = Some(Bytes(rng.u64(least..least + least / 4)));
+        let ways = [Integrity::Trusted, Integrity::Checked, Integrity::Sealed];
+        let integrity = ways[rng.usize(..3)];
+        let options = Options { sram, integrity, ..Options::default() };
+        let Planned { plan, report, .. } = planned(&model, &board, &options);
+        let what = format!("{}, {sram:?}, {integrity:?}", model.name);
+        check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+        if !report.fits || !has_borders_there(&plan) {
+            continue;
+        }
+        came += 1;
+        wide += usize::from(plan.tensors.iter().any(|tensor| tensor.pitch.is_some()));
+        assert!(report.card_written_bytes > Bytes(0), "{what}");
+        assert!(report.bound_us <= report.latency_us, "{what}: {:?}", report.bound_us);
+        if integrity == Integrity::Sealed {
+            continue;
+        }
+        let inputs = random_inputs(&model, seed);
+        let outputs = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
+        let expected: Vec<Vec<i8>> = outputs.iter().map(host::bytes).collect();
+        for how in [(0x00, Pace::Early), (0xa5, Pace::Late)] {
+            let found = host::run(&plan, &model, &inputs, how);
+            assert_eq!(found.as_ref(), Ok(&expected), "{what}");
+        }
+    }
+    assert!(came > 15 && wide > 10, "{came}, {wide}");
+}
+
+#[test]
+fn vgg16_needs_no_external_ram() {
+    let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    let model = tilewright_zoo::network("vgg16").unwrap().int8().unwrap();
+    for kib in [512, 192] {
+        let options = Options { sram: Some(Bytes(kib << 10)), ..Options::default() };
+        let Planned { plan, report, .. } = planned(&model, &board, &options);
+        assert!(report.fits, "{kib}: {:?}", report.does_not_fit);
+        check(&plan, &model, &board).unwrap();
+        assert!(has_borders_there(&plan));
+        let [bound, latency] = [report.bound_us, report.latency_us].map(Option::unwrap);
+        assert!(latency.0 < bound.0 * 1.1, "{kib}: {latency:?}, bound {bound:?}");
+    }
 }

@@ -14,7 +14,7 @@ use crate::schedule::operator::Operator;
 use crate::strategy::stream::strips::Network;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::Plan;
+use tilewright_plan::{Plan, Space};
 
 /// What a plan is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Recipe {
         packing::transform(&mut plan, transformed);
         if let Some(schedule) = schedule.as_ref().filter(|_| !plan.programs.is_empty()) {
             let operators = Operator::of(&plan);
-            let network = Network::new(model, &floor.layers, &plan, &operators);
+            let network = Network::new(model, &floor.layers, &plan, &operators, Space::Arena);
             let schedule = schedule.resolved(&network, &operators).map_err(|misfit| {
                 let layer = misfit.layer.and_then(|layer| plan.layers.get(layer));
                 let place = layer.map_or("groups".to_owned(), |l| format!("layer '{}'", l.name));

@@ -65,6 +65,8 @@ const KEPT: [u64; 3] = [8, 4, 0];
 /// More steps than this of such layers take long to simulate: then only the first shares are tried, and
 /// not that nothing stays.
 const MANY_TASKS: usize = 1500;
+/// Most bytes of activations on the card: addresses have 32 bits, and weights lie there too.
+const MOST_ON_CARD: u64 = 1 << 30;
 /// Of the ways for layers to be fused whether any are.
 const FUSED: [bool; 3] = [false, true, true];
 /// Most copies of a plan: more would take long to place.
@@ -99,8 +101,8 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Made, Pla
     }
     // What does not fit says how much would.
     if search.fastest.is_none() {
-        let external = search.external();
-        search.less_together(model, external)?;
+        let outside = search.outside();
+        search.less_together(model, outside)?;
     }
     let found = search.fastest.map(|found| found.made).or(search.least);
     found.ok_or_else(|| PlanError::Order("the model has no layers".to_owned()))
@@ -119,7 +121,7 @@ pub fn in_image(
     let mut search = Search::new(board, options);
     let external = search.external();
     for layers in ways(model, search.budget)? {
-        let arranging = Arranging::new(model, board, layers, u64::MAX, false)?.whole();
+        let arranging = Arranging::new(model, board, layers, u64::MAX, Integrity::Trusted)?.whole();
         for strips in together::ways_with_weights(&arranging, [search.budget, external])? {
             search.way(&arranging.clone().with(strips), &FEW_SHARES[..1])?;
         }
@@ -185,24 +187,37 @@ impl<'b> Search<'b> {
         served.map_or(0, |memory| memory.bytes.0)
     }
 
+    /// Bytes outside of SRAM that tensors may lie in: of external RAM, else of the card.
+    fn outside(&self) -> u64 {
+        match self.external() {
+            0 => MOST_ON_CARD,
+            external => external,
+        }
+    }
+
     /// Tries all ways of a model; a plan without program if some layer has no kernel.
     fn all_ways(&mut self, model: &Model) -> Result<Option<Made>, PlanError> {
-        let external = self.external();
+        let outside = self.outside();
         for (layers, is_fused) in ways(model, self.budget)?.into_iter().zip(FUSED) {
             // What tables and constants take besides is known once there is a plan.
             let mut flash = Some(0);
             while let Some(bytes) = flash.take() {
-                let is_sealed = self.is_sealed();
+                let integrity = self.options.integrity;
                 let arranging =
-                    Arranging::new(model, self.board, layers.clone(), bytes, is_sealed)?;
+                    Arranging::new(model, self.board, layers.clone(), bytes, integrity)?;
                 let (floor, lowered) = self.way(&arranging, &SHARES)?;
                 if lowered.programs.is_empty() {
                     return Ok(Some(Made::whole(floor, lowered)));
                 }
                 let is_tried = is_fused && self.fastest.is_some();
                 if !self.fits_alone && !is_tried {
-                    for strips in together::ways(&arranging, [self.budget, external])? {
+                    for strips in together::ways(&arranging, [self.budget, outside])? {
                         self.way(&arranging.clone().with(strips), &FEW_SHARES)?;
+                    }
+                    if self.fastest.is_none() {
+                        for strips in together::in_segments(&arranging, [self.budget, outside])? {
+                            self.way(&arranging.clone().with(strips), &FEW_SHARES)?;
+                        }
                     }
                 }
                 // Steps of several frames take the room of weights.
@@ -276,9 +291,9 @@ impl<'b> Search<'b> {
 
     /// Looks for a budget below what is needed otherwise with which layers that go through their rows
     /// together fit; the plan is said to take all of it.
-    fn less_together(&mut self, model: &Model, external: u64) -> Result<(), PlanError> {
+    fn less_together(&mut self, model: &Model, outside: u64) -> Result<(), PlanError> {
         let arranging =
-            Arranging::new(model, self.board, lower::layers(model), 0, self.is_sealed())?;
+            Arranging::new(model, self.board, lower::layers(model), 0, self.options.integrity)?;
         let most = self.least.as_ref().map_or(0, |least| least.plan.space(Space::Arena).0);
         let (mut short, mut enough) = (self.budget, most);
         while enough > short + SECTOR.max(enough / 32) {
@@ -288,7 +303,9 @@ impl<'b> Search<'b> {
             }
             let new = Search::new(self.board, self.options);
             let mut search = Search { budget, is_any_enough: true, ..new };
-            for strips in together::ways(&arranging, [budget, external])? {
+            let sizes = [budget, outside];
+            let ways = together::ways(&arranging, sizes)?;
+            for strips in ways.into_iter().chain(together::in_segments(&arranging, sizes)?) {
                 search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
                 if search.is_enough() {
                     break;

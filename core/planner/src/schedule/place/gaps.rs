@@ -6,7 +6,7 @@ use crate::strategy::external::LINE;
 use crate::{PlanError, Stop};
 use tilewright_plan::{Plan, PlannedTensor, Space};
 
-/// Where a plan's activations lie in SRAM, with the tasks that need them.
+/// Where a plan's activations and checksums lie in SRAM, with the tasks that need them.
 pub fn held(plan: &Plan, work: &Work) -> Vec<Taken> {
     let first_of = |layer: u32| work.tasks.partition_point(|task| task.lives < layer);
     let taken = |tensor: &PlannedTensor| Taken {
@@ -18,7 +18,15 @@ pub fn held(plan: &Plan, work: &Work) -> Vec<Taken> {
             end => end.saturating_sub(1) as u32,
         },
     };
-    plan.tensors.iter().filter(|tensor| tensor.space == Space::Arena).map(taken).collect()
+    let kept = plan.kept.filter(|kept| kept.bytes() > 0);
+    let kept = kept.map(|kept| Taken {
+        start: kept.offset.into(),
+        end: kept.end(),
+        first: 0,
+        last: u32::MAX,
+    });
+    let inside = plan.tensors.iter().filter(|tensor| tensor.space == Space::Arena);
+    inside.map(taken).chain(kept).collect()
 }
 
 /// Where each residence lies in `budget` bytes beside what is held while it is there: from the task before which it
@@ -37,12 +45,16 @@ pub fn gaps(
     for taken in held {
         room.take(*taken);
     }
-    let mut offsets = Vec::with_capacity(work.residences.len());
-    for residence in &work.residences {
+    // What a tile makes lies there while parts of weights come and go.
+    let mut order: Vec<usize> = (0..work.residences.len()).collect();
+    order.sort_by_key(|index| (work.residences[*index].uses[0], !work.residences[*index].goes()));
+    let mut offsets = vec![0; work.residences.len()];
+    for index in order {
+        let residence = &work.residences[index];
         room.none_before(residence.uses[0].saturating_sub(ahead));
         stop.after(room.work())?;
         let Some(taken) = room.place(residence.bytes, residence.uses) else { return Ok(None) };
-        offsets.push(taken.start);
+        offsets[index] = taken.start;
     }
     Ok(Some(offsets))
 }

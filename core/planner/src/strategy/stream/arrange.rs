@@ -1,12 +1,12 @@
 //! Activations in SRAM, with as few layers that share bytes as a limit allows.
 
-use crate::PlanError;
 use crate::floor::{Floor, Heights};
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
 use crate::share::{self, Given, Parts, Sharing};
 use crate::strategy::external::LINE;
+use crate::{Integrity, PlanError};
 use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -20,6 +20,12 @@ const SHARING: Sharing =
 
 /// Placements that are tried, each of less, until one fits.
 const TRIES: usize = 4;
+
+/// Where tensors lie that SRAM does not hold: in external RAM, if the board has some, else on the card.
+fn outside(board: &Board) -> Space {
+    let has_ram = board.external(Space::ExternalRam).is_some() && board.serves(Space::ExternalRam);
+    if has_ram { Space::ExternalRam } else { Space::Card }
+}
 
 /// A network's layers with what they need in SRAM.
 #[derive(Clone)]
@@ -36,10 +42,12 @@ pub struct Arranging<'m> {
     weights: Vec<u64>,
     /// What of each layer's constants lies in the plan image.
     in_image: Vec<InImage>,
-    /// Whether what comes from the card is encrypted.
-    is_sealed: bool,
+    /// What is done about wrong bytes from the card.
+    integrity: Integrity,
     /// Layers that go through their rows together.
     strips: Vec<Strips>,
+    /// The memory of tensors outside of SRAM.
+    outside: Space,
 }
 
 impl<'m> Arranging<'m> {
@@ -53,7 +61,7 @@ impl<'m> Arranging<'m> {
         board: &'m Board,
         layers: Vec<Layer>,
         flash: u64,
-        is_sealed: bool,
+        integrity: Integrity,
     ) -> Result<Self, PlanError> {
         let mut saved = share::savings(model, &layers, &Parts::none())?;
         let tensors = lower::tensors(model, &layers)?;
@@ -77,8 +85,19 @@ impl<'m> Arranging<'m> {
             }
         }
         let (strips, given) = (Vec::new(), Vec::new());
-        let mut this =
-            Self { model, board, layers, saved: given, live, weights, in_image, is_sealed, strips };
+        let outside = outside(board);
+        let mut this = Self {
+            model,
+            board,
+            layers,
+            saved: given,
+            live,
+            weights,
+            in_image,
+            integrity,
+            strips,
+            outside,
+        };
         // The steps of a convolution's groups read one after the other what all of them share.
         let draft = this.drafted(tensors)?;
         let mut steps = vec![0u32; this.layers.len()];
@@ -105,7 +124,7 @@ impl<'m> Arranging<'m> {
 
     /// What can be made in rows.
     pub fn network<'p>(&self, draft: &'p Plan, operators: &'p [Operator<'p>]) -> Network<'p> {
-        Network::new(self.model, &self.layers, draft, operators)
+        Network::new(self.model, &self.layers, draft, operators, self.outside)
     }
 
     /// The same with layers that go through their rows together.
@@ -137,6 +156,15 @@ impl<'m> Arranging<'m> {
     /// Bytes that each layer's activations need at least while no layers go together.
     pub fn needed(&self) -> impl Iterator<Item = u64> {
         let saved = self.saved.iter().map(|[over, rows]| *over.max(rows));
+        self.live.iter().zip(saved).map(|(live, saved)| live.saturating_sub(saved))
+    }
+
+    /// The same of layers whose weights come in parts where they take more than `most` bytes, so that such layers are not
+    /// made in rows.
+    pub fn needed_beside(&self, most: u64) -> impl Iterator<Item = u64> {
+        let saved = self.saved.iter().zip(&self.weights).map(move |([over, rows], weights)| {
+            if *weights > most { *over } else { *over.max(rows) }
+        });
         self.live.iter().zip(saved).map(|(live, saved)| live.saturating_sub(saved))
     }
 
@@ -192,18 +220,32 @@ impl<'m> Arranging<'m> {
             tensors[*tensor].ring = Some(*rows);
         }
         // Each by itself: what lies there is read and written once.
-        let mut external = Bytes(0);
-        for (_, tensor) in tensors.iter_mut().enumerate().filter(|(tensor, _)| is_outside(*tensor))
-        {
-            (tensor.space, tensor.offset) = (Space::ExternalRam, external.0);
-            external = (external + tensor.bytes).align_up(LINE);
+        let mut outside = tensors.iter_mut().enumerate().filter(|(tensor, _)| is_outside(*tensor));
+        let mut heights = Heights { sram: found.height, ..Heights::default() };
+        let mut weights_end = None;
+        if self.outside == Space::ExternalRam {
+            for (_, tensor) in outside {
+                (tensor.space, tensor.offset) = (Space::ExternalRam, heights.external_ram.0);
+                heights.external_ram = (heights.external_ram + tensor.bytes).align_up(LINE);
+            }
+        } else if let Some((_, first)) = outside.next() {
+            // Behind the weights; rows begin at sectors.
+            heights.card = self.draft()?.space(Space::Card).align_up(SECTOR);
+            weights_end = Some(heights.card);
+            for tensor in std::iter::once(first).chain(outside.map(|(_, tensor)| tensor)) {
+                (tensor.space, tensor.offset) = (Space::Card, heights.card.0);
+                let [rows, columns, channels] = tensor.shape;
+                let row = (columns * channels).next_multiple_of(SECTOR as u32);
+                tensor.pitch = (rows > 1 && row > columns * channels).then_some([row, channels]);
+                heights.card = (heights.card + Bytes(tensor.extent())).align_up(SECTOR);
+            }
         }
         let in_strips = |layer| self.strips.iter().any(|s| s.layers.contains(&layer));
         let mut floor = Floor {
             layers: self.layers.clone(),
             tensors,
             parts: Parts::none(),
-            heights: Heights { sram: found.height, external_ram: external, card: Bytes(0) },
+            heights,
             stored: self.stored(),
             in_image: self.in_image.clone(),
             together: (0..self.layers.len()).map(in_strips).collect(),
@@ -211,13 +253,26 @@ impl<'m> Arranging<'m> {
             boot: Vec::new(),
         };
         let mut plan = floor.lowered(self.model, self.board)?;
-        // What is sealed says so, though programs write nothing.
-        floor.sums = u32::try_from(plan.space(Space::Card).0 / SECTOR)
-            .ok()
-            .filter(|first| self.is_sealed && *first > 0)
-            .map(|first| Kept { offset: 0, first, sectors: 0, sealed: true });
-        plan.kept = floor.sums;
+        let card = plan.space(Space::Card);
+        if self.integrity.keeps() && card > Bytes(0) {
+            let place = floor.heights.sram.align_up(Kept::ALIGNMENT.into());
+            floor.sums = self.kept(place, [weights_end.unwrap_or(card), card]);
+            if let Some(sums) = floor.sums.filter(|sums| sums.sectors > 0) {
+                floor.heights.sram = Bytes(sums.end());
+            }
+            (plan.kept, plan.space_bytes[Space::Arena as usize]) = (floor.sums, floor.heights.sram);
+        }
         Ok((floor, plan))
+    }
+
+    /// Checksums or tags, from a place in the arena on, of the sectors between two bytes of the card. What is sealed
+    /// says so, though programs write nothing.
+    fn kept(&self, place: Bytes, bytes: [Bytes; 2]) -> Option<Kept> {
+        let [first, end] = bytes.map(|bytes| u32::try_from(bytes.0 / SECTOR).ok());
+        let (first, end, offset) = (first?, end?, u32::try_from(place.0).ok()?);
+        let sealed = self.integrity == Integrity::Sealed;
+        let offset = if end > first { offset } else { 0 };
+        (sealed || end > first).then_some(Kept { offset, first, sectors: end - first, sealed })
     }
 
     fn drafted(&self, tensors: Vec<PlannedTensor>) -> Result<Plan, PlanError> {
@@ -231,7 +286,7 @@ impl<'m> Arranging<'m> {
             weights: Space::Card,
             alignment: SECTOR,
             // Groups' filters lie in common sectors, and what is encrypted comes in parts that share none.
-            groups_apart: !self.is_sealed,
+            groups_apart: !matches!(self.integrity, Integrity::Sealed),
             ..Stored::IMAGE
         }
     }

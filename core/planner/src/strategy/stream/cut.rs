@@ -31,7 +31,11 @@ pub fn groups_in(
     let gaps: Vec<u64> =
         (0u16..).zip(&plan.layers).map(|(layer, _)| gap(plan, layer, ways.budget)).collect();
     let gap_of = |operator: &Operator<'_>| {
-        gaps.get(usize::from(operator.step.layer)).copied().unwrap_or(ways.budget)
+        let layer = usize::from(operator.step.layer);
+        let gap = gaps.get(layer).copied().unwrap_or(ways.budget);
+        // Rows of activations come and go too, the next ones beside those in use.
+        let staged = strips.iter().find(|strips| strips.layers.contains(&layer));
+        gap.saturating_sub(2 * staged.map_or(0, |strips| strips.staged))
     };
     let part = |operator: &Operator<'_>| {
         let is_pixel = operator.tile().output_size == [1, 1];
@@ -95,9 +99,22 @@ fn in_strips(
     }
     let cut = |(layer, number): (usize, usize)| {
         let operator = &operators[number];
-        match staying.contains(&layer) {
+        let cut = match staying.contains(&layer) {
             true => once((number, operator.tile().channels), Stays::Group),
             false => once((number, channels(operator, part(operator), apart)), Stays::Tile),
+        };
+        let is_on_card = |role| {
+            let mut own = operator.of_role(role);
+            own.any(|index| is_on_card(&operator.views[index]))
+        };
+        let comes = together.staged > 0 && is_on_card(Role::Input);
+        let goes = is_on_card(Role::Output);
+        let on_card =
+            Output::Goes { to: Space::Card, most: u64::MAX, except: Vec::new(), gaps: true };
+        Cut {
+            inputs: if comes { Bring::CARD } else { cut.inputs },
+            output: if goes { on_card } else { cut.output },
+            ..cut
         }
     };
     Group {
@@ -144,7 +161,9 @@ pub fn gap(plan: &Plan, layer: u16, budget: u64) -> u64 {
         tensor.space == Space::Arena && tensor.first <= layer && layer < tensor.end
     };
     let live = plan.tensors.iter().filter(lives);
-    let mut live: Vec<[u64; 2]> = live.map(|t| [t.offset, t.offset + t.extent()]).collect();
+    let kept = plan.kept.map(|kept| [kept.offset.into(), kept.end()]);
+    let live = live.map(|t| [t.offset, t.offset + t.extent()]).chain(kept);
+    let mut live: Vec<[u64; 2]> = live.collect();
     live.sort_unstable();
     let (mut free, mut largest) = (0, 0);
     for [start, end] in live.into_iter().chain([[budget; 2]]) {

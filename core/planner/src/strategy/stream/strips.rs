@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::lower::Layer;
 use crate::schedule::cut::{Fineness, Strip};
-use crate::schedule::operator::Operator;
+use crate::schedule::operator::{Operator, SECTOR};
 use crate::share::{Below, Held, Parts, single_steps};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Plan, PlannedTensor, Space, View};
@@ -40,6 +40,8 @@ pub struct Network<'p> {
     /// The layers that read each tensor, and whether programs take or give it.
     readers: Vec<Vec<usize>>,
     is_given: Vec<bool>,
+    /// The memory of tensors outside of SRAM.
+    outside: Space,
 }
 
 /// How layers go through their rows together.
@@ -57,8 +59,10 @@ pub struct Strips {
     pub held: Vec<Held>,
     /// Which of them may overlap.
     pub below: Vec<Below>,
-    /// Tensors that lie in external RAM.
+    /// Tensors that lie outside of SRAM.
     pub outside: Vec<usize>,
+    /// Bytes of SRAM for the rows of these that a step needs, if the core cannot reach them where they lie.
+    pub staged: u64,
 }
 
 impl Strips {
@@ -73,7 +77,7 @@ impl Strips {
             (read + written).saturating_sub(written.max(below.distance + read))
         });
         let all: u64 = self.held.iter().map(|held| held.bytes.0).sum();
-        all - saved.max().unwrap_or(0).min(all)
+        all - saved.max().unwrap_or(0).min(all) + self.staged
     }
 }
 
@@ -84,6 +88,7 @@ impl<'p> Network<'p> {
         layers: &[Layer],
         plan: &'p Plan,
         operators: &'p [Operator<'p>],
+        outside: Space,
     ) -> Self {
         let tensors = plan.tensors.as_slice();
         let singles = single_steps(model, layers, &Parts::none(), plan);
@@ -108,7 +113,7 @@ impl<'p> Network<'p> {
             });
             found.push(made);
         }
-        Self { layers: found, tensors, readers, is_given }
+        Self { layers: found, tensors, readers, is_given, outside }
     }
 
     /// Whether a layer can be made in rows.
@@ -120,6 +125,11 @@ impl<'p> Network<'p> {
     pub fn crossing(&self, layer: usize) -> Vec<usize> {
         let made = self.layers[..layer].iter().flatten().map(|made| made.output);
         made.filter(|tensor| self.readers[*tensor].iter().any(|reader| *reader >= layer)).collect()
+    }
+
+    /// The memory of tensors outside of SRAM.
+    pub const fn outside(&self) -> Space {
+        self.outside
     }
 
     /// The tensors that programs take.
@@ -141,7 +151,7 @@ impl<'p> Network<'p> {
         self.tensors[tensor].bytes.0
     }
 
-    /// How these layers go together, with these tensors in external RAM; nothing if some cannot be made in
+    /// How these layers go together, with these tensors outside of SRAM; nothing if some cannot be made in
     /// rows.
     pub fn strips(
         &self,
@@ -249,8 +259,24 @@ impl<'p> Network<'p> {
                 .collect::<Vec<_>>()
         });
         let below = below.collect();
-        let outside = outside.to_vec();
-        Strips { layers, fineness, made, rings, held, below, outside }
+        let staged =
+            made.iter().map(|strip| self.staged(own[strip.layer - layers.start], strip, outside));
+        let (staged, outside) = (staged.max().unwrap_or(0), outside.to_vec());
+        Strips { layers, fineness, made, rings, held, below, outside, staged }
+    }
+
+    /// Bytes of SRAM for what a step needs of tensors outside, if they lie on a card: rows begin at sectors there.
+    fn staged(&self, layer: &Made<'p>, strip: &Strip, outside: &[usize]) -> u64 {
+        if self.outside != Space::Card {
+            return 0;
+        }
+        let bytes = |(tensor, rows): (usize, Range<u16>)| {
+            let [_, columns, channels] = self.tensors[tensor].shape.map(u64::from);
+            u64::from(rows.end - rows.start) * (columns * channels).next_multiple_of(SECTOR)
+        };
+        let reads = layer.reads(strip.rows.clone()).unwrap_or_default();
+        let all = reads.into_iter().chain([(layer.output, strip.rows.clone())]);
+        all.filter(|(tensor, _)| outside.contains(tensor)).map(bytes).sum()
     }
 
     /// How far below a tensor that is read another one may begin that is written meanwhile.

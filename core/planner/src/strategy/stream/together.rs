@@ -50,6 +50,33 @@ pub fn ways(
     Ok(Vec::new())
 }
 
+/// The ways for the layers that do not fit to go together some by some.
+///
+/// # Errors
+/// As [`ways`].
+pub fn in_segments(
+    arranging: &Arranging<'_>,
+    [budget, external]: [u64; 2],
+) -> Result<Vec<Vec<Strips>>, PlanError> {
+    let draft = arranging.draft()?;
+    let operators = Operator::of(&draft);
+    let network = arranging.network(&draft, &operators);
+    let needed: Vec<u64> = arranging.needed_beside(budget / 4).collect();
+    // Weights need room beside activations.
+    let found = [8, 7, 6].into_iter().filter_map(|eighths| {
+        let limit = budget / 8 * eighths;
+        let is_large: Vec<bool> = needed.iter().map(|bytes| *bytes > limit).collect();
+        let all = all_runs(&runs(&is_large))?;
+        Some(segments::ways(&network, &all, is_large.len(), [budget, external]))
+    });
+    Ok(found.flatten().collect())
+}
+
+/// From the first run to the last.
+fn all_runs(runs: &[Range<usize>]) -> Option<Range<usize>> {
+    runs.first().zip(runs.last()).map(|(first, last)| first.start..last.end)
+}
+
 /// The same where all weights lie in the plan image, from few steps to many.
 ///
 /// # Errors
@@ -109,16 +136,11 @@ fn of_all(
     let mut of_runs = Vec::new();
     let mut end = 0;
     let runs = runs(is_large);
-    if let [run] = runs.as_slice() {
-        let ways = of_run(network, run.clone(), 0..is_large.len(), budget);
-        if ways.is_empty() {
-            return segments::ways(network, run, is_large.len(), [budget, external]);
-        }
-    }
+    let all = all_runs(&runs).unwrap_or_default();
     for run in runs {
         let ways = of_run(network, run, end..is_large.len(), budget);
         let Some(last) = ways.iter().map(|strips| strips.layers.end).max() else {
-            return Vec::new();
+            return segments::ways(network, &all, is_large.len(), [budget, external]);
         };
         end = last;
         of_runs.push(ways);

@@ -1,11 +1,12 @@
 //! Layers that go through their rows some by some: what lies between two such segments lies in external
-//! RAM. There are as few and as short transfers as can be.
+//! RAM, or on the card. There are as few and as short transfers as can be.
 
 use std::ops::Range;
 
 use super::{AROUND, BYTES, ROWS};
 use crate::schedule::cut::Fineness;
 use crate::strategy::stream::strips::{MOST_LAYERS, Network, Strips};
+use tilewright_plan::Space;
 
 /// The finest way for rows to be made.
 const FINEST: Fineness = Fineness { rows: 1, bytes: 1 };
@@ -45,7 +46,10 @@ pub fn ways(
     let room = budget / 16 * 15;
     let last = all.min(run.end + AROUND);
     let taken: Vec<usize> = match run.start {
-        0 => network.taken().filter(|tensor| network.bytes(*tensor) > budget / 4).collect(),
+        // Frames arrive where the core writes.
+        0 if network.outside() == Space::ExternalRam => {
+            network.taken().filter(|tensor| network.bytes(*tensor) > budget / 4).collect()
+        }
         _ => Vec::new(),
     };
     let bytes =
