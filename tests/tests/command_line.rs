@@ -66,6 +66,30 @@ fn a_run_counts_every_layer() {
 }
 
 #[test]
+fn a_recipe_that_a_person_changed_runs_bit_equal() {
+    let path = folder("recipes").join("recipe.json");
+    let file = path.to_str().unwrap();
+    let model = ["models/lenet5.onnx", BOARD[0], BOARD[1]];
+    let words = ["--strategy", "overlay", "--write-recipe", file];
+    let said = run(&[&["plan"], &model[..], &words].concat());
+    assert_eq!(said.status.code(), Some(0), "{said:?}");
+    let text = fs::read_to_string(&path).unwrap();
+    // The first layer in four tiles, not in one.
+    let changed = text.replacen("\"rows\":[28]", "\"rows\":[7,7,7,7]", 1);
+    assert_ne!(changed, text);
+    fs::write(&path, changed).unwrap();
+    let recipe = [&model[..], &["--recipe", file]].concat();
+    let report = json(&[&["run"], &recipe[..], &["--json"]].concat(), 0);
+    assert_eq!((&report["verified"], &report["strategy"]), (&true.into(), &"recipe".into()));
+    // What cannot be is told with the layer.
+    fs::write(&path, text.replacen("\"rows\":[28]", "\"rows\":[7,7,7]", 1)).unwrap();
+    let said = run(&[&["plan"], &recipe[..]].concat());
+    assert_eq!(said.status.code(), Some(2));
+    let error = String::from_utf8(said.stderr).unwrap();
+    assert!(error.contains("conv1") && error.contains("--recipe"), "{error}");
+}
+
+#[test]
 fn what_went_to_the_card_is_compared_too() {
     let model = ["run", "models/lenet5.onnx", BOARD[0], BOARD[1], "--strategy", "swap"];
     let report = json(&[&model[..], &["--json"]].concat(), 0);

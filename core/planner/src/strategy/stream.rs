@@ -195,9 +195,18 @@ impl<'b> Search<'b> {
         }
     }
 
-    /// Tries all ways of a model; a plan without program if some layer has no kernel.
+    /// Tries all ways of a model, where nothing fits in segments too; a plan without program if some layer has no
+    /// kernel.
     fn all_ways(&mut self, model: &Model) -> Result<Option<Made>, PlanError> {
-        let outside = self.outside();
+        let made = self.ways_of(model, false)?;
+        if made.is_some() || self.fastest.as_ref().is_some_and(|found| !found.is_large()) {
+            return Ok(made);
+        }
+        self.ways_of(model, true)
+    }
+
+    fn ways_of(&mut self, model: &Model, in_segments: bool) -> Result<Option<Made>, PlanError> {
+        let sizes = [self.budget, self.outside()];
         for (layers, is_fused) in ways(model, self.budget)?.into_iter().zip(FUSED) {
             // What tables and constants take besides is known once there is a plan.
             let mut flash = Some(0);
@@ -205,19 +214,19 @@ impl<'b> Search<'b> {
                 let integrity = self.options.integrity;
                 let arranging =
                     Arranging::new(model, self.board, layers.clone(), bytes, integrity)?;
-                let (floor, lowered) = self.way(&arranging, &SHARES)?;
+                let shares = if in_segments { &[][..] } else { &SHARES };
+                let (floor, lowered) = self.way(&arranging, shares)?;
                 if lowered.programs.is_empty() {
                     return Ok(Some(Made::whole(floor, lowered)));
                 }
                 let is_tried = is_fused && self.fastest.is_some();
                 if !self.fits_alone && !is_tried {
-                    for strips in together::ways(&arranging, [self.budget, outside])? {
+                    let ways = match in_segments {
+                        true => together::in_segments(&arranging, sizes)?,
+                        false => together::ways(&arranging, sizes)?,
+                    };
+                    for strips in ways {
                         self.way(&arranging.clone().with(strips), &FEW_SHARES)?;
-                    }
-                    if self.fastest.is_none() {
-                        for strips in together::in_segments(&arranging, [self.budget, outside])? {
-                            self.way(&arranging.clone().with(strips), &FEW_SHARES)?;
-                        }
                     }
                 }
                 // Steps of several frames take the room of weights.
