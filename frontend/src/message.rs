@@ -119,6 +119,8 @@ pub enum ImportRequest {
     /// Makes a file of a schedule. Buffers: report, memory map, predicted timeline, what is held
     /// meanwhile, and the timeline of a run if there is one.
     Schedule(ScheduleFile),
+    /// Writes the recipe of the plan that settings make: it is planned anew.
+    Recipe(PlanSettings),
     /// Puts the operators of a TensorFlow Lite file in the order that needs the smallest arena, and
     /// its tensors at offsets. Buffers: the file.
     Reorder {

@@ -94,6 +94,8 @@ async fn the_schedule_follows_its_sliders_and_is_saved_without_a_run() {
     let trace: Value = serde_json::from_str(&trace).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     assert!(events.iter().any(|event| event["ph"] == "X" && event["dur"].as_f64() > Some(0.0)));
+    let (name, recipe) = saved(&browser, "save-recipe").await;
+    assert!(name.ends_with("recipe.json") && recipe.contains("\"layers\""), "{name}");
     let (_, table) = saved(&browser, "save-schedule-csv").await;
     assert!(table.lines().count() > 5 && table.contains("predicted,core 0,compute"), "{table}");
     // The command line writes the same.

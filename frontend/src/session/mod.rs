@@ -347,6 +347,9 @@ impl Session {
                 let bytes = Uint8Array::from(bytes.as_slice());
                 self.importer.ask(request, &ImportRequest::Schedule(file), &[bytes]);
             }
+            Effect::SaveRecipe(request, settings) => {
+                self.ask_importer(request, &ImportRequest::Recipe(settings), &[]);
+            }
             Effect::Judge(request, settings) => {
                 let mut buffers = std::mem::take(&mut self.run_result);
                 buffers.extend(self.run_input.take());

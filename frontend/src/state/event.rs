@@ -106,6 +106,8 @@ pub enum Event {
     Reorder,
     /// Make and save a file of the schedule.
     SaveSchedule(ScheduleFile),
+    /// Write and save the recipe of the plan.
+    SaveRecipe,
     /// A trouble was read.
     Dismiss(Place),
     /// The importer answers.
@@ -166,6 +168,8 @@ pub enum Effect {
     },
     /// Have the model's file put in another order.
     Reorder(u32, OwnFile),
+    /// Have the recipe written of the plan that these settings make.
+    SaveRecipe(u32, PlanSettings),
     /// Have a file made of a plan's schedule, and of a run's beside it.
     SaveSchedule {
         /// Number of the request.

@@ -221,6 +221,7 @@ impl State {
             Event::Package => self.start_package(effects),
             Event::Reorder => self.start_reorder(effects),
             Event::SaveSchedule(file) => self.save_schedule(file, effects),
+            Event::SaveRecipe => self.save_recipe(effects),
             Event::Dismiss(place) => self.clear(place),
             Event::Imported(request, reply) => self.imported(request, reply, effects),
             Event::Planned(request, reply) => self.planned(request, reply, effects),

@@ -76,6 +76,14 @@ impl State {
         effects.push(Effect::SaveSchedule { request, file, plan, run });
     }
 
+    /// Writes the recipe of the shown plan.
+    pub(super) fn save_recipe(&mut self, effects: &mut Vec<Effect>) {
+        let Some(plan) = self.plan.clone() else { return };
+        self.clear(Place::Schedule);
+        let request = self.begin(Job::Schedule, "Writing the recipe");
+        effects.push(Effect::SaveRecipe(request, plan.settings.clone()));
+    }
+
     /// The open model's file, if it is one whose operators can be put in another order.
     #[must_use]
     pub fn reorderable(&self) -> Option<&OwnFile> {

@@ -62,6 +62,7 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         | Effect::SizeZoo(request, _)
         | Effect::Reorder(request, _)
         | Effect::SaveSchedule { request, .. }
+        | Effect::SaveRecipe(request, _)
         | Effect::ReadStored(request) => Some(*request),
         _ => None,
     };
@@ -478,6 +479,19 @@ fn a_schedule_is_saved_with_the_plan_that_is_shown() {
     let file = FileFacts { name, bytes: 1, sha256: String::new() };
     state.update(Event::Imported(request_of(&effects), Ok(ImportReply::Schedule(file))));
     assert!(state.said.contains("small-schedule.csv") && state.schedule_file.is_some());
+}
+
+#[test]
+fn a_recipe_is_written_of_the_plan_that_is_shown() {
+    let mut state = ready();
+    let effects = state.update(Event::SaveRecipe);
+    let is_of_plan = |effect: &Effect| match effect {
+        Effect::SaveRecipe(_, settings) => {
+            state.plan.as_ref().is_some_and(|plan| plan.settings == *settings)
+        }
+        _ => false,
+    };
+    assert!(effects.iter().any(is_of_plan));
 }
 
 #[test]

@@ -60,6 +60,11 @@ pub fn SchedulePanel(props: &Props) -> Html {
                     { icon(Glyph::Save) }{ file.title() }
                 </button>
             }) }
+            <button type="button" class="quiet" disabled={props.is_saving} data-testid="save-recipe"
+                title="Save the recipe: all that the plan decides, for tilewright --recipe"
+                onclick={props.on.reform(|_| Event::SaveRecipe)}>
+                { icon(Glyph::Save) }{ "Recipe" }
+            </button>
         }
     };
     let board = props.boards.iter().find(|board| board.id == props.settings.board);

@@ -95,6 +95,7 @@ impl Importer {
                 Ok((ImportReply::Stores(names), images))
             }
             ImportRequest::Schedule(file) => schedule::file(file, buffer(0)),
+            ImportRequest::Recipe(settings) => schedule::recipe(self.model()?, &settings),
             ImportRequest::Reorder { name } => reorder(&name, buffer(0)),
         }
     }

@@ -1,11 +1,12 @@
 //! Files that show a schedule elsewhere: a trace for Perfetto, a table, everything.
 
+use tilewright_model::Model;
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Schedule, Timeline, Trace};
 
 use super::import::file_stem;
-use super::plan::ours;
+use super::plan::{self, ours};
 use super::{Outcome, sha256};
-use crate::message::{FileFacts, ImportReply, ScheduleFile};
+use crate::message::{FileFacts, ImportReply, PlanSettings, ScheduleFile};
 
 /// Makes a file of what the page has encoded.
 ///
@@ -31,9 +32,23 @@ pub fn file(file: ScheduleFile, bytes: &[u8]) -> Outcome<ImportReply> {
         ScheduleFile::Csv => Ok(tilewright_report::slices_csv(&schedule)),
         ScheduleFile::Json => serde_json::to_string(&schedule),
     };
-    let bytes = text.map_err(|error| ours("schedule", &error))?.into_bytes();
+    let text = text.map_err(|error| ours("schedule", &error))?;
+    Ok(named(&report, file.ending(), text))
+}
+
+/// Writes the recipe of the plan that settings make.
+///
+/// # Errors
+/// If they make none.
+pub fn recipe(model: &Model, settings: &PlanSettings) -> Outcome<ImportReply> {
+    let (planned, _) = plan::make(model, settings)?;
+    Ok(named(&planned.report, "recipe.json", planned.recipe.text(model)))
+}
+
+/// A text as a file.
+fn named(report: &PlanReport, ending: &str, text: String) -> (ImportReply, Vec<Vec<u8>>) {
     let stem = format!("{}-{}-{}", file_stem(&report.model), report.board, report.strategy);
-    let name = format!("{stem}-{}", file.ending());
+    let (name, bytes) = (format!("{stem}-{ending}"), text.into_bytes());
     let facts = FileFacts { name, bytes: bytes.len() as u64, sha256: sha256(&bytes) };
-    Ok((ImportReply::Schedule(facts), vec![bytes]))
+    (ImportReply::Schedule(facts), vec![bytes])
 }

@@ -215,6 +215,11 @@ fn a_schedule_is_planned_with_what_was_moved_and_saved_as_files() {
             ScheduleFile::Json => assert!(text.contains("\"occupancy\"")),
         }
     }
+    let (reply, buffers) =
+        importer.answer(ImportRequest::Recipe(slow.settings), Vec::new(), &|_| {}).unwrap();
+    let ImportReply::Schedule(facts) = reply else { panic!("{reply:?}") };
+    assert!(facts.name.ends_with("-swap-recipe.json"), "{}", facts.name);
+    assert!(String::from_utf8(buffers[0].clone()).unwrap().contains("\"pools\""));
     assert!(
         importer
             .answer(ImportRequest::Schedule(ScheduleFile::Csv), vec![vec![1]], &|_| {})
