@@ -205,8 +205,8 @@ pub struct FromRecipe {
 pub struct Plan {
     #[command(flatten)]
     pub on: OnBoard,
-    /// Strategy, or `all` to compare them; `auto` searches for the fastest plan that fits, but does not
-    /// try every way, so that another can be faster
+    /// Strategy, or `all` to compare them; `auto` searches for the fastest plan that fits, no slower than
+    /// the others by prediction
     #[arg(long, default_value = "resident", value_parser = strategies)]
     pub strategy: Strategies,
     #[command(flatten)]

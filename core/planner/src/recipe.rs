@@ -11,7 +11,7 @@ use crate::packing;
 use crate::schedule::Schedule;
 use crate::schedule::boot::{self, Load};
 use crate::schedule::operator::Operator;
-use crate::strategy::stream::strips::Network;
+use crate::schedule::strips::Network;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Plan, Space};

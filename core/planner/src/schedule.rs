@@ -3,7 +3,8 @@
 //! A [`Schedule`] says in numbers how operators ([`operator`]) are cut ([`cut`]) into tasks of the core and what they
 //! need in SRAM ([`work`]). Layouts give that places there ([`place`]); [`room`] finds those that are free earliest.
 //! [`issue`] puts tasks and moves into one order, the [`sequence`], with all addresses. [`emit`] makes lanes of steps
-//! of it, which wait for each other where they touch the same bytes ([`hazards`]). [`frames`] repeats tasks for several
+//! of it, which wait for each other where they touch the same bytes ([`hazards`]). [`strips`] says in which order layers
+//! make rows that go through them together. [`frames`] repeats tasks for several
 //! frames; [`boot`] brings what stays.
 
 pub mod boot;
@@ -16,9 +17,9 @@ pub mod operator;
 pub mod place;
 pub mod room;
 pub mod sequence;
+pub mod strips;
 pub mod work;
 
-use crate::strategy::stream::strips::Network;
 use crate::{PlanError, Stop};
 use cut::{Channels, Group};
 use emit::emit;
@@ -28,6 +29,7 @@ use operator::{Operator, SECTOR};
 use place::{Phase, Pools, Slots, gaps, held, pools, slots};
 use sequence::{Engine, Sequence};
 use serde::{Deserialize, Serialize};
+use strips::Network;
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, Plan, Space};
 use work::Work;
@@ -99,7 +101,7 @@ impl Schedule {
                 let Slots { base, tiny, third, fourth, parameters, output } = phase.slots;
                 most(&[base, tiny, third, fourth, parameters, output])
             }),
-            Layout::Pools(pools) => most(&[pools.end(), pools.buffer]),
+            Layout::Pools(pools) => most(&pools.numbers()) || most(&[pools.end()]),
         };
         if is_large {
             return Some("SRAM has no more than 4 GiB");

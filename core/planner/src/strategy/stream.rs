@@ -7,7 +7,7 @@
 //!   that used these bytes: so weights come as far ahead as SRAM has room, across the borders of layers.
 //! * Layers share bytes with what they read, and convolutions are computed with the pools behind them,
 //!   only where activations would not fit. What is made in rows has its weights at once.
-//! * Where that does not help, layers go through their rows together ([`strips`]): of what lies between
+//! * Where that does not help, layers go through their rows together ([`strips`](crate::schedule::strips)): of what lies between
 //!   them some rows are held at a time. Their weights stay meanwhile, or come again with each step. Where
 //!   SRAM does not even hold those, what lies between some and others lies in external RAM, if there is any.
 //! * The frame arrives on the console. Biases, multipliers and tables stay in the plan image, and the
@@ -19,7 +19,6 @@ mod arrange;
 pub mod bound;
 mod cut;
 mod frames;
-pub mod strips;
 mod together;
 
 use std::num::NonZeroU32;
@@ -39,9 +38,9 @@ use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
 use crate::floor::Floor;
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
+use crate::schedule::strips::Strips;
 use cut::{Ways, groups, groups_in};
 use frames::Lowered;
-use strips::Strips;
 
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {

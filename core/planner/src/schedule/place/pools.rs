@@ -38,9 +38,15 @@ impl Pools {
         self.counts[Self::pool(class)]
     }
 
+    /// All numbers that say where they lie.
+    pub const fn numbers(&self) -> [u64; 5] {
+        let [inputs, weights, outputs] = self.counts;
+        [self.first, self.buffer, inputs, weights, outputs]
+    }
+
     /// Where the pools end.
     pub fn end(&self) -> u64 {
-        self.first + self.buffer * self.counts.iter().sum::<u64>()
+        self.first.saturating_add(self.buffer.saturating_mul(self.counts.iter().sum()))
     }
 }
 

@@ -12,7 +12,7 @@ use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Kept, Kernel, Plan, PlannedTensor, Space, Work};
 
-use super::strips::{Network, Strips};
+use crate::schedule::strips::{Network, Strips};
 
 /// What lets tensors share bytes.
 const SHARING: Sharing =

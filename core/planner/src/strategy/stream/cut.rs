@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::strips::Strips;
 use crate::schedule::cut::{Bring, Channels, Cut, Group, Output, Stays};
 use crate::schedule::operator::{Operator, SECTOR, is_on_card, sectors};
+use crate::schedule::strips::Strips;
 use tilewright_plan::{Plan, PlannedTensor, Role, Space};
 
 /// How weights come.

@@ -2,11 +2,11 @@
 //! of the layers behind come.
 
 use super::cut::{Ways, gap, groups};
-use super::strips::Strips;
 use super::{Found, Search};
 use crate::recipe::Made;
 use crate::schedule::frames::{Frames, MOST_FRAMES};
 use crate::schedule::operator::Operator;
+use crate::schedule::strips::Strips;
 use crate::schedule::{Layout, Schedule};
 use crate::{Options, PlanError};
 use tilewright_board::Board;

@@ -6,10 +6,10 @@ mod segments;
 use std::ops::Range;
 
 use super::arrange::Arranging;
-use super::strips::{MOST_LAYERS, Network, Strips};
 use crate::PlanError;
 use crate::schedule::cut::Fineness;
 use crate::schedule::operator::Operator;
+use crate::schedule::strips::{MOST_LAYERS, Network, Strips};
 
 /// Layers before and behind those that do not fit that may go with them.
 const AROUND: usize = 6;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{AROUND, BYTES, ROWS};
 use crate::schedule::cut::Fineness;
-use crate::strategy::stream::strips::{MOST_LAYERS, Network, Strips};
+use crate::schedule::strips::{MOST_LAYERS, Network, Strips};
 use tilewright_plan::Space;
 
 /// The finest way for rows to be made.

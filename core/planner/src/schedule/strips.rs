@@ -9,9 +9,9 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use super::cut::{Fineness, Strip};
+use super::operator::{Operator, SECTOR};
 use crate::lower::Layer;
-use crate::schedule::cut::{Fineness, Strip};
-use crate::schedule::operator::{Operator, SECTOR};
 use crate::share::{Below, Held, Parts, single_steps};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Plan, PlannedTensor, Space, View};
