@@ -1,7 +1,7 @@
 //! Runs plan images on the host, with the firmware's own runtime and kernels.
 
 use tilewright_image::StoreImage;
-use tilewright_model::{Data, Model};
+use tilewright_model::{Data, Model, int8};
 use tilewright_plan::image::{AlignedBytes, Expected, StoreHeader};
 use tilewright_plan::{Plan, PlanImage, Space};
 use tilewright_runtime::{Memory, Pace, SoftwareEngines, run_with};
@@ -15,6 +15,19 @@ pub fn bytes(data: &Data) -> Vec<i8> {
             values.iter().flat_map(|value| value.to_le_bytes()).map(u8::cast_signed).collect()
         }
         Data::F32(_) => Vec::new(),
+    }
+}
+
+/// Runs a plan with transfers as early and as late as they can be.
+///
+/// # Panics
+/// If it fails, or gives other bytes than the reference interpreter; `what` says which plan it is.
+pub fn runs_bit_equal(plan: &Plan, model: &Model, inputs: &[Data], what: &str) {
+    let outputs = int8::run(model, inputs, &mut |_, _| {});
+    let outputs = outputs.unwrap_or_else(|error| panic!("{what}: {error}"));
+    let expected: Vec<Vec<i8>> = outputs.iter().map(bytes).collect();
+    for how in [(0x00, Pace::Early), (0xa5, Pace::Late)] {
+        assert_eq!(run(plan, model, inputs, how).as_ref(), Ok(&expected), "{what}");
     }
 }
 

@@ -3,7 +3,7 @@
 
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Kernel, Plan};
-use tilewright_planner::Strategy;
+use tilewright_planner::{Objective, Options, Overlaid, Strategy};
 use tilewright_protocol::Mode;
 use tilewright_report::FaultKind;
 use tilewright_runner::RunOutcome;
@@ -14,7 +14,16 @@ const DEPEND_ON_VALUES: [Kernel; 3] = [Kernel::AveragePool, Kernel::Softmax, Ker
 /// By how much their instructions may differ, in thousandths.
 const VALUES_PERMILLE: u64 = 20;
 
-fn run(model: &Model, board: &str, strategy: Strategy, mode: Mode) -> (Plan, RunOutcome) {
+/// A strategy, and what it overlays.
+type Way = (Strategy, Overlaid);
+
+const STAGED: Way = (Strategy::Overlay, Overlaid::ALL);
+
+const fn direct(strategy: Strategy) -> Way {
+    (strategy, Overlaid::THESIS)
+}
+
+fn run(model: &Model, board: &str, (strategy, overlaid): Way, mode: Mode) -> (Plan, RunOutcome) {
     let board = tilewright_board::find(board).unwrap();
     let mut rng = fastrand::Rng::with_seed(5);
     let elements = |id| model.tensor(id).shape.elements().unwrap();
@@ -23,7 +32,8 @@ fn run(model: &Model, board: &str, strategy: Strategy, mode: Mode) -> (Plan, Run
         .iter()
         .map(|id| Data::I8((0..elements(*id)).map(|_| rng.i8(..)).collect()))
         .collect();
-    let (plan, job) = emulated::job(model, &board, strategy, &inputs).unwrap();
+    let options = Options { objective: Objective::Memory, overlaid, ..Options::default() };
+    let (plan, job) = emulated::job_with(model, &board, strategy, &inputs, &options).unwrap();
     let outcome = emulated::run_job(tilewright_protocol::Job { mode, ..job }).unwrap();
     assert_eq!(outcome.finish.fault, None, "{}, {strategy}, {mode:?}", model.name);
     (plan, outcome)
@@ -31,10 +41,10 @@ fn run(model: &Model, board: &str, strategy: Strategy, mode: Mode) -> (Plan, Run
 
 /// Steps of both runs, which are as many and take as many instructions, and how far apart their
 /// cycles are in thousandths.
-fn compared(model: &Model, board: &str, strategy: Strategy) -> (u64, u64) {
-    let (plan, full) = run(model, board, strategy, Mode::Full);
-    let (_, sampled) = run(model, board, strategy, Mode::Sampled);
-    let name = format!("{}, {strategy}, {board}", model.name);
+fn compared(model: &Model, board: &str, way: Way) -> (u64, u64) {
+    let (plan, full) = run(model, board, way, Mode::Full);
+    let (_, sampled) = run(model, board, way, Mode::Sampled);
+    let name = format!("{}, {way:?}, {board}", model.name);
     assert_eq!(full.steps.len(), sampled.steps.len(), "{name}");
     for (full, sampled) in full.steps.iter().zip(&sampled.steps) {
         let layer = &plan.layers[usize::from(full.layer)];
@@ -84,18 +94,18 @@ fn zoo(name: &str) -> Model {
 fn overlaid_networks_take_as_many_instructions_when_sampled() {
     let [f746, f469] = ["stm32f746g-disco", "stm32f469i-disco"];
     // ResNet-8 is not cut into tiles there, and no layer of it is like another.
-    for (name, board, strategy, has_alike) in [
-        ("mobilenet-v1-w0.5-r160", f746, Strategy::Overlay, true),
-        ("mobilenet-v1-w0.25-r96", f746, Strategy::Overlay, true),
-        ("ds-cnn", f746, Strategy::External, true),
-        ("resnet8", f746, Strategy::Overlay, false),
-        ("mobilenet-v1-w0.25-r96", f469, Strategy::Overlay, true),
-        ("ds-cnn", f469, Strategy::External, true),
-        ("resnet8", f469, Strategy::Overlay, false),
-        ("mobilenet-v1-w0.25-r96", f469, Strategy::Auto, true),
+    for (name, board, way, has_alike) in [
+        ("mobilenet-v1-w0.5-r160", f746, direct(Strategy::Overlay), true),
+        ("mobilenet-v1-w0.25-r96", f746, STAGED, true),
+        ("ds-cnn", f746, direct(Strategy::External), true),
+        ("resnet8", f746, direct(Strategy::Overlay), false),
+        ("mobilenet-v1-w0.25-r96", f469, STAGED, true),
+        ("ds-cnn", f469, direct(Strategy::External), true),
+        ("resnet8", f469, direct(Strategy::Overlay), false),
+        ("mobilenet-v1-w0.25-r96", f469, direct(Strategy::Auto), true),
     ] {
-        let (passed, apart) = compared(&zoo(name), board, strategy);
-        assert_eq!(passed > 0, has_alike, "{name}, {strategy}, {board}: {passed} steps passed");
+        let (passed, apart) = compared(&zoo(name), board, way);
+        assert_eq!(passed > 0, has_alike, "{name}, {way:?}, {board}: {passed} steps passed");
         assert!(apart <= 30, "{name}, {board}: {apart} ‰ apart");
     }
 }
@@ -105,7 +115,9 @@ fn steps_that_are_passed_do_not_count_against_the_limit() {
     let board = tilewright_board::find("stm32f746g-disco").unwrap();
     let model = zoo("mobilenet-v1-w0.25-r96");
     let inputs = [Data::I8(vec![1; 96 * 96 * 3])];
-    let (_, job) = emulated::job(&model, &board, Strategy::Overlay, &inputs).unwrap();
+    let options = Options { overlaid: Overlaid::ALL, ..Options::default() };
+    let strategy = Strategy::Overlay;
+    let (_, job) = emulated::job_with(&model, &board, strategy, &inputs, &options).unwrap();
     let ends = |mode, instructions| {
         let limits = tilewright_protocol::Limits { instructions, ..job.limits };
         let job = tilewright_protocol::Job { mode, limits, ..job.clone() };
@@ -127,6 +139,6 @@ fn steps_that_are_passed_do_not_count_against_the_limit() {
 fn random_models_take_as_many_instructions_when_sampled() {
     for seed in 0..4 {
         let board = ["stm32f746g-disco", "stm32f469i-disco"][usize::from(seed % 2 == 1)];
-        compared(&random_model(seed), board, Strategy::Resident);
+        compared(&random_model(seed), board, direct(Strategy::Resident));
     }
 }

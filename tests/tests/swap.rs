@@ -77,13 +77,7 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
             continue;
         }
         assert!(report.peak_sram_bytes <= report.sram_limit_bytes, "{what}");
-        let inputs = random_inputs(&model, seed);
-        let outputs = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
-        let expected: Vec<Vec<i8>> = outputs.iter().map(host::bytes).collect();
-        for how in [(0x00, Pace::Early), (0xa5, Pace::Late)] {
-            let found = host::run(&plan, &model, &inputs, how);
-            assert_eq!(found.as_ref(), Ok(&expected), "{what}");
-        }
+        host::runs_bit_equal(&plan, &model, &random_inputs(&model, seed), &what);
         // A lane without steps is left out.
         let steps =
             |lane| plan.programs[0].lanes.get(lane).map_or(0, |lane: &Lane| lane.steps.len());

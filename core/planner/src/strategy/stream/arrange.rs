@@ -155,8 +155,7 @@ impl<'m> Arranging<'m> {
 
     /// Bytes that each layer's activations need at least while no layers go together.
     pub fn needed(&self) -> impl Iterator<Item = u64> {
-        let saved = self.saved.iter().map(|[over, rows]| *over.max(rows));
-        self.live.iter().zip(saved).map(|(live, saved)| live.saturating_sub(saved))
+        self.needed_beside(u64::MAX)
     }
 
     /// The same of layers whose weights come in parts where they take more than `most` bytes, so that such layers are not

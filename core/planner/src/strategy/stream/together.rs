@@ -39,8 +39,7 @@ pub fn ways(
     let needed: Vec<u64> = arranging.needed().collect();
     // Weights need room beside activations.
     for eighths in [8, 7, 6, 4] {
-        let limit = budget / 8 * eighths;
-        let is_large: Vec<bool> = needed.iter().map(|bytes| *bytes > limit).collect();
+        let is_large = larger(&needed, budget / 8 * eighths);
         let external = if eighths == 8 { external } else { 0 };
         let found = of_all(&network, &is_large, [budget, external]);
         if !found.is_empty() {
@@ -64,12 +63,16 @@ pub fn in_segments(
     let needed: Vec<u64> = arranging.needed_beside(budget / 4).collect();
     // Weights need room beside activations.
     let found = [8, 7, 6].into_iter().filter_map(|eighths| {
-        let limit = budget / 8 * eighths;
-        let is_large: Vec<bool> = needed.iter().map(|bytes| *bytes > limit).collect();
+        let is_large = larger(&needed, budget / 8 * eighths);
         let all = all_runs(&runs(&is_large))?;
         Some(segments::ways(&network, &all, is_large.len(), [budget, external]))
     });
     Ok(found.flatten().collect())
+}
+
+/// Of each layer whether it needs more than so many bytes.
+fn larger(needed: &[u64], limit: u64) -> Vec<bool> {
+    needed.iter().map(|bytes| *bytes > limit).collect()
 }
 
 /// From the first run to the last.
@@ -88,7 +91,7 @@ pub fn ways_with_weights(
     let draft = arranging.draft()?;
     let operators = Operator::of(&draft);
     let network = arranging.network(&draft, &operators);
-    let is_large: Vec<bool> = arranging.needed().map(|bytes| bytes > budget).collect();
+    let is_large = larger(&arranging.needed().collect::<Vec<u64>>(), budget);
     let all = is_large.len();
     let (mut found, mut end) = (vec![Vec::<Strips>::new()], 0);
     for run in runs(&is_large) {
