@@ -74,6 +74,16 @@ fn what_was_written_gives_its_plan_again() {
     assert!(came.into_iter().all(|came| came > 3), "{came:?}");
 }
 
+#[test]
+fn rings_and_tensors_on_the_card_are_written_too() {
+    let model = tilewright_zoo::network("vgg16").unwrap().int8().unwrap();
+    let (board, options) = (tilewright_board::find(BOARDS[2]).unwrap(), Options::default());
+    let (text, plan) = written(&model, &board, Strategy::Stream, &options).unwrap();
+    assert!(["\"ring\":", "\"together\":", "\"space\":\"card\""].iter().all(|w| text.contains(w)));
+    let again = Recipe::read(&text, &model).unwrap().planned(&model, &board, &options).unwrap();
+    assert!(nameless(&again.plan) == nameless(&plan));
+}
+
 /// A random number somewhere in a value.
 fn number<'v>(value: &'v mut Value, rng: &mut Rng) -> Option<&'v mut Value> {
     match value {
