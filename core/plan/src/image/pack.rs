@@ -29,19 +29,13 @@ pub fn pack<T: IntoBytes + Immutable>(records: &[T]) -> Vec<u8> {
     let words = words.as_slice();
     let record = |index: usize| words.get(index * width..(index + 1) * width).unwrap_or(&[]);
     let count = records.len();
+    let best = longest(words, width, count);
     let mut runs = Vec::new();
     // First record of what no run has taken.
     let mut plain = 0;
     let mut at = 0;
     while at < count {
-        // A run of its own costs its record and, often, that of what comes after.
-        let costs = 2 * size_of::<Run>() + WORTH;
-        let best = (1..=LONGEST_PERIOD)
-            .map(|period| (repeats(&record, at, count, period), period))
-            .map(|(length, period)| (length.saturating_sub(2 * period), period))
-            .filter(|(saved, _)| saved * size_of::<T>() > costs)
-            .max_by_key(|(saved, period)| (*saved, usize::MAX - *period));
-        let Some((saved, period)) = best else {
+        let Some(Loop { saved, period }) = best[at] else {
             at += 1;
             continue;
         };
@@ -75,30 +69,49 @@ pub fn pack<T: IntoBytes + Immutable>(records: &[T]) -> Vec<u8> {
     out.as_bytes().to_vec()
 }
 
-/// How many records from `at` on repeat with a period: from the third turn on their steps are those
-/// of the second.
-fn repeats<'w>(
-    record: &impl Fn(usize) -> &'w [u32],
-    at: usize,
-    count: usize,
+/// Records that repeat: from the third turn on their steps are those of the second.
+#[derive(Clone, Copy)]
+struct Loop {
+    /// Records behind the second turn.
+    saved: usize,
+    /// Records of a turn.
     period: usize,
-) -> usize {
-    let is_alike = |index: usize| {
-        let turns = [index - 2 * period, index - period, index].map(record);
-        let [first, second, third] = turns;
+}
+
+/// The loop that begins with each record: the one that saves most, of equal ones that of the shortest period; nothing
+/// if none is worth a run of its own.
+fn longest(words: &[u32], width: usize, count: usize) -> Vec<Option<Loop>> {
+    // A run of its own costs its record and, often, that of what comes after.
+    let costs = 2 * size_of::<Run>() + WORTH;
+    let enough = costs / (4 * width.max(1)) + 1;
+    let record = |index: usize| &words[index * width..(index + 1) * width];
+    let is_alike = |turns: [usize; 3]| {
+        let [first, second, third] = turns.map(record);
         let steps = first.iter().zip(second).zip(third);
         steps.into_iter().all(|((first, second), third)| {
             third.wrapping_sub(*second) == second.wrapping_sub(*first)
         })
     };
-    let mut end = at + 2 * period;
-    if end >= count {
-        return 0;
+    // Steps of records that are alike have sums that are, whatever each word is multiplied with.
+    let sum = |record: &[u32]| {
+        record.iter().fold(0u32, |sum, word| sum.wrapping_mul(0x9e37_79b1).wrapping_add(*word))
+    };
+    let sums: Vec<u32> = (0..count).map(|index| sum(record(index))).collect();
+    let mut longest: Vec<Option<Loop>> = vec![None; count];
+    for period in 1..=LONGEST_PERIOD {
+        let turns = sums.get(period..).zip(sums.get(2 * period..));
+        let Some((second, third)) = turns else { break };
+        let mut saved = 0;
+        for (at, ((first, second), third)) in sums.iter().zip(second).zip(third).enumerate().rev() {
+            let may_be = third.wrapping_sub(*second) == second.wrapping_sub(*first);
+            let turns = [at, at + period, at + 2 * period];
+            saved = if may_be && is_alike(turns) { saved + 1 } else { 0 };
+            if saved >= enough && longest[at].is_none_or(|other| other.saved < saved) {
+                longest[at] = Some(Loop { saved, period });
+            }
+        }
     }
-    while end < count && is_alike(end) {
-        end += 1;
-    }
-    end - at
+    longest
 }
 
 #[cfg(test)]

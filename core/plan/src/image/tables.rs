@@ -5,6 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
+use super::packed::Run;
 use super::{
     ALIGNMENT, EntryRecord, Header, IoRecord, LaneRecord, LayerRecord, MOST_RECORDS, Section,
     SectionRecord, pack,
@@ -114,6 +115,17 @@ impl Plan {
     /// Bytes of the plan's image: header, tables, constants and weights.
     #[must_use]
     pub fn image_bytes(&self) -> Bytes {
+        self.bytes(true)
+    }
+
+    /// Whether the plan's image takes no more bytes, which is known sooner than how many these are.
+    #[must_use]
+    pub fn image_fits(&self, limit: Bytes) -> bool {
+        self.bytes(false) <= limit || self.bytes(true) <= limit
+    }
+
+    /// Bytes of the image with tables packed, or at most so many.
+    fn bytes(&self, packed: bool) -> Bytes {
         let header = size_of::<Header>() + Section::ALL.len() * size_of::<SectionRecord>();
         let mut end = Bytes(header as u64).align_up(ALIGNMENT as u64);
         let steps = self.programs.iter().flat_map(|program| &program.lanes).flat_map(|l| &l.steps);
@@ -135,11 +147,11 @@ impl Plan {
             let bytes = match section {
                 Section::Entries => self.programs.len() * size_of::<EntryRecord>(),
                 Section::Lanes => lanes * size_of::<LaneRecord>(),
-                Section::Steps => pack(&steps).len(),
+                Section::Steps => table_bytes(&steps, packed),
                 Section::Ops => self.ops.as_bytes().len(),
-                Section::Tiles => pack(&self.tiles).len(),
-                Section::Views => pack(&self.views).len(),
-                Section::Spans => pack(&self.spans).len(),
+                Section::Tiles => table_bytes(&self.tiles, packed),
+                Section::Views => table_bytes(&self.views, packed),
+                Section::Spans => table_bytes(&self.spans, packed),
                 Section::Io => io_count * size_of::<IoRecord>(),
                 Section::Layers => self.layers.len() * size_of::<LayerRecord>(),
                 Section::Names => 4 + 8 * texts + letters,
@@ -150,6 +162,15 @@ impl Plan {
             end = (end + Bytes(bytes as u64)).align_up(ALIGNMENT as u64);
         }
         end
+    }
+}
+
+/// Bytes of a table's section; not packed it has one run at most.
+fn table_bytes<T: IntoBytes + Immutable>(records: &[T], packed: bool) -> usize {
+    if packed {
+        pack(records).len()
+    } else {
+        size_of::<[u32; 2]>() + size_of::<Run>() + size_of_val(records)
     }
 }
 
