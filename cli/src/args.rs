@@ -108,6 +108,9 @@ pub struct OnBoard {
     /// What strategy auto makes least: of the plans that fit the latency, or the tensor arena
     #[arg(long, value_enum, default_value_t = Least::Latency)]
     pub objective: Least,
+    /// Let strategy auto use no memory outside of the chip
+    #[arg(long)]
+    pub inside: bool,
     /// How weights in the chip's flash are packed: where the wider packing of 3x3 convolutions (transformed,
     /// 3.6 times the bytes) is modelled to be faster and flash allows, nowhere, or wherever flash allows
     #[arg(long, value_enum, default_value_t = PackingChoice::Auto)]

@@ -264,6 +264,7 @@ pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
         card,
         integrity: Integrity::Trusted,
         objective: on.objective.into(),
+        is_inside: on.inside,
         packing: on.packing.into(),
         overlaid: on.outputs.into(),
         ..Options::default()

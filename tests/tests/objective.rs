@@ -4,7 +4,7 @@
 
 use tilewright_board::Board;
 use tilewright_model::{Model, int8};
-use tilewright_plan::{Bytes, Instruction};
+use tilewright_plan::{Bytes, Instruction, Space};
 use tilewright_planner::{Objective, Options, Planned, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
@@ -71,6 +71,33 @@ fn under_a_budget_nothing_that_fits_is_faster() {
     }
     assert!(faster > MODELS / 10, "{faster} of {MODELS} plans are faster than the smallest");
     assert!(between > MODELS / 50, "{between} of {MODELS} arenas lie between least and resident");
+}
+
+#[test]
+fn the_least_memory_is_the_least_also_beyond_sram() {
+    let model = tilewright_zoo::network("vww").unwrap().int8().unwrap();
+    let memory = Options { objective: Objective::Memory, ..Options::default() };
+    let inside = planned(&model, Strategy::Auto, &memory);
+    let least = inside.report.peak_sram_bytes;
+    // Layers that go through their rows together need less than any order of whole ones.
+    let whole = planned(&model, Strategy::Reordered, &Options::default());
+    assert!(inside.report.fits && least.0 < whole.report.peak_sram_bytes.0 * 7 / 8);
+    for space in [Space::ExternalRam, Space::ExternalFlash, Space::Card] {
+        assert_eq!(inside.plan.space(space), Bytes(0), "{space:?}");
+    }
+    // What SRAM does not hold takes as little of it as `external` does.
+    let short = Options { sram: Some(Bytes(least.0 / 2)), ..memory };
+    let outside = planned(&model, Strategy::Auto, &short);
+    let external = planned(&model, Strategy::External, &Options::default());
+    assert!(outside.report.fits);
+    assert_eq!(outside.report.peak_sram_bytes, external.report.peak_sram_bytes);
+    let none = Options { is_inside: true, ..short };
+    assert!(!planned(&model, Strategy::Auto, &none).report.fits);
+    let inputs = random_inputs(&model, 3);
+    for plan in [outside, inside] {
+        tilewright_check::check(&plan.plan, &model, &board()).unwrap();
+        host::runs_bit_equal(&plan.plan, &model, &inputs, &plan.report.strategy);
+    }
 }
 
 #[test]

@@ -8,7 +8,18 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// Requantisation follows TFLite's reference kernels: a 32-bit accumulator times a Q31
 /// multiplier with rounding, then a rounding shift; shifts are powers of two, positive = left.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    FromBytes,
+    IntoBytes,
+    KnownLayout,
+    Immutable,
 )]
 #[repr(C)]
 pub struct Op {

@@ -52,7 +52,18 @@ impl Space {
 /// `offset + ((y - y0 + first_row) % ring_rows) * row_pitch + (x - x0) * column_pitch + c`.
 /// Weights and constants are views of one row and one pixel with `c` bytes.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    FromBytes,
+    IntoBytes,
+    KnownLayout,
+    Immutable,
 )]
 #[repr(C)]
 pub struct View {
@@ -146,7 +157,18 @@ impl View {
 /// The part of a layer that a compute step makes: an output box, and the part of the input that
 /// exists. Input rows and columns outside `valid` count as padding.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    FromBytes,
+    IntoBytes,
+    KnownLayout,
+    Immutable,
 )]
 #[repr(C)]
 pub struct Tile {

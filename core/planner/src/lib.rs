@@ -39,10 +39,9 @@ pub use planning::{Planning, Progress};
 pub use recipe::{Recipe, RecipeError};
 pub use stop::Stop;
 pub use strategy::Strategy;
-pub use strategy::beyond::spilled;
 pub use strategy::overlay::{Beside, Outputs, Overlaid};
 pub use strategy::ping_pong::NotAChain;
-pub use strategy::spilled::First;
+pub use strategy::spilled::{First, spilled};
 pub use strategy::stream::bound::bound as card_bound;
 
 /// What strategy `auto` makes least.
@@ -52,7 +51,8 @@ pub enum Objective {
     /// The predicted latency of plans that fit; of equally fast ones the tensor arena.
     #[default]
     Latency,
-    /// The tensor arena; of equal ones the predicted latency.
+    /// The tensor arena, as long as SRAM and flash of the chip hold all; else the least arena beside memories outside
+    /// of it. Of equal ones the predicted latency.
     Memory,
 }
 
@@ -70,6 +70,8 @@ pub struct Options {
     pub card: Option<Card>,
     /// What `auto` makes least.
     pub objective: Objective,
+    /// Whether `auto` uses no memory outside of the chip.
+    pub is_inside: bool,
     /// What is done about wrong bytes from the card.
     pub integrity: Integrity,
     /// Which weights in the chip's flash lie in the wider and faster packing.
@@ -90,6 +92,7 @@ impl Default for Options {
             frames: NonZeroU32::MIN,
             card: None,
             objective: Objective::default(),
+            is_inside: false,
             integrity: Integrity::Trusted,
             packing: Packing::default(),
             recipe: None,

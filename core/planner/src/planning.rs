@@ -143,7 +143,8 @@ impl Planning {
                 }
                 let is_slowed = trading.is_slowed();
                 let inside = trading.best(model, board, few)?;
-                self.then = Some(Then::Beyond(Beyond::faster_than(inside, is_slowed)));
+                let beyond = Beyond::faster_than(inside, is_slowed, board, few);
+                self.then = Some(Then::Beyond(beyond));
                 return Ok(false);
             }
             Some(Then::Beyond(beyond)) => return beyond.advance(model, board, [options, few]),
@@ -164,8 +165,12 @@ impl Planning {
             self.then = Some(Then::Trading(trading));
             return Ok(false);
         }
-        let beyond = Beyond::new(inside);
-        let is_done = beyond.is_done(&self.board);
+        let (board, few) = (&self.board, &self.few);
+        let beyond = match is_enough {
+            true => Beyond::smaller_than(inside, board, few),
+            false => Beyond::new(inside, board, few),
+        };
+        let is_done = beyond.is_done();
         self.then = Some(Then::Beyond(beyond));
         Ok(is_done)
     }
@@ -188,7 +193,7 @@ impl Planning {
     #[must_use]
     pub fn progress(&self) -> Progress {
         let ways = match &self.then {
-            Some(Then::Beyond(beyond)) => Some(beyond.ways(&self.board)),
+            Some(Then::Beyond(beyond)) => Some(beyond.ways()),
             Some(Then::Trading(_)) | None => None,
         };
         Progress { ways, ..self.search.get().progress() }
@@ -201,7 +206,7 @@ impl Planning {
     /// [`PlanError`] if there is none.
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
         let mut planned = match self.then.take() {
-            Some(Then::Beyond(beyond)) => beyond.best(),
+            Some(Then::Beyond(beyond)) => beyond.best(model, &self.board, &self.few)?,
             Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.few)?,
             None if self.strategy.technique().joins_frames => self.inside(model, &self.options)?,
             None => self.inside(model, &self.few)?,

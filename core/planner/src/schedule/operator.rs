@@ -67,6 +67,11 @@ impl<'p> Operator<'p> {
         *self.tile
     }
 
+    /// Its op.
+    pub const fn record(&self) -> &Op {
+        self.record
+    }
+
     /// The roles of its operands.
     pub fn roles(&self) -> &'static [Role] {
         self.kernel.roles()

@@ -47,6 +47,7 @@ use crate::schedule::{Layout, Schedule, place};
 use crate::{PlanError, Stop};
 use buffers::buffers;
 use cuts::{Phase, cuts, given};
+use partition::TileSizes;
 
 /// The strategy.
 pub const TECHNIQUE: Technique =
@@ -125,7 +126,13 @@ pub fn overlay_within(
     let Some(alignment) = alignment(board) else { return Ok(external) };
     let operators = Operator::of(&external.plan);
     // Filters of operators with one input lie where the second input of others does.
-    let partition = partition::partition(&operators, [of_tiles.0, 4], alignment, overlaid);
+    let partition = partition::partition(
+        &operators,
+        [of_tiles.0, 4],
+        alignment,
+        overlaid,
+        &mut TileSizes::default(),
+    );
     let slots = buffers(&operators, &partition, [0, budget.0], overlaid);
     let phase = Phase { operators: 0..operators.len(), partition, slots, early: false };
     overlaid_with(&external, &operators, (&[phase], overlaid), (board, stop))
@@ -188,6 +195,7 @@ pub fn overlay_beside(
     board: &Board,
     budget: Bytes,
     (beside, overlaid): (Beside, Overlaid),
+    known: &mut TileSizes,
     stop: &Stop,
 ) -> Result<Made, PlanError> {
     let Some(alignment) = alignment(board) else { return Ok(spilled) };
@@ -207,7 +215,8 @@ pub fn overlay_beside(
         let filters = buffers::together(own, pool).min(pool / 8 * beside.filters);
         let two = own.iter().any(|operator| operator.inputs().nth(1).is_some());
         let inputs = if two { 4 } else { 2 };
-        let partition = partition::partition(own, [pool - filters, inputs], alignment, overlaid);
+        let partition =
+            partition::partition(own, [pool - filters, inputs], alignment, overlaid, known);
         let slots = buffers(own, &partition, [base, budget.0], overlaid);
         let early = beside.early && range.start == 0;
         Phase { operators: range, partition, slots, early }

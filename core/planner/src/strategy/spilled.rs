@@ -7,12 +7,16 @@
 //! flash as far as they fit there, by an [order](First) of layers; of the layer that ends it as many filters as
 //! fit, used by turns with the others. The plan is one for [`overlay`](super::overlay) to rewrite.
 
+use super::Strategy;
 use super::external::{self, LINE};
+use super::overlay::partition::TileSizes;
+use super::overlay::{self, Beside, Overlaid};
 use crate::floor::{Floor, Heights};
 use crate::lower::{self, InImage, Layer};
+use crate::planning::described;
 use crate::recipe::Made;
 use crate::share::{self, Arranged, Given, Parts, Sharing};
-use crate::{PlanError, Stop};
+use crate::{Options, PlanError, Planned, Stop};
 use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -299,6 +303,37 @@ impl Spilling {
         }
         external::lowered(floor, model, board)
     }
+}
+
+/// A plan of `auto` beyond SRAM: activations in `room` of the SRAM as far as they fit there,
+/// weights in so many bytes of the chip's flash, the others where the board has memory for them; nothing
+/// if no placement was found.
+///
+/// # Errors
+/// [`PlanError`] if a tensor cannot be planned, or a node has no kernel.
+pub fn spilled(
+    model: &Model,
+    board: &Board,
+    options: &Options,
+    (room, flash, first): (Bytes, Bytes, First),
+    (beside, overlaid): (Beside, Overlaid),
+) -> Result<Option<Planned>, PlanError> {
+    let budget = options.arena_on(board);
+    let rooms = [room.min(budget), budget];
+    let plan =
+        Spilling::new(model)?.plan(model, board, rooms, (flash, first, false), &options.stop)?;
+    let Some(made) = plan else { return Ok(None) };
+    let mut made = overlay::overlay_beside(
+        made,
+        board,
+        budget,
+        (beside, overlaid),
+        &mut TileSizes::default(),
+        &options.stop,
+    )?;
+    made.plan.board.clone_from(&board.id);
+    Strategy::Auto.name().clone_into(&mut made.plan.strategy);
+    described(made, model, board, options, Some(Bytes(0))).map(Some)
 }
 
 /// The layers between which a tensor lives.

@@ -181,8 +181,8 @@ impl<'b> Search<'b> {
     /// Bytes of external RAM that tensors may lie in.
     fn external(&self) -> u64 {
         let Self { board, .. } = self;
-        let served =
-            board.external(Space::ExternalRam).filter(|_| board.serves(Space::ExternalRam));
+        let is_allowed = board.serves(Space::ExternalRam) && !self.options.is_inside;
+        let served = board.external(Space::ExternalRam).filter(|_| is_allowed);
         served.map_or(0, |memory| memory.bytes.0)
     }
 

@@ -1,9 +1,11 @@
 //! How operators are cut into tiles: the thesis' algorithm 3.
 
+use std::collections::BTreeMap;
+
 use super::{Outputs, Overlaid};
 use crate::schedule::operator::{Operator, fetched};
 use crate::strategy::external::LINE;
-use tilewright_plan::Role;
+use tilewright_plan::{Op, Role, Tile, View};
 
 /// How the operators are cut.
 #[derive(Clone, Debug)]
@@ -18,6 +20,28 @@ pub struct Partition {
     pub parameters: u64,
     /// Of each operator the factor that it is cut by; nothing if its inputs stay where they are.
     pub factors: Vec<Option<u16>>,
+}
+
+/// Sizes of tiles that were computed before, by what they are of.
+#[derive(Default)]
+pub struct TileSizes(BTreeMap<Cut, Vec<[u64; 2]>>);
+
+/// All that the sizes of an operator's tiles depend on.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Cut {
+    op: Op,
+    tile: Tile,
+    views: Vec<View>,
+    is_staged: bool,
+}
+
+impl Cut {
+    fn of(operator: &Operator<'_>, outputs: Outputs) -> Self {
+        let view = |view: &View| View { offset: view.offset % LINE as u32, ..*view };
+        let views = operator.views.iter().map(view).collect();
+        let is_staged = outputs == Outputs::Staged;
+        Self { op: *operator.record(), tile: operator.tile(), views, is_staged }
+    }
 }
 
 /// Sizes of an operator's tiles for every factor, computed when they are first asked for.
@@ -56,13 +80,17 @@ pub fn partition(
     [budget, inputs]: [u64; 2],
     alignment: u64,
     overlaid: Overlaid,
+    known: &mut TileSizes,
 ) -> Partition {
     let outputs = overlaid.outputs;
     let parameters = operators.iter().map(|o| o.bytes(Role::Constants)).max().unwrap_or(0);
     let parameters = if overlaid.parameters && parameters <= budget { parameters } else { 0 };
     let mut sizes: Vec<Sizes<'_, '_>> = operators
         .iter()
-        .map(|operator| Sizes { operator, known: Vec::new(), least: None })
+        .map(|operator| {
+            let known = known.0.remove(&Cut::of(operator, outputs)).unwrap_or_default();
+            Sizes { operator, known, least: None }
+        })
         .collect();
     let mut taken: Vec<bool> = operators
         .iter()
@@ -121,6 +149,7 @@ pub fn partition(
         taken.then(|| (first..=most.max(first)).find(fits)).flatten()
     });
     let factors = factors.collect();
+    known.0.extend(sizes.into_iter().map(|sizes| (Cut::of(sizes.operator, outputs), sizes.known)));
     Partition { tiny, inputs, output, parameters, factors }
 }
 
