@@ -3,8 +3,8 @@
 use tilewright_image::StoreImage;
 use tilewright_model::{Data, Model, int8};
 use tilewright_plan::image::{AlignedBytes, Expected, StoreHeader};
-use tilewright_plan::{Plan, PlanImage, Space};
-use tilewright_runtime::{Memory, Pace, SoftwareEngines, run_with};
+use tilewright_plan::{Arrival, Arrivals, Plan, PlanImage, Space};
+use tilewright_runtime::{LaneDriver, Memory, Pace, SoftwareEngines, run_with};
 
 /// A tensor's bytes as they lie in memory.
 #[must_use]
@@ -81,17 +81,29 @@ pub fn run(
     }
     let main = main.ok_or("no program")?;
     let entry = &image.entries()[main];
+    engines.begin_frame(&mut memory).map_err(|e| e.to_string())?;
     for (io, data) in image.entry_inputs(entry).iter().zip(inputs) {
         let view = image.view(io.view).ok_or("no view")?;
-        let bytes = memory.bytes_mut(&view).map_err(|e| e.to_string())?;
-        let values = data.as_i8().ok_or("an input is not int8")?;
-        if bytes.len() != values.len() {
-            return Err("an input has the wrong length".to_owned());
+        let mut values = data.as_i8().ok_or("an input is not int8")?;
+        for arrival in Arrivals::of(view, image.window()) {
+            let part = match arrival {
+                Arrival::Bytes(part) => memory.bytes_mut(&part).map_err(|e| e.to_string())?,
+                Arrival::Store { from, to } => {
+                    engines.store(&from, &to, &mut memory).map_err(|e| e.to_string())?;
+                    continue;
+                }
+            };
+            let (own, rest) = values.split_at_checked(part.len()).ok_or("an input is too short")?;
+            for (byte, value) in part.iter_mut().zip(own) {
+                *byte = value.cast_unsigned();
+            }
+            values = rest;
         }
-        for (byte, value) in bytes.iter_mut().zip(values) {
-            *byte = value.cast_unsigned();
+        if !values.is_empty() {
+            return Err("an input is too long".to_owned());
         }
     }
+    engines.stored(&mut memory).map_err(|e| e.to_string())?;
     run_with(&image, main, &mut memory, &mut engines, &mut ()).map_err(|e| e.to_string())?;
     image
         .entry_outputs(entry)

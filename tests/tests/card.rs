@@ -95,6 +95,85 @@ fn activations_between_groups_lie_on_the_card_without_external_ram() {
     }
 }
 
+/// A plan of a board without external RAM whose frame lies on the card, in as little SRAM as there is one for.
+fn streamed(board: &Board, model: &Model, integrity: Integrity) -> Swapped {
+    let asked = |sram| Options { sram, integrity, ..Options::default() };
+    let little = plan(model, board, Strategy::Stream, &asked(Some(Bytes(512)))).unwrap();
+    let sram = little.report.does_not_fit.unwrap().needed_bytes;
+    let made = Swapped::with(Strategy::Stream, board, model, SEED, &asked(Some(sram))).unwrap();
+    let view = made.plan.views[made.plan.programs[0].inputs[0].view as usize];
+    assert_eq!(view.space(), Some(Space::Card), "{}, {integrity:?}, {sram}", board.id);
+    made
+}
+
+/// Boards with a card and without external RAM.
+fn without_external_ram() -> Vec<Board> {
+    let mut boards = boards();
+    for board in &mut boards {
+        board.memory.retain(|memory| {
+            memory.space.or(memory.kind.external_space()) != Some(Space::ExternalRam)
+        });
+    }
+    boards
+}
+
+/// Wide towers whose frames lie on the card in little SRAM.
+const STREAMED: [u64; 3] = [1, 2, 4];
+
+#[test]
+fn frames_that_arrive_on_the_card_give_the_bytes_of_the_reference() {
+    for (board, seed) in without_external_ram().iter().flat_map(|b| STREAMED.map(|s| (b, s))) {
+        for integrity in [Integrity::Trusted, Integrity::Checked, Integrity::Sealed] {
+            let made = streamed(board, &wide_tower(seed), integrity);
+            // A frame with a wrong checksum is sent again; behind a frame comes another.
+            let mut job = made.job.clone();
+            let mut wrong = job.frames[0].clone();
+            *wrong.last_mut().unwrap() ^= 1;
+            job.frames = vec![wrong, job.frames[0].clone(), job.frames[0].clone()];
+            let outcome = emulated::run_job(job).unwrap();
+            let said = format!("{}, {seed}, {integrity:?}: {}", board.id, console(&outcome));
+            assert_eq!(outcome.finish.fault, None, "{said}");
+            assert!(made.is_said(&outcome), "{said}");
+            assert!(console(&outcome).contains("retry: the frame says checksum"), "{said}");
+            assert_eq!(console(&outcome).matches("done").count(), 2, "{said}");
+        }
+    }
+}
+
+#[test]
+fn what_goes_wrong_while_a_frame_arrives_is_mended_or_told() {
+    let model = wide_tower(STREAMED[0]);
+    let problems = [
+        CardProblem::Removed,
+        CardProblem::Checksum,
+        CardProblem::Silent,
+        CardProblem::Busy { ns: 300_000_000 },
+        CardProblem::Busy { ns: u64::MAX },
+        CardProblem::Turned { bit: 3 },
+        CardProblem::Lost,
+    ];
+    for board in without_external_ram() {
+        for integrity in [Integrity::Checked, Integrity::Sealed] {
+            let made = streamed(&board, &model, integrity);
+            // The first transfer is that of the store's header.
+            for (problem, every) in problems.into_iter().flat_map(|p| [(p, 0), (p, 1)]) {
+                let mut job = made.job.clone();
+                let fault = CardFault { transfer: 1, every, problem };
+                job.card.as_mut().unwrap().faults = vec![fault];
+                let outcome = emulated::run_job(job).unwrap();
+                let said = format!("{}, {fault:?}: {}", board.id, console(&outcome));
+                let told = outcome.finish.fault.clone();
+                assert!(made.is_said(&outcome) != told.is_some(), "{said}");
+                let passes = matches!(problem, CardProblem::Checksum | CardProblem::Silent)
+                    || matches!(problem, CardProblem::Busy { ns } if ns < u64::MAX);
+                assert!(told.is_none() || every == 1 || !passes, "{said}");
+                let stays = matches!(problem, CardProblem::Removed | CardProblem::Turned { .. });
+                assert!(told.is_some() || !stays, "{said}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_comes_from_a_card_gives_the_bytes_of_the_reference() {
     let zoo = |name| tilewright_zoo::network(name).unwrap().int8().unwrap();

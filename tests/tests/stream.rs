@@ -6,7 +6,10 @@
 use tilewright_board::Board;
 use tilewright_check::check;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Instruction, LaneKind, Plan, PlannedTensor, Space};
+use tilewright_plan::image::{AlignedBytes, Expected};
+use tilewright_plan::{
+    Bytes, InputResidency, Instruction, LaneKind, Plan, PlanImage, PlannedTensor, Space, Window,
+};
 use tilewright_planner::{Integrity, Options, Planned, Strategy, plan};
 use tilewright_report::SliceKind;
 use tilewright_tests::host;
@@ -249,17 +252,110 @@ fn without_external_ram_it_lies_on_the_card() {
     assert!(came > 15 && wide > 10, "{came}, {wide}");
 }
 
+/// Whether the frame lies on the card.
+fn has_frame_there(plan: &Plan) -> bool {
+    let inputs = plan.programs.iter().flat_map(|program| &program.inputs);
+    let mut views = inputs.map(|io| plan.views[io.view as usize]);
+    views.any(|view| view.space() == Some(Space::Card))
+}
+
+/// Plans of wide towers in as little SRAM as there is one for, whose frames lie on the card.
+fn with_frames_there(
+    seeds: std::ops::Range<u64>,
+) -> impl Iterator<Item = (u64, Model, Board, Options, Planned)> {
+    let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    seeds.filter_map(move |seed| {
+        let model = wide_tower(seed);
+        let sram = Some(Bytes(enough(&model, &board)?));
+        let ways = [Integrity::Trusted, Integrity::Checked, Integrity::Sealed];
+        let options =
+            Options { sram, integrity: ways[seed as usize % 3], ..Options::default() };
+        let planned = planned(&model, &board, &options);
+        let is_there = planned.report.fits && has_frame_there(&planned.plan);
+        is_there.then(|| (seed, model, board.clone(), options, planned))
+    })
+}
+
+#[test]
+fn the_frame_lies_on_the_card_where_nothing_fits_otherwise() {
+    let (mut came, mut wide, mut across) = (0, 0, 0);
+    for (seed, model, board, options, planned) in with_frames_there(0..MODELS / 2) {
+        let Planned { plan, report, .. } = planned;
+        let what = format!("{}, {:?}, {:?}", model.name, options.sram, options.integrity);
+        check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert_eq!(report.input, "streamed", "{what}");
+        assert!(report.peak_sram_bytes <= options.sram.unwrap(), "{what}");
+        let inputs: Vec<u32> = model.inputs.iter().map(|id| id.0 as u32).collect();
+        let mut tensors = plan.tensors.iter().filter(|t| inputs.contains(&t.tensor));
+        came += 1;
+        wide += usize::from(tensors.any(|tensor| tensor.pitch.is_some()));
+        across += usize::from(plan.tiles.iter().any(|tile| tile.output_start[1] > 0));
+        if options.integrity != Integrity::Sealed {
+            host::runs_bit_equal(&plan, &model, &random_inputs(&model, seed), &what);
+        }
+    }
+    assert!(came > 15 && wide > 5 && across > 3, "{came}, {wide}, {across}");
+}
+
+#[test]
+fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
+    let (_, model, board, _, planned) =
+        with_frames_there(0..MODELS).find(|(_, _, _, options, planned)| {
+            options.integrity == Integrity::Checked && planned.plan.kept.is_some()
+        }).unwrap();
+    let plan = planned.plan;
+    let window = plan.input.window().unwrap();
+    let kept = plan.kept.unwrap();
+    let with = |window| Plan { input: InputResidency::Streamed(window), ..plan.clone() };
+    let arena = plan.space(Space::Arena).0 as u32;
+    let moved = |by: u32| {
+        let mut plan = plan.clone();
+        let view = plan.programs[0].inputs[0].view as usize;
+        plan.views[view].offset += by;
+        plan
+    };
+    let narrow = |by: u32| {
+        let mut plan = plan.clone();
+        let view = plan.programs[0].inputs[0].view as usize;
+        plan.views[view].row_pitch -= by;
+        plan
+    };
+    let over = kept.offset / Window::ALIGNMENT * Window::ALIGNMENT;
+    let behind = (arena + Window::ALIGNMENT).next_multiple_of(Window::ALIGNMENT) - window.bytes;
+    for (wrong, why) in [
+        (with(Window { bytes: 0, ..window }), "two halves"),
+        (with(Window { bytes: window.bytes + 512, ..window }), "two halves"),
+        (with(Window { offset: window.offset + 4, ..window }), "two halves"),
+        (with(Window { offset: behind, ..window }), "behind the arena"),
+        (with(Window { offset: over, bytes: Window::UNIT }), "through checksums"),
+        (Plan { input: InputResidency::Resident, ..plan.clone() }, "no way there"),
+        (moved(512), "do not hold"),
+        (moved(32), "begin at sectors"),
+        (moved(1 << 20), "ends behind"),
+        (narrow(32), "begin at sectors"),
+    ] {
+        let error = check(&wrong, &model, &board).unwrap_err().to_string();
+        assert!(error.contains(why), "{why}: {error}");
+        // Of what the validator refuses the image's reader lets through what only a model tells.
+        let image = AlignedBytes::copy_of(&tilewright_image::plan_image(&wrong, &model).unwrap());
+        let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+        let read = PlanImage::read(image.bytes(), &expected);
+        assert_eq!(read.is_err(), why != "do not hold", "{why}: {read:?}");
+    }
+}
+
 #[test]
 fn vgg16_needs_no_external_ram() {
     let board = tilewright_board::find("nucleo-f767zi").unwrap();
     let model = tilewright_zoo::network("vgg16").unwrap().int8().unwrap();
-    for kib in [512, 192] {
+    for kib in [512, 192, 64] {
         let options = Options { sram: Some(Bytes(kib << 10)), ..Options::default() };
         let Planned { plan, report, .. } = planned(&model, &board, &options);
         assert!(report.fits, "{kib}: {:?}", report.does_not_fit);
         check(&plan, &model, &board).unwrap();
         assert!(has_borders_there(&plan));
         let [bound, latency] = [report.bound_us, report.latency_us].map(Option::unwrap);
+        assert_eq!(has_frame_there(&plan), kib == 64);
         assert!(latency.0 < bound.0 * 1.1, "{kib}: {latency:?}, bound {bound:?}");
     }
 }

@@ -6,7 +6,7 @@ use crate::contents::{Contents, Held};
 use crate::order::{self, Placed};
 use crate::parts::{self, Place};
 use crate::races::Accesses;
-use crate::{CheckError, Proof, constants, fused, moves, node, shapes, transfers};
+use crate::{CheckError, Proof, arrivals, constants, fused, moves, node, shapes, transfers};
 use tilewright_board::Board;
 use tilewright_model::{Model, NodeId, TensorId};
 use tilewright_plan::rows::{self, Row};
@@ -117,11 +117,21 @@ impl<'a> Follow<'a> {
             let view = self.plan.views.get(io.view as usize).copied().unwrap_or_default();
             let elements = shapes::bytes(self.model, *id);
             node::check_io(io, self.model, *id).map_err(CheckError::Plan)?;
+            let name = &self.model.tensor(*id).name;
+            if view.space() == Some(Space::Card) {
+                arrivals::check(self.plan, &view, elements)
+                    .map_err(|reason| CheckError::Plan(format!("input '{name}' {reason}")))?;
+                self.arrives(&view, (frame, *id)).map_err(CheckError::Plan)?;
+                continue;
+            }
             let space = self.whole(&view, elements).filter(|space| space.is_writable());
             let space = space.ok_or_else(|| {
-                let name = &self.model.tensor(*id).name;
                 CheckError::Plan(format!("input '{name}' is not a whole tensor in RAM"))
             })?;
+            if arrivals::lies_over(self.plan, &view) {
+                let reason = format!("input '{name}' lies where others go to the card");
+                return Err(CheckError::Plan(reason));
+            }
             let address = u64::from(view.offset);
             self.spares(space, &touched(&view)).map_err(CheckError::Plan)?;
             let (place, contents) = (self.places[id.0], &mut self.contents[space as usize]);
@@ -130,6 +140,25 @@ impl<'a> Follow<'a> {
                 Ok(())
             });
             written.map_err(CheckError::Plan)?;
+        }
+        Ok(())
+    }
+
+    /// An input arrives on the card, through bytes of the arena that hold nothing afterwards.
+    fn arrives(&mut self, view: &View, (frame, id): (u8, TensorId)) -> Result<(), String> {
+        for (space, bytes) in arrivals::written(self.plan, view) {
+            self.spares(space, &bytes)?;
+            self.contents[space as usize].forget(bytes.start, bytes.end - bytes.start);
+        }
+        let place = &self.places[id.0];
+        let row = u64::from(view.w) * u64::from(view.c);
+        let contents = &mut self.contents[Space::Card as usize];
+        for line in 0..u64::from(view.h) {
+            let address = u64::from(view.offset) + line * u64::from(view.row_pitch);
+            place.pieces(line * row, row, |before, bytes, element| {
+                contents.write(address + before, bytes, Held::Tensor(place.root, frame), element);
+                Ok(())
+            })?;
         }
         Ok(())
     }

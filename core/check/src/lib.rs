@@ -14,6 +14,7 @@
 //!   followed row by row, each as a step of its own;
 //! * operands of concats that are not copied are made where the output lies, slices that are not
 //!   copied are read where their operand lies;
+//! * inputs that go to a card while they arrive lie there from sectors on, and go through bytes that nothing else has then;
 //! * checksums that the firmware keeps of the card's sectors lie apart from everything else;
 //! * at the end the model's outputs are complete.
 //!
@@ -23,6 +24,7 @@
 //! [`reference`] says where a run's layer outputs lie and compares them with the reference
 //! interpreter.
 
+mod arrivals;
 mod constants;
 mod contents;
 mod follow;

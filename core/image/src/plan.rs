@@ -120,7 +120,8 @@ pub(crate) fn with_stores(
         header_crc: 0,
         kept: plan.kept.map_or([0; 3], |kept| [kept.offset, kept.first, kept.sectors]),
         sealed: u32::from(plan.kept.is_some_and(|kept| kept.sealed)),
-        reserved: [0; 3],
+        window: plan.input.window().map_or([0; 2], |window| [window.offset, window.bytes]),
+        reserved: 0,
     };
     let mut digest = CRC.digest();
     digest.update(header.as_bytes());

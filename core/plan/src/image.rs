@@ -145,8 +145,10 @@ pub struct Header {
     pub kept: [u32; 3],
     /// What is swapped: 0 as it is, 1 sealed with ChaCha20-Poly1305.
     pub sealed: u32,
+    /// Bytes of the arena through which inputs go to a card ([`crate::Window`]): the first, and how many; 0: none do.
+    pub window: [u32; 2],
     /// Reserved, zero.
-    pub reserved: [u32; 3],
+    pub reserved: u32,
 }
 
 /// An entry of the section table.

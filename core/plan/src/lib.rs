@@ -34,6 +34,7 @@ pub mod step;
 pub mod sums;
 pub mod units;
 pub mod view;
+pub mod window;
 
 pub use filters::{Filters, Packed};
 pub use gather::Gather;
@@ -53,3 +54,4 @@ pub use step::{After, Instruction, LaneKind, Mark, RowOrder, Step, StepRecord};
 pub use units::grouped;
 pub use units::{Bytes, CyclePoint, Cycles, Hertz, Micros};
 pub use view::{Space, Span, Tile, View};
+pub use window::{Arrival, Arrivals, Window};

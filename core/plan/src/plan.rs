@@ -10,18 +10,28 @@ use crate::op::Op;
 use crate::step::{LaneKind, Step};
 use crate::units::Bytes;
 use crate::view::{Space, Span, Tile, View};
-use serde::{Deserialize, Serialize};
+use crate::window::Window;
 
-/// Where the model's input lives while it is used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// Where the model's inputs live while they are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputResidency {
     /// Whole in SRAM, counted in the arena.
     Resident,
-    /// Arrives in rows; only the rows held are counted.
-    Streamed,
+    /// On a card, where they go through these bytes of SRAM while they arrive.
+    Streamed(Window),
     /// In external memory.
     External,
+}
+
+impl InputResidency {
+    /// The bytes of SRAM through which inputs go to a card, if they do.
+    #[must_use]
+    pub const fn window(self) -> Option<Window> {
+        match self {
+            Self::Streamed(window) => Some(window),
+            Self::Resident | Self::External => None,
+        }
+    }
 }
 
 /// An activation tensor with its place and life.

@@ -63,10 +63,7 @@ impl Row {
         let mut row = Self { tile: *tile, views: [View::default(); 4], count: operands.len() };
         row.tile.output_start[0] = y;
         row.tile.output_size[0] = count;
-        // What rows see moves one way, as they do.
-        let seen = seen(kernel, op, tile, y)
-            .zip(seen(kernel, op, tile, made.end - 1))
-            .map(|(first, last)| first.start..last.end.max(first.end));
+        let seen = seen_by((kernel, op, tile), 0, &made);
         if let Some(seen) = &seen {
             row.tile.valid_start[0] = u16::try_from(seen.start).ok()?;
             row.tile.valid_size[0] = u16::try_from(seen.len()).ok()?;
@@ -87,6 +84,37 @@ impl Row {
             };
         }
         Some(row)
+    }
+
+    /// Output columns `made` (coordinates of the layer's output, at least one) of a step, as one step; nothing if its
+    /// kernel's window does not move over the input, or some are none of the tile's.
+    #[must_use]
+    pub fn columns(op: &Op, tile: &Tile, operands: &[View], made: Range<u16>) -> Option<Self> {
+        let count = made.end.checked_sub(made.start).filter(|count| *count > 0)?;
+        let kernel = op.kernel().filter(|kernel| kernel.makes_rows())?;
+        let last = tile.output_start[1].checked_add(tile.output_size[1])?;
+        let is_windowed = matches!(kernel.spec().reach, Reach::Window);
+        if made.start < tile.output_start[1]
+            || made.end > last
+            || operands.len() > MOST_OPERANDS
+            || !is_windowed
+        {
+            return None;
+        }
+        let seen = seen_by((kernel, op, tile), 1, &made)?;
+        let mut part = Self { tile: *tile, views: [View::default(); 4], count: operands.len() };
+        part.tile.output_start[1] = made.start;
+        part.tile.output_size[1] = count;
+        part.tile.valid_start[1] = u16::try_from(seen.start).ok()?;
+        part.tile.valid_size[1] = u16::try_from(seen.len()).ok()?;
+        for ((slot, view), role) in part.views.iter_mut().zip(operands).zip(kernel.roles()) {
+            *slot = match role {
+                Role::Output => across(view, i32::from(made.start)..i32::from(made.end))?,
+                Role::Input => across(view, seen.clone())?,
+                Role::Weights | Role::Constants => *view,
+            };
+        }
+        Some(part)
     }
 
     /// Whether what the row writes leaves all that is read by it and by the rows after it, of which
@@ -121,12 +149,21 @@ fn touched(view: &View) -> Range<u64> {
     u64::from(view.offset)..u64::from(view.offset) + view.extent()
 }
 
-/// The existing input rows that an output row sees, at least one; nothing for kernels that take the
-/// rows of their boxes one by one.
-fn seen(kernel: Kernel, op: &Op, tile: &Tile, y: u16) -> Option<Range<i32>> {
+/// The existing input rows (of axis 0) or columns (of axis 1) that those of the output see, at least one; nothing for
+/// kernels that take those of their boxes one by one.
+fn seen_by(step: (Kernel, &Op, &Tile), axis: usize, made: &Range<u16>) -> Option<Range<i32>> {
+    // What they see moves one way, as they do.
+    let first = seen(step, axis, made.start)?;
+    let last = seen(step, axis, made.end.checked_sub(1)?)?;
+    Some(first.start..last.end.max(first.end))
+}
+
+/// The same of one row or column.
+fn seen((kernel, op, tile): (Kernel, &Op, &Tile), axis: usize, y: u16) -> Option<Range<i32>> {
     let y = i64::from(y);
-    let reach = (i64::from(op.window[0]) - 1) * i64::from(op.dilation[0]);
-    let (stride, padding) = (i64::from(op.stride[0]).max(1), i64::from(op.padding[0]));
+    let [window, dilation] = [op.window, op.dilation].map(|both| i64::from(both[axis]));
+    let reach = (window - 1) * dilation;
+    let (stride, padding) = (i64::from(op.stride[axis]).max(1), i64::from(op.padding[axis]));
     let (start, end) = match kernel.spec().reach {
         Reach::Window => {
             let start = y * stride - padding;
@@ -139,17 +176,29 @@ fn seen(kernel: Kernel, op: &Op, tile: &Tile, y: u16) -> Option<Range<i32>> {
         }
         Reach::Between => {
             const UNIT: i64 = 1 << 10;
-            let [step, _, first, ..] = op.scalars.map(i64::from);
+            let [down, right, first, left, ..] = op.scalars.map(i64::from);
+            let (step, first) = if axis == 0 { (down, first) } else { (right, left) };
             let place = y * step + first;
             (place.div_euclid(UNIT), (place + UNIT - 1).div_euclid(UNIT) + 1)
         }
         _ => return None,
     };
-    let valid = i64::from(tile.valid_start[0]);
-    let valid_end = valid + i64::from(tile.valid_size[0]).max(1);
+    let valid = i64::from(tile.valid_start[axis]);
+    let valid_end = valid + i64::from(tile.valid_size[axis]).max(1);
     let start = start.clamp(valid, valid_end - 1);
     let end = end.clamp(start + 1, valid_end);
     Some(i32::try_from(start).ok()?..i32::try_from(end).ok()?)
+}
+
+/// Some columns of a view, by those of its tensor; nothing if they are not in it.
+fn across(view: &View, columns: Range<i32>) -> Option<View> {
+    let index = u32::try_from(columns.start.checked_sub(i32::from(view.x0))?).ok()?;
+    let count = u32::try_from(columns.len()).ok()?;
+    if count == 0 || index.checked_add(count)? > u32::from(view.w) {
+        return None;
+    }
+    let offset = view.offset.checked_add(index.checked_mul(view.column_pitch)?)?;
+    Some(View { offset, w: count as u16, x0: i16::try_from(columns.start).ok()?, ..*view })
 }
 
 /// `count` rows of a view from row `y` of its tensor on; nothing if they are not in it.
@@ -228,6 +277,41 @@ mod tests {
                     prop_assert!(all.start <= row.start && row.end <= all.end);
                 }
             }
+        }
+
+        /// What the domain lets through whole, it lets through in any tiles of columns, which see what rows do of a step
+        /// whose axes are exchanged.
+        #[test]
+        fn columns_see_what_rows_see((op, tile, operands) in any_step(), cut in 0u16..9) {
+            prop_assume!(domain::check_compute(&op, &tile, &operands).is_ok());
+            prop_assume!(operands.iter().all(|view| view.ring_rows == view.h));
+            let turned = |[first, second]: [u16; 2]| [second, first];
+            let other = Op {
+                window: turned(op.window),
+                stride: turned(op.stride),
+                dilation: turned(op.dilation),
+                padding: turned(op.padding),
+                ..op
+            };
+            let size = turned(tile.output_size);
+            let across = Tile { output_size: size, valid_size: turned(tile.valid_size), ..tile };
+            let views: Vec<View> = operands
+                .iter()
+                .map(|view| View::whole(Space::Arena, view.offset, view.w, view.h, view.c))
+                .collect();
+            let cut = cut.min(size[1]);
+            for made in [0..cut, cut..size[1]].into_iter().filter(|made| !made.is_empty()) {
+                let rows = Row::several(&op, &tile, &operands, made.clone()).unwrap();
+                let part = Row::columns(&other, &across, &views, made).unwrap();
+                prop_assert_eq!(domain::check_compute(&other, &part.tile, part.operands()), Ok(()));
+                prop_assert_eq!(turned(part.tile.valid_start), rows.tile.valid_start);
+                prop_assert_eq!(turned(part.tile.valid_size), rows.tile.valid_size);
+                for (column, row) in part.operands().iter().zip(rows.operands()) {
+                    prop_assert_eq!((column.x0, column.w), (row.y0, row.h));
+                    prop_assert_eq!(column.offset % 1000, column.x0.cast_unsigned() as u32 * column.c);
+                }
+            }
+            prop_assert!(Row::columns(&other, &across, &views, 0..size[1] + 1).is_none());
         }
 
         /// What the domain lets through whole, it lets through row by row.

@@ -10,7 +10,7 @@ use crate::strategy::external::LINE;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Kept, Plan, PlannedTensor, Space};
+use tilewright_plan::{Bytes, InputResidency, Kept, Plan, PlannedTensor, Space, Window};
 
 /// All that stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Floor {
     pub together: Vec<bool>,
     /// Checksums or tags of what lies on a card.
     pub sums: Option<Kept>,
+    /// Bytes of SRAM through which inputs go to a card, if they lie there.
+    pub window: Option<Window>,
     /// What comes at start and stays.
     pub boot: Vec<Load>,
 }
@@ -60,6 +62,7 @@ impl Floor {
             in_image: Vec::new(),
             together: Vec::new(),
             sums: None,
+            window: None,
             boot: Vec::new(),
         }
     }
@@ -94,6 +97,9 @@ impl Floor {
         let mut inputs = self.tensors.iter().filter(is_given);
         if inputs.any(|tensor| tensor.space == Space::ExternalRam) {
             plan.input = InputResidency::External;
+        }
+        if let Some(window) = self.window {
+            plan.input = InputResidency::Streamed(window);
         }
         boot::bring(&mut plan, &self.boot, board);
         Ok(plan)

@@ -63,7 +63,7 @@ pub fn report(
         strategy: plan.strategy.clone(),
         input: match plan.input {
             InputResidency::Resident => "resident",
-            InputResidency::Streamed => "streamed",
+            InputResidency::Streamed(_) => "streamed",
             InputResidency::External => "external",
         }
         .to_owned(),

@@ -49,6 +49,11 @@ pub enum RunError {
         /// Why.
         cause: LaneError,
     },
+    /// A part of a frame could not be stored.
+    Frame {
+        /// Why.
+        cause: LaneError,
+    },
     /// A step of the core lane failed.
     Step {
         /// Index of the step in the core lane.
@@ -78,6 +83,8 @@ impl RunError {
     #[must_use]
     pub const fn place(&self) -> Place {
         let (cause, at) = match self {
+            // It belongs to no layer, and no lane has it.
+            Self::Frame { .. } => return Place { card: true, step: None, layer: None, copy: None },
             Self::Lane { cause, .. } => (Some(*cause), None),
             Self::Step { step, layer, cause: Cause::Lane(cause) } => {
                 (Some(*cause), Some((*step, *layer)))
@@ -119,7 +126,8 @@ impl RunError {
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
-            Self::Lane { cause: LaneError::Card { .. }, .. }
+            Self::Frame { .. }
+            | Self::Lane { cause: LaneError::Card { .. }, .. }
             | Self::Step { cause: Cause::Lane(LaneError::Card { .. }), .. } => {
                 "look at the card's contacts, write its image again, or take another card"
             }
@@ -134,6 +142,10 @@ impl fmt::Display for RunError {
             Self::NoProgram { index } => write!(f, "the plan image has no program {index}"),
             Self::CoreLane => f.write_str("lane 0 of the program must be its only core lane"),
             Self::Lane { lane, cause } => write!(f, "lane {lane}: {cause}"),
+            Self::Frame { cause: LaneError::Card { sector, cause, .. } } => {
+                write!(f, "card: the frame, at sector {sector}: {cause}")
+            }
+            Self::Frame { cause } => cause.fmt(f),
             Self::Step { step, layer, cause } => write!(f, "step {step} of layer {layer}: {cause}"),
         }
     }

@@ -5,7 +5,7 @@ use core::fmt;
 use crate::card::CardError;
 use crate::memory::Memory;
 use tilewright_plan::image::LaneRecord;
-use tilewright_plan::{After, LaneKind, PlanImage};
+use tilewright_plan::{After, LaneKind, PlanImage, Span};
 
 /// Why a lane cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,36 @@ pub trait LaneDriver {
     /// # Errors
     /// [`LaneError::NoCard`] says what about the card.
     fn open(&mut self, _image: &PlanImage<'_>, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        Ok(())
+    }
+
+    /// A frame is going to arrive: nothing that the one before it left outside is needed any more.
+    ///
+    /// # Errors
+    /// As [`Self::store`].
+    fn begin_frame(&mut self, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        Ok(())
+    }
+
+    /// Begins to store a part of an input that has arrived, once what was given before is stored: bytes of the arena,
+    /// whole sectors in one run, on a card.
+    ///
+    /// # Errors
+    /// [`LaneError`] if that, or what was given before, cannot be stored.
+    fn store(
+        &mut self,
+        _from: &Span,
+        _to: &Span,
+        _memory: &mut Memory<'_>,
+    ) -> Result<(), LaneError> {
+        Err(LaneError::NoEngine(LaneKind::Card))
+    }
+
+    /// Returns when all that was given is stored.
+    ///
+    /// # Errors
+    /// As [`Self::store`].
+    fn stored(&mut self, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
         Ok(())
     }
 

@@ -181,6 +181,18 @@ impl LaneDriver for SoftwareEngines<'_, '_> {
         }
     }
 
+    fn store(
+        &mut self,
+        from: &Span,
+        to: &Span,
+        memory: &mut Memory<'_>,
+    ) -> Result<(), LaneError> {
+        if self.image.kept().is_some_and(|kept| kept.sealed) {
+            return Err(LaneError::Sealed);
+        }
+        self.copy(from, to, memory).map(drop).ok_or(LaneError::Failed { step: 0 })
+    }
+
     fn wait(&mut self, after: After, memory: &mut Memory<'_>) -> Result<(), LaneError> {
         self.run_until((usize::from(after.lane), after.step), memory)
     }

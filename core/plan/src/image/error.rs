@@ -57,7 +57,8 @@ pub enum ImageError {
         /// Bytes had.
         had: u64,
     },
-    /// Checksums of what programs write to a card do not lie in the arena, or share a line of the cache.
+    /// Checksums of what programs write to a card do not lie in the arena, or share a line of the cache; or the bytes
+    /// through which inputs go there do so, lie over checksums, or are no two halves of whole sectors.
     Kept {
         /// Where they end.
         end: u64,
@@ -107,7 +108,7 @@ impl fmt::Display for ImageError {
             }
             Self::Kept { end, had } => write!(
                 f,
-                "plan image: checksums of the card end at {end} of {had} bytes of the arena, or are not \
+                "plan image: what is kept for the card ends at {end} of {had} bytes of the arena, or is not \
                  aligned"
             ),
             Self::BadRecord { section, index, reason } => {

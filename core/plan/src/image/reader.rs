@@ -17,6 +17,7 @@ use crate::op::Op;
 use crate::rows::MOST_OPERANDS;
 use crate::step::{Instruction, LaneKind, MAX_FRAMES, MAX_LANES, Step, StepRecord};
 use crate::view::{Space, Span, Tile, View};
+use crate::window::Window;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// What the reader demands of an image.
@@ -199,6 +200,14 @@ impl<'a> PlanImage<'a> {
                 return Err(ImageError::Kept { end: kept.end(), had });
             }
         }
+        if let Some(window) = self.window() {
+            let had = self.space_bytes(Space::Arena);
+            let mut kept = self.kept().into_iter();
+            let is_apart = !kept.any(|kept| window.meets(kept.offset.into(), kept.end()));
+            if window.end() > had || !window.is_whole() || !is_apart {
+                return Err(ImageError::Kept { end: window.end(), had });
+            }
+        }
         if !self.sums_are_whole() {
             return Err(ImageError::BadSection(Section::Sums));
         }
@@ -295,11 +304,24 @@ impl<'a> PlanImage<'a> {
         if inputs_end > self.io.len() || outputs_end > self.io.len() {
             return Err("inputs or outputs point outside the IO table");
         }
+        let window = self.window();
         for io in self.entry_inputs(entry) {
-            let fits =
-                |view: &View| view.space().is_some_and(Space::is_writable) && view.is_contiguous();
-            if !self.view(io.view).as_ref().is_some_and(fits) {
+            let view = self.view(io.view).unwrap_or_default();
+            let space = view.space();
+            if space == Some(Space::Card) {
+                let is_inside = Window::end_of(&view) <= self.space_bytes(Space::Card);
+                if window.is_none() || !Window::takes(&view) || !is_inside {
+                    return Err("an input on a card has no way there");
+                }
+                continue;
+            }
+            if !space.is_some_and(Space::is_writable) || !view.is_contiguous() {
                 return Err("an input is not a contiguous tensor in a writable space");
+            }
+            let (start, end) = (u64::from(view.offset), u64::from(view.offset) + view.extent());
+            let is_over = |window: Window| space == Some(Space::Arena) && window.meets(start, end);
+            if window.is_some_and(is_over) {
+                return Err("an input lies in the others' way");
             }
         }
         for io in self.entry_outputs(entry) {

@@ -556,7 +556,9 @@ impl Builder<'_> {
         let bytes = self.model.tensor(id).dtype.bytes() as u32;
         let planned = self.planned(id).and_then(|index| self.plan.tensors.get(index as usize));
         let space = planned.map_or(Space::Arena, |planned| planned.space);
-        Ok(View::whole(space, self.offset(id)?, h as u16, w as u16, c * bytes))
+        let view = View::whole(space, self.offset(id)?, h as u16, w as u16, c * bytes);
+        let pitch = planned.and_then(|planned| planned.pitch).filter(|_| space == Space::Card);
+        Ok(pitch.map_or(view, |[row_pitch, _]| View { row_pitch, ..view }))
     }
 
     fn io(&mut self, ids: &[TensorId], labels: &[String]) -> Result<Vec<Io>, PlanError> {

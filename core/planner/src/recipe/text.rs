@@ -15,7 +15,7 @@ use crate::share::Sharing;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_model::{Model, NodeId};
-use tilewright_plan::{Kept, Space};
+use tilewright_plan::{Kept, Space, Window};
 
 /// Why a text is no recipe for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -68,6 +68,7 @@ struct Text {
     heights: Heights,
     weights: Stored,
     checksums: Option<Kept>,
+    window: Option<Window>,
     boot: Vec<Load>,
     groups: Vec<Group>,
     layout: Option<Layout>,
@@ -146,6 +147,7 @@ impl Recipe {
         lines.field("heights", &floor.heights);
         lines.field("weights", &floor.stored);
         lines.field("checksums", &floor.sums);
+        lines.field("window", &floor.window);
         lines.list("boot", &floor.boot);
         lines.list("groups", groups);
         lines.field("layout", &layout);
@@ -225,6 +227,7 @@ impl Recipe {
                 heights: text.heights,
                 stored: text.weights,
                 sums: text.checksums,
+                window: text.window,
                 boot: text.boot,
             },
             schedule,

@@ -4,10 +4,11 @@
 mod tests;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU16;
 use std::ops::Range;
 
 use super::operator::{Operator, Tiny, fetched};
-use super::sequence::Place;
+use super::sequence::{Place, Rows};
 use super::work::{Class, Flow, Operand, Residence, Task, Work};
 use crate::strategy::external::LINE;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,16 @@ pub struct Fineness {
     pub rows: u16,
     /// Most bytes of any output that are made at once, if a row takes less.
     pub bytes: u64,
+    /// Of a layer that goes alone columns that are made at once; none: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<NonZeroU16>,
+}
+
+impl Fineness {
+    /// So many rows and bytes at once, all columns.
+    pub const fn of_rows(rows: u16, bytes: u64) -> Self {
+        Self { rows, bytes, columns: None }
+    }
 }
 
 /// Some rows of a layer's output.
@@ -44,6 +55,8 @@ pub struct Strip {
     pub layer: usize,
     /// Its rows.
     pub rows: Range<u16>,
+    /// Columns of these, if not all.
+    pub columns: Option<Range<u16>>,
 }
 
 /// How a layer is cut, or one of its operators.
@@ -209,21 +222,26 @@ impl Cutter<'_, '_> {
         if group.together.is_none() {
             for (cut, own) in group.cuts.iter().zip(&of_each) {
                 let lives = own.first().map_or(0, |operator| operator.step.layer.into());
-                self.layer((cut, own), &cut.tiles(own), lives);
+                self.layer((cut, own), (&cut.tiles(own), None), lives);
             }
             return;
         }
         let first = of_each.first().and_then(|own| own.first());
         let first = first.map_or(0, |operator| operator.step.layer);
-        for Strip { layer, rows } in &group.made {
+        for Strip { layer, rows, columns } in &group.made {
             let at = layer - usize::from(first);
             let cut = (&group.cuts[at], of_each[at].as_slice());
-            self.layer(cut, std::slice::from_ref(rows), first.into());
+            self.layer(cut, (std::slice::from_ref(rows), columns.as_ref()), first.into());
         }
     }
 
-    /// A layer in tiles; activations live with layer `lives`.
-    fn layer(&mut self, (cut, own): (&Cut, &[&Operator<'_>]), tiles: &[Range<u16>], lives: u32) {
+    /// A layer in tiles, of some columns if not of all; activations live with layer `lives`.
+    fn layer(
+        &mut self,
+        (cut, own): (&Cut, &[&Operator<'_>]),
+        (tiles, columns): (&[Range<u16>], Option<&Range<u16>>),
+        lives: u32,
+    ) {
         if cut.stores_first {
             self.store_first();
         }
@@ -234,7 +252,12 @@ impl Cutter<'_, '_> {
             let shared = shared_input(own, rows, &OUTSIDE, cut.unit);
             let mut is_whole = true;
             for (operator, Channels { operator: number, each }) in own.iter().zip(&cut.operators) {
-                let Some(mut tiny) = operator.among(rows) else { continue };
+                let tiny = operator.among(rows);
+                let tiny = tiny.and_then(|tiny| match columns {
+                    Some(columns) => operator.across(&tiny, columns.clone()),
+                    None => Some(tiny),
+                });
+                let Some(mut tiny) = tiny else { continue };
                 wrap(self.plan, operator, &mut tiny);
                 is_whole &= operator.can_stage(&tiny, cut.unit);
                 // What goes may be what comes.
@@ -289,7 +312,11 @@ impl Cutter<'_, '_> {
                 };
                 if bring.is_wanted(space, bytes.end - bytes.start) {
                     let held = (bring.stays, (of, class, [bytes.start, bytes.end]));
-                    let residence = self.held(held, space, operator.step.layer);
+                    let rows = match shared {
+                        None if space == Space::Card => apart(view, cut.unit),
+                        _ => None,
+                    };
+                    let residence = self.held(held, (space, rows), operator.step.layer);
                     operands.push(Operand { index, residence });
                     class = others;
                 }
@@ -299,7 +326,12 @@ impl Cutter<'_, '_> {
     }
 
     /// What was brought and is still there, or comes.
-    fn held(&mut self, (stays, key): (Stays, Brought), space: Space, layer: u16) -> usize {
+    fn held(
+        &mut self,
+        (stays, key): (Stays, Brought),
+        (space, apart): (Space, Option<Apart>),
+        layer: u16,
+    ) -> usize {
         if let Some(residence) = self.held[stays as usize].get(&key) {
             return *residence;
         }
@@ -311,8 +343,8 @@ impl Cutter<'_, '_> {
         let home = Place { space, offset: start };
         let now = self.work.tasks.len() as u32;
         let flow = Flow::Comes { behind };
-        let (bytes, uses) = (end - start, [now; 2]);
-        let new = Residence { home, bytes, class, flow, uses, layer, frame: 0 };
+        let Apart { bytes, rows } = apart.unwrap_or(Apart { bytes: end - start, rows: Rows::ONE });
+        let new = Residence { home, bytes, rows, class, flow, uses: [now; 2], layer, frame: 0 };
         let residence = self.work.residences.len();
         self.work.residences.push(new);
         self.held[stays as usize].insert(key, residence);
@@ -336,11 +368,21 @@ impl Cutter<'_, '_> {
             return;
         }
         let home = Place { space: to, offset: start };
-        let (bytes, flow) = (end - start, Flow::Goes { first: false });
+        // Parts of the channels lie in the same rows.
+        let line = outputs.iter().map(|(_, view)| {
+            let ends = View { h: 1, ring_rows: 1, ..*view }.extent();
+            u64::from(view.offset) + ends - start
+        });
+        let line = line.max().unwrap_or(0);
+        let rows = outputs.first().filter(|_| to == Space::Card);
+        let rows = rows.and_then(|(_, view)| of_rows(view, line, unit));
+        let Apart { bytes, rows } = rows.unwrap_or(Apart { bytes: end - start, rows: Rows::ONE });
+        let flow = Flow::Goes { first: false };
         let (layer, last) = (self.work.tasks[first].layer, self.work.tasks.len() - 1);
         let (class, uses) = (Class::Output, [first as u32, last as u32]);
         let residence = self.work.residences.len();
-        self.work.residences.push(Residence { home, bytes, class, flow, uses, layer, frame: 0 });
+        let new = Residence { home, bytes, rows, class, flow, uses, layer, frame: 0 };
+        self.work.residences.push(new);
         for (task, (index, _)) in self.work.tasks[first..].iter_mut().zip(outputs) {
             task.operands.push(Operand { index, residence });
         }
@@ -371,14 +413,39 @@ impl Cutter<'_, '_> {
 
     /// Whether what goes is written to where a tile of an operator will be read.
     fn meets(&self, store: usize, operator: &Operator<'_>, tiny: &Tiny) -> bool {
-        let Residence { home: Place { space, offset }, bytes, .. } = self.work.residences[store];
-        let (start, end) = (offset / LINE * LINE, (offset + bytes).next_multiple_of(LINE));
+        let Residence { home: Place { space, offset }, bytes, rows, .. } =
+            self.work.residences[store];
+        let all = bytes.max(u64::from(rows.count) * u64::from(rows.pitch));
+        let (start, end) = (offset / LINE * LINE, (offset + all).next_multiple_of(LINE));
         operator.of_role(Role::Input).any(|index| {
             let view = &tiny.views[index];
             let read = fetched(view, LINE);
             view.space() == Some(space) && read.start < end && start < read.end
         })
     }
+}
+
+/// Rows of an operand that lie apart where it comes from or goes to, and not in SRAM.
+struct Apart {
+    /// Bytes in SRAM.
+    bytes: u64,
+    rows: Rows,
+}
+
+/// How the rows of an operand are brought, if what lies between them is not worth it; from units on, which their pitch is
+/// a multiple of.
+fn apart(view: &View, unit: u64) -> Option<Apart> {
+    let start = u64::from(view.offset);
+    let line = View { h: 1, ring_rows: 1, ..*view }.extent();
+    of_rows(view, start % unit + line, unit)
+}
+
+/// The same of rows of so many bytes.
+fn of_rows(view: &View, line: u64, unit: u64) -> Option<Apart> {
+    let (line, pitch) = (line.next_multiple_of(unit), u64::from(view.row_pitch));
+    let is_apart = view.h > 1 && view.ring_rows == view.h && pitch.is_multiple_of(unit);
+    let rows = Rows { count: view.h.into(), pitch: view.row_pitch };
+    (is_apart && line < pitch).then(|| Apart { bytes: u64::from(view.h) * line, rows })
 }
 
 /// The bytes that the operators of a tile read as their inputs, if there are several that lie among each other:

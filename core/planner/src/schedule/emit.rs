@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::hazards::{Hazards, Waits, later};
-use super::sequence::{Event, LaneId, Move, Place, Sequence, Task};
+use super::sequence::{Event, LaneId, Move, Place, Rows, Sequence, Task};
 use tilewright_plan::{After, Instruction, Lane, LaneKind, Plan, Role, Space, Span, Step, View};
 
 /// The plan `given` with the steps of a sequence instead of its own. Tiles, views and spans stand in the order of
@@ -23,6 +23,10 @@ pub fn emit(given: &Plan, sequence: Sequence) -> Plan {
             Event::Move(whole) => {
                 let engine = engines.get(usize::from(whole.lane.0).wrapping_sub(1));
                 let most = engine.map_or(u64::MAX, |engine| engine.largest.max(1));
+                if whole.rows != Rows::ONE {
+                    emitter.moves(whole);
+                    continue;
+                }
                 let mut done = 0;
                 while done < whole.bytes {
                     let bytes = (whole.bytes - done).min(most);
@@ -65,12 +69,16 @@ impl Emitter {
     }
 
     fn moves(&mut self, part: Move) {
-        let Move { lane, from, to, bytes, layer, frame } = part;
+        let Move { lane, from, to, bytes, rows: Rows { count, pitch }, layer, frame } = part;
         let source = self.plan.spans.len() as u32;
         let mut waits = Waits::default();
         for (Place { space, offset }, writes) in [(from, false), (to, true)] {
             self.access(lane, space, offset..offset + bytes, writes, &mut waits);
-            self.plan.spans.push(span(space, offset, bytes));
+            let mut part = span(space, offset, bytes);
+            if count > 1 && space != Space::Arena {
+                part = Span { rows: count, row_bytes: part.row_bytes / count, pitch, ..part };
+            }
+            self.plan.spans.push(part);
         }
         let instruction = Instruction::Copy { source, destination: source + 1, sum: None };
         self.add(lane, waits, Step { after: [None; 3], frame, layer, instruction });

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::room::Taken;
-use super::sequence::{self, LaneId, Place};
+use super::sequence::{self, LaneId, Place, Rows};
 use super::work::{Move, Residence, Task, Work};
 use crate::strategy::external::LINE;
 use serde::{Deserialize, Serialize};
@@ -283,7 +283,8 @@ impl Repeated<'_> {
         let bytes = self.tensor(index).bytes.0.next_multiple_of(WORD);
         let (before, layer, frame) = (self.now(), layer as u16, frame as u8);
         let lane = LaneId::DMA;
-        let copy = sequence::Move { lane, from, to, bytes, layer, frame };
+        let rows = Rows::ONE;
+        let copy = sequence::Move { lane, from, to, bytes, rows, layer, frame };
         self.cut.moves.push(Move { before, copy });
     }
 

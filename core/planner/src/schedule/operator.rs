@@ -155,6 +155,17 @@ impl<'p> Operator<'p> {
         Some(Tiny { tile: made.tile, views: made.operands().to_vec() })
     }
 
+    /// A tile as costs have it.
+    pub fn computed<'t>(&self, tiny: &'t Tiny) -> (&'p Op, &'t Tile, &'t [View]) {
+        (self.record, &tiny.tile, &tiny.views)
+    }
+
+    /// Some columns of a tile; nothing if it cannot be made so.
+    pub fn across(&self, tiny: &Tiny, columns: Range<u16>) -> Option<Tiny> {
+        let made = Row::columns(self.record, &tiny.tile, &tiny.views, columns)?;
+        Some(Tiny { tile: made.tile, views: made.operands().to_vec() })
+    }
+
     /// The rows of its tiles when it is cut by `factor`: as many rows of the output each, or one more in the
     /// first (section 4.2.5.2).
     pub fn tiles(&self, factor: u16) -> Vec<Range<u16>> {

@@ -87,7 +87,7 @@ pub struct Task {
     pub views: Vec<View>,
 }
 
-/// Bytes in one run that an engine moves.
+/// Bytes that an engine moves, in one run in SRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// The engine's lane.
@@ -98,10 +98,26 @@ pub struct Move {
     pub to: Place,
     /// How many bytes.
     pub bytes: u64,
+    /// In how many rows they lie outside, and how far apart.
+    pub rows: Rows,
     /// The layer that they belong to.
     pub layer: u16,
     /// The frame that they are of; of several the first.
     pub frame: u8,
+}
+
+/// Rows of bytes in a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// How many, of as many bytes each.
+    pub count: u32,
+    /// Bytes from one to the next.
+    pub pitch: u32,
+}
+
+impl Rows {
+    /// Bytes that follow each other.
+    pub const ONE: Self = Self { count: 1, pitch: 0 };
 }
 
 /// A byte of a memory.

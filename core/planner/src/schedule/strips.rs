@@ -6,11 +6,15 @@
 //! ring, in which no step's output wraps. What comes from layers before them, or goes to layers behind,
 //! is held whole; what goes may lie over what has been read of what comes.
 
+mod card;
+
 use std::cell::OnceCell;
 use std::ops::Range;
 
+pub use card::Moved;
+
 use super::cut::{Fineness, Strip};
-use super::operator::{Operator, SECTOR};
+use super::operator::Operator;
 use crate::lower::Layer;
 use crate::share::{Below, Held, Parts, single_steps};
 use tilewright_model::Model;
@@ -180,7 +184,10 @@ impl<'p> Network<'p> {
         for layer in layers.clone() {
             order.make(layer, order.own[layer - layers.start].rows)?;
         }
-        let Order { made, own, at_once, .. } = order;
+        let Order { mut made, own, at_once, .. } = order;
+        if let Some(columns) = fineness.columns {
+            made = card::across(own.first().filter(|_| own.len() == 1)?, &made, columns.get())?;
+        }
         Some(self.held(layers, (made, fineness), (&own, &at_once), outside))
     }
 
@@ -263,20 +270,6 @@ impl<'p> Network<'p> {
             made.iter().map(|strip| self.staged(own[strip.layer - layers.start], strip, outside));
         let (staged, outside) = (staged.max().unwrap_or(0), outside.to_vec());
         Strips { layers, fineness, made, rings, held, below, outside, staged }
-    }
-
-    /// Bytes of SRAM for what a step needs of tensors outside, if they lie on a card: rows begin at sectors there.
-    fn staged(&self, layer: &Made<'p>, strip: &Strip, outside: &[usize]) -> u64 {
-        if self.outside != Space::Card {
-            return 0;
-        }
-        let bytes = |(tensor, rows): (usize, Range<u16>)| {
-            let [_, columns, channels] = self.tensors[tensor].shape.map(u64::from);
-            u64::from(rows.end - rows.start) * (columns * channels).next_multiple_of(SECTOR)
-        };
-        let reads = layer.reads(strip.rows.clone()).unwrap_or_default();
-        let all = reads.into_iter().chain([(layer.output, strip.rows.clone())]);
-        all.filter(|(tensor, _)| outside.contains(tensor)).map(bytes).sum()
     }
 
     /// How far below a tensor that is read another one may begin that is written meanwhile.
@@ -422,7 +415,7 @@ impl Order<'_, '_> {
                 }
             }
             self.done[place] = rows.end;
-            self.made.push(Strip { layer, rows });
+            self.made.push(Strip { layer, rows, columns: None });
         }
         Some(())
     }

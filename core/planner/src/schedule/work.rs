@@ -1,7 +1,7 @@
 //! Layers cut into tasks of the core, and what of SRAM they need meanwhile: nothing has a place there yet.
 
 use super::operator::{Operator, Tiny};
-use super::sequence::{self, LaneId, Place};
+use super::sequence::{self, LaneId, Place, Rows};
 use tilewright_plan::{Role, RowOrder, Space, View};
 
 /// A network that was cut, or several frames of it.
@@ -52,8 +52,10 @@ pub struct Operand {
 pub struct Residence {
     /// Where the others lie.
     pub home: Place,
-    /// How many.
+    /// How many, in SRAM one row behind the other.
     pub bytes: u64,
+    /// In how many rows the others lie.
+    pub rows: Rows,
     /// What they are for.
     pub class: Class,
     /// Whether they come or go.
@@ -126,9 +128,18 @@ impl Work {
                 let (view, residence) = (&task.tiny.views[*index], &self.residences[*residence]);
                 let start = u64::from(view.offset);
                 let Place { space, offset } = residence.home;
-                let is_inside = view.space() == Some(space)
-                    && offset <= start
-                    && start + view.extent() <= offset + residence.bytes;
+                let Rows { count, pitch } = residence.rows;
+                let row = residence.bytes / u64::from(count);
+                let last = View { h: 1, ring_rows: 1, ..*view }.extent();
+                let is_there = match residence.rows {
+                    Rows::ONE => start + view.extent() <= offset + residence.bytes,
+                    _ => {
+                        start + last <= offset + row
+                            && u32::from(view.h) <= count
+                            && view.row_pitch == pitch
+                    }
+                };
+                let is_inside = view.space() == Some(space) && offset <= start && is_there;
                 let [first, last] = residence.uses;
                 if !is_inside || number < first || last < number {
                     return Err(format!(
@@ -180,9 +191,13 @@ impl Task {
         let mut views = self.tiny.views.clone();
         for Operand { index, residence } in &self.operands {
             let view = &mut views[*index];
-            let inside = u64::from(view.offset) - residences[*residence].home.offset;
-            let offset = (offsets[*residence] + inside) as u32;
-            *view = View { space: Space::Arena as u8, offset, ..*view };
+            let Residence { home, bytes, rows, .. } = &residences[*residence];
+            let offset = (offsets[*residence] + u64::from(view.offset) - home.offset) as u32;
+            let row_pitch = match *rows {
+                Rows::ONE => view.row_pitch,
+                Rows { count, .. } => (bytes / u64::from(count)) as u32,
+            };
+            *view = View { space: Space::Arena as u8, offset, row_pitch, ..*view };
         }
         let Self { op, layer, frame, order, .. } = *self;
         sequence::Task { op, layer, frame, order, tile: self.tiny.tile, views }
@@ -202,8 +217,8 @@ impl Residence {
             Flow::Comes { .. } => (self.home, inside),
             Flow::Goes { .. } => (inside, self.home),
         };
-        let Self { bytes, layer, frame, .. } = *self;
+        let Self { bytes, rows, layer, frame, .. } = *self;
         let lane = LaneId::of(self.home.space);
-        sequence::Move { lane, from, to, bytes, layer, frame }
+        sequence::Move { lane, from, to, bytes, rows, layer, frame }
     }
 }

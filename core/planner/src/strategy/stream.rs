@@ -9,7 +9,8 @@
 //!   only where activations would not fit. What is made in rows has its weights at once.
 //! * Where that does not help, layers go through their rows together ([`strips`](crate::schedule::strips)): of what lies between
 //!   them some rows are held at a time. Their weights stay meanwhile, or come again with each step. Where
-//!   SRAM does not even hold those, what lies between some and others lies in external RAM, if there is any.
+//!   SRAM does not even hold those, what lies between some and others lies in external RAM, if there is any, else on
+//!   the card; and so does the frame, if nothing fits otherwise.
 //! * The frame arrives on the console. Biases, multipliers and tables stay in the plan image, and the
 //!   weights of the smallest layers too, if it has no room for all and that is faster or nothing else fits.
 //!
@@ -28,6 +29,7 @@ use crate::lower::{self, Layer};
 use crate::recipe::Made;
 use crate::schedule::work::Work;
 use crate::schedule::{Layout, Schedule};
+use crate::simulate::Transfers;
 use crate::strategy::{Technique, swap};
 use crate::{Integrity, Options, PlanError, Planned, simulate};
 use arrange::Arranging;
@@ -41,6 +43,7 @@ use crate::schedule::operator::SECTOR;
 use crate::schedule::strips::Strips;
 use cut::{Ways, groups, groups_in};
 use frames::Lowered;
+use together::{Choice, Times};
 
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
@@ -70,6 +73,11 @@ const MOST_ON_CARD: u64 = 1 << 30;
 const FUSED: [bool; 3] = [false, true, true];
 /// Most copies of a plan: more would take long to place.
 const MOST_LOADS: usize = 10_000;
+/// The same where nothing else fits: of networks of which SRAM holds few rows, weights come with each of these.
+const MOST_LOADS_AT_LAST: usize = 100_000;
+
+/// How many tasks ahead copies come where little room is left, which those that come early may divide.
+const AHEAD: [u32; 4] = [u32::MAX, 16, 1, 0];
 
 /// Of the plan that takes least SRAM, which tells how much would do, more copies than this come few tasks
 /// ahead: each place is looked for among all that are taken.
@@ -128,6 +136,17 @@ pub fn in_image(
     Ok(search.fastest.filter(|found| !found.is_large()).map(|found| found.made))
 }
 
+/// What lies outside of SRAM where layers go through their rows some by some.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outside {
+    /// Nothing more than where they go on together.
+    Nothing,
+    /// What lies between some and others.
+    Between,
+    /// The frame too.
+    Frame,
+}
+
 /// A plan, and how it was made.
 struct Found {
     /// Whether it is too large for flash, and when it ends.
@@ -159,6 +178,8 @@ struct Search<'b> {
     least: Option<Made>,
     /// Whether any plan that fits will do.
     is_any_enough: bool,
+    /// Whether nothing else fits than what is tried now.
+    is_last: bool,
     /// Frames that are planned as one program, of few by which ways are compared.
     line: Option<u32>,
 }
@@ -174,6 +195,7 @@ impl<'b> Search<'b> {
             fits_alone: false,
             least: None,
             is_any_enough: false,
+            is_last: false,
             line: None,
         }
     }
@@ -194,17 +216,20 @@ impl<'b> Search<'b> {
         }
     }
 
-    /// Tries all ways of a model, where nothing fits in segments too; a plan without program if some layer has no
-    /// kernel.
+    /// Tries all ways of a model, where nothing fits in segments too, and with the frame outside of SRAM; a plan without
+    /// program if some layer has no kernel.
     fn all_ways(&mut self, model: &Model) -> Result<Option<Made>, PlanError> {
-        let made = self.ways_of(model, false)?;
-        if made.is_some() || self.fastest.as_ref().is_some_and(|found| !found.is_large()) {
-            return Ok(made);
+        for how in [Outside::Nothing, Outside::Between, Outside::Frame] {
+            self.is_last = how == Outside::Frame;
+            let made = self.ways_of(model, how)?;
+            if made.is_some() || self.fastest.as_ref().is_some_and(|found| !found.is_large()) {
+                return Ok(made);
+            }
         }
-        self.ways_of(model, true)
+        Ok(None)
     }
 
-    fn ways_of(&mut self, model: &Model, in_segments: bool) -> Result<Option<Made>, PlanError> {
+    fn ways_of(&mut self, model: &Model, how: Outside) -> Result<Option<Made>, PlanError> {
         let sizes = [self.budget, self.outside()];
         for (layers, is_fused) in ways(model, self.budget)?.into_iter().zip(FUSED) {
             // What tables and constants take besides is known once there is a plan.
@@ -213,16 +238,17 @@ impl<'b> Search<'b> {
                 let integrity = self.options.integrity;
                 let arranging =
                     Arranging::new(model, self.board, layers.clone(), bytes, integrity)?;
-                let shares = if in_segments { &[][..] } else { &SHARES };
+                let shares = if how == Outside::Nothing { &SHARES[..] } else { &[] };
                 let (floor, lowered) = self.way(&arranging, shares)?;
                 if lowered.programs.is_empty() {
                     return Ok(Some(Made::whole(floor, lowered)));
                 }
                 let is_tried = is_fused && self.fastest.is_some();
                 if !self.fits_alone && !is_tried {
-                    let ways = match in_segments {
-                        true => together::in_segments(&arranging, sizes)?,
-                        false => together::ways(&arranging, sizes)?,
+                    let ways = match how {
+                        Outside::Nothing => together::ways(&arranging, sizes)?,
+                        Outside::Between => self.segments(&arranging, sizes, false)?,
+                        Outside::Frame => self.segments(&arranging, sizes, true)?,
                     };
                     for strips in ways {
                         self.way(&arranging.clone().with(strips), &FEW_SHARES)?;
@@ -238,6 +264,32 @@ impl<'b> Search<'b> {
             }
         }
         Ok(None)
+    }
+
+    /// The ways for layers to go in segments: of few copies, and on a card of little time.
+    fn segments(
+        &self,
+        arranging: &Arranging<'_>,
+        sizes: [u64; 2],
+        takes: bool,
+    ) -> Result<Vec<Vec<Strips>>, PlanError> {
+        if takes && self.external() > 0 {
+            return Ok(Vec::new());
+        }
+        let mut ways = Vec::new();
+        if !takes {
+            let counted = Choice { takes, times: None };
+            ways = together::in_segments(arranging, sizes, counted)?;
+        }
+        let card = self.options.card_in(self.board);
+        if let Some(card) = card.filter(|_| self.external() == 0) {
+            let Self { board, costs, .. } = self;
+            let transfers = Transfers::new(board, Some(&card));
+            let times = Times { board, costs, transfers };
+            let timed = Choice { takes, times: Some(&times) };
+            ways.extend(together::in_segments(arranging, sizes, timed)?);
+        }
+        Ok(ways)
     }
 
     /// Tries ways to lay out activations and to cut weights; gives the plan that shares most.
@@ -265,18 +317,27 @@ impl<'b> Search<'b> {
                 let ways = Ways { budget, shares, kept };
                 let groups = groups_in(&lowered, &operators, strips, ways, self.is_sealed());
                 let layout = Layout::Gaps { sram: budget, ahead: u32::MAX };
-                let schedule = Schedule { groups, layout, frames: None };
+                let mut schedule = Schedule { groups, layout, frames: None };
                 let work = schedule.work(&lowered, &operators);
-                if !strips.is_empty() && work.tasks.len() > MANY_TASKS && !is_first((shares, kept))
-                {
+                let is_tried = is_first((shares, kept), self.is_last);
+                if !strips.is_empty() && work.tasks.len() > MANY_TASKS && !is_tried {
                     continue;
                 }
                 if self.is_too_slow(&lowered, &work) {
                     continue;
                 }
-                let few = work.residences.len() <= MOST_LOADS;
+                let most = if self.is_last { MOST_LOADS_AT_LAST } else { MOST_LOADS };
+                let few = work.residences.len() <= most;
                 let (board, stop) = (self.board, &self.options.stop);
-                let plan = if few { schedule.plan(&lowered, &work, board, stop)? } else { None };
+                let mut plan = None;
+                let aheads = if self.is_last { &AHEAD[..] } else { &AHEAD[..1] };
+                for ahead in aheads.iter().filter(|_| few) {
+                    schedule.layout = Layout::Gaps { sram: budget, ahead: *ahead };
+                    plan = schedule.plan(&lowered, &work, board, stop)?;
+                    if plan.is_some() {
+                        break;
+                    }
+                }
                 if let Some(plan) = plan {
                     let fits = self.consider(&floor, (schedule, plan), (&lowered, strips, ways))?;
                     self.fits_alone |= strips.is_empty() && fits;
@@ -312,8 +373,13 @@ impl<'b> Search<'b> {
             let new = Search::new(self.board, self.options);
             let mut search = Search { budget, is_any_enough: true, ..new };
             let sizes = [budget, outside];
-            let ways = together::ways(&arranging, sizes)?;
-            for strips in ways.into_iter().chain(together::in_segments(&arranging, sizes)?) {
+            let whole = together::ways(&arranging, sizes)?;
+            let between = search.segments(&arranging, sizes, false)?;
+            let frame = search.segments(&arranging, sizes, true)?;
+            let first = whole.len() + between.len();
+            let ways = whole.into_iter().chain(between).chain(frame);
+            for (number, strips) in ways.enumerate() {
+                search.is_last = number >= first;
                 search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
                 if search.is_enough() {
                     break;
@@ -424,9 +490,9 @@ impl<'b> Search<'b> {
     }
 }
 
-/// Whether weights of many steps are tried to come so.
-fn is_first((shares, kept): ([u64; 2], u64)) -> bool {
-    shares == FEW_SHARES[0] && kept > 0
+/// Whether weights of many steps are tried to come so: that none stay only where nothing else fits.
+fn is_first((shares, kept): ([u64; 2], u64), is_last: bool) -> bool {
+    shares == FEW_SHARES[0] && (kept > 0 || is_last)
 }
 
 /// The layers of a model: as they are; with those convolutions computed with their pools whose operands do

@@ -1,7 +1,7 @@
 //! The lane of the card: copies as transfers of whole sectors, each tried a few times.
 
 use tilewright_plan::image::StoreHeader;
-use tilewright_plan::{PlanImage, Space};
+use tilewright_plan::{PlanImage, Space, Span};
 use tilewright_runtime::card::{CardError, SECTOR};
 use tilewright_runtime::{LaneError, Run, Runs, Transfer};
 
@@ -67,6 +67,23 @@ impl CardLane {
         self.keeper.as_mut().map_or(Ok(()), Keeper::begin_frame).map_err(LaneError::NoCard)
     }
 
+    /// Gives away what is kept of what is written, so that something can be noted while interrupts are on; what
+    /// [`Self::begin_noted`] takes back.
+    pub const fn take_keeper(&mut self) -> Option<Keeper> {
+        self.keeper.take()
+    }
+
+    /// Begins to write what was noted already, from the arena, which begins at `base`.
+    pub fn begin_noted(
+        &mut self,
+        cache: &mut Cache,
+        (copy, base): (Transfer, u32),
+        keeper: Option<Keeper>,
+    ) -> Result<(), LaneError> {
+        self.keeper = keeper;
+        self.make(cache, copy, base, true, 1)
+    }
+
     /// Gives up the copy that it makes, whose transfer is over.
     pub fn give_up(&mut self) {
         self.carrying = None;
@@ -80,6 +97,10 @@ impl CardLane {
     /// Begins a copy between the card and memory, whose space begins at `base`.
     pub fn begin(&mut self, cache: &mut Cache, copy: Transfer, base: u32) -> Result<(), LaneError> {
         let write = copy.destination.space() == Some(Space::Card);
+        if let Some(keeper) = self.keeper.as_mut().filter(|_| write) {
+            runs(&self.card, (base, &copy.source), (0, &copy.destination))
+                .for_each(|run| keeper.leave(run));
+        }
         self.make(cache, copy, base, write, 1)
     }
 
@@ -92,11 +113,7 @@ impl CardLane {
         made: u8,
     ) -> Result<(), LaneError> {
         let (from, to) = if write { (base, 0) } else { (0, base) };
-        let largest = self.card.most * SECTOR;
-        let mut runs = Runs::new((from, &copy.source), (to, &copy.destination), largest);
-        if let Some(keeper) = self.keeper.as_mut().filter(|_| write) {
-            runs.for_each(|run| keeper.leave(run));
-        }
+        let mut runs = runs(&self.card, (from, &copy.source), (to, &copy.destination));
         maintain(cache, &copy, base);
         let Some(run) = runs.next() else { return Ok(()) };
         self.carrying = Some(Carrying { copy, write, runs, run, tries: 1, made });
@@ -149,8 +166,7 @@ impl CardLane {
         }
         if !write {
             cache.maintain(base, &copy.destination, Maintenance::Invalidate);
-            let largest = self.card.most * SECTOR;
-            let mut runs = Runs::new((0, &copy.source), (base, &copy.destination), largest);
+            let mut runs = runs(&self.card, (0, &copy.source), (base, &copy.destination));
             let wrong =
                 self.keeper.as_ref().and_then(|keeper| runs.find_map(|run| keeper.arrive(run)));
             let holds = |number| is_stored(image, number, base, &copy);
@@ -178,6 +194,11 @@ fn identified(scratch: u32, clock_hertz: u32) -> Result<Card, CardError> {
         }
     }
     Card::identify(scratch, clock_hertz)
+}
+
+/// What the card moves of a copy, one after the other.
+fn runs(card: &Card, source: (u32, &Span), destination: (u32, &Span)) -> Runs {
+    Runs::new(source, destination, card.most * SECTOR)
 }
 
 /// Whether a header that was read to `scratch` belongs to the image.

@@ -13,7 +13,7 @@ use tilewright_plan::{
     After, Instruction, Kernel, LaneKind, PlanImage, Role, Space, Span, StepRecord, View,
 };
 use tilewright_runtime::console::MarkKind;
-use tilewright_runtime::{LaneDriver, LaneError, Memory, Pieces, Schedule, Transfer};
+use tilewright_runtime::{LaneDriver, LaneError, Memory, Pieces, Run, Schedule, Transfer};
 
 use crate::cache::{Cache, Maintenance};
 use crate::card_lane::CardLane;
@@ -314,6 +314,45 @@ impl LaneDriver for Engines {
         })
     }
 
+    fn begin_frame(&mut self, memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        self.stored(memory)?;
+        with_state(|state| state.card.as_mut().map_or(Ok(()), CardLane::begin_frame))
+    }
+
+    fn store(
+        &mut self,
+        from: &Span,
+        to: &Span,
+        memory: &mut Memory<'_>,
+    ) -> Result<(), LaneError> {
+        self.stored(memory)?;
+        let copy = Transfer { step: 0, layer: 0, source: *from, destination: *to, sum: None };
+        let base = self.spaces.arena;
+        let mut keeper =
+            with_state(|state| Ok(state.card.as_mut().and_then(CardLane::take_keeper)))?;
+        // With interrupts on: the line's next bytes are taken meanwhile.
+        if let Some(keeper) = &mut keeper {
+            let Span { row_bytes: bytes, .. } = *from;
+            keeper.leave(Run { source: base + from.offset, destination: to.offset, bytes });
+        }
+        with_state(|state| match &mut state.card {
+            Some(card) => card.begin_noted(&mut state.cache, (copy, base), keeper),
+            None => Err(LaneError::NoEngine(LaneKind::Card)),
+        })
+    }
+
+    fn stored(&mut self, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
+        while with_state(|state| {
+            let is_busy = state.card.as_ref().is_some_and(CardLane::is_busy);
+            if is_busy {
+                // As in `wait`.
+                asm::wfi();
+            }
+            Ok(is_busy)
+        })? {}
+        Ok(())
+    }
+
     fn start(
         &mut self,
         _image: &PlanImage<'_>,
@@ -326,7 +365,7 @@ impl LaneDriver for Engines {
             if lane == 1 {
                 state.lane = None;
                 if let Some(card) = &mut state.card {
-                    card.begin_frame()?;
+                    card.lane = None;
                 }
             }
             let engine = match (kind, &mut state.card) {

@@ -1,11 +1,13 @@
 //! Frames: "TWIN", payload length, payload, CRC-32 (ISO-HDLC) of the payload; numbers are 32 bits,
-//! little-endian. The payload is all inputs of the program one behind the other, int8, NHWC.
+//! little-endian. The payload is all inputs of the program one behind the other, int8, NHWC. Those that lie on a card go
+//! there in parts while the rest arrives.
 
 use core::fmt;
 
+use crate::lanes::{LaneDriver, LaneError};
 use crate::memory::{AccessError, Memory};
 use embedded_io_async::{Error as _, ErrorKind, Read, ReadExactError};
-use tilewright_plan::PlanImage;
+use tilewright_plan::{Arrival, Arrivals, PlanImage};
 use tilewright_plan::image::{CRC, EntryRecord};
 
 const MAGIC: [u8; 4] = *b"TWIN";
@@ -84,6 +86,14 @@ pub enum Missed<E> {
     Retry(Retry<E>),
     /// The port was closed.
     Closed,
+    /// It could not be stored.
+    Failed(LaneError),
+}
+
+impl<E> From<LaneError> for Missed<E> {
+    fn from(error: LaneError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl<E> From<Retry<E>> for Missed<E> {
@@ -98,10 +108,11 @@ pub async fn receive<P: FramePort>(
     port: &mut P,
     image: &PlanImage<'_>,
     program: &EntryRecord,
-    memory: &mut Memory<'_>,
+    (memory, engines): (&mut Memory<'_>, &mut impl LaneDriver),
     silent: bool,
 ) -> Result<(), Missed<P::Error>> {
-    let result = receive_from(port, image, program, memory, silent).await;
+    engines.begin_frame(memory)?;
+    let result = receive_from(port, image, program, (memory, engines), silent).await;
     port.in_frame(false);
     result
 }
@@ -110,7 +121,7 @@ async fn receive_from<P: FramePort>(
     port: &mut P,
     image: &PlanImage<'_>,
     program: &EntryRecord,
-    memory: &mut Memory<'_>,
+    (memory, engines): (&mut Memory<'_>, &mut impl LaneDriver),
     silent: bool,
 ) -> Result<(), Missed<P::Error>> {
     let mut matched = 0;
@@ -134,17 +145,23 @@ async fn receive_from<P: FramePort>(
     }
     let mut digest = CRC.digest();
     for input in image.entry_inputs(program) {
-        // A validated image's inputs are contiguous: a view's bytes are its elements.
-        let bytes = image
-            .view(input.view)
-            .ok_or(AccessError::NotWritable)
-            .and_then(|view| memory.bytes_mut(&view))
-            .map_err(Retry::Input)?;
-        for piece in bytes.chunks_mut(PIECE) {
-            exactly(port, piece).await?;
-            digest.update(piece);
+        let view = image.view(input.view).ok_or(Retry::Input(AccessError::NotWritable))?;
+        for arrival in Arrivals::of(view, image.window()) {
+            // Of a validated image what arrives at once is contiguous: a view's bytes are its elements.
+            let part = match arrival {
+                Arrival::Bytes(part) => part,
+                Arrival::Store { from, to } => {
+                    engines.store(&from, &to, memory)?;
+                    continue;
+                }
+            };
+            for piece in memory.bytes_mut(&part).map_err(Retry::Input)?.chunks_mut(PIECE) {
+                exactly(port, piece).await?;
+                digest.update(piece);
+            }
         }
     }
+    engines.stored(memory)?;
     let (frame, received) = (word(port).await?, digest.finalize());
     if frame == received { Ok(()) } else { Err(Retry::Checksum { frame, received }.into()) }
 }

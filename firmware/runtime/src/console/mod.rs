@@ -142,9 +142,13 @@ pub async fn serve<P: FramePort + Write>(
         let bytes = frame::payload_bytes(image, program);
         port.line(format_args!("ready {bytes}")).await?;
         loop {
-            match frame::receive(port.0, image, program, memory, silent).await {
+            match frame::receive(port.0, image, program, (memory, engines), silent).await {
                 Ok(()) => break,
                 Err(Missed::Closed) => return Err(ConsoleError::Closed),
+                Err(Missed::Failed(cause)) => {
+                    return stop(&mut port, image, &RunError::Frame { cause }, recorder.marker())
+                        .await;
+                }
                 Err(Missed::Retry(retry)) => {
                     silent = retry.is_noise();
                     port.line(format_args!("retry: {retry}")).await?;

@@ -263,7 +263,8 @@ impl Tables {
             header_crc: 0,
             kept: [0; 3],
             sealed: 0,
-            reserved: [0; 3],
+            window: [0; 2],
+            reserved: 0,
         };
         let mut digest = CRC.digest();
         digest.update(header.as_bytes());

@@ -1,7 +1,8 @@
-//! What an image says of checksums and tags: those of copies, and those that the firmware keeps.
+//! What an image says of checksums and tags: those of copies, and those that the firmware keeps; and of the bytes
+//! through which inputs go to a card.
 
 use super::PlanImage;
-use crate::Kept;
+use crate::{Kept, Window};
 
 /// What [`super::Header::sealed`] is of an image whose card is sealed.
 const SEALED: u32 = 1;
@@ -18,6 +19,13 @@ impl<'a> PlanImage<'a> {
         let [offset, first, sectors] = self.header.kept;
         let sealed = self.header.sealed == SEALED;
         (first > 0).then_some(Kept { offset, first, sectors, sealed })
+    }
+
+    /// The bytes of the arena through which inputs go to a card; nothing if none do.
+    #[must_use]
+    pub fn window(&self) -> Option<Window> {
+        let [offset, bytes] = self.header.window;
+        (bytes > 0).then_some(Window { offset, bytes })
     }
 
     /// The key that the card's weights are sealed with; nothing if they are not.

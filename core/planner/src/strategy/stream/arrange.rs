@@ -10,7 +10,9 @@ use crate::{Integrity, PlanError};
 use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, Kept, Kernel, Plan, PlannedTensor, Space, Work};
+use tilewright_plan::{
+    Bytes, InputResidency, Kept, Kernel, Plan, PlannedTensor, Space, Window, Work,
+};
 
 use crate::schedule::strips::{Network, Strips};
 
@@ -20,6 +22,9 @@ const SHARING: Sharing =
 
 /// Placements that are tried, each of less, until one fits.
 const TRIES: usize = 4;
+
+/// Most bytes through which inputs go to the card: half of them arrive in more time than a card is ever busy.
+const LARGEST_WINDOW: u32 = 16 << 10;
 
 /// Where tensors lie that SRAM does not hold: in external RAM, if the board has some, else on the card.
 fn outside(board: &Board) -> Space {
@@ -249,6 +254,7 @@ impl<'m> Arranging<'m> {
             in_image: self.in_image.clone(),
             together: (0..self.layers.len()).map(in_strips).collect(),
             sums: None,
+            window: None,
             boot: Vec::new(),
         };
         let mut plan = floor.lowered(self.model, self.board)?;
@@ -261,7 +267,31 @@ impl<'m> Arranging<'m> {
             }
             (plan.kept, plan.space_bytes[Space::Arena as usize]) = (floor.sums, floor.heights.sram);
         }
+        if let Some(window) = self.window(&floor) {
+            floor.window = Some(window);
+            floor.heights.sram = floor.heights.sram.max(Bytes(window.end()));
+            plan.input = InputResidency::Streamed(window);
+            plan.space_bytes[Space::Arena as usize] = floor.heights.sram;
+        }
         Ok((floor, plan))
+    }
+
+    /// The bytes through which inputs go to the card, if some lie there: before or behind checksums, no more than rows
+    /// of a step take.
+    fn window(&self, floor: &Floor) -> Option<Window> {
+        let is_taken = |tensor: &PlannedTensor| {
+            let mut inputs = self.model.inputs.iter();
+            tensor.space == Space::Card && inputs.any(|input| input.0 == tensor.tensor as usize)
+        };
+        floor.tensors.iter().find(|tensor| is_taken(tensor))?;
+        let unit = Window::UNIT;
+        let most = self.strips.iter().map(|strips| strips.staged).max().unwrap_or(0);
+        let bytes = u32::try_from(most).unwrap_or(u32::MAX).min(LARGEST_WINDOW);
+        let bytes = (bytes / unit * unit).max(unit);
+        let kept = floor.sums.filter(|sums| sums.sectors > 0);
+        let is_over = |kept: &Kept| kept.offset < bytes;
+        let offset = kept.filter(is_over).map_or(0, |kept| kept.end());
+        Some(Window { offset: u32::try_from(offset).ok()?, bytes })
     }
 
     /// Checksums or tags, from a place in the arena on, of the sectors between two bytes of the card. What is sealed

@@ -33,9 +33,11 @@ pub fn groups_in(
     let gap_of = |operator: &Operator<'_>| {
         let layer = usize::from(operator.step.layer);
         let gap = gaps.get(layer).copied().unwrap_or(ways.budget);
-        // Rows of activations come and go too, the next ones beside those in use.
+        // Rows of activations come and go too, the next ones beside those in use if there is room.
         let staged = strips.iter().find(|strips| strips.layers.contains(&layer));
-        gap.saturating_sub(2 * staged.map_or(0, |strips| strips.staged))
+        let staged = staged.map_or(0, |strips| strips.staged);
+        let beside = gap.saturating_sub(2 * staged);
+        if beside < 2 * operator.least_part() { gap.saturating_sub(staged) } else { beside }
     };
     let part = |operator: &Operator<'_>| {
         let is_pixel = operator.tile().output_size == [1, 1];

@@ -2,6 +2,10 @@
 //! some of those around them; where not all can, some by some ([`segments`]).
 
 mod segments;
+mod times;
+
+pub use segments::Choice;
+pub use times::Times;
 
 use std::ops::Range;
 
@@ -49,24 +53,30 @@ pub fn ways(
     Ok(Vec::new())
 }
 
-/// The ways for the layers that do not fit to go together some by some.
+/// The ways for the layers that do not fit to go together some by some; where the frame lies outside of SRAM too from the
+/// first layer on.
 ///
 /// # Errors
 /// As [`ways`].
 pub fn in_segments(
     arranging: &Arranging<'_>,
     [budget, external]: [u64; 2],
+    choice: Choice<'_>,
 ) -> Result<Vec<Vec<Strips>>, PlanError> {
     let draft = arranging.draft()?;
     let operators = Operator::of(&draft);
     let network = arranging.network(&draft, &operators);
     let needed: Vec<u64> = arranging.needed_beside(budget / 4).collect();
     // Weights need room beside activations.
-    let found = [8, 7, 6].into_iter().filter_map(|eighths| {
-        let is_large = larger(&needed, budget / 8 * eighths);
-        let all = all_runs(&runs(&is_large))?;
-        Some(segments::ways(&network, &all, is_large.len(), [budget, external]))
+    let all = [8, 7, 6].into_iter().filter_map(|eighths| {
+        let all = all_runs(&runs(&larger(&needed, budget / 8 * eighths)))?;
+        Some(if choice.takes { 0..all.end } else { all })
     });
+    let mut all: Vec<Range<usize>> = all.collect();
+    all.dedup();
+    let found = all
+        .iter()
+        .map(|all| segments::ways(&network, all, needed.len(), [budget, external], choice));
     Ok(found.flatten().collect())
 }
 
@@ -143,7 +153,8 @@ fn of_all(
     for run in runs {
         let ways = of_run(network, run, end..is_large.len(), budget);
         let Some(last) = ways.iter().map(|strips| strips.layers.end).max() else {
-            return segments::ways(network, &all, is_large.len(), [budget, external]);
+            let choice = Choice { takes: false, times: None };
+            return segments::ways(network, &all, is_large.len(), [budget, external], choice);
         };
         end = last;
         of_runs.push(ways);
@@ -199,7 +210,7 @@ fn of_run_with(
             (run.end..=all.end.min(run.end + AROUND)).filter(|end| end - start <= MOST_LAYERS);
         for end in ends {
             for (rows, bytes) in rows.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes))) {
-                let fineness = Fineness { rows, bytes };
+                let fineness = Fineness::of_rows(rows, bytes);
                 let Some(strips) = network.strips(start..end, fineness, outside) else { break };
                 if strips.least_bytes() <= budget {
                     found.push(strips);

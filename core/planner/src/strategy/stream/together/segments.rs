@@ -1,25 +1,40 @@
 //! Layers that go through their rows some by some: what lies between two such segments lies in external
-//! RAM, or on the card. There are as few and as short transfers as can be.
+//! RAM, or on the card. There are as few and as short transfers as can be, or they take as little time.
 
+use std::num::NonZeroU16;
 use std::ops::Range;
 
+use super::times::Times;
 use super::{AROUND, BYTES, ROWS};
 use crate::schedule::cut::Fineness;
 use crate::schedule::strips::{MOST_LAYERS, Network, Strips};
 use tilewright_plan::Space;
 
 /// The finest way for rows to be made.
-const FINEST: Fineness = Fineness { rows: 1, bytes: 1 };
+const FINEST: Fineness = Fineness::of_rows(1, 1);
 /// Ways that are tried, from few steps to many.
 const TRIED: usize = 4;
+/// Parts of the columns of a layer that goes alone.
+const PARTS: Range<u16> = 2..9;
+/// Rows of such parts.
+const PART_ROWS: Range<u16> = 1..17;
 
 /// Bytes that the core reads or writes in external RAM while one copy is set up.
 const BYTES_A_COPY: u64 = 8 << 10;
 
+/// What lies outside of SRAM, and how segments are chosen.
+#[derive(Clone, Copy)]
+pub struct Choice<'t> {
+    /// Whether the frame lies there too, wherever that is.
+    pub takes: bool,
+    /// What segments take; nothing: copies are counted.
+    pub times: Option<&'t Times<'t>>,
+}
+
 /// Segments up to a layer.
 #[derive(Clone, Copy)]
 struct Cut {
-    /// Copies, and what counts as such.
+    /// Copies, and what counts as such; or cycles.
     price: u64,
     /// Bytes in external RAM.
     outside: u64,
@@ -27,108 +42,194 @@ struct Cut {
     start: usize,
 }
 
-/// Copies that bring weights to a segment, if all come again whenever rows are made.
-fn copies(network: &Network<'_>, strips: &Strips, budget: u64) -> u64 {
-    let part = (budget.saturating_sub(strips.least_bytes()) / 2).max(1);
-    let of_strip = |layer: usize| network.weights(layer).div_ceil(part);
-    strips.made.iter().map(|strip| of_strip(strip.layer)).sum()
+/// Segments under way.
+struct Search<'s, 'p> {
+    network: &'s Network<'p>,
+    run: &'s Range<usize>,
+    /// Bytes of SRAM, and outside of it.
+    sizes: [u64; 2],
+    choice: Choice<'s>,
+    /// What of the frame lies outside.
+    taken: Vec<usize>,
 }
 
-/// The ways for a run of layers of `all` and some behind it to go so within `budget` bytes of SRAM and so
-/// many of external RAM.
+/// The ways for a run of layers of `all` and some behind it to go so within these bytes of SRAM and outside of it.
 pub fn ways(
     network: &Network<'_>,
     run: &Range<usize>,
     all: usize,
-    [budget, external]: [u64; 2],
+    sizes: [u64; 2],
+    choice: Choice<'_>,
 ) -> Vec<Vec<Strips>> {
-    // Parts of weights come and go beside what is held.
-    let room = budget / 16 * 15;
-    let last = all.min(run.end + AROUND);
     let taken: Vec<usize> = match run.start {
         // Frames arrive where the core writes.
         0 if network.outside() == Space::ExternalRam => {
-            network.taken().filter(|tensor| network.bytes(*tensor) > budget / 4).collect()
+            network.taken().filter(|tensor| network.bytes(*tensor) > sizes[0] / 4).collect()
         }
+        0 if choice.takes => network.taken().collect(),
         _ => Vec::new(),
     };
-    let bytes =
-        |tensors: &[usize]| tensors.iter().map(|tensor| network.bytes(*tensor)).sum::<u64>();
-    let outside = |layers: &Range<usize>, end: usize| {
-        let inner = [layers.start, layers.end].into_iter();
-        let inner = inner.filter(|border| (run.start + 1..end).contains(border));
-        let crossing = inner.flat_map(|border| network.crossing(border));
-        taken.iter().copied().chain(crossing).collect::<Vec<usize>>()
-    };
-    // The best way to a layer from those before it, where what goes on behind it lies in external RAM unless it
-    // is the end.
-    let best = |cuts: &[Option<Cut>], to: usize, end: usize| {
-        let mut best: Option<Cut> = None;
-        for from in (run.start.max(to.saturating_sub(MOST_LAYERS))..to).rev() {
-            if !network.makes_rows(from) {
-                break;
-            }
-            let Some(before) = cuts[from] else { continue };
-            let leaves = if to < end { bytes(&network.crossing(to)) } else { 0 };
-            let outside_bytes = before.outside + leaves;
-            if outside_bytes > external {
-                continue;
-            }
-            let strips = network.strips(from..to, FINEST, &outside(&(from..to), end));
-            let Some(strips) = strips.filter(|strips| strips.least_bytes() <= room) else {
-                continue;
-            };
-            let price =
-                before.price + copies(network, &strips, budget) + leaves.div_ceil(BYTES_A_COPY);
-            if best.is_none_or(|known| price < known.price) {
-                best = Some(Cut { price, outside: outside_bytes, start: from });
-            }
-        }
-        best
-    };
-    // What is left in SRAM behind the last segment is what layers there take.
-    let mut found: Option<(u64, Vec<Range<usize>>)> = None;
-    let mut inner: Vec<Option<Cut>> = vec![None; last + 1];
-    inner[run.start] = Some(Cut { price: 0, outside: bytes(&taken), start: run.start });
-    for to in run.start + 1..last {
-        inner[to] = best(&inner, to, last);
-    }
-    for end in run.end..=last {
-        let mut cuts = inner[..=end].to_vec();
-        cuts[end] = best(&inner, end, end);
-        let Some(price) = cuts[end].map(|cut| cut.price) else { continue };
-        if found.as_ref().is_none_or(|(least, _)| price < *least) {
-            let mut segments = Vec::new();
-            let mut at = end;
-            while let Some(cut) = cuts[at].filter(|_| at > run.start) {
-                segments.push(cut.start..at);
-                at = cut.start;
-            }
-            segments.reverse();
-            found = Some((price, segments));
-        }
-    }
-    let Some((_, segments)) = found else { return Vec::new() };
+    let search = Search { network, run, sizes, choice, taken };
+    let Some(segments) = search.segments(all) else { return Vec::new() };
     let end = segments.last().map_or(0, |segment| segment.end);
-    let of_segments: Vec<Vec<Strips>> = segments
-        .iter()
-        .map(|layers| {
-            let fineness = ROWS.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes)));
-            let ways = fineness.filter_map(|(rows, bytes)| {
-                network.strips(layers.clone(), Fineness { rows, bytes }, &outside(layers, end))
-            });
-            let mut ways: Vec<Strips> =
-                ways.filter(|strips| strips.least_bytes() <= room).collect();
-            ways.sort_by_key(|strips| (copies(network, strips, budget), strips.made.len()));
-            ways
-        })
-        .collect();
+    let of_segments: Vec<Vec<Strips>> =
+        segments.iter().map(|layers| search.ways_of(layers, end)).collect();
     let way = |number: usize| {
         let of_segment = |ways: &Vec<Strips>| {
             let last = ways.len().checked_sub(1)?;
-            ways.get(last * number / (TRIED - 1)).cloned()
+            let at = match choice.times {
+                None => last * number / (TRIED - 1),
+                Some(_) => number.min(last),
+            };
+            ways.get(at).cloned()
         };
         of_segments.iter().map(of_segment).collect::<Option<Vec<Strips>>>()
     };
     (0..TRIED).filter_map(way).collect()
+}
+
+impl Search<'_, '_> {
+    fn bytes(&self, tensors: &[usize]) -> u64 {
+        tensors.iter().map(|tensor| self.network.bytes(*tensor)).sum()
+    }
+
+    /// The tensors outside that layers use of a way that ends with a layer.
+    fn outside(&self, layers: &Range<usize>, end: usize) -> Vec<usize> {
+        let inner = [layers.start, layers.end].into_iter();
+        let inner = inner.filter(|border| (self.run.start + 1..end).contains(border));
+        let crossing = inner.flat_map(|border| self.network.crossing(border));
+        self.taken.iter().copied().chain(crossing).collect()
+    }
+
+    /// Whether layers have room: parts of weights come and go beside what is held.
+    fn fits(&self, strips: &Strips) -> bool {
+        let [budget, _] = self.sizes;
+        let held = strips.least_bytes();
+        if self.choice.times.is_none() {
+            return held <= budget / 16 * 15;
+        }
+        let weights = strips.layers.clone().map(|layer| self.network.least_weights(layer)).max();
+        held + weights.unwrap_or(0) <= budget
+    }
+
+    /// Copies that bring weights to a segment, if all come again whenever rows are made; or the cycles that it takes.
+    fn price(&self, strips: &Strips) -> u64 {
+        let [budget, _] = self.sizes;
+        if let Some(times) = self.choice.times {
+            return times.segment(self.network, strips, budget);
+        }
+        let part = (budget.saturating_sub(strips.least_bytes()) / 2).max(1);
+        let of_strip = |layer: usize| self.network.weights(layer).div_ceil(part);
+        strips.made.iter().map(|strip| of_strip(strip.layer)).sum()
+    }
+
+    /// The cheapest way for layers to go together of which all rows are made in the finest way, or, of one layer
+    /// alone, some columns; with its price.
+    fn finest(&self, layers: &Range<usize>, end: usize) -> Option<u64> {
+        let outside = self.outside(layers, end);
+        let strips = self.network.strips(layers.clone(), FINEST, &outside);
+        let rows = strips.filter(|strips| self.fits(strips)).map(|strips| self.price(&strips));
+        if self.choice.times.is_none() || layers.len() > 1 {
+            return rows;
+        }
+        let parts = self.parts(layers, &outside);
+        parts.iter().map(|strips| self.price(strips)).chain(rows).min()
+    }
+
+    /// The ways to make a layer that goes alone in rows of some columns, which lie on a card.
+    fn parts(&self, layers: &Range<usize>, outside: &[usize]) -> Vec<Strips> {
+        let network = self.network;
+        let is_alone = layers.len() == 1 && network.outside() == Space::Card;
+        let Some([even, columns]) = network.whole_columns(layers.start).filter(|_| is_alone) else {
+            return Vec::new();
+        };
+        let mut sizes: Vec<u16> = PARTS
+            .map(|parts| columns.div_ceil(parts).next_multiple_of(even))
+            .filter(|size| *size < columns)
+            .collect();
+        sizes.dedup();
+        let of_size = |(columns, rows): (u16, u16)| {
+            let fineness =
+                Fineness { columns: NonZeroU16::new(columns), ..Fineness::of_rows(rows, u64::MAX) };
+            network.strips(layers.clone(), fineness, outside)
+        };
+        let all = sizes.iter().flat_map(|size| {
+            let of_rows = PART_ROWS.map(|rows| of_size((*size, rows)));
+            of_rows.map_while(|strips| strips.filter(|strips| self.fits(strips)))
+        });
+        all.collect()
+    }
+
+    /// The cheapest way to a layer from those before it, where what goes on behind it lies outside unless it is the end.
+    fn best(&self, cuts: &[Option<Cut>], to: usize, end: usize) -> Option<Cut> {
+        let mut best: Option<Cut> = None;
+        for from in (self.run.start.max(to.saturating_sub(MOST_LAYERS))..to).rev() {
+            if !self.network.makes_rows(from) {
+                break;
+            }
+            let Some(before) = cuts[from] else { continue };
+            let leaves = if to < end { self.bytes(&self.network.crossing(to)) } else { 0 };
+            let outside = before.outside + leaves;
+            if outside > self.sizes[1] {
+                continue;
+            }
+            let Some(own) = self.finest(&(from..to), end) else { continue };
+            // What leaves counts with the segment where time does.
+            let written =
+                if self.choice.times.is_some() { 0 } else { leaves.div_ceil(BYTES_A_COPY) };
+            let price = before.price.saturating_add(own).saturating_add(written);
+            if best.is_none_or(|known| price < known.price) {
+                best = Some(Cut { price, outside, start: from });
+            }
+        }
+        best
+    }
+
+    /// The cheapest segments of the run and some layers behind it.
+    fn segments(&self, all: usize) -> Option<Vec<Range<usize>>> {
+        let Self { run, .. } = *self;
+        let last = all.min(run.end + AROUND);
+        // What is left in SRAM behind the last segment is what layers there take.
+        let mut found: Option<(u64, Vec<Range<usize>>)> = None;
+        let mut inner: Vec<Option<Cut>> = vec![None; last + 1];
+        let outside = self.bytes(&self.taken);
+        inner[run.start] = Some(Cut { price: 0, outside, start: run.start });
+        for to in run.start + 1..last {
+            inner[to] = self.best(&inner, to, last);
+        }
+        for end in run.end..=last {
+            let mut cuts = inner[..=end].to_vec();
+            cuts[end] = self.best(&inner, end, end);
+            let Some(price) = cuts[end].map(|cut| cut.price) else { continue };
+            if found.as_ref().is_none_or(|(least, _)| price < *least) {
+                let mut segments = Vec::new();
+                let mut at = end;
+                while let Some(cut) = cuts[at].filter(|_| at > run.start) {
+                    segments.push(cut.start..at);
+                    at = cut.start;
+                }
+                segments.reverse();
+                found = Some((price, segments));
+            }
+        }
+        found.map(|(_, segments)| segments)
+    }
+
+    /// The ways for a segment to go, the cheapest first.
+    fn ways_of(&self, layers: &Range<usize>, end: usize) -> Vec<Strips> {
+        let outside = self.outside(layers, end);
+        let fineness = ROWS.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes)));
+        let ways = fineness.filter_map(|(rows, bytes)| {
+            self.network.strips(layers.clone(), Fineness::of_rows(rows, bytes), &outside)
+        });
+        let mut ways: Vec<Strips> = ways.filter(|strips| self.fits(strips)).collect();
+        if self.choice.times.is_some() {
+            ways.extend(self.parts(layers, &outside));
+        }
+        ways.sort_by_key(|strips| (self.price(strips), strips.made.len()));
+        if self.choice.times.is_some() {
+            ways.dedup_by(|a, b| a.made == b.made);
+        }
+        ways
+    }
 }
