@@ -268,8 +268,7 @@ fn with_frames_there(
         let model = wide_tower(seed);
         let sram = Some(Bytes(enough(&model, &board)?));
         let ways = [Integrity::Trusted, Integrity::Checked, Integrity::Sealed];
-        let options =
-            Options { sram, integrity: ways[seed as usize % 3], ..Options::default() };
+        let options = Options { sram, integrity: ways[seed as usize % 3], ..Options::default() };
         let planned = planned(&model, &board, &options);
         let is_there = planned.report.fits && has_frame_there(&planned.plan);
         is_there.then(|| (seed, model, board.clone(), options, planned))
@@ -299,10 +298,11 @@ fn the_frame_lies_on_the_card_where_nothing_fits_otherwise() {
 
 #[test]
 fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
-    let (_, model, board, _, planned) =
-        with_frames_there(0..MODELS).find(|(_, _, _, options, planned)| {
+    let (_, model, board, _, planned) = with_frames_there(0..MODELS)
+        .find(|(_, _, _, options, planned)| {
             options.integrity == Integrity::Checked && planned.plan.kept.is_some()
-        }).unwrap();
+        })
+        .unwrap();
     let plan = planned.plan;
     let window = plan.input.window().unwrap();
     let kept = plan.kept.unwrap();

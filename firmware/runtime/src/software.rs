@@ -181,12 +181,7 @@ impl LaneDriver for SoftwareEngines<'_, '_> {
         }
     }
 
-    fn store(
-        &mut self,
-        from: &Span,
-        to: &Span,
-        memory: &mut Memory<'_>,
-    ) -> Result<(), LaneError> {
+    fn store(&mut self, from: &Span, to: &Span, memory: &mut Memory<'_>) -> Result<(), LaneError> {
         if self.image.kept().is_some_and(|kept| kept.sealed) {
             return Err(LaneError::Sealed);
         }

@@ -44,6 +44,8 @@ pub struct Network<'p> {
     /// The layers that read each tensor, and whether programs take or give it.
     readers: Vec<Vec<usize>>,
     is_given: Vec<bool>,
+    /// The tensors that are frames.
+    frames: Vec<usize>,
     /// The memory of tensors outside of SRAM.
     outside: Space,
 }
@@ -117,7 +119,14 @@ impl<'p> Network<'p> {
             });
             found.push(made);
         }
-        Self { layers: found, tensors, readers, is_given, outside }
+        let mut frames: Vec<usize> = plan
+            .programs
+            .iter()
+            .flat_map(|program| &program.inputs)
+            .map(|io| io.tensor as usize)
+            .collect();
+        frames.dedup();
+        Self { layers: found, tensors, readers, is_given, frames, outside }
     }
 
     /// Whether a layer can be made in rows.
@@ -136,7 +145,12 @@ impl<'p> Network<'p> {
         self.outside
     }
 
-    /// The tensors that programs take.
+    /// The tensors that are frames.
+    pub fn frames(&self) -> &[usize] {
+        &self.frames
+    }
+
+    /// The tensors that programs take, or give and no layer in rows makes.
     pub fn taken(&self) -> impl Iterator<Item = usize> {
         let made = |tensor: usize| self.layers.iter().flatten().any(|made| made.output == tensor);
         (0..self.tensors.len()).filter(move |tensor| self.is_given[*tensor] && !made(*tensor))

@@ -319,12 +319,7 @@ impl LaneDriver for Engines {
         with_state(|state| state.card.as_mut().map_or(Ok(()), CardLane::begin_frame))
     }
 
-    fn store(
-        &mut self,
-        from: &Span,
-        to: &Span,
-        memory: &mut Memory<'_>,
-    ) -> Result<(), LaneError> {
+    fn store(&mut self, from: &Span, to: &Span, memory: &mut Memory<'_>) -> Result<(), LaneError> {
         self.stored(memory)?;
         let copy = Transfer { step: 0, layer: 0, source: *from, destination: *to, sum: None };
         let base = self.spaces.arena;

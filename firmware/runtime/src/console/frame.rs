@@ -7,8 +7,8 @@ use core::fmt;
 use crate::lanes::{LaneDriver, LaneError};
 use crate::memory::{AccessError, Memory};
 use embedded_io_async::{Error as _, ErrorKind, Read, ReadExactError};
-use tilewright_plan::{Arrival, Arrivals, PlanImage};
 use tilewright_plan::image::{CRC, EntryRecord};
+use tilewright_plan::{Arrival, Arrivals, PlanImage};
 
 const MAGIC: [u8; 4] = *b"TWIN";
 

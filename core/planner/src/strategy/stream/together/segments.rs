@@ -66,7 +66,7 @@ pub fn ways(
         0 if network.outside() == Space::ExternalRam => {
             network.taken().filter(|tensor| network.bytes(*tensor) > sizes[0] / 4).collect()
         }
-        0 if choice.takes => network.taken().collect(),
+        0 if choice.takes => network.frames().to_vec(),
         _ => Vec::new(),
     };
     let search = Search { network, run, sizes, choice, taken };
