@@ -8,9 +8,9 @@ use tilewright_check::check;
 use tilewright_model::Model;
 use tilewright_plan::image::{AlignedBytes, Expected};
 use tilewright_plan::{
-    Bytes, InputResidency, Instruction, LaneKind, Plan, PlanImage, PlannedTensor, Space, Window,
+    Bytes, InputResidency, Instruction, LaneKind, Op, Plan, PlanImage, PlannedTensor, Space, Window,
 };
-use tilewright_planner::{Integrity, Options, Planned, Strategy, plan};
+use tilewright_planner::{Integrity, Options, Planned, Recipe, Strategy, plan};
 use tilewright_report::SliceKind;
 use tilewright_tests::host;
 use tilewright_tests::random_model::{
@@ -62,9 +62,12 @@ fn goes_in_strips(plan: &Plan) -> bool {
     has_ring || again.any(|again| again)
 }
 
-/// Whether activations lie on the card.
+/// Whether activations between layers lie on the card.
 fn has_borders_there(plan: &Plan) -> bool {
-    plan.tensors.iter().any(|tensor| tensor.space == Space::Card)
+    let inputs = plan.programs.iter().flat_map(|program| &program.inputs);
+    let inputs: Vec<u32> = inputs.map(|io| io.tensor).collect();
+    let mut tensors = (0u32..).zip(&plan.tensors);
+    tensors.any(|(index, tensor)| tensor.space == Space::Card && !inputs.contains(&index))
 }
 
 /// Whether each byte of the weights on the card comes, those of sectors between two parts twice, and
@@ -277,7 +280,7 @@ fn with_frames_there(
 
 #[test]
 fn the_frame_lies_on_the_card_where_nothing_fits_otherwise() {
-    let (mut came, mut wide, mut across) = (0, 0, 0);
+    let (mut came, mut wide) = (0, 0);
     for (seed, model, board, options, planned) in with_frames_there(0..MODELS / 2) {
         let Planned { plan, report, .. } = planned;
         let what = format!("{}, {:?}, {:?}", model.name, options.sram, options.integrity);
@@ -288,12 +291,46 @@ fn the_frame_lies_on_the_card_where_nothing_fits_otherwise() {
         let mut tensors = plan.tensors.iter().filter(|t| inputs.contains(&t.tensor));
         came += 1;
         wide += usize::from(tensors.any(|tensor| tensor.pitch.is_some()));
-        across += usize::from(plan.tiles.iter().any(|tile| tile.output_start[1] > 0));
         if options.integrity != Integrity::Sealed {
             host::runs_bit_equal(&plan, &model, &random_inputs(&model, seed), &what);
         }
     }
-    assert!(came > 15 && wide > 5 && across > 3, "{came}, {wide}, {across}");
+    assert!(came > 15 && wide > 5, "{came}, {wide}");
+}
+
+#[test]
+fn layers_alone_are_made_of_some_columns() {
+    let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    let mut across = 0;
+    for name in ["lenet5", "cifar10-cmsis", "mobilenet-v1-w0.25-r128"] {
+        let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
+        let sram = enough(&model, &board).map(Bytes);
+        let Planned { plan, report, .. } =
+            planned(&model, &board, &Options { sram, ..Options::default() });
+        let what = format!("{name}, {sram:?}");
+        assert!(report.fits, "{what}");
+        check(&plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+        host::runs_bit_equal(&plan, &model, &random_inputs(&model, 1), &what);
+        across += usize::from(plan.tiles.iter().any(|tile| tile.output_start[1] > 0));
+    }
+    assert!(across > 0);
+}
+
+#[test]
+fn filters_of_fully_connected_layers_come_one_by_one() {
+    let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    let model = tilewright_zoo::network("lenet5").unwrap().int8().unwrap();
+    let text = planned(&model, &board, &Options::default()).recipe.text(&model);
+    let alone =
+        text.replacen("\"groups_apart\":true", "\"groups_apart\":true,\"longest_pair\":100", 1);
+    let alone = alone.replace("\"each\":120", "\"each\":7");
+    assert!(alone.contains("\"each\":7") && alone.contains("longest_pair"), "{alone}");
+    let recipe = Some(Recipe::read(&alone, &model).unwrap());
+    let options = Options { recipe, ..Options::default() };
+    let Planned { plan, .. } = planned(&model, &board, &options);
+    assert!(plan.ops.iter().any(|op| op.flags & Op::NATURAL != 0));
+    check(&plan, &model, &board).unwrap();
+    host::runs_bit_equal(&plan, &model, &random_inputs(&model, 1), "lenet5");
 }
 
 #[test]
@@ -356,6 +393,8 @@ fn vgg16_needs_no_external_ram() {
         assert!(has_borders_there(&plan));
         let [bound, latency] = [report.bound_us, report.latency_us].map(Option::unwrap);
         assert_eq!(has_frame_there(&plan), kib == 64);
+        // Two filters of the first fully connected layer have no room there.
+        assert_eq!(plan.ops.iter().any(|op| op.flags & Op::NATURAL != 0), kib == 64);
         assert!(latency.0 < bound.0 * 1.1, "{kib}: {latency:?}, bound {bound:?}");
     }
 }

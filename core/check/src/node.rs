@@ -338,6 +338,7 @@ fn check_geometry(
         // One group, if the step makes channels of no other. Weights may lie transformed, which the domain
         // of its kernel allows and their block's length shows.
         ModelOp::Conv { .. } if op.groups == 1 => flags = op.flags & Op::TRANSFORMED,
+        ModelOp::FullyConnected { .. } => flags = op.flags & Op::NATURAL,
         ModelOp::Conv { groups, .. } => same("groups", usize::from(op.groups), *groups)?,
         ModelOp::DepthwiseConv { multiplier, .. } => {
             same("channel multiplier", usize::from(op.groups), *multiplier)?;

@@ -76,6 +76,7 @@ impl Op {
         }
         let unit = self.kernel().map_or(0, |kernel| kernel.spec().pairs);
         let fits = self.groups == 1
+            && self.flags & Self::NATURAL == 0
             && self.input_zero[1] == 0
             && (1..=Filters::LONGEST_PAIRED).contains(&length);
         if unit > 0 && fits {

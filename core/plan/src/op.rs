@@ -25,7 +25,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Op {
     /// A [`Kernel`]'s number.
     pub kernel: u16,
-    /// [`Op::OVER`], [`Op::COUNT_PADDING`], [`Op::HALVES_UP`] and [`Op::TRANSFORMED`]; the others are
+    /// [`Op::OVER`], [`Op::COUNT_PADDING`], [`Op::HALVES_UP`], [`Op::TRANSFORMED`] and [`Op::NATURAL`]; the others are
     /// zero.
     pub flags: u16,
     /// Window height and width in input pixels; of `TransposeConv` in output pixels; of
@@ -85,6 +85,9 @@ impl Op {
 
     /// Flag of `Conv`: weights of 3x3 windows are transformed (FORMAT.md, "Transformed weights").
     pub const TRANSFORMED: u16 = 32;
+
+    /// Flag of `FullyConnected`: weights lie in their natural order, so that filters come one by one.
+    pub const NATURAL: u16 = 64;
 
     /// Whether rows, columns and channels are taken together: see [`Op::OVER`].
     #[must_use]

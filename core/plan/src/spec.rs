@@ -262,6 +262,7 @@ impl Kernel {
             },
             Self::FullyConnected => &KernelSpec {
                 name: "fully_connected",
+                flags: Op::NATURAL,
                 reach: Reach::Along,
                 boxes: Boxes::Vector,
                 gaps: Gaps::Neither,

@@ -30,6 +30,9 @@ pub struct Stored {
     /// Whether a convolution has a step for each of its groups, which reads a part of the input's
     /// channels.
     pub groups_apart: bool,
+    /// The longest filter of a fully connected layer that lies in a pair; nothing: all that may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_pair: Option<u64>,
 }
 
 /// What of a layer's constants lies in the plan image.
@@ -66,6 +69,7 @@ impl Stored {
         channels: Space::Constants,
         alignment: 16,
         groups_apart: true,
+        longest_pair: None,
     };
 }
 
@@ -282,6 +286,11 @@ impl Builder<'_> {
         let inputs = node.inputs.get(..activations);
         let inputs = inputs.ok_or_else(|| unsupported(node, "an operand is missing"))?;
         let mut record = op(self.model, node, kernel, inputs, output)?;
+        let length = self.model.tensor(input).shape.elements().unwrap_or(usize::MAX) as u64;
+        if kernel == Kernel::FullyConnected && self.stored.longest_pair.is_some_and(|l| l < length)
+        {
+            record.flags |= Op::NATURAL;
+        }
         if let Some(pool) = layer.pool {
             pool_behind(self.model, node, &self.model.nodes[pool.0], &mut record)?;
         }

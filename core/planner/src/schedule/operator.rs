@@ -187,9 +187,16 @@ impl<'p> Operator<'p> {
         (self.most() > 1 && middle < end).then_some([start..middle, middle..end])
     }
 
-    /// The bytes of the least part of its filters: a pair.
+    /// The bytes of the least part of its filters: a pair, or one.
     pub fn least_part(&self) -> u64 {
-        if self.of_role(Role::Input).next().is_some() { 2 * self.filter_bytes() } else { 0 }
+        let has_input = self.of_role(Role::Input).next().is_some();
+        if has_input { u64::from(self.least_channels()) * self.filter_bytes() } else { 0 }
+    }
+
+    /// Channels that go together.
+    const fn least_channels(&self) -> u32 {
+        let is_natural = self.kernel.spec().flags & self.record.flags & Op::NATURAL != 0;
+        if is_natural { 1 } else { 2 }
     }
 
     /// How many channels a part makes that has at most `part` bytes of filters, and ends at multiples of `unit`
@@ -201,10 +208,11 @@ impl<'p> Operator<'p> {
             return all;
         }
         let fitting = part / self.filter_bytes();
-        // Filters lie in pairs.
-        let most = u32::try_from(fitting).unwrap_or(u32::MAX) / 2 * 2;
-        let even = unit / divisor(2 * self.filter_bytes(), unit) * 2;
-        let even = u32::try_from(even).ok().filter(|even| *even <= most).unwrap_or(2);
+        // Filters lie in pairs, or one by one.
+        let least = self.least_channels();
+        let most = u32::try_from(fitting).unwrap_or(u32::MAX) / least * least;
+        let even = unit / divisor(u64::from(least) * self.filter_bytes(), unit) * u64::from(least);
+        let even = u32::try_from(even).ok().filter(|even| *even <= most).unwrap_or(least);
         let most = most / even * even;
         if most == 0 { all } else { most.min(all) }
     }

@@ -134,9 +134,9 @@ impl<'p> Network<'p> {
         self.layers.get(layer).is_some_and(Option::is_some)
     }
 
-    /// The tensors that layers before a layer make and others from it on read.
-    pub fn crossing(&self, layer: usize) -> Vec<usize> {
-        let made = self.layers[..layer].iter().flatten().map(|made| made.output);
+    /// The tensors that layers from one on, before another layer, make and others from that on read.
+    pub fn crossing(&self, first: usize, layer: usize) -> Vec<usize> {
+        let made = self.layers[first.min(layer)..layer].iter().flatten().map(|made| made.output);
         made.filter(|tensor| self.readers[*tensor].iter().any(|reader| *reader >= layer)).collect()
     }
 

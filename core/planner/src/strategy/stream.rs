@@ -162,6 +162,11 @@ impl Found {
     const fn is_large(&self) -> bool {
         self.key.0
     }
+
+    /// Whether activations between layers lie on a card.
+    fn has_borders(&self) -> bool {
+        self.strips.iter().any(|strips| strips.staged > 0)
+    }
 }
 
 /// What was found so far.
@@ -222,7 +227,10 @@ impl<'b> Search<'b> {
         for how in [Outside::Nothing, Outside::Between, Outside::Frame] {
             self.is_last = how == Outside::Frame;
             let made = self.ways_of(model, how)?;
-            if made.is_some() || self.fastest.as_ref().is_some_and(|found| !found.is_large()) {
+            let found = self.fastest.as_ref().filter(|found| !found.is_large());
+            // Borders on a card may be chosen by time too.
+            let is_done = |found: &Found| how != Outside::Nothing || !found.has_borders();
+            if made.is_some() || found.is_some_and(is_done) {
                 return Ok(made);
             }
         }
@@ -236,8 +244,11 @@ impl<'b> Search<'b> {
             let mut flash = Some(0);
             while let Some(bytes) = flash.take() {
                 let integrity = self.options.integrity;
-                let arranging =
+                let mut arranging =
                     Arranging::new(model, self.board, layers.clone(), bytes, integrity)?;
+                if self.is_last {
+                    arranging = arranging.in_little(self.budget);
+                }
                 let shares = if how == Outside::Nothing { &SHARES[..] } else { &[] };
                 let (floor, lowered) = self.way(&arranging, shares)?;
                 if lowered.programs.is_empty() {
@@ -375,11 +386,13 @@ impl<'b> Search<'b> {
             let sizes = [budget, outside];
             let whole = together::ways(&arranging, sizes)?;
             let between = search.segments(&arranging, sizes, false)?;
-            let frame = search.segments(&arranging, sizes, true)?;
+            let little = arranging.clone().in_little(budget);
+            let frame = search.segments(&little, sizes, true)?;
             let first = whole.len() + between.len();
             let ways = whole.into_iter().chain(between).chain(frame);
             for (number, strips) in ways.enumerate() {
                 search.is_last = number >= first;
+                let arranging = if search.is_last { &little } else { &arranging };
                 search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
                 if search.is_enough() {
                     break;

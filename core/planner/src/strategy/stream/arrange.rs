@@ -51,6 +51,8 @@ pub struct Arranging<'m> {
     integrity: Integrity,
     /// Layers that go through their rows together.
     strips: Vec<Strips>,
+    /// The longest filter of a fully connected layer that lies in a pair.
+    longest_pair: Option<u64>,
     /// The memory of tensors outside of SRAM.
     outside: Space,
 }
@@ -101,6 +103,7 @@ impl<'m> Arranging<'m> {
             in_image,
             integrity,
             strips,
+            longest_pair: None,
             outside,
         };
         // The steps of a convolution's groups read one after the other what all of them share.
@@ -143,6 +146,14 @@ impl<'m> Arranging<'m> {
             self.live[together.layers.clone()].fill(bytes);
         }
         self.strips = strips;
+        self
+    }
+
+    /// The same where filters of fully connected layers come one by one that have no room in pairs: beside an input that is
+    /// as long as they.
+    #[must_use]
+    pub fn in_little(mut self, budget: u64) -> Self {
+        self.longest_pair = Some(budget / 3);
         self
     }
 
@@ -316,6 +327,7 @@ impl<'m> Arranging<'m> {
             alignment: SECTOR,
             // Groups' filters lie in common sectors, and what is encrypted comes in parts that share none.
             groups_apart: !matches!(self.integrity, Integrity::Sealed),
+            longest_pair: self.longest_pair,
             ..Stored::IMAGE
         }
     }

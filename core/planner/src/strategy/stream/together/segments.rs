@@ -97,8 +97,14 @@ impl Search<'_, '_> {
     fn outside(&self, layers: &Range<usize>, end: usize) -> Vec<usize> {
         let inner = [layers.start, layers.end].into_iter();
         let inner = inner.filter(|border| (self.run.start + 1..end).contains(border));
-        let crossing = inner.flat_map(|border| self.network.crossing(border));
+        let crossing = inner.flat_map(|border| self.crossing(border));
         self.taken.iter().copied().chain(crossing).collect()
+    }
+
+    /// The tensors that lie outside at a border: on a card those alone that layers make which go in rows.
+    fn crossing(&self, border: usize) -> Vec<usize> {
+        let first = if self.network.outside() == Space::Card { self.run.start } else { 0 };
+        self.network.crossing(first, border)
     }
 
     /// Whether layers have room: parts of weights come and go beside what is held.
@@ -168,7 +174,7 @@ impl Search<'_, '_> {
                 break;
             }
             let Some(before) = cuts[from] else { continue };
-            let leaves = if to < end { self.bytes(&self.network.crossing(to)) } else { 0 };
+            let leaves = if to < end { self.bytes(&self.crossing(to)) } else { 0 };
             let outside = before.outside + leaves;
             if outside > self.sizes[1] {
                 continue;
