@@ -325,9 +325,8 @@ fn filters_of_fully_connected_layers_come_one_by_one() {
         text.replacen("\"groups_apart\":true", "\"groups_apart\":true,\"longest_pair\":100", 1);
     let alone = alone.replace("\"each\":120", "\"each\":7");
     assert!(alone.contains("\"each\":7") && alone.contains("longest_pair"), "{alone}");
-    let recipe = Some(Recipe::read(&alone, &model).unwrap());
-    let options = Options { recipe, ..Options::default() };
-    let Planned { plan, .. } = planned(&model, &board, &options);
+    let recipe = Recipe::read(&alone, &model).unwrap();
+    let Planned { plan, .. } = recipe.planned(&model, &board, &Options::default()).unwrap();
     assert!(plan.ops.iter().any(|op| op.flags & Op::NATURAL != 0));
     check(&plan, &model, &board).unwrap();
     host::runs_bit_equal(&plan, &model, &random_inputs(&model, 1), "lenet5");
