@@ -314,11 +314,15 @@ impl LaneDriver for Engines {
         })
     }
 
+    // As `new`.
+    #[inline(never)]
     fn begin_frame(&mut self, memory: &mut Memory<'_>) -> Result<(), LaneError> {
         self.stored(memory)?;
         with_state(|state| state.card.as_mut().map_or(Ok(()), CardLane::begin_frame))
     }
 
+    // As `new`.
+    #[inline(never)]
     fn store(&mut self, from: &Span, to: &Span, memory: &mut Memory<'_>) -> Result<(), LaneError> {
         self.stored(memory)?;
         let copy = Transfer { step: 0, layer: 0, source: *from, destination: *to, sum: None };
@@ -336,6 +340,8 @@ impl LaneDriver for Engines {
         })
     }
 
+    // As `new`.
+    #[inline(never)]
     fn stored(&mut self, _memory: &mut Memory<'_>) -> Result<(), LaneError> {
         while with_state(|state| {
             let is_busy = state.card.as_ref().is_some_and(CardLane::is_busy);
