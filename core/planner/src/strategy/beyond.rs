@@ -212,7 +212,8 @@ impl Beyond {
                 let overlaid = OVERLAID.iter().take(if self.is_roomy { 2 } else { OVERLAID.len() });
                 ways.extend(overlaid.map(|what| sized(Technique::Overlaid(*what), 8)));
                 if !self.is_roomy {
-                    let sizes = sizes::below(sram, board.arena());
+                    let sizes =
+                        std::iter::once(sram).chain(sizes::below(Bytes(sram.0.saturating_sub(1))));
                     ways.extend(sizes.map(|sram| {
                         let first = Division::first(sram, self.lacks_flash());
                         Way::Divided(Dividing::of(sram, first.collect()))
@@ -221,7 +222,8 @@ impl Beyond {
             }
         }
         if swap::obstacle(board).is_none() && board.drives(LaneKind::Card) {
-            ways.extend([sized(Technique::Weights, 3), sized(Technique::Swapped, 0)]);
+            let smaller = [8, 3][self.large()];
+            ways.extend([sized(Technique::Weights, smaller), sized(Technique::Swapped, 0)]);
         }
         ways.push(Way::Filled);
         ways
@@ -338,12 +340,12 @@ impl Beyond {
             // Down to the least that fits.
             (end, _) if options.objective == Objective::Memory => end.is_some(),
             (Some(end), Some(best)) => self.is_close(end, best.end),
-            (None, None) => made.is_some(),
+            (None, None) => made.is_some() || self.large() == 0,
             (Some(_), None) | (None, Some(_)) => false,
         };
         let taken = made.map_or(sram, |made| made.plan.space(Space::Arena).min(sram));
         let less = if options.objective == Objective::Memory { taken } else { sram };
-        let next = sizes::below(Bytes(less.0.saturating_sub(1)), board.arena()).next();
+        let next = sizes::below(Bytes(less.0.saturating_sub(1))).next();
         let left = left.checked_sub(1).filter(|_| is_worth);
         Ok(next.zip(left).map(|(sram, left)| Sized { technique, sram, left }))
     }

@@ -78,6 +78,14 @@ pub struct Overlaid {
 }
 
 impl Overlaid {
+    /// Nothing: all is used where it is.
+    pub const NOTHING: Self = Self {
+        inputs: false,
+        filters: false,
+        parameters: false,
+        outputs: Outputs::Direct,
+        parts: false,
+    };
     /// All that the thesis overlays.
     pub const THESIS: Self = Self {
         inputs: true,

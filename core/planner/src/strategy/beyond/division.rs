@@ -26,7 +26,7 @@ pub struct Division {
 pub const FINE: u64 = 64;
 
 /// Which part of SRAM activations take, in sixteenths, how the rest is divided, and what is overlaid.
-const FIRST: [(u64, Beside, Overlaid); 10] = {
+const FIRST: [(u64, Beside, Overlaid); 13] = {
     const ONE: Beside = Beside { filters: 4, apart: 8, early: false, turned: 0 };
     const PHASES: Beside = Beside { filters: 4, apart: 2, early: false, turned: 0 };
     const FILTERS: Beside = Beside { filters: 6, apart: 2, early: false, turned: 0 };
@@ -41,6 +41,9 @@ const FIRST: [(u64, Beside, Overlaid); 10] = {
         (6, FILTERS, Overlaid::ALL_IN_PARTS),
         (4, FILTERS, Overlaid::ALL_IN_PARTS),
         (2, FILTERS, Overlaid::ALL_IN_PARTS),
+        (14, ONE, Overlaid::NOTHING),
+        (8, ONE, Overlaid::NOTHING),
+        (2, ONE, Overlaid::NOTHING),
     ]
 };
 
