@@ -36,9 +36,12 @@ const MOST_NEAR: usize = 40;
 /// networks with few layers, which take little time, and of others.
 const CLOSE: [u64; 2] = [8, 32];
 const FEW_LAYERS: usize = 40;
+const FEW_MACS: u64 = 50_000_000;
 
 /// Behind so many sizes in a row of which that is so no smaller ones are tried.
-const MOST_FAR: [usize; 2] = [4, 3];
+const MOST_FAR: [usize; 2] = [4, 2];
+/// Sizes that are divided.
+const SIZES: [usize; 2] = [16, 4];
 
 /// Most sizes that are tried for the least.
 const MOST_SIZES: usize = 64;
@@ -194,7 +197,7 @@ impl Beyond {
             _ => options.arena_on(board),
         };
         let sized = |technique, left| {
-            let left = if is_least { MOST_SIZES } else { left };
+            let left = if is_least { MOST_SIZES } else { left * (1 - self.large()) };
             Way::Sized(Sized { technique, sram, left })
         };
         let report = &self.inside.report;
@@ -214,6 +217,7 @@ impl Beyond {
                 if !self.is_roomy {
                     let sizes =
                         std::iter::once(sram).chain(sizes::below(Bytes(sram.0.saturating_sub(1))));
+                    let sizes = sizes.take(SIZES[self.large()]);
                     ways.extend(sizes.map(|sram| {
                         let first = Division::first(sram, self.lacks_flash());
                         Way::Divided(Dividing::of(sram, first.collect()))
@@ -222,8 +226,7 @@ impl Beyond {
             }
         }
         if swap::obstacle(board).is_none() && board.drives(LaneKind::Card) {
-            let smaller = [8, 3][self.large()];
-            ways.extend([sized(Technique::Weights, smaller), sized(Technique::Swapped, 0)]);
+            ways.extend([sized(Technique::Weights, 8), sized(Technique::Swapped, 0)]);
         }
         ways.push(Way::Filled);
         ways
@@ -434,7 +437,8 @@ impl Beyond {
 
     /// Which of the constants for networks with few layers and others.
     const fn large(&self) -> usize {
-        (self.inside.plan.layers.len() > FEW_LAYERS) as usize
+        let report = &self.inside.report;
+        (report.layers.len() > FEW_LAYERS || report.macs > FEW_MACS) as usize
     }
 
     /// Whether one end is not much later than another.

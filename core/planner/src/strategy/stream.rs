@@ -34,7 +34,7 @@ use crate::strategy::{Technique, swap};
 use crate::{Integrity, Options, PlanError, Planned, simulate};
 use arrange::Arranging;
 use tilewright_board::Board;
-use tilewright_model::{Model, Node, Op, Window};
+use tilewright_model::{Model, Node, Op, Tensor, Window};
 use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
 
 use crate::floor::Floor;
@@ -82,6 +82,8 @@ const AHEAD: [u32; 4] = [u32::MAX, 16, 1, 0];
 /// Of the plan that takes least SRAM, which tells how much would do, more copies than this come few tasks
 /// ahead: each place is looked for among all that are taken.
 const MANY_LOADS: usize = 1_000;
+/// Most bytes of all activations of networks for which the least SRAM with borders on the card is looked for.
+const SMALL: usize = 4 << 20;
 const FEW_AHEAD: u32 = 16;
 
 /// The plan of a model whose layers' weights lie on the card.
@@ -375,6 +377,9 @@ impl<'b> Search<'b> {
         let arranging =
             Arranging::new(model, self.board, lower::layers(model), 0, self.options.integrity)?;
         let most = self.least.as_ref().map_or(0, |least| least.plan.space(Space::Arena).0);
+        let activations = model.tensors.iter().filter(|tensor| !tensor.is_constant());
+        let bytes: usize = activations.filter_map(Tensor::bytes).sum();
+        let is_small = bytes <= SMALL;
         let (mut short, mut enough) = (self.budget, most);
         while enough > short + SECTOR.max(enough / 32) {
             let budget = (short + (enough - short) / 2).next_multiple_of(SECTOR);
@@ -385,9 +390,15 @@ impl<'b> Search<'b> {
             let mut search = Search { budget, is_any_enough: true, ..new };
             let sizes = [budget, outside];
             let whole = together::ways(&arranging, sizes)?;
-            let between = search.segments(&arranging, sizes, false)?;
             let little = arranging.clone().in_little(budget);
-            let frame = search.segments(&little, sizes, true)?;
+            let (between, frame) = match is_small {
+                true => {
+                    let between = search.segments(&arranging, sizes, false)?;
+                    (between, search.segments(&little, sizes, true)?)
+                }
+                // Borders on the card take long to choose for each budget.
+                false => (Vec::new(), Vec::new()),
+            };
             let first = whole.len() + between.len();
             let ways = whole.into_iter().chain(between).chain(frame);
             for (number, strips) in ways.enumerate() {
