@@ -46,6 +46,8 @@ pub struct Network<'p> {
     is_given: Vec<bool>,
     /// The tensors that are frames.
     frames: Vec<usize>,
+    /// The tensors that programs give: nothing is written over them.
+    outputs: Vec<usize>,
     /// The memory of tensors outside of SRAM.
     outside: Space,
 }
@@ -119,14 +121,12 @@ impl<'p> Network<'p> {
             });
             found.push(made);
         }
-        let mut frames: Vec<usize> = plan
-            .programs
-            .iter()
-            .flat_map(|program| &program.inputs)
-            .map(|io| io.tensor as usize)
-            .collect();
+        let programs = || plan.programs.iter();
+        let mut frames: Vec<usize> =
+            programs().flat_map(|p| &p.inputs).map(|io| io.tensor as usize).collect();
         frames.dedup();
-        Self { layers: found, tensors, readers, is_given, frames, outside }
+        let outputs = programs().flat_map(|p| &p.outputs).map(|io| io.tensor as usize).collect();
+        Self { layers: found, tensors, readers, is_given, frames, outputs, outside }
     }
 
     /// Whether a layer can be made in rows.
@@ -270,8 +270,8 @@ impl<'p> Network<'p> {
         let is_outside = |tensor: &usize| outside.contains(tensor);
         held.retain(|held: &Held| !is_outside(&held.tensor));
         let ends = comes.into_iter().filter(|tensor| !is_outside(tensor)).filter(|tensor| {
-            self.readers[*tensor].iter().all(|reader| *reader < layers.end)
-                && !(self.is_given[*tensor] && self.tensors[*tensor].end as usize > layers.end)
+            let is_read = self.readers[*tensor].iter().any(|reader| *reader >= layers.end);
+            !is_read && !self.outputs.contains(tensor)
         });
         let below = ends.flat_map(|read| {
             let goes = own.iter().map(|made| made.output);

@@ -116,18 +116,17 @@ fn write(asked: &Asked<'_>, found: Candidate) -> Result<Made, PlanError> {
     let Asked { model, board, options } = *asked;
     let external = external::plan(model, board, found)?;
     let budget = options.arena_on(board);
-    overlay_within(external, board, [budget; 2], options.overlaid, &options.stop)
+    overlay_within(external, board, budget, options.overlaid, &options.stop)
 }
 
-/// A plan with what fits `budget` bytes of SRAM overlaid, and tiles of inputs and outputs within the second of these
-/// sizes, so that more of the first is left for filters.
+/// A plan with what fits `budget` bytes of SRAM overlaid.
 ///
 /// # Errors
 /// [`PlanError::Stopped`] if nobody waits any more.
 pub fn overlay_within(
     external: Made,
     board: &Board,
-    [budget, of_tiles]: [Bytes; 2],
+    budget: Bytes,
     overlaid: Overlaid,
     stop: &Stop,
 ) -> Result<Made, PlanError> {
@@ -136,7 +135,7 @@ pub fn overlay_within(
     // Filters of operators with one input lie where the second input of others does.
     let partition = partition::partition(
         &operators,
-        [of_tiles.0, 4],
+        [budget.0, 4],
         alignment,
         overlaid,
         &mut TileSizes::default(),

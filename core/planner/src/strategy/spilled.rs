@@ -53,6 +53,21 @@ pub enum First {
     Idlest,
 }
 
+/// What SRAM and flash hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spill {
+    /// Bytes of SRAM for activations.
+    pub room: Bytes,
+    /// All of SRAM.
+    pub sram: Bytes,
+    /// Bytes of the chip's flash for weights.
+    pub flash: Bytes,
+    /// Whose weights lie there.
+    pub first: First,
+    /// Whether what only layers use for which nothing need be brought comes back: these have all of SRAM.
+    pub back: bool,
+}
+
 impl Spilling {
     /// The layers of a model, in its order.
     ///
@@ -83,10 +98,9 @@ impl Spilling {
         Ok(Self { layers, tensors, saved, used, weights, macs, channels })
     }
 
-    /// The plan whose activations in SRAM take at most `room` bytes of the budget; nothing if none was
-    /// found. Weights that take at most `flash` bytes lie in the chip's flash; of the others, layers whose
-    /// weights fill more than half of the rest share nothing, so that they can be made in parts. What only
-    /// layers use for which nothing need be brought comes `back`: these have all of the budget.
+    /// The plan whose activations in SRAM take no more than their room; nothing if none was found. Of the weights outside
+    /// of the chip's flash, layers whose weights fill more than half of the rest of SRAM share nothing, so that they can
+    /// be made in parts.
     ///
     /// # Errors
     /// [`PlanError`] names the node that no kernel runs as it is, or says that nobody waits any more.
@@ -94,8 +108,7 @@ impl Spilling {
         &self,
         model: &Model,
         board: &Board,
-        [room, budget]: [Bytes; 2],
-        (flash, first, back): (Bytes, First, bool),
+        &Spill { room, sram: budget, flash, first, back }: &Spill,
         stop: &Stop,
     ) -> Result<Option<Made>, PlanError> {
         let (room, most) = (room.0, budget.0.saturating_sub(room.0) / 2);
@@ -319,9 +332,8 @@ pub fn spilled(
     (beside, overlaid): (Beside, Overlaid),
 ) -> Result<Option<Planned>, PlanError> {
     let budget = options.arena_on(board);
-    let rooms = [room.min(budget), budget];
-    let plan =
-        Spilling::new(model)?.plan(model, board, rooms, (flash, first, false), &options.stop)?;
+    let spill = Spill { room: room.min(budget), sram: budget, flash, first, back: false };
+    let plan = Spilling::new(model)?.plan(model, board, &spill, &options.stop)?;
     let Some(made) = plan else { return Ok(None) };
     let mut made = overlay::overlay_beside(
         made,

@@ -34,7 +34,7 @@ use crate::strategy::{Technique, swap};
 use crate::{Integrity, Options, PlanError, Planned, simulate};
 use arrange::Arranging;
 use tilewright_board::Board;
-use tilewright_model::{Model, Node, Op, Tensor, TensorId, Window};
+use tilewright_model::{Model, Node, Op, Tensor, Window};
 use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
 
 use crate::floor::Floor;
@@ -127,15 +127,6 @@ pub fn in_image(
     board: &Board,
     options: &Options,
 ) -> Result<Option<Made>, PlanError> {
-    // What a network gives and goes on with is not held by strips yet.
-    let (roots, layers) = (lower::roots(model), lower::layers(model));
-    let is_read = |output: &TensorId| {
-        let reads = layers.iter().flat_map(|layer| &layer.reads);
-        reads.into_iter().any(|read| roots[read.0] == roots[output.0])
-    };
-    if model.outputs.iter().any(is_read) {
-        return Ok(None);
-    }
     let mut search = Search::new(board, options);
     let external = search.external();
     for layers in ways(model, search.budget)? {
