@@ -5,9 +5,10 @@ use tilewright_board::Board;
 use tilewright_plan::Micros;
 use tilewright_planner::Planned;
 use tilewright_report::{
-    Fault, Kind, PREDICTION_MAY_BE_OFF, PlanReport, StackUse, over_prediction, plain, short_name,
+    Fault, Kind, PREDICTION_MAY_BE_OFF, PlanReport, StackUse, over_prediction, plain, sentence,
+    short_name,
 };
-use tilewright_server::pipeline::{Prepared, cannot_run, does_not_fit};
+use tilewright_server::pipeline::Prepared;
 use tilewright_server::{Done, Mode, OutputValues, Problem, RunResult};
 
 use crate::memory;
@@ -38,9 +39,9 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
     );
     let kind = |key: &str| report.kinds.get(key).copied();
     let mut facts = Facts::default();
-    if let Some(problem) = does_not_fit(report) {
-        facts.add("fits", format!("no: {}", problem.error), None);
-        facts.add("where", problem.place, None);
+    if let Some(why) = report.no_room() {
+        facts.add("fits", format!("no: {}", sentence(&why.what)), None);
+        facts.add("where", why.place, None);
     } else {
         facts.add("fits", "yes", kind("fits"));
     }
@@ -48,9 +49,9 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
         let what = format!("{}: memory alone is planned, there is no program", report.elements);
         facts.add("elements", what, None);
     }
-    if let Some(problem) = cannot_run(report) {
-        facts.add("runs", format!("no: {}", problem.error), None);
-        facts.add("what to do", problem.what_to_do, None);
+    if let Some(why) = report.no_program() {
+        facts.add("runs", format!("no: {}", sentence(&why.what)), None);
+        facts.add("what to do", why.remedy, None);
     }
     // What was allowed, which may be less than the board has.
     let limit = bytes(report.sram_limit_bytes.0);

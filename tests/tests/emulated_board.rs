@@ -29,13 +29,13 @@ fn random_models_are_bit_equal_layer_by_layer() {
 fn bit_equal(model: &Model, board: &Board) {
     let inputs = random_inputs(model, 1);
     for strategy in Strategy::ALL {
-        if tilewright_planner::obstacle(model, board, strategy).is_some() {
+        if strategy.unsupported(model, Some(board)).is_some() {
             continue;
         }
         let (objective, packing) = (Objective::Memory, Packing::Fast);
         let options = Options { objective, packing, ..Options::default() };
         let planned = tilewright_planner::plan(model, board, strategy, &options).unwrap();
-        if tilewright_planner::unserved(&planned.plan, board).is_some() {
+        if planned.unsupported(board).is_some() {
             continue;
         }
         let what = format!("{}, {strategy}, {}", model.name, board.id);

@@ -51,7 +51,7 @@ fn under_a_budget_nothing_that_fits_is_faster() {
             between += u64::from(least_bytes < arena && arena < most);
         }
         for strategy in Strategy::ALL {
-            if tilewright_planner::obstacle(&model, &board(), strategy).is_some() {
+            if strategy.unsupported(&model, Some(&board())).is_some() {
                 continue;
             }
             let other = planned(&model, strategy, &options);
@@ -64,7 +64,7 @@ fn under_a_budget_nothing_that_fits_is_faster() {
         let inputs = random_inputs(&model, seed);
         let expected = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
         let expected: Vec<Vec<i8>> = expected.iter().map(host::bytes).collect();
-        if tilewright_planner::unserved(&fastest.plan, &board()).is_none() {
+        if fastest.unsupported(&board()).is_none() {
             let found = host::run(&fastest.plan, &model, &inputs, (0xa5, Pace::Late));
             assert_eq!(found, Ok(expected), "{what}");
         }

@@ -86,11 +86,11 @@ fn a_network_that_branches_is_no_chain_and_is_told_where() {
     let model = tilewright_zoo::network("resnet8").unwrap().int8().unwrap();
     let options = Options::default();
     let error = tilewright_planner::plan(&model, &board(), Strategy::PingPong, &options);
-    let Err(PlanError::NotAChain(obstacle)) = error else { panic!("{error:?}") };
-    assert!(model.nodes.iter().any(|node| node.name == obstacle.operator), "{obstacle:?}");
-    assert!(obstacle.to_string().contains(&obstacle.operator), "{obstacle}");
-    let why = tilewright_planner::unsuited(&model, Strategy::PingPong);
-    assert_eq!(why, Some(obstacle.to_string()));
+    let Err(PlanError::Unsupported(why)) = error else { panic!("{error:?}") };
+    let place = |name: &str| format!("operator '{name}'");
+    assert!(model.nodes.iter().any(|node| place(&node.name) == why.place), "{why:?}");
+    assert!(why.what.contains("not a chain") && why.remedy.contains("reordered"), "{why:?}");
+    assert_eq!(Strategy::PingPong.unsupported(&model, None), Some(why));
 }
 
 /// The convolution's output is read by another, or is an output of the model.

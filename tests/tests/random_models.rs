@@ -35,8 +35,7 @@ fn planned(model: &Model, strategy: Strategy) -> Plan {
 /// The strategies that can plan a model.
 fn strategies(model: &Model) -> impl Iterator<Item = Strategy> {
     let board = board();
-    let able =
-        move |strategy: &Strategy| tilewright_planner::obstacle(model, &board, *strategy).is_none();
+    let able = move |strategy: &Strategy| strategy.unsupported(model, Some(&board)).is_none();
     Strategy::ALL.into_iter().filter(able)
 }
 

@@ -37,7 +37,7 @@ fn written(
     strategy: Strategy,
     options: &Options,
 ) -> Option<(String, Plan)> {
-    if tilewright_planner::obstacle(model, board, strategy).is_some() {
+    if strategy.unsupported(model, Some(board)).is_some() {
         return None;
     }
     let planned = tilewright_planner::plan(model, board, strategy, options).unwrap();

@@ -212,12 +212,11 @@ fn slices_in_place_and_concats_in_rows_are_bit_equal_on_the_boards() {
             for strategy in [Strategy::Reordered, Strategy::Auto] {
                 let what = format!("{}, {strategy}, {}", model.name, board.id);
                 let options = options();
-                let plan =
-                    tilewright_planner::plan(&model, &board, strategy, &options).unwrap().plan;
-                let is_sliced = !slices_in_place(&plan, &model).is_empty();
-                let is_over = concats_in_rows(&plan, &model) > 0;
+                let planned = tilewright_planner::plan(&model, &board, strategy, &options).unwrap();
+                let is_sliced = !slices_in_place(&planned.plan, &model).is_empty();
+                let is_over = concats_in_rows(&planned.plan, &model) > 0;
                 let is_wanted = is_sliced && sliced < ON_BOARDS || is_over && over < ON_BOARDS;
-                if !is_wanted || tilewright_planner::unserved(&plan, &board).is_some() {
+                if !is_wanted || planned.unsupported(&board).is_some() {
                     continue;
                 }
                 let inputs = random_inputs(&model, seed);

@@ -21,11 +21,11 @@ fn network(name: &str) -> Model {
 
 /// The stack of a run; nothing if the board cannot run that.
 fn used(board: &Board, model: &Model, strategy: Strategy, options: &Options) -> Option<StackUse> {
-    if tilewright_planner::obstacle(model, board, strategy).is_some() {
+    if strategy.unsupported(model, Some(board)).is_some() {
         return None;
     }
     let planned = tilewright_planner::plan(model, board, strategy, options).unwrap();
-    if !planned.report.fits || tilewright_planner::unserved(&planned.plan, board).is_some() {
+    if planned.unsupported(board).is_some() {
         return None;
     }
     let inputs = random_inputs(model, 1);

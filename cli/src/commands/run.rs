@@ -7,7 +7,7 @@ use tilewright_board::Board;
 use tilewright_model::Data;
 use tilewright_planner::{Integrity, Options, Planned, Strategy};
 use tilewright_server::pipeline::{
-    CardWish, Machine, Prepared, cannot_run, checked_plan, does_not_fit, run_plan,
+    CardWish, Machine, Prepared, checked_plan, run_plan, unsupported,
 };
 use tilewright_server::{
     Blame, Cancel, Config, Dist, Done, Execute, Mode, Problem, WorkerLimits, Workers,
@@ -95,11 +95,12 @@ impl Emulated {
         let mut tell = |p| teller.tell(&p);
         let model = &prepared.model;
         let planned = checked_plan(model, board, strategy, options, &mut tell, cancel)?;
-        if let Some(problem) = cannot_run(&planned.report) {
-            return Err(problem);
-        }
-        if !planned.report.fits {
-            return Ok(Ran { planned, done: None });
+        match unsupported(&planned, board) {
+            Some(Problem { kind: Blame::DoesNotFit, .. }) => {
+                return Ok(Ran { planned, done: None });
+            }
+            Some(problem) => return Err(problem),
+            None => {}
         }
         let limits = Config::default();
         let machine = Machine {
@@ -147,7 +148,7 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
             return Ok(Said { text, code: Blame::DoesNotFit.exit_code() });
         }
         let unknown = || Problem::ours("A plan does not fit without a reason.", "planner");
-        return Err(does_not_fit(&planned.report).unwrap_or_else(unknown));
+        return Err(unsupported(&planned, &emulated.board).unwrap_or_else(unknown));
     };
     let upkeep = used.of_run(&planned, &done.result);
     if !options.hot {

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 use tilewright_planner::Strategy;
-use tilewright_report::Difference;
-use tilewright_server::pipeline::obstacle;
+use tilewright_report::{Difference, sentence};
 use tilewright_server::{Blame, Mode, Problem};
 
 use super::json;
@@ -35,9 +34,9 @@ pub fn verify(options: &Verify) -> Result<Said, Problem> {
     let mut emulated = Emulated::new(&options.on, options.input.as_deref(), Mode::Full)?;
     let mut all = Vec::new();
     for strategy in Strategy::ALL {
-        all.push(match obstacle(&emulated.prepared.model, &emulated.board, strategy) {
+        all.push(match strategy.unsupported(&emulated.prepared.model, Some(&emulated.board)) {
             None => with(&mut emulated, strategy)?,
-            Some(why) => without(&emulated, strategy, why),
+            Some(why) => without(&emulated, strategy, sentence(&why.what)),
         });
     }
     let text = if options.json.json { json(&all)? } else { table(&all) };

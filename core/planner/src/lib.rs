@@ -31,7 +31,7 @@ use tilewright_model::Model;
 use tilewright_model::integer::IntegerError;
 use tilewright_order::{ArrangeError, GraphError};
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
-use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic};
+use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic, Unsupported};
 
 pub use integrity::Integrity;
 pub use packing::Packing;
@@ -40,7 +40,6 @@ pub use recipe::{Recipe, RecipeError};
 pub use stop::Stop;
 pub use strategy::Strategy;
 pub use strategy::overlay::{Beside, Outputs, Overlaid};
-pub use strategy::ping_pong::NotAChain;
 pub use strategy::spilled::{First, spilled};
 pub use strategy::stream::bound::bound as card_bound;
 
@@ -151,6 +150,15 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// Why it cannot run on the board that it was made for, root cause first: its operators, memory, the firmware.
+    /// Nothing if it can.
+    #[must_use]
+    pub fn unsupported(&self, board: &Board) -> Option<Unsupported> {
+        let report = &self.report;
+        let why = report.no_program().or_else(|| report.no_room());
+        why.or_else(|| no_firmware(&self.plan, board))
+    }
+
     /// The plan with its recipe.
     fn made(&self) -> recipe::Made {
         recipe::Made { recipe: self.recipe.clone(), plan: self.plan.clone() }
@@ -160,26 +168,10 @@ impl Planned {
 /// Why there is no plan at all.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PlanError {
-    /// A node that no kernel can run as it is; in a plan it is a layer without kernel.
-    #[error("node '{node}' ({op}) cannot be planned: {reason}")]
-    Unsupported {
-        /// The node.
-        node: String,
-        /// Its operator.
-        op: String,
-        /// What about it.
-        reason: String,
-    },
-    /// A tensor with a batch other than 1, or too large to address.
-    #[error("tensor '{tensor}' of shape {shape}: {reason}")]
-    BadShape {
-        /// The tensor.
-        tensor: String,
-        /// Its shape.
-        shape: String,
-        /// What about it.
-        reason: String,
-    },
+    /// A node that no kernel can run as it is, which in a plan is a layer without kernel; a tensor with a batch
+    /// other than 1, or too large to address; a model or a board that the strategy is not for.
+    #[error("{}: {}", .0.place, .0.what)]
+    Unsupported(Unsupported),
     /// Quantisation parameters that have no integer form.
     #[error("node '{node}': {source}")]
     Integer {
@@ -205,17 +197,6 @@ pub enum PlanError {
         layer: String,
         /// The least buffer.
         needed: Bytes,
-    },
-    /// The strategy is for chains of layers only.
-    #[error(transparent)]
-    NotAChain(#[from] NotAChain),
-    /// The board lacks a memory or an engine that the strategy needs.
-    #[error("strategy '{strategy}' has no plan: {reason}")]
-    Board {
-        /// The strategy.
-        strategy: Strategy,
-        /// What is missing.
-        reason: String,
     },
     /// The strategy's name is unknown.
     #[error("no strategy '{name}'; known strategies: {known}")]
@@ -243,22 +224,9 @@ pub fn plan(
     planning.finish(model)
 }
 
-/// Why `strategy` cannot plan `model` on `board`; nothing if it can.
-#[must_use]
-pub fn obstacle(model: &Model, board: &Board, strategy: Strategy) -> Option<String> {
-    strategy.lacks(board).or_else(|| unsuited(model, strategy))
-}
-
-/// Why `strategy` cannot plan `model`, whatever the board; nothing if it can.
-#[must_use]
-pub fn unsuited(model: &Model, strategy: Strategy) -> Option<String> {
-    (strategy.technique().unsuited)(model)
-}
-
-/// What the firmware of `board` lacks to run `plan`, so that it is planned and simulated only;
-/// nothing if it lacks nothing, or if there is no firmware.
-#[must_use]
-pub fn unserved(plan: &Plan, board: &Board) -> Option<String> {
+/// What the firmware of `board` does not do that `plan` needs, so that it is planned and simulated only;
+/// nothing if it does all, or if there is no firmware.
+fn no_firmware(plan: &Plan, board: &Board) -> Option<Unsupported> {
     let names = [
         (Space::ExternalRam, "external RAM"),
         (Space::ExternalFlash, "external flash"),
@@ -276,8 +244,18 @@ pub fn unserved(plan: &Plan, board: &Board) -> Option<String> {
     let missing: Vec<&str> = spaces.chain(engines).collect();
     (!missing.is_empty()).then(|| {
         let (id, missing) = (&board.id, missing.join(" and "));
-        format!("the firmware of board '{id}' does not use {missing} yet")
+        Unsupported::new(
+            format!("the firmware of board '{id}' does not use {missing} yet"),
+            format!("strategy '{}'", plan.strategy),
+            "Choose another strategy to run it; this one is planned and simulated.",
+        )
     })
+}
+
+impl From<Unsupported> for PlanError {
+    fn from(why: Unsupported) -> Self {
+        Self::Unsupported(why)
+    }
 }
 
 impl From<GraphError> for PlanError {

@@ -16,6 +16,7 @@ use crate::PlanError;
 use crate::share::Parts;
 use tilewright_model::{Model, Node, TensorId};
 use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor};
+use tilewright_report::Unsupported;
 
 /// The tensor whose bytes a tensor names: itself unless a reshape made it.
 pub fn roots(model: &Model) -> Vec<TensorId> {
@@ -81,11 +82,9 @@ pub fn draft_stored(
 }
 
 fn unsupported(node: &Node, reason: impl Into<String>) -> PlanError {
-    PlanError::Unsupported {
-        node: node.name.clone(),
-        op: node.op.name().to_owned(),
-        reason: reason.into(),
-    }
+    let place = format!("node '{}' ({})", node.name, node.op.name());
+    let remedy = "Replace the operator in the model by supported ones.";
+    Unsupported::new(reason, place, remedy).into()
 }
 
 /// Rows or columns of the largest box: coordinates are 16-bit integers.
@@ -93,11 +92,8 @@ const LARGEST_SIDE: usize = 0x7fff;
 
 fn bad_shape(model: &Model, id: TensorId, reason: &str) -> PlanError {
     let tensor = model.tensor(id);
-    PlanError::BadShape {
-        tensor: tensor.name.clone(),
-        shape: tensor.shape.to_string(),
-        reason: reason.to_owned(),
-    }
+    let place = format!("tensor '{}' of shape {}", tensor.name, tensor.shape);
+    Unsupported::new(reason, place, "Export the model for batch 1 and a smaller input.").into()
 }
 
 /// Height, width and channels of an activation.

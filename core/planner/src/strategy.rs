@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
-use tilewright_report::Stage;
+use tilewright_report::{Stage, Unsupported};
 
 use sharing::Candidate;
 
@@ -83,10 +83,10 @@ strategies! {
 pub struct Technique {
     /// The name that the command line and reports use.
     pub name: &'static str,
-    /// Why it has no plans for a board; nothing if it has.
-    pub lacks: fn(&Board) -> Option<String>,
+    /// What it needs that a board does not have; nothing if the board has all.
+    pub missing: fn(&Board) -> Option<&'static str>,
     /// Why it has no plans for a model, whatever the board; nothing if it has.
-    pub unsuited: fn(&Model) -> Option<String>,
+    pub unsupported: fn(&Model) -> Option<Unsupported>,
     /// Begins what is searched for a model whatever the board and the budget.
     pub search: fn(&Model) -> Result<Box<dyn Search>, PlanError>,
     /// Writes the recipe of what was found.
@@ -105,8 +105,8 @@ impl Technique {
     /// Of tensors in SRAM: what most are.
     pub const INSIDE: Self = Self {
         name: "",
-        lacks: |_| None,
-        unsuited: |_| None,
+        missing: |_| None,
+        unsupported: |_| None,
         search: |_| Ok(Box::new(resident::Placing::default())),
         write: inside,
         tell: |_, _| {},
@@ -134,20 +134,31 @@ impl Strategy {
         self.technique().name
     }
 
-    /// What a board lacks that it needs; nothing if it lacks nothing.
+    /// Why it has no plans for a model on a board, or on any board if none is given; nothing if it has.
     #[must_use]
-    pub fn lacks(self, board: &Board) -> Option<String> {
-        (self.technique().lacks)(board)
+    pub fn unsupported(self, model: &Model, board: Option<&Board>) -> Option<Unsupported> {
+        let missing = board.and_then(|board| Some((board, (self.technique().missing)(board)?)));
+        if let Some((board, missing)) = missing {
+            return Some(Unsupported::new(
+                format!(
+                    "strategy '{self}' needs {missing}, which board '{}' does not have",
+                    board.id
+                ),
+                format!("board '{}'", board.id),
+                "Choose another strategy, or another board.",
+            ));
+        }
+        (self.technique().unsupported)(model)
     }
 
     /// The plan of what its search has found.
     ///
     /// # Errors
-    /// [`PlanError`] names the node that no kernel runs as it is, or what the board lacks.
+    /// [`PlanError`] names the node that no kernel runs as it is, or what the board does not have.
     pub(crate) fn made(self, asked: &Asked<'_>, found: Candidate) -> Result<Made, PlanError> {
         let technique = self.technique();
-        if let Some(reason) = self.lacks(asked.board) {
-            return Err(PlanError::Board { strategy: self, reason });
+        if let Some(why) = self.unsupported(asked.model, Some(asked.board)) {
+            return Err(why.into());
         }
         let mut made = (technique.write)(asked, found)?;
         made.plan.board.clone_from(&asked.board.id);

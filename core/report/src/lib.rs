@@ -19,10 +19,12 @@ mod ranges;
 mod remedy;
 mod run_report;
 mod schedule;
+mod sentence;
 mod slices;
 mod timeline;
 mod trace;
 mod traffic;
+mod unsupported;
 mod wear;
 
 pub use compare::{Compared, Value, compare};
@@ -41,8 +43,10 @@ pub use run_report::{
     over_prediction,
 };
 pub use schedule::Schedule;
+pub use sentence::sentence;
 pub use slices::slices_csv;
 pub use timeline::{Counts, Slice, SliceKind, Timeline};
 pub use trace::Trace;
 pub use traffic::{Tier, Traffic, Way};
+pub use unsupported::Unsupported;
 pub use wear::Wear;

@@ -7,6 +7,7 @@ use tilewright_plan::{Bytes, Micros};
 
 use crate::figure::Kind;
 use crate::remedy::Remedy;
+use crate::unsupported::Unsupported;
 
 /// A layer of a plan, with its predicted cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -198,11 +199,49 @@ pub struct PlanReport {
 }
 
 impl PlanReport {
+    /// Why there is no program: operators that no kernel computes, or none that computes anything. Nothing if
+    /// there is one.
+    #[must_use]
+    pub fn no_program(&self) -> Option<Unsupported> {
+        if self.layers.is_empty() {
+            return Some(Unsupported::new(
+                "there is nothing to run: no operator of the model computes anything",
+                &self.model,
+                "Give a model with operators other than reshapes.",
+            ));
+        }
+        Some(Unsupported::new(
+            format!("the model cannot run: no kernel computes {}", self.without_kernel()?),
+            &self.model,
+            "Replace these operators in the model by others that compute the same; its memory is planned as it \
+             is.",
+        ))
+    }
+
+    /// Which memory is too small, and what would help; nothing if the plan fits.
+    #[must_use]
+    pub fn no_room(&self) -> Option<Unsupported> {
+        let reason = self.does_not_fit.as_ref()?;
+        let place = match reason.operator.as_str() {
+            "" => format!("{} of {}", reason.memory, self.board),
+            operator => format!("operator '{operator}'"),
+        };
+        let fitting = reason.remedies.iter().filter(|remedy| remedy.fits);
+        let fitting: Vec<&str> = fitting.map(|remedy| remedy.text.as_str()).collect();
+        let remedy = match fitting.as_slice() {
+            [] => "Choose a smaller model or a larger board.".to_owned(),
+            fitting => format!("Any of these makes it fit: {}.", fitting.join("; ")),
+        };
+        let (needed, memory, had) =
+            (reason.needed_bytes.0, &reason.memory, reason.available_bytes.0);
+        let what = format!("the plan needs {needed} bytes of {memory}, {had} are there");
+        Some(Unsupported { what, place, remedy })
+    }
+
     /// What no kernel computes, in words, by operator: how many there are of each, and where the first
     /// is. Operators that wait for others, without which the model cannot become int8, are counted
     /// only. Nothing if each has a kernel.
-    #[must_use]
-    pub fn without_kernel(&self) -> Option<String> {
+    fn without_kernel(&self) -> Option<String> {
         const NAMED: usize = 5;
         let is_without = |layer: &&LayerRow| layer.no_kernel.is_some();
         let without: Vec<&LayerRow> = self.layers.iter().filter(is_without).collect();

@@ -16,14 +16,11 @@ pub mod zoo;
 
 pub use bounds::Bounds;
 pub use card::{CardTrouble, CardWish};
-pub(crate) use emulate::capitalised;
 pub use emulate::{Machine, bytes_of, run_image};
 pub use files::export;
 pub use package::Package;
 pub use plan_file::{PlanFile, StoreStart};
-pub use planning::{
-    cannot_run, checked_plan, checks, does_not_fit, is_unsuited, no_recipe, obstacle, plan_file,
-};
+pub use planning::{checked_plan, checks, is_unsuited, no_recipe, plan_file, unsupported};
 pub use prepare::{Examined, Prepared, Samples, examine, import, prepare};
 pub use remedies::{Asked, find_remedies};
 pub use reorder::rearrange;

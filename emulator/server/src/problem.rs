@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use tilewright_report::FaultKind;
+use tilewright_report::{FaultKind, Unsupported, sentence};
 use utoipa::ToSchema;
 
 /// Whose turn it is to act; decides status and exit code.
@@ -99,6 +99,12 @@ impl Problem {
         what_to_do: impl Into<String>,
     ) -> Self {
         Self { kind, error: error.into(), place: place.into(), what_to_do: what_to_do.into() }
+    }
+
+    /// What cannot be done with what was given.
+    #[must_use]
+    pub fn unsupported(Unsupported { what, place, remedy }: Unsupported) -> Self {
+        Self::new(Blame::BadInput, sentence(&what), place, remedy)
     }
 
     /// A defect of this program.

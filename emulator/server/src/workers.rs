@@ -1,13 +1,13 @@
 //! Jobs run by worker processes.
 
 use std::env;
+use tilewright_report::sentence;
 
 use tilewright_protocol::{Job, Response};
 use tilewright_runner::{RunOutcome, Runner, RunnerError, WorkerLimits};
 
 use crate::dist::Dist;
 use crate::execute::{Cancel, Execute};
-use crate::pipeline::capitalised;
 use crate::problem::{Blame, Problem};
 
 /// Names the worker program, wherever the other built things are.
@@ -32,7 +32,7 @@ impl Workers {
             return Runner::find().map_err(|error| {
                 Problem::new(
                     Blame::NotBuilt,
-                    capitalised(&error.to_string()),
+                    sentence(&error.to_string()),
                     VARIABLE,
                     "Correct the variable, or unset it.",
                 )
@@ -62,7 +62,7 @@ impl Execute for Workers {
 }
 
 fn no_outcome(error: RunnerError) -> Problem {
-    let text = capitalised(&error.to_string());
+    let text = sentence(&error.to_string());
     match error {
         RunnerError::Start { path, .. } => Problem::new(
             Blame::NotBuilt,

@@ -159,7 +159,8 @@ fn a_plan_that_does_not_fit_names_operator_and_bytes() {
     let little = Options { sram: Some(tilewright_plan::Bytes(16)), ..Options::default() };
     let planned = planned(&little).unwrap();
     assert!(!planned.report.fits);
-    let problem = tilewright_server::pipeline::does_not_fit(&planned.report).unwrap();
+    let board = tilewright_board::find(BOARD).unwrap();
+    let problem = tilewright_server::pipeline::unsupported(&planned, &board).unwrap();
     assert_eq!(problem.kind, Blame::DoesNotFit);
     assert!(problem.place.contains("pool"), "{problem}");
     assert!(problem.error.contains("16 are there"), "{problem}");

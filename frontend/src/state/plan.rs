@@ -124,7 +124,7 @@ impl State {
         let Some(took) = self.end(request) else { return };
         match reply {
             Ok(PlanReply::Planned(facts)) => {
-                self.said = match (facts.report.fits, facts.report.without_kernel()) {
+                self.said = match (facts.report.fits, facts.report.no_program()) {
                     (true, None) => "Planned: it fits",
                     (true, Some(_)) => "Planned: its memory fits, but the model cannot run",
                     (false, _) => "Planned: it does not fit",

@@ -62,7 +62,7 @@ fn head(column: &Column, on: &Callback<Event>) -> Html {
     let state = match &column.plan {
         ColumnPlan::Pending | ColumnPlan::Old(_) => "waits to be planned",
         ColumnPlan::Planned(plan) if plan.report.fits && plan.report.runnable => "fits",
-        ColumnPlan::Planned(plan) if plan.report.fits || plan.report.without_kernel().is_some() => {
+        ColumnPlan::Planned(plan) if plan.report.fits || plan.report.no_program().is_some() => {
             "cannot run"
         }
         ColumnPlan::Planned(_) => "does not fit",

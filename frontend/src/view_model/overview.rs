@@ -1,7 +1,7 @@
 //! Whether it fits, and how near the board's limits it is.
 
 use tilewright_board::Board;
-use tilewright_report::{Kind, short_name};
+use tilewright_report::{Kind, sentence, short_name};
 
 use super::figures;
 use super::run::{deviation, predicted_us};
@@ -100,7 +100,7 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
     let report = &plan.report;
     let kind = |key: &str| report.kinds.get(key).copied().unwrap_or(Kind::Modelled);
     let limit = plan.settings.sram_bytes.map_or(board.arena().0, |sram| sram.min(board.arena().0));
-    let missing = report.without_kernel();
+    let missing = report.no_program();
     let is = match (report.fits, &missing) {
         (true, None) => Verdict::Fits,
         (true, Some(_)) => Verdict::CannotRun,
@@ -153,12 +153,8 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
         },
     ];
     let predicted: u64 = report.layers.iter().map(|layer| layer.instructions).sum();
-    let cannot_run = missing.map_or_else(String::new, |layers| {
-        format!(
-            "Memory is planned, but the model cannot run: no kernel computes {layers}. Replace what \
-             has no kernel by operators that compute the same."
-        )
-    });
+    let cannot_run =
+        missing.map_or_else(String::new, |why| format!("{} {}", sentence(&why.what), why.remedy));
     let slowest = report.layers.iter().max_by_key(|layer| layer.cycles);
     let mut facts = Vec::new();
     for (id, stage) in ["stage-1", "stage-2", "stage-3"].into_iter().zip(&report.stages) {

@@ -1,7 +1,7 @@
 //! What a schedule is made with, and its figures.
 
 use tilewright_board::Board;
-use tilewright_report::Kind;
+use tilewright_report::{Kind, sentence};
 
 use super::figures;
 use super::overview::Fact;
@@ -148,8 +148,8 @@ pub fn nothing(plan: &PlanFacts) -> Option<String> {
     if !plan.timeline.slices.is_empty() {
         return None;
     }
-    Some(match plan.report.without_kernel() {
-        Some(layers) => format!("There is no schedule: no kernel computes {layers}."),
+    Some(match plan.report.no_program() {
+        Some(why) => format!("There is no schedule: {}", sentence(&why.what)),
         None => "There is no schedule: the plan does not fit. The overview says what would help."
             .to_owned(),
     })

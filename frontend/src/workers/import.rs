@@ -3,9 +3,10 @@
 use tilewright_formats::input;
 use tilewright_model::{Data, Model, int8};
 use tilewright_plan::Space;
+use tilewright_report::sentence;
 
 use super::judge::judge;
-use super::open::{capitalised, noise};
+use super::open::noise;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
 use super::{Outcome, graph, open, package, schedule, zoo};
@@ -119,7 +120,7 @@ fn read_input(model: &Model, name: &str, bytes: &[u8]) -> Result<Vec<Data>, Trou
         return Err(cannot(format!("The model has {count} inputs, one file has one.")));
     };
     let data = input::read(model.tensor(*id), bytes)
-        .map_err(|error| cannot(format!("{}.", capitalised(&error.to_string()))))?;
+        .map_err(|error| cannot(sentence(&error.to_string())))?;
     Ok(vec![data])
 }
 
@@ -128,7 +129,7 @@ fn reference(model: &Model, name: String, inputs: Vec<Data>) -> Outcome<ImportRe
     let values = inputs.iter().flat_map(|data| data.as_i8().unwrap_or_default());
     let payload = values.map(|v| v.cast_unsigned()).collect();
     let outputs = int8::run(model, &inputs, &mut |_, _| {}).map_err(|error| {
-        let detail = format!("{}.", capitalised(&error.to_string()));
+        let detail = sentence(&error.to_string());
         Trouble::new(format!("The reference does not take {name}"), detail, "Choose another input.")
     })?;
     let outputs = outputs.iter().map(|data| data.as_i8().unwrap_or_default().to_vec()).collect();

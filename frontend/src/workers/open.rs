@@ -1,6 +1,7 @@
 //! From a file or the zoo to an int8 model.
 
 use std::sync::Arc;
+use tilewright_report::sentence;
 
 use tilewright_formats::{FormatError, Limits, ModelFile, input, open_file};
 use tilewright_model::quantise::{
@@ -206,7 +207,7 @@ fn quantised(
     let rule = match calibrating.rule.as_str() {
         "" => RangeRule::default(),
         rule => rule.parse().map_err(|error: quantise::UnknownRule| {
-            let detail = format!("{}.", capitalised(&error.to_string()));
+            let detail = sentence(&error.to_string());
             Trouble::new("There is no such calibration", detail, "Choose another.")
         })?,
     };
@@ -284,7 +285,7 @@ fn facts(read: &Source<'_>, model: &Model, calibration: Calibration) -> ModelFac
 
 fn cannot_open(name: &str, error: &FormatError) -> Trouble {
     let what = format!("{name} cannot be opened");
-    let detail = format!("{}.", capitalised(&error.to_string()));
+    let detail = sentence(&error.to_string());
     let remedy = match error {
         FormatError::NotAModel { .. } => "Choose an ONNX or TensorFlow Lite file.",
         FormatError::Damaged { .. } => "Export or download the file again.",
@@ -315,14 +316,9 @@ fn last(path: &str) -> &str {
 fn cannot_quantise(name: &str, error: &QuantiseError) -> Trouble {
     Trouble::new(
         format!("{name} cannot be quantised"),
-        format!("{}.", capitalised(&error.to_string())),
+        sentence(&error.to_string()),
         "Give other samples, or change the model where it says.",
     )
-}
-
-pub(super) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Sets of inputs to quantise on: those given, else made up.
@@ -361,8 +357,7 @@ fn read_samples(model: &Model, bytes: &[u8]) -> Result<Vec<Vec<Data>>, Trouble> 
     } else {
         input::samples(tensor, bytes)
     };
-    let samples =
-        samples.map_err(|error| cannot(format!("{}.", capitalised(&error.to_string()))))?;
+    let samples = samples.map_err(|error| cannot(sentence(&error.to_string())))?;
     Ok(samples.into_iter().map(|sample| vec![sample]).collect())
 }
 

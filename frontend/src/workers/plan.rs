@@ -8,9 +8,8 @@ use tilewright_model::Model;
 use tilewright_plan::{Bytes, Hertz, Io, Kernel, Space, Work};
 use tilewright_planner::{
     Objective, Options, Overlaid, Packing, PlanError, Planned, Planning, Progress, Strategy,
-    unserved, unsuited,
 };
-use tilewright_report::{MemoryMap, PlacedTensor};
+use tilewright_report::{MemoryMap, PlacedTensor, Unsupported, sentence};
 
 use super::{Outcome, Sliced, Turn, checks, hexadecimal, sha256};
 use crate::message::{
@@ -195,8 +194,8 @@ fn boards() -> PlanReply {
 /// The strategies that cannot plan a model, and why.
 fn obstacles(model: &Model) -> Vec<(String, String)> {
     let why = |strategy: Strategy| {
-        let why = unsuited(model, strategy)?;
-        Some((strategy.name().to_owned(), why))
+        let why = strategy.unsupported(model, None)?;
+        Some((strategy.name().to_owned(), why.what))
     };
     Strategy::ALL.into_iter().filter_map(why).collect()
 }
@@ -211,12 +210,20 @@ fn cannot(error: &dyn std::fmt::Display) -> Trouble {
 
 /// Why what was begun comes to no plan.
 fn no_plan(error: &PlanError) -> Trouble {
-    let trouble = cannot(error);
     let remedy = match error {
+        PlanError::Unsupported(why) => return unsupported(why),
         PlanError::Buffer { .. } => "Choose larger buffers, or more SRAM.",
-        _ => return trouble,
+        _ => return cannot(error),
     };
-    Trouble::new("There is no schedule with these buffers", trouble.detail, remedy)
+    Trouble::new("There is no schedule with these buffers", sentence(&error.to_string()), remedy)
+}
+
+fn unsupported(Unsupported { what, place, remedy }: &Unsupported) -> Trouble {
+    Trouble::new(
+        "There is no such plan",
+        format!("{} It is about {place}.", sentence(what)),
+        remedy,
+    )
 }
 
 /// Begins the plan that settings ask for; its board and its strategy.
@@ -230,6 +237,9 @@ fn start(
         board.core.clock.hertz = Hertz(clock.max(1));
     }
     let strategy = settings.strategy.parse::<Strategy>().map_err(|error| cannot(&error))?;
+    if let Some(why) = strategy.unsupported(model, Some(&board)) {
+        return Err(unsupported(&why));
+    }
     let options = Options {
         sram: settings.sram_bytes.map(Bytes),
         buffer: settings.buffer_bytes.map(Bytes),
@@ -255,21 +265,7 @@ fn start(
         Some((_, searched)) => searched.again(model, &board, &options),
         None => Planning::new(model, &board, strategy, &options),
     };
-    let planning = planning.map_err(|error| match error {
-        PlanError::NotAChain(_) => Trouble::new(
-            format!("The strategy '{strategy}' is for chains of layers"),
-            format!("{error}."),
-            "Choose the strategy 'reordered', which plans networks with branches.",
-        ),
-        error => cannot(&error),
-    })?;
-    if let Some(reason) = strategy.lacks(&board) {
-        return Err(Trouble::new(
-            format!("The strategy '{strategy}' needs what the board does not have"),
-            format!("{reason}."),
-            "Choose another strategy, or another board.",
-        ));
-    }
+    let planning = planning.map_err(|error| no_plan(&error))?;
     Ok((planning, board, strategy))
 }
 
@@ -303,11 +299,10 @@ fn why_no_image(
     if !report.fits {
         return None;
     }
-    let why = if report.without_kernel().is_some() {
-        "some operators have no kernel. The overview names them."
-    } else if !report.runnable {
-        "no operator of the model computes anything."
-    } else if board.firmware.is_none() {
+    if let Some(why) = planned.unsupported(board) {
+        return Some(sentence(&why.what));
+    }
+    let why = if board.firmware.is_none() {
         return Some(format!(
             "{} is planned and simulated only; no firmware has been written for it.",
             board.name
@@ -315,8 +310,6 @@ fn why_no_image(
     } else if !settings.is_of_the_board() {
         // The firmware sets the board's own clock.
         "the plan is made for another clock or card than the board has."
-    } else if unserved(&planned.plan, board).is_some() {
-        "the board's firmware does not run it yet."
     } else {
         return checks.and_then(|checks| checks::too_large(checks, planned, board));
     };

@@ -4,9 +4,9 @@ use tilewright_formats::Limits;
 use tilewright_formats::reorder::{ReorderError, graph, write};
 use tilewright_order::Budget;
 use tilewright_planner::tflm::rearrange;
+use tilewright_report::sentence;
 
 use super::import::file_stem;
-use super::open::capitalised;
 use super::{Outcome, sha256};
 use crate::message::{FileFacts, ImportReply, Reordered, Trouble};
 
@@ -21,7 +21,7 @@ pub fn reorder(name: &str, bytes: &[u8]) -> Outcome<ImportReply> {
     let limits = Limits::default();
     let trouble = |error: &dyn std::fmt::Display, remedy: &str| {
         let what = format!("{name} cannot be written in another order");
-        Trouble::new(what, format!("{}.", capitalised(&error.to_string())), remedy)
+        Trouble::new(what, sentence(&error.to_string()), remedy)
     };
     let refused = |error: ReorderError| {
         let remedy = match error {

@@ -1,9 +1,9 @@
 //! The zoo, as the page lists it.
 
+use tilewright_report::sentence;
 use tilewright_zoo::{Entry, Network, Publication, Span, ZooError};
 
 use super::graph::shape;
-use super::open::capitalised;
 use super::plan::ours;
 use crate::message::{Trouble, ZooEntry, ZooPublication, ZooSize, ZooSpan};
 
@@ -18,7 +18,7 @@ pub fn network(name: &str) -> Result<Network, Trouble> {
             ZooError::OutOfRange { .. } | ZooError::Impossible { .. } => "Choose another size.",
             _ => "Choose a network from the list.",
         };
-        let detail = format!("{}.", capitalised(&error.to_string()));
+        let detail = sentence(&error.to_string());
         Trouble::new(format!("zoo:{name} cannot be built"), detail, remedy)
     })
 }

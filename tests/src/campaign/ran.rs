@@ -10,7 +10,7 @@ use tilewright_check::reference::inputs_of_frames;
 use tilewright_model::{Model, int8};
 use tilewright_planner::Planned;
 use tilewright_runtime::Pace;
-use tilewright_server::pipeline::{Machine, cannot_run, checked_plan, obstacle, run_plan};
+use tilewright_server::pipeline::{Machine, checked_plan, run_plan, unsupported};
 use tilewright_server::{Blame, Cancel, Config, Dist, Mode, Problem, WorkerLimits, Workers};
 
 use super::Case;
@@ -116,8 +116,8 @@ impl Lab {
     ) -> Result<Verdict, Problem> {
         let unknown = |error| Problem::ours(error, "board");
         let board = case.board().map_err(unknown)?;
-        if let Some(reason) = obstacle(model, &board, case.strategy) {
-            return Ok(Verdict::Unsuited(reason));
+        if let Some(why) = case.strategy.unsupported(model, Some(&board)) {
+            return Ok(Verdict::Unsuited(why.what));
         }
         let quiet = &mut |_| {};
         let planned = checked_plan(model, &board, case.strategy, &case.options(), quiet, cancel);
@@ -128,14 +128,12 @@ impl Lab {
             }
             Err(problem) => return Err(problem),
         };
-        if let Some(problem) = cannot_run(&planned.report) {
-            return Ok(Verdict::CannotRun(problem.error));
-        }
-        if let Some(reason) = &planned.report.does_not_fit {
-            return Ok(Verdict::DoesNotFit(reason.memory.clone()));
-        }
-        if let Some(missing) = tilewright_planner::unserved(&planned.plan, &board) {
-            return Ok(Verdict::CannotRun(missing));
+        if let Some(problem) = unsupported(&planned, &board) {
+            let memory = planned.report.does_not_fit.map(|reason| reason.memory);
+            return Ok(match memory.filter(|_| problem.kind == Blame::DoesNotFit) {
+                Some(memory) => Verdict::DoesNotFit(memory),
+                None => Verdict::CannotRun(problem.error),
+            });
         }
         match engine {
             Engine::Emulator => self.emulate(model, case, &board, &planned, cancel),

@@ -4,7 +4,7 @@ mod apart;
 
 use super::layer::{Layer, no_kernel};
 use super::op::{op, pool_behind, zero};
-use super::{aligned_shape, flat_shape, gather, place_of, roots, shape, unsupported};
+use super::{aligned_shape, bad_shape, flat_shape, gather, place_of, roots, shape, unsupported};
 use crate::PlanError;
 use crate::share::{Parts, lag};
 use serde::{Deserialize, Serialize};
@@ -213,7 +213,7 @@ impl Builder<'_> {
             if let Err(error) = self.steps(layer, kernel) {
                 self.cut(before);
                 let reason = match error {
-                    PlanError::Unsupported { reason, .. } => reason,
+                    PlanError::Unsupported(why) => why.what,
                     error => error.to_string(),
                 };
                 work = no_kernel(node, reason);
@@ -537,15 +537,10 @@ impl Builder<'_> {
     }
 
     fn offset(&self, id: TensorId) -> Result<u32, PlanError> {
-        let tensor = self.model.tensor(id);
         let planned = self.planned(id).and_then(|index| self.plan.tensors.get(index as usize));
-        planned.and_then(|planned| u32::try_from(planned.offset).ok()).ok_or_else(|| {
-            PlanError::BadShape {
-                tensor: tensor.name.clone(),
-                shape: tensor.shape.to_string(),
-                reason: "it has no place in the first 4 GiB".to_owned(),
-            }
-        })
+        planned
+            .and_then(|planned| u32::try_from(planned.offset).ok())
+            .ok_or_else(|| bad_shape(self.model, id, "it has no place in the first 4 GiB"))
     }
 
     /// An activation as a box of this size, where it lies.

@@ -15,7 +15,7 @@ use super::{Asked, Search, stream, swap};
 use crate::planning::described;
 use crate::recipe::Made;
 use crate::{Objective, Options, PlanError, Planned};
-use contest::{Best, Contest, lacks};
+use contest::{Best, Contest, too_small};
 use dividing::{Divider, Dividing};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -176,11 +176,11 @@ impl Beyond {
             ways.push(at_size(Method::Strips));
         }
         if !self.is_inside {
-            if external::obstacle(board).is_none() {
+            if external::missing(board).is_none() {
                 ways.push(Way::External);
             }
             // What lies outside takes nothing of SRAM.
-            if overlay::obstacle(board).is_none() && !is_least {
+            if overlay::missing(board).is_none() && !is_least {
                 let published = if need == Need::All { OVERLAID.len() } else { 2 };
                 let overlaid = OVERLAID.into_iter().take(published);
                 ways.extend(overlaid.map(|what| at_size(Method::Overlaid(what))));
@@ -189,7 +189,7 @@ impl Beyond {
                 let sizes = sizes.take(divided);
                 ways.extend(sizes.map(|sram| Way::Divided(Dividing::of(sram, &self.divider))));
             }
-            if swap::obstacle(board).is_none() && board.drives(LaneKind::Card) {
+            if swap::missing(board).is_none() && board.drives(LaneKind::Card) {
                 ways.push(at_size(Method::Streamed));
                 let left = if is_least { MOST_SIZES } else { 0 };
                 ways.push(Way::AtSize(AtSize { method: Method::Swapped, sram, left }));
@@ -227,7 +227,7 @@ impl Beyond {
                 let (found, _) = Placing::new(model)?.found(model)?;
                 let external = external::plan(model, board, found)?;
                 // Overlaying takes nothing from external memories.
-                if lacks(&external.plan, board, Bytes(0)).is_none() {
+                if too_small(&external.plan, board, Bytes(0)).is_none() {
                     self.contest.tried(&external, asked)?;
                     self.contest.fill(&external, asked)?;
                     self.external = Some(external);

@@ -23,7 +23,7 @@ use tilewright_plan::{Bytes, Space};
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
     name: "external",
-    lacks: obstacle,
+    missing,
     search: |model| Ok(Box::new(Placing::new(model)?)),
     write: |asked, found| plan(asked.model, asked.board, found),
     ..Technique::INSIDE
@@ -33,11 +33,11 @@ pub const TECHNIQUE: Technique = Technique {
 /// that those of one hold nothing of another.
 pub const LINE: u64 = 32;
 
-/// Why the strategy has no plans for a board; nothing if it has.
+/// What the strategy needs that a board does not have; nothing if the board has all.
 #[must_use]
-pub fn obstacle(board: &Board) -> Option<String> {
-    let ram = board.external(Space::ExternalRam).is_none();
-    ram.then(|| format!("board '{}' has no external RAM that the core can address", board.id))
+pub fn missing(board: &Board) -> Option<&'static str> {
+    let is_there = board.external(Space::ExternalRam).is_some();
+    (!is_there).then_some("external RAM that the core can address")
 }
 
 /// The search: one step.

@@ -51,7 +51,7 @@ use partition::TileSizes;
 
 /// The strategy.
 pub const TECHNIQUE: Technique =
-    Technique { name: "overlay", lacks: obstacle, write, ..external::TECHNIQUE };
+    Technique { name: "overlay", missing, write, ..external::TECHNIQUE };
 
 /// How outputs come to external RAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,13 +102,11 @@ impl Overlaid {
     pub const ALL_IN_PARTS: Self = Self { parts: true, ..Self::ALL };
 }
 
-/// Why the strategy has no plans for a board; nothing if it has.
+/// What the strategy needs that a board does not have; nothing if the board has all.
 #[must_use]
-pub fn obstacle(board: &Board) -> Option<String> {
-    super::external::obstacle(board).or_else(|| {
-        let none = board.engine(LaneKind::Dma).is_none();
-        none.then(|| format!("board '{}' has no DMA engine that moves memory", board.id))
-    })
+pub fn missing(board: &Board) -> Option<&'static str> {
+    let is_there = board.engine(LaneKind::Dma).is_some();
+    external::missing(board).or((!is_there).then_some("a DMA engine that moves memory"))
 }
 
 /// The recipe of tensors in external RAM, with what fits SRAM overlaid.

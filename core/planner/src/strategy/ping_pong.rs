@@ -7,7 +7,7 @@
 
 mod chain;
 
-pub use chain::{Chain, NotAChain, chain};
+use chain::{Chain, chain};
 
 use super::sharing::Candidate;
 use super::{Search, Technique};
@@ -23,7 +23,7 @@ use tilewright_report::Stage;
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
     name: "ping-pong",
-    unsuited: |model| obstacle(model).map(|obstacle| obstacle.to_string()),
+    unsupported: |model| chain(model, &lower::fuse_pools(model, lower::layers(model))).err(),
     search: |model| Ok(Box::new(Placing::new(model)?)),
     ..Technique::INSIDE
 };
@@ -31,7 +31,7 @@ pub const TECHNIQUE: Technique = Technique {
 /// Plans `model`; with what each of the paper's two steps saves beside keeping every buffer.
 ///
 /// # Errors
-/// [`PlanError::NotAChain`] if a layer branches; else names the node or tensor that cannot be
+/// [`PlanError::Unsupported`] if a layer branches; else names the node or tensor that cannot be
 /// planned.
 pub fn plan(model: &Model) -> Result<(Candidate, Vec<Stage>), PlanError> {
     let given = lower::layers(model);
@@ -49,11 +49,6 @@ pub fn plan(model: &Model) -> Result<(Candidate, Vec<Stage>), PlanError> {
     let stages = stages.map(|(what, bytes)| Stage { what: what.to_owned(), bytes }).to_vec();
     let arranged = Arranged { tensors, parts: Parts::none(), height };
     Ok((Candidate { layers, arranged }, stages))
-}
-
-/// Why the network is no chain of layers; nothing if it is one.
-pub fn obstacle(model: &Model) -> Option<NotAChain> {
-    chain(model, &lower::fuse_pools(model, lower::layers(model))).err()
 }
 
 /// The search: one step.

@@ -49,7 +49,7 @@ pub const CARD_WORK: u64 = 800_000;
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
     name: "swap",
-    lacks: obstacle,
+    missing,
     search: |_| Ok(Box::new(Placing)),
     write: |asked, found| plan(asked.model, asked.board, asked.options, found),
     work: CARD_WORK,
@@ -59,14 +59,14 @@ pub const TECHNIQUE: Technique = Technique {
 /// Numbers of buffers that are tried.
 const COUNTS: [u64; 3] = [4, 8, 16];
 
-/// Why the strategy has no plans for a board; nothing if it has.
+/// What the strategy needs that a board does not have; nothing if the board has all.
 #[must_use]
-pub fn obstacle(board: &Board) -> Option<String> {
+pub fn missing(board: &Board) -> Option<&'static str> {
     if board.slot.is_none() {
-        return Some("it has no place for a card".to_owned());
+        return Some("a place for a card");
     }
-    let none = board.engine(LaneKind::Card).is_none();
-    none.then(|| format!("board '{}' has no controller that moves a card's data", board.id))
+    let is_there = board.engine(LaneKind::Card).is_some();
+    (!is_there).then_some("a controller that moves a card's data")
 }
 
 /// The plan of layers whose tensors and weights lie on the card.

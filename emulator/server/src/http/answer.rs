@@ -1,12 +1,12 @@
 //! Answers that are not results.
 
 use std::any::Any;
+use tilewright_report::sentence;
 
 use axum::Json;
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::pipeline::capitalised;
 use crate::problem::{Blame, Problem};
 
 /// Seconds after which a refused client may try again.
@@ -72,7 +72,7 @@ pub async fn as_json(method: Method, uri: Uri, response: Response) -> Response {
         _ => Blame::Ours,
     };
     let what_to_do = format!("{method} it as the description at /api/openapi.json says.");
-    let problem = Problem::new(kind, capitalised(error), shortened(uri.path()), what_to_do);
+    let problem = Problem::new(kind, sentence(error), shortened(uri.path()), what_to_do);
     (status, Json(problem)).into_response()
 }
 

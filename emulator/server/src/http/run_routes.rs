@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use tilewright_report::sentence;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
@@ -13,7 +14,6 @@ use tilewright_image::FirmwareImage;
 use utoipa::ToSchema;
 
 use super::Shared;
-use crate::pipeline::capitalised;
 use crate::problem::{Blame, Problem};
 use crate::result::RunResult;
 use crate::runs::{Kept, Phase, Run, RunProgress};
@@ -211,7 +211,7 @@ pub async fn hex(
     Path(id): Path<String>,
 ) -> Result<Response, Problem> {
     download(&shared, &id, "hex", "text/plain; charset=utf-8", |image| {
-        let text = image.hex().map_err(|error| capitalised(&error.to_string()))?;
+        let text = image.hex().map_err(|error| sentence(&error.to_string()))?;
         Ok(text.into_bytes())
     })
 }

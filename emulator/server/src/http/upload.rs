@@ -1,6 +1,7 @@
 //! Starting a run: the upload.
 
 use std::time::Duration;
+use tilewright_report::sentence;
 
 use axum::body::Body;
 use axum::extract::multipart::{Field, Multipart, MultipartError};
@@ -395,7 +396,7 @@ fn broken(error: MultipartError) -> Problem {
 fn malformed(error: &str) -> Problem {
     Problem::new(
         Blame::BadInput,
-        crate::pipeline::capitalised(error),
+        sentence(error),
         "upload",
         "Send multipart/form-data with the parts that /api/openapi.json describes.",
     )

@@ -134,17 +134,6 @@ pub fn run_image(
 
 const SMALLER: &str = "Give a smaller input.";
 
-/// An error of a library as a sentence.
-pub(crate) fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(char::to_uppercase).into_iter().flatten();
-    let mut sentence: String = first.chain(chars).collect();
-    if !sentence.ends_with(['.', '!', '?']) {
-        sentence.push('.');
-    }
-    sentence
-}
-
 /// Text that arrives in pieces, cut anywhere.
 #[derive(Debug, Default)]
 struct Utf8Stream {
@@ -178,10 +167,5 @@ mod tests {
         let text: String = bytes.iter().map(|byte| stream.push(&[*byte])).collect();
         assert_eq!(text, "a→b");
         assert_eq!(stream.push(&[0xff, b'x']), "\u{fffd}x");
-    }
-
-    #[test]
-    fn errors_become_sentences() {
-        assert_eq!(capitalised("no plan image"), "No plan image.");
     }
 }

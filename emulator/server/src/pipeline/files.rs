@@ -2,8 +2,8 @@
 
 use tilewright_formats::{ExportError, FormatError, Limits, ModelFile, input};
 use tilewright_model::{Data, Model, Tensor};
+use tilewright_report::sentence;
 
-use super::emulate::capitalised;
 use crate::problem::{Blame, Problem};
 
 /// A model, float or int8.
@@ -13,7 +13,7 @@ use crate::problem::{Blame, Problem};
 pub fn open(file: &ModelFile<'_>, dims: &[(String, usize)]) -> Result<Model, Problem> {
     let name = file.name;
     tilewright_formats::open_file(file, &Limits::default(), dims).map_err(|error| {
-        let text = capitalised(&error.to_string());
+        let text = sentence(&error.to_string());
         let at = |what: &str, inside: &str| format!("{what} '{inside}' of {name}");
         let (place, what_to_do) = match &error {
             FormatError::NotAModel { .. } => {
@@ -92,7 +92,7 @@ pub fn export<E: std::error::Error + 'static>(
         ExportError::TooLarge { .. } => (Blame::TooLarge, "Choose a smaller size."),
         _ => (Blame::BadInput, "Choose a float model of operators that ONNX has."),
     };
-    let text = capitalised(&error.to_string());
+    let text = sentence(&error.to_string());
     Err(Problem::new(blame, text, model.name.clone(), what_to_do))
 }
 
@@ -112,7 +112,7 @@ pub fn samples(name: &str, bytes: &[u8], model: &Model) -> Result<Vec<Vec<Data>>
     let all = input::samples(model.tensor(input), bytes).map_err(|error| {
         Problem::new(
             Blame::BadInput,
-            capitalised(&error.to_string()),
+            sentence(&error.to_string()),
             name,
             "Give a .npy file of float32 or uint8 whose first dimension counts the samples.",
         )
@@ -137,7 +137,7 @@ pub fn inputs(name: &str, bytes: &[u8], tensors: &[Tensor]) -> Result<Vec<Data>,
     };
     if let [tensor] = tensors {
         let data = input::read(tensor, bytes);
-        return data.map(|data| vec![data]).map_err(|e| wrong(capitalised(&e.to_string())));
+        return data.map(|data| vec![data]).map_err(|e| wrong(sentence(&e.to_string())));
     }
     let lengths: Vec<usize> =
         tensors.iter().map(|tensor| tensor.shape.elements().unwrap_or(0)).collect();

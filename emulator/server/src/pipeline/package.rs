@@ -1,11 +1,11 @@
 //! Firmware and plan: the image that runs and that is downloaded.
 
 use std::sync::Arc;
+use tilewright_report::sentence;
 
 use tilewright_board::Board;
 use tilewright_image::{FirmwareError, FirmwareImage};
 
-use super::emulate::capitalised;
 use crate::dist::Dist;
 use crate::problem::{Blame, Problem};
 
@@ -56,7 +56,7 @@ impl Package {
                 ),
                 FirmwareError::Elf { .. } => (Blame::NotBuilt, "Run `cargo xtask build` again."),
             };
-            Problem::new(kind, capitalised(&error.to_string()), self.board.id.clone(), what_to_do)
+            Problem::new(kind, sentence(&error.to_string()), self.board.id.clone(), what_to_do)
         })
     }
 }

@@ -1,6 +1,7 @@
 //! A plan image with its stores, validated for a board.
 
 use std::sync::Arc;
+use tilewright_report::sentence;
 
 use tilewright_board::Board;
 use tilewright_check::reference::inputs_of_frames;
@@ -10,7 +11,7 @@ use tilewright_plan::image::{
 };
 use tilewright_plan::{PlanImage, Space};
 
-use super::emulate::{bytes_of, capitalised};
+use super::emulate::bytes_of;
 use super::files;
 use crate::problem::{Blame, Problem};
 use crate::result::main_entry;
@@ -51,7 +52,7 @@ impl PlanFile {
             .map_err(|error| {
                 Problem::new(
                     Blame::BadInput,
-                    capitalised(&error.to_string()),
+                    sentence(&error.to_string()),
                     "plan image",
                     "Plan the model again with this version of Tilewright, for this board.",
                 )
@@ -137,7 +138,7 @@ impl PlanFile {
     /// Never for the board that it was validated for.
     pub fn image(&self, board: &Board) -> Result<PlanImage<'_>, Problem> {
         PlanImage::read(self.bytes(), &expected(board))
-            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))
+            .map_err(|error| Problem::ours(sentence(&error.to_string()), "plan image"))
     }
 
     /// An input file as the int8 bytes of all inputs of the program, one behind the other. For a
@@ -217,5 +218,5 @@ fn check_store(
 
 fn bad_store(part: &str, error: StoreError) -> Problem {
     let what_to_do = "Bring the store image that was made together with this plan image.";
-    Problem::new(Blame::BadInput, capitalised(&error.to_string()), part, what_to_do)
+    Problem::new(Blame::BadInput, sentence(&error.to_string()), part, what_to_do)
 }

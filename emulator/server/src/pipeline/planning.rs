@@ -5,13 +5,10 @@ use tilewright_check::CheckError;
 use tilewright_image::{Checks, Images};
 use tilewright_model::Model;
 use tilewright_plan::Space;
-use tilewright_planner::{
-    Integrity, NotAChain, Options, PlanError, Planned, Planning, Stop, Strategy,
-};
-use tilewright_report::PlanReport;
+use tilewright_planner::{Integrity, Options, PlanError, Planned, Planning, Stop, Strategy};
+use tilewright_report::{PlanReport, sentence};
 use tilewright_seal::{KEY_BYTES, Key};
 
-use super::emulate::capitalised;
 use super::plan_file::PlanFile;
 use crate::execute::Cancel;
 use crate::problem::{Blame, Problem};
@@ -64,7 +61,7 @@ fn check(planned: &Planned, model: &Model, board: &Board) -> Result<(), CheckErr
 
 /// The problem of a recipe that makes no plan, or a wrong one.
 pub fn no_recipe(error: impl std::fmt::Display) -> Problem {
-    let text = capitalised(&error.to_string());
+    let text = sentence(&error.to_string());
     let what_to_do = "Mend the recipe, or write it anew with --write-recipe.";
     Problem::new(Blame::BadInput, text, "--recipe", what_to_do)
 }
@@ -115,27 +112,17 @@ pub fn proved(
         cancel.check()?;
         progress(Progress::Stage(Stage::Checking));
         check(&planned, model, board)
-            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "check of the plan"))?;
+            .map_err(|error| Problem::ours(sentence(&error.to_string()), "check of the plan"))?;
     }
     Ok(planned)
 }
 
-/// Why `strategy` cannot plan `model` on `board`; nothing if it can.
+/// The problem of a plan that cannot run on its board; nothing if it can.
 #[must_use]
-pub fn obstacle(model: &Model, board: &Board, strategy: Strategy) -> Option<String> {
-    tilewright_planner::obstacle(model, board, strategy).map(|obstacle| capitalised(&obstacle))
-}
-
-/// The problem of a plan that the board's firmware cannot run yet; nothing if it can.
-#[must_use]
-pub fn unserved(planned: &Planned, board: &Board) -> Option<Problem> {
-    let missing = tilewright_planner::unserved(&planned.plan, board)?;
-    Some(Problem::new(
-        Blame::BadInput,
-        capitalised(&missing),
-        format!("strategy '{}'", planned.report.strategy),
-        "Choose another strategy to run it; `tilewright plan` plans and simulates this one.",
-    ))
+pub fn unsupported(planned: &Planned, board: &Board) -> Option<Problem> {
+    let problem = Problem::unsupported(planned.unsupported(board)?);
+    let is_size = planned.report.no_program().is_none() && !planned.report.fits;
+    Some(if is_size { Problem { kind: Blame::DoesNotFit, ..problem } } else { problem })
 }
 
 /// Whether a strategy merely does not suit the model, so that another may.
@@ -145,31 +132,14 @@ pub const fn is_unsuited(problem: &Problem) -> bool {
 }
 
 pub fn no_plan(error: PlanError) -> Problem {
-    let text = capitalised(&error.to_string());
+    let text = sentence(&error.to_string());
     match error {
-        PlanError::Unsupported { node, .. } => Problem::new(
-            Blame::BadInput,
-            text,
-            format!("node '{node}'"),
-            "Replace the operator in the model by supported ones.",
-        ),
-        PlanError::BadShape { tensor, .. } => Problem::new(
-            Blame::BadInput,
-            text,
-            format!("tensor '{tensor}'"),
-            "Export the model for batch 1 and a smaller input.",
-        ),
+        PlanError::Unsupported(why) => Problem::unsupported(why),
         PlanError::Arena(_) => Problem::new(
             Blame::TooLarge,
             text,
             "the tensor arena",
             "Export the model with a smaller input.",
-        ),
-        PlanError::Board { strategy, .. } => Problem::new(
-            Blame::BadInput,
-            text,
-            format!("strategy '{strategy}'"),
-            "Choose a board that `tilewright boards` lists with the memory, or another strategy.",
         ),
         PlanError::UnknownStrategy { .. } => {
             Problem::new(Blame::BadInput, text, "--strategy", "Choose one of them.")
@@ -178,60 +148,8 @@ pub fn no_plan(error: PlanError) -> Problem {
             Problem::new(Blame::TooLarge, text, "--buffer", "Give larger buffers, or more SRAM.")
         }
         PlanError::Stopped => Problem::cancelled("The planning was cancelled."),
-        PlanError::NotAChain(NotAChain { operator, .. }) => Problem::new(
-            Blame::BadInput,
-            text,
-            format!("operator '{operator}'"),
-            "Choose the strategy 'reordered', which plans networks with branches.",
-        ),
         PlanError::Integer { .. } | PlanError::Order(_) => Problem::ours(text, "planner"),
     }
-}
-
-/// The problem of a plan that does not fit; nothing if it does.
-#[must_use]
-pub fn does_not_fit(report: &PlanReport) -> Option<Problem> {
-    let reason = report.does_not_fit.as_ref()?;
-    let place = if reason.operator.is_empty() {
-        format!("{} of {}", reason.memory, report.board)
-    } else {
-        format!("operator '{}'", reason.operator)
-    };
-    let fitting: Vec<&str> =
-        reason.remedies.iter().filter(|r| r.fits).map(|remedy| remedy.text.as_str()).collect();
-    let what_to_do = if fitting.is_empty() {
-        "Choose a smaller model or a larger board; `tilewright plan` tries what would help."
-            .to_owned()
-    } else {
-        format!("Any of these makes it fit: {}.", fitting.join("; "))
-    };
-    let error = format!(
-        "The plan needs {} bytes of {}, {} are there.",
-        reason.needed_bytes.0, reason.memory, reason.available_bytes.0
-    );
-    Some(Problem::new(Blame::DoesNotFit, error, place, what_to_do))
-}
-
-/// The problem of a plan that has no program: operators that no kernel computes; nothing if it has one.
-#[must_use]
-pub fn cannot_run(report: &PlanReport) -> Option<Problem> {
-    let layers = report.without_kernel();
-    if report.layers.is_empty() {
-        return Some(Problem::new(
-            Blame::BadInput,
-            "There is nothing to run: no operator of the model computes anything.",
-            report.model.clone(),
-            "Give a model with operators other than reshapes.",
-        ));
-    }
-    let layers = layers?;
-    Some(Problem::new(
-        Blame::BadInput,
-        format!("The model cannot run: no kernel computes {layers}."),
-        report.model.clone(),
-        "Replace these operators in the model by others that compute the same; `tilewright plan` \
-         plans its memory as it is.",
-    ))
 }
 
 /// What checking the copies of a plan takes, or sealing them.
@@ -292,8 +210,7 @@ pub fn plan_file(
     board: &Board,
     integrity: Integrity,
 ) -> Result<PlanFile, Problem> {
-    let problem = cannot_run(&planned.report).or_else(|| does_not_fit(&planned.report));
-    if let Some(problem) = problem.or_else(|| unserved(planned, board)) {
+    if let Some(problem) = unsupported(planned, board) {
         return Err(problem);
     }
     let images = match integrity {
@@ -308,7 +225,7 @@ pub fn plan_file(
         }
     };
     let Images { plan: image, mut stores } =
-        images.map_err(|error| Problem::ours(capitalised(&error.to_string()), "plan image"))?;
+        images.map_err(|error| Problem::ours(sentence(&error.to_string()), "plan image"))?;
     let file = PlanFile::read(&image, board)
         .map_err(|problem| Problem::ours(problem.error, problem.place))?;
     let mut store = |space| {

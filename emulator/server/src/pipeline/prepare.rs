@@ -5,9 +5,9 @@ use tilewright_model::quantise::{
     Calibration, LayerSensitivity, QuantiseError, QuantiseOptions, QuantiseReport, sensitivity,
 };
 use tilewright_model::{DType, Data, Model, RunError, Tensor};
+use tilewright_report::sentence;
 
 use super::bounds::{Bounds, Until};
-use super::emulate::capitalised;
 use super::files;
 use crate::execute::Cancel;
 use crate::problem::{Blame, Problem};
@@ -167,7 +167,7 @@ fn problem(error: &QuantiseError, float: &Model, until: &Until<'_>) -> Problem {
     }
     Problem::new(
         Blame::BadInput,
-        capitalised(&error.to_string()),
+        sentence(&error.to_string()),
         float.name.clone(),
         "Give samples like those that the model was trained on.",
     )

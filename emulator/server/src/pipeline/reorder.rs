@@ -4,8 +4,8 @@ use tilewright_formats::reorder::{self, ReorderError};
 use tilewright_formats::{FormatError, Limits};
 use tilewright_order::Budget;
 use tilewright_planner::tflm::{self, Rearranged, TflmError};
+use tilewright_report::sentence;
 
-use super::emulate::capitalised;
 use crate::execute::Cancel;
 use crate::problem::{Blame, Problem};
 
@@ -23,8 +23,8 @@ pub fn rearrange(
     let found = tflm::rearrange(&graph, Budget::default(), &mut || cancel.check().is_ok());
     let found = found.map_err(|error| match error {
         TflmError::Cancelled => Problem::cancelled("The search was ended."),
-        TflmError::Wrong(_) => Problem::ours(capitalised(&error.to_string()), name),
-        _ => Problem::new(Blame::BadInput, capitalised(&error.to_string()), name, CONVERT),
+        TflmError::Wrong(_) => Problem::ours(sentence(&error.to_string()), name),
+        _ => Problem::new(Blame::BadInput, sentence(&error.to_string()), name, CONVERT),
     })?;
     let written = reorder::write(bytes, &limits, &found.order, &found.offsets);
     let written = written.map_err(|error| refused(name, &error))?;
@@ -45,5 +45,5 @@ fn refused(name: &str, error: &ReorderError) -> Problem {
         ReorderError::File(FormatError::TooLarge { .. }) => Blame::TooLarge,
         _ => Blame::BadInput,
     };
-    Problem::new(kind, capitalised(&error.to_string()), name, what_to_do)
+    Problem::new(kind, sentence(&error.to_string()), name, what_to_do)
 }

@@ -7,10 +7,10 @@ use tilewright_check::reference::{
 use tilewright_model::{Data, Model, RunError};
 use tilewright_planner::Planned;
 use tilewright_protocol::Mode;
-use tilewright_report::Difference;
+use tilewright_report::{Difference, sentence};
 
 use super::bounds::Until;
-use super::emulate::{Machine, bytes_of, capitalised, run_image};
+use super::emulate::{Machine, bytes_of, run_image};
 use super::planning::plan_file;
 use crate::execute::Cancel;
 use crate::problem::Problem;
@@ -65,7 +65,7 @@ fn difference(
     let reference =
         expected_until(plan, model, inputs, &|| until.is_over()).map_err(|error| match error {
             RunError::Stopped => until.problem("Comparing", "Give a smaller model."),
-            error => Problem::ours(capitalised(&error.to_string()), "reference interpreter"),
+            error => Problem::ours(sentence(&error.to_string()), "reference interpreter"),
         })?;
     let watched = done.layers.as_deref().unwrap_or(&[]);
     let found: Vec<_> = layer_outputs(plan)

@@ -1,11 +1,12 @@
 //! Networks of the zoo instead of files.
 
+use tilewright_report::sentence;
 use tilewright_zoo::ZooError;
 
 pub use tilewright_zoo::Network;
 
+use super::Bounds;
 use super::prepare::{Prepared, Samples, as_it_is};
-use super::{Bounds, capitalised};
 use crate::execute::Cancel;
 use crate::problem::{Blame, Problem};
 use crate::progress::{Progress, Stage};
@@ -47,6 +48,6 @@ fn problem(name: &str, error: &ZooError) -> Problem {
         ZooError::OutOfRange { .. } | ZooError::Impossible { .. } => "Give another size.",
         ZooError::Quantise { .. } => "Give --samples to quantise it on.",
     };
-    let text = capitalised(&error.to_string());
+    let text = sentence(&error.to_string());
     Problem::new(Blame::BadInput, text, format!("{PREFIX}{name}"), what_to_do)
 }

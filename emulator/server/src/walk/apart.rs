@@ -5,13 +5,13 @@ use std::iter;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::sync_channel;
+use tilewright_report::sentence;
 
 use tilewright_runner::{RunnerError, Talk};
 
 use super::child::{Request, Response};
 use super::{Errand, Left, Walk};
 use crate::execute::{Cancel, WorkerLimits};
-use crate::pipeline::capitalised;
 use crate::problem::{Blame, Problem};
 use crate::progress::Progress;
 
@@ -96,6 +96,6 @@ fn problem(error: RunnerError, limits: &WorkerLimits) -> Problem {
             format!("The process of the run ended without a result ({status}): {last_words}."),
             "run",
         ),
-        error => Problem::ours(capitalised(&error.to_string()), "run"),
+        error => Problem::ours(sentence(&error.to_string()), "run"),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use tilewright_report::sentence;
 
 use tilewright_board::Board;
 use tilewright_formats::ModelFile;
@@ -14,7 +15,7 @@ use super::{Errand, Left, Walk};
 use crate::config::Config;
 use crate::dist::Dist;
 use crate::execute::{Cancel, Execute};
-use crate::pipeline::{self, Machine, PlanFile, Prepared, Samples, capitalised};
+use crate::pipeline::{self, Machine, PlanFile, Prepared, Samples};
 use crate::problem::{Blame, Problem};
 use crate::progress::Progress;
 use crate::result::Done;
@@ -63,7 +64,7 @@ impl Walker<'_> {
         cancel: &Cancel,
     ) -> Result<Left, Problem> {
         let board = tilewright_board::find(board)
-            .map_err(|error| Problem::ours(capitalised(&error.to_string()), "board"))?;
+            .map_err(|error| Problem::ours(sentence(&error.to_string()), "board"))?;
         let done = if upload.image.is_some() {
             self.image(&board, upload, progress, cancel)
         } else {

@@ -43,7 +43,7 @@ impl Contest {
     pub fn end(&self, plan: &Plan, asked: &Asked<'_>) -> Result<Option<CyclePoint>, PlanError> {
         let Asked { board, options, .. } = *asked;
         let fits = plan.space(Space::Arena) <= options.arena_on(board)
-            && lacks(plan, board, Bytes(0)).is_none();
+            && too_small(plan, board, Bytes(0)).is_none();
         if !fits {
             return Ok(None);
         }
@@ -115,7 +115,7 @@ fn key(plan: &Plan, end: CyclePoint, options: &Options) -> (Bytes, CyclePoint) {
 }
 
 /// The external memory that a plan takes more of than the board has, of flash by more than `spare`; RAM first.
-pub fn lacks(plan: &Plan, board: &Board, spare: Bytes) -> Option<Space> {
+pub fn too_small(plan: &Plan, board: &Board, spare: Bytes) -> Option<Space> {
     let had = board.tier_bytes();
     [(Space::ExternalRam, 0), (Space::ExternalFlash, spare.0)]
         .into_iter()

@@ -1,6 +1,6 @@
 //! Divisions of SRAM one after the other: of each size those that are tried first, then those near the fastest.
 
-use super::contest::{Contest, lacks};
+use super::contest::{Contest, too_small};
 use super::division::Division;
 use crate::recipe::Made;
 use crate::strategy::Asked;
@@ -122,8 +122,8 @@ impl Divider {
             let spill = Spill { room: division.room(), sram, flash, first, back };
             let Some(made) = self.spilled(spill, asked)? else { break };
             // Not even if no weights of the chip's flash lay there.
-            if let Some(lacking) = lacks(&made.plan, board, limit) {
-                self.is_too_much = lacking == Space::ExternalFlash;
+            if let Some(space) = too_small(&made.plan, board, limit) {
+                self.is_too_much = space == Space::ExternalFlash;
                 break;
             }
             let moving = overlay::moving(&made.plan);

@@ -1,8 +1,8 @@
 //! Whether a network is a chain: each layer reads what the one before wrote, and nothing else.
 
 use crate::lower::{Layer, roots};
-use thiserror::Error;
 use tilewright_model::{Model, TensorId};
+use tilewright_report::Unsupported;
 
 /// The activation tensors of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,28 +11,25 @@ pub struct Chain {
     pub tensors: Vec<TensorId>,
 }
 
-/// Why a network is no chain.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("the network is not a chain: {reason}")]
-pub struct NotAChain {
-    /// The operator at which it branches; the input's name if that does.
-    pub operator: String,
-    /// How it branches.
-    pub reason: String,
+/// Why a network is no chain: the operator at which it branches, and how.
+fn branches(operator: &str, how: &str) -> Unsupported {
+    Unsupported::new(
+        format!("the network is not a chain: {how}"),
+        format!("operator '{operator}'"),
+        "Choose the strategy 'reordered', which plans networks with branches.",
+    )
 }
 
 /// The tensors that the layers pass on, one to the next.
 ///
 /// # Errors
 /// Names the first operator that reads or feeds several.
-pub fn chain(model: &Model, layers: &[Layer]) -> Result<Chain, NotAChain> {
+pub fn chain(model: &Model, layers: &[Layer]) -> Result<Chain, Unsupported> {
     let ([input], [output]) = (model.inputs.as_slice(), model.outputs.as_slice()) else {
         let operator = model.outputs.last().map(|id| model.tensor(*id).name.clone());
         let (inputs, outputs) = (model.inputs.len(), model.outputs.len());
-        return Err(NotAChain {
-            operator: operator.unwrap_or_default(),
-            reason: format!("it has {inputs} inputs and {outputs} outputs"),
-        });
+        let how = format!("it has {inputs} inputs and {outputs} outputs");
+        return Err(branches(&operator.unwrap_or_default(), &how));
     };
     let name = |layer: &Layer| model.nodes[layer.node.0].name.clone();
     let mut tensors = vec![*input];
@@ -41,20 +38,19 @@ pub fn chain(model: &Model, layers: &[Layer]) -> Result<Chain, NotAChain> {
     let mut maker = model.tensor(*input).name.clone();
     for layer in layers {
         let operator = name(layer);
-        let branches = |operator: String, reason| Err(NotAChain { operator, reason });
         if layer.reads.len() > 1 {
             let reason = format!("'{operator}' reads {} activations", layer.reads.len());
-            return branches(operator, reason);
+            return Err(branches(&operator, &reason));
         }
         if layer.reads != [last] {
             let read = layer.reads.first().map_or("", |id| model.tensor(*id).name.as_str());
             let reason =
                 format!("'{operator}' reads '{read}', not what '{maker}' before it has made");
-            return branches(operator, reason);
+            return Err(branches(&operator, &reason));
         }
         let [made] = layer.writes.as_slice() else {
             let reason = format!("'{operator}' makes {} tensors", layer.writes.len());
-            return branches(operator, reason);
+            return Err(branches(&operator, &reason));
         };
         tensors.push(*made);
         last = *made;
@@ -63,7 +59,7 @@ pub fn chain(model: &Model, layers: &[Layer]) -> Result<Chain, NotAChain> {
     if roots(model)[output.0] != last {
         let output = model.tensor(*output).name.clone();
         let reason = format!("the output '{output}' is made before the last operator, '{maker}'");
-        return Err(NotAChain { operator: maker, reason });
+        return Err(branches(&maker, &reason));
     }
     Ok(Chain { tensors })
 }
