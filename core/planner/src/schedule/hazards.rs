@@ -25,9 +25,13 @@ struct Last {
 /// of whole cache lines.
 #[derive(Clone, Debug, Default)]
 pub struct Hazards {
-    /// Of each space runs of bytes in order, none of which overlap.
-    spaces: [Vec<Last>; 6],
+    /// Of each space its pages, and of each page runs of bytes in order, none of which overlap: programs of several
+    /// frames have tens of thousands.
+    spaces: [Vec<Vec<Last>>; 6],
 }
+
+/// Bytes of a page.
+const PAGE: u64 = 16 << 10;
 
 impl Hazards {
     /// Step `step` of `lane` reads or writes bytes of a space; gives the steps of the other lanes that must have
@@ -47,39 +51,56 @@ impl Hazards {
             LaneId::CORE => range,
             _ => range.start / LINE * LINE..range.end.next_multiple_of(LINE),
         };
-        let runs = &mut self.spaces[space as usize];
-        let first = cut(runs, range.start);
-        let end = cut(runs, range.end);
         let own = usize::from(lane.0);
-        for last in &runs[first..end] {
-            later(&mut waits, last.written);
-            if writes {
-                later(&mut waits, last.read);
-            }
+        let pages = &mut self.spaces[space as usize];
+        let [first, end] = [range.start / PAGE, range.end.div_ceil(PAGE)];
+        pages.resize_with(pages.len().max(end as usize), Vec::new);
+        for (page, runs) in (first..end).zip(&mut pages[first as usize..]) {
+            let within = range.start.max(page * PAGE)..range.end.min((page + 1) * PAGE);
+            later(&mut waits, access_in(runs, within, (own, step), writes));
         }
         waits[own] = None;
-        if writes {
-            // Whoever comes after this step comes after all that it has waited for.
-            let mut last = Last { start: range.start, end: range.end, ..Last::default() };
-            last.written[own] = Some(step);
-            replace(runs, first..end, last);
-            return waits;
-        }
-        let mut free = range.start;
-        let mut at = first;
-        while free < range.end {
-            let next = runs.get(at).map_or(range.end, |last| last.start.min(range.end));
-            if free < next {
-                let gap = Last { start: free, end: next, ..Last::default() };
-                runs.insert(at, gap);
-            }
-            let last = &mut runs[at];
-            last.read[own] = Some(step);
-            free = last.end;
-            at += 1;
-        }
         waits
     }
+}
+
+/// A step of a lane reads or writes bytes of a page; gives the steps of all lanes that must have ended before.
+fn access_in(
+    runs: &mut Vec<Last>,
+    range: Range<u64>,
+    (own, step): (usize, u32),
+    writes: bool,
+) -> Waits {
+    let mut waits = Waits::default();
+    let first = cut(runs, range.start);
+    let end = cut(runs, range.end);
+    for last in &runs[first..end] {
+        later(&mut waits, last.written);
+        if writes {
+            later(&mut waits, last.read);
+        }
+    }
+    if writes {
+        // Whoever comes after this step comes after all that it has waited for.
+        let mut last = Last { start: range.start, end: range.end, ..Last::default() };
+        last.written[own] = Some(step);
+        replace(runs, first..end, last);
+        return waits;
+    }
+    let mut free = range.start;
+    let mut at = first;
+    while free < range.end {
+        let next = runs.get(at).map_or(range.end, |last| last.start.min(range.end));
+        if free < next {
+            let gap = Last { start: free, end: next, ..Last::default() };
+            runs.insert(at, gap);
+        }
+        let last = &mut runs[at];
+        last.read[own] = Some(step);
+        free = last.end;
+        at += 1;
+    }
+    waits
 }
 
 /// One run takes the place of some, or of none.

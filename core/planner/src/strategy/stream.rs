@@ -252,7 +252,15 @@ impl<'b> Search<'b> {
                     arranging = arranging.in_little(self.budget);
                 }
                 let shares = if how == Outside::Nothing { &SHARES[..] } else { &[] };
-                let (floor, lowered) = self.way(&arranging, shares)?;
+                self.way(&arranging, shares)?;
+                let (floor, lowered) = arranging.least()?;
+                if self.fastest.is_none() {
+                    let made = self.smallest(&floor, &lowered)?;
+                    let arena = |made: &Made| made.plan.space(Space::Arena);
+                    if self.least.as_ref().is_none_or(|least| arena(&made) < arena(least)) {
+                        self.least = Some(made);
+                    }
+                }
                 if lowered.programs.is_empty() {
                     return Ok(Some(Made::whole(floor, lowered)));
                 }
@@ -305,12 +313,8 @@ impl<'b> Search<'b> {
         Ok(ways)
     }
 
-    /// Tries ways to lay out activations and to cut weights; gives the plan that shares most.
-    fn way(
-        &mut self,
-        arranging: &Arranging<'_>,
-        shares: &[[u64; 2]],
-    ) -> Result<(Floor, Plan), PlanError> {
+    /// Tries ways to lay out activations and to cut weights.
+    fn way(&mut self, arranging: &Arranging<'_>, shares: &[[u64; 2]]) -> Result<(), PlanError> {
         let budget = self.budget;
         let strips = arranging.strips();
         let kept = if strips.is_empty() { &KEPT[..1] } else { &KEPT };
@@ -356,21 +360,12 @@ impl<'b> Search<'b> {
                     self.fits_alone |= strips.is_empty() && fits;
                 }
                 if self.is_enough() {
-                    return Ok((floor, lowered));
+                    return Ok(());
                 }
             }
         }
-        let (floor, lowered) = arranging.least()?;
-        if self.fastest.is_none() && strips.is_empty() {
-            let made = self.smallest(&floor, &lowered)?;
-            let arena = |made: &Made| made.plan.space(Space::Arena);
-            if self.least.as_ref().is_none_or(|least| arena(&made) < arena(least)) {
-                self.least = Some(made);
-            }
-        }
-        Ok((floor, lowered))
+        Ok(())
     }
-
     /// Looks for a budget below what is needed otherwise with which layers that go through their rows
     /// together fit; the plan is said to take all of it.
     fn less_together(&mut self, model: &Model, outside: u64) -> Result<(), PlanError> {

@@ -192,6 +192,8 @@ impl<'m> Arranging<'m> {
     /// [`PlanError`] names the node that no kernel runs as it is.
     pub fn within(&self, room: u64, budget: u64) -> Result<Option<(Floor, Plan)>, PlanError> {
         let most = budget.saturating_sub(room) / 2;
+        // What shared in vain, with the arena that it took.
+        let mut tried: Vec<(Vec<bool>, u64)> = Vec::new();
         for depthwise in [false, true] {
             let mut wanted = room;
             for _ in 0..TRIES {
@@ -203,11 +205,20 @@ impl<'m> Arranging<'m> {
                     let [over, rows] = self.saved[layer];
                     over > 0 || rows > 0 && self.live[layer] > wanted && in_rows(layer)
                 };
-                let found = self.arranged(&shares)?;
-                let height = found.1.space(Space::Arena).0;
-                if height <= room {
-                    return Ok(Some(found));
-                }
+                let sharing: Vec<bool> = (0..self.layers.len()).map(shares).collect();
+                let known = tried.iter().find(|(known, _)| *known == sharing);
+                let height = match known {
+                    Some((_, height)) => *height,
+                    None => {
+                        let found = self.arranged(&|layer| sharing[layer])?;
+                        let height = found.1.space(Space::Arena).0;
+                        if height <= room {
+                            return Ok(Some(found));
+                        }
+                        tried.push((sharing, height));
+                        height
+                    }
+                };
                 wanted = wanted.saturating_sub(height - room);
             }
         }
