@@ -76,12 +76,13 @@ pub fn random_layer(seed: u64) -> Model {
     build.model.name = format!("random-layer-{seed}");
     let input = build.activation([rng.usize(2..12), rng.usize(1..12), rng.usize(1..7)]);
     build.model.inputs.push(input);
-    let output = match rng.usize(..8) {
+    let output = match rng.usize(..9) {
         0..3 => build.conv(input),
         3 => build.depthwise(input),
         4 => build.transpose_conv(input),
         5 => build.pool(input, true),
         6 => build.pool(input, false),
+        7 => build.dense_pixels(input),
         _ => build.resize(input),
     };
     build.model.outputs.push(output);
@@ -463,6 +464,21 @@ impl Build {
             Op::AveragePool { window, count_padding, uncounted, halves_up, activation }
         };
         self.node(op, &[from], output)
+    }
+
+    /// A fully connected layer that takes the channels of one pixel after the other.
+    fn dense_pixels(&mut self, from: TensorId) -> TensorId {
+        let [h, w, c] = self.hwc(from);
+        let rows = self.like(from, &[h * w, c]);
+        self.node(Op::Reshape, &[from], rows);
+        let outputs = self.rng.usize(1..12);
+        let [weights, bias] = self.weights(rows, &[outputs, c], 0);
+        let quantisation = self.quantisation();
+        let made = self.add_tensor(&[h * w, outputs], Some(quantisation), None);
+        let op = Op::FullyConnected { activation: self.activation_function() };
+        self.node(op, &[rows, weights, bias], made);
+        let output = self.like(made, &[1, h, w, outputs]);
+        self.node(Op::Reshape, &[made], output)
     }
 
     fn classify(&mut self, from: TensorId) -> TensorId {

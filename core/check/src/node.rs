@@ -28,9 +28,13 @@ pub struct Meaning {
 }
 
 /// The kernel that a node asks for; nothing if there is none.
-pub fn kernel(op: &ModelOp) -> Option<Kernel> {
-    Some(match op {
+pub fn kernel(model: &Model, node: &Node) -> Option<Kernel> {
+    Some(match &node.op {
         ModelOp::Conv { .. } => Kernel::Conv,
+        // Rows of inputs are pixels, each of which the same filters see.
+        ModelOp::FullyConnected { .. } if shape(model, *node.inputs.first()?).ok()?[1] > 1 => {
+            Kernel::Conv
+        }
         ModelOp::DepthwiseConv { .. } => Kernel::Depthwise,
         ModelOp::FullyConnected { .. } => Kernel::FullyConnected,
         ModelOp::TransposeConv { .. } => Kernel::TransposeConv,
@@ -71,7 +75,7 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
     let node = model.nodes.get(id.0).ok_or("unknown node")?;
     let output = *node.outputs.first().ok_or("the node has no output")?;
     let kernel = op.kernel().ok_or("unknown kernel")?;
-    let expected = self::kernel(&node.op).ok_or("the node has no kernel")?;
+    let expected = self::kernel(model, node).ok_or("the node has no kernel")?;
     same("kernel", kernel, expected)?;
     let mut part = None;
     let places: Vec<usize> = match &node.op {
@@ -111,7 +115,7 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
             (h * w * i) as u64
         }
         Some([_, h, w, _]) if kernel == Kernel::Depthwise => (h * w) as u64,
-        Some([_, i]) if kernel == Kernel::FullyConnected => *i as u64,
+        Some([_, i]) if matches!(node.op, ModelOp::FullyConnected { .. }) => *i as u64,
         _ => 0,
     };
     Ok(Meaning {
@@ -132,8 +136,10 @@ fn input_channels(
     op: &Op,
     tile: &Tile,
 ) -> Result<Option<Range<u64>>, String> {
-    let (ModelOp::Conv { groups, .. }, Some(input)) = (&node.op, node.inputs.first()) else {
-        return Ok(None);
+    let (groups, input) = match (&node.op, node.inputs.first()) {
+        (ModelOp::Conv { groups, .. }, Some(input)) => (groups, input),
+        (ModelOp::FullyConnected { .. }, Some(input)) => (&1, input),
+        _ => return Ok(None),
     };
     let output = node.outputs.first().ok_or("the node has no output")?;
     let (inputs, outputs) = (shape(model, *input)?[2], shape(model, *output)?[2]);
@@ -338,7 +344,9 @@ fn check_geometry(
         // One group, if the step makes channels of no other. Weights may lie transformed, which the domain
         // of its kernel allows and their block's length shows.
         ModelOp::Conv { .. } if op.groups == 1 => flags = op.flags & Op::TRANSFORMED,
-        ModelOp::FullyConnected { .. } => flags = op.flags & Op::NATURAL,
+        ModelOp::FullyConnected { .. } if op.kernel() == Some(Kernel::FullyConnected) => {
+            flags = op.flags & Op::NATURAL;
+        }
         ModelOp::Conv { groups, .. } => same("groups", usize::from(op.groups), *groups)?,
         ModelOp::DepthwiseConv { multiplier, .. } => {
             same("channel multiplier", usize::from(op.groups), *multiplier)?;

@@ -14,6 +14,7 @@ pub mod fuse_hard_sigmoid;
 pub mod fuse_pad;
 pub mod fuse_swish;
 pub mod identities;
+pub mod lead_units;
 pub mod sink_rising;
 pub mod sink_transposes;
 
@@ -45,7 +46,7 @@ pub struct PassRecord {
 type Pass = fn(&mut Model) -> usize;
 
 /// Passes with their names, in the order in which a round runs them.
-const PASSES: [(&str, Pass); 14] = [
+const PASSES: [(&str, Pass); 15] = [
     ("fold constants", fold_constants::run),
     ("remove identities", identities::run),
     ("merge common subexpressions", common_subexpressions::run),
@@ -58,6 +59,7 @@ const PASSES: [(&str, Pass); 14] = [
     ("fuse activation", fuse_activation::run),
     ("fuse pad", fuse_pad::run),
     ("sink rising functions", sink_rising::run),
+    ("lead with units", lead_units::run),
     ("remove dead channels", dead_channels::run),
     ("remove dead nodes", dead_nodes::run),
 ];

@@ -32,15 +32,14 @@ impl Shape {
         self.0.iter().try_fold(1usize, |product, dim| product.checked_mul(*dim))
     }
 
-    /// Height, width and channels of an activation of batch 1: rank 4 as NHWC; rank 3 as HWC
-    /// behind a batch of 1 (N, W, C with height 1); rank 2 as N, C; rank 1 as C.
-    /// Nothing if the batch is not 1 or the rank is over 4.
+    /// Height, width and channels of an activation: rank 4 as NHWC of batch 1; of rank 3 and 2 the last dimension are
+    /// channels, what stands before it rows and columns; rank 1 as C. Nothing if the batch is not 1 or the rank is over 4.
     #[must_use]
     pub fn hwc(&self) -> Option<[usize; 3]> {
         match *self.0.as_slice() {
-            [1, h, w, c] => Some([h, w, c]),
-            [1, w, c] => Some([1, w, c]),
-            [1, c] | [c] => Some([1, 1, c]),
+            [1, h, w, c] | [h, w, c] => Some([h, w, c]),
+            [w, c] => Some([1, w, c]),
+            [c] => Some([1, 1, c]),
             [] => Some([1, 1, 1]),
             _ => None,
         }

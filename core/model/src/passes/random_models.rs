@@ -57,7 +57,7 @@ fn layer(build: &mut Build, random: &mut Random) {
     let seed = random.0;
     let image = build.last;
     let large = h >= 4 && w >= 4;
-    match random.below(12) {
+    match random.below(13) {
         0 if large => {
             let (window, outputs) = (window(random), random.below(5) + 1);
             let weights = random.weights(outputs, 9, c);
@@ -122,6 +122,16 @@ fn layer(build: &mut Build, random: &mut Random) {
             build.node(Op::Transpose { permutation: vec![0, 3, 1, 2] }, vec![]);
             build.node(Op::Activation(Activation::Relu), vec![]);
             build.node(Op::Transpose { permutation: vec![0, 2, 3, 1] }, vec![]);
+        }
+        11 => {
+            // A dimension of 1 behind rows and columns.
+            build.reshape(&[h, w, 1, c]);
+            let image = build.last;
+            let other = build.node(Op::Unary(Unary::Abs), vec![]);
+            build.node_of(Op::Concat { axis: 3 }, vec![image, other]);
+            let amounts = vec![(0, 1), (1, 0), (0, 0), (0, 0)];
+            build.node(Op::Pad { amounts, filler: 0.0 }, vec![]);
+            build.reshape(&[1, h + 1, w + 1, 2 * c]);
         }
         _ => {
             build.reshape(&[1, h * w, c]);

@@ -35,7 +35,7 @@ pub fn layers(model: &Model) -> Vec<Layer> {
                 reads.push(root);
             }
         }
-        let found = kernel(node).and_then(|kernel| {
+        let found = kernel(model, node).and_then(|kernel| {
             operands(model, node, kernel, &reads)?;
             Ok(kernel)
         });
@@ -49,7 +49,7 @@ pub fn layers(model: &Model) -> Vec<Layer> {
 /// Whether a kernel would compute a node if the model were not one of floats.
 pub fn awaits_int8(model: &Model, node: &Node) -> bool {
     let is_float = |id: &TensorId| model.tensor(*id).dtype == DType::F32;
-    kernel(node).is_ok() && node.outputs.iter().any(is_float)
+    kernel(model, node).is_ok() && node.outputs.iter().any(is_float)
 }
 
 /// The work of a node that no kernel computes, for this reason.
@@ -87,13 +87,21 @@ fn operands(model: &Model, node: &Node, kernel: Kernel, reads: &[TensorId]) -> R
     }
 }
 
+/// Whether a fully connected layer has several rows of inputs.
+fn has_rows(model: &Model, node: &Node) -> bool {
+    let input = node.inputs.first().map(|id| model.tensor(*id).shape.dims());
+    input.and_then(<[usize]>::first).is_some_and(|rows| *rows > 1)
+}
+
 /// The kernel that does a node's work, or why there is none.
-fn kernel(node: &Node) -> Result<Kernel, String> {
+fn kernel(model: &Model, node: &Node) -> Result<Kernel, String> {
     Ok(match &node.op {
         Op::Reshape => return Err("a reshape moves nothing".to_owned()),
         Op::Conv { .. } => Kernel::Conv,
         Op::DepthwiseConv { .. } => Kernel::Depthwise,
         Op::TransposeConv { .. } => Kernel::TransposeConv,
+        // The same filters for each pixel of a row.
+        Op::FullyConnected { .. } if has_rows(model, node) => Kernel::Conv,
         Op::FullyConnected { .. } => Kernel::FullyConnected,
         Op::MaxPool { .. } => Kernel::MaxPool,
         Op::AveragePool { .. } => Kernel::AveragePool,

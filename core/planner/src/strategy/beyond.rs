@@ -314,8 +314,8 @@ impl Beyond {
         let Some(made) = made else { return Ok(None) };
         // Frames that are scheduled together are compared together.
         let is_first = method == Method::Streamed && self.contest.best().is_none();
-        let is_joined = made.plan.frames() > 1 || is_first;
-        let compared = if is_joined { &all } else { &few };
+        let is_joined = made.plan.frames() > 1;
+        let compared = if is_joined || is_first { &all } else { &few };
         let end = self.contest.tried(&made, &Asked { options: compared, ..*asked })?;
         // Weights that come from a card may lie anywhere.
         if end.is_some() && method != Method::Streamed {
