@@ -56,7 +56,6 @@ impl Subject {
 /// One emulated compute step.
 struct Sample {
     features: Vec<Feature>,
-    instructions: u64,
     /// Without waits for flash.
     cycles: u64,
     /// Waits for code, where other code ran before.
@@ -124,12 +123,8 @@ fn costs_of(
     known: BTreeMap<String, KernelCost>,
 ) -> (Costs, Vec<String>) {
     println!(
-        "{:16} {:>22} {:>22} {:>22} {:>22}",
-        "kernel",
-        "instructions: error",
-        "cycles: error",
-        "waits for code: error",
-        "waits outside: error"
+        "{:16} {:>22} {:>22} {:>22}",
+        "kernel", "cycles: error", "waits for code: error", "waits outside: error"
     );
     let words = outside::word_cycles(board);
     let chosen = |subject: &Subject| names.is_empty() || names.iter().any(|n| n == subject.name());
@@ -143,8 +138,7 @@ fn costs_of(
         let cost = match found {
             Some(Ok(cost)) => {
                 println!(
-                    "{name:16} {:>20} ‰ {:>20} ‰ {:>20} ‰ {:>20} ‰",
-                    cost.instruction_error_permille,
+                    "{name:16} {:>20} ‰ {:>20} ‰ {:>20} ‰",
                     cost.cycle_error_permille,
                     cost.code_error_permille,
                     cost.outside.as_ref().map_or(0, |outside| outside.error_permille)
@@ -161,7 +155,7 @@ fn costs_of(
     }
     let source = format!(
         "`cargo xtask calibrate`: least squares over emulated runs of the firmware of {}; \
-         instructions counted, cycles modelled",
+         cycles modelled",
         board.id
     );
     let code_miss = board.flash_waits().map_or(0, |waits| waits.miss().into());
@@ -262,7 +256,6 @@ fn run(
         if let (Some((op, views)), Some(tile)) = (operands, plan.tiles.get(tile as usize)) {
             samples.push(Sample {
                 features: features(op, tile, views),
-                instructions: count.instructions,
                 cycles: count.cycles - count.code_waits - count.constant_waits,
                 code_waits: count.code_waits,
                 code_waits_again: again.code_waits,
@@ -312,7 +305,6 @@ fn fit_kernel(samples: &[Sample]) -> KernelCost {
     let waits = |value: fn(&Sample) -> u64| -> Vec<u64> { samples.iter().map(value).collect() };
     let wholes: Vec<u64> = samples.iter().map(|sample| sample.cycles + sample.code_waits).collect();
     let mut cost = KernelCost {
-        milli_instructions: fit(|sample| sample.instructions),
         milli_cycles: fit(|sample| sample.cycles),
         milli_code_waits: named(fit::part_of(&features, &waits(|s| s.code_waits), &wholes)),
         milli_code_waits_again: named(fit::part_of(
@@ -324,9 +316,7 @@ fn fit_kernel(samples: &[Sample]) -> KernelCost {
     };
     for sample in samples {
         let error = |found: u64, value: u64| found.abs_diff(value) * 1000 / value.max(1);
-        let instructions = error(cost.instructions(&sample.features), sample.instructions);
         let cycles = error(cost.cycles(&sample.features), sample.cycles);
-        cost.instruction_error_permille = cost.instruction_error_permille.max(instructions);
         cost.cycle_error_permille = cost.cycle_error_permille.max(cycles);
         let whole = sample.cycles + sample.code_waits;
         for (before, waits) in

@@ -121,7 +121,7 @@ fn steps<'p>(plan: &'p Plan, costs: &Costs) -> Vec<(Option<&'p Op>, u64)> {
         let of_layer = found.get_mut(usize::from(step.layer));
         if let (Some((op, views)), Some(tile), Some((first, cycles))) = (operands, tile, of_layer) {
             first.get_or_insert(op);
-            *cycles += costs.step(op, tile, views, order).cycles.0;
+            *cycles += costs.step(op, tile, views, order).0;
         }
     }
     found

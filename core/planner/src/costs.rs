@@ -28,10 +28,9 @@ pub use features::{Feature, features};
 pub use file::{Costs, Flash, KernelCost, OutsideCost};
 pub use remembered::Remembering;
 
-/// Instructions and cycles of a piece of what a step writes over, apart from its kernel's and those for
-/// its bytes: an estimate, with which 32 pieces of an addition are predicted 2 % below what the emulated
-/// STM32F746G-DISCO takes.
-const PIECE_COST: [u64; 2] = [150, 200];
+/// Cycles of a piece of what a step writes over, apart from its kernel's and those for its bytes: an estimate, with which
+/// 32 pieces of an addition are predicted 2 % below what the emulated STM32F746G-DISCO takes.
+const PIECE_CYCLES: u64 = 200;
 
 /// The name under which costs of convolutions with transformed weights stand.
 pub const TRANSFORMED: &str = "conv_transformed";
@@ -39,15 +38,6 @@ pub const TRANSFORMED: &str = "conv_transformed";
 /// The name under which the costs of an op's kernel stand.
 fn name(op: &Op) -> Option<&'static str> {
     if op.is_transformed() { Some(TRANSFORMED) } else { op.kernel().map(Kernel::name) }
-}
-
-/// What a step costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Executed instructions.
-    pub instructions: u64,
-    /// Cycles.
-    pub cycles: Cycles,
 }
 
 /// What ran before a step, and may have left lines of its code.
@@ -71,7 +61,7 @@ impl Before {
 type Computed<'a> = (&'a Op, &'a Tile, &'a [View]);
 
 /// What a step costs, and waits for what lies outside of the chip.
-type Each<'a> = dyn Fn(Computed<'_>, RowOrder, Before) -> (Cost, Outside) + 'a;
+type Each<'a> = dyn Fn(Computed<'_>, RowOrder, Before) -> (Cycles, Outside) + 'a;
 
 impl Costs {
     /// The costs of the project's kernels on a core, where nothing waits for flash.
@@ -91,7 +81,7 @@ impl Costs {
 
     /// What a compute step costs behind one of another kernel; in rows, the sum of its rows.
     #[must_use]
-    pub fn step(&self, op: &Op, tile: &Tile, operands: &[View], order: RowOrder) -> Cost {
+    pub fn step(&self, op: &Op, tile: &Tile, operands: &[View], order: RowOrder) -> Cycles {
         self.step_behind(op, tile, operands, order, Before::Other)
     }
 
@@ -102,24 +92,21 @@ impl Costs {
         operands: &[View],
         order: RowOrder,
         before: Before,
-    ) -> Cost {
+    ) -> Cycles {
         if order == RowOrder::Whole {
             return self.whole(op, tile, operands, before);
         }
         let rows = rows::sequence(tile, order).filter_map(|y| Row::of(op, tile, operands, y));
-        rows.enumerate().fold(Cost::default(), |sum, (index, row)| {
+        rows.enumerate().fold(Cycles::default(), |sum, (index, row)| {
             let before = if index == 0 { before } else { Before::Same };
             let row = self.whole(op, &row.tile, row.operands(), before);
-            Cost {
-                instructions: sum.instructions + row.instructions,
-                cycles: sum.cycles + row.cycles,
-            }
+            sum + row
         })
     }
 
     /// What a step without an order of rows costs; of the project's kernels, one that writes over an
     /// operand costs the sum of its pieces, each of which is copied first.
-    fn whole(&self, op: &Op, tile: &Tile, operands: &[View], before: Before) -> Cost {
+    fn whole(&self, op: &Op, tile: &Tile, operands: &[View], before: Before) -> Cycles {
         let pieces = op.kernel().filter(|_| !self.im2col).and_then(|kernel| {
             let shared = domain::in_place(kernel, operands)?;
             let output = kernel.operand(Role::Output)?;
@@ -130,9 +117,9 @@ impl Costs {
             Pieces::of(tile, operands.get(output)?, other)
         });
         let Some(pieces) = pieces else { return self.at_once(op, tile, operands, before) };
-        let mut known: Option<([usize; 2], Cost)> = None;
+        let mut known: Option<([usize; 2], Cycles)> = None;
         let mut before = Some(before);
-        pieces.iter().fold(Cost::default(), |sum, piece| {
+        pieces.iter().fold(Cycles::default(), |sum, piece| {
             let of = |before| {
                 let views: Vec<View> = operands.iter().map(|view| piece.view(view)).collect();
                 self.at_once(op, &piece.tile(), &views, before)
@@ -150,15 +137,12 @@ impl Costs {
             };
             let [columns, channels] = piece.size();
             let bytes = (columns * channels) as u64;
-            Cost {
-                instructions: sum.instructions + cost.instructions + PIECE_COST[0] + bytes / 8,
-                cycles: sum.cycles + cost.cycles + Cycles(PIECE_COST[1] + bytes / 4),
-            }
+            sum + cost + Cycles(PIECE_CYCLES + bytes / 4)
         })
     }
 
     /// As [`Remembering::lane`], where what a step by itself costs, and waits, is asked of `each`.
-    fn lane_by(&self, plan: &Plan, lane: &Lane, each: &Each<'_>) -> Vec<(Cost, Outside)> {
+    fn lane_by(&self, plan: &Plan, lane: &Lane, each: &Each<'_>) -> Vec<(Cycles, Outside)> {
         let mut met = BTreeSet::new();
         let mut last = None;
         let mut cost = |step: &Step| {
@@ -172,7 +156,7 @@ impl Costs {
             let before = Before::step(op, &mut last);
             let (cost, outside) = each((op, tile, views), order, before);
             let first = Cycles(op.kernel().map_or(0, |kernel| self.first_cycles(kernel, &mut met)));
-            (Cost { cycles: cost.cycles + outside.waits + first, ..cost }, outside)
+            (cost + outside.waits + first, outside)
         };
         lane.steps.iter().map(&mut cost).collect()
     }
@@ -190,17 +174,16 @@ impl Costs {
         first(kernel) - if way_is_known { way } else { 0 }
     }
 
-    fn at_once(&self, op: &Op, tile: &Tile, operands: &[View], before: Before) -> Cost {
+    fn at_once(&self, op: &Op, tile: &Tile, operands: &[View], before: Before) -> Cycles {
         let Some(cost) = name(op).and_then(|name| self.kernels.get(name)) else {
-            return Cost::default();
+            return Cycles::default();
         };
         let features = all_features(op, tile, operands);
         let waits = self.flash.map_or(0, |flash| {
             flash.code(cost, &features, self.code_miss, before)
                 + flash.constants(op, operands, &features)
         });
-        let cycles = Cycles(cost.cycles(&features) + waits);
-        Cost { instructions: cost.instructions(&features), cycles }
+        Cycles(cost.cycles(&features) + waits)
     }
 }
 
@@ -224,12 +207,6 @@ fn all() -> &'static BTreeMap<String, Costs> {
 }
 
 impl KernelCost {
-    /// Instructions of a step with these features.
-    #[must_use]
-    pub fn instructions(&self, features: &[Feature]) -> u64 {
-        total(&self.milli_instructions, features)
-    }
-
     /// Cycles of a step with these features, waits for flash left out.
     #[must_use]
     pub fn cycles(&self, features: &[Feature]) -> u64 {
@@ -302,7 +279,7 @@ mod tests {
             [View::whole(Space::Arena, 0, 12, 12, 8), View::whole(Space::Arena, 2048, 10, 10, 8)];
         let board = tilewright_board::find("paper-swapnn-512k").unwrap();
         let cost = Costs::on(&board).step(&op, &tile, &views, RowOrder::Whole);
-        assert_eq!(cost.cycles, Cycles(10 * 10 * 8 * 9 * 17 / 2));
+        assert_eq!(cost, Cycles(10 * 10 * 8 * 9 * 17 / 2));
     }
 
     #[test]

@@ -41,7 +41,7 @@ impl Planned {
         }
         for row in &mut report.layers {
             row.flash_bytes = Bytes(row.parameters * FLOAT);
-            (row.instructions, row.cycles) = (0, 0);
+            row.cycles = 0;
         }
         report.flash_bytes = report.layers.iter().map(|row| row.flash_bytes).sum();
         for time in [

@@ -79,7 +79,7 @@ fn change(costs: &Costs, op: &Op, step: &Compute<'_>) -> Option<Change> {
         if let (Some(view), Ok(bytes)) = (views.get_mut(WEIGHTS), u32::try_from(bytes)) {
             *view = View { space: view.space, ..View::bytes(Space::Weights, view.offset, bytes) };
         }
-        costs.step(op, step.tile, &views, step.order).cycles.0 as i64
+        costs.step(op, step.tile, &views, step.order).0 as i64
     };
     Some(Change { bytes: many - few, cycles: cycles(&plain, few) - cycles(&fast, many) })
 }

@@ -165,7 +165,6 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Remembering) -> Vec
                     (Some(_), Some(node)) => Bytes(model.constant_bytes(node)),
                     _ => constants.map(|c| c.bytes).sum(),
                 },
-                instructions: 0,
                 cycles: 0,
                 packing: None,
             }
@@ -182,14 +181,13 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Remembering) -> Vec
     for lane in program.iter().flat_map(|program| program.lanes.first()) {
         for (step, (cost, _)) in lane.steps.iter().zip(costs.lane(board, plan, lane)) {
             if let Some(row) = rows.get_mut(usize::from(step.layer)) {
-                row.instructions += cost.instructions;
-                row.cycles += cost.cycles.0;
+                row.cycles += cost.0;
             }
         }
     }
     let frames = u64::from(plan.frames());
     for row in &mut rows {
-        (row.instructions, row.cycles) = (row.instructions / frames, row.cycles / frames);
+        row.cycles /= frames;
     }
     rows
 }

@@ -6,7 +6,7 @@ mod occupancy;
 mod traffic;
 mod transfer;
 
-use crate::costs::{Cost, OUTSIDE, Outside, Remembering};
+use crate::costs::{OUTSIDE, Outside, Remembering};
 use crate::schedule::operator::SECTOR;
 use crate::{Options, PlanError};
 use tilewright_board::{Board, Card};
@@ -62,7 +62,7 @@ pub fn predict(
     let plan = &options.integrity.in_run(plan);
     let mut timeline = Timeline {
         clock_hz: board.core.clock.hertz,
-        instructions_kind: Kind::Modelled,
+        instructions_kind: Kind::Counted,
         cycles_kind: Kind::Modelled,
         lanes: Vec::new(),
         slices: Vec::new(),
@@ -82,7 +82,7 @@ struct Predicted<'a> {
     program: &'a Program,
     board: &'a Board,
     /// Of each lane's steps, with the bytes that they move.
-    costs: Vec<Vec<(Cost, u64)>>,
+    costs: Vec<Vec<(Cycles, u64)>>,
     /// Of each lane's steps; nothing where nobody knows what the firmware does around them.
     holds: Vec<Vec<Holds>>,
     /// How the core's steps use memories outside of the chip.
@@ -131,7 +131,7 @@ impl<'a> Predicted<'a> {
                     Some(_) => transfers.moved(lane.kind, source, destination),
                     None => transfers.copy(lane.kind, source, destination),
                 };
-                taken.push((Cost { instructions: 0, cycles }, source.bytes()));
+                taken.push((cycles, source.bytes()));
                 let [begin, end] = handled.unwrap_or_default();
                 let checked = predicted.checked(&step.instruction, source.bytes());
                 holds.push([begin, end + checked]);
@@ -168,7 +168,7 @@ impl<'a> Predicted<'a> {
 }
 
 impl Times for Predicted<'_> {
-    fn cost(&self, lane: usize, step: usize) -> (Cost, u64) {
+    fn cost(&self, lane: usize, step: usize) -> (Cycles, u64) {
         self.costs[lane][step]
     }
 

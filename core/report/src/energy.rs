@@ -212,7 +212,7 @@ mod tests {
         };
         Timeline {
             clock_hz: Hertz(1_000_000),
-            instructions_kind: Kind::Modelled,
+            instructions_kind: Kind::Counted,
             cycles_kind: Kind::Modelled,
             lanes: vec![LaneKind::Core, other],
             slices: vec![

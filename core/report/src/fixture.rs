@@ -97,7 +97,6 @@ pub fn report(memory: &MemoryMap) -> PlanReport {
         macs: 0,
         parameters: 0,
         flash_bytes: Bytes(0),
-        instructions: 0,
         cycles: 0,
         packing: None,
     };
@@ -153,7 +152,7 @@ pub fn timeline() -> Timeline {
     };
     Timeline {
         clock_hz: Hertz(1_000_000),
-        instructions_kind: Kind::Modelled,
+        instructions_kind: Kind::Counted,
         cycles_kind: Kind::Modelled,
         lanes: vec![LaneKind::Core, LaneKind::Dma],
         slices: vec![

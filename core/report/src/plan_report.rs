@@ -30,9 +30,7 @@ pub struct LayerRow {
     pub parameters: u64,
     /// Bytes of weights and constants in flash.
     pub flash_bytes: Bytes,
-    /// Predicted instructions of a frame; of several that one program computes the mean (modelled).
-    pub instructions: u64,
-    /// Predicted cycles, likewise (modelled).
+    /// Predicted cycles of a frame; of several that one program computes the mean (modelled).
     pub cycles: u64,
     /// What a wider and faster packing of its weights changes; nothing if they lie in the plain one.
     pub packing: Option<WiderPacking>,

@@ -46,7 +46,7 @@ pub struct Slice {
     pub start: CyclePoint,
     /// End; not before the start.
     pub end: CyclePoint,
-    /// Executed instructions of a compute slice, if counted or predicted; else 0.
+    /// Executed instructions of a compute slice, where they were counted; else 0.
     pub instructions: u64,
     /// Bytes moved by a copy slice; else 0.
     pub bytes: u64,
@@ -57,7 +57,7 @@ pub struct Slice {
 pub struct Timeline {
     /// Clock that cycles are counted in.
     pub clock_hz: Hertz,
-    /// How instruction counts came to be; cycles and time are modelled unless measured.
+    /// How instruction counts came to be, if there are any; cycles and time are modelled unless measured.
     pub instructions_kind: Kind,
     /// How cycles came to be.
     pub cycles_kind: Kind,

@@ -112,12 +112,15 @@ impl<'p> Trace<'p> {
         pid: u32,
     ) {
         let report = schedule.report;
+        let counted = match timeline.slices.iter().any(|slice| slice.instructions > 0) {
+            true => format!("instructions {}, ", timeline.instructions_kind.word()),
+            false => String::new(),
+        };
         let title = format!(
-            "{} on {}, strategy {}: {word} (instructions {}, time {})",
+            "{} on {}, strategy {}: {word} ({counted}time {})",
             report.model,
             report.board,
             report.strategy,
-            timeline.instructions_kind.word(),
             timeline.cycles_kind.word()
         );
         self.trace_events.push(named("process_name", title, pid, 0));

@@ -51,12 +51,12 @@ fn heads(has_counts: bool) -> Vec<Head> {
         Head { is_number: true, ..text(Column::Output, "Input → output") },
         number(Column::Macs, "MACs", Kind::Counted),
         number(Column::Parameters, "Parameters", Kind::Counted),
-        number(Column::Predicted, "Instructions", Kind::Modelled),
+        number(Column::Predicted, "Cycles", Kind::Modelled),
         number(Column::Time, "Time", Kind::Modelled),
     ];
     if has_counts {
         heads.push(number(Column::Counted, "Instructions", Kind::Counted));
-        heads.push(Head { unit: "of counted", ..text(Column::Deviation, "Deviation") });
+        heads.push(Head { unit: "of cycles", ..text(Column::Deviation, "Deviation") });
     }
     heads
 }

@@ -319,7 +319,7 @@ fn table(props: &Props, view: &Roofline) -> Html {
                                 { format!("MACs a byte, {}", roof.title) }{ kind_tag(Kind::Counted) }
                             </th>
                         }) }
-                        <th scope="col" class="number">{ "Instructions a MAC" }{ kind_tag(view.instructions_kind) }</th>
+                        <th scope="col" class="number">{ "Instructions a MAC" }{ kind_tag(Kind::Counted) }</th>
                         <th scope="col" class="number">{ "Cycles a MAC" }{ kind_tag(Kind::Modelled) }</th>
                         <th scope="col" class="number">{ "Computing" }{ kind_tag(Kind::Modelled) }</th>
                         <th scope="col" class="number">{ "Transfers" }{ kind_tag(Kind::Modelled) }</th>

@@ -87,7 +87,6 @@ pub fn plan() -> PlanFacts {
             macs: MACS[index],
             parameters: [20, 330, 0][index],
             flash_bytes: Bytes([44, 440, 0][index]),
-            instructions: 1_000,
             cycles: 2_160,
             packing: None,
         })
@@ -102,7 +101,7 @@ pub fn plan() -> PlanFacts {
             step: u32::from(index),
             start: CyclePoint(u64::from(index) * 2_160),
             end: CyclePoint(u64::from(index + 1) * 2_160),
-            instructions: 1_000,
+            instructions: 0,
             bytes: 0,
         })
         .collect();
@@ -155,7 +154,7 @@ pub fn plan() -> PlanFacts {
         nodes: vec![vec![0], vec![3], vec![4]],
         timeline: Timeline {
             clock_hz: Hertz(216_000_000),
-            instructions_kind: Kind::Modelled,
+            instructions_kind: Kind::Counted,
             cycles_kind: Kind::Modelled,
             lanes: vec![LaneKind::Core],
             slices,

@@ -22,7 +22,7 @@ pub enum Column {
     Macs,
     /// Parameters.
     Parameters,
-    /// Predicted instructions.
+    /// Predicted cycles.
     Predicted,
     /// Predicted time.
     Time,
@@ -155,7 +155,7 @@ pub struct Row {
     pub macs: u64,
     /// Parameters.
     pub parameters: u64,
-    /// Predicted instructions.
+    /// Predicted cycles.
     pub predicted: u64,
     /// Predicted time in microseconds.
     pub time_us: f64,
@@ -163,7 +163,7 @@ pub struct Row {
     pub share: f64,
     /// Counted instructions, after a run of this plan.
     pub counted: Option<u64>,
-    /// (counted − predicted) / predicted, in per cent.
+    /// Cycles of the run over those predicted, in per cent.
     pub deviation: Option<f64>,
 }
 
@@ -189,8 +189,8 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
         .iter()
         .enumerate()
         .map(|(index, layer)| {
-            let counted = counts.and_then(|counts| counts.get(index)).map(|c| c.instructions);
-            let predicted = layer.instructions as f64;
+            let ran = counts.and_then(|counts| counts.get(index));
+            let predicted = layer.cycles as f64;
             Row {
                 index,
                 name: layer.name.clone(),
@@ -207,13 +207,13 @@ pub fn rows(plan: &PlanFacts, counts: Option<&[LayerCount]>, sort: Sort, filter:
                 output_bytes: layer.output.iter().map(|dim| u64::from(*dim)).product(),
                 macs: layer.macs,
                 parameters: layer.parameters,
-                predicted: layer.instructions,
+                predicted: layer.cycles,
                 time_us: tilewright_plan::Cycles(layer.cycles).at(clock).0,
                 share: if total == 0 { 0.0 } else { layer.cycles as f64 / total as f64 },
-                counted,
-                deviation: counted
-                    .filter(|_| layer.instructions > 0)
-                    .map(|counted| (counted as f64 - predicted) / predicted * 100.0),
+                counted: ran.map(|ran| ran.instructions),
+                deviation: ran
+                    .filter(|_| layer.cycles > 0)
+                    .map(|ran| (ran.cycles.0 as f64 - predicted) / predicted * 100.0),
             }
         })
         .filter(|row| {
@@ -248,7 +248,7 @@ fn join(parts: impl Iterator<Item = String>) -> String {
 #[must_use]
 pub fn csv(plan: &PlanFacts, counts: Option<&[LayerCount]>) -> String {
     let mut text = String::from(
-        "position,name,op,inputs,output,macs,parameters,predicted_instructions,\
+        "position,name,op,inputs,output,macs,parameters,predicted_cycles,\
          predicted_time_us,counted_instructions\n",
     );
     for row in rows(plan, counts, Sort::default(), "") {
@@ -296,7 +296,7 @@ mod tests {
         let counts = fixture::counts();
         let rows = rows(&plan, Some(&counts), Sort::default(), "");
         assert_eq!(rows[0].counted, Some(1_100));
-        assert_eq!(rows[0].deviation, Some(10.0));
+        assert!(rows[0].deviation.is_some_and(|d| (d - 40.0 / 21.6).abs() < 1e-9));
         assert!((rows.iter().map(|row| row.share).sum::<f64>() - 1.0).abs() < 1e-9);
     }
 
@@ -304,6 +304,6 @@ mod tests {
     fn csv_has_a_line_for_each_operator() {
         let text = csv(&fixture::plan(), Some(&fixture::counts()));
         assert_eq!(text.lines().count(), 4);
-        assert!(text.contains("0,\"first\",\"conv\",\"4×4×1\",\"4×4×2\",288,20,1000,"), "{text}");
+        assert!(text.contains("0,\"first\",\"conv\",\"4×4×1\",\"4×4×2\",288,20,2160,"), "{text}");
     }
 }

@@ -152,7 +152,6 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
             kind: kind("flash_bytes"),
         },
     ];
-    let predicted: u64 = report.layers.iter().map(|layer| layer.instructions).sum();
     let cannot_run =
         missing.map_or_else(String::new, |why| format!("{} {}", sentence(&why.what), why.remedy));
     let slowest = report.layers.iter().max_by_key(|layer| layer.cycles);
@@ -188,16 +187,6 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
             kind: kind("latency_us"),
         });
         facts.extend(run.filter(|run| run.result.fault.is_none()).map(latency_of_run));
-        // Costs of others' kernels are known in cycles alone.
-        if predicted > 0 {
-            facts.push(Fact {
-                title: "Instructions",
-                id: "instructions",
-                value: figures::compact(predicted),
-                detail: format!("{} predicted", figures::grouped(predicted)),
-                kind: Kind::Modelled,
-            });
-        }
         if !plan.timeline.slices.is_empty() {
             facts.push(energy_fact(&energy(plan, &plan.timeline, board)));
         }
@@ -274,14 +263,6 @@ mod tests {
         assert_eq!(detail(&run).unwrap(), "1.0 % over the prediction");
         run.result.latency_us = 29.7;
         assert_eq!(detail(&run).unwrap(), "1.0 % below the prediction");
-    }
-
-    #[test]
-    fn instructions_that_nobody_predicts_are_not_told_as_none() {
-        let mut plan = fixture::plan();
-        plan.report.layers.iter_mut().for_each(|layer| layer.instructions = 0);
-        let facts = overview(&plan, &fixture::board(), None).facts;
-        assert!(facts.iter().all(|fact| fact.id != "instructions"));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub struct Point {
     pub bytes: Vec<u64>,
     /// Products a second, waiting included (modelled); nothing without products.
     pub rate: Option<f64>,
-    /// Instructions for each product: predicted, counted after a run.
+    /// Instructions for each product, after a run (counted).
     pub instructions: Option<f64>,
     /// Cycles for each product (modelled).
     pub cycles: Option<f64>,
@@ -98,8 +98,6 @@ pub struct Roofline {
     pub peak: f64,
     /// Products a second of all layers together, waiting included (modelled).
     pub reached: f64,
-    /// How instructions came to be.
-    pub instructions_kind: Kind,
     /// The tier whose bytes take longest: what is looked at first.
     pub slowest: usize,
 }
@@ -131,7 +129,6 @@ pub fn roofline(plan: &PlanFacts, counts: Option<&[LayerCount]>) -> Roofline {
         let direct_us = direct_us.min(works_us);
         let (compute_us, transfer_us) = (works_us - direct_us, transfer_us + direct_us);
         let count = counts.and_then(|counts| counts.get(layer));
-        let instructions = count.map_or(row.instructions, |count| count.instructions);
         let cycles = count.map_or(row.cycles, |count| count.cycles.0);
         let each = |value: u64| (row.macs > 0 && value > 0).then(|| value as f64 / row.macs as f64);
         let time_us = match count {
@@ -151,7 +148,7 @@ pub fn roofline(plan: &PlanFacts, counts: Option<&[LayerCount]>) -> Roofline {
             macs: row.macs,
             bytes: traffic.tiers.iter().map(bytes).collect(),
             rate: (row.macs > 0 && time_us > 0.0).then(|| row.macs as f64 / time_us * 1e6),
-            instructions: each(instructions),
+            instructions: count.and_then(|count| each(count.instructions)),
             cycles: each(cycles),
             compute_us,
             transfer_us,
@@ -170,7 +167,6 @@ pub fn roofline(plan: &PlanFacts, counts: Option<&[LayerCount]>) -> Roofline {
         tiers,
         peak: PRODUCTS_A_CYCLE * clock.0 as f64,
         reached: if time_us > 0.0 { macs as f64 / time_us * 1e6 } else { 0.0 },
-        instructions_kind: if counts.is_some() { Kind::Counted } else { Kind::Modelled },
         slowest: slowest.unwrap_or(0),
     }
 }
@@ -289,8 +285,7 @@ impl Roofline {
             words += &format!("; {} (modelled)", macs_per_second(rate));
         }
         if let Some(instructions) = point.instructions {
-            let kind = self.instructions_kind.word();
-            words += &format!("; {} instructions a product ({kind})", ratio(instructions));
+            words += &format!("; {} instructions a product (counted)", ratio(instructions));
         }
         if let Some(cycles) = point.cycles {
             words += &format!(", {} cycles (modelled)", ratio(cycles));
@@ -311,10 +306,9 @@ impl Roofline {
     /// The table as CSV.
     #[must_use]
     pub fn csv(&self) -> String {
-        let kind = self.instructions_kind.word();
-        let mut text = format!(
-            "position,name,macs,macs_per_second,{kind}_instructions_per_mac,cycles_per_mac,\
-             compute_us,transfer_us,bound"
+        let mut text = String::from(
+            "position,name,macs,macs_per_second,counted_instructions_per_mac,cycles_per_mac,\
+             compute_us,transfer_us,bound",
         );
         for tier in &self.tiers {
             text += &format!(",\"bytes of {}\"", tier.title);
@@ -395,7 +389,7 @@ mod tests {
         assert_eq!(roofline(&plan, None), one);
         let counts = fixture::counts();
         let counted = roofline(&plan, Some(&counts));
-        assert_eq!(one.points[0].instructions, Some(1_000.0 / 288.0));
+        assert_eq!(one.points[0].instructions, None);
         assert_eq!(counted.points[0].instructions, Some(1_100.0 / 288.0));
         assert!(counted.words(0, 0).contains("(counted), 7.64 cycles (modelled)"));
         assert_eq!(counted.csv().lines().count(), 4);

@@ -76,8 +76,6 @@ pub struct Lane {
     pub lane: LaneKind,
     /// Name.
     pub title: String,
-    /// How its instructions came to be.
-    pub kind: Kind,
     /// Where the lanes of its timeline begin.
     pub first: usize,
     /// Its bars, in order.
@@ -154,7 +152,6 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>, colours: Colours) -> Lane
             lanes.lanes.push(Lane {
                 lane: *lane,
                 title: format!("{}, {word}", lane_title(*lane)),
-                kind: timeline.instructions_kind,
                 first,
                 levels: Levels::of(&bars),
                 bars,
@@ -265,8 +262,11 @@ impl Lanes {
         let time = figures::duration(bar.end_us - bar.start_us);
         match bar.kind {
             SliceKind::Compute => {
-                let instructions = figures::grouped(bar.amount);
-                format!("{name}: {time} modelled, {instructions} instructions {}", of.kind.word())
+                let counted = match bar.amount {
+                    0 => String::new(),
+                    count => format!(", {} instructions counted", figures::grouped(count)),
+                };
+                format!("{name}: {time} modelled{counted}")
             }
             SliceKind::Copy => format!("{name}: copies {} in {time}", figures::bytes(bar.amount)),
             SliceKind::Handling => format!("{name}: {time} to make its step ready, and for copies"),
@@ -336,8 +336,7 @@ pub fn layer_words(lanes: &Lanes, layer: usize) -> String {
             words += &format!(" in {} steps", figures::grouped(count));
         }
         if instructions > 0 {
-            let kind = lane.kind.word();
-            words += &format!(", {} instructions {kind}", figures::grouped(instructions));
+            words += &format!(", {} instructions counted", figures::grouped(instructions));
         }
         if moved > 0 {
             words += &format!(", {}", figures::bytes(moved));
@@ -386,11 +385,10 @@ mod tests {
     fn prediction_and_run_share_the_axis() {
         let plan = fixture::plan();
         let mut run = plan.timeline.clone();
-        run.instructions_kind = Kind::Counted;
         run.slices[2].end.0 += 2_160;
+        run.slices.iter_mut().for_each(|slice| slice.instructions = 1_100);
         let lanes = lanes(&plan, Some(&run), Colours::Family);
         assert_eq!(lanes.lanes.len(), 2);
-        assert_eq!(lanes.lanes[1].kind, Kind::Counted);
         let last = lanes.lanes[1].bars.len() - 1;
         assert!((lanes.lanes[1].bars[last].end_us - lanes.end_us).abs() < 1e-9);
         assert!(lanes.lanes[0].bars.last().unwrap().end_us < lanes.end_us);

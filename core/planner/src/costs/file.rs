@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelCost {
-    /// Largest error against the calibration runs, in thousandths of the counted instructions.
-    pub instruction_error_permille: u64,
     /// Largest error against the calibration runs, in thousandths of the emulated cycles.
     pub cycle_error_permille: u64,
     /// Largest error of the waits for code against the calibration runs, in thousandths of the emulated
@@ -20,8 +18,6 @@ pub struct KernelCost {
     /// not met its branches.
     #[serde(default)]
     pub first_cycles: u64,
-    /// Thousandths of instructions.
-    pub milli_instructions: BTreeMap<String, u64>,
     /// Thousandths of cycles.
     pub milli_cycles: BTreeMap<String, u64>,
     /// Thousandths of cycles that the core waits for code from flash, where it came from other code.

@@ -8,7 +8,7 @@ use tilewright_board::Board;
 use tilewright_plan::rows::MOST_OPERANDS;
 use tilewright_plan::{Cycles, Lane, Op, Plan, Reach, RowOrder, Space, Tile, View};
 
-use super::{Before, Computed, Cost, Costs, Outside, access};
+use super::{Before, Computed, Costs, Outside, access};
 
 /// Most steps that are remembered; then all are forgotten.
 const MOST: usize = 1 << 14;
@@ -23,7 +23,7 @@ pub struct Remembering {
     count: Cell<usize>,
 }
 
-type Found = (Cost, Outside);
+type Found = (Cycles, Outside);
 
 impl Remembering {
     /// Those of a board, which all lanes must be of whose costs are asked for.
@@ -58,7 +58,7 @@ impl Remembering {
                 _ => *view,
             }));
             let (cost, outside) = self.step(board, (op, tile, &views), order, before);
-            cost.cycles.0.saturating_add(outside.waits.0)
+            cost.0.saturating_add(outside.waits.0)
         });
         Cycles(all.fold(0, u64::saturating_add))
     }
@@ -88,7 +88,7 @@ impl Costs {
     fn found(&self, board: &Board, step: Computed<'_>, order: RowOrder, before: Before) -> Found {
         let (op, tile, views) = step;
         let cost = self.step_behind(op, tile, views, order, before);
-        (cost, access::outside(self, board, op, tile, views, cost.cycles))
+        (cost, access::outside(self, board, op, tile, views, cost))
     }
 }
 

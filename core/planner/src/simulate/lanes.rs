@@ -1,6 +1,5 @@
 //! Lanes that run together, over several runs of a program.
 
-use crate::costs::Cost;
 use crate::{PlanError, Stop};
 use tilewright_plan::{CyclePoint, Cycles, Instruction, LaneKind, Program, Step};
 use tilewright_report::{Slice, SliceKind};
@@ -16,7 +15,7 @@ pub type Holds = [Cycles; 2];
 /// What lanes take of each other, apart from waiting for steps.
 pub trait Times {
     /// What a step of a lane costs without all that follows, and the bytes that it moves.
-    fn cost(&self, lane: usize, step: usize) -> (Cost, u64);
+    fn cost(&self, lane: usize, step: usize) -> (Cycles, u64);
 
     /// How long an engine's step holds the core, in interrupts: the core's own step and the engine's next go
     /// on behind it.
@@ -36,8 +35,8 @@ pub trait Times {
     }
 }
 
-impl<F: Fn(usize, usize) -> (Cost, u64)> Times for F {
-    fn cost(&self, lane: usize, step: usize) -> (Cost, u64) {
+impl<F: Fn(usize, usize) -> (Cycles, u64)> Times for F {
+    fn cost(&self, lane: usize, step: usize) -> (Cycles, u64) {
         self(lane, step)
     }
 }
@@ -121,7 +120,7 @@ pub fn simulate(
         if core == Some(index) {
             began = start.max(held) + times.before(number);
         }
-        let mut end = began + cost.cycles;
+        let mut end = began + cost;
         let slice = Slice {
             lane: index as u8,
             kind: SliceKind::Stall,
@@ -142,7 +141,7 @@ pub fn simulate(
             lanes[index].handling = Some(slices.len());
             slices.push(Slice { kind: SliceKind::Handling, start, end: began, ..slice });
         }
-        let mut phase = Phase { step: number, whole: cost.cycles, start: began, end };
+        let mut phase = Phase { step: number, whole: cost, start: began, end };
         if let Some(core) = core.filter(|core| *core != index) {
             let [begin, behind] = times.holds(index, number);
             hold_core(start, begin, core, &mut lanes, &mut slices, &mut held);
@@ -157,10 +156,9 @@ pub fn simulate(
         };
         lanes[index].phase = None;
         if let Some(kind) = kind {
-            let instructions = cost.instructions;
             lanes[index].last = Some(slices.len());
             lanes[index].phase = Some(phase);
-            slices.push(Slice { kind, start: began, end, instructions, bytes, ..slice });
+            slices.push(Slice { kind, start: began, end, bytes, ..slice });
         }
         lanes[index].end(end, start);
         if let Some(core) = core {
@@ -378,15 +376,15 @@ mod tests {
         }
     }
 
-    fn cost(cycles: u64) -> (Cost, u64) {
-        (Cost { instructions: 0, cycles: Cycles(cycles) }, 0)
+    fn cost(cycles: u64) -> (Cycles, u64) {
+        (Cycles(cycles), 0)
     }
 
     /// Steps of two lanes, where the end of an engine's holds the core.
     struct Held([u64; 2]);
 
     impl Times for Held {
-        fn cost(&self, lane: usize, _: usize) -> (Cost, u64) {
+        fn cost(&self, lane: usize, _: usize) -> (Cycles, u64) {
             cost(self.0[lane])
         }
 
@@ -399,7 +397,7 @@ mod tests {
     struct Beside([u64; 2], Contention);
 
     impl Times for Beside {
-        fn cost(&self, lane: usize, _: usize) -> (Cost, u64) {
+        fn cost(&self, lane: usize, _: usize) -> (Cycles, u64) {
             cost(self.0[lane])
         }
 

@@ -4,12 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::external::LINE;
-use crate::costs::Remembering;
+use crate::costs::{Outside, Remembering};
 use crate::recipe::Made;
 use crate::schedule::boot::{self, Load};
 use crate::schedule::sequence::Place;
 use tilewright_board::Board;
-use tilewright_plan::{Bytes, Constant, Instruction, Kernel, LaneKind, Plan, Role, Space, View};
+use tilewright_plan::{
+    Bytes, Constant, Cycles, Instruction, Kernel, LaneKind, Plan, Role, Space, View,
+};
 
 /// What a layer gains where its weights and constants lie in SRAM.
 #[derive(Default)]
@@ -114,10 +116,7 @@ fn gains(plan: &Plan, board: &Board, costs: &Remembering) -> BTreeMap<u16, Gain>
             continue;
         }
         let gain = gains.entry(step.layer).or_default();
-        let cycles = |(cost, outside): &(crate::costs::Cost, _)| {
-            let outside: &crate::costs::Outside = outside;
-            cost.cycles.0 + outside.waits.0
-        };
+        let cycles = |(cost, outside): &(Cycles, Outside)| cost.0 + outside.waits.0;
         gain.cycles += cycles(here).saturating_sub(cycles(there));
         let roles = op.roles();
         let constants = roles.iter().zip(views).filter(|(role, view)| {
