@@ -2,7 +2,7 @@
 //! and the memories give.
 
 use tilewright_plan::{Cycles, Space};
-use tilewright_report::{Kind, LayerCount, Tier, Way, short_name};
+use tilewright_report::{LayerCount, Tier, Way, short_name};
 
 use super::figures;
 use super::layers::Family;

@@ -5,7 +5,7 @@ mod held;
 mod levels;
 
 use tilewright_plan::{CyclePoint, LaneKind};
-use tilewright_report::{Kind, LayerRow, SliceKind, Timeline, short_name};
+use tilewright_report::{LayerRow, SliceKind, Timeline, short_name};
 
 use super::figures;
 use super::layers::Family;
@@ -76,6 +76,8 @@ pub struct Lane {
     pub lane: LaneKind,
     /// Name.
     pub title: String,
+    /// Whether its instructions were counted.
+    pub is_counted: bool,
     /// Where the lanes of its timeline begin.
     pub first: usize,
     /// Its bars, in order.
@@ -152,6 +154,7 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>, colours: Colours) -> Lane
             lanes.lanes.push(Lane {
                 lane: *lane,
                 title: format!("{}, {word}", lane_title(*lane)),
+                is_counted: timeline.slices.iter().any(|slice| slice.instructions > 0),
                 first,
                 levels: Levels::of(&bars),
                 bars,
@@ -251,8 +254,7 @@ impl Lanes {
     /// A bar in words.
     #[must_use]
     pub fn words(&self, plan: &PlanFacts, lane: usize, index: usize) -> String {
-        let Some((of, bar)) = self.lanes.get(lane).and_then(|l| Some((l, l.bars.get(index)?)))
-        else {
+        let Some(bar) = self.lanes.get(lane).and_then(|lane| lane.bars.get(index)) else {
             return String::new();
         };
         let name = match bar.frame {

@@ -1,7 +1,7 @@
 //! The lanes as they stand: axis, frames, titles, bars, and what of SRAM is held below.
 
 use tilewright_plan::LaneKind;
-use tilewright_report::{Kind, SliceKind};
+use tilewright_report::SliceKind;
 use yew::prelude::*;
 
 use super::held;
@@ -117,16 +117,13 @@ pub fn drawing(
 
 /// What a lane is and how its figures came to be, in more and in fewer words.
 fn titles(lane: &Lane) -> [String; 2] {
+    let Lane { title, .. } = lane;
     let what = match lane.lane {
-        LaneKind::Core => "instructions",
+        LaneKind::Core if lane.is_counted => "instructions",
+        LaneKind::Core => return [0, 1].map(|_| format!("{title} (time modelled)")),
         LaneKind::Dma | LaneKind::Card => "bytes",
     };
-    let kind = if lane.lane == LaneKind::Core { lane.kind } else { Kind::Counted };
-    let short = match kind {
-        Kind::Modelled => format!("{} ({what}, time modelled)", lane.title),
-        _ => format!("{} ({what} {})", lane.title, kind.word()),
-    };
-    [format!("{} ({what} {}, time modelled)", lane.title, kind.word()), short]
+    [format!("{title} ({what} counted, time modelled)"), format!("{title} ({what} counted)")]
 }
 
 /// A line for each frame, from where it begins to where it ends.
