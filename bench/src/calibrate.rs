@@ -339,11 +339,22 @@ fn kept(path: &Path) -> Result<BTreeMap<String, KernelCost>, String> {
     Ok(costs.kernels)
 }
 
+/// A file, with the coefficients of a kernel in a line.
 fn render(costs: &Costs) -> Result<String, String> {
     let mut text = String::from("# Written by `cargo xtask calibrate`; do not edit.\n");
     text.push_str(
         "# Coefficients in thousandths; core/planner/src/costs/features.rs has the features.\n",
     );
-    text.push_str(&toml::to_string(costs).map_err(|e| e.to_string())?);
+    let whole = toml::Table::try_from(costs).map_err(|e| e.to_string())?;
+    for (key, value) in whole.iter().filter(|(_, value)| !value.is_table()) {
+        text.push_str(&format!("{key} = {value}\n"));
+    }
+    let kernels = whole.get("kernels").and_then(toml::Value::as_table);
+    for (name, kernel) in kernels.into_iter().flatten() {
+        text.push_str(&format!("\n[kernels.{name}]\n"));
+        for (key, value) in kernel.as_table().into_iter().flatten() {
+            text.push_str(&format!("{key} = {value}\n"));
+        }
+    }
     Ok(text)
 }
