@@ -229,7 +229,7 @@ async fn what_bounds_each_layer_is_drawn_and_reached_by_keys() {
         assert!(words.contains("compute-bound") && words.contains("MAC/s"), "{words}");
         browser.press("roofline", [Key::Home]).await;
         let words = browser.text_when("roofline-words", |text| text.contains("products")).await;
-        assert!(words.contains("instructions a product (modelled)"), "{words}");
+        assert!(words.contains("cycles a product (modelled)"), "{words}");
         assert!(words.contains("-bound: computing"), "{words}");
         let lit = "return document.querySelectorAll('[data-testid=roofline] .bar-lit').length";
         assert_eq!(browser.script(lit, Vec::new()).await, json!(1));

@@ -31,7 +31,7 @@ async fn the_lanes_are_looked_at_from_near_and_far() {
     // What keys reach comes into view.
     browser.press("timeline", [Key::End]).await;
     let words = browser.text_when("timeline-words", |text| !text.contains("works")).await;
-    assert!(words.contains("instructions"), "{words}");
+    assert!(words.contains("Core, predicted: ") && words.contains("µs"), "{words}");
     let lit = "return document.querySelectorAll('[data-testid=timeline] .bar-lit, [data-testid=timeline] .bars-lit').length";
     // The layer, and what the core does before its step.
     assert_eq!(browser.script(lit, Vec::new()).await, json!(2));

@@ -284,11 +284,11 @@ impl Roofline {
         if let Some(rate) = point.rate {
             words += &format!("; {} (modelled)", macs_per_second(rate));
         }
-        if let Some(instructions) = point.instructions {
-            words += &format!("; {} instructions a product (counted)", ratio(instructions));
-        }
         if let Some(cycles) = point.cycles {
-            words += &format!(", {} cycles (modelled)", ratio(cycles));
+            words += &format!("; {} cycles a product (modelled)", ratio(cycles));
+        }
+        if let Some(instructions) = point.instructions {
+            words += &format!(", {} instructions (counted)", ratio(instructions));
         }
         if point.bound != Bound::Neither {
             let (compute, bound) = (figures::duration(point.compute_us), point.bound.words());
@@ -391,7 +391,11 @@ mod tests {
         let counted = roofline(&plan, Some(&counts));
         assert_eq!(one.points[0].instructions, None);
         assert_eq!(counted.points[0].instructions, Some(1_100.0 / 288.0));
-        assert!(counted.words(0, 0).contains("(counted), 7.64 cycles (modelled)"));
+        let words = counted.words(0, 0);
+        assert!(
+            words.contains("7.64 cycles a product (modelled), 3.82 instructions (counted)"),
+            "{words}"
+        );
         assert_eq!(counted.csv().lines().count(), 4);
     }
 
