@@ -60,11 +60,15 @@ pub fn WalkPanel(props: &Props) -> Html {
     use_selection(&walk, props.selected.layer.filter(|_| own), operators);
     let node = use_node_ref();
     let width = use_width(node.clone(), shown.len() == 2);
+    // Keys may come faster than the page is drawn.
+    let latest = use_mut_ref(|| now);
+    *latest.borrow_mut() = now;
     let go = {
         let (walk, on, shown) = (walk.dispatcher(), props.on.clone(), shown.clone());
         Callback::from(move |by: Move| {
             walk.dispatch((by, operators));
-            let to = now.moved(by, operators);
+            let to = latest.borrow().moved(by, operators);
+            *latest.borrow_mut() = to;
             if !to.is_playing {
                 let selection = if own { Selection::layer(to.at) } else { Selection::NONE };
                 on.emit(Event::Reach(selection, words(&shown, to.at)));
