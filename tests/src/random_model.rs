@@ -30,7 +30,7 @@ pub fn random_model(seed: u64) -> Model {
     let mut images = vec![input];
     for _ in 0..rng.usize(1..10) {
         let from = images[rng.usize(..images.len())];
-        let made = match rng.usize(..21) {
+        let made = match rng.usize(..22) {
             0 | 1 => build.conv(from),
             2 => build.depthwise(from),
             3 => build.transpose_conv(from),
@@ -47,6 +47,7 @@ pub fn random_model(seed: u64) -> Model {
             16 | 17 => build.rearrange(from),
             18 => build.resize(from),
             19 => build.branches(from),
+            20 => build.dense_pixels(from),
             _ => build.mean(from),
         };
         // Upsampling again and again would make pictures that take long.

@@ -101,6 +101,18 @@ fn the_least_memory_is_the_least_also_beyond_sram() {
 }
 
 #[test]
+fn nothing_fits_in_an_eighth_less_than_the_least_memory() {
+    for name in ["resnet8", "mcunet-in0-r64", "cifar10-cmsis"] {
+        let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
+        let memory =
+            Options { objective: Objective::Memory, is_inside: true, ..Options::default() };
+        let least = planned(&model, Strategy::Auto, &memory).report.peak_sram_bytes;
+        let below = Options { sram: Some(Bytes(least.0 / 8 * 7)), ..memory };
+        assert!(!planned(&model, Strategy::Auto, &below).report.fits, "{name}: {least}");
+    }
+}
+
+#[test]
 fn a_plan_that_trades_memory_for_time_says_what_the_least_is() {
     let model = tilewright_zoo::network("ds-cnn").unwrap().int8().unwrap();
     let options = |objective| Options { objective, ..Options::default() };

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tilewright_board::Board;
 use tilewright_model::{Model, int8};
 use tilewright_plan::image::PlanImage;
-use tilewright_plan::{ConstantRole, Instruction, Kernel, Plan, RowOrder};
+use tilewright_plan::{Bytes, ConstantRole, Instruction, Kernel, Plan, RowOrder};
 use tilewright_planner::{Objective, Options, Packing, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
@@ -54,7 +54,9 @@ fn every_strategy_gives_the_bytes_of_the_reference() {
             tilewright_check::check(&plan, &model, &board())
                 .unwrap_or_else(|e| panic!("{name}, {strategy}: {e}"));
             let image = tilewright_image::plan_image(&plan, &model).unwrap();
-            assert_eq!(image.len() as u64, plan.image_bytes().0, "{name}");
+            let bytes = plan.image_bytes();
+            assert_eq!(image.len() as u64, bytes.0, "{name}");
+            assert!(plan.image_fits(bytes) && !plan.image_fits(bytes - Bytes(1)), "{name}");
             for (garbage, pace) in [(0x00, Pace::Early), (0xa5, Pace::Late)] {
                 let found = host::run(&plan, &model, &inputs, (garbage, pace))
                     .unwrap_or_else(|e| panic!("{name}, {strategy}: {e}"));

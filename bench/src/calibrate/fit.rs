@@ -7,9 +7,10 @@ const FEW_SWEEPS: usize = 5_000;
 /// A sweep that moves no coefficient by more than this, in units of the feature, is the last.
 const STILL: f64 = 1e-7;
 
-/// What the error may grow to, in thousandths of the whole, before a feature counts: of the mean square, as a multiple
-/// of what it is with all features or by itself, and the largest.
+/// How much the root of the mean square of errors may grow without a feature that is left out, as a multiple of what
+/// it is with all of them.
 const MEAN_GROWS: f64 = 1.25;
+/// Errors up to which features are left out in any case, in thousandths: the root of the mean square, and the largest.
 const MEAN_PERMILLE: f64 = 8.0;
 const LARGEST_PERMILLE: f64 = 30.0;
 
@@ -22,13 +23,15 @@ pub fn coefficients(features: &[Vec<u64>], values: &[u64]) -> Vec<u64> {
 /// The same of values that are a part of `wholes`: errors are relative to these.
 pub fn part_of(features: &[Vec<u64>], values: &[u64], wholes: &[u64]) -> Vec<u64> {
     let problem = Problem::of(features, values, wholes);
-    let mut best = problem.fitted(&vec![0.0; problem.columns.len()], None);
+    let all: Vec<usize> = (0..problem.columns.len()).collect();
+    let mut best = problem.fitted(&vec![0.0; all.len()], &all, SWEEPS);
     let [mean, largest] = problem.errors(&best);
     let most = [(mean * MEAN_GROWS).max(MEAN_PERMILLE / 1e3), largest.max(LARGEST_PERMILLE / 1e3)];
     loop {
-        let used = (0..best.len()).filter(|feature| best[*feature] > 0.0);
-        let without = used.map(|feature| {
-            let fitted = problem.fitted(&best, Some(feature));
+        let used: Vec<usize> = all.iter().copied().filter(|feature| best[*feature] > 0.0).collect();
+        let without = used.iter().map(|feature| {
+            let others: Vec<usize> = used.iter().copied().filter(|used| used != feature).collect();
+            let fitted = problem.fitted(&best, &others, FEW_SWEEPS);
             (problem.errors(&fitted), fitted)
         });
         let next = without.min_by(|([a, _], _), ([b, _], _)| a.total_cmp(b));
@@ -68,25 +71,20 @@ impl Problem {
         Self { columns, parts, products, own }
     }
 
-    /// The best coefficients of those features that have one in `start`, of all if none has; one is left out.
-    fn fitted(&self, start: &[f64], without: Option<usize>) -> Vec<f64> {
-        let is_first = without.is_none();
-        let is_used =
-            |feature: &usize| is_first || start[*feature] > 0.0 && without != Some(*feature);
-        let used: Vec<usize> = (0..start.len()).filter(is_used).collect();
+    /// The best coefficients of these features, found from others in so many sweeps.
+    fn fitted(&self, start: &[f64], used: &[usize], sweeps: usize) -> Vec<f64> {
         let mut coefficients = vec![0.0f64; start.len()];
         used.iter().for_each(|feature| coefficients[*feature] = start[*feature]);
         // What each column still has in common with the rest that is not explained.
         let mut left = self.own.clone();
-        for feature in &used {
+        for feature in used {
             for (left, product) in left.iter_mut().zip(&self.products[*feature]) {
                 *left -= product * coefficients[*feature];
             }
         }
-        let sweeps = if is_first { SWEEPS } else { FEW_SWEEPS };
         for _ in 0..sweeps {
             let mut moved = 0.0f64;
-            for feature in &used {
+            for feature in used {
                 let products = &self.products[*feature];
                 let square = products[*feature];
                 if square == 0.0 {

@@ -279,6 +279,41 @@ mod tests {
             }
         }
 
+        /// What the domain lets through whole, it lets through in any tiles of columns, which see what rows do of a step
+        /// whose axes are exchanged.
+        #[test]
+        fn columns_see_what_rows_see((op, tile, operands) in any_step(), cut in 0u16..9) {
+            prop_assume!(domain::check_compute(&op, &tile, &operands).is_ok());
+            prop_assume!(operands.iter().all(|view| view.ring_rows == view.h));
+            let turned = |[first, second]: [u16; 2]| [second, first];
+            let other = Op {
+                window: turned(op.window),
+                stride: turned(op.stride),
+                dilation: turned(op.dilation),
+                padding: turned(op.padding),
+                ..op
+            };
+            let size = turned(tile.output_size);
+            let across = Tile { output_size: size, valid_size: turned(tile.valid_size), ..tile };
+            let views: Vec<View> = operands
+                .iter()
+                .map(|view| View::whole(Space::Arena, view.offset, view.w, view.h, view.c))
+                .collect();
+            let cut = cut.min(size[1]);
+            for made in [0..cut, cut..size[1]].into_iter().filter(|made| !made.is_empty()) {
+                let rows = Row::several(&op, &tile, &operands, made.clone()).unwrap();
+                let part = Row::columns(&other, &across, &views, made).unwrap();
+                prop_assert_eq!(domain::check_compute(&other, &part.tile, part.operands()), Ok(()));
+                prop_assert_eq!(turned(part.tile.valid_start), rows.tile.valid_start);
+                prop_assert_eq!(turned(part.tile.valid_size), rows.tile.valid_size);
+                for (column, row) in part.operands().iter().zip(rows.operands()) {
+                    prop_assert_eq!((column.x0, column.w), (row.y0, row.h));
+                    prop_assert_eq!(column.offset % 1000, column.x0.cast_unsigned() as u32 * column.c);
+                }
+            }
+            prop_assert!(Row::columns(&other, &across, &views, 0..size[1] + 1).is_none());
+        }
+
         /// What the domain lets through whole, it lets through row by row.
         #[test]
         fn rows_of_a_step_are_steps((op, tile, operands) in any_step()) {

@@ -155,3 +155,68 @@ impl Iterator for Arrivals {
         Some(Arrival::Store { from, to })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    fn input(rows: u16, columns: u16, channels: u32, pitch: Option<u32>) -> View {
+        let whole = View::whole(Space::Card, 3 * SECTOR, rows, columns, channels);
+        View { row_pitch: pitch.unwrap_or(whole.row_pitch), ..whole }
+    }
+
+    proptest! {
+        /// Whatever its rows, each byte of an input gets to where its view has it, through a half that was stored.
+        #[test]
+        fn all_bytes_get_to_their_places(
+            (rows, columns, channels) in (1u16..9, 1u16..400, 1u32..7),
+            (halves, apart, offset) in (1u32..5, any::<bool>(), 0u32..3),
+        ) {
+            let row = u32::from(columns) * channels;
+            let pitch = apart.then(|| row.next_multiple_of(SECTOR));
+            let input = input(rows, columns, channels, pitch);
+            prop_assert!(Window::takes(&input));
+            let window = Window { offset: offset * 32, bytes: halves * Window::UNIT };
+            let mut arena = std::vec![0u32; window.end() as usize];
+            let mut card = std::vec![0u32; Window::end_of(&input) as usize];
+            let mut next = 0;
+            for arrival in Arrivals::of(input, Some(window)) {
+                match arrival {
+                    Arrival::Bytes(view) => {
+                        prop_assert!(window.offset <= view.offset);
+                        prop_assert!(u64::from(view.offset) + view.extent() <= window.end());
+                        for byte in &mut arena[view.offset as usize..][..view.extent() as usize] {
+                            next += 1;
+                            *byte = next;
+                        }
+                    }
+                    Arrival::Store { from, to } => {
+                        prop_assert!((from.offset - window.offset).is_multiple_of(window.bytes / 2));
+                        prop_assert!(from.row_bytes <= window.bytes / 2);
+                        prop_assert!((to.offset | to.row_bytes).is_multiple_of(SECTOR));
+                        let taken = &arena[from.offset as usize..][..from.row_bytes as usize];
+                        card[to.offset as usize..][..to.row_bytes as usize].copy_from_slice(taken);
+                    }
+                }
+            }
+            let mut wanted = 0;
+            for line in 0..u32::from(rows) {
+                let start = (input.offset + line * input.row_pitch) as usize;
+                let held: Vec<u32> = card[start..start + row as usize].to_vec();
+                prop_assert!(held.into_iter().eq(wanted + 1..=wanted + row));
+                wanted += row;
+            }
+            prop_assert_eq!(next, wanted);
+        }
+    }
+
+    #[test]
+    fn what_lies_elsewhere_arrives_at_once() {
+        let input = View::whole(Space::Arena, 64, 2, 3, 4);
+        let arrivals: Vec<Arrival> = Arrivals::of(input, None).collect();
+        assert_eq!(arrivals, [Arrival::Bytes(input)]);
+        assert!(!Window::takes(&input));
+    }
+}

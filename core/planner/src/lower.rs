@@ -82,9 +82,13 @@ pub fn draft_stored(
 }
 
 fn unsupported(node: &Node, reason: impl Into<String>) -> PlanError {
-    let place = format!("node '{}' ({})", node.name, node.op.name());
     let remedy = "Replace the operator in the model by supported ones.";
-    Unsupported::new(reason, place, remedy).into()
+    Unsupported::new(reason, place(node), remedy).into()
+}
+
+/// A node as the place of an error.
+fn place(node: &Node) -> String {
+    format!("node '{}' ({})", node.name, node.op.name())
 }
 
 /// Rows or columns of the largest box: coordinates are 16-bit integers.

@@ -154,7 +154,7 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>, colours: Colours) -> Lane
             lanes.lanes.push(Lane {
                 lane: *lane,
                 title: format!("{}, {word}", lane_title(*lane)),
-                is_counted: timeline.slices.iter().any(|slice| slice.instructions > 0),
+                is_counted: bars.iter().any(|b| b.kind == SliceKind::Compute && b.amount > 0),
                 first,
                 levels: Levels::of(&bars),
                 bars,

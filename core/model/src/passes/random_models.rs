@@ -128,10 +128,14 @@ fn layer(build: &mut Build, random: &mut Random) {
             build.reshape(&[h, w, 1, c]);
             let image = build.last;
             let other = build.node(Op::Unary(Unary::Abs), vec![]);
-            build.node_of(Op::Concat { axis: 3 }, vec![image, other]);
+            let axis = [0, 1, 3][random.below(3)];
+            build.node_of(Op::Concat { axis }, vec![image, other]);
             let amounts = vec![(0, 1), (1, 0), (0, 0), (0, 0)];
-            build.node(Op::Pad { amounts, filler: 0.0 }, vec![]);
-            build.reshape(&[1, h + 1, w + 1, 2 * c]);
+            let padded = build.node(Op::Pad { amounts, filler: 0.0 }, vec![]);
+            let other = build.node(Op::Unary(Unary::Abs), vec![]);
+            build.node_of(Op::Add { activation: random.activation() }, vec![padded, other]);
+            let [h, w, _, c] = dims(build);
+            build.reshape(&[1, h, w, c]);
         }
         _ => {
             build.reshape(&[1, h * w, c]);

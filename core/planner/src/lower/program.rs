@@ -4,7 +4,9 @@ mod apart;
 
 use super::layer::{Layer, no_kernel};
 use super::op::{op, pool_behind, zero};
-use super::{aligned_shape, bad_shape, flat_shape, gather, place_of, roots, shape, unsupported};
+use super::{
+    aligned_shape, bad_shape, flat_shape, gather, place, place_of, roots, shape, unsupported,
+};
 use crate::PlanError;
 use crate::share::{Parts, lag};
 use serde::{Deserialize, Serialize};
@@ -213,7 +215,7 @@ impl Builder<'_> {
             if let Err(error) = self.steps(layer, kernel) {
                 self.cut(before);
                 let reason = match error {
-                    PlanError::Unsupported(why) => why.what,
+                    PlanError::Unsupported(why) if why.place == place(node) => why.what,
                     error => error.to_string(),
                 };
                 work = no_kernel(node, reason);

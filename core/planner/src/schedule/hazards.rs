@@ -30,8 +30,10 @@ pub struct Hazards {
     spaces: [Vec<Vec<Last>>; 6],
 }
 
-/// Bytes of a page.
+/// Bytes of a page, and most pages: the last one has all bytes behind it, since a recipe may name places that no
+/// memory has.
 const PAGE: u64 = 16 << 10;
+const PAGES: u64 = 1 << 14;
 
 impl Hazards {
     /// Step `step` of `lane` reads or writes bytes of a space; gives the steps of the other lanes that must have
@@ -53,10 +55,11 @@ impl Hazards {
         };
         let own = usize::from(lane.0);
         let pages = &mut self.spaces[space as usize];
-        let [first, end] = [range.start / PAGE, range.end.div_ceil(PAGE)];
-        pages.resize_with(pages.len().max(end as usize), Vec::new);
-        for (page, runs) in (first..end).zip(&mut pages[first as usize..]) {
-            let within = range.start.max(page * PAGE)..range.end.min((page + 1) * PAGE);
+        let [first, last] = [range.start, range.end - 1].map(|at| (at / PAGE).min(PAGES - 1));
+        pages.resize_with(pages.len().max(last as usize + 1), Vec::new);
+        for (page, runs) in (first..=last).zip(&mut pages[first as usize..]) {
+            let end = if page == last { range.end } else { (page + 1) * PAGE };
+            let within = range.start.max(page * PAGE)..end;
             later(&mut waits, access_in(runs, within, (own, step), writes));
         }
         waits[own] = None;
@@ -153,6 +156,25 @@ mod tests {
         assert_eq!(access(engine, 3, arena, 0..5, true), Some(0), "whole lines");
         assert_eq!(access(core, 2, arena, 0..80, false), Some(3));
         assert_eq!(access(core, 3, Space::ExternalRam, 0..80, true), None);
+    }
+
+    #[test]
+    fn places_on_many_pages_and_behind_all_are_waited_for() {
+        let mut hazards = Hazards::default();
+        let far = PAGES * PAGE;
+        let mut access = |lane, step, range, writes| {
+            let waits = hazards.access((lane, step), Space::ExternalRam, range, writes);
+            waits.into_iter().flatten().max()
+        };
+        let (core, engine) = (LaneId::CORE, LaneId::DMA);
+        assert_eq!(access(engine, 0, PAGE - 32..PAGE + 32, true), None);
+        assert_eq!(access(engine, 1, 5 * far..5 * far + 32, true), None);
+        assert_eq!(access(core, 0, PAGE - 1..PAGE, false), Some(0));
+        assert_eq!(access(core, 1, PAGE..PAGE + 1, false), Some(0));
+        assert_eq!(access(core, 2, 2 * PAGE..4 * far, false), None);
+        assert_eq!(access(core, 3, 0..1 << 60, false), Some(1));
+        assert_eq!(access(engine, 2, 3 * far..3 * far + 1, true), Some(3));
+        assert!(hazards.spaces.iter().all(|pages| pages.len() as u64 <= PAGES));
     }
 
     #[test]

@@ -120,9 +120,15 @@ pub fn proved(
 /// The problem of a plan that cannot run on its board; nothing if it can.
 #[must_use]
 pub fn unsupported(planned: &Planned, board: &Board) -> Option<Problem> {
-    let problem = Problem::unsupported(planned.unsupported(board)?);
-    let is_size = planned.report.no_program().is_none() && !planned.report.fits;
-    Some(if is_size { Problem { kind: Blame::DoesNotFit, ..problem } } else { problem })
+    let report = &planned.report;
+    let mut problem = Problem::unsupported(planned.unsupported(board)?);
+    if report.no_program().is_none() && !report.fits {
+        problem.kind = Blame::DoesNotFit;
+        if report.does_not_fit.as_ref().is_some_and(|reason| reason.remedies.is_empty()) {
+            problem.what_to_do.push_str(" `tilewright plan` tries what would help.");
+        }
+    }
+    Some(problem)
 }
 
 /// Whether a strategy merely does not suit the model, so that another may.
