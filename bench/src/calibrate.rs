@@ -181,7 +181,15 @@ fn cost_of(subject: Subject, board: &Board, words: Option<[u64; 2]>) -> Result<K
         }
         let is_new = |(name, value): &Feature| *value > 0 && !met.contains(name);
         let brings = warm.iter().flat_map(|sample| &sample.features).any(is_new);
-        samples.extend(warm);
+        // Groups are alike.
+        let is_new = |sample: &Sample, known: &[Sample]| {
+            known.iter().all(|known| known.features != sample.features)
+        };
+        for sample in warm {
+            if is_new(&sample, &samples) {
+                samples.push(sample);
+            }
+        }
         if let Subject::Plain(kernel) = subject
             && (brings || index.is_multiple_of(models.len().div_ceil(OUTSIDE)))
             && let Some(sample) = outside::sample(kernel, model, board).map_err(named)?

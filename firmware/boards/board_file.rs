@@ -44,13 +44,24 @@ const COUPLED: [&str; 22] = [
 /// statics.
 const COUPLED_START: u64 = 64;
 
+/// Code whose functions each begin at a line of flash, by the beginnings of the names of its functions'
+/// sections: kernels, and what copies for them. What a loop waits for code depends on which lines it lies in;
+/// so it stays what it is, and what calibration knows of it too, where other code grows. Small firmware has no
+/// bytes for that.
+const AT_LINES: [&str; 3] =
+    ["*18tilewright_kernels", "*18tilewright_runtime8dispatch", "*compiler_builtins3mem"];
+/// Bytes of the longest line of flash that a core fetches code by (STM32F7: 256 bits).
+const LINE: usize = 32;
+
 /// Writes `memory.x` and `board.rs` for a board whose code drives the port `console`; of its firmware with
 /// small kernels if the feature says so.
 pub fn write(id: &str, console: &str) {
     let board = tilewright_board::find(id).expect("the board's file is well-formed");
-    let board = match env::var_os("CARGO_FEATURE_SMALL") {
-        Some(_) => board.small().expect("the board's file says where small firmware ends"),
-        None => board,
+    let is_small = env::var_os("CARGO_FEATURE_SMALL").is_some();
+    let board = if is_small {
+        board.small().expect("the board's file says where small firmware ends")
+    } else {
+        board
     };
     let firmware = board.firmware.as_ref().expect("the board's file has a firmware section");
     // The code names the port's registers, pins and interrupt.
@@ -73,7 +84,8 @@ pub fn write(id: &str, console: &str) {
         stack_start,
         firmware.sram_address,
     );
-    let memory = memory + &coupled(&board);
+    let at_lines = if is_small { String::new() } else { at_lines() };
+    let memory = memory + &coupled(&board) + &at_lines;
     let mut constants = format!(
         "/// Id of the board.\npub const BOARD: &str = \"{}\";\n\
          /// Address of the plan image.\npub const PLAN_ADDRESS: usize = {:#010x};\n\
@@ -161,5 +173,14 @@ fn coupled(board: &tilewright_board::Board) -> String {
          __ecoupled = .;\n  }} > COUPLED AT > FLASH\n  __sicoupled = LOADADDR(.coupled);\n}} INSERT AFTER \
          .uninit;\n",
         memory.start
+    )
+}
+
+/// The linker's view of code that begins at lines of flash: a section behind all other code. It stands behind what
+/// is coupled to the core, which takes what it names first.
+fn at_lines() -> String {
+    let sections: String = AT_LINES.iter().map(|name| format!("    *(.text.{name}*);\n")).collect();
+    format!(
+        "SECTIONS {{\n  .kernels : ALIGN({LINE}) SUBALIGN({LINE}) {{\n{sections}  }} > FLASH\n}} INSERT AFTER .text;\n"
     )
 }

@@ -7,9 +7,8 @@ const FEW_SWEEPS: usize = 5_000;
 /// A sweep that moves no coefficient by more than this, in units of the feature, is the last.
 const STILL: f64 = 1e-7;
 
-/// How much the root of the mean square of errors may grow without a feature that is left out, as a multiple of what
-/// it is with all of them.
-const MEAN_GROWS: f64 = 1.25;
+/// How much errors may grow without the features that are left out, as a multiple of what they are with all of them.
+const GROWS: f64 = 1.25;
 /// Errors up to which features are left out in any case, in thousandths: the root of the mean square, and the largest.
 const MEAN_PERMILLE: f64 = 8.0;
 const LARGEST_PERMILLE: f64 = 30.0;
@@ -26,7 +25,8 @@ pub fn part_of(features: &[Vec<u64>], values: &[u64], wholes: &[u64]) -> Vec<u64
     let all: Vec<usize> = (0..problem.columns.len()).collect();
     let mut best = problem.fitted(&vec![0.0; all.len()], &all, SWEEPS);
     let [mean, largest] = problem.errors(&best);
-    let most = [(mean * MEAN_GROWS).max(MEAN_PERMILLE / 1e3), largest.max(LARGEST_PERMILLE / 1e3)];
+    let most = [(mean, MEAN_PERMILLE), (largest, LARGEST_PERMILLE)]
+        .map(|(error, least)| (error * GROWS).max(least / 1e3));
     loop {
         let used: Vec<usize> = all.iter().copied().filter(|feature| best[*feature] > 0.0).collect();
         let without = used.iter().map(|feature| {

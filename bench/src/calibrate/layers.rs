@@ -217,6 +217,25 @@ const CONNECTED: [(usize, usize); 18] = [
     (16, 16),
 ];
 
+/// Networks whose convolutions kernels are calibrated with too: sizes that occur together.
+const NETWORKS: [&str; 9] = [
+    "lenet5",
+    "ds-cnn",
+    "resnet8",
+    "vww",
+    "mobilenet-v2-w0.35-r96",
+    "mcunet-in0",
+    "squeezenet-1.1-r64",
+    "googlenet-r64",
+    "resnet18-r32",
+];
+
+/// Most bytes of a layer's weights; of longer ones there are fewer output channels.
+const WEIGHT_BYTES: usize = 128 << 10;
+
+/// Output channels of a part of a layer whose filters come one after the other.
+const PART: usize = 6;
+
 /// Shapes of inputs for operators on whole pictures, in which rows, columns and channels vary
 /// apart from each other.
 const PICTURES: [[usize; 3]; 12] = [
@@ -245,6 +264,7 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
             .into_iter()
             .chain(LEFT_OVER.iter().map(conv))
             .chain(OFF_ZERO.iter().map(|layer| off_zero(conv(layer))))
+            .chain(of_networks(|op| matches!(op, Op::Conv { groups: 1, .. }), 0))
             .collect(),
         Kernel::ConvMaxPool => convs()
             .into_iter()
@@ -278,6 +298,7 @@ pub fn models(kernel: Kernel) -> Vec<Model> {
                     let op = Op::DepthwiseConv { window, multiplier, activation };
                     weighted(*input, op, &weights, 3)
                 })
+                .chain(of_networks(|op| matches!(op, Op::DepthwiseConv { .. }), 3))
                 .collect()
         }
         Kernel::TransposeConv => TRANSPOSED
@@ -350,6 +371,37 @@ pub fn transformed() -> Vec<Model> {
             weighted(*input, op, &[*channels, 3, 3, input[2]], 0)
         })
         .collect()
+}
+
+/// The layers of networks with such an operator, each once, as models; those whose weights
+/// have their output channels along `axis` 0 in parts too.
+fn of_networks(is_meant: impl Fn(&Op) -> bool, axis: usize) -> Vec<Model> {
+    let mut layers = Vec::new();
+    for name in NETWORKS {
+        let network = tilewright_zoo::network(name).expect("it is in the zoo");
+        let network = network.int8().expect("its scales are analytic");
+        for node in network.nodes.iter().filter(|node| is_meant(&node.op)) {
+            let shape = |operand: usize| &network.tensor(node.inputs[operand]).shape;
+            let (input, mut weights) =
+                (shape(0).hwc().expect("a picture"), shape(1).dims().to_vec());
+            // With a range of its own a layer has nothing to clamp.
+            let mut op = node.op.clone();
+            if let Some(activation) = op.activation_mut() {
+                *activation = Activation::None;
+            }
+            let filter: usize = weights[1..].iter().product();
+            for most in [WEIGHT_BYTES / filter, PART] {
+                if axis == 0 {
+                    weights[0] = weights[0].min(most);
+                }
+                let layer = (input, op.clone(), weights.clone());
+                if !layers.contains(&layer) {
+                    layers.push(layer);
+                }
+            }
+        }
+    }
+    layers.into_iter().map(|(input, op, weights)| weighted(input, op, &weights, axis)).collect()
 }
 
 /// Rows and columns of what a model makes.

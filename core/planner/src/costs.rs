@@ -193,7 +193,7 @@ impl Costs {
 pub fn all_features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
     let mut features = features(op, tile, operands);
     features.extend(nominal::nominal(op, tile, operands));
-    features.extend(features::seen(op, tile, operands));
+    features.extend(features::receptive_field(op, tile, operands));
     features
 }
 

@@ -9,12 +9,12 @@ mod copied;
 mod depthwise;
 mod largest;
 mod paired;
-mod seen;
+mod receptive_field;
 mod sums;
 mod transformed;
 
 use copied::{COPIED, FILLED, copies};
-pub use seen::seen;
+pub use receptive_field::receptive_field;
 use tilewright_plan::{Kernel, Op, Tile, View};
 
 /// A feature's name and value.
@@ -229,10 +229,9 @@ impl<'a> Step<'a> {
         ]);
     }
 
-    fn transpose_conv(&self, features: &mut Vec<Feature>) {
-        let blocks = self.channels.div_ceil(BLOCK);
-        // Taps that input reaches an output through, along an axis.
-        let reached = [0, 1].map(|axis| {
+    /// Taps that input reaches the outputs of a transposed convolution through, along each axis.
+    fn reached(&self) -> [u64; 2] {
+        [0, 1].map(|axis| {
             let tile = self.tile;
             let valid = i64::from(tile.valid_start[axis]);
             let end = valid + i64::from(tile.valid_size[axis]);
@@ -246,7 +245,12 @@ impl<'a> Step<'a> {
                 place % stride == 0 && (valid..end).contains(&place.div_euclid(stride))
             });
             hits.count() as u64
-        });
+        })
+    }
+
+    fn transpose_conv(&self, features: &mut Vec<Feature>) {
+        let blocks = self.channels.div_ceil(BLOCK);
+        let reached = self.reached();
         let [height, width] = self.op.window.map(u64::from);
         let columns = u64::from(self.tile.output_size[1]);
         let taps = reached[0] * reached[1] * blocks;
@@ -402,8 +406,8 @@ impl<'a> Step<'a> {
         features.extend([
             ("rows", self.rows),
             ("pixels", self.pixels),
-            ("results", results),
-            ("compared_results", if more > 0 { results } else { 0 }),
+            ("searched", results),
+            ("compared", if more > 0 { results } else { 0 }),
             (name, results * more),
         ]);
     }

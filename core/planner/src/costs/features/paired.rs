@@ -148,10 +148,11 @@ impl Step<'_> {
             left @ 1..=2 if how == Rows::Joined && held == 1 && even => left,
             _ => 0,
         };
+        let is_last = |taps: &Taps| taps.full > 0 && taps.before + taps.full == taps.positions;
+        let last_is_whole = is_last(&rows) && is_last(&columns);
         if apart > 0 {
-            let is_last = |taps: &Taps| taps.full > 0 && taps.before + taps.full == taps.positions;
             fours -= 1;
-            whole = whole.saturating_sub(u64::from(is_last(&rows) && is_last(&columns)));
+            whole = whole.saturating_sub(u64::from(last_is_whole));
             features.extend([
                 ("apart", apart),
                 ("apart_words", apart * entries),
@@ -160,6 +161,10 @@ impl Step<'_> {
                 ("apart_turns", apart * pairs * (entries / 2).div_ceil(UNROLLED)),
             ]);
         }
+        // What the last pixel of a four that is not full sees is taken again for each that is missing.
+        let pixels = rows.positions * columns.positions;
+        let again = (fours * 4 + apart).saturating_sub(pixels);
+        let with_again = |seen: u64| seen + seen * again / pixels.max(1);
         let clamped = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
         let in_one = self.op.dilation[1] == 1 && is_dense(&self.input);
         // How often activations are made: again for each block of sums if they are not all held.
@@ -217,23 +222,27 @@ impl Step<'_> {
         }
         let [whole, fours] = [whole.saturating_sub(inside), fours.saturating_sub(swift)];
         // Runs and values that other pixels see, apart from those of whole fours.
-        let runs = rows.all * if in_one { columns.positions } else { columns.all };
+        let runs = with_again(rows.all * if in_one { columns.positions } else { columns.all });
         let runs =
             runs.saturating_sub((swift * 4 + apart) * height * if in_one { 1 } else { width });
         let whole_runs = whole * height * if in_one { 1 } else { width };
-        let seen = (rows.all * columns.all * inputs)
+        let seen = with_again(rows.all * columns.all * inputs)
             .saturating_sub((swift * 4 * width).saturating_sub(missing) * height * inputs)
             .saturating_sub(apart * length);
         let single_pixels = fours.saturating_sub(whole) * 4;
-        let clipped = (rows.positions * columns.positions)
-            .saturating_sub(rows.full * columns.full)
-            .saturating_sub(edges);
+        let clipped = pixels.saturating_sub(rows.full * columns.full).saturating_sub(edges)
+            + if last_is_whole { 0 } else { again };
+        // Where taps do not follow each other, as in groups of channels, each is a run of its own.
+        let [single_runs, patch_runs] = match in_one || width == 1 {
+            true => ["single_runs", "patch_runs"],
+            false => ["single_taps", "patch_taps"],
+        };
         if inputs.is_multiple_of(4) {
             features.extend([
                 ("whole_runs", whole_runs * times),
                 ("whole_words", whole * entries * times),
                 ("single_pixels", single_pixels * times),
-                ("single_runs", runs.saturating_sub(whole_runs * 4) * times),
+                (single_runs, runs.saturating_sub(whole_runs * 4) * times),
                 ("single_words", (seen / 4).saturating_sub(whole * entries * 4) * times),
                 ("filled_pixels", clipped * times),
                 ("filled_words", clipped * entries * times),
@@ -242,7 +251,7 @@ impl Step<'_> {
             features.extend([
                 ("patches", fours * 4 * times),
                 ("patch_words", fours * 4 * entries * times),
-                ("patch_runs", runs * times),
+                (patch_runs, runs * times),
                 ("patch_bytes", seen * times),
                 ("filled_patches", clipped * times),
                 ("filled_bytes", clipped * length * times),

@@ -70,7 +70,8 @@ impl Step<'_> {
         let last = u64::from(!over_channels && channels > BLOCK && !channels.is_multiple_of(BLOCK));
         let askew = Askew::of(&self.input).words(self.pixels * area, [whole - last, last]);
         let is_fast = self.op.scalars.get(1).is_some_and(|shift| FAST_SHIFTS.contains(shift));
-        let made = if is_fast { ["results", "made"] } else { ["exact_results", "exactly_made"] };
+        let made =
+            if is_fast { ["averaged", "made"] } else { ["exactly_averaged", "exactly_made"] };
         let (results, times) = if over_channels { (1, 1) } else { (sums, whole + few) };
         features.extend([
             ("rows", self.rows),
