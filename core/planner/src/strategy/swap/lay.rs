@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use crate::aliasing::{Arranged, Parts};
 use crate::floor::{Floor, Heights};
 use crate::lower::{self, Layer, Stored};
 use crate::schedule::operator::SECTOR;
-use crate::share::{Arranged, Parts};
+use crate::strategy::aliasing_search::Candidate;
 use crate::strategy::external::LINE;
-use crate::strategy::sharing::Candidate;
 use crate::{Integrity, PlanError};
 use tilewright_board::Board;
 use tilewright_model::Model;

@@ -1,4 +1,4 @@
-//! How far the output of a step in rows must lie from its input, and in which order its rows can
+//! The overlap offset: how far the output of a step in rows must lie from its input, and in which order its rows can
 //! be made where they lie.
 
 use std::ops::Range;
@@ -8,7 +8,7 @@ use tilewright_plan::{Kernel, Op, Role, RowOrder, Tile, View, domain};
 
 /// Least distances between two tensors, from offset to offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lag {
+pub struct OverlapOffset {
     /// Of the output above the input, with rows from the last to the first.
     pub above: u64,
     /// Of the output below the input, with rows from the first to the last.
@@ -44,7 +44,12 @@ fn traffic(
 /// The least distances for a step whose operands `inputs` lie in one tensor and whose output in
 /// another; views give places inside of the two. Nothing if the step cannot be made in rows.
 #[must_use]
-pub fn lag(op: &Op, tile: &Tile, operands: &[View], inputs: &[usize]) -> Option<Lag> {
+pub fn overlap_offset(
+    op: &Op,
+    tile: &Tile,
+    operands: &[View],
+    inputs: &[usize],
+) -> Option<OverlapOffset> {
     let rows = traffic(op, tile, operands, inputs)?;
     let (mut above, mut below) = (0, 0);
     // What the rows that are yet to be made read.
@@ -58,7 +63,7 @@ pub fn lag(op: &Op, tile: &Tile, operands: &[View], inputs: &[usize]) -> Option<
         highest = highest.max(read.end);
         above = above.max(highest.saturating_sub(write.start));
     }
-    (!rows.is_empty()).then_some(Lag { above: above.max(1), below: below.max(1) })
+    (!rows.is_empty()).then_some(OverlapOffset { above: above.max(1), below: below.max(1) })
 }
 
 /// The order in which a step can be made where its operands lie; nothing if there is none.
@@ -142,33 +147,33 @@ mod tests {
     #[test]
     fn a_pointwise_layer_needs_its_larger_side_and_one_row() {
         let (tile, views) = step([8, 8], 2, [8, 8], 4);
-        let lag = lag(&conv(1, 1, 0), &tile, &views, &[0]).unwrap();
+        let offset = overlap_offset(&conv(1, 1, 0), &tile, &views, &[0]).unwrap();
         // Below: the last row's end against its own input. Above: the first row's input.
-        assert_eq!(lag, Lag { above: 16, below: 8 * 32 - 7 * 16 });
+        assert_eq!(offset, OverlapOffset { above: 16, below: 8 * 32 - 7 * 16 });
     }
 
     #[test]
-    fn a_window_of_three_lags_two_rows() {
+    fn a_window_of_three_has_an_offset_of_two_rows() {
         let (tile, views) = step([8, 8], 2, [8, 8], 2);
-        let lag = lag(&conv(3, 1, 1), &tile, &views, &[0]).unwrap();
-        assert_eq!(lag, Lag { above: 2 * 16, below: 2 * 16 });
+        let offset = overlap_offset(&conv(3, 1, 1), &tile, &views, &[0]).unwrap();
+        assert_eq!(offset, OverlapOffset { above: 2 * 16, below: 2 * 16 });
     }
 
     #[test]
-    fn one_byte_less_than_the_lag_has_no_order() {
+    fn one_byte_less_than_the_offset_has_no_order() {
         let op = conv(3, 2, 1);
         let (tile, views) = step([8, 8], 2, [4, 4], 3);
-        let lag = lag(&op, &tile, &views, &[0]).unwrap();
+        let offset = overlap_offset(&op, &tile, &views, &[0]).unwrap();
         let at = |input: u64, output: u64| {
             let mut views = views.clone();
             views[0].offset = input as u32;
             views[1].offset = output as u32;
             order(&op, &tile, &views)
         };
-        assert_eq!(at(lag.below, 0), Some(RowOrder::Down));
-        assert_eq!(at(lag.below - 1, 0), None);
-        assert_eq!(at(0, lag.above), Some(RowOrder::Up));
-        assert_eq!(at(0, lag.above - 1), None);
+        assert_eq!(at(offset.below, 0), Some(RowOrder::Down));
+        assert_eq!(at(offset.below - 1, 0), None);
+        assert_eq!(at(0, offset.above), Some(RowOrder::Up));
+        assert_eq!(at(0, offset.above - 1), None);
         assert_eq!(at(0, 8 * 16), Some(RowOrder::Whole));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Made, Network, Strips};
+use super::{DepthFirstGroup, Made, Network};
 use crate::schedule::cut::Strip;
 use crate::schedule::operator::{Operator, SECTOR, Tiny};
 use tilewright_plan::Space;
@@ -51,9 +51,9 @@ impl<'p> Network<'p> {
     }
 
     /// What a strip moves of tensors that lie on a card.
-    pub fn moved(&self, strips: &Strips, strip: &Strip) -> Vec<Moved> {
+    pub fn moved(&self, group: &DepthFirstGroup, strip: &Strip) -> Vec<Moved> {
         let Some(Some(layer)) = self.layers.get(strip.layer) else { return Vec::new() };
-        self.moves(layer, strip, &strips.outside)
+        self.moves(layer, strip, &group.outside)
     }
 
     /// Bytes of SRAM for what a step needs of tensors outside, if they lie on a card: rows begin at sectors there.

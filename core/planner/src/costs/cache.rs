@@ -1,4 +1,4 @@
-//! Costs of steps that were found before. Tiles of one layer, and those of ways that are compared, mostly
+//! A cache of costs of steps. Tiles of one layer, and those of ways that are compared, mostly
 //! differ in where they lie only, which no cost depends on but as far as a [`Key`] says.
 
 use std::cell::{Cell, RefCell};
@@ -10,12 +10,12 @@ use tilewright_plan::{Cycles, Lane, Op, Plan, Reach, RowOrder, Space, Tile, View
 
 use super::{Before, Computed, Costs, Outside, access};
 
-/// Most steps that are remembered; then all are forgotten.
+/// Most steps in the cache; then it is emptied.
 const MOST: usize = 1 << 14;
 
 /// The costs of a board, and what steps were found to cost there.
 #[derive(Debug)]
-pub struct Remembering {
+pub struct CostCache {
     /// The costs.
     pub costs: Costs,
     /// By hashes of the keys.
@@ -25,7 +25,7 @@ pub struct Remembering {
 
 type Found = (Cycles, Outside);
 
-impl Remembering {
+impl CostCache {
     /// Those of a board, which all lanes must be of whose costs are asked for.
     #[must_use]
     pub fn on(board: &Board) -> Self {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_what_would_be_found() {
+    fn what_the_cache_gives_is_what_would_be_found() {
         let kernels = [Kernel::Conv, Kernel::Depthwise, Kernel::MaxPool, Kernel::AveragePool];
         let (arena, ram) = (Space::Arena, Space::ExternalRam);
         let spaces = [
@@ -232,7 +232,7 @@ mod tests {
         for board in ["stm32f746g-disco", "stm32f469i-disco", "paper-tinyops-f746"] {
             let board = tilewright_board::find(board).unwrap();
             for (kernel, spaces) in kernels.iter().flat_map(|k| spaces.map(|s| (*k, s))) {
-                let costs = Remembering::on(&board);
+                let costs = CostCache::on(&board);
                 let mut asked = 0;
                 for (side, stride) in [(3, 1), (3, 2), (5, 1), (1, 1)] {
                     let (op, tile, views) = layer(kernel, [side, stride], spaces);

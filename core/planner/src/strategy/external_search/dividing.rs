@@ -6,7 +6,7 @@ use crate::recipe::Made;
 use crate::strategy::Asked;
 use crate::strategy::overlay;
 use crate::strategy::overlay::partition::TileSizes;
-use crate::strategy::spilled::{Spill, Spilling};
+use crate::strategy::spill::{Spill, Spiller};
 use crate::{PlanError, Planned};
 use tilewright_plan::{Bytes, CyclePoint, Space};
 
@@ -41,7 +41,7 @@ pub struct Fastest {
 #[derive(Default)]
 pub struct Divider {
     /// What leaves SRAM, and what was planned last of that.
-    spilling: Option<Spilling>,
+    spiller: Option<Spiller>,
     last: Option<(Spill, Option<Made>)>,
     tiles: TileSizes,
     /// Whether weights are more than the chip's flash and the external memories hold together.
@@ -151,12 +151,12 @@ impl Divider {
             return Ok(plan.clone());
         }
         let Asked { model, board, options } = *asked;
-        let spilling = match self.spilling.take() {
-            Some(spilling) => spilling,
-            None => Spilling::new(model)?,
+        let spiller = match self.spiller.take() {
+            Some(spiller) => spiller,
+            None => Spiller::new(model)?,
         };
-        let plan = spilling.plan(model, board, &spill, &options.stop)?;
-        self.spilling = Some(spilling);
+        let plan = spiller.plan(model, board, &spill, &options.stop)?;
+        self.spiller = Some(spiller);
         self.last = Some((spill, plan.clone()));
         Ok(plan)
     }

@@ -1,4 +1,4 @@
-//! Searches with sharing against brute force: every order, every choice of what copies.
+//! Searches with aliasing against brute force: every order, every choice of what copies.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,8 +6,8 @@ use tilewright_model::{Activation, DType, Data, Node, Op, Padding, Quantisation,
 use tilewright_model::{Source, Tensor, TensorId, Window};
 
 /// Everything that may share.
-const ALL: Sharing =
-    Sharing { parts: true, slices: true, in_place: true, rows: true, copied: Vec::new() };
+const ALL: Aliasing =
+    Aliasing { parts: true, slices: true, in_place: true, rows: true, copied: Vec::new() };
 
 /// Units for an order, and for a placement by brute force.
 const WORK: u64 = 20_000_000;
@@ -135,8 +135,9 @@ fn brute_force(model: &Model, given: &[Layer]) -> Bytes {
             let copies = nodes.iter().enumerate().filter(|(bit, _)| choice >> bit & 1 == 1);
             let copied: Vec<usize> = copies.map(|(_, node)| *node).collect();
             for in_place in [true, false] {
-                let sharing = Sharing { in_place, copied: copied.clone(), ..ALL };
-                let arranged = share::arrange(model, &layers, &sharing, &|_| true, WORK).unwrap();
+                let aliasing = Aliasing { in_place, copied: copied.clone(), ..ALL };
+                let arranged =
+                    aliasing::arrange(model, &layers, &aliasing, &|_| true, WORK).unwrap();
                 least = least.min(arranged.height);
             }
         }
@@ -146,18 +147,18 @@ fn brute_force(model: &Model, given: &[Layer]) -> Bytes {
 
 /// The height and the bound that the search comes to.
 fn searched(model: &Model, given: &[Layer]) -> (Bytes, Bytes) {
-    let apart = share::arrange(model, given, &Sharing::default(), &|_| true, WORK).unwrap();
+    let apart = aliasing::arrange(model, given, &Aliasing::default(), &|_| true, WORK).unwrap();
     let best = Candidate { layers: given.to_vec(), arranged: apart };
-    let mut improving = Improving::new(model, given.to_vec(), ALL, best).unwrap();
-    while !improving.advance(model, WORK).unwrap() {}
-    (improving.best().arranged.height, improving.bound())
+    let mut search = AliasingSearch::new(model, given.to_vec(), ALL, best).unwrap();
+    while !search.advance(model, WORK).unwrap() {}
+    (search.best().arranged.height, search.bound())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn what_is_proved_with_sharing_is_what_brute_force_finds(
+    fn what_is_proved_with_aliasing_is_what_brute_force_finds(
         drawn in proptest::collection::vec(any::<(u8, u8, u8)>(), 1..6)
     ) {
         let model = model(&drawn);
@@ -187,7 +188,7 @@ fn a_concat_that_joins_or_copies_is_bounded_by_the_better_of_both() {
     let given = lower::layers(&build.0);
     let (height, bound) = searched(&build.0, &given);
     assert_eq!((height, bound), (Bytes(320), Bytes(320)));
-    let graph = share::graph(&build.0, &given, &ALL, &[]).unwrap();
+    let graph = aliasing::graph(&build.0, &given, &ALL, &[]).unwrap();
     let mut solver = Solver::new(Problem::new(graph, Rules::default()).unwrap(), BUDGET);
     while !solver.advance(WORK) {}
     assert!(solver.standing().1 < bound);

@@ -5,8 +5,8 @@
 //! by one, for each of both with a bound of its own; the lowest bounds what is open.
 
 use crate::PlanError;
+use crate::aliasing::{self, Aliasing};
 use crate::lower::{self, Layer};
-use crate::share::{self, Sharing};
 use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_model::{Model, TensorId};
 use tilewright_order::{Budget, Problem, Rules, Solver};
@@ -22,8 +22,8 @@ const BUDGET: Budget = Budget { work: 6_000_000, memory: 16 << 20 };
 /// Some concats and slices settled.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// The sharing, with those that copy.
-    pub sharing: Sharing,
+    /// The aliasing, with those that copy.
+    pub aliasing: Aliasing,
     /// The order that is best as far as is known, as indices into the layers given.
     pub order: Vec<usize>,
     /// Those that do not copy, as nodes.
@@ -34,19 +34,19 @@ pub struct Choice {
     next: Option<usize>,
 }
 
-/// The choices under way.
-pub struct Deciding {
+/// The search: choices that may yet lead to less.
+pub struct BranchAndBound {
     open: Vec<Choice>,
     left: usize,
 }
 
-impl Deciding {
+impl BranchAndBound {
     /// Begins with nothing settled.
     ///
     /// # Errors
     /// [`PlanError`] names the node or tensor that cannot be planned.
-    pub fn new(model: &Model, layers: &[Layer], sharing: &Sharing) -> Result<Self, PlanError> {
-        let root = Choice::of(model, layers, sharing.clone(), Vec::new(), Bytes(0))?;
+    pub fn new(model: &Model, layers: &[Layer], aliasing: &Aliasing) -> Result<Self, PlanError> {
+        let root = Choice::of(model, layers, aliasing.clone(), Vec::new(), Bytes(0))?;
         let left = MOST_CHOICES.min(MOST_LAYERS / layers.len().max(1));
         Ok(Self { open: vec![root], left })
     }
@@ -75,13 +75,13 @@ impl Deciding {
         };
         let choice = self.open.swap_remove(lowest);
         self.left = self.left.saturating_sub(2);
-        let mut copying = choice.sharing.clone();
+        let mut copying = choice.aliasing.clone();
         copying.copied.push(node);
         let mut joined = choice.joined.clone();
         joined.push(node);
         let mut made = Vec::with_capacity(2);
-        for (sharing, joined) in [(copying, choice.joined), (choice.sharing, joined)] {
-            made.push(Choice::of(model, layers, sharing, joined, choice.bound)?);
+        for (aliasing, joined) in [(copying, choice.joined), (choice.aliasing, joined)] {
+            made.push(Choice::of(model, layers, aliasing, joined, choice.bound)?);
         }
         made.retain(|choice| choice.bound < height);
         self.open.extend_from_slice(&made);
@@ -94,21 +94,21 @@ impl Choice {
     fn of(
         model: &Model,
         layers: &[Layer],
-        sharing: Sharing,
+        aliasing: Aliasing,
         joined: Vec<usize>,
         floor: Bytes,
     ) -> Result<Self, PlanError> {
-        let graph = share::graph(model, layers, &sharing, &joined)?;
+        let graph = aliasing::graph(model, layers, &aliasing, &joined)?;
         let problem = std::sync::Arc::new(Problem::new(graph, Rules::default())?);
         let mut solver = Solver::new(std::sync::Arc::clone(&problem), BUDGET);
         solver.advance(BUDGET.work);
         let ordered = solver.answer();
         let bound = ordered.lower_bound.align_up(TENSOR_ALIGNMENT).max(floor);
         let at = problem.measure(&ordered.order).ok().and_then(|measured| measured.position);
-        let mut open = sharing.parts_of(model, layers).nodes();
+        let mut open = aliasing.parts_of(model, layers).nodes();
         open.retain(|node| !joined.contains(node));
         let next = next(model, layers, &ordered.order, at.unwrap_or(0), &open);
-        Ok(Self { sharing, order: ordered.order, joined, bound, next })
+        Ok(Self { aliasing, order: ordered.order, joined, bound, next })
     }
 }
 

@@ -2,7 +2,7 @@
 //! neighbours.
 
 use crate::strategy::overlay::{Beside, MOST_TURNED, Outputs, Overlaid};
-use crate::strategy::spilled::First;
+use crate::strategy::spill::First;
 use tilewright_plan::Bytes;
 
 /// A division of SRAM.

@@ -1,6 +1,6 @@
 //! Offsets for the tensors of layers in a given order, some of which share bytes.
 
-use super::lag::{self, Lag};
+use super::overlap_offset::{self, OverlapOffset};
 use super::parts::Parts;
 use super::slices;
 use crate::PlanError;
@@ -11,9 +11,9 @@ use tilewright_plan::{
     Bytes, Instruction, Op, Plan, PlannedLayer, PlannedTensor, Role, Tile, View,
 };
 
-/// What of sharing is made use of.
+/// Which ways to share bytes are made use of.
 #[derive(Clone, Debug, Default)]
-pub struct Sharing {
+pub struct Aliasing {
     /// Operands of concats are made where the output lies.
     pub parts: bool,
     /// Besides, slices are read where their operand lies.
@@ -26,7 +26,7 @@ pub struct Sharing {
     pub copied: Vec<usize>,
 }
 
-impl Sharing {
+impl Aliasing {
     /// The tensors that lie in others.
     pub fn parts_of(&self, model: &Model, layers: &[Layer]) -> Parts {
         if !self.parts {
@@ -75,11 +75,11 @@ struct Block {
 pub fn arrange(
     model: &Model,
     layers: &[Layer],
-    sharing: &Sharing,
+    aliasing: &Aliasing,
     shares: &dyn Fn(usize) -> bool,
     budget: u64,
 ) -> Result<Arranged, PlanError> {
-    arrange_given(model, layers, sharing, (shares, Given::NOTHING), budget)
+    arrange_given(model, layers, aliasing, (shares, Given::NOTHING), budget)
 }
 
 /// What is known of some tensors before they are placed. Layers that use them should share nothing.
@@ -90,12 +90,12 @@ pub struct Given<'g> {
     /// Tensors that take other bytes, for another time.
     pub held: &'g [Held],
     /// Tensors that may overlap.
-    pub below: &'g [Below],
+    pub overlaps: &'g [AllowedOverlap],
 }
 
 impl Given<'_> {
     /// Nothing is.
-    pub const NOTHING: Self = Self { is_elsewhere: &|_| false, held: &[], below: &[] };
+    pub const NOTHING: Self = Self { is_elsewhere: &|_| false, held: &[], overlaps: &[] };
 }
 
 /// A tensor with the bytes that it takes.
@@ -111,11 +111,13 @@ pub struct Held {
 
 /// A tensor that may lie over what is no longer needed of another, if it begins so much below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Below {
-    /// The one that is read, the one that is written.
-    pub tensors: [usize; 2],
-    /// From the one's offset to the other's.
-    pub distance: u64,
+pub struct AllowedOverlap {
+    /// The tensor that is read.
+    pub read: usize,
+    /// The tensor that is written.
+    pub written: usize,
+    /// How far the offset of the written one lies below that of the other.
+    pub below: u64,
 }
 
 /// As [`arrange`], with what is known of some tensors.
@@ -125,11 +127,11 @@ pub struct Below {
 pub fn arrange_given(
     model: &Model,
     layers: &[Layer],
-    sharing: &Sharing,
+    aliasing: &Aliasing,
     (shares, given): (&dyn Fn(usize) -> bool, Given<'_>),
     budget: u64,
 ) -> Result<Arranged, PlanError> {
-    let parts = sharing.parts_of(model, layers);
+    let parts = aliasing.parts_of(model, layers);
     let mut tensors = lower::tensors(model, layers)?;
     let mut blocks = Blocks::of(model, &parts, &mut tensors)?;
     for (tensor, block) in blocks.blocks.iter_mut().enumerate() {
@@ -145,20 +147,20 @@ pub fn arrange_given(
         block.end = block.end.max(life[1]);
     }
     let mut overlaps = Vec::new();
-    if sharing.in_place || sharing.rows {
+    if aliasing.in_place || aliasing.rows {
         let draft = lower::draft(model, layers, &parts, tensors.clone())?;
         let steps = single_steps(model, layers, &parts, &draft);
         for (position, step) in steps.into_iter().enumerate() {
             let Some(step) = step.filter(|_| shares(position)) else { continue };
-            if !(sharing.in_place && blocks.write_over(position, &step)) && sharing.rows {
+            if !(aliasing.in_place && blocks.write_over(position, &step)) && aliasing.rows {
                 overlaps.extend(blocks.overlap(position, &step).map(|(_, overlap)| overlap));
             }
         }
     }
-    overlaps.extend(given.below.iter().map(|Below { tensors, distance }| {
-        let buffers = tensors.map(|tensor| blocks.number(tensor));
+    overlaps.extend(given.overlaps.iter().map(|AllowedOverlap { read, written, below }| {
+        let buffers = [*read, *written].map(|tensor| blocks.number(tensor));
         let [above, own] = buffers.map(|block| blocks.blocks[block].bytes);
-        let below = up(*distance).clamp(Bytes(1), own.max(Bytes(1))).0;
+        let below = up(*below).clamp(Bytes(1), own.max(Bytes(1))).0;
         Overlap { buffers, above: above.0.max(1), below }
     }));
     let (buffers, overlaps) = blocks.problem(&overlaps);
@@ -174,24 +176,32 @@ pub fn arrange_given(
     Ok(Arranged { tensors, parts, height: placement.height })
 }
 
-/// Of each layer the bytes that its output can have in common with what it reads, if nothing else
-/// hinders that: written over it, and row by row.
+/// Bytes that a layer's output can have in common with what it reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Savings {
+    /// Where it writes over an operand.
+    pub in_place: u64,
+    /// Where rows overlap.
+    pub in_rows: u64,
+}
+
+/// What each layer can save, if nothing else hinders that.
 ///
 /// # Errors
 /// [`PlanError`] names the node or tensor that cannot be planned.
-pub fn savings(model: &Model, layers: &[Layer], parts: &Parts) -> Result<Vec<[u64; 2]>, PlanError> {
+pub fn savings(model: &Model, layers: &[Layer], parts: &Parts) -> Result<Vec<Savings>, PlanError> {
     let mut tensors = lower::tensors(model, layers)?;
     let blocks = Blocks::of(model, parts, &mut tensors)?;
     let draft = lower::draft(model, layers, parts, tensors)?;
     let steps = single_steps(model, layers, parts, &draft);
     let saved = |(position, step): (usize, Option<Single<'_>>)| {
-        let Some(step) = step else { return [0; 2] };
+        let Some(step) = step else { return Savings::default() };
         let output = blocks.blocks[blocks.number(step.output)].bytes;
         let over = blocks.dying(position, &step).into_iter();
         let over = over.filter(|(operand, _)| step.can_write_over(*operand));
         let over = over.map(|(_, block)| blocks.blocks[block].bytes.min(output).0).max();
         let rows = blocks.overlap(position, &step).map(|(saved, _)| saved);
-        [over, rows].map(Option::unwrap_or_default)
+        Savings { in_place: over.unwrap_or_default(), in_rows: rows.unwrap_or_default() }
     };
     Ok(steps.into_iter().enumerate().map(saved).collect())
 }
@@ -222,14 +232,14 @@ impl Single<'_> {
     }
 
     /// How far the output must lie from the tensors for which `is_in` says yes, which are one block.
-    pub fn lag(&self, is_in: impl Fn(usize) -> bool) -> Option<Lag> {
-        lag::lag(self.op, self.tile, self.views, &self.operands_of(is_in))
+    pub fn overlap_offset(&self, is_in: impl Fn(usize) -> bool) -> Option<OverlapOffset> {
+        overlap_offset::overlap_offset(self.op, self.tile, self.views, &self.operands_of(is_in))
     }
 
     /// Whether the step may write over an operand.
     pub fn can_write_over(&self, operand: usize) -> bool {
         let kernel = self.op.kernel().filter(|_| self.later.is_none());
-        kernel.is_some_and(|kernel| lag::can_write_over(kernel, self.views, operand))
+        kernel.is_some_and(|kernel| overlap_offset::can_write_over(kernel, self.views, operand))
     }
 }
 
@@ -398,9 +408,9 @@ impl Blocks {
         let up = |distance: u64| Bytes(distance).align_up(TENSOR_ALIGNMENT).0;
         let bytes = |block: usize| self.blocks[block].bytes.0;
         let candidates = self.dying(position, step).into_iter().filter_map(|(_, block)| {
-            let lag = step.lag(|tensor| self.number(tensor) == block)?;
-            let above = up(lag.above).min(bytes(block));
-            let below = up(lag.below).min(bytes(output));
+            let offset = step.overlap_offset(|tensor| self.number(tensor) == block)?;
+            let above = up(offset.above).min(bytes(block));
+            let below = up(offset.below).min(bytes(output));
             let least = (above + bytes(output)).max(bytes(block));
             let least = least.min((below + bytes(block)).max(bytes(output)));
             let saved = (bytes(block) + bytes(output)).saturating_sub(least);

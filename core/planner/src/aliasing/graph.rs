@@ -1,6 +1,6 @@
-//! The layers as a graph to be put in order, in which no tensor takes more than sharing leaves it.
+//! The layers as a graph to be put in order, in which no tensor takes more than aliasing leaves it.
 //!
-//! What it counts is never more than any placement with any of this sharing needs, so that the
+//! What it counts is never more than any placement with any of this aliasing needs, so that the
 //! bound of its orders is one of their arenas:
 //! * A tensor is as many tensors as its readers differ in how far their outputs may cover it.
 //! * The output of a concat whose operands are parts of it is those operands.
@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arrange::{Sharing, Single, single_steps};
+use super::arrange::{Aliasing, Single, single_steps};
 use super::parts::Parts;
 use super::slices;
 use crate::PlanError;
@@ -30,17 +30,17 @@ struct Piece {
 }
 
 /// The graph of `layers`, for all plans in which the concats and slices `settled`, as nodes, do not
-/// copy and `sharing.copied` do; those that are neither may do either.
+/// copy and `aliasing.copied` do; those that are neither may do either.
 ///
 /// # Errors
 /// [`PlanError`] names the node or tensor that cannot be planned.
 pub fn graph(
     model: &Model,
     layers: &[Layer],
-    sharing: &Sharing,
+    aliasing: &Aliasing,
     settled: &[usize],
 ) -> Result<Graph, PlanError> {
-    let parts = sharing.parts_of(model, layers);
+    let parts = aliasing.parts_of(model, layers);
     let tensors = lower::tensors(model, layers)?;
     let plan = lower::draft(model, layers, &parts, tensors.clone())?;
     let steps = single_steps(model, layers, &parts, &plan);
@@ -50,7 +50,7 @@ pub fn graph(
     }
     let roots = lower::roots(model);
     let whole = settled_wholes(model, &parts, settled);
-    let mut covers = covers(&tensors, &parts, &steps, sharing);
+    let mut covers = covers(&tensors, &parts, &steps, aliasing);
     cover_once(model, layers, &tensors, &parts, &mut covers);
     let mut graph = Graph::default();
     let mut pieces = pieces(model, layers, &tensors, (&parts, &whole), &covers, &mut graph);
@@ -150,23 +150,23 @@ fn covers(
     tensors: &[PlannedTensor],
     parts: &Parts,
     steps: &[Option<Single<'_>>],
-    sharing: &Sharing,
+    aliasing: &Aliasing,
 ) -> Vec<Vec<(usize, u64)>> {
     let id = |tensor: usize| TensorId(tensors[tensor].tensor as usize);
     let in_other = |tensor: usize| parts.place(id(tensor)).is_some() || parts.has_parts(id(tensor));
     let bytes = |tensor: usize| tensors[tensor].bytes.align_up(TENSOR_ALIGNMENT).0;
-    let up = |lag: u64| lag.div_ceil(TENSOR_ALIGNMENT) * TENSOR_ALIGNMENT;
+    let up = |bytes: u64| bytes.div_ceil(TENSOR_ALIGNMENT) * TENSOR_ALIGNMENT;
     let of_step = |step: &Single<'_>| -> Vec<(usize, u64)> {
         let cover = |(operand, tensor): &(usize, usize)| {
-            if sharing.in_place && step.can_write_over(*operand) {
+            if aliasing.in_place && step.can_write_over(*operand) {
                 return Some((*tensor, u64::MAX));
             }
-            let lag = step.lag(|other| other == *tensor).filter(|_| sharing.rows)?;
+            let offset = step.overlap_offset(|other| other == *tensor).filter(|_| aliasing.rows)?;
             if in_other(*tensor) || in_other(step.output) {
                 return Some((*tensor, u64::MAX));
             }
             let (from, to) = (bytes(*tensor), bytes(step.output));
-            let (above, below) = (up(lag.above).min(from), up(lag.below).min(to));
+            let (above, below) = (up(offset.above).min(from), up(offset.below).min(to));
             let least = (above + to).max(from).min((below + from).max(to));
             Some((*tensor, (from + to).saturating_sub(least)))
         };

@@ -1,11 +1,11 @@
-//! Plans in which tensors share bytes: the search that `reordered` and `auto` have in common.
+//! Plans with aliasing: the search that `reordered` and `auto` have in common.
 
-use super::deciding::Deciding;
+use super::branch_and_bound::BranchAndBound;
 use super::reordered::BUDGET;
 use crate::PlanError;
+use crate::aliasing::{self, Aliasing, Arranged, Parts};
 use crate::lower::{self, Layer};
 use crate::planning::Progress;
-use crate::share::{self, Arranged, Parts, Sharing};
 use tilewright_allocate::{PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use tilewright_model::Model;
 use tilewright_order::{Problem, Rules, Solver};
@@ -23,30 +23,30 @@ pub struct Candidate {
     pub arranged: Arranged,
 }
 
-/// The search for orders and placements with sharing that need less than what there is.
-pub struct Improving {
-    variants: Vec<Sharing>,
+/// The search for orders and placements with aliasing that need less than what there is.
+pub struct AliasingSearch {
+    variants: Vec<Aliasing>,
     /// The layers in the model's order.
     given: Vec<Layer>,
     solver: Solver,
     is_ordered: bool,
     best: Candidate,
     /// What the best shares, if it was found here.
-    shared: Option<Sharing>,
-    /// The layers in the order under way, and the variants of sharing that were tried with it.
+    shared: Option<Aliasing>,
+    /// The layers in the order under way, and the variants of aliasing that were tried with it.
     layers: Vec<Layer>,
     tried_variants: usize,
     tried_orders: u64,
     /// What of the first variant copies all the same, with the first order.
     refining: Option<Refining>,
     /// Begun when all orders have been tried.
-    deciding: Option<Deciding>,
+    branches: Option<BranchAndBound>,
 }
 
 /// A search for the concats and slices that had better copy: one after the other is changed, and
 /// stays so if the arena is smaller.
 struct Refining {
-    sharing: Sharing,
+    aliasing: Aliasing,
     height: Bytes,
     /// The concats and slices, those of the largest outputs first.
     nodes: Vec<usize>,
@@ -61,23 +61,24 @@ struct Refining {
 const MOST_CHANGES: usize = 200;
 const MOST_LAYERS: usize = 60_000;
 
-impl Improving {
-    /// Begins a search of orders of the layers `given`, with `sharing`, for less than `best`.
+impl AliasingSearch {
+    /// Begins a search of orders of the layers `given`, with `aliasing`, for less than `best`.
     ///
     /// # Errors
     /// [`PlanError`] names the tensor that cannot be planned.
     pub fn new(
         model: &Model,
         given: Vec<Layer>,
-        sharing: Sharing,
+        aliasing: Aliasing,
         best: Candidate,
     ) -> Result<Self, PlanError> {
         // Layers without kernel write and read whole tensors, and nothing follows their rows.
         let draft = lower::draft(model, &given, &Parts::none(), lower::tensors(model, &given)?)?;
-        let mut sharing = if draft.programs.is_empty() { Sharing::default() } else { sharing };
-        sharing.slices &= given.iter().any(|layer| layer.work == Work::Kernel(Kernel::Gather));
-        let problem = Problem::new(share::graph(model, &given, &sharing, &[])?, Rules::default())?;
-        let variants = variants(&sharing);
+        let mut aliasing = if draft.programs.is_empty() { Aliasing::default() } else { aliasing };
+        aliasing.slices &= given.iter().any(|layer| layer.work == Work::Kernel(Kernel::Gather));
+        let problem =
+            Problem::new(aliasing::graph(model, &given, &aliasing, &[])?, Rules::default())?;
+        let variants = variants(&aliasing);
         Ok(Self {
             tried_variants: variants.len(),
             variants,
@@ -89,7 +90,7 @@ impl Improving {
             layers: Vec::new(),
             tried_orders: 0,
             refining: None,
-            deciding: None,
+            branches: None,
         })
     }
 
@@ -109,28 +110,29 @@ impl Improving {
             if self.refine(model)? {
                 return Ok(self.is_least());
             }
-            let Some(order) = self.next_order() else { return self.decide(model) };
+            let Some(order) = self.next_order() else { return self.branch(model) };
             self.put_in_order(&order);
             self.tried_variants = 0;
         }
-        let sharing = self.variants[self.tried_variants].clone();
+        let aliasing = self.variants[self.tried_variants].clone();
         self.tried_variants += 1;
-        let height = self.consider(model, &sharing)?;
+        let height = self.consider(model, &aliasing)?;
         if (self.tried_orders, self.tried_variants) == (1, 1) {
-            self.refining = Some(Refining::new(model, &self.layers, sharing, height));
+            self.refining = Some(Refining::new(model, &self.layers, aliasing, height));
         }
         Ok(self.is_least())
     }
 
-    /// Places the layers in the order under way with a sharing; keeps what is best, and gives the
+    /// Places the layers in the order under way with an aliasing; keeps what is best, and gives the
     /// height.
-    fn consider(&mut self, model: &Model, sharing: &Sharing) -> Result<Bytes, PlanError> {
-        let arranged = share::arrange(model, &self.layers, sharing, &|_| true, PLANNING_BUDGET)?;
+    fn consider(&mut self, model: &Model, aliasing: &Aliasing) -> Result<Bytes, PlanError> {
+        let arranged =
+            aliasing::arrange(model, &self.layers, aliasing, &|_| true, PLANNING_BUDGET)?;
         let height = arranged.height;
         if height < self.best.arranged.height {
             let found = Candidate { layers: self.layers.clone(), arranged };
-            self.best = sparing(model, sharing, &found, height)?.unwrap_or(found);
-            self.shared = Some(sharing.clone());
+            self.best = sparing(model, aliasing, &found, height)?.unwrap_or(found);
+            self.shared = Some(aliasing.clone());
         }
         Ok(height)
     }
@@ -152,17 +154,17 @@ impl Improving {
     }
 
     /// Settles for one more concat or slice whether it copies; whether all is done.
-    fn decide(&mut self, model: &Model) -> Result<bool, PlanError> {
-        let mut deciding = match self.deciding.take() {
-            Some(deciding) => deciding,
-            None => Deciding::new(model, &self.given, &self.variants[0])?,
+    fn branch(&mut self, model: &Model) -> Result<bool, PlanError> {
+        let mut branches = match self.branches.take() {
+            Some(branches) => branches,
+            None => BranchAndBound::new(model, &self.given, &self.variants[0])?,
         };
-        let settled = deciding.settle(model, &self.given, self.best.arranged.height)?;
-        self.deciding = Some(deciding);
+        let settled = branches.settle(model, &self.given, self.best.arranged.height)?;
+        self.branches = Some(branches);
         let Some(choices) = settled else { return Ok(true) };
         for choice in choices {
             self.put_in_order(&choice.order);
-            self.consider(model, &choice.sharing)?;
+            self.consider(model, &choice.aliasing)?;
         }
         Ok(self.is_least())
     }
@@ -182,11 +184,11 @@ impl Improving {
         self.best.arranged.height <= self.bound()
     }
 
-    /// No order and no placement with this sharing goes below.
+    /// No order and no placement with this aliasing goes below.
     fn bound(&self) -> Bytes {
         let least = self.solver.standing().1.align_up(TENSOR_ALIGNMENT);
         let height = self.best.arranged.height;
-        self.deciding.as_ref().map_or(least, |deciding| deciding.bound(height).max(least))
+        self.branches.as_ref().map_or(least, |branches| branches.bound(height).max(least))
     }
 
     /// The best so far.
@@ -195,7 +197,7 @@ impl Improving {
     }
 
     /// The best with what it shares, if it was found here.
-    pub fn shared(&self) -> Option<(Candidate, Sharing)> {
+    pub fn shared(&self) -> Option<(Candidate, Aliasing)> {
         Some((self.best.clone(), self.shared.clone()?))
     }
 
@@ -207,70 +209,70 @@ impl Improving {
 }
 
 impl Refining {
-    fn new(model: &Model, layers: &[Layer], sharing: Sharing, height: Bytes) -> Self {
-        let mut nodes = sharing.parts_of(model, layers).nodes();
+    fn new(model: &Model, layers: &[Layer], aliasing: Aliasing, height: Bytes) -> Self {
+        let mut nodes = aliasing.parts_of(model, layers).nodes();
         let bytes = |node: &usize| {
             let output = model.nodes[*node].outputs.first();
             output.and_then(|output| model.tensor(*output).bytes()).unwrap_or(0)
         };
         nodes.sort_by_key(|node| (std::cmp::Reverse(bytes(node)), *node));
         let most = MOST_CHANGES.min(MOST_LAYERS / layers.len().max(1));
-        Self { sharing, height, nodes, most, tried: 0, in_vain: 0 }
+        Self { aliasing, height, nodes, most, tried: 0, in_vain: 0 }
     }
 
     fn is_open(&self) -> bool {
         self.in_vain < self.nodes.len() && self.tried < self.most
     }
 
-    /// The sharing with the next change.
-    fn changed(&self) -> Sharing {
-        let mut sharing = self.sharing.clone();
+    /// The aliasing with the next change.
+    fn changed(&self) -> Aliasing {
+        let mut aliasing = self.aliasing.clone();
         let Some(node) = self.nodes.get(self.tried % self.nodes.len().max(1)) else {
-            return sharing;
+            return aliasing;
         };
-        match sharing.copied.iter().position(|copied| copied == node) {
-            Some(at) => drop(sharing.copied.swap_remove(at)),
-            None => sharing.copied.push(*node),
+        match aliasing.copied.iter().position(|copied| copied == node) {
+            Some(at) => drop(aliasing.copied.swap_remove(at)),
+            None => aliasing.copied.push(*node),
         }
-        sharing
+        aliasing
     }
 
     /// Keeps a change if it has helped.
-    fn learn(&mut self, changed: Sharing, height: Bytes) {
+    fn learn(&mut self, changed: Aliasing, height: Bytes) {
         self.tried += 1;
         self.in_vain += 1;
         if height < self.height {
-            (self.sharing, self.height, self.in_vain) = (changed, height, 0);
+            (self.aliasing, self.height, self.in_vain) = (changed, height, 0);
         }
     }
 }
 
-/// What is tried of a sharing: all of it, and without what may do harm elsewhere.
-fn variants(sharing: &Sharing) -> Vec<Sharing> {
-    let without_slices = Sharing { slices: false, ..sharing.clone() };
-    let without_parts = Sharing { parts: false, ..sharing.clone() };
-    let without_writing_over = Sharing { in_place: false, ..sharing.clone() };
-    let mut variants = vec![sharing.clone()];
-    variants.extend(sharing.slices.then_some(without_slices));
-    variants.extend(sharing.parts.then_some(without_parts));
-    variants.extend((sharing.in_place && sharing.rows).then_some(without_writing_over));
+/// What is tried of an aliasing: all of it, and without what may do harm elsewhere.
+fn variants(aliasing: &Aliasing) -> Vec<Aliasing> {
+    let without_slices = Aliasing { slices: false, ..aliasing.clone() };
+    let without_parts = Aliasing { parts: false, ..aliasing.clone() };
+    let without_writing_over = Aliasing { in_place: false, ..aliasing.clone() };
+    let mut variants = vec![aliasing.clone()];
+    variants.extend(aliasing.slices.then_some(without_slices));
+    variants.extend(aliasing.parts.then_some(without_parts));
+    variants.extend((aliasing.in_place && aliasing.rows).then_some(without_writing_over));
     variants
 }
 
-/// The same layers with sharing at those alone where more than `room` would live: what layers share
+/// The same layers with aliasing at those alone where more than `room` would live: what layers share
 /// costs time. Nothing if that needs a larger arena than `room`.
 ///
 /// # Errors
 /// [`PlanError`] names the tensor that cannot be planned.
 pub fn sparing(
     model: &Model,
-    sharing: &Sharing,
+    aliasing: &Aliasing,
     found: &Candidate,
     room: Bytes,
 ) -> Result<Option<Candidate>, PlanError> {
     let live = live(&found.arranged.tensors, found.layers.len());
     let needed = |position: usize| live[position] > room.0;
-    let arranged = share::arrange(model, &found.layers, sharing, &needed, PLANNING_BUDGET)?;
+    let arranged = aliasing::arrange(model, &found.layers, aliasing, &needed, PLANNING_BUDGET)?;
     let fits = arranged.height <= room;
     Ok(fits.then(|| Candidate { layers: found.layers.clone(), arranged }))
 }

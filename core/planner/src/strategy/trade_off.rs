@@ -1,16 +1,16 @@
-//! `auto` where time is the objective and SRAM holds all activations: of the plans that fit the budget
+//! The trade-off between time and SRAM: `auto` where time is the objective and SRAM holds all activations. Of the plans that fit the budget
 //! the fastest; of equally fast ones that with the least arena.
 //!
 //! Layers in rows start their kernel anew for each row, which costs time. So layers share bytes only
 //! where more would live than the budget allows, or less, if they have no place so.
 
-use super::kept_weights::keep;
-use super::sharing::{Candidate, sparing};
+use super::aliasing_search::{Candidate, sparing};
+use super::weights_in_sram::load_weights;
 use super::{Asked, Search, Strategy};
-use crate::costs::Remembering;
+use crate::aliasing::Aliasing;
+use crate::costs::CostCache;
 use crate::planning::described;
 use crate::recipe::Made;
-use crate::share::Sharing;
 use crate::{Options, PlanError, Planned, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -22,9 +22,9 @@ use tilewright_report::Stage;
 const PARTS: u64 = 8;
 
 /// The search, one way after the other.
-pub struct Trading {
+pub struct TradeOff {
     least: Planned,
-    ways: Vec<(Candidate, Sharing)>,
+    ways: Vec<(Candidate, Aliasing)>,
     /// Ways that were tried.
     tried: usize,
     best: Option<(CyclePoint, Made)>,
@@ -32,10 +32,10 @@ pub struct Trading {
     unlimited: Option<CyclePoint>,
     /// The same if all weights and constants lay in SRAM.
     bound: Option<CyclePoint>,
-    costs: Option<Remembering>,
+    costs: Option<CostCache>,
 }
 
-impl Trading {
+impl TradeOff {
     /// Begins with the plan of the least arena, and what its search found.
     pub fn new(least: Planned, search: &dyn Search) -> Self {
         let ways = search.ways();
@@ -53,9 +53,9 @@ impl Trading {
         options: &Options,
     ) -> Result<bool, PlanError> {
         let budget = options.arena_on(board);
-        if let Some((found, sharing)) = self.ways.get(self.tried).cloned() {
+        if let Some((found, aliasing)) = self.ways.get(self.tried).cloned() {
             self.tried += 1;
-            let candidate = loosened(model, &found, &sharing, budget)?.unwrap_or(found);
+            let candidate = loosened(model, &found, &aliasing, budget)?.unwrap_or(found);
             self.consider(candidate, budget, model, board, options)?;
         }
         Ok(self.tried >= self.ways.len())
@@ -70,7 +70,7 @@ impl Trading {
         options: &Options,
     ) -> Result<(), PlanError> {
         let whole = Strategy::Auto.made(&Asked { model, board, options }, candidate)?;
-        let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
+        let costs = self.costs.get_or_insert_with(|| CostCache::on(board));
         let end =
             |plan: &Plan| Ok::<_, PlanError>(simulate::predict(plan, board, costs, options)?.end());
         let ends = end(&whole.plan)?;
@@ -78,7 +78,7 @@ impl Trading {
         self.unlimited = Some(self.unlimited.map_or(ends, |other| other.min(ends)));
         self.bound = Some(self.bound.map_or(brought, |other| other.min(brought)));
         let mut plans = Vec::with_capacity(2);
-        if let Some(kept) = keep(&whole, board, costs, budget) {
+        if let Some(kept) = load_weights(&whole, board, costs, budget) {
             plans.push((end(&kept.plan)?, kept));
         }
         plans.push((ends, whole));
@@ -116,10 +116,10 @@ impl Trading {
     ) -> Result<Planned, PlanError> {
         let least = self.least.report.peak_sram_bytes;
         let budget = options.arena_on(board);
-        let costs = self.costs.get_or_insert_with(|| Remembering::on(board));
+        let costs = self.costs.get_or_insert_with(|| CostCache::on(board));
         let mut best = (self.least.timeline.end(), self.least.made());
         // With few bytes for activations there is more room for weights.
-        let kept = keep(&best.1, board, costs, budget);
+        let kept = load_weights(&best.1, board, costs, budget);
         let kept = kept.filter(|kept| kept.plan.image_bytes() <= board.plan_bytes());
         let kept = match kept {
             Some(kept) => Some((simulate::predict(&kept.plan, board, costs, options)?.end(), kept)),
@@ -164,16 +164,16 @@ fn arena(plan: &Plan) -> Bytes {
 fn loosened(
     model: &Model,
     found: &Candidate,
-    sharing: &Sharing,
+    aliasing: &Aliasing,
     budget: Bytes,
 ) -> Result<Option<Candidate>, PlanError> {
     let Some(spare) = budget.0.checked_sub(found.arranged.height.0) else { return Ok(None) };
-    if !sharing.rows {
+    if !aliasing.rows {
         return Ok(None);
     }
     for part in 0..PARTS {
         let room = Bytes(budget.0 - spare / PARTS * part);
-        if let Some(loose) = sparing(model, sharing, found, room)? {
+        if let Some(loose) = sparing(model, aliasing, found, room)? {
             return Ok(Some(loose));
         }
     }

@@ -1,10 +1,10 @@
-//! Which layers go through their rows together: those whose activations SRAM does not hold, with
-//! some of those around them; where not all can, some by some ([`segments`]).
+//! Which layers form depth-first groups: those whose activations SRAM does not hold, with some of those around them.
+//! Where one group cannot hold all, several follow each other ([`borders`]).
 
-mod segments;
+mod borders;
 mod times;
 
-pub use segments::Choice;
+pub use borders::Choice;
 pub use times::Times;
 
 use std::ops::Range;
@@ -12,12 +12,12 @@ use std::ops::Range;
 use super::arrange::Arranging;
 use crate::PlanError;
 use crate::schedule::cut::Fineness;
+use crate::schedule::depth_first::{DepthFirstGroup, MOST_LAYERS, Network};
 use crate::schedule::operator::Operator;
-use crate::schedule::strips::{MOST_LAYERS, Network, Strips};
 
 /// Layers before and behind those that do not fit that may go with them.
 const AROUND: usize = 6;
-/// Runs of layers that are no further apart go together.
+/// Runs of layers that are no further apart are one.
 const APART: usize = 4;
 /// Rows of the last layer that are made at once.
 const ROWS: [u16; 3] = [1, 2, 4];
@@ -28,7 +28,7 @@ const BYTES: [u64; 4] = [u64::MAX, 16 << 10, 8 << 10, 1];
 /// Ways of a run that are tried: of those with fewest steps, and of those that need least.
 const TRIED: [usize; 2] = [8, 4];
 
-/// The ways for layers to go together so that what they hold fits `budget` bytes, of external RAM besides
+/// The ways to form depth-first groups so that what they hold fits `budget` bytes, of external RAM besides
 /// `external`; none if all layers do without, or nothing helps.
 ///
 /// # Errors
@@ -36,7 +36,7 @@ const TRIED: [usize; 2] = [8, 4];
 pub fn ways(
     arranging: &Arranging<'_>,
     [budget, external]: [u64; 2],
-) -> Result<Vec<Vec<Strips>>, PlanError> {
+) -> Result<Vec<Vec<DepthFirstGroup>>, PlanError> {
     let draft = arranging.draft()?;
     let operators = Operator::of(&draft);
     let network = arranging.network(&draft, &operators);
@@ -53,16 +53,16 @@ pub fn ways(
     Ok(Vec::new())
 }
 
-/// The ways for the layers that do not fit to go together some by some; where the frame lies outside of SRAM too from the
-/// first layer on.
+/// The ways to form several groups of the layers that do not fit, with borders outside of SRAM; where the frame lies
+/// outside too, from the first layer on.
 ///
 /// # Errors
 /// As [`ways`].
-pub fn in_segments(
+pub fn bordered(
     arranging: &Arranging<'_>,
     [budget, external]: [u64; 2],
     choice: Choice<'_>,
-) -> Result<Vec<Vec<Strips>>, PlanError> {
+) -> Result<Vec<Vec<DepthFirstGroup>>, PlanError> {
     let draft = arranging.draft()?;
     let operators = Operator::of(&draft);
     let network = arranging.network(&draft, &operators);
@@ -76,7 +76,7 @@ pub fn in_segments(
     all.dedup();
     let found = all
         .iter()
-        .map(|all| segments::ways(&network, all, needed.len(), [budget, external], choice));
+        .map(|all| borders::ways(&network, all, needed.len(), [budget, external], choice));
     Ok(found.flatten().collect())
 }
 
@@ -97,13 +97,13 @@ fn all_runs(runs: &[Range<usize>]) -> Option<Range<usize>> {
 pub fn ways_with_weights(
     arranging: &Arranging<'_>,
     [budget, external]: [u64; 2],
-) -> Result<Vec<Vec<Strips>>, PlanError> {
+) -> Result<Vec<Vec<DepthFirstGroup>>, PlanError> {
     let draft = arranging.draft()?;
     let operators = Operator::of(&draft);
     let network = arranging.network(&draft, &operators);
     let is_large = larger(&arranging.needed().collect::<Vec<u64>>(), budget);
     let all = is_large.len();
-    let (mut found, mut end) = (vec![Vec::<Strips>::new()], 0);
+    let (mut found, mut end) = (vec![Vec::<DepthFirstGroup>::new()], 0);
     for run in runs(&is_large) {
         let within = end..all;
         let ways = |outside: &[usize]| {
@@ -115,20 +115,20 @@ pub fn ways_with_weights(
         let taken: Vec<usize> = network.taken().collect();
         let bytes: u64 = taken.iter().map(|tensor| network.bytes(*tensor)).sum();
         if bytes <= external {
-            of_run.extend(ways(&taken).into_iter().filter(|strips| strips.layers.start == 0));
+            of_run.extend(ways(&taken).into_iter().filter(|group| group.layers.start == 0));
         }
-        of_run.sort_by_key(|strips| (more_steps(strips), strips.least_bytes()));
+        of_run.sort_by_key(|group| (more_steps(group), group.least_bytes()));
         of_run.dedup_by(|a, b| a.layers == b.layers && a.made == b.made && a.outside == b.outside);
         of_run.truncate(TRIED[0]);
         // Of several runs the first ways go with the first.
         let count = if found.len() == 1 { of_run.len() } else { found.len() };
         let with = |number: usize| {
-            let before: &Vec<Strips> = found.get(number).or_else(|| found.last())?;
+            let before: &Vec<DepthFirstGroup> = found.get(number).or_else(|| found.last())?;
             let own = of_run.get(number).or_else(|| of_run.last())?;
-            Some(before.iter().chain([own]).cloned().collect::<Vec<Strips>>())
+            Some(before.iter().chain([own]).cloned().collect::<Vec<DepthFirstGroup>>())
         };
         found = (0..count).filter_map(with).collect();
-        let ends = found.iter().flatten().map(|strips| strips.layers.end);
+        let ends = found.iter().flatten().map(|group| group.layers.end);
         end = ends.max().unwrap_or(end);
     }
     found.retain(|way| !way.is_empty());
@@ -136,8 +136,8 @@ pub fn ways_with_weights(
 }
 
 /// Steps more than one for each layer.
-fn more_steps(strips: &Strips) -> usize {
-    strips.made.len() - strips.layers.len()
+fn more_steps(group: &DepthFirstGroup) -> usize {
+    group.made.len() - group.layers.len()
 }
 
 /// The ways for all runs of layers that are large.
@@ -145,23 +145,23 @@ fn of_all(
     network: &Network<'_>,
     is_large: &[bool],
     [budget, external]: [u64; 2],
-) -> Vec<Vec<Strips>> {
+) -> Vec<Vec<DepthFirstGroup>> {
     let mut of_runs = Vec::new();
     let mut end = 0;
     let runs = runs(is_large);
     let all = all_runs(&runs).unwrap_or_default();
     for run in runs {
         let ways = of_run(network, run, end..is_large.len(), budget);
-        let Some(last) = ways.iter().map(|strips| strips.layers.end).max() else {
+        let Some(last) = ways.iter().map(|group| group.layers.end).max() else {
             let choice = Choice { takes: false, times: None };
-            return segments::ways(network, &all, is_large.len(), [budget, external], choice);
+            return borders::ways(network, &all, is_large.len(), [budget, external], choice);
         };
         end = last;
         of_runs.push(ways);
     }
     let count = of_runs.iter().map(Vec::len).max().unwrap_or(0);
     let way = |number: usize| {
-        let of_run = |ways: &Vec<Strips>| ways[number.min(ways.len() - 1)].clone();
+        let of_run = |ways: &Vec<DepthFirstGroup>| ways[number.min(ways.len() - 1)].clone();
         of_runs.iter().map(of_run).collect()
     };
     (0..count).map(way).collect()
@@ -179,18 +179,23 @@ fn runs(is_large: &[bool]) -> Vec<Range<usize>> {
     runs
 }
 
-/// The ways for a run to go together with some of the layers around it, within `all`.
-fn of_run(network: &Network<'_>, run: Range<usize>, all: Range<usize>, budget: u64) -> Vec<Strips> {
+/// The ways to form a group of a run and some of the layers around it, within `all`.
+fn of_run(
+    network: &Network<'_>,
+    run: Range<usize>,
+    all: Range<usize>,
+    budget: u64,
+) -> Vec<DepthFirstGroup> {
     let ways = of_run_with(network, run, all, (budget, &ROWS, &[]));
-    let mut found: Vec<(usize, u64, Strips)> =
-        ways.into_iter().map(|strips| (strips.made.len(), strips.least_bytes(), strips)).collect();
+    let mut found: Vec<(usize, u64, DepthFirstGroup)> =
+        ways.into_iter().map(|group| (group.made.len(), group.least_bytes(), group)).collect();
     let [fewest, least] = TRIED;
     found.sort_by_key(|(steps, needed, _)| (*steps, *needed));
     found.dedup_by(|(_, _, a), (_, _, b)| a.layers == b.layers && a.made == b.made);
     let mut rest = found.split_off(fewest.min(found.len()));
     rest.sort_by_key(|(steps, needed, _)| (*needed, *steps));
     rest.truncate(least);
-    found.into_iter().chain(rest).map(|(.., strips)| strips).collect()
+    found.into_iter().chain(rest).map(|(.., group)| group).collect()
 }
 
 /// All of them, with so many rows of the last layer at once, and some tensors in external RAM.
@@ -199,7 +204,7 @@ fn of_run_with(
     run: Range<usize>,
     all: Range<usize>,
     (budget, rows, outside): (u64, &[u16], &[usize]),
-) -> Vec<Strips> {
+) -> Vec<DepthFirstGroup> {
     let starts = (run.start.saturating_sub(AROUND).max(all.start)..=run.start).rev();
     let mut found = Vec::new();
     for start in starts {
@@ -211,9 +216,9 @@ fn of_run_with(
         for end in ends {
             for (rows, bytes) in rows.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes))) {
                 let fineness = Fineness::of_rows(rows, bytes);
-                let Some(strips) = network.strips(start..end, fineness, outside) else { break };
-                if strips.least_bytes() <= budget {
-                    found.push(strips);
+                let Some(group) = network.depth_first(start..end, fineness, outside) else { break };
+                if group.least_bytes() <= budget {
+                    found.push(group);
                 }
             }
         }
@@ -226,7 +231,7 @@ mod tests {
     use super::runs;
 
     #[test]
-    fn what_is_near_goes_together() {
+    fn runs_near_each_other_are_one() {
         let large = |at: &[usize]| {
             let mut all = vec![false; 20];
             at.iter().for_each(|layer| all[*layer] = true);

@@ -1,4 +1,4 @@
-//! Activations in SRAM, but for those that do not fit: they lie in external RAM, from where tiles of
+//! Spilling: activations in SRAM, but for those that do not fit. They lie in external RAM, from where tiles of
 //! them are overlaid.
 //!
 //! Which leave is chosen greedily: the tensor that lowers what is too much most for its bytes, until
@@ -11,31 +11,30 @@ use super::Strategy;
 use super::external::{self, LINE};
 use super::overlay::partition::TileSizes;
 use super::overlay::{self, Beside, Overlaid};
+use crate::aliasing::{self, Aliasing, Arranged, Given, Parts, Savings};
 use crate::floor::{Floor, Heights};
 use crate::lower::{self, InImage, Layer};
 use crate::planning::described;
 use crate::recipe::Made;
-use crate::share::{self, Arranged, Given, Parts, Sharing};
 use crate::{Options, PlanError, Planned, Stop};
 use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, PlannedTensor, Space};
 
-/// What lets tensors in SRAM share bytes.
-const SHARING: Sharing =
-    Sharing { parts: false, slices: false, in_place: true, rows: true, copied: Vec::new() };
+/// The aliasing of tensors in SRAM.
+const ALIASING: Aliasing =
+    Aliasing { parts: false, slices: false, in_place: true, rows: true, copied: Vec::new() };
 
 /// Placements that are tried, each of less, until one fits.
 const TRIES: usize = 6;
 
 /// A network's layers with what they need in SRAM.
-pub struct Spilling {
+pub struct Spiller {
     layers: Vec<Layer>,
     tensors: Vec<PlannedTensor>,
-    /// Of each layer the bytes that its output and what it reads can have in common: written over, and
-    /// in rows.
-    saved: Vec<[u64; 2]>,
+    /// Of each layer the bytes that its output and what it reads can have in common.
+    saved: Vec<Savings>,
     /// Of each layer the tensors that it reads and writes.
     used: Vec<Vec<usize>>,
     /// Of each layer the bytes of its weights, its MACs, and its output channels.
@@ -68,7 +67,7 @@ pub struct Spill {
     pub back: bool,
 }
 
-impl Spilling {
+impl Spiller {
     /// The layers of a model, in its order.
     ///
     /// # Errors
@@ -76,10 +75,10 @@ impl Spilling {
     pub fn new(model: &Model) -> Result<Self, PlanError> {
         let layers = lower::layers(model);
         let tensors = lower::tensors(model, &layers)?;
-        let mut saved = share::savings(model, &layers, &Parts::none())?;
+        let mut saved = aliasing::savings(model, &layers, &Parts::none())?;
         for (layer, saved) in layers.iter().zip(&mut saved) {
             if layer.work.prepares_filters() {
-                saved[1] = 0;
+                saved.in_rows = 0;
             }
         }
         let draft = lower::draft(model, &layers, &Parts::none(), tensors.clone())?;
@@ -129,16 +128,17 @@ impl Spilling {
                 back && is_all_inside(layer) && self.used[layer].iter().all(|t| !outside[*t])
             };
             let shares = |layer: usize| {
-                let [over, rows] = self.saved[layer];
+                let Savings { in_place, in_rows } = self.saved[layer];
                 let most = if has_all(layer) { budget.0 } else { wanted };
-                let is_cheap = (over > 0 || rows > 0 && !is_apart(layer)) && live[layer] > most;
+                let is_cheap =
+                    (in_place > 0 || in_rows > 0 && !is_apart(layer)) && live[layer] > most;
                 is_cheap && self.used[layer].iter().all(|tensor| !outside[*tensor])
             };
             let is_outside = |tensor: usize| outside[tensor];
             let given = Given { is_elsewhere: &is_outside, ..Given::NOTHING };
             let work = PLANNING_BUDGET / 8;
             let arranged =
-                share::arrange_given(model, &self.layers, &SHARING, (&shares, given), work)?;
+                aliasing::arrange_given(model, &self.layers, &ALIASING, (&shares, given), work)?;
             let top = |layer: usize| {
                 let lives =
                     |tensor: &&PlannedTensor| life(tensor, self.layers.len()).contains(&layer);
@@ -217,9 +217,9 @@ impl Spilling {
             }
         }
         let saved = self.saved.iter().enumerate();
-        let saved = saved.map(|(layer, [over, rows])| match is_apart(layer) {
-            true => *over,
-            false => *over.max(rows),
+        let saved = saved.map(|(layer, saved)| match is_apart(layer) {
+            true => saved.in_place,
+            false => saved.in_place.max(saved.in_rows),
         });
         let mut saved: Vec<u64> = saved.collect();
         let lives = self.tensors.iter().map(|tensor| life(tensor, self.layers.len()).len() as u64);
@@ -333,7 +333,7 @@ pub fn spilled(
 ) -> Result<Option<Planned>, PlanError> {
     let budget = options.arena_on(board);
     let spill = Spill { room: room.min(budget), sram: budget, flash, first, back: false };
-    let plan = Spilling::new(model)?.plan(model, board, &spill, &options.stop)?;
+    let plan = Spiller::new(model)?.plan(model, board, &spill, &options.stop)?;
     let Some(made) = plan else { return Ok(None) };
     let mut made = overlay::overlay_beside(
         made,

@@ -1,4 +1,4 @@
-//! What the core takes beside computing: between steps, and to begin and end copies. A board's file says it for
+//! Driver overhead: what the core takes beside computing, between steps, and to begin and end copies. A board's file says it for
 //! the project's firmware.
 
 use std::ops::Range;
@@ -22,11 +22,13 @@ pub fn before(board: &Board, instruction: &Instruction) -> Cycles {
 
 /// What a copy gives the core to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Handled {
+pub struct CopyOverhead {
     /// Pieces that an engine moves one after the other, at least one.
     pub pieces: u64,
-    /// Lines of the data cache that are maintained before it, and behind it.
-    pub lines: [u64; 2],
+    /// Lines of the data cache that are maintained before it.
+    pub lines_before: u64,
+    /// Lines of the data cache that are maintained behind it.
+    pub lines_behind: u64,
 }
 
 /// The bytes of external RAM that the core may write, from the first to the last: inputs of programs, and what
@@ -57,22 +59,24 @@ pub fn copy(
     lane: LaneKind,
     [source, destination]: [&Span; 2],
 ) -> Option<Holds> {
-    let handling = board.engine(lane)?.handling.as_ref()?;
-    let Handled { pieces, lines } = handled(board, written, lane, [source, destination]);
-    let [before, behind] = lines.map(|lines| lines * handling.line_millicycles / 1000);
-    let begin = handling.begin_cycles + before;
-    let end = handling.end_cycles + behind + (pieces - 1) * handling.piece_cycles;
+    let overhead = board.engine(lane)?.handling.as_ref()?;
+    let CopyOverhead { pieces, lines_before, lines_behind } =
+        copy_overhead(board, written, lane, [source, destination]);
+    let [before, behind] =
+        [lines_before, lines_behind].map(|lines| lines * overhead.line_millicycles / 1000);
+    let begin = overhead.begin_cycles + before;
+    let end = overhead.end_cycles + behind + (pieces - 1) * overhead.piece_cycles;
     Some([Cycles(begin), Cycles(end)])
 }
 
 /// What a copy of a lane gives the core to do.
 #[must_use]
-pub fn handled(
+pub fn copy_overhead(
     board: &Board,
     written: &Range<u64>,
     lane: LaneKind,
     [source, destination]: [&Span; 2],
-) -> Handled {
+) -> CopyOverhead {
     let largest = board.engine(lane).map_or(u64::MAX, |engine| engine.largest_bytes.0.max(1));
     let runs = runs(source, destination);
     let run = source.bytes().div_ceil(runs);
@@ -88,7 +92,7 @@ pub fn handled(
         space => space.is_some_and(Space::is_writable),
     };
     let cleaned = if is_written { lines(board, source) } else { 0 };
-    Handled { pieces, lines: [cleaned + behind, behind] }
+    CopyOverhead { pieces, lines_before: cleaned + behind, lines_behind: behind }
 }
 
 /// Runs without a gap on either side.

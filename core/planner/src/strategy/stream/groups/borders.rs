@@ -1,5 +1,5 @@
-//! Layers that go through their rows some by some: what lies between two such segments lies in external
-//! RAM, or on the card. There are as few and as short transfers as can be, or they take as little time.
+//! The borders of several depth-first groups that follow each other. What lies at a border lies in external RAM, or
+//! on the card. There are as few and as short transfers as can be, or they take as little time.
 
 use std::num::NonZeroU16;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::times::Times;
 use super::{AROUND, BYTES, ROWS};
 use crate::schedule::cut::Fineness;
-use crate::schedule::strips::{MOST_LAYERS, Network, Strips};
+use crate::schedule::depth_first::{DepthFirstGroup, MOST_LAYERS, Network};
 use tilewright_plan::Space;
 
 /// The finest way for rows to be made.
@@ -22,16 +22,16 @@ const PART_ROWS: Range<u16> = 1..17;
 /// Bytes that the core reads or writes in external RAM while one copy is set up.
 const BYTES_A_COPY: u64 = 8 << 10;
 
-/// What lies outside of SRAM, and how segments are chosen.
+/// What lies outside of SRAM, and how groups are chosen.
 #[derive(Clone, Copy)]
 pub struct Choice<'t> {
     /// Whether the frame lies there too, wherever that is.
     pub takes: bool,
-    /// What segments take; nothing: copies are counted.
+    /// What groups take; nothing: copies are counted.
     pub times: Option<&'t Times<'t>>,
 }
 
-/// Segments up to a layer.
+/// Groups up to a layer.
 #[derive(Clone, Copy)]
 struct Cut {
     /// Copies, and what counts as such; or cycles.
@@ -42,7 +42,7 @@ struct Cut {
     start: usize,
 }
 
-/// Segments under way.
+/// Groups under way.
 struct Search<'s, 'p> {
     network: &'s Network<'p>,
     run: &'s Range<usize>,
@@ -60,7 +60,7 @@ pub fn ways(
     all: usize,
     sizes: [u64; 2],
     choice: Choice<'_>,
-) -> Vec<Vec<Strips>> {
+) -> Vec<Vec<DepthFirstGroup>> {
     let taken: Vec<usize> = match run.start {
         // Frames arrive where the core writes.
         0 if network.outside() == Space::ExternalRam => {
@@ -70,12 +70,12 @@ pub fn ways(
         _ => Vec::new(),
     };
     let search = Search { network, run, sizes, choice, taken };
-    let Some(segments) = search.segments(all) else { return Vec::new() };
-    let end = segments.last().map_or(0, |segment| segment.end);
-    let of_segments: Vec<Vec<Strips>> =
-        segments.iter().map(|layers| search.ways_of(layers, end)).collect();
+    let Some(groups) = search.groups(all) else { return Vec::new() };
+    let end = groups.last().map_or(0, |group| group.end);
+    let of_groups: Vec<Vec<DepthFirstGroup>> =
+        groups.iter().map(|layers| search.ways_of(layers, end)).collect();
     let way = |number: usize| {
-        let of_segment = |ways: &Vec<Strips>| {
+        let of_group = |ways: &Vec<DepthFirstGroup>| {
             let last = ways.len().checked_sub(1)?;
             let at = match choice.times {
                 None => last * number / (TRIED - 1),
@@ -83,7 +83,7 @@ pub fn ways(
             };
             ways.get(at).cloned()
         };
-        of_segments.iter().map(of_segment).collect::<Option<Vec<Strips>>>()
+        of_groups.iter().map(of_group).collect::<Option<Vec<DepthFirstGroup>>>()
     };
     (0..TRIED).filter_map(way).collect()
 }
@@ -108,42 +108,42 @@ impl Search<'_, '_> {
     }
 
     /// Whether layers have room: parts of weights come and go beside what is held.
-    fn fits(&self, strips: &Strips) -> bool {
+    fn fits(&self, group: &DepthFirstGroup) -> bool {
         let [budget, _] = self.sizes;
-        let held = strips.least_bytes();
+        let held = group.least_bytes();
         if self.choice.times.is_none() {
             return held <= budget / 16 * 15;
         }
-        let weights = strips.layers.clone().map(|layer| self.network.least_weights(layer)).max();
+        let weights = group.layers.clone().map(|layer| self.network.least_weights(layer)).max();
         held + weights.unwrap_or(0) <= budget
     }
 
-    /// Copies that bring weights to a segment, if all come again whenever rows are made; or the cycles that it takes.
-    fn price(&self, strips: &Strips) -> u64 {
+    /// Copies that bring weights to a group, if all come again whenever rows are made; or the cycles that it takes.
+    fn price(&self, group: &DepthFirstGroup) -> u64 {
         let [budget, _] = self.sizes;
         if let Some(times) = self.choice.times {
-            return times.segment(self.network, strips, budget);
+            return times.group(self.network, group, budget);
         }
-        let part = (budget.saturating_sub(strips.least_bytes()) / 2).max(1);
+        let part = (budget.saturating_sub(group.least_bytes()) / 2).max(1);
         let of_strip = |layer: usize| self.network.weights(layer).div_ceil(part);
-        strips.made.iter().map(|strip| of_strip(strip.layer)).sum()
+        group.made.iter().map(|strip| of_strip(strip.layer)).sum()
     }
 
-    /// The cheapest way for layers to go together of which all rows are made in the finest way, or, of one layer
+    /// The cheapest way for layers to form a group of which all rows are made in the finest way, or, of one layer
     /// alone, some columns; with its price.
     fn finest(&self, layers: &Range<usize>, end: usize) -> Option<u64> {
         let outside = self.outside(layers, end);
-        let strips = self.network.strips(layers.clone(), FINEST, &outside);
-        let rows = strips.filter(|strips| self.fits(strips)).map(|strips| self.price(&strips));
+        let group = self.network.depth_first(layers.clone(), FINEST, &outside);
+        let rows = group.filter(|group| self.fits(group)).map(|group| self.price(&group));
         if self.choice.times.is_none() || layers.len() > 1 {
             return rows;
         }
         let parts = self.parts(layers, &outside);
-        parts.iter().map(|strips| self.price(strips)).chain(rows).min()
+        parts.iter().map(|group| self.price(group)).chain(rows).min()
     }
 
     /// The ways to make a layer that goes alone in rows of some columns, which lie on a card.
-    fn parts(&self, layers: &Range<usize>, outside: &[usize]) -> Vec<Strips> {
+    fn parts(&self, layers: &Range<usize>, outside: &[usize]) -> Vec<DepthFirstGroup> {
         let network = self.network;
         let is_alone = layers.len() == 1 && network.outside() == Space::Card;
         let Some([even, columns]) = network.whole_columns(layers.start).filter(|_| is_alone) else {
@@ -157,11 +157,11 @@ impl Search<'_, '_> {
         let of_size = |(columns, rows): (u16, u16)| {
             let fineness =
                 Fineness { columns: NonZeroU16::new(columns), ..Fineness::of_rows(rows, u64::MAX) };
-            network.strips(layers.clone(), fineness, outside)
+            network.depth_first(layers.clone(), fineness, outside)
         };
         let all = sizes.iter().flat_map(|size| {
             let of_rows = PART_ROWS.map(|rows| of_size((*size, rows)));
-            of_rows.map_while(|strips| strips.filter(|strips| self.fits(strips)))
+            of_rows.map_while(|group| group.filter(|group| self.fits(group)))
         });
         all.collect()
     }
@@ -180,7 +180,7 @@ impl Search<'_, '_> {
                 continue;
             }
             let Some(own) = self.finest(&(from..to), end) else { continue };
-            // What leaves counts with the segment where time does.
+            // What leaves counts with the group where time does.
             let written =
                 if self.choice.times.is_some() { 0 } else { leaves.div_ceil(BYTES_A_COPY) };
             let price = before.price.saturating_add(own).saturating_add(written);
@@ -191,11 +191,11 @@ impl Search<'_, '_> {
         best
     }
 
-    /// The cheapest segments of the run and some layers behind it.
-    fn segments(&self, all: usize) -> Option<Vec<Range<usize>>> {
+    /// The cheapest groups of the run and some layers behind it.
+    fn groups(&self, all: usize) -> Option<Vec<Range<usize>>> {
         let Self { run, .. } = *self;
         let last = all.min(run.end + AROUND);
-        // What is left in SRAM behind the last segment is what layers there take.
+        // What is left in SRAM behind the last group is what layers there take.
         let mut found: Option<(u64, Vec<Range<usize>>)> = None;
         let mut inner: Vec<Option<Cut>> = vec![None; last + 1];
         let outside = self.bytes(&self.taken);
@@ -208,31 +208,31 @@ impl Search<'_, '_> {
             cuts[end] = self.best(&inner, end, end);
             let Some(price) = cuts[end].map(|cut| cut.price) else { continue };
             if found.as_ref().is_none_or(|(least, _)| price < *least) {
-                let mut segments = Vec::new();
+                let mut groups = Vec::new();
                 let mut at = end;
                 while let Some(cut) = cuts[at].filter(|_| at > run.start) {
-                    segments.push(cut.start..at);
+                    groups.push(cut.start..at);
                     at = cut.start;
                 }
-                segments.reverse();
-                found = Some((price, segments));
+                groups.reverse();
+                found = Some((price, groups));
             }
         }
-        found.map(|(_, segments)| segments)
+        found.map(|(_, groups)| groups)
     }
 
-    /// The ways for a segment to go, the cheapest first.
-    fn ways_of(&self, layers: &Range<usize>, end: usize) -> Vec<Strips> {
+    /// The ways for a group to go, the cheapest first.
+    fn ways_of(&self, layers: &Range<usize>, end: usize) -> Vec<DepthFirstGroup> {
         let outside = self.outside(layers, end);
         let fineness = ROWS.iter().flat_map(|rows| BYTES.map(|bytes| (*rows, bytes)));
         let ways = fineness.filter_map(|(rows, bytes)| {
-            self.network.strips(layers.clone(), Fineness::of_rows(rows, bytes), &outside)
+            self.network.depth_first(layers.clone(), Fineness::of_rows(rows, bytes), &outside)
         });
-        let mut ways: Vec<Strips> = ways.filter(|strips| self.fits(strips)).collect();
+        let mut ways: Vec<DepthFirstGroup> = ways.filter(|group| self.fits(group)).collect();
         if self.choice.times.is_some() {
             ways.extend(self.parts(layers, &outside));
         }
-        ways.sort_by_key(|strips| (self.price(strips), strips.made.len()));
+        ways.sort_by_key(|group| (self.price(group), group.made.len()));
         if self.choice.times.is_some() {
             ways.dedup_by(|a, b| a.made == b.made);
         }

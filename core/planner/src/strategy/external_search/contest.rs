@@ -1,8 +1,8 @@
 //! The best plan so far, and what others are compared by.
 
-use crate::costs::Remembering;
+use crate::costs::CostCache;
 use crate::recipe::Made;
-use crate::strategy::kept_weights::keep;
+use crate::strategy::weights_in_sram::load_weights;
 use crate::strategy::{Asked, Strategy};
 use crate::{Objective, Options, PlanError, simulate};
 use tilewright_board::Board;
@@ -11,7 +11,7 @@ use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
 /// Plans that are compared.
 pub struct Contest {
     best: Option<Best>,
-    costs: Remembering,
+    costs: CostCache,
 }
 
 /// The best plan so far.
@@ -28,7 +28,7 @@ pub struct Best {
 impl Contest {
     /// Begins with a plan, if there is one that fits and runs.
     pub fn new(board: &Board, best: Option<Best>) -> Self {
-        Self { best, costs: Remembering::on(board) }
+        Self { best, costs: CostCache::on(board) }
     }
 
     /// The best so far.
@@ -98,7 +98,7 @@ impl Contest {
     pub fn fill(&mut self, made: &Made, asked: &Asked<'_>) -> Result<(), PlanError> {
         let Asked { board, options, .. } = *asked;
         if options.objective == Objective::Latency
-            && let Some(kept) = keep(made, board, &self.costs, options.arena_on(board))
+            && let Some(kept) = load_weights(made, board, &self.costs, options.arena_on(board))
         {
             self.tried(&kept, asked)?;
         }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::external::LINE;
-use crate::costs::{Outside, Remembering};
+use crate::costs::{CostCache, Outside};
 use crate::recipe::Made;
 use crate::schedule::boot::{self, Load};
 use crate::schedule::sequence::Place;
@@ -43,7 +43,7 @@ impl Blocks {
 
 /// The plan with as many weights in `budget` bytes of SRAM as there is room for beside what it uses; nothing if
 /// none gain, or the board has no engine that copies them.
-pub fn keep(made: &Made, board: &Board, costs: &Remembering, budget: Bytes) -> Option<Made> {
+pub fn load_weights(made: &Made, board: &Board, costs: &CostCache, budget: Bytes) -> Option<Made> {
     let plan = &made.plan;
     boot::largest(board)?;
     let unit = u64::from(board.engine(LaneKind::Dma)?.alignment.max(1));
@@ -90,12 +90,12 @@ pub fn keep(made: &Made, board: &Board, costs: &Remembering, budget: Bytes) -> O
     let mut made = made.clone();
     let loads: Vec<Load> = kept.into_values().collect();
     boot::bring(&mut made.plan, &loads, board);
-    made.recipe.kept.extend(loads);
+    made.recipe.weights_in_sram.extend(loads);
     Some(made)
 }
 
 /// What each layer gains if its weights and constants lay in SRAM.
-fn gains(plan: &Plan, board: &Board, costs: &Remembering) -> BTreeMap<u16, Gain> {
+fn gains(plan: &Plan, board: &Board, costs: &CostCache) -> BTreeMap<u16, Gain> {
     let mut gains: BTreeMap<u16, Gain> = BTreeMap::new();
     let mut moved = plan.clone();
     let flash = [Space::Weights, Space::Constants].map(|space| space as u8);

@@ -1,9 +1,8 @@
-//! Layers that go through their rows together: in which order rows are made, and how many of each tensor
-//! are held at once.
+//! Depth-first groups: in which order their layers make rows, and how many of each tensor are held at once.
 //!
 //! A layer makes some rows as soon as they are needed, and the layers before it what it reads for them.
 //! Of a tensor that only these layers use, the rows are held that were made and are yet to be read: in a
-//! ring, in which no step's output wraps. What comes from layers before them, or goes to layers behind,
+//! line buffer, a ring in which no step's output wraps. What comes from layers before them, or goes to layers behind,
 //! is held whole; what goes may lie over what has been read of what comes.
 
 mod card;
@@ -15,12 +14,12 @@ pub use card::Moved;
 
 use super::cut::{Fineness, Strip};
 use super::operator::Operator;
+use crate::aliasing::{AllowedOverlap, Held, Parts, single_steps};
 use crate::lower::Layer;
-use crate::share::{Below, Held, Parts, single_steps};
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, Plan, PlannedTensor, Space, View};
 
-/// Most layers that go together.
+/// Most layers of a depth-first group.
 pub const MOST_LAYERS: usize = 40;
 
 /// A layer that can be made in rows.
@@ -52,37 +51,46 @@ pub struct Network<'p> {
     outside: Space,
 }
 
-/// How layers go through their rows together.
+/// A tensor of which some rows are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineBuffer {
+    /// The tensor.
+    pub tensor: usize,
+    /// Rows that are held.
+    pub rows: u32,
+}
+
+/// Layers that make rows as they are needed, and what they hold.
 #[derive(Clone, Debug)]
-pub struct Strips {
+pub struct DepthFirstGroup {
     /// The layers.
     pub layers: Range<usize>,
     /// How fine rows are made.
     pub fineness: Fineness,
     /// What is made, one after the other.
     pub made: Vec<Strip>,
-    /// Of tensors of which only some rows are held how many.
-    pub rings: Vec<(usize, u32)>,
+    /// The line buffers of tensors of which only some rows are held.
+    pub line_buffers: Vec<LineBuffer>,
     /// All tensors that the layers use, with their bytes.
     pub held: Vec<Held>,
     /// Which of them may overlap.
-    pub below: Vec<Below>,
+    pub overlaps: Vec<AllowedOverlap>,
     /// Tensors that lie outside of SRAM.
     pub outside: Vec<usize>,
     /// Bytes of SRAM for the rows of these that a step needs, if the core cannot reach them where they lie.
     pub staged: u64,
 }
 
-impl Strips {
+impl DepthFirstGroup {
     /// The least bytes that the layers hold, where nothing but what may overlap does.
     pub fn least_bytes(&self) -> u64 {
         let bytes = |tensor: usize| {
             let held = self.held.iter().find(|held| held.tensor == tensor);
             held.map_or(0, |held| held.bytes.0)
         };
-        let saved = self.below.iter().map(|below| {
-            let [read, written] = below.tensors.map(bytes);
-            (read + written).saturating_sub(written.max(below.distance + read))
+        let saved = self.overlaps.iter().map(|overlap| {
+            let [read, written] = [overlap.read, overlap.written].map(bytes);
+            (read + written).saturating_sub(written.max(overlap.below + read))
         });
         let all: u64 = self.held.iter().map(|held| held.bytes.0).sum();
         all - saved.max().unwrap_or(0).min(all) + self.staged
@@ -169,14 +177,14 @@ impl<'p> Network<'p> {
         self.tensors[tensor].bytes.0
     }
 
-    /// How these layers go together, with these tensors outside of SRAM; nothing if some cannot be made in
+    /// The depth-first group of these layers, with these tensors outside of SRAM; nothing if some cannot be made in
     /// rows.
-    pub fn strips(
+    pub fn depth_first(
         &self,
         layers: Range<usize>,
         fineness: Fineness,
         outside: &[usize],
-    ) -> Option<Strips> {
+    ) -> Option<DepthFirstGroup> {
         let own: Option<Vec<&Made<'p>>> =
             self.layers.get(layers.clone())?.iter().map(Option::as_ref).collect();
         let own = own.filter(|own| (1..=MOST_LAYERS).contains(&own.len()))?;
@@ -234,7 +242,7 @@ impl<'p> Network<'p> {
         (made, fineness): (Vec<Strip>, Fineness),
         (own, at_once): (&[&Made<'p>], &[u16]),
         outside: &[usize],
-    ) -> Strips {
+    ) -> DepthFirstGroup {
         let mut done = vec![0u16; own.len()];
         let mut most = vec![0u32; own.len()];
         for strip in &made {
@@ -250,13 +258,13 @@ impl<'p> Network<'p> {
             done[place] = strip.rows.end;
         }
         let life = [layers.start as u32, layers.end as u32];
-        let (mut rings, mut held) = (Vec::new(), Vec::new());
+        let (mut line_buffers, mut held) = (Vec::new(), Vec::new());
         for ((made, most), at_once) in own.iter().zip(most).zip(at_once) {
             let tensor = &self.tensors[made.output];
             let rows = most.next_multiple_of((*at_once).into());
-            let is_ring = !self.stays(made.output, &layers) && rows < u32::from(made.rows);
-            let bytes = if is_ring { u64::from(rows) * made.row_bytes } else { tensor.bytes.0 };
-            rings.extend(is_ring.then_some((made.output, rows)));
+            let is_part = !self.stays(made.output, &layers) && rows < u32::from(made.rows);
+            let bytes = if is_part { u64::from(rows) * made.row_bytes } else { tensor.bytes.0 };
+            line_buffers.extend(is_part.then_some(LineBuffer { tensor: made.output, rows }));
             held.push(Held { tensor: made.output, bytes: Bytes(bytes), life });
         }
         let mut comes: Vec<usize> =
@@ -273,27 +281,27 @@ impl<'p> Network<'p> {
             let is_read = self.readers[*tensor].iter().any(|reader| *reader >= layers.end);
             !is_read && !self.outputs.contains(tensor)
         });
-        let below = ends.flat_map(|read| {
+        let overlaps = ends.flat_map(|read| {
             let goes = own.iter().map(|made| made.output);
             let goes = goes.filter(|tensor| self.stays(*tensor, &layers) && !is_outside(tensor));
-            goes.filter_map(|written| self.below(&made, own, layers.start, [read, written]))
+            goes.filter_map(|written| self.overlap(&made, own, layers.start, [read, written]))
                 .collect::<Vec<_>>()
         });
-        let below = below.collect();
+        let overlaps = overlaps.collect();
         let staged =
             made.iter().map(|strip| self.staged(own[strip.layer - layers.start], strip, outside));
         let (staged, outside) = (staged.max().unwrap_or(0), outside.to_vec());
-        Strips { layers, fineness, made, rings, held, below, outside, staged }
+        DepthFirstGroup { layers, fineness, made, line_buffers, held, overlaps, outside, staged }
     }
 
     /// How far below a tensor that is read another one may begin that is written meanwhile.
-    fn below(
+    fn overlap(
         &self,
         made: &[Strip],
         own: &[&Made<'p>],
         first: usize,
         [read, written]: [usize; 2],
-    ) -> Option<Below> {
+    ) -> Option<AllowedOverlap> {
         let bytes = |tensor: usize| {
             let [_, columns, channels] = self.tensors[tensor].shape.map(u64::from);
             columns * channels
@@ -311,7 +319,7 @@ impl<'p> Network<'p> {
             }
         }
         let is_less = distance < self.tensors[written].bytes.0;
-        is_less.then_some(Below { tensors: [read, written], distance })
+        is_less.then_some(AllowedOverlap { read, written, below: distance })
     }
 }
 

@@ -1,36 +1,36 @@
-//! How long segments take about, as card and core are modelled.
+//! How long depth-first groups take about, as card and core are modelled.
 
-use crate::costs::Remembering;
+use crate::costs::CostCache;
 use crate::schedule::cut::Strip;
-use crate::schedule::strips::{Moved, Network, Strips};
+use crate::schedule::depth_first::{DepthFirstGroup, Moved, Network};
 use crate::simulate::{Direction, Transfers};
 use tilewright_board::Board;
 
 /// Cycles of a step besides its products.
 const STEP: u64 = 1500;
 
-/// What segments take on a board.
+/// What depth-first groups take on a board.
 pub struct Times<'t> {
     /// The board.
     pub board: &'t Board,
     /// Its costs.
-    pub costs: &'t Remembering,
+    pub costs: &'t CostCache,
     /// Its card.
     pub transfers: Transfers<'t>,
 }
 
 impl Times<'_> {
-    /// Cycles of layers that go together in so many bytes: of the core or of the card, whichever takes longer; the
+    /// Cycles of a group in so many bytes: of the core or of the card, whichever takes longer; the
     /// card's on top where there is no room for what comes next.
-    pub fn segment(&self, network: &Network<'_>, strips: &Strips, budget: u64) -> u64 {
-        let held = strips.least_bytes();
+    pub fn group(&self, network: &Network<'_>, group: &DepthFirstGroup, budget: u64) -> u64 {
+        let held = group.least_bytes();
         let Some(room) = budget.checked_sub(held) else { return u64::MAX };
-        let pair = strips.layers.clone().map(|layer| network.least_weights(layer)).max();
+        let pair = group.layers.clone().map(|layer| network.least_weights(layer)).max();
         let pairs = 2 * pair.unwrap_or(0);
-        let is_ahead = room >= strips.staged + pairs;
-        let beside = if is_ahead { room - strips.staged } else { room };
+        let is_ahead = room >= group.staged + pairs;
+        let beside = if is_ahead { room - group.staged } else { room };
         let mut sizes: Vec<(u64, usize)> =
-            strips.layers.clone().map(|layer| (network.weights(layer), layer)).collect();
+            group.layers.clone().map(|layer| (network.weights(layer), layer)).collect();
         sizes.sort_unstable();
         let mut left = beside.saturating_sub(pairs);
         let staying = sizes.iter().take_while(|(bytes, _)| {
@@ -41,9 +41,8 @@ impl Times<'_> {
         let staying: Vec<usize> = staying.map(|(_, layer)| *layer).collect();
         let part = (left.saturating_sub(pairs) / 2).max(pairs / 2).max(1);
         let (mut core, mut weights, mut staged) = (0u64, 0u64, 0u64);
-        for layer in strips.layers.clone() {
-            let own: Vec<&Strip> =
-                strips.made.iter().filter(|strip| strip.layer == layer).collect();
+        for layer in group.layers.clone() {
+            let own: Vec<&Strip> = group.made.iter().filter(|strip| strip.layer == layer).collect();
             let Some(middle) = own.get(own.len() / 2) else { continue };
             let times = own.len() as u64;
             let bytes = network.weights(layer);
@@ -60,7 +59,7 @@ impl Times<'_> {
             if bytes > 0 {
                 weights += often * read(bytes, open);
             }
-            for Moved { bytes, runs, is_read } in network.moved(strips, middle) {
+            for Moved { bytes, runs, is_read } in network.moved(group, middle) {
                 staged += times
                     * match is_read {
                         true => read(bytes, runs),

@@ -1,5 +1,6 @@
-//! `auto` where SRAM does not hold all activations, or flash not all weights, or where holding them costs
-//! time: the fastest of what the external memories allow, else from the card.
+//! The search over plans with external memory: `auto` where SRAM does not hold all activations, or flash not all
+//! weights, or where holding them costs time. It takes the fastest of what the
+//! external memories allow, else from the card.
 //!
 //! Memory has [sizes](sizes) that do not depend on the budget. How SRAM is [divided](division) is searched for each
 //! size below the budget by itself, so that a plan which fits less is found with more, too.
@@ -50,7 +51,7 @@ const MOST_SIZES: usize = 64;
 
 /// The search, one way after the other: all operands in external memory, what may be overlaid, and
 /// last what comes from a card.
-pub struct Beyond {
+pub struct ExternalSearch {
     /// The best in SRAM.
     inside: Planned,
     /// Whether no memory outside of the chip is used.
@@ -89,8 +90,8 @@ struct AtSize {
 enum Method {
     /// All operands outside, with what of them is overlaid.
     Overlaid(Overlaid),
-    /// Layers go through their rows together, weights in the chip's flash.
-    Strips,
+    /// Depth-first groups, weights in the chip's flash.
+    DepthFirst,
     /// Weights come from a card.
     Streamed,
     /// All comes from a card.
@@ -108,7 +109,7 @@ enum Need {
     All,
 }
 
-impl Beyond {
+impl ExternalSearch {
     /// Begins with the best in SRAM, if that does not fit.
     pub fn new(inside: Planned, board: &Board, options: &Options) -> Self {
         let is_needed = !inside.report.fits && inside.report.runnable;
@@ -139,7 +140,7 @@ impl Beyond {
         let report = &inside.report;
         let is_large = report.layers.len() > FEW_LAYERS || report.macs > FEW_MACS;
         let effort = if is_large { QUICK } else { THOROUGH };
-        let mut beyond = Self {
+        let mut search = Self {
             is_inside: options.is_inside,
             ways: Vec::new(),
             tried: 0,
@@ -151,10 +152,10 @@ impl Beyond {
             inside,
         };
         if need != Need::Nothing {
-            beyond.ways = beyond.all(need, board, options);
-            beyond.ways.reverse();
+            search.ways = search.all(need, board, options);
+            search.ways.reverse();
         }
-        beyond
+        search
     }
 
     /// The ways that a board allows.
@@ -173,7 +174,7 @@ impl Beyond {
         let at_size = |method| Way::AtSize(AtSize { method, sram, left: smaller });
         let report = &self.inside.report;
         if report.flash_bytes <= report.flash_limit_bytes && need == Need::All {
-            ways.push(at_size(Method::Strips));
+            ways.push(at_size(Method::DepthFirst));
         }
         if !self.is_inside {
             if external::missing(board).is_none() {
@@ -304,7 +305,7 @@ impl Beyond {
                 }
                 None => None,
             },
-            Method::Strips => stream::in_image(model, board, &few)?,
+            Method::DepthFirst => stream::in_image(model, board, &few)?,
             Method::Streamed => Some(stream::plan(model, board, &all)?),
             Method::Swapped => {
                 let (found, _) = swap::Placing.found(model)?;
