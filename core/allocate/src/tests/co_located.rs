@@ -1,6 +1,6 @@
-//! Placement along time that looks ahead.
+//! Placement along time that co-locates lifetimes.
 
-use super::super::beside::{self, MANNERS};
+use super::super::co_located::{self, MANNERS};
 use super::*;
 
 /// Inputs that die one after the other while results come to be that stay: as high as what lives,
@@ -14,7 +14,7 @@ fn two_stacks_grow_towards_each_other() {
     let buffers: Vec<Buffer> = inputs.chain(results).collect();
     let least = lower_bound(&buffers);
     let heights = MANNERS.map(|manner| {
-        let found = beside::place(&buffers, manner, least.0, &mut 0);
+        let found = co_located::place(&buffers, manner, least.0, &mut 0);
         assert_eq!(validate(&buffers, &found, None), Ok(()));
         found.height
     });
@@ -30,7 +30,7 @@ proptest! {
         let buffers: Vec<Buffer> =
             buffers.into_iter().map(|(buffer, alignment)| buffer.aligned(alignment)).collect();
         for manner in MANNERS {
-            let found = beside::place(&buffers, manner, ceiling, &mut 0);
+            let found = co_located::place(&buffers, manner, ceiling, &mut 0);
             prop_assert_eq!(validate(&buffers, &found, None), Ok(()));
         }
     }

@@ -1,6 +1,6 @@
-//! Orders of large graphs through states in which little lives.
+//! Bisection: orders of large graphs through states in which little lives.
 //!
-//! The piece of the order with the highest peak is parted: of several orders of it, each of which
+//! The piece of the order with the highest peak is bisected: of several orders of it, each of which
 //! fixes what runs in its first and in its last part, a minimum cut takes the state in between that
 //! has the fewest live bytes; what runs before that state and what runs after it are put in order
 //! anew, each on its own. Nothing is proved by that, since a best order may pass around every such
@@ -11,7 +11,7 @@ use super::greedy::{self, RULES};
 use super::net::Net;
 use super::search::{Outcome, Search};
 
-/// Operators up to which a piece is searched instead of parted.
+/// Operators up to which a piece is searched instead of bisected.
 const SEARCHED: usize = 40;
 
 /// Bytes of memory that the search of a piece may take.
@@ -29,18 +29,18 @@ struct Piece {
     orders: Vec<Vec<u32>>,
 }
 
-/// Parts an order again and again.
-pub struct Halving {
+/// Bisects an order again and again.
+pub struct Bisection {
     pieces: Vec<Piece>,
     order: Vec<u32>,
 }
 
-impl Halving {
+impl Bisection {
     /// Puts what lies between two positions of `order` in order anew.
     pub fn new(net: &Net, order: &[u32], from: usize, to: usize, work: &mut u64) -> Self {
-        let mut halving = Self { pieces: Vec::new(), order: order.to_vec() };
-        halving.add(net, from, to, work);
-        halving
+        let mut bisection = Self { pieces: Vec::new(), order: order.to_vec() };
+        bisection.add(net, from, to, work);
+        bisection
     }
 
     /// The order as it is.
@@ -48,7 +48,7 @@ impl Halving {
         &self.order
     }
 
-    /// Parts or searches the piece with the highest peak; whether there is more to do. Peaks up to
+    /// Bisects or searches the piece with the highest peak; whether there is more to do. Peaks up to
     /// `floor` are low enough.
     pub fn advance(&mut self, net: &Net, floor: u64, limit: u64, work: &mut u64) -> bool {
         let worst = (0..self.pieces.len()).max_by_key(|p| self.pieces[*p].peak);
@@ -63,7 +63,7 @@ impl Halving {
         let mut best: Option<(u64, Vec<u32>, usize)> = None;
         for order in orders {
             let order = local.of(&order);
-            let Some((bytes, halves, middle)) = parted(&part, &order, limit, work) else {
+            let Some((bytes, halves, middle)) = bisected(&part, &order, limit, work) else {
                 continue;
             };
             if best.as_ref().is_none_or(|(least, ..)| bytes < *least) {
@@ -157,7 +157,12 @@ impl Local {
 
 /// An order through the state with the fewest live bytes that holds the first quarter of `order`
 /// and nothing of its last; those bytes and the number of operators before that state.
-fn parted(net: &Net, order: &[u32], limit: u64, work: &mut u64) -> Option<(u64, Vec<u32>, usize)> {
+fn bisected(
+    net: &Net,
+    order: &[u32],
+    limit: u64,
+    work: &mut u64,
+) -> Option<(u64, Vec<u32>, usize)> {
     let (first, last) = (order.len() / 4, order.len() - order.len() / 4);
     let mut run = vec![false; order.len()];
     for op in &order[..first] {

@@ -1,6 +1,6 @@
 //! A bound and an order from the series-parallel part of a graph.
 //!
-//! Two things are let go, so that the rest can be solved exactly ([`super::hills`]): a buffer that
+//! Two things are let go, so that the rest can be solved exactly ([`super::merge`]): a buffer that
 //! several operators read lives until one of them alone, the last of a known order; and where
 //! operators wait for each other in no series-parallel way, some waiting is given up. Both only
 //! lower the bytes that live, so the least peak of what is left is a bound; its order, put right
@@ -10,7 +10,7 @@
 use std::collections::BinaryHeap;
 
 use super::cursor::Bits;
-use super::hills::{self, Hill, Hills};
+use super::merge::{self, Segment, Segments};
 use super::net::{Event, Net};
 
 /// Times that waiting is given up one by one; then all that makes no forest is.
@@ -32,15 +32,15 @@ pub fn memory(operators: usize) -> usize {
 
 /// The bound and the order that follow from `known`, an order of `net`.
 pub fn relax(net: &Net, known: &[u32], work: &mut u64) -> Relaxed {
-    let hills = hills_of(net, known);
+    let segments = segments_of(net, known);
     *work += 8 * net.len() as u64;
-    let mut poset = Poset::new(net, known, hills, work);
+    let mut poset = Poset::new(net, known, segments, work);
     poset.reduce(work);
     let sequence = poset.sequence();
     let start = super::net::Memory::new(net).live;
-    let bound = start.saturating_add_signed(hills::rise(&sequence));
+    let bound = start.saturating_add_signed(merge::peak(&sequence));
     let mut place = vec![0u32; net.len()];
-    for (position, op) in (0u32..).zip(sequence.iter().flat_map(|hill| &hill.ops)) {
+    for (position, op) in (0u32..).zip(sequence.iter().flat_map(|segment| &segment.ops)) {
         place[*op as usize] = position;
     }
     *work += 16 * net.len() as u64;
@@ -49,10 +49,10 @@ pub fn relax(net: &Net, known: &[u32], work: &mut u64) -> Relaxed {
 
 /// Each operator with the bytes that it adds, if each buffer lives from the first operator of
 /// `known` that makes it to the last that lets it go.
-fn hills_of(net: &Net, known: &[u32]) -> Vec<Hill> {
+fn segments_of(net: &Net, known: &[u32]) -> Vec<Segment> {
     let mut made = vec![false; net.buffers.len()];
     let mut left: Vec<u32> = net.buffers.iter().map(|buffer| buffer.releases).collect();
-    let mut hills = vec![Hill::default(); net.len()];
+    let mut segments = vec![Segment::default(); net.len()];
     for op in known {
         let halves = &net.halves[*op as usize];
         let [first, second] = [&halves.first, &halves.second].map(|events| {
@@ -75,9 +75,9 @@ fn hills_of(net: &Net, known: &[u32]) -> Vec<Hill> {
             }
             change
         });
-        hills[*op as usize] = Hill::of(*op, first, second);
+        segments[*op as usize] = Segment::of(*op, first, second);
     }
-    hills
+    segments
 }
 
 /// The order that runs, of the operators that can run, always the one with the lowest place.
@@ -101,7 +101,7 @@ fn by_place(net: &Net, place: &[u32]) -> Vec<u32> {
 
 /// Sequences that wait for each other: those right before and right after each, ascending.
 struct Poset {
-    hills: Vec<Hills>,
+    segments: Vec<Segments>,
     before: Vec<Vec<u32>>,
     after: Vec<Vec<u32>>,
     alive: Vec<bool>,
@@ -124,7 +124,7 @@ fn remove(list: &mut Vec<u32>, node: u32) {
 
 impl Poset {
     /// Each operator by itself; waiting that follows from other waiting is left out.
-    fn new(net: &Net, known: &[u32], hills: Vec<Hill>, work: &mut u64) -> Self {
+    fn new(net: &Net, known: &[u32], segments: Vec<Segment>, work: &mut u64) -> Self {
         let count = net.len();
         let mut place = vec![0usize; count];
         for (position, op) in known.iter().enumerate() {
@@ -152,7 +152,7 @@ impl Poset {
             reach[*op as usize] = all;
         }
         Self {
-            hills: hills.into_iter().map(|hill| Hills::from([hill])).collect(),
+            segments: segments.into_iter().map(|segment| Segments::from([segment])).collect(),
             before,
             after,
             alive: vec![true; count],
@@ -221,10 +221,11 @@ impl Poset {
 
     fn join_series(&mut self, first: u32, second: u32, work: &mut u64) {
         self.alive[second as usize] = false;
-        let hills = [first, second].map(|node| std::mem::take(&mut self.hills[node as usize]));
-        let [one, two] = hills;
+        let segments =
+            [first, second].map(|node| std::mem::take(&mut self.segments[node as usize]));
+        let [one, two] = segments;
         *work += one.len().min(two.len()) as u64;
-        self.hills[first as usize] = hills::series(one, two);
+        self.segments[first as usize] = merge::series(one, two);
         let after = std::mem::take(&mut self.after[second as usize]);
         for other in &after {
             let before = &mut self.before[*other as usize];
@@ -258,10 +259,10 @@ impl Poset {
             return false;
         }
         let (before, after) = (before.clone(), after.clone());
-        let mut all = vec![std::mem::take(&mut self.hills[node as usize])];
+        let mut all = vec![std::mem::take(&mut self.segments[node as usize])];
         for twin in &twins {
             self.alive[*twin as usize] = false;
-            all.push(std::mem::take(&mut self.hills[*twin as usize]));
+            all.push(std::mem::take(&mut self.segments[*twin as usize]));
             for other in &before {
                 remove(&mut self.after[*other as usize], *twin);
             }
@@ -270,8 +271,8 @@ impl Poset {
             }
             *work += 10 * (before.len() + after.len()) as u64;
         }
-        *work += 10 * all.iter().map(|hills| hills.len() as u64).sum::<u64>();
-        self.hills[node as usize] = hills::parallel(all);
+        *work += 10 * all.iter().map(|segments| segments.len() as u64).sum::<u64>();
+        self.segments[node as usize] = merge::parallel(all);
         for other in before.into_iter().chain(after) {
             self.look_at(other);
         }
@@ -304,9 +305,10 @@ impl Poset {
     }
 
     /// All nodes, none of which waits, as one sequence.
-    fn sequence(&mut self) -> Hills {
+    fn sequence(&mut self) -> Segments {
         let alive = (0..self.alive.len()).filter(|node| self.alive[*node]);
-        let all: Vec<Hills> = alive.map(|node| std::mem::take(&mut self.hills[node])).collect();
-        hills::parallel(all)
+        let all: Vec<Segments> =
+            alive.map(|node| std::mem::take(&mut self.segments[node])).collect();
+        merge::parallel(all)
     }
 }

@@ -1,10 +1,10 @@
-//! Placement along time that looks ahead: a buffer goes to that end of a hole where its neighbour
+//! Placement along time that co-locates lifetimes: a buffer goes to that end of a hole where its neighbour
 //! dies when it does, so that what is free later is in one piece. What lives longest comes to lie
 //! at the bottom and at the top.
 
+use super::branching::logarithm;
 use super::problem::{Buffer, Solution};
 use super::sweep::{begins, life};
-use super::taste::logarithm;
 
 /// What a placement goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

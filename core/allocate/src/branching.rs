@@ -1,5 +1,5 @@
-//! Which decisions a run of the exact solver takes first: drawn anew for each run, since a run
-//! that starts badly seldom recovers, and another is soon done.
+//! Branching heuristics: which decisions a run of the exact solver takes first. They are drawn anew for each run,
+//! since a run that starts badly seldom recovers, and another is soon done.
 
 use super::instance::Instance;
 
@@ -10,14 +10,14 @@ pub enum Walk {
     /// Among the lowest sections, nearest to the first section of the item decided last.
     Near,
     /// Among the lowest sections, nearest to those of the item decided last.
-    Beside,
+    Adjacent,
     /// In the nearest section, whatever its height.
     Local,
 }
 
-/// What a run goes by.
+/// What a run branches by.
 #[derive(Clone, Debug)]
-pub struct Taste {
+pub struct Heuristic {
     /// How to choose a section.
     pub walk: Walk,
     /// Of the lowest items of a section the one of highest rank is decided first.
@@ -27,9 +27,9 @@ pub struct Taste {
 /// Where draws begin: any word but zero does, this one suits the benchmark's instances.
 const SEED: u64 = 0xB54C_DA58_FBBE_E87E;
 
-/// Draws tastes, from nothing but the number of draws and what failed so far.
+/// Draws branching heuristics, from nothing but the number of draws and what failed so far.
 #[derive(Debug)]
-pub struct Tastes {
+pub struct Heuristics {
     width: Vec<u64>,
     size: Vec<u64>,
     tight: Vec<u64>,
@@ -39,8 +39,8 @@ pub struct Tastes {
     draws: u64,
 }
 
-impl Tastes {
-    /// Tastes for an instance.
+impl Heuristics {
+    /// Heuristics for an instance.
     #[must_use]
     pub fn new(instance: &Instance) -> Self {
         let items = 0..instance.items.len();
@@ -74,11 +74,11 @@ impl Tastes {
         (self.state >> 16) % below.max(1)
     }
 
-    /// The taste of the next run.
+    /// The heuristic of the next run.
     #[must_use]
-    pub fn next(&mut self) -> Taste {
+    pub fn next(&mut self) -> Heuristic {
         self.draws += 1;
-        let walk = [Walk::Near, Walk::Near, Walk::Beside, Walk::Local][self.draw(4) as usize];
+        let walk = [Walk::Near, Walk::Near, Walk::Adjacent, Walk::Local][self.draw(4) as usize];
         // Weights of width, size, recent failures, the fullest section, and chance.
         let [width, size, blame, tight, noise] = match self.draws {
             1 => [1, 1, 0, 0, 0],
@@ -102,7 +102,7 @@ impl Tastes {
                 + self.draw(most)
         });
         let ranks = ranks.collect();
-        Taste { walk, ranks }
+        Heuristic { walk, ranks }
     }
 
     /// Learns from a run: how often each item was to blame for one of its failures.

@@ -1,8 +1,8 @@
 //! The bound and the order from the series-parallel part.
 
 use super::*;
-use crate::hills::{self, Hill, Hills};
-use crate::series::relax;
+use crate::merge::{self, Segment, Segments};
+use crate::series_parallel::relax;
 
 /// Trees of operators with a tensor each that one operator reads, towards one end or, mirrored,
 /// away from it: what the relaxation gives up nothing of.
@@ -39,27 +39,30 @@ fn any_tree(most: usize) -> impl Strategy<Value = Problem> {
     })
 }
 
-/// Least rise over all ways to run two sequences at once.
-fn interleaved(one: &[Hill], two: &[Hill]) -> i64 {
+/// Least peak over all ways to run two sequences at once.
+fn interleaved(one: &[Segment], two: &[Segment]) -> i64 {
     match (one, two) {
         ([], []) => 0,
         _ => [(one, two), (two, one)]
             .into_iter()
             .filter_map(|(from, other)| {
                 let (first, rest) = from.split_first()?;
-                Some(first.rise.max(first.net + interleaved(rest, other)))
+                Some(first.peak.max(first.net + interleaved(rest, other)))
             })
             .min()
             .unwrap_or(0),
     }
 }
 
-fn sequence(steps: &[(i64, i64)]) -> (Vec<Hill>, Hills) {
-    let hills: Vec<Hill> =
-        (0u32..).zip(steps).map(|(op, (first, second))| Hill::of(op, *first, *second)).collect();
-    let joined =
-        hills.iter().cloned().map(|hill| Hills::from([hill])).fold(Hills::new(), hills::series);
-    (hills, joined)
+fn sequence(steps: &[(i64, i64)]) -> (Vec<Segment>, Segments) {
+    let segments: Vec<Segment> =
+        (0u32..).zip(steps).map(|(op, (first, second))| Segment::of(op, *first, *second)).collect();
+    let joined = segments
+        .iter()
+        .cloned()
+        .map(|segment| Segments::from([segment]))
+        .fold(Segments::new(), merge::series);
+    (segments, joined)
 }
 
 fn order_of(problem: &Problem) -> Vec<u32> {
@@ -70,14 +73,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn sequences_at_once_rise_least(
+    fn sequences_at_once_have_the_least_peak(
         one in proptest::collection::vec((-9i64..9, -9i64..9), 0..6),
         two in proptest::collection::vec((-9i64..9, -9i64..9), 0..6),
     ) {
         let ((one, first), (two, second)) = (sequence(&one), sequence(&two));
-        prop_assert_eq!(hills::rise(&first), interleaved(&one, &[]));
-        let both = hills::parallel([first, second]);
-        prop_assert_eq!(hills::rise(&both), interleaved(&one, &two));
+        prop_assert_eq!(merge::peak(&first), interleaved(&one, &[]));
+        let both = merge::parallel([first, second]);
+        prop_assert_eq!(merge::peak(&both), interleaved(&one, &two));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Orders of graphs that are too large for a search, and the states that they pass through.
 
 use super::*;
+use crate::bisection::Bisection;
 use crate::flow;
-use crate::halving::Halving;
 use crate::net::Memory;
 
 /// Each operator reads what the one above and the one to the left have made.
@@ -53,16 +53,16 @@ proptest! {
     }
 
     #[test]
-    fn what_is_parted_stays_an_order(graph in any_graph(120), rules in rules()) {
+    fn what_is_bisected_stays_an_order(graph in any_graph(120), rules in rules()) {
         let problem = Problem::new(graph, rules).unwrap();
         let net = &problem.net;
         let order: Vec<u32> = problem.default_order().iter().map(|op| *op as u32).collect();
         let (from, to) = (order.len() / 5, order.len());
         let mut work = 0;
-        let mut halving = Halving::new(net, &order, from, to, &mut work);
-        while halving.advance(net, 0, u64::MAX, &mut work) {}
-        let found: Vec<usize> = halving.order().iter().map(|op| *op as usize).collect();
-        prop_assert_eq!(&halving.order()[..from], &order[..from]);
+        let mut bisection = Bisection::new(net, &order, from, to, &mut work);
+        while bisection.advance(net, 0, u64::MAX, &mut work) {}
+        let found: Vec<usize> = bisection.order().iter().map(|op| *op as usize).collect();
+        prop_assert_eq!(&bisection.order()[..from], &order[..from]);
         prop_assert!(problem.measure(&found).is_ok());
     }
 }
