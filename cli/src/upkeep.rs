@@ -62,7 +62,7 @@ impl<'u> Use<'u> {
         let energy = || Energy::of(timeline, &planned.traffic, board, card, report.frames);
         let used = card.filter(|_| timeline.lanes.contains(&LaneKind::Card));
         let checks = self.integrity.keeps().then(|| Checks::of(&planned.plan));
-        let checks = checks.filter(|checks| checks.sums > 0);
+        let checks = checks.filter(|checks| checks.copy_checksums > 0);
         Upkeep {
             checks: checks.map(|checks| {
                 let cycles = checking(board, checks.checked_bytes.0, checks.tags);
@@ -87,8 +87,8 @@ impl Upkeep {
             };
             let what = format!(
                 "{} {each} in flash, {} in SRAM: {checked} a frame, {unchecked} without",
-                number(checks.sums),
-                number(checks.kept)
+                number(checks.copy_checksums),
+                number(checks.sector_checksums)
             );
             facts.add(name, what, Some(Kind::Counted));
             facts.add(
@@ -149,9 +149,9 @@ impl Upkeep {
         }
         let checks = self.checks.map(|(checks, time)| {
             json!({
-                "checksums": checks.sums,
+                "checksums": checks.copy_checksums,
                 "flash_bytes": checks.image_bytes(),
-                "kept_checksums": checks.kept,
+                "kept_checksums": checks.sector_checksums,
                 "sram_bytes": checks.arena_bytes,
                 "checked_bytes": checks.checked_bytes,
                 "unchecked_bytes": checks.unchecked_bytes,

@@ -336,12 +336,12 @@ fn filters_of_fully_connected_layers_come_one_by_one() {
 fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
     let (_, model, board, _, planned) = with_frames_there(0..MODELS)
         .find(|(_, _, _, options, planned)| {
-            options.integrity == Integrity::Checked && planned.plan.kept.is_some()
+            options.integrity == Integrity::Checked && planned.plan.sector_checksums.is_some()
         })
         .unwrap();
     let plan = planned.plan;
     let window = plan.input.window().unwrap();
-    let kept = plan.kept.unwrap();
+    let checksums = plan.sector_checksums.unwrap();
     let with = |window| Plan { input: InputResidency::Streamed(window), ..plan.clone() };
     let arena = plan.space(Space::Arena).0 as u32;
     let moved = |by: u32| {
@@ -356,7 +356,7 @@ fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
         plan.views[view].row_pitch -= by;
         plan
     };
-    let over = kept.offset / Window::ALIGNMENT * Window::ALIGNMENT;
+    let over = checksums.offset / Window::ALIGNMENT * Window::ALIGNMENT;
     let behind = (arena + Window::ALIGNMENT).next_multiple_of(Window::ALIGNMENT) - window.bytes;
     for (wrong, why) in [
         (with(Window { bytes: 0, ..window }), "two halves"),

@@ -4,9 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::gather::Gather;
-use crate::kept::Kept;
 use crate::kernel::Kernel;
 use crate::op::Op;
+use crate::sector_checksums::SectorChecksums;
 use crate::step::{LaneKind, Step};
 use crate::units::Bytes;
 use crate::view::{Space, Span, Tile, View};
@@ -242,7 +242,7 @@ pub struct Plan {
     /// Bytes used in each space, by the space's number.
     pub space_bytes: [Bytes; 6],
     /// Checksums or tags of what programs write to a card; nothing if none are kept.
-    pub kept: Option<Kept>,
+    pub sector_checksums: Option<SectorChecksums>,
 }
 
 impl PlannedTensor {

@@ -10,7 +10,7 @@ use crate::strategy::external::LINE;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Kept, Plan, PlannedTensor, Space, Window};
+use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor, SectorChecksums, Space, Window};
 
 /// All that stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Floor {
     /// Of layers whether they belong to a depth-first group; missing ones do not.
     pub depth_first: Vec<bool>,
     /// Checksums or tags of what lies on a card.
-    pub sums: Option<Kept>,
+    pub sector_checksums: Option<SectorChecksums>,
     /// Bytes of SRAM through which inputs go to a card, if they lie there.
     pub window: Option<Window>,
     /// What comes at start and stays.
@@ -61,7 +61,7 @@ impl Floor {
             stored: Stored::IMAGE,
             in_image: Vec::new(),
             depth_first: Vec::new(),
-            sums: None,
+            sector_checksums: None,
             window: None,
             boot: Vec::new(),
         }
@@ -90,7 +90,7 @@ impl Floor {
         }
         let is_alone = |layer: u16| self.depth_first.get(usize::from(layer)) != Some(&true);
         lower::order_rows(model, &mut plan, &is_alone)?;
-        plan.kept = self.sums;
+        plan.sector_checksums = self.sector_checksums;
         let is_given = |tensor: &&PlannedTensor| {
             model.inputs.iter().any(|input| input.0 == tensor.tensor as usize)
         };

@@ -47,7 +47,7 @@ pub fn blank(model: &Model, tensors: Vec<PlannedTensor>) -> Plan {
         constants: Vec::new(),
         programs: Vec::new(),
         space_bytes: [Bytes(0); 6],
-        kept: None,
+        sector_checksums: None,
     }
 }
 

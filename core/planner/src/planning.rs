@@ -269,7 +269,7 @@ impl Recipe {
         board: &Board,
         options: &Options,
     ) -> Result<Planned, RecipeError> {
-        let kept = self.floor.sums.map(|sums| match sums.sealed {
+        let kept = self.floor.sector_checksums.map(|checksums| match checksums.sealed {
             true => Integrity::Sealed,
             false => Integrity::Checked,
         });

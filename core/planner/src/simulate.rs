@@ -154,16 +154,17 @@ impl<'a> Predicted<'a> {
     fn checked(&self, instruction: &Instruction, bytes: u64) -> Cycles {
         let Instruction::Copy { sum, .. } = instruction else { return Cycles(0) };
         let is_kept = self.spans(instruction).is_some_and(|spans| {
-            spans
-                .iter()
-                .filter(|span| span.space() == Some(Space::Card))
-                .any(|span| self.plan.kept.is_some_and(|kept| kept.holds(span.offset.into())))
+            spans.iter().filter(|span| span.space() == Some(Space::Card)).any(|span| {
+                self.plan
+                    .sector_checksums
+                    .is_some_and(|checksums| checksums.holds(span.offset.into()))
+            })
         });
         if sum.is_none() && !is_kept {
             return Cycles(0);
         }
         let tags = if sum.is_some() { 1 } else { bytes.div_ceil(SECTOR) };
-        let is_sealed = self.plan.kept.is_some_and(|kept| kept.sealed);
+        let is_sealed = self.plan.sector_checksums.is_some_and(|checksums| checksums.sealed);
         checking(self.board, bytes, is_sealed.then_some(tags))
     }
 }

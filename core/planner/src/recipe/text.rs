@@ -15,7 +15,7 @@ use crate::schedule::{Layout, Schedule};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_model::{Model, NodeId};
-use tilewright_plan::{Kept, Space, Window};
+use tilewright_plan::{SectorChecksums, Space, Window};
 
 /// Why a text is no recipe for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -67,7 +67,7 @@ struct Text {
     uncopied: Vec<usize>,
     heights: Heights,
     weights: Stored,
-    checksums: Option<Kept>,
+    checksums: Option<SectorChecksums>,
     window: Option<Window>,
     boot: Vec<Load>,
     groups: Vec<Group>,
@@ -147,7 +147,7 @@ impl Recipe {
         lines.list("uncopied", floor.parts.nodes());
         lines.field("heights", &floor.heights);
         lines.field("weights", &floor.stored);
-        lines.field("checksums", &floor.sums);
+        lines.field("checksums", &floor.sector_checksums);
         lines.field("window", &floor.window);
         lines.list("boot", &floor.boot);
         lines.list("groups", groups);
@@ -227,7 +227,7 @@ impl Recipe {
                 parts,
                 heights: text.heights,
                 stored: text.weights,
-                sums: text.checksums,
+                sector_checksums: text.checksums,
                 window: text.window,
                 boot: text.boot,
             },

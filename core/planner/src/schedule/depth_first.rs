@@ -490,7 +490,7 @@ mod tests {
             constants: Vec::new(),
             programs: vec![program],
             space_bytes: [Bytes(0); 6],
-            kept: None,
+            sector_checksums: None,
         }
     }
 

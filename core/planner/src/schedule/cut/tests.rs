@@ -38,7 +38,7 @@ fn convolution() -> Plan {
         constants: Vec::new(),
         programs: vec![program],
         space_bytes: [Bytes(0); 6],
-        kept: None,
+        sector_checksums: None,
     }
 }
 

@@ -11,7 +11,7 @@ use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{
-    Bytes, InputResidency, Kept, Kernel, Plan, PlannedTensor, Space, Window, Work,
+    Bytes, InputResidency, Kernel, Plan, PlannedTensor, SectorChecksums, Space, Window, Work,
 };
 
 use crate::schedule::depth_first::{DepthFirstGroup, LineBuffer, Network};
@@ -280,19 +280,23 @@ impl<'m> Arranging<'m> {
             stored: self.stored(),
             in_image: self.in_image.clone(),
             depth_first: (0..self.layers.len()).map(is_depth_first).collect(),
-            sums: None,
+            sector_checksums: None,
             window: None,
             boot: Vec::new(),
         };
         let mut plan = floor.lowered(self.model, self.board)?;
         let card = plan.space(Space::Card);
         if self.integrity.keeps() && card > Bytes(0) {
-            let place = floor.heights.sram.align_up(Kept::ALIGNMENT.into());
-            floor.sums = self.kept(place, [weights_end.unwrap_or(card), card]);
-            if let Some(sums) = floor.sums.filter(|sums| sums.sectors > 0) {
-                floor.heights.sram = Bytes(sums.end());
+            let place = floor.heights.sram.align_up(SectorChecksums::ALIGNMENT.into());
+            floor.sector_checksums =
+                self.sector_checksums(place, [weights_end.unwrap_or(card), card]);
+            if let Some(checksums) =
+                floor.sector_checksums.filter(|checksums| checksums.sectors > 0)
+            {
+                floor.heights.sram = Bytes(checksums.end());
             }
-            (plan.kept, plan.space_bytes[Space::Arena as usize]) = (floor.sums, floor.heights.sram);
+            (plan.sector_checksums, plan.space_bytes[Space::Arena as usize]) =
+                (floor.sector_checksums, floor.heights.sram);
         }
         if let Some(window) = self.window(&floor) {
             floor.window = Some(window);
@@ -315,20 +319,25 @@ impl<'m> Arranging<'m> {
         let most = self.depth_first.iter().map(|group| group.staged).max().unwrap_or(0);
         let bytes = u32::try_from(most).unwrap_or(u32::MAX).min(LARGEST_WINDOW);
         let bytes = (bytes / unit * unit).max(unit);
-        let kept = floor.sums.filter(|sums| sums.sectors > 0);
-        let is_over = |kept: &Kept| kept.offset < bytes;
-        let offset = kept.filter(is_over).map_or(0, |kept| kept.end());
+        let checksums = floor.sector_checksums.filter(|checksums| checksums.sectors > 0);
+        let is_over = |checksums: &SectorChecksums| checksums.offset < bytes;
+        let offset = checksums.filter(is_over).map_or(0, |checksums| checksums.end());
         Some(Window { offset: u32::try_from(offset).ok()?, bytes })
     }
 
     /// Checksums or tags, from a place in the arena on, of the sectors between two bytes of the card. What is sealed
     /// says so, though programs write nothing.
-    fn kept(&self, place: Bytes, bytes: [Bytes; 2]) -> Option<Kept> {
+    fn sector_checksums(&self, place: Bytes, bytes: [Bytes; 2]) -> Option<SectorChecksums> {
         let [first, end] = bytes.map(|bytes| u32::try_from(bytes.0 / SECTOR).ok());
         let (first, end, offset) = (first?, end?, u32::try_from(place.0).ok()?);
         let sealed = self.integrity == Integrity::Sealed;
         let offset = if end > first { offset } else { 0 };
-        (sealed || end > first).then_some(Kept { offset, first, sectors: end - first, sealed })
+        (sealed || end > first).then_some(SectorChecksums {
+            offset,
+            first,
+            sectors: end - first,
+            sealed,
+        })
     }
 
     fn drafted(&self, tensors: Vec<PlannedTensor>) -> Result<Plan, PlanError> {

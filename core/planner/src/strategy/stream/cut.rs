@@ -163,8 +163,8 @@ pub fn gap(plan: &Plan, layer: u16, budget: u64) -> u64 {
         tensor.space == Space::Arena && tensor.first <= layer && layer < tensor.end
     };
     let live = plan.tensors.iter().filter(lives);
-    let kept = plan.kept.map(|kept| [kept.offset.into(), kept.end()]);
-    let live = live.map(|t| [t.offset, t.offset + t.extent()]).chain(kept);
+    let checksums = plan.sector_checksums.map(|sums| [sums.offset.into(), sums.end()]);
+    let live = live.map(|t| [t.offset, t.offset + t.extent()]).chain(checksums);
     let mut live: Vec<[u64; 2]> = live.collect();
     live.sort_unstable();
     let (mut free, mut largest) = (0, 0);

@@ -1,14 +1,14 @@
-//! What the firmware keeps of what programs write to a card, in the arena: of each sector a checksum, or, if it
-//! is sealed, the tag that shows that it is the one that was written last.
+//! Checksums that the firmware keeps in the arena of sectors that programs write to a card; or, of sectors that are
+//! sealed, tags that show that they are those that were written last.
 
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
 
-/// Where that lies, and of which sectors it is.
+/// Where they lie, and of which sectors they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "alloc", derive(serde::Serialize, serde::Deserialize))]
-pub struct Kept {
-    /// Offset in the arena of the first, a multiple of [`Kept::ALIGNMENT`].
+pub struct SectorChecksums {
+    /// Offset in the arena of the first, a multiple of [`SectorChecksums::ALIGNMENT`].
     pub offset: u32,
     /// The first sector that has one; never 0, which holds the store image's header.
     pub first: u32,
@@ -18,11 +18,11 @@ pub struct Kept {
     pub sealed: bool,
 }
 
-impl Kept {
+impl SectorChecksums {
     /// Bytes of a checksum: a CRC-32, in the order of the sectors.
-    pub const SUM: u32 = 4;
+    pub const CHECKSUM_BYTES: u32 = 4;
     /// Bytes of a tag with the number of times that its sector was written.
-    pub const SEAL: u32 = 20;
+    pub const SEAL_BYTES: u32 = 20;
     /// Words of the key that weights are sealed with, before what there is of their parts.
     pub const KEY_WORDS: usize = 8;
     /// Words of a part: its first byte on the card, and its tag.
@@ -30,10 +30,10 @@ impl Kept {
     /// They have lines of the cache for themselves: transfers would overwrite what the core keeps there.
     pub const ALIGNMENT: u32 = 32;
 
-    /// Bytes that are kept of a sector.
+    /// Bytes of the checksum or tag of a sector.
     #[must_use]
     pub const fn each(&self) -> u32 {
-        if self.sealed { Self::SEAL } else { Self::SUM }
+        if self.sealed { Self::SEAL_BYTES } else { Self::CHECKSUM_BYTES }
     }
 
     /// Bytes of the arena that they take.
@@ -48,7 +48,7 @@ impl Kept {
         self.offset as u64 + self.bytes()
     }
 
-    /// Offset in the arena of what is kept of a sector; nothing if nothing is.
+    /// Offset in the arena of the checksum or tag of a sector; nothing if it has none.
     #[must_use]
     pub const fn place(&self, sector: u32) -> Option<u32> {
         match sector.checked_sub(self.first) {
@@ -57,7 +57,7 @@ impl Kept {
         }
     }
 
-    /// Whether something is kept of the sector that holds a byte of the card.
+    /// Whether the sector that holds a byte of the card has one.
     #[must_use]
     pub fn holds(&self, byte: u64) -> bool {
         u32::try_from(byte / SECTOR).is_ok_and(|sector| self.place(sector).is_some())

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::transfers;
-use tilewright_plan::{Instruction, Kept, Plan, Space, Span};
+use tilewright_plan::{Instruction, Plan, SectorChecksums, Space, Span};
 
 /// Bytes of a card's sector.
 const SECTOR: u64 = 512;
@@ -14,9 +14,9 @@ const SECTOR: u64 = 512;
 /// # Errors
 /// Says what lies over them, or which sector has none.
 pub fn check(plan: &Plan) -> Result<(), String> {
-    let Some(kept) = plan.kept else { return Ok(()) };
-    let place = u64::from(kept.offset)..kept.end();
-    if kept.first == 0 || !kept.offset.is_multiple_of(Kept::ALIGNMENT) {
+    let Some(checksums) = plan.sector_checksums else { return Ok(()) };
+    let place = u64::from(checksums.offset)..checksums.end();
+    if checksums.first == 0 || !checksums.offset.is_multiple_of(SectorChecksums::ALIGNMENT) {
         return Err(
             "checksums of the card share a line of the cache, or are of its header".to_owned()
         );
@@ -27,11 +27,11 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     let blocks = plan.constants.iter().filter(|block| block.space == Space::Card);
     let weights = blocks.map(|block| block.offset + block.bytes.0).max().unwrap_or(SECTOR);
     let first = weights.div_ceil(SECTOR);
-    let end = u64::from(kept.first) + u64::from(kept.sectors);
-    if u64::from(kept.first) > first || end * SECTOR < plan.space(Space::Card).0 {
+    let end = u64::from(checksums.first) + u64::from(checksums.sectors);
+    if u64::from(checksums.first) > first || end * SECTOR < plan.space(Space::Card).0 {
         return Err("sectors that programs write have no checksum".to_owned());
     }
-    if u64::from(kept.first) < first {
+    if u64::from(checksums.first) < first {
         return Err("sectors of the store image have checksums twice".to_owned());
     }
     let lies_over = |range: Range<u64>| range.start < place.end && place.start < range.end;
@@ -49,11 +49,11 @@ pub fn check(plan: &Plan) -> Result<(), String> {
     if let Some(range) = ranges.into_iter().find(|range| lies_over(range.clone())) {
         return Err(format!("bytes {range:?} of the arena lie over checksums of the card"));
     }
-    if kept.sealed { check_sealed(plan, kept) } else { Ok(()) }
+    if checksums.sealed { check_sealed(plan, checksums) } else { Ok(()) }
 }
 
 /// Each copy from or to the card moves sectors that have tags, or brings some of the store image in one run.
-fn check_sealed(plan: &Plan, kept: Kept) -> Result<(), String> {
+fn check_sealed(plan: &Plan, checksums: SectorChecksums) -> Result<(), String> {
     let lanes = plan.programs.iter().flat_map(|program| &program.lanes);
     for step in lanes.flat_map(|lane| &lane.steps) {
         let Instruction::Copy { source, destination, .. } = step.instruction else { continue };
@@ -65,13 +65,14 @@ fn check_sealed(plan: &Plan, kept: Kept) -> Result<(), String> {
             continue;
         };
         let start = u64::from(card.offset);
-        let has_tags = |mut run: Range<u64>| run.all(|sector| kept.holds(sector * SECTOR));
+        let has_tags = |mut run: Range<u64>| run.all(|sector| checksums.holds(sector * SECTOR));
         let sectors = |run: Range<u64>| run.start / SECTOR..run.end.div_ceil(SECTOR);
         if transfers::runs(card).all(|run| has_tags(sectors(run))) {
             continue;
         }
         let in_one_run = |span: &Span| span.rows <= 1 || span.pitch == span.row_bytes;
-        let is_stored = on_card(from) && start + card.bytes() <= u64::from(kept.first) * SECTOR;
+        let is_stored =
+            on_card(from) && start + card.bytes() <= u64::from(checksums.first) * SECTOR;
         if !is_stored || !in_one_run(card) || !in_one_run(memory) {
             return Err(format!("what is swapped at byte {start} of the card is not sealed"));
         }

@@ -16,19 +16,19 @@ const LINE: u32 = 32;
 
 /// What decides how a compute step runs, but for the values that it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Likeness {
+pub struct StepEquivalence {
     op: [u8; size_of::<Op>()],
     order: u32,
     /// Rows and columns of the output, rows and columns of the input that exists, channels.
     size: [u32; 5],
     /// By how much the input that exists begins behind what the tile's first window sees.
     border: [i64; 2],
-    operands: [Lie; MOST_OPERANDS],
+    operands: [Placement; MOST_OPERANDS],
 }
 
 /// How an operand lies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Lie {
+struct Placement {
     space: u8,
     in_line: u32,
     /// Whether it lies at the output's offset: the search for what is done in place looks further.
@@ -40,7 +40,7 @@ struct Lie {
     first: [i64; 2],
 }
 
-impl Likeness {
+impl StepEquivalence {
     /// Of a step; nothing if it has too many operands or no kernel.
     #[must_use]
     pub fn of(op: &Op, tile: &Tile, operands: &[View], order: RowOrder) -> Option<Self> {
@@ -59,25 +59,26 @@ impl Likeness {
             order: order as u32,
             size: [rows, columns, valid_rows, valid_columns, tile.channels],
             border: [border(0), border(1)],
-            operands: [Lie::default(); MOST_OPERANDS],
+            operands: [Placement::default(); MOST_OPERANDS],
         };
         if operands.len() > MOST_OPERANDS {
             return None;
         }
         let output = operands.get(kernel.operand(Role::Output)?)?.offset;
-        for ((lie, view), role) in this.operands.iter_mut().zip(operands).zip(kernel.roles()) {
+        for ((placement, view), role) in this.operands.iter_mut().zip(operands).zip(kernel.roles())
+        {
             let from = match role {
                 Role::Output if moves => tile.output_start,
                 Role::Input if moves => tile.valid_start,
                 _ => [0; 2],
             };
-            *lie = Lie::of(view, from, output);
+            *placement = Placement::of(view, from, output);
         }
         Some(this)
     }
 }
 
-impl Lie {
+impl Placement {
     fn of(view: &View, from: [u16; 2], output: u32) -> Self {
         Self {
             space: view.space,
@@ -118,7 +119,7 @@ mod tests {
 
     /// A convolution 3x3 with padding 1 and stride 2, and a tile of 2 rows from `row` on, whose
     /// input begins at `offset`.
-    fn tile(kernel: Kernel, row: u16, offset: u32) -> Option<Likeness> {
+    fn tile(kernel: Kernel, row: u16, offset: u32) -> Option<StepEquivalence> {
         let op = Op {
             kernel: kernel as u16,
             window: [3, 3],
@@ -144,7 +145,7 @@ mod tests {
             View::bytes(Space::Weights, 0, 144),
             View::bytes(Space::Constants, 0, 64),
         ];
-        Likeness::of(&op, &tile, &operands, RowOrder::Whole)
+        StepEquivalence::of(&op, &tile, &operands, RowOrder::Whole)
     }
 
     #[test]

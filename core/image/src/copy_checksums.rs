@@ -4,9 +4,9 @@
 use std::ops::Range;
 
 use tilewright_model::Model;
+use tilewright_plan::copy_checksums::ChecksummedPlan;
 use tilewright_plan::image::{CRC, STORE_ALIGNMENT};
-use tilewright_plan::sums::Summed;
-use tilewright_plan::{Bytes, Instruction, Kept, Plan, Space, Span};
+use tilewright_plan::{Bytes, Instruction, Plan, SectorChecksums, Space, Span};
 
 use crate::plan::ImageBuildError;
 use crate::store;
@@ -15,13 +15,13 @@ use crate::store;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Checksums, or tags, in the plan image: one for each part of the store image that is brought.
-    pub sums: u64,
+    pub copy_checksums: u64,
     /// Bytes that are checked in a frame.
     pub checked_bytes: Bytes,
     /// Bytes that are brought from or to the card without a checksum.
     pub unchecked_bytes: Bytes,
     /// Checksums, or tags, that the firmware keeps of what programs write to the card.
-    pub kept: u64,
+    pub sector_checksums: u64,
     /// Bytes of the arena for them.
     pub arena_bytes: Bytes,
     /// Of what is sealed, the tags that are made or compared in a frame; nothing if nothing is.
@@ -29,7 +29,7 @@ pub struct Checks {
 }
 
 /// Bytes of a checksum in the plan image.
-const SUM_BYTES: u64 = 4;
+const CHECKSUM_BYTES: u64 = 4;
 /// Bytes of a card's sector.
 const SECTOR: u64 = 512;
 
@@ -37,13 +37,13 @@ impl Checks {
     /// Of a plan's first program that is not a boot program.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
-        let summed = Summed::of(plan);
-        let program = summed.plan.programs.iter().find(|program| !program.boot);
+        let checksummed = ChecksummedPlan::of(plan);
+        let program = checksummed.plan.programs.iter().find(|program| !program.boot);
         let mut checks = Self {
-            sums: summed.parts.len() as u64,
-            kept: plan.kept.map_or(0, |kept| kept.sectors.into()),
-            arena_bytes: Bytes(plan.kept.map_or(0, |kept| kept.bytes())),
-            tags: plan.kept.filter(|kept| kept.sealed).map(|_| 0),
+            copy_checksums: checksummed.parts.len() as u64,
+            sector_checksums: plan.sector_checksums.map_or(0, |checksums| checksums.sectors.into()),
+            arena_bytes: Bytes(plan.sector_checksums.map_or(0, |checksums| checksums.bytes())),
+            tags: plan.sector_checksums.filter(|checksums| checksums.sealed).map(|_| 0),
             ..Self::default()
         };
         let lanes = program.iter().flat_map(|program| &program.lanes);
@@ -52,13 +52,14 @@ impl Checks {
             let spans = [source, destination].map(|at| plan.spans.get(at as usize));
             let [Some(from), Some(to)] = spans else { continue };
             let of_card = [from, to].into_iter().find(|span| span.space() == Some(Space::Card));
-            let is_kept = plan.kept.zip(of_card);
-            let is_kept = is_kept.is_some_and(|(kept, span)| kept.holds(span.offset.into()));
-            if sum.is_some() || is_kept {
+            let is_written = plan.sector_checksums.zip(of_card);
+            let is_written =
+                is_written.is_some_and(|(checksums, span)| checksums.holds(span.offset.into()));
+            if sum.is_some() || is_written {
                 checks.checked_bytes += Bytes(from.bytes());
                 let tags = match sum {
                     None => from.bytes().div_ceil(SECTOR),
-                    Some(first) => parts_of(&summed.parts, first, from),
+                    Some(first) => parts_of(&checksummed.parts, first, from),
                 };
                 checks.tags = checks.tags.map(|sum| sum + tags);
             } else if of_card.is_some() {
@@ -72,8 +73,11 @@ impl Checks {
     #[must_use]
     pub const fn image_bytes(&self) -> Bytes {
         match self.tags {
-            None => Bytes(self.sums * SUM_BYTES),
-            Some(_) => Bytes(4 * (Kept::KEY_WORDS as u64 + Kept::PART_WORDS as u64 * self.sums)),
+            None => Bytes(self.copy_checksums * CHECKSUM_BYTES),
+            Some(_) => Bytes(
+                4 * (SectorChecksums::KEY_WORDS as u64
+                    + SectorChecksums::PART_WORDS as u64 * self.copy_checksums),
+            ),
         }
     }
 }
@@ -89,9 +93,12 @@ fn parts_of(parts: &[Range<u64>], first: u32, from: &Span) -> u64 {
 ///
 /// # Errors
 /// As the store image itself.
-pub fn sums(summed: &Summed, model: &Model) -> Result<Vec<u32>, ImageBuildError> {
-    let Summed { plan, parts } = summed;
-    let mut sums = vec![0; parts.len()];
+pub fn copy_checksums(
+    checksummed: &ChecksummedPlan,
+    model: &Model,
+) -> Result<Vec<u32>, ImageBuildError> {
+    let ChecksummedPlan { plan, parts } = checksummed;
+    let mut checksums = vec![0; parts.len()];
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|index| parts[*index].start);
     let mut coming = order.into_iter().peekable();
@@ -112,9 +119,9 @@ pub fn sums(summed: &Summed, model: &Model) -> Result<Vec<u32>, ImageBuildError>
         open = left;
         let done: Vec<_> = done;
         for (index, digest) in done {
-            sums[index] = digest.finalize();
+            checksums[index] = digest.finalize();
         }
         at = end;
     })?;
-    Ok(sums)
+    Ok(checksums)
 }

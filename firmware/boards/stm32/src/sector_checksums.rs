@@ -1,7 +1,6 @@
-//! What is kept of what programs write to the card, for each sector, in the arena: a checksum, or the tag of what
-//! was sealed; made when a sector is written, compared when it is read (FORMAT.md, copies).
+//! Checksums of sectors that programs write to the card, in the arena, or tags of what was sealed; made when a sector is written, compared when it is read (FORMAT.md, copies).
 
-use tilewright_plan::{Kept, PlanImage};
+use tilewright_plan::{SectorChecksums, PlanImage};
 use tilewright_runtime::card::{CardError, SECTOR};
 use tilewright_runtime::{Run, Transfer};
 use tilewright_seal::{Key, Piece, TAG_BYTES, Tag};
@@ -14,11 +13,11 @@ const UNKNOWN: u32 = 0;
 /// Writings of a sector after which there is a new key: far fewer follow in a frame.
 const WORN: u32 = 1 << 31;
 
-const _: () = assert!(TAG_BYTES as u32 + 4 == Kept::SEAL);
+const _: () = assert!(TAG_BYTES as u32 + 4 == SectorChecksums::SEAL_BYTES);
 
-/// Makes and compares it.
-pub struct Keeper {
-    kept: Kept,
+/// Makes and compares them.
+pub struct SectorChecker {
+    kept: SectorChecksums,
     arena: u32,
     /// What seals what programs write; nothing if that lies as it is.
     key: Option<Key>,
@@ -26,9 +25,9 @@ pub struct Keeper {
     worn: bool,
 }
 
-impl Keeper {
+impl SectorChecker {
     /// In the arena that begins at `arena`; no sector is known yet.
-    pub fn new(kept: Kept, arena: u32) -> Result<Self, CardError> {
+    pub fn new(kept: SectorChecksums, arena: u32) -> Result<Self, CardError> {
         let mut this = Self { kept, arena, key: None, worn: false };
         this.forget()?;
         Ok(this)
@@ -100,7 +99,7 @@ impl Keeper {
 pub fn is_stored(image: &PlanImage<'_>, number: u32, base: u32, copy: &Transfer) -> bool {
     let to = &copy.destination;
     let Some(words) = image.key() else {
-        return image.sum(number) == Some(checksum(base, to));
+        return image.copy_checksum(number) == Some(checksum(base, to));
     };
     let key = Key::new(bytes_of(words));
     let (mut place, mut memory) = (copy.source.offset, base + to.offset);

@@ -1,4 +1,4 @@
-//! Which copies of a plan bring parts of the card's store image, so that they can be compared with
+//! Checksums of copies: which copies of a plan bring parts of the card's store image, so that they can be compared with
 //! checksums made with the image.
 
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use crate::{Instruction, Plan, Space, Span};
 
 /// A plan whose copies name checksums.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Summed {
+pub struct ChecksummedPlan {
     /// The plan.
     pub plan: Plan,
     /// The bytes of the card that each checksum is of, in the order of the steps that bring them first; if the
@@ -18,13 +18,13 @@ pub struct Summed {
     pub parts: Vec<Range<u64>>,
 }
 
-impl Summed {
+impl ChecksummedPlan {
     /// `plan` with a checksum for each copy of a part of the card's store image.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let mut plan = plan.clone();
         // What is sealed is decrypted where it arrives, in one run.
-        let is_sealed = plan.kept.is_some_and(|kept| kept.sealed);
+        let is_sealed = plan.sector_checksums.is_some_and(|checksums| checksums.sealed);
         let stored = STORE_ALIGNMENT as u64;
         let stored = stored..stored + stored_weights(&plan);
         let brought = |instruction: &Instruction| {
