@@ -8,13 +8,26 @@ use super::figures;
 use super::overview::Fact;
 use crate::message::PlanFacts;
 
+/// What the board draws in a state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateFact {
+    /// The state.
+    pub state: String,
+    /// Its power.
+    pub power: String,
+    /// The time that the board is in it.
+    pub time: String,
+    /// Where the power comes from.
+    pub source: String,
+}
+
 /// Energy and wear of a plan; each with the lines that say how it comes to be.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Upkeep {
+pub struct EnergyAndWear {
     /// Figures.
     pub facts: Vec<Fact>,
-    /// What the board draws in each state: state, power, time, source.
-    pub states: Vec<[String; 4]>,
+    /// What the board draws in each state.
+    pub states: Vec<StateFact>,
     /// Where the card's endurance comes from; empty if the plan does not wear it.
     pub wear_source: String,
 }
@@ -22,29 +35,29 @@ pub struct Upkeep {
 /// Energy and wear of the predicted run, of which a frame begins every `period`; nothing given: they
 /// follow each other at once.
 #[must_use]
-pub fn upkeep(plan: &PlanFacts, board: &Board, period: Option<Micros>) -> Upkeep {
-    let mut upkeep = Upkeep::default();
+pub fn energy_and_wear(plan: &PlanFacts, board: &Board, period: Option<Micros>) -> EnergyAndWear {
+    let mut energy_and_wear = EnergyAndWear::default();
     if plan.timeline.slices.is_empty() || plan.report.latency_us.is_none() {
-        return upkeep;
+        return energy_and_wear;
     }
     let energy = energy(plan, &plan.timeline, board);
-    upkeep.facts.push(energy_fact(&energy));
+    energy_and_wear.facts.push(energy_fact(&energy));
     for state in energy.iter().flat_map(|energy| &energy.states) {
-        upkeep.states.push([
-            state.state.words().to_owned(),
-            format!("{} mW", range(state.power_mw.map(|power| power.to_string()))),
-            figures::duration(state.time_us.0),
-            state.source.clone(),
-        ]);
+        energy_and_wear.states.push(StateFact {
+            state: state.state.words().to_owned(),
+            power: format!("{} mW", range(state.power_mw.map(|power| power.to_string()))),
+            time: figures::duration(state.time_us.0),
+            source: state.source.clone(),
+        });
     }
     let card = plan.settings.card(board).filter(|_| uses_card(plan));
     if let Some(wear) = card.and_then(|card| Wear::of(&plan.report, &card, period)) {
-        upkeep.facts.extend(wear_facts(&wear));
+        energy_and_wear.facts.extend(wear_facts(&wear));
         if wear.years.is_some() {
-            upkeep.wear_source = wear.source;
+            energy_and_wear.wear_source = wear.source;
         }
     }
-    upkeep
+    energy_and_wear
 }
 
 /// Whether the plan moves bytes to or from a card.
@@ -118,8 +131,8 @@ mod tests {
     use crate::view_model::fixture;
     use tilewright_plan::Bytes;
 
-    fn fact(upkeep: &Upkeep, id: &str) -> Option<Fact> {
-        upkeep.facts.iter().find(|fact| fact.id == id).cloned()
+    fn fact(energy_and_wear: &EnergyAndWear, id: &str) -> Option<Fact> {
+        energy_and_wear.facts.iter().find(|fact| fact.id == id).cloned()
     }
 
     #[test]
@@ -133,9 +146,11 @@ mod tests {
     #[test]
     fn energy_comes_with_its_sources_or_says_that_there_are_none() {
         let (plan, mut board) = (fixture::plan(), fixture::board());
-        let told = upkeep(&plan, &board, None);
+        let told = energy_and_wear(&plan, &board, None);
         assert!(fact(&told, "energy").unwrap().detail.contains("645 mW"), "{told:?}");
-        assert!(told.states.iter().all(|state| !state[3].is_empty()) && !told.states.is_empty());
+        assert!(
+            told.states.iter().all(|state| !state.source.is_empty()) && !told.states.is_empty()
+        );
         assert_eq!(fact(&told, "lasts"), None, "it uses no card");
         let mut frames = fixture::plan();
         frames.report.frames = 2;
@@ -143,7 +158,7 @@ mod tests {
             [&plan, &frames].map(|plan| energy(plan, &plan.timeline, &board).unwrap());
         assert!((one.frame_uj[1] / each.frame_uj[1] - 2.0).abs() < 1e-9, "it is that of a frame");
         board.power = None;
-        let unknown = fact(&upkeep(&plan, &board, None), "energy").unwrap();
+        let unknown = fact(&energy_and_wear(&plan, &board, None), "energy").unwrap();
         assert!(unknown.value == "unknown" && unknown.detail.contains("no source"));
     }
 
@@ -153,11 +168,11 @@ mod tests {
         plan.timeline.lanes.push(LaneKind::Card);
         plan.report.card_written_bytes = Bytes(1_000);
         plan.report.card_writes = 2;
-        let at_once = fact(&upkeep(&plan, &board, None), "day").unwrap();
-        let rare = fact(&upkeep(&plan, &board, Some(Micros(60e6))), "day").unwrap();
+        let at_once = fact(&energy_and_wear(&plan, &board, None), "day").unwrap();
+        let rare = fact(&energy_and_wear(&plan, &board, Some(Micros(60e6))), "day").unwrap();
         assert_eq!(rare.value, "1.44 MB");
         assert_ne!(at_once.value, rare.value);
         plan.report.card_written_bytes = Bytes(0);
-        assert_eq!(fact(&upkeep(&plan, &board, None), "lasts").unwrap().value, "unworn");
+        assert_eq!(fact(&energy_and_wear(&plan, &board, None), "lasts").unwrap().value, "unworn");
     }
 }

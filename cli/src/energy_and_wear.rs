@@ -22,7 +22,7 @@ pub struct Use<'u> {
 
 /// What it costs then.
 #[derive(Debug)]
-pub struct Upkeep {
+pub struct EnergyAndWear {
     /// Checking what comes from the card, and the time that it takes of the core.
     checks: Option<(Checks, Micros)>,
     energy: Option<Result<Energy, NoPower>>,
@@ -44,26 +44,31 @@ impl<'u> Use<'u> {
 
     /// Of the predicted run.
     #[must_use]
-    pub fn of_plan(&self, planned: &Planned) -> Upkeep {
-        self.upkeep(planned, &planned.report, &planned.timeline)
+    pub fn of_plan(&self, planned: &Planned) -> EnergyAndWear {
+        self.energy_and_wear(planned, &planned.report, &planned.timeline)
     }
 
     /// Of an emulated run of the plan.
     #[must_use]
-    pub fn of_run(&self, planned: &Planned, result: &RunResult) -> Upkeep {
+    pub fn of_run(&self, planned: &Planned, result: &RunResult) -> EnergyAndWear {
         let latency_us = Some(result.latency_us);
         let report = PlanReport { latency_us, ..planned.report.clone() };
-        self.upkeep(planned, &report, &result.timeline)
+        self.energy_and_wear(planned, &report, &result.timeline)
     }
 
-    fn upkeep(&self, planned: &Planned, report: &PlanReport, timeline: &Timeline) -> Upkeep {
+    fn energy_and_wear(
+        &self,
+        planned: &Planned,
+        report: &PlanReport,
+        timeline: &Timeline,
+    ) -> EnergyAndWear {
         let (board, card) = (self.board, self.card.as_ref());
         let is_timed = report.latency_us.is_some() && !timeline.slices.is_empty();
         let energy = || Energy::of(timeline, &planned.traffic, board, card, report.frames);
         let used = card.filter(|_| timeline.lanes.contains(&LaneKind::Card));
         let checks = self.integrity.keeps().then(|| Checks::of(&planned.plan));
         let checks = checks.filter(|checks| checks.copy_checksums > 0);
-        Upkeep {
+        EnergyAndWear {
             checks: checks.map(|checks| {
                 let cycles = checking(board, checks.checked_bytes.0, checks.tags);
                 (checks, cycles.at(board.core.clock.hertz))
@@ -74,7 +79,7 @@ impl<'u> Use<'u> {
     }
 }
 
-impl Upkeep {
+impl EnergyAndWear {
     /// In words.
     pub fn tell(&self, facts: &mut Facts) {
         let kind = Some(Kind::Modelled);
