@@ -202,7 +202,7 @@ fn count(found: &mut Found, outcome: &Outcome, failure: Option<String>) {
             row.over_prediction += usize::from(over_prediction.is_some_and(|over| over > WIDE));
         }
         Verdict::DoesNotFit(_) => row.does_not_fit += 1,
-        Verdict::Unsuited(why) => {
+        Verdict::Unsupported(why) => {
             row.no_plan += 1;
             *found.reasons.entry(why.clone()).or_default() += 1;
         }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tilewright_board::Board;
 use tilewright_model::Data;
 use tilewright_plan::{Bytes, CyclePoint, Instruction, LaneKind, Plan};
-use tilewright_planner::simulate::{self, Handled};
+use tilewright_planner::simulate::{self, CopyOverhead};
 use tilewright_planner::{Options, Overlaid, Strategy};
 use tilewright_tests::emulated;
 
@@ -200,9 +200,9 @@ fn handled(plan: &Plan, board: &Board) -> [u64; 2] {
             let Instruction::Copy { source, destination, .. } = step.instruction else { continue };
             let span = |at: u32| plan.spans.get(at as usize);
             let Some((source, destination)) = span(source).zip(span(destination)) else { continue };
-            let Handled { pieces, lines } =
-                simulate::handled(board, &written, lane.kind, [source, destination]);
-            sums = [sums[0] + pieces - 1, sums[1] + lines[0] + lines[1]];
+            let CopyOverhead { pieces, lines_before, lines_behind } =
+                simulate::copy_overhead(board, &written, lane.kind, [source, destination]);
+            sums = [sums[0] + pieces - 1, sums[1] + lines_before + lines_behind];
         }
     }
     sums

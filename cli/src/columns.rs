@@ -7,9 +7,9 @@ use tilewright_report::{PlanReport, Value, compare, plain};
 use tilewright_server::Problem;
 use tilewright_server::pipeline::Prepared;
 
+use crate::energy_and_wear::Use;
 use crate::report;
 use crate::text::{BOLD, DIM, Side, Table, bytes, joules, micros, number};
-use crate::upkeep::Use;
 
 /// A strategy with its plan, or why it has none.
 #[derive(Debug)]

@@ -6,6 +6,7 @@
 mod args;
 mod columns;
 mod commands;
+mod energy_and_wear;
 mod files;
 mod hot;
 mod interrupt;
@@ -18,7 +19,6 @@ mod report;
 mod schedule;
 mod text;
 mod topology;
-mod upkeep;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

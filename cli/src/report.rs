@@ -11,10 +11,10 @@ use tilewright_report::{
 use tilewright_server::pipeline::Prepared;
 use tilewright_server::{Done, Mode, OutputValues, Problem, RunResult};
 
+use crate::energy_and_wear::EnergyAndWear;
 use crate::memory;
 use crate::port::Port;
 use crate::text::{BOLD, DIM, Facts, Side, Table, bytes, micros, number, shape};
-use crate::upkeep::Upkeep;
 
 /// How the model became int8.
 #[must_use]
@@ -28,7 +28,7 @@ pub fn preparation(prepared: &Prepared) -> String {
 
 /// A plan.
 #[must_use]
-pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
+pub fn plan(planned: &Planned, board: &Board, energy_and_wear: &EnergyAndWear) -> String {
     let report = &planned.report;
     let mut text = format!(
         "{BOLD}{} on {}, strategy {}{BOLD:#}, input {}\n",
@@ -102,7 +102,7 @@ pub fn plan(planned: &Planned, board: &Board, upkeep: &Upkeep) -> String {
             facts.add("no schedule is faster than", text, kind("bound_us"));
         }
     }
-    upkeep.tell(&mut facts);
+    energy_and_wear.tell(&mut facts);
     if let Some(peak) = planned.memory.rows.get(planned.memory.peak_row) {
         let live = format!("{} at '{}'", bytes(peak.live_bytes.0), short_name(&peak.name));
         facts.add("most live", live, Some(Kind::Counted));
@@ -205,7 +205,12 @@ pub fn why_not(report: &PlanReport) -> String {
 
 /// A run.
 #[must_use]
-pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upkeep) -> String {
+pub fn run(
+    report: &PlanReport,
+    result: &RunResult,
+    board: &Board,
+    energy_and_wear: &EnergyAndWear,
+) -> String {
     let mut text = format!(
         "{BOLD}{} on {} (emulated by {}), strategy {}{BOLD:#}\n",
         plain(&report.model),
@@ -263,7 +268,7 @@ pub fn run(report: &PlanReport, result: &RunResult, board: &Board, upkeep: &Upke
     if let Some(stack) = &result.stack {
         facts.add("stack", depth(stack), Some(Kind::Counted));
     }
-    upkeep.tell(&mut facts);
+    energy_and_wear.tell(&mut facts);
     text.push_str(&facts.print());
     if let Some(fault) = &result.fault {
         text.push_str(&broken(fault, &result.console));
@@ -369,14 +374,14 @@ fn keys(report: &impl serde::Serialize) -> Result<Map<String, Value>, Problem> {
 pub fn plan_json(
     planned: &Planned,
     prepared: &Prepared,
-    upkeep: &Upkeep,
+    energy_and_wear: &EnergyAndWear,
 ) -> Result<Value, Problem> {
     let report = &planned.report;
     let mut all = keys(report)?;
     all.insert("samples".to_owned(), json!(prepared.samples));
     all.insert("notes".to_owned(), json!(prepared.model.notes));
     all.insert("memory".to_owned(), memory::as_json(planned));
-    upkeep.insert(&mut all);
+    energy_and_wear.insert(&mut all);
     Ok(Value::Object(all))
 }
 
@@ -389,7 +394,7 @@ pub fn run_json(
     report: &PlanReport,
     prepared: &Prepared,
     done: &Done,
-    upkeep: &Upkeep,
+    energy_and_wear: &EnergyAndWear,
 ) -> Result<Value, Problem> {
     let mut all = keys(report)?;
     let result = &done.result;
@@ -438,7 +443,7 @@ pub fn run_json(
         "console": result.console,
     });
     all.extend(keys(&own)?);
-    upkeep.insert(&mut all);
+    energy_and_wear.insert(&mut all);
     if let Some(Value::Object(kinds)) = all.get_mut("kinds") {
         let modelled = [
             "predicted_latency_us",

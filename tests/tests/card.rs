@@ -288,7 +288,10 @@ fn lenet5() -> Model {
 fn checked(board: &Board, model: &Model, strategy: Strategy) -> Swapped {
     let checked = made(board, model, strategy, SEED, Integrity::Checked);
     let writes = strategy == Strategy::Swap;
-    assert_eq!(checked.plan.kept.is_some_and(|kept| kept.sectors > 0), writes);
+    assert_eq!(
+        checked.plan.sector_checksums.is_some_and(|checksums| checksums.sectors > 0),
+        writes
+    );
     checked
 }
 

@@ -79,7 +79,7 @@ fn the_least_memory_is_the_least_also_beyond_sram() {
     let memory = Options { objective: Objective::Memory, ..Options::default() };
     let inside = planned(&model, Strategy::Auto, &memory);
     let least = inside.report.peak_sram_bytes;
-    // Layers that go through their rows together need less than any order of whole ones.
+    // Depth-first groups need less than any order of whole ones.
     let whole = planned(&model, Strategy::Reordered, &Options::default());
     assert!(inside.report.fits && least.0 < whole.report.peak_sram_bytes.0 * 7 / 8);
     for space in [Space::ExternalRam, Space::ExternalFlash, Space::Card] {

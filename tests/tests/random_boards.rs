@@ -24,7 +24,7 @@ const CASES: u64 = 120;
 #[derive(Debug, Default)]
 struct Came {
     /// The board lacks what it needs, or the model is none for it.
-    unsuited: u32,
+    unsupported: u32,
     /// No plan, for instance since no buffers are as small.
     refused: u32,
     /// A plan that does not fit.
@@ -127,7 +127,7 @@ fn every_strategy_is_right_on_boards_of_all_sorts() {
             let what = format!("case {number}, {}, {strategy} on {}", model.name, board.id);
             let came = came.entry(strategy.name()).or_default();
             if strategy.unsupported(&model, Some(&board)).is_some() {
-                came.unsuited += 1;
+                came.unsupported += 1;
                 continue;
             }
             let planned = match tilewright_planner::plan(&model, &board, strategy, &options) {

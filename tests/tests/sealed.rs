@@ -5,7 +5,7 @@
 use tilewright_board::Board;
 use tilewright_check::reference::layer_outputs;
 use tilewright_model::Model;
-use tilewright_plan::{Instruction, Kept, Plan, Space, Span};
+use tilewright_plan::{Instruction, Plan, SectorChecksums, Space, Span};
 use tilewright_planner::Integrity;
 use tilewright_protocol::{CardProblem, Watch};
 use tilewright_tests::emulated;
@@ -20,7 +20,7 @@ fn network(name: &str) -> Model {
 
 fn sealed(board: &Board, model: &Model, seed: u64) -> Swapped {
     let sealed = Swapped::new(board, model, seed, Integrity::Sealed).unwrap();
-    assert!(sealed.plan.kept.is_some_and(|kept| kept.sealed));
+    assert!(sealed.plan.sector_checksums.is_some_and(|checksums| checksums.sealed));
     sealed
 }
 
@@ -45,7 +45,7 @@ fn what_is_sealed_gives_the_bytes_of_the_reference() {
 /// What the card held of each layer's output when it was complete, and what the layer computed.
 fn on_card(sealed: &Swapped, model: &Model) -> Vec<(Vec<u8>, Vec<u8>)> {
     // Whoever has no keys looks at them as if they lay there as they are.
-    let plain = Plan { kept: None, ..sealed.plan.clone() };
+    let plain = Plan { sector_checksums: None, ..sealed.plan.clone() };
     let outputs: Vec<_> =
         layer_outputs(&plain).into_iter().filter(|output| output.space == Space::Card).collect();
     let mut job = sealed.job.clone();
@@ -147,12 +147,12 @@ fn a_plan_that_leaves_something_open_is_refused() {
     let (board, model) = (&boards()[0], network("lenet5"));
     let plan = sealed(board, &model, SEED).plan;
     let refused = |plan: &Plan| tilewright_check::check(plan, &model, board).unwrap_err();
-    let kept = plan.kept.unwrap();
-    let with = |kept| Plan { kept: Some(kept), ..plan.clone() };
+    let checksums = plan.sector_checksums.unwrap();
+    let with = |checksums| Plan { sector_checksums: Some(checksums), ..plan.clone() };
     // Tags are five times as long as checksums, and lie behind those of other sectors.
-    let fewer = with(Kept { sectors: kept.sectors - 1, ..kept });
+    let fewer = with(SectorChecksums { sectors: checksums.sectors - 1, ..checksums });
     assert!(refused(&fewer).to_string().contains("have no checksum"));
-    let over = with(Kept { offset: 0, ..kept });
+    let over = with(SectorChecksums { offset: 0, ..checksums });
     assert!(refused(&over).to_string().contains("lies over"));
     // What the card's lane brings to rows with gaps cannot be decrypted in one run.
     let mut gaps = plan.clone();
@@ -164,7 +164,7 @@ fn a_plan_that_leaves_something_open_is_refused() {
     let is_large = |span: &Span| {
         let place = u64::from(span.offset);
         span.space() == Some(Space::Card)
-            && place < u64::from(kept.first) * 512
+            && place < u64::from(checksums.first) * 512
             && span.row_bytes >= 1024
     };
     let spans: Vec<_> = spans.filter(|[from, _]| is_large(&plan.spans[*from as usize])).collect();

@@ -49,7 +49,7 @@ fn copies(plan: &Plan) -> Vec<[(Space, u64, u64); 2]> {
     ends.collect()
 }
 
-/// Whether layers go through their rows together, for which weights may come again.
+/// Whether there are depth-first groups, for which weights may come again.
 fn goes_in_strips(plan: &Plan) -> bool {
     let has_ring = plan.tensors.iter().any(|tensor| tensor.ring.is_some());
     let core = plan.programs.iter().filter(|program| !program.boot);
@@ -108,7 +108,7 @@ fn planned(model: &Model, board: &Board, options: &Options) -> Planned {
     plan(model, board, Strategy::Stream, options).unwrap()
 }
 
-/// Bytes that are enough for a model, layers through their rows together, as is said where there is too
+/// Bytes that are enough for a model with depth-first groups, as is said where there is too
 /// little for anything.
 fn enough(model: &Model, board: &Board) -> Option<u64> {
     let options = Options { sram: Some(Bytes(512)), ..Options::default() };
@@ -125,7 +125,7 @@ fn plans_are_proved_and_give_the_bytes_of_the_reference() {
         let resident = plan(&model, &board, Strategy::Resident, &Options::default()).unwrap();
         let peak = resident.report.peak_sram_bytes.0;
         let sram = match model.name.starts_with("tower") {
-            // Around what is enough only while layers go through their rows together.
+            // Around what is enough only with depth-first groups.
             true => enough(&model, &board).map(|least| Bytes(rng.u64(least / 4 * 3..least * 2))),
             false => Some(Bytes(rng.u64(peak / 2..peak * 2 + 6144))).filter(|_| rng.u8(..4) > 0),
         };
@@ -336,12 +336,12 @@ fn filters_of_fully_connected_layers_come_one_by_one() {
 fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
     let (_, model, board, _, planned) = with_frames_there(0..MODELS)
         .find(|(_, _, _, options, planned)| {
-            options.integrity == Integrity::Checked && planned.plan.kept.is_some()
+            options.integrity == Integrity::Checked && planned.plan.sector_checksums.is_some()
         })
         .unwrap();
     let plan = planned.plan;
     let window = plan.input.window().unwrap();
-    let kept = plan.kept.unwrap();
+    let checksums = plan.sector_checksums.unwrap();
     let with = |window| Plan { input: InputResidency::Streamed(window), ..plan.clone() };
     let arena = plan.space(Space::Arena).0 as u32;
     let moved = |by: u32| {
@@ -356,7 +356,7 @@ fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
         plan.views[view].row_pitch -= by;
         plan
     };
-    let over = kept.offset / Window::ALIGNMENT * Window::ALIGNMENT;
+    let over = checksums.offset / Window::ALIGNMENT * Window::ALIGNMENT;
     let behind = (arena + Window::ALIGNMENT).next_multiple_of(Window::ALIGNMENT) - window.bytes;
     for (wrong, why) in [
         (with(Window { bytes: 0, ..window }), "two halves"),

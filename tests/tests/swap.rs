@@ -10,7 +10,8 @@ use tilewright_image::{Images, StoreImage};
 use tilewright_model::{Model, int8};
 use tilewright_plan::image::{AlignedBytes, Expected, pack};
 use tilewright_plan::{
-    Bytes, ImageError, Instruction, Kept, Lane, LaneKind, Plan, PlanImage, Space, Step, StepRecord,
+    Bytes, ImageError, Instruction, Lane, LaneKind, Plan, PlanImage, SectorChecksums, Space, Step,
+    StepRecord,
 };
 use tilewright_planner::{Integrity, Options, PlanError, Strategy, plan};
 use tilewright_report::SliceKind;
@@ -98,26 +99,38 @@ fn checksums_of_the_card_that_are_too_few_or_lie_over_anything_are_refused() {
     let options = Options { integrity: Integrity::Checked, ..Options::default() };
     let plan = plan(&model, &board, Strategy::Swap, &options).unwrap().plan;
     check(&plan, &model, &board).unwrap();
-    let kept = plan.kept.unwrap();
-    let with = |kept| Plan { kept: Some(kept), ..plan.clone() };
-    let last = plan.space(Space::Arena).0 as u32 / Kept::ALIGNMENT * Kept::ALIGNMENT;
+    let checksums = plan.sector_checksums.unwrap();
+    let with = |checksums| Plan { sector_checksums: Some(checksums), ..plan.clone() };
+    let last =
+        plan.space(Space::Arena).0 as u32 / SectorChecksums::ALIGNMENT * SectorChecksums::ALIGNMENT;
     for (wrong, why) in [
-        (Kept { offset: 0, ..kept }, "lies over"),
-        (Kept { offset: kept.offset + Kept::ALIGNMENT, ..kept }, "lie over"),
-        (Kept { offset: kept.offset + 4, ..kept }, "share a line"),
-        (Kept { offset: last, ..kept }, "behind the arena"),
-        (Kept { sectors: kept.sectors - 1, ..kept }, "have no checksum"),
-        (Kept { first: kept.first + 1, ..kept }, "have no checksum"),
-        (Kept { first: kept.first - 1, sectors: kept.sectors + 1, ..kept }, "twice"),
+        (SectorChecksums { offset: 0, ..checksums }, "lies over"),
+        (
+            SectorChecksums { offset: checksums.offset + SectorChecksums::ALIGNMENT, ..checksums },
+            "lie over",
+        ),
+        (SectorChecksums { offset: checksums.offset + 4, ..checksums }, "share a line"),
+        (SectorChecksums { offset: last, ..checksums }, "behind the arena"),
+        (SectorChecksums { sectors: checksums.sectors - 1, ..checksums }, "have no checksum"),
+        (SectorChecksums { first: checksums.first + 1, ..checksums }, "have no checksum"),
+        (
+            SectorChecksums {
+                first: checksums.first - 1,
+                sectors: checksums.sectors + 1,
+                ..checksums
+            },
+            "twice",
+        ),
     ] {
         let error = check(&with(wrong), &model, &board).unwrap_err().to_string();
         assert!(error.contains(why), "{wrong:?}: {error}");
     }
-    let outside = tilewright_image::plan_image(&with(Kept { offset: last, ..kept }), &model);
+    let outside =
+        tilewright_image::plan_image(&with(SectorChecksums { offset: last, ..checksums }), &model);
     let outside = AlignedBytes::copy_of(&outside.unwrap());
     let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
     let read = PlanImage::read(outside.bytes(), &expected);
-    assert!(matches!(read, Err(ImageError::Kept { .. })), "{read:?}");
+    assert!(matches!(read, Err(ImageError::SectorChecksums { .. })), "{read:?}");
 }
 
 /// The plan with all of SRAM, or with buffers of a size, and its image.

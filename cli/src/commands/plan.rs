@@ -10,9 +10,9 @@ use tilewright_server::{Blame, Problem};
 use super::json;
 use crate::args::{Elements, Plan, ScheduleFiles, Strategies};
 use crate::columns::{self, Column};
+use crate::energy_and_wear::Use;
 use crate::outputs::Outputs;
 use crate::schedule::{self, schedule};
-use crate::upkeep::Use;
 use crate::{Said, interrupt, load, memory, progress, report};
 
 /// Plans a model.
@@ -93,8 +93,8 @@ pub fn plan(options: &Plan) -> Result<Said, Problem> {
             report::preparation(&prepared) + &columns::text(&prepared.model.name, &columns, &board)
         }
         (false, false) => {
-            let upkeep = used.of_plan(planned[0]);
-            report::preparation(&prepared) + &report::plan(planned[0], &board, &upkeep)
+            let energy_and_wear = used.of_plan(planned[0]);
+            report::preparation(&prepared) + &report::plan(planned[0], &board, &energy_and_wear)
         }
     };
     Ok(Said { text, code })

@@ -15,10 +15,10 @@ use tilewright_server::{
 
 use super::json;
 use crate::args::{OnBoard, Run, ScheduleFiles};
+use crate::energy_and_wear::Use;
 use crate::outputs::Outputs;
 use crate::progress::Teller;
 use crate::schedule::{self, schedule};
-use crate::upkeep::Use;
 use crate::{Said, hot, interrupt, load, report};
 
 /// Longest that a run may take: nobody else waits for the worker, and Ctrl-C ends it.
@@ -143,14 +143,14 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
     let used = Use::new(&emulated.board, &emulated.options, options.on.period).checked(integrity);
     let Some(mut done) = done else {
         if options.json.json {
-            let upkeep = used.of_plan(&planned);
-            let text = json(&report::plan_json(&planned, &emulated.prepared, &upkeep)?)?;
+            let energy_and_wear = used.of_plan(&planned);
+            let text = json(&report::plan_json(&planned, &emulated.prepared, &energy_and_wear)?)?;
             return Ok(Said { text, code: Blame::DoesNotFit.exit_code() });
         }
         let unknown = || Problem::ours("A plan does not fit without a reason.", "planner");
         return Err(unsupported(&planned, &emulated.board).unwrap_or_else(unknown));
     };
-    let upkeep = used.of_run(&planned, &done.result);
+    let energy_and_wear = used.of_run(&planned, &done.result);
     if !options.hot {
         done.result.layers.iter_mut().for_each(|layer| layer.profile = None);
     }
@@ -159,10 +159,15 @@ pub fn run(options: &Run) -> Result<Said, Problem> {
     let text = if let Some(text) = outputs.said() {
         text
     } else if options.json.json {
-        json(&report::run_json(&planned.report, &emulated.prepared, &done, &upkeep)?)?
+        json(&report::run_json(&planned.report, &emulated.prepared, &done, &energy_and_wear)?)?
     } else {
         let mut text = report::preparation(&emulated.prepared);
-        text.push_str(&report::run(&planned.report, &done.result, &emulated.board, &upkeep));
+        text.push_str(&report::run(
+            &planned.report,
+            &done.result,
+            &emulated.board,
+            &energy_and_wear,
+        ));
         text.push_str(&hot::text(&done.result.layers));
         text
     };

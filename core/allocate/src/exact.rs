@@ -10,9 +10,9 @@
 //! ceiling. Parts of time that no remaining item joins are independent: a decision's parent is
 //! the decision before it in its own part, and that is where a failure leads back to.
 
+use super::branching::{Heuristic, Walk};
 use super::instance::{Instance, Lists};
 use super::refuted::{Refuted, State};
-use super::taste::{Taste, Walk};
 use tilewright_plan::Bytes;
 
 /// How a run ended.
@@ -51,7 +51,7 @@ const NONE: u32 = u32::MAX;
 /// A search for a placement below a ceiling.
 #[derive(Debug)]
 pub struct Exact {
-    taste: Taste,
+    heuristic: Heuristic,
     ceiling: u64,
     /// Largest offset of each item.
     latest: Vec<u64>,
@@ -89,7 +89,7 @@ pub struct Exact {
 impl Exact {
     /// A search for a placement of `instance` at most `height` high.
     #[must_use]
-    pub fn new(instance: &Instance, height: Bytes, taste: Taste) -> Self {
+    pub fn new(instance: &Instance, height: Bytes, heuristic: Heuristic) -> Self {
         let items = instance.items.len();
         let sections = instance.sections;
         let mut joins = vec![0; sections];
@@ -103,7 +103,7 @@ impl Exact {
         let latest: Option<Vec<u64>> = (0..items).map(|i| instance.latest(i, height)).collect();
         let too_low = latest.is_none();
         let mut search = Self {
-            taste,
+            heuristic,
             ceiling: instance.ceiling(height),
             latest: latest.unwrap_or_default(),
             floor: least.clone(),
@@ -230,9 +230,9 @@ impl Exact {
             let part = self.last[self.part[section] as usize].wrapping_add(1);
             let (at, low) = (section as u32, !self.lowest[section]);
             let outside = u64::from(from.saturating_sub(at).max((at + 1).saturating_sub(to)));
-            let key = match self.taste.walk {
+            let key = match self.heuristic.walk {
                 Walk::Near => (part, low, !u64::from(at.abs_diff(from))),
-                Walk::Beside => (part, low, !outside),
+                Walk::Adjacent => (part, low, !outside),
                 Walk::Local => (part, !outside, low),
             };
             if best.is_none_or(|(most, _)| key > most) {
@@ -244,7 +244,7 @@ impl Exact {
         let list = self.lists.get(section);
         let lowest = self.lowest[section];
         let same = list[..remaining].iter().filter(|i| self.least[**i as usize] == lowest);
-        let mut item = same.map(|i| *i as usize).max_by_key(|i| (self.taste.ranks[*i], !*i))?;
+        let mut item = same.map(|i| *i as usize).max_by_key(|i| (self.heuristic.ranks[*i], !*i))?;
         // Go down to an item that no other can get below.
         loop {
             let list = instance.neighbours.get(item);

@@ -3,7 +3,8 @@
 //! A [`Search`] is advanced in units of work; [`solve`] runs one to the end of a budget. Every
 //! solution can be checked with [`validate`], which shares nothing with the solvers.
 
-mod beside;
+mod branching;
+mod co_located;
 pub mod csv;
 mod exact;
 mod fit;
@@ -15,7 +16,6 @@ mod refuted;
 mod repair;
 mod search;
 mod sweep;
-mod taste;
 mod validate;
 
 pub use live::{Peak, lower_bound, lower_bound_sharing, peak};

@@ -1,11 +1,11 @@
 //! A stretch of time that shares no buffer with others: placed on its own.
 
+use super::branching::{Heuristics, luby};
 use super::exact::{Exact, Run};
 use super::instance::Instance;
 use super::live;
 use super::problem::{Buffer, Overlap, Solution};
 use super::refuted::Refuted;
-use super::taste::{Tastes, luby};
 use tilewright_plan::Bytes;
 
 /// Failures after which the shortest run ends.
@@ -21,7 +21,7 @@ struct Target {
     runs: u64,
     refuted: Refuted,
     /// Its own: what fails at one height says little of another.
-    tastes: Tastes,
+    heuristics: Heuristics,
 }
 
 /// The buffers of a stretch, and what is known of their placement.
@@ -127,7 +127,7 @@ impl Part {
                 height: Bytes(0),
                 runs: 0,
                 refuted: Refuted::default(),
-                tastes: Tastes::new(&instance),
+                heuristics: Heuristics::new(&instance),
             });
             self.search = Some(Box::new(Deep { instance, targets, turn: 0, run: None }));
             if self.is_done(goal, only_goal) {
@@ -178,8 +178,8 @@ impl Part {
                 }
                 target.height = wanted;
                 target.runs += 1;
-                let taste = target.tastes.next();
-                let exact = Exact::new(&search.instance, wanted, taste);
+                let heuristic = target.heuristics.next();
+                let exact = Exact::new(&search.instance, wanted, heuristic);
                 (turn, exact, SHORTEST_RUN * luby(target.runs))
             }
         };
@@ -203,7 +203,7 @@ impl Part {
                 self.best = Some(found);
             }
         }
-        target.tastes.learn(&exact.blame, exact.failures);
+        target.heuristics.learn(&exact.blame, exact.failures);
         spent
     }
 }

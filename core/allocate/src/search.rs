@@ -1,6 +1,6 @@
 //! The solver as a state machine: whoever runs it decides how long, in units of work.
 
-use super::beside::{self, MANNERS, Manner};
+use super::co_located::{self, MANNERS, Manner};
 use super::fit;
 use super::live;
 use super::part::{Part, UNLIMITED};
@@ -186,7 +186,7 @@ impl Search {
                 let known = self.best().map_or(least, |best| best.height.0);
                 let ceiling = least + known.saturating_sub(least) / 8 * manner.eighths;
                 self.units += self.buffers.len() as u64;
-                let found = beside::place(&self.buffers, *manner, ceiling, &mut self.units);
+                let found = co_located::place(&self.buffers, *manner, ceiling, &mut self.units);
                 self.parts.iter_mut().for_each(|part| part.offer(&found.offsets));
                 if self.manners.len() == 0 {
                     self.repair = self.best().map(Repair::new);

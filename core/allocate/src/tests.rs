@@ -1,6 +1,6 @@
 //! Properties of the solvers, against the validator and brute force.
 
-mod beside;
+mod co_located;
 mod overlaps;
 mod repair;
 

@@ -26,8 +26,10 @@ pub fn check(plan: &Plan, view: &View, elements: u64) -> Result<(), String> {
     if offset + bytes > plan.space(Space::Arena).0 {
         return wrong("goes to the card through bytes behind the arena");
     }
-    let kept = plan.kept.map(|kept| u64::from(kept.offset)..kept.end());
-    if kept.is_some_and(|kept| kept.start < offset + bytes && offset < kept.end) {
+    let checksums =
+        plan.sector_checksums.map(|checksums| u64::from(checksums.offset)..checksums.end());
+    if checksums.is_some_and(|checksums| checksums.start < offset + bytes && offset < checksums.end)
+    {
         return wrong("goes to the card through checksums of its sectors");
     }
     let row = u64::from(view.w) * u64::from(view.c);

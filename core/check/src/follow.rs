@@ -191,7 +191,8 @@ impl<'a> Follow<'a> {
         let outside = "a copy reaches past the end of its space";
         let (source, target) = inside(&from).zip(inside(&to)).ok_or(outside)?;
         // What is sealed is encrypted where it lies, before it leaves.
-        let seals = target == Space::Card && self.plan.kept.is_some_and(|kept| kept.sealed);
+        let seals = target == Space::Card
+            && self.plan.sector_checksums.is_some_and(|checksums| checksums.sealed);
         for run in transfers::runs(&from) {
             let accesses = &mut self.accesses[source as usize];
             if seals {

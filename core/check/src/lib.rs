@@ -30,7 +30,6 @@ mod contents;
 mod follow;
 mod fused;
 mod geometry;
-mod kept;
 mod memory;
 mod moves;
 mod node;
@@ -38,6 +37,7 @@ mod order;
 mod parts;
 mod races;
 pub mod reference;
+mod sector_checksums;
 mod shapes;
 mod transfers;
 
@@ -127,7 +127,7 @@ pub fn check(plan: &Plan, model: &Model, board: &Board) -> Result<Proof, CheckEr
         return Err(CheckError::Plan("it has no program".to_owned()));
     }
     constants::check(plan, model)?;
-    kept::check(plan).map_err(CheckError::Plan)?;
+    sector_checksums::check(plan).map_err(CheckError::Plan)?;
     let mut proof = Proof { steps: 0, bytes: 0 };
     let mut started = Follow::new(plan, model, board)?;
     for program in plan.programs.iter().filter(|program| program.boot) {

@@ -116,7 +116,7 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
             }
         }
     }
-    let is_sealed = plan.kept.is_some_and(|kept| kept.sealed);
+    let is_sealed = plan.sector_checksums.is_some_and(|checksums| checksums.sealed);
     let output = |(layer, (planned, made)): (u32, (&PlannedLayer, Made))| {
         let index = made.tensor(plan, *planned.writes.first()?)?;
         let tensor = plan.tensors.get(index as usize)?;

@@ -6,15 +6,16 @@
 //! it. [`input_frame`] is what a host sends to the board's console.
 
 mod console;
+mod copy_checksums;
 mod firmware;
 mod placing;
 mod plan;
 mod sealed;
 mod store;
-mod sums;
 mod weighted;
 
 pub use console::{FrameTooLong, input_frame};
+pub use copy_checksums::Checks;
 pub use firmware::{FirmwareError, FirmwareImage};
 pub use placing::{INPUT, ImageFile, how_to_place, image_files};
 pub use plan::{ImageBuildError, plan_image};
@@ -22,4 +23,3 @@ pub use store::{
     Images, StoreImage, checked_images, checked_plan_image, images, sealed_images,
     sealed_plan_image, store_bytes, stores,
 };
-pub use sums::Checks;

@@ -118,8 +118,8 @@ pub(crate) fn with_stores(
         board: board_id(&plan.board)?,
         plan_id: id.finalize().into(),
         header_crc: 0,
-        kept: plan.kept.map_or([0; 3], |kept| [kept.offset, kept.first, kept.sectors]),
-        sealed: u32::from(plan.kept.is_some_and(|kept| kept.sealed)),
+        kept: plan.sector_checksums.map_or([0; 3], |sums| [sums.offset, sums.first, sums.sectors]),
+        sealed: u32::from(plan.sector_checksums.is_some_and(|checksums| checksums.sealed)),
         window: plan.input.window().map_or([0; 2], |window| [window.offset, window.bytes]),
         reserved: 0,
     };

@@ -4,15 +4,17 @@
 use std::ops::Range;
 
 use tilewright_model::Model;
+use tilewright_plan::copy_checksums::ChecksummedPlan;
 use tilewright_plan::image::STORE_ALIGNMENT;
-use tilewright_plan::sums::Summed;
-use tilewright_plan::{Kept, Plan, Space};
+use tilewright_plan::{Plan, SectorChecksums, Space};
 use tilewright_seal::{KEY_BYTES, Key, Piece, TAG_BYTES, Tag};
 
 use crate::plan::{ImageBuildError, Known};
 use crate::store;
 
-const _: () = assert!(KEY_BYTES == Kept::KEY_WORDS * 4 && TAG_BYTES + 4 == Kept::PART_WORDS * 4);
+const _: () = assert!(
+    KEY_BYTES == SectorChecksums::KEY_WORDS * 4 && TAG_BYTES + 4 == SectorChecksums::PART_WORDS * 4
+);
 
 /// What seals a store image.
 pub struct Sealing {
@@ -23,8 +25,8 @@ pub struct Sealing {
 
 impl Sealing {
     /// For the parts that a plan's copies bring.
-    pub fn new(summed: &Summed, key: Key) -> Self {
-        Self { key, parts: summed.parts.clone() }
+    pub fn new(checksummed: &ChecksummedPlan, key: Key) -> Self {
+        Self { key, parts: checksummed.parts.clone() }
     }
 
     /// What the plan image knows then: the key, and place and tag of each part.

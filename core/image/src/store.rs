@@ -1,18 +1,18 @@
 //! Plan + model → store images: what lies in external flash or on a card.
 
 use tilewright_model::Model;
+use tilewright_plan::copy_checksums::{ChecksummedPlan, stored_weights};
 use tilewright_plan::image::{
     Header, STORE_ALIGNMENT, STORE_CRC, STORE_MAGIC, STORE_VERSION, STORE_WEIGHTS, SectionRecord,
     StoreHeader,
 };
-use tilewright_plan::sums::{Summed, stored_weights};
 use tilewright_plan::{Plan, Space};
 use tilewright_seal::Key;
 use zerocopy::{FromBytes, IntoBytes};
 
+use crate::copy_checksums::copy_checksums;
 use crate::plan::{ImageBuildError, Known, board_id, packed, with_stores};
 use crate::sealed::Sealing;
-use crate::sums::sums;
 
 /// The spaces of a plan that have store images.
 pub fn stores(plan: &Plan) -> impl Iterator<Item = Space> + '_ {
@@ -121,7 +121,7 @@ pub fn images(plan: &Plan, model: &Model) -> Result<Images, ImageBuildError> {
 }
 
 /// The same, with a checksum in the plan image for each copy that brings a part of the card's store
-/// image ([`crate::Checks`]); what programs write is the plan's own ([`tilewright_plan::Kept`]).
+/// image ([`crate::Checks`]); what programs write is the plan's own ([`tilewright_plan::SectorChecksums`]).
 ///
 /// # Errors
 /// As [`images`].
@@ -140,12 +140,12 @@ pub fn checked_plan_image(plan: &Plan, model: &Model) -> Result<Vec<u8>, ImageBu
 }
 
 fn checked(plan: &Plan, model: &Model) -> Result<(Plan, Known), ImageBuildError> {
-    let summed = Summed::of(plan);
-    let words = sums(&summed, model)?;
-    Ok((summed.plan, Known { words, sealing: None }))
+    let checksummed = ChecksummedPlan::of(plan);
+    let words = copy_checksums(&checksummed, model)?;
+    Ok((checksummed.plan, Known { words, sealing: None }))
 }
 
-/// The same with all that is swapped sealed, of a plan that keeps tags ([`tilewright_plan::Kept::sealed`]): the
+/// The same with all that is swapped sealed, of a plan that keeps tags ([`tilewright_plan::SectorChecksums::sealed`]): the
 /// card's store image is encrypted with `key`, which nobody else may know or have used, and the plan image has
 /// key and tags.
 ///
@@ -166,9 +166,9 @@ pub fn sealed_plan_image(plan: &Plan, model: &Model, key: Key) -> Result<Vec<u8>
 }
 
 fn sealed(plan: &Plan, model: &Model, key: Key) -> Result<(Plan, Known), ImageBuildError> {
-    let summed = Summed::of(plan);
-    let known = Sealing::new(&summed, key).known(&summed.plan, model)?;
-    Ok((summed.plan, known))
+    let checksummed = ChecksummedPlan::of(plan);
+    let known = Sealing::new(&checksummed, key).known(&checksummed.plan, model)?;
+    Ok((checksummed.plan, known))
 }
 
 fn with_known(plan: &Plan, model: &Model, known: &Known) -> Result<Images, ImageBuildError> {

@@ -4,20 +4,20 @@
 //! writes it to the last that reads it. Which topological order has the least peak? Sudharsan et
 //! al., section 3, ask the same question; [`published`] is their algorithm, [`Solver`] ours.
 
+mod bisection;
 mod cursor;
 mod cuts;
 mod flow;
 mod graph;
 mod greedy;
-mod halving;
-mod hills;
 mod joint;
+mod merge;
 mod net;
 mod of_model;
 mod problem;
 mod published;
 mod search;
-mod series;
+mod series_parallel;
 mod solve;
 #[cfg(test)]
 mod tests;

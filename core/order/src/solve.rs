@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use super::bisection::Bisection;
 use super::cuts::{self, Finder};
 use super::greedy;
-use super::halving::Halving;
 use super::net::Net;
 use super::problem::Problem;
 use super::search::{Outcome, Search};
-use super::series::{self, Relaxed};
+use super::series_parallel::{self, Relaxed};
 use tilewright_plan::Bytes;
 
 /// How much may be spent.
@@ -85,7 +85,7 @@ enum Stage {
     Series(usize),
     Bound(Vec<u32>),
     Cut(Finder),
-    Halving(usize, Option<Halving>),
+    Bisection(usize, Option<Bisection>),
     Windows(usize),
     Search(Option<Pair>),
     Done,
@@ -259,14 +259,15 @@ impl Solver {
             Stage::Series(round) => {
                 let round = *round;
                 let mut has_changed = false;
-                if series::memory(net.len()) <= self.budget.memory / 2 {
-                    let Relaxed { bound, order } = series::relax(net, &self.order, &mut self.spent);
+                if series_parallel::memory(net.len()) <= self.budget.memory / 2 {
+                    let Relaxed { bound, order } =
+                        series_parallel::relax(net, &self.order, &mut self.spent);
                     has_changed = self.raise(bound, None) | self.take(order);
                 }
                 self.stage = if has_changed && round + 1 < ROUNDS {
                     Stage::Series(round + 1)
                 } else if net.len() > MANY {
-                    Stage::Halving(0, None)
+                    Stage::Bisection(0, None)
                 } else {
                     Stage::Bound(self.by_need())
                 };
@@ -292,7 +293,7 @@ impl Solver {
                 let more = finder.advance(net, &self.order, limit / 16, &mut self.spent);
                 if !more || self.spent > self.budget.work / 4 * 3 {
                     let next = if (LARGE + 1..=MANY).contains(&net.len()) {
-                        Stage::Halving(0, None)
+                        Stage::Bisection(0, None)
                     } else if net.len() > WINDOWS[1] {
                         Stage::Windows(WINDOWS[0])
                     } else {
@@ -313,25 +314,25 @@ impl Solver {
                         .collect();
                 }
             }
-            Stage::Halving(round, None) => {
+            Stage::Bisection(round, None) => {
                 let round = *round;
                 let (at, from, to) = self.around_peak();
                 // At first all, then what lies around the peak.
                 let reach = if round == 0 { net.len() } else { net.len() / 8 };
                 let (from, to) = (from.max(at.saturating_sub(reach)), to.min(at + reach));
-                let halving = Halving::new(net, &self.order, from, to, &mut self.spent);
-                self.stage = Stage::Halving(round + 1, Some(halving));
+                let bisection = Bisection::new(net, &self.order, from, to, &mut self.spent);
+                self.stage = Stage::Bisection(round + 1, Some(bisection));
             }
-            Stage::Halving(round, Some(halving)) => {
-                let more = halving.advance(net, self.bound, limit, &mut self.spent);
+            Stage::Bisection(round, Some(bisection)) => {
+                let more = bisection.advance(net, self.bound, limit, &mut self.spent);
                 // Before cuts are known, or after them.
                 let is_first = self.stretches.is_empty();
                 let share = if is_first { 4 } else { 7 };
                 let is_late = self.spent > self.budget.work / 8 * share;
                 if !more || is_late {
-                    let (round, order) = (*round, halving.order().to_vec());
+                    let (round, order) = (*round, bisection.order().to_vec());
                     self.stage = if self.take(order) && !is_late {
-                        Stage::Halving(round, None)
+                        Stage::Bisection(round, None)
                     } else if is_first {
                         Stage::Bound(self.by_need())
                     } else {

@@ -1,7 +1,7 @@
 //! Every answer against brute force on small random graphs.
 
-mod halving;
-mod series;
+mod bisection;
+mod series_parallel;
 
 use super::*;
 use proptest::prelude::*;

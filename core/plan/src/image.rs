@@ -140,7 +140,7 @@ pub struct Header {
     pub plan_id: [u8; 32],
     /// CRC-32 of header and section table, this field taken as zero.
     pub header_crc: u32,
-    /// What is kept of what programs write to a card ([`crate::Kept`]): its place in the arena, the first
+    /// What is kept of what programs write to a card ([`crate::SectorChecksums`]): its place in the arena, the first
     /// sector (0: nothing is kept), and how many.
     pub kept: [u32; 3],
     /// What is swapped: 0 as it is, 1 sealed with ChaCha20-Poly1305.

@@ -16,22 +16,22 @@ compile_error!(
     "plan images are little-endian and read in place; big-endian hosts are not supported"
 );
 
+#[cfg(feature = "alloc")]
+pub mod copy_checksums;
 pub mod domain;
 pub mod filters;
 pub mod gather;
 pub mod image;
-pub mod kept;
 pub mod kernel;
-pub mod likeness;
 pub mod op;
 pub mod pieces;
 #[cfg(feature = "alloc")]
 pub mod plan;
 pub mod rows;
+pub mod sector_checksums;
 pub mod spec;
 pub mod step;
-#[cfg(feature = "alloc")]
-pub mod sums;
+pub mod step_equivalence;
 pub mod units;
 pub mod view;
 pub mod window;
@@ -39,17 +39,17 @@ pub mod window;
 pub use filters::{Filters, Packed};
 pub use gather::Gather;
 pub use image::{ImageError, PlanImage};
-pub use kept::Kept;
 pub use kernel::{Kernel, Role};
-pub use likeness::Likeness;
 pub use op::{Op, PoolBehind};
 #[cfg(feature = "alloc")]
 pub use plan::{
     ChannelPart, Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer,
     PlannedTensor, Program, Work,
 };
+pub use sector_checksums::SectorChecksums;
 pub use spec::{Boxes, Filter, Gaps, KernelSpec, Pass, Reach};
 pub use step::{After, Instruction, LaneKind, Mark, RowOrder, Step, StepRecord};
+pub use step_equivalence::StepEquivalence;
 #[cfg(feature = "alloc")]
 pub use units::grouped;
 pub use units::{Bytes, CyclePoint, Cycles, Hertz, Micros};

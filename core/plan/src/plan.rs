@@ -4,9 +4,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::gather::Gather;
-use crate::kept::Kept;
 use crate::kernel::Kernel;
 use crate::op::Op;
+use crate::sector_checksums::SectorChecksums;
 use crate::step::{LaneKind, Step};
 use crate::units::Bytes;
 use crate::view::{Space, Span, Tile, View};
@@ -52,13 +52,13 @@ pub struct PlannedTensor {
     /// Bytes from a row to the next and from a pixel to the next if it lies inside of another
     /// tensor, so that its rows or pixels do not follow each other; nothing if they do.
     pub pitch: Option<[u32; 2]>,
-    /// Rows that are held at once, if not all are: row y lies where row y modulo this number does.
+    /// Rows of its line buffer, if not all are held at once: row y lies where row y modulo this number does.
     pub ring: Option<u32>,
-    /// First layer (position in the order) that writes it; inputs of the model: 0. Of layers that go
-    /// through their rows together the first of all.
+    /// First layer (position in the order) that writes it; inputs of the model: 0. Of a
+    /// depth-first group the first of all.
     pub first: u32,
-    /// One past the last layer that uses it; outputs of the model live to the end. Of layers that go
-    /// through their rows together the last of all.
+    /// One past the last layer that uses it; outputs of the model live to the end. Of a
+    /// depth-first group the last of all.
     pub end: u32,
 }
 
@@ -242,7 +242,7 @@ pub struct Plan {
     /// Bytes used in each space, by the space's number.
     pub space_bytes: [Bytes; 6],
     /// Checksums or tags of what programs write to a card; nothing if none are kept.
-    pub kept: Option<Kept>,
+    pub sector_checksums: Option<SectorChecksums>,
 }
 
 impl PlannedTensor {

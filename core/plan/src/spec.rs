@@ -1,6 +1,6 @@
 //! What is known of each kernel, one row for each.
 //!
-//! The kernels' domain, tiles of rows, likeness, costs and the planner read the rows; the validator keeps a
+//! The kernels' domain, tiles of rows, equivalence of steps, costs and the planner read the rows; the validator keeps a
 //! definition of its own.
 
 use crate::kernel::{Kernel, Role};

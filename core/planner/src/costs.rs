@@ -5,11 +5,11 @@
 //! [`nominal`]. The build script reads them and embeds them encoded.
 
 mod access;
+mod cache;
 mod features;
 mod file;
 mod flash;
 mod nominal;
-mod remembered;
 mod swept;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,9 +24,9 @@ use tilewright_plan::{
 };
 
 pub use access::{OUTSIDE, Outside, role_name, word_cycles};
+pub use cache::CostCache;
 pub use features::{Feature, features};
 pub use file::{Costs, Flash, KernelCost, OutsideCost};
-pub use remembered::Remembering;
 
 /// Cycles of a piece of what a step writes over, apart from its kernel's and those for its bytes: an estimate, with which
 /// 32 pieces of an addition are predicted 2 % below what the emulated STM32F746G-DISCO takes.
@@ -141,7 +141,7 @@ impl Costs {
         })
     }
 
-    /// As [`Remembering::lane`], where what a step by itself costs, and waits, is asked of `each`.
+    /// As [`CostCache::lane`], where what a step by itself costs, and waits, is asked of `each`.
     fn lane_by(&self, plan: &Plan, lane: &Lane, each: &Each<'_>) -> Vec<(Cycles, Outside)> {
         let mut met = BTreeSet::new();
         let mut last = None;

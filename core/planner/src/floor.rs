@@ -2,15 +2,15 @@
 //! [`Schedule`](crate::schedule::Schedule) brings and takes the rest.
 
 use crate::PlanError;
+use crate::aliasing::{Arranged, Parts};
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::schedule::boot::{self, Load};
 use crate::schedule::operator::SECTOR;
-use crate::share::{Arranged, Parts};
 use crate::strategy::external::LINE;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_plan::{Bytes, InputResidency, Kept, Plan, PlannedTensor, Space, Window};
+use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor, SectorChecksums, Space, Window};
 
 /// All that stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,10 +27,10 @@ pub struct Floor {
     pub stored: Stored,
     /// Of layers, by their positions, what lies in the plan image wherever other weights do.
     pub in_image: Vec<InImage>,
-    /// Of layers whether they go through their rows with others; of missing ones not.
-    pub together: Vec<bool>,
+    /// Of layers whether they belong to a depth-first group; missing ones do not.
+    pub depth_first: Vec<bool>,
     /// Checksums or tags of what lies on a card.
-    pub sums: Option<Kept>,
+    pub sector_checksums: Option<SectorChecksums>,
     /// Bytes of SRAM through which inputs go to a card, if they lie there.
     pub window: Option<Window>,
     /// What comes at start and stays.
@@ -60,8 +60,8 @@ impl Floor {
             heights: Heights { sram: height, ..Heights::default() },
             stored: Stored::IMAGE,
             in_image: Vec::new(),
-            together: Vec::new(),
-            sums: None,
+            depth_first: Vec::new(),
+            sector_checksums: None,
             window: None,
             boot: Vec::new(),
         }
@@ -88,9 +88,9 @@ impl Floor {
             let least = if lies_there { least } else { Bytes(0) };
             plan.space_bytes[space as usize] = stored.max(least);
         }
-        let is_alone = |layer: u16| self.together.get(usize::from(layer)) != Some(&true);
+        let is_alone = |layer: u16| self.depth_first.get(usize::from(layer)) != Some(&true);
         lower::order_rows(model, &mut plan, &is_alone)?;
-        plan.kept = self.sums;
+        plan.sector_checksums = self.sector_checksums;
         let is_given = |tensor: &&PlannedTensor| {
             model.inputs.iter().any(|input| input.0 == tensor.tensor as usize)
         };

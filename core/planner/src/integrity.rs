@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use tilewright_plan::Plan;
-use tilewright_plan::sums::Summed;
+use tilewright_plan::copy_checksums::ChecksummedPlan;
 
 /// What is done about wrong bytes from a card, and about those who read it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,6 @@ impl Integrity {
 
     /// A plan as it runs then. Plans name no checksums of the store image, which are known with the image.
     pub fn in_run(self, plan: &Plan) -> Cow<'_, Plan> {
-        if self.keeps() { Cow::Owned(Summed::of(plan).plan) } else { Cow::Borrowed(plan) }
+        if self.keeps() { Cow::Owned(ChecksummedPlan::of(plan).plan) } else { Cow::Borrowed(plan) }
     }
 }

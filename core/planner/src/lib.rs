@@ -5,6 +5,7 @@
 //! looked at; its report says what is missing. So is one of a model with operators that no kernel
 //! computes, or that is no int8 model: tensors have their places, but there is no program.
 
+mod aliasing;
 pub mod costs;
 mod floats;
 mod floor;
@@ -16,7 +17,6 @@ mod recipe;
 mod remedies;
 mod report;
 mod schedule;
-mod share;
 pub mod simulate;
 mod stop;
 mod strategy;
@@ -40,7 +40,7 @@ pub use recipe::{Recipe, RecipeError};
 pub use stop::Stop;
 pub use strategy::Strategy;
 pub use strategy::overlay::{Beside, Outputs, Overlaid};
-pub use strategy::spilled::{First, spilled};
+pub use strategy::spill::{First, spilled};
 pub use strategy::stream::bound::bound as card_bound;
 
 /// What strategy `auto` makes least.

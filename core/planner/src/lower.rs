@@ -13,7 +13,7 @@ pub use layer::{Layer, awaits_int8, layers, tensors};
 pub use program::{InImage, Stored, copied, order_rows, program};
 
 use crate::PlanError;
-use crate::share::Parts;
+use crate::aliasing::Parts;
 use tilewright_model::{Model, Node, TensorId};
 use tilewright_plan::{Bytes, InputResidency, Plan, PlannedTensor};
 use tilewright_report::Unsupported;
@@ -47,7 +47,7 @@ pub fn blank(model: &Model, tensors: Vec<PlannedTensor>) -> Plan {
         constants: Vec::new(),
         programs: Vec::new(),
         space_bytes: [Bytes(0); 6],
-        kept: None,
+        sector_checksums: None,
     }
 }
 

@@ -4,10 +4,10 @@
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use crate::costs::Remembering;
+use crate::costs::CostCache;
 use crate::recipe::{Made, Recipe, RecipeError};
-use crate::strategy::beyond::Beyond;
-use crate::strategy::trading::Trading;
+use crate::strategy::external_search::ExternalSearch;
+use crate::strategy::trade_off::TradeOff;
 use crate::strategy::{Asked, Search, resident};
 use crate::{Integrity, Objective, Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
@@ -69,9 +69,9 @@ fn steps(plan: &Plan, frames: u32) -> u64 {
 /// What follows the search of `auto` for the least arena.
 enum Then {
     /// SRAM is large enough, and time matters: faster plans.
-    Trading(Trading),
+    TradeOff(TradeOff),
     /// SRAM may be too small: external memories.
-    Beyond(Beyond),
+    External(ExternalSearch),
 }
 
 impl Planning {
@@ -134,20 +134,22 @@ impl Planning {
             self.spent = self.spent.saturating_add(self.strategy.technique().work * layers);
         }
         match then {
-            Some(Then::Trading(trading)) => {
-                if !trading.advance(model, board, few)? {
+            Some(Then::TradeOff(trade_off)) => {
+                if !trade_off.advance(model, board, few)? {
                     return Ok(false);
                 }
-                if trading.is_fastest() {
+                if trade_off.is_fastest() {
                     return Ok(true);
                 }
-                let is_slowed = trading.is_slowed();
-                let inside = trading.best(model, board, few)?;
-                let beyond = Beyond::faster_than(inside, is_slowed, board, few);
-                self.then = Some(Then::Beyond(beyond));
+                let is_slowed = trade_off.is_slowed();
+                let inside = trade_off.best(model, board, few)?;
+                let external = ExternalSearch::faster_than(inside, is_slowed, board, few);
+                self.then = Some(Then::External(external));
                 return Ok(false);
             }
-            Some(Then::Beyond(beyond)) => return beyond.advance(model, board, [options, few]),
+            Some(Then::External(external)) => {
+                return external.advance(model, board, [options, few]);
+            }
             None => {}
         }
         if !self.searched(model, units)? {
@@ -161,17 +163,17 @@ impl Planning {
         let inside = self.inside(model, &self.few)?;
         let is_enough = inside.report.fits && inside.report.runnable;
         if is_enough && self.options.objective == Objective::Latency {
-            let trading = Trading::new(inside, self.search.get());
-            self.then = Some(Then::Trading(trading));
+            let trade_off = TradeOff::new(inside, self.search.get());
+            self.then = Some(Then::TradeOff(trade_off));
             return Ok(false);
         }
         let (board, few) = (&self.board, &self.few);
-        let beyond = match is_enough {
-            true => Beyond::smaller_than(inside, board, few),
-            false => Beyond::new(inside, board, few),
+        let external = match is_enough {
+            true => ExternalSearch::smaller_than(inside, board, few),
+            false => ExternalSearch::new(inside, board, few),
         };
-        let is_done = beyond.is_done();
-        self.then = Some(Then::Beyond(beyond));
+        let is_done = external.is_done();
+        self.then = Some(Then::External(external));
         Ok(is_done)
     }
 
@@ -193,8 +195,8 @@ impl Planning {
     #[must_use]
     pub fn progress(&self) -> Progress {
         let ways = match &self.then {
-            Some(Then::Beyond(beyond)) => Some(beyond.ways()),
-            Some(Then::Trading(_)) | None => None,
+            Some(Then::External(external)) => Some(external.ways()),
+            Some(Then::TradeOff(_)) | None => None,
         };
         Progress { ways, ..self.search.get().progress() }
     }
@@ -206,8 +208,8 @@ impl Planning {
     /// [`PlanError`] if there is none.
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
         let mut planned = match self.then.take() {
-            Some(Then::Beyond(beyond)) => beyond.best(model, &self.board, &self.few)?,
-            Some(Then::Trading(mut trading)) => trading.best(model, &self.board, &self.few)?,
+            Some(Then::External(external)) => external.best(model, &self.board, &self.few)?,
+            Some(Then::TradeOff(mut trade_off)) => trade_off.best(model, &self.board, &self.few)?,
             None if self.strategy.technique().joins_frames => self.inside(model, &self.options)?,
             None => self.inside(model, &self.few)?,
         };
@@ -267,7 +269,7 @@ impl Recipe {
         board: &Board,
         options: &Options,
     ) -> Result<Planned, RecipeError> {
-        let kept = self.floor.sums.map(|sums| match sums.sealed {
+        let kept = self.floor.sector_checksums.map(|checksums| match checksums.sealed {
             true => Integrity::Sealed,
             false => Integrity::Checked,
         });
@@ -307,7 +309,7 @@ pub fn described(
     bound: Option<Bytes>,
 ) -> Result<Planned, PlanError> {
     let Made { recipe, plan } = made;
-    let costs = Remembering::on(board);
+    let costs = CostCache::on(board);
     let (card, frames) = (options.card_in(board), options.frames.get());
     let timeline = simulate::predict(&plan, board, &costs, options)?;
     let memory = MemoryMap::of(&plan);

@@ -10,8 +10,8 @@ use crate::floor::Floor;
 use crate::packing;
 use crate::schedule::Schedule;
 use crate::schedule::boot::{self, Load};
+use crate::schedule::depth_first::Network;
 use crate::schedule::operator::Operator;
-use crate::schedule::strips::Network;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Plan, Space};
@@ -26,7 +26,7 @@ pub struct Recipe {
     /// Ops whose weights lie in the wider and faster packing.
     pub(crate) transformed: Vec<u32>,
     /// Weights that come to SRAM at start and stay.
-    pub(crate) kept: Vec<Load>,
+    pub(crate) weights_in_sram: Vec<Load>,
 }
 
 /// A plan with its recipe.
@@ -53,7 +53,7 @@ impl Recipe {
     pub const STRATEGY: &str = "recipe";
 
     const fn of(floor: Floor, schedule: Option<Schedule>) -> Self {
-        Self { floor, schedule, transformed: Vec::new(), kept: Vec::new() }
+        Self { floor, schedule, transformed: Vec::new(), weights_in_sram: Vec::new() }
     }
 
     /// The plan.
@@ -61,7 +61,7 @@ impl Recipe {
     /// # Errors
     /// [`RecipeError`] says that there is no room where the recipe says, or names what does not fit the model.
     pub fn plan(&self, model: &Model, board: &Board, stop: &Stop) -> Result<Plan, RecipeError> {
-        let Self { floor, schedule, transformed, kept } = self;
+        let Self { floor, schedule, transformed, weights_in_sram } = self;
         let mut plan = floor.lowered(model, board)?;
         packing::transform(&mut plan, transformed);
         if let Some(schedule) = schedule.as_ref().filter(|_| !plan.programs.is_empty()) {
@@ -75,7 +75,7 @@ impl Recipe {
             let work = schedule.work(&plan, &operators);
             plan = schedule.plan(&plan, &work, board, stop)?.ok_or(RecipeError::NoRoom)?;
         }
-        boot::bring(&mut plan, kept, board);
+        boot::bring(&mut plan, weights_in_sram, board);
         Ok(plan)
     }
 }

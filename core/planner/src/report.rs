@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::costs::Remembering;
+use crate::costs::CostCache;
 use crate::{Options, lower, packing, remedies};
 use tilewright_allocate::Buffer;
 use tilewright_board::Board;
@@ -18,7 +18,7 @@ pub fn report(
     model: &Model,
     board: &Board,
     options: &Options,
-    costs: &Remembering,
+    costs: &CostCache,
     memory: &MemoryMap,
     timeline: &Timeline,
     bound: Option<Bytes>,
@@ -136,7 +136,7 @@ fn direct(plan: &Plan, runs: u32, chosen: impl Fn(Role) -> bool) -> Bytes {
     bytes.map(|(_, view)| Bytes(view.elements() * u64::from(runs))).sum()
 }
 
-fn layers(plan: &Plan, model: &Model, board: &Board, costs: &Remembering) -> Vec<LayerRow> {
+fn layers(plan: &Plan, model: &Model, board: &Board, costs: &CostCache) -> Vec<LayerRow> {
     let mut rows: Vec<LayerRow> = plan
         .layers
         .iter()

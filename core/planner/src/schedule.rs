@@ -3,12 +3,13 @@
 //! A [`Schedule`] says in numbers how operators ([`operator`]) are cut ([`cut`]) into tasks of the core and what they
 //! need in SRAM ([`work`]). Layouts give that places there ([`place`]); [`room`] finds those that are free earliest.
 //! [`issue`] puts tasks and moves into one order, the [`sequence`], with all addresses. [`emit`] makes lanes of steps
-//! of it, which wait for each other where they touch the same bytes ([`hazards`]). [`strips`] says in which order layers
-//! make rows that go through them together. [`frames`] repeats tasks for several
+//! of it, which wait for each other where they touch the same bytes ([`hazards`]). [`depth_first`] says in which order the
+//! layers of a depth-first group make rows. [`frames`] repeats tasks for several
 //! frames; [`boot`] brings what stays.
 
 pub mod boot;
 pub mod cut;
+pub mod depth_first;
 pub mod emit;
 pub mod frames;
 pub mod hazards;
@@ -17,11 +18,11 @@ pub mod operator;
 pub mod place;
 pub mod room;
 pub mod sequence;
-pub mod strips;
 pub mod work;
 
 use crate::{PlanError, Stop};
 use cut::{Channels, Group};
+use depth_first::Network;
 use emit::emit;
 use frames::{Frames, MOST_FRAMES};
 use issue::{at_first_use, demand_then_stores};
@@ -29,7 +30,6 @@ use operator::{Operator, SECTOR};
 use place::{Phase, Pools, Slots, gaps, held, pools, slots};
 use sequence::{Engine, Sequence};
 use serde::{Deserialize, Serialize};
-use strips::Network;
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, Plan, Space};
 use work::Work;
@@ -115,7 +115,7 @@ impl Schedule {
         (!is_whole).then_some("a program has 1 to 16 frames, in batches that divide them")
     }
 
-    /// The same with the rows that are made of layers that go through them together.
+    /// The same with the rows that the layers of depth-first groups make.
     ///
     /// # Errors
     /// Names the layer whose operators are not made once each, or cannot be made so.
@@ -135,7 +135,7 @@ impl Schedule {
                 next += 1;
             }
             let misfit = |what| Misfit { layer: layers.first().copied(), what };
-            let Some(fineness) = group.together else {
+            let Some(fineness) = group.depth_first else {
                 for cut in &group.cuts {
                     let own = cut.operators.iter().map(|c| &operators[c.operator]);
                     let own: Vec<&Operator<'_>> = own.collect();
@@ -152,8 +152,8 @@ impl Schedule {
             if !is_each || group.cuts.iter().any(|cut| cut.operators.len() != 1) {
                 return Err(misfit("layers go together that do not follow each other"));
             }
-            let strips = network.strips(range, fineness, &[]);
-            group.made = strips.ok_or_else(|| misfit("it cannot be made in rows"))?.made;
+            let found = network.depth_first(range, fineness, &[]);
+            group.made = found.ok_or_else(|| misfit("it cannot be made in rows"))?.made;
         }
         match operators.get(next) {
             Some(missing) => {

@@ -1,19 +1,19 @@
 //! Event simulation of a step program: when each step of each lane runs.
 
-mod handling;
+mod driver_overhead;
 mod lanes;
 mod occupancy;
 mod traffic;
 mod transfer;
 
-use crate::costs::{OUTSIDE, Outside, Remembering};
+use crate::costs::{CostCache, OUTSIDE, Outside};
 use crate::schedule::operator::SECTOR;
 use crate::{Options, PlanError};
 use tilewright_board::{Board, Card};
 use tilewright_plan::{Cycles, Instruction, LaneKind, Plan, Program, Space, Span};
 use tilewright_report::{Kind, Timeline};
 
-pub use handling::{Handled, handled, written};
+pub use driver_overhead::{CopyOverhead, copy_overhead, written};
 pub use lanes::{Contention, Holds, Times, simulate};
 pub use occupancy::occupancy;
 pub use traffic::traffic;
@@ -55,7 +55,7 @@ impl Reads {
 pub fn predict(
     plan: &Plan,
     board: &Board,
-    costs: &Remembering,
+    costs: &CostCache,
     options: &Options,
 ) -> Result<Timeline, PlanError> {
     let (card, frames) = (options.card_in(board), options.frames.get());
@@ -96,7 +96,7 @@ impl<'a> Predicted<'a> {
         plan: &'a Plan,
         program: &'a Program,
         board: &'a Board,
-        costs: &Remembering,
+        costs: &CostCache,
         card: Option<&Card>,
     ) -> Self {
         let transfers = Transfers::new(board, card);
@@ -106,7 +106,7 @@ impl<'a> Predicted<'a> {
         let none = (Vec::new(), Vec::new(), Vec::new());
         let mut predicted =
             Self { plan, program, board, costs: none.0, holds: none.1, outside: none.2, bursts };
-        let written = handling::written(plan);
+        let written = driver_overhead::written(plan);
         for lane in &program.lanes {
             let computed = costs.lane(board, plan, lane);
             if lane.kind == LaneKind::Core {
@@ -120,9 +120,10 @@ impl<'a> Predicted<'a> {
                     holds.push(Holds::default());
                     continue;
                 };
-                let handled = handling::copy(board, &written, lane.kind, [source, destination]);
+                let overhead =
+                    driver_overhead::copy(board, &written, lane.kind, [source, destination]);
                 let goes_on = read.goes_on(source) && transfers.open_reads();
-                let cycles = match handled {
+                let cycles = match overhead {
                     Some(_) if goes_on => transfers.goes_on(source, destination).1,
                     None if goes_on => {
                         let (set_up, moved) = transfers.goes_on(source, destination);
@@ -132,7 +133,7 @@ impl<'a> Predicted<'a> {
                     None => transfers.copy(lane.kind, source, destination),
                 };
                 taken.push((cycles, source.bytes()));
-                let [begin, end] = handled.unwrap_or_default();
+                let [begin, end] = overhead.unwrap_or_default();
                 let checked = predicted.checked(&step.instruction, source.bytes());
                 holds.push([begin, end + checked]);
             }
@@ -153,16 +154,17 @@ impl<'a> Predicted<'a> {
     fn checked(&self, instruction: &Instruction, bytes: u64) -> Cycles {
         let Instruction::Copy { sum, .. } = instruction else { return Cycles(0) };
         let is_kept = self.spans(instruction).is_some_and(|spans| {
-            spans
-                .iter()
-                .filter(|span| span.space() == Some(Space::Card))
-                .any(|span| self.plan.kept.is_some_and(|kept| kept.holds(span.offset.into())))
+            spans.iter().filter(|span| span.space() == Some(Space::Card)).any(|span| {
+                self.plan
+                    .sector_checksums
+                    .is_some_and(|checksums| checksums.holds(span.offset.into()))
+            })
         });
         if sum.is_none() && !is_kept {
             return Cycles(0);
         }
         let tags = if sum.is_some() { 1 } else { bytes.div_ceil(SECTOR) };
-        let is_sealed = self.plan.kept.is_some_and(|kept| kept.sealed);
+        let is_sealed = self.plan.sector_checksums.is_some_and(|checksums| checksums.sealed);
         checking(self.board, bytes, is_sealed.then_some(tags))
     }
 }
@@ -179,7 +181,7 @@ impl Times for Predicted<'_> {
     fn before(&self, step: usize) -> Cycles {
         let core = self.program.lanes.iter().find(|lane| lane.kind == LaneKind::Core);
         let step = core.and_then(|core| core.steps.get(step));
-        step.map_or(Cycles(0), |step| handling::before(self.board, &step.instruction))
+        step.map_or(Cycles(0), |step| driver_overhead::before(self.board, &step.instruction))
     }
 
     /// By the rule of the emulator's bus: each access that reaches a memory which DMA uses waits for a burst,

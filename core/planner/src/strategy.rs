@@ -1,29 +1,29 @@
 //! The strategies.
 
+pub mod aliasing_search;
 pub mod auto;
-pub mod beyond;
-pub mod deciding;
+pub mod branch_and_bound;
 pub mod external;
-pub mod kept_weights;
+pub mod external_search;
 pub mod overlay;
 pub mod ping_pong;
 pub mod reordered;
 pub mod resident;
-pub mod sharing;
-pub mod spilled;
+pub mod spill;
 pub mod stream;
 pub mod swap;
-pub mod trading;
+pub mod trade_off;
+pub mod weights_in_sram;
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::aliasing::Aliasing;
 use crate::costs::Costs;
 use crate::floor::Floor;
 use crate::packing;
 use crate::planning::Progress;
 use crate::recipe::Made;
-use crate::share::Sharing;
 use crate::{Options, PlanError, Planned};
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
@@ -31,7 +31,7 @@ use tilewright_model::Model;
 use tilewright_plan::Bytes;
 use tilewright_report::{Stage, Unsupported};
 
-use sharing::Candidate;
+use aliasing_search::Candidate;
 
 /// The strategies: each a file that writes recipes, and a line here.
 macro_rules! strategies {
@@ -208,7 +208,7 @@ pub trait Search {
     }
 
     /// What was found on the way, besides the best, each with what it shares.
-    fn ways(&self) -> Vec<(Candidate, Sharing)> {
+    fn ways(&self) -> Vec<(Candidate, Aliasing)> {
         Vec::new()
     }
 

@@ -81,7 +81,7 @@ pub fn plan() -> Plan {
             outputs: Vec::new(),
         }],
         space_bytes: [Bytes(56), Bytes(0), Bytes(0), Bytes(0), Bytes(0), Bytes(0)],
-        kept: None,
+        sector_checksums: None,
     }
 }
 

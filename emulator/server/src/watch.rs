@@ -101,7 +101,9 @@ impl Watches {
     ) -> Result<(), Problem> {
         for (layer, made) in made::outputs(image, lanes) {
             let Made { lane, step, space, range, .. } = made;
-            if space == Space::Card && image.kept().is_some_and(|kept| kept.sealed) {
+            if space == Space::Card
+                && image.sector_checksums().is_some_and(|checksums| checksums.sealed)
+            {
                 continue;
             }
             let Some(base) = base(board, space) else { continue };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright_board::Board;
 use tilewright_plan::image::{ALIGNMENT, Expected, LaneRecord};
-use tilewright_plan::{Instruction, LaneKind, Likeness, PlanImage, Step};
+use tilewright_plan::{Instruction, LaneKind, StepEquivalence, PlanImage, Step};
 
 use crate::elf::Firmware;
 use crate::marks::Lane;
@@ -52,20 +52,20 @@ impl Steps {
 
 fn kinds(image: &PlanImage<'_>, core: &LaneRecord) -> Vec<Option<u32>> {
     let mut known = BTreeMap::new();
-    let likeness = |step: &Step| {
+    let equivalence = |step: &Step| {
         let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
             return None;
         };
         let op = image.op(op)?;
         let operands = image.operands(op, first_view)?;
-        Likeness::of(op, &image.tile(tile)?, &operands, order)
+        StepEquivalence::of(op, &image.tile(tile)?, &operands, order)
     };
     image
         .lane_steps(core)
         .map(|record| {
-            let likeness = likeness(&Step::from_record(&record)?)?;
+            let equivalence = equivalence(&Step::from_record(&record)?)?;
             let next = known.len() as u32;
-            Some(*known.entry(likeness).or_insert(next))
+            Some(*known.entry(equivalence).or_insert(next))
         })
         .collect()
 }

@@ -7,7 +7,7 @@ use tilewright_plan::{Instruction, Kernel, PlanImage, Role, Space};
 /// it left in memory.
 #[must_use]
 pub fn is_replayable(image: &PlanImage<'_>, program: &EntryRecord) -> bool {
-    let is_sealed = image.kept().is_some_and(|kept| kept.sealed);
+    let is_sealed = image.sector_checksums().is_some_and(|checksums| checksums.sealed);
     let mut spans = image.spans();
     let spares = |space: Option<Space>, start: u32, bytes: u64| {
         let (start, end) = (u64::from(start), u64::from(start) + bytes);

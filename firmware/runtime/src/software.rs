@@ -68,7 +68,7 @@ impl<'i, 'c> SoftwareEngines<'i, 'c> {
                 let spans = spans.get(source).zip(spans.get(destination));
                 let crc =
                     spans.and_then(|(from, to)| self.copy(&from, &to, memory)).ok_or(failed)?;
-                if sum.is_some_and(|sum| self.image.sum(sum) != Some(crc)) {
+                if sum.is_some_and(|sum| self.image.copy_checksum(sum) != Some(crc)) {
                     return Err(failed);
                 }
             }
@@ -167,7 +167,7 @@ impl LaneDriver for SoftwareEngines<'_, '_> {
         if image.plan_id() != self.image.plan_id() {
             return Err(LaneError::Deadlock);
         }
-        if image.kept().is_some_and(|kept| kept.sealed) {
+        if image.sector_checksums().is_some_and(|checksums| checksums.sealed) {
             return Err(LaneError::Sealed);
         }
         if lane == 1 {
@@ -182,7 +182,7 @@ impl LaneDriver for SoftwareEngines<'_, '_> {
     }
 
     fn store(&mut self, from: &Span, to: &Span, memory: &mut Memory<'_>) -> Result<(), LaneError> {
-        if self.image.kept().is_some_and(|kept| kept.sealed) {
+        if self.image.sector_checksums().is_some_and(|checksums| checksums.sealed) {
             return Err(LaneError::Sealed);
         }
         self.copy(from, to, memory).map(drop).ok_or(LaneError::Failed { step: 0 })

@@ -16,10 +16,10 @@ use super::slider::Slider;
 use super::timeline::TimelineChart;
 use crate::message::{Integrity, PlanFacts, PlanSettings, ScheduleFile, Trouble};
 use crate::state::{Event, Outcome, Place, Selection, View};
+use crate::view_model::energy_and_wear::{EnergyAndWear, StateFact, energy_and_wear, uses_card};
 use crate::view_model::figures;
 use crate::view_model::fragment::LONGEST_PERIOD_MS;
 use crate::view_model::schedule::{MOST_FRAMES, facts, movable, nothing};
-use crate::view_model::upkeep::{Upkeep, upkeep, uses_card};
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -69,13 +69,13 @@ pub fn SchedulePanel(props: &Props) -> Html {
     };
     let board = props.boards.iter().find(|board| board.id == props.settings.board);
     // Energy is summed over all slices, which may be a million: not for each drawing.
-    let upkeep = {
+    let energy_and_wear = {
         let boards = Rc::clone(&props.boards);
         let of = (Rc::clone(plan), boards.len(), props.settings.board.clone(), props.period_ms);
         use_memo(of, move |(plan, _, id, period_ms)| {
             let period = period_ms.map(|period| Micros(period as f64 * 1e3));
             let board = boards.iter().find(|board| board.id == *id);
-            board.map(|board| upkeep(plan, board, period)).unwrap_or_default()
+            board.map(|board| energy_and_wear(plan, board, period)).unwrap_or_default()
         })
     };
     html! {
@@ -99,21 +99,21 @@ pub fn SchedulePanel(props: &Props) -> Html {
                 if let Some(note) = note(plan) {
                     <p class="note" data-testid="schedule-note">{ note }</p>
                 }
-                { upkeep_facts(&upkeep) }
+                { energy_and_wear_facts(&energy_and_wear) }
             }
         </Panel>
     }
 }
 
 /// Energy and wear, and where their numbers come from.
-fn upkeep_facts(upkeep: &Upkeep) -> Html {
-    if upkeep.facts.is_empty() {
+fn energy_and_wear_facts(energy_and_wear: &EnergyAndWear) -> Html {
+    if energy_and_wear.facts.is_empty() {
         return html! {};
     }
     html! {
         <>
-            { fact_list("upkeep", &upkeep.facts) }
-            if !(upkeep.states.is_empty() && upkeep.wear_source.is_empty()) {
+            { fact_list("upkeep", &energy_and_wear.facts) }
+            if !(energy_and_wear.states.is_empty() && energy_and_wear.wear_source.is_empty()) {
                 <details data-testid="upkeep-sources">
                     <summary>{ "Where energy and wear come from" }</summary>
                     <div class="table-scroll" tabindex="0" role="group" aria-label="Energy by state">
@@ -125,7 +125,7 @@ fn upkeep_facts(upkeep: &Upkeep) -> Html {
                                 <th scope="col">{ "Source" }</th>
                             </tr></thead>
                             <tbody>
-                                { for upkeep.states.iter().map(|[state, power, time, source]| html! {
+                                { for energy_and_wear.states.iter().map(|StateFact { state, power, time, source }| html! {
                                     <tr key={state.clone()}>
                                         <th scope="row">{ state }</th>
                                         <td class="number">{ power }</td>
@@ -136,8 +136,8 @@ fn upkeep_facts(upkeep: &Upkeep) -> Html {
                             </tbody>
                         </table>
                     </div>
-                    if !upkeep.wear_source.is_empty() {
-                        <p class="detail muted">{ format!("Card: {}.", upkeep.wear_source) }</p>
+                    if !energy_and_wear.wear_source.is_empty() {
+                        <p class="detail muted">{ format!("Card: {}.", energy_and_wear.wear_source) }</p>
                     }
                 </details>
             }

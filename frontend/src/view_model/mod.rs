@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod compare;
+pub mod energy_and_wear;
 pub mod figures;
 pub mod firmware;
 #[cfg(test)]
@@ -19,6 +20,5 @@ pub mod run;
 pub mod schedule;
 pub mod steps;
 pub mod timeline;
-pub mod upkeep;
 pub mod walk;
 pub mod zoo;

@@ -3,9 +3,9 @@
 use tilewright_board::Board;
 use tilewright_report::{Kind, sentence, short_name};
 
+use super::energy_and_wear::{energy, energy_fact};
 use super::figures;
 use super::run::{deviation, predicted_us};
-use super::upkeep::{energy, energy_fact};
 use crate::message::PlanFacts;
 use crate::state::Outcome;
 

@@ -4,9 +4,9 @@ use tilewright_board::Board;
 use tilewright_plan::Micros;
 use tilewright_report::{Kind, PREDICTION_MAY_BE_OFF, over_prediction};
 
+use super::energy_and_wear::{energy, energy_fact};
 use super::figures;
 use super::overview::Fact;
-use super::upkeep::{energy, energy_fact};
 use crate::message::{OutputFacts, PlanFacts, ReferenceFacts};
 use crate::state::Outcome;
 

@@ -27,15 +27,15 @@ pub fn of(planned: &Planned, integrity: Integrity) -> Option<Checks> {
         return None;
     }
     let checks = Checks::of(&planned.plan);
-    (checks.sums > 0 || planned.plan.kept.is_some()).then_some(checks)
+    (checks.copy_checksums > 0 || planned.plan.sector_checksums.is_some()).then_some(checks)
 }
 
 /// The same for people.
 pub fn facts(checks: &Checks, board: &Board) -> CheckFacts {
     let cycles = checking(board, checks.checked_bytes.0, checks.tags);
     CheckFacts {
-        stored: checks.sums,
-        kept: checks.kept,
+        stored: checks.copy_checksums,
+        kept: checks.sector_checksums,
         bytes: checks.checked_bytes.0,
         core_us: cycles.at(board.core.clock.hertz).0,
     }

@@ -30,7 +30,7 @@ pub enum Engine {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
     /// The strategy has no plan, with the reason.
-    Unsuited(String),
+    Unsupported(String),
     /// The plan does not fit, with the memory that lacks.
     DoesNotFit(String),
     /// The plan fits and no firmware runs it, with the reason.
@@ -67,7 +67,7 @@ impl Verdict {
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unsuited(why) => write!(f, "no plan: {why}"),
+            Self::Unsupported(why) => write!(f, "no plan: {why}"),
             Self::DoesNotFit(why) => write!(f, "does not fit: {why}"),
             Self::CannotRun(why) => write!(f, "cannot run: {why}"),
             Self::Right(_) => f.write_str("bit-equal"),
@@ -117,14 +117,14 @@ impl Lab {
         let unknown = |error| Problem::ours(error, "board");
         let board = case.board().map_err(unknown)?;
         if let Some(why) = case.strategy.unsupported(model, Some(&board)) {
-            return Ok(Verdict::Unsuited(why.what));
+            return Ok(Verdict::Unsupported(why.what));
         }
         let quiet = &mut |_| {};
         let planned = checked_plan(model, &board, case.strategy, &case.options(), quiet, cancel);
         let planned = match planned {
             Ok(planned) => planned,
             Err(Problem { kind: Blame::BadInput | Blame::TooLarge, error, .. }) => {
-                return Ok(Verdict::Unsuited(error));
+                return Ok(Verdict::Unsupported(error));
             }
             Err(problem) => return Err(problem),
         };

@@ -59,7 +59,7 @@ pub enum ImageError {
     },
     /// Checksums of what programs write to a card do not lie in the arena, or share a line of the cache; or the bytes
     /// through which inputs go there do so, lie over checksums, or are no two halves of whole sectors.
-    Kept {
+    SectorChecksums {
         /// Where they end.
         end: u64,
         /// Bytes of the arena that programs use.
@@ -106,7 +106,7 @@ impl fmt::Display for ImageError {
             Self::SpaceTooSmall { space, needed, had } => {
                 write!(f, "plan image needs {needed} bytes in space {space:?}, the board has {had}")
             }
-            Self::Kept { end, had } => write!(
+            Self::SectorChecksums { end, had } => write!(
                 f,
                 "plan image: what is kept for the card ends at {end} of {had} bytes of the arena, or is not \
                  aligned"

@@ -1,6 +1,6 @@
 //! Reads an image in place. Everything is validated once; afterwards nothing can go wrong.
 
-mod kept;
+mod checksums;
 
 use core::ops::Deref;
 use core::str;
@@ -9,7 +9,7 @@ use super::{
     ALIGNMENT, CRC, ComputeStep, Cursor, EntryRecord, FIRMWARE_ABI, Header, ImageError, IoRecord,
     LaneRecord, LayerRecord, MAGIC, Packed, Section, SectionRecord, StepReader, VERSION,
 };
-use crate::Kept;
+use crate::SectorChecksums;
 use crate::domain;
 use crate::gather::Gather;
 use crate::kernel::Kernel;
@@ -193,22 +193,23 @@ impl<'a> PlanImage<'a> {
                 return Err(ImageError::SpaceTooSmall { space, needed, had });
             }
         }
-        if let Some(kept) = self.kept() {
+        if let Some(checksums) = self.sector_checksums() {
             let had = self.space_bytes(Space::Arena);
-            let is_apart = kept.offset.is_multiple_of(Kept::ALIGNMENT);
-            if kept.end() > had || !is_apart {
-                return Err(ImageError::Kept { end: kept.end(), had });
+            let is_apart = checksums.offset.is_multiple_of(SectorChecksums::ALIGNMENT);
+            if checksums.end() > had || !is_apart {
+                return Err(ImageError::SectorChecksums { end: checksums.end(), had });
             }
         }
         if let Some(window) = self.window() {
             let had = self.space_bytes(Space::Arena);
-            let mut kept = self.kept().into_iter();
-            let is_apart = !kept.any(|kept| window.meets(kept.offset.into(), kept.end()));
+            let mut checksums = self.sector_checksums().into_iter();
+            let is_apart =
+                !checksums.any(|checksums| window.meets(checksums.offset.into(), checksums.end()));
             if window.end() > had || !window.is_whole() || !is_apart {
-                return Err(ImageError::Kept { end: window.end(), had });
+                return Err(ImageError::SectorChecksums { end: window.end(), had });
             }
         }
-        if !self.sums_are_whole() {
+        if !self.checksums_are_whole() {
             return Err(ImageError::BadSection(Section::Sums));
         }
         let bad = |section, index: usize, reason| ImageError::BadRecord {
@@ -386,7 +387,7 @@ impl<'a> PlanImage<'a> {
                 if !space.is_writable() && space != Space::Card {
                     return Err("copies to a space that cannot be written");
                 }
-                if sum.is_some_and(|s| s as usize >= self.sum_count()) {
+                if sum.is_some_and(|s| s as usize >= self.copy_checksum_count()) {
                     return Err("unknown checksum");
                 }
                 Ok(())

@@ -8,7 +8,7 @@ use super::{
     aligned_shape, bad_shape, flat_shape, gather, place, place_of, roots, shape, unsupported,
 };
 use crate::PlanError;
-use crate::share::{Parts, lag};
+use crate::aliasing::{Parts, overlap_offset};
 use serde::{Deserialize, Serialize};
 use tilewright_model::integer;
 use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
@@ -136,7 +136,9 @@ pub fn order_rows(
             continue;
         };
         let (operands, tile) = (plan.operands(*op, *first_view), plan.tiles.get(*tile as usize));
-        let found = operands.zip(tile).and_then(|((op, views), tile)| lag::order(op, tile, views));
+        let found = operands
+            .zip(tile)
+            .and_then(|((op, views), tile)| overlap_offset::order(op, tile, views));
         *order = found.ok_or_else(|| {
             let layer = &plan.layers[usize::from(step.layer)];
             unsupported(&model.nodes[layer.nodes[0] as usize], "its output lies over its input")

@@ -5,17 +5,17 @@ use std::fmt::Write as _;
 
 use super::Recipe;
 use crate::PlanError;
+use crate::aliasing::Aliasing;
 use crate::floor::{Floor, Heights};
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::schedule::boot::Load;
 use crate::schedule::cut::Group;
 use crate::schedule::frames::Frames;
 use crate::schedule::{Layout, Schedule};
-use crate::share::Sharing;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_model::{Model, NodeId};
-use tilewright_plan::{Kept, Space, Window};
+use tilewright_plan::{SectorChecksums, Space, Window};
 
 /// Why a text is no recipe for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -67,14 +67,15 @@ struct Text {
     uncopied: Vec<usize>,
     heights: Heights,
     weights: Stored,
-    checksums: Option<Kept>,
+    checksums: Option<SectorChecksums>,
     window: Option<Window>,
     boot: Vec<Load>,
     groups: Vec<Group>,
     layout: Option<Layout>,
     frames: Option<Frames>,
     transformed: Vec<u32>,
-    kept: Vec<Load>,
+    #[serde(rename = "kept")]
+    weights_in_sram: Vec<Load>,
 }
 
 /// A layer: a node, with the max pool that is computed with it.
@@ -87,8 +88,8 @@ struct LayerLine {
     pool: Option<usize>,
     #[serde(default, skip_serializing_if = "is_default")]
     in_image: InImage,
-    #[serde(default, skip_serializing_if = "is_default")]
-    together: bool,
+    #[serde(rename = "together", default, skip_serializing_if = "is_default")]
+    depth_first: bool,
 }
 
 /// An activation with its place and life.
@@ -118,13 +119,13 @@ impl Recipe {
     /// The recipe as text, for the model that it is of.
     #[must_use]
     pub fn text(&self, model: &Model) -> String {
-        let Self { floor, schedule, transformed, kept } = self;
+        let Self { floor, schedule, transformed, weights_in_sram } = self;
         let layer = |(index, layer): (usize, &Layer)| LayerLine {
             node: layer.node.0,
             name: model.nodes[layer.node.0].name.clone(),
             pool: layer.pool.map(|pool| pool.0),
             in_image: floor.in_image.get(index).copied().unwrap_or_default(),
-            together: floor.together.get(index).copied().unwrap_or_default(),
+            depth_first: floor.depth_first.get(index).copied().unwrap_or_default(),
         };
         let tensors = floor.tensors.iter().map(|tensor| TensorLine {
             tensor: tensor.tensor,
@@ -146,14 +147,14 @@ impl Recipe {
         lines.list("uncopied", floor.parts.nodes());
         lines.field("heights", &floor.heights);
         lines.field("weights", &floor.stored);
-        lines.field("checksums", &floor.sums);
+        lines.field("checksums", &floor.sector_checksums);
         lines.field("window", &floor.window);
         lines.list("boot", &floor.boot);
         lines.list("groups", groups);
         lines.field("layout", &layout);
         lines.field("frames", &frames);
         lines.list("transformed", transformed);
-        lines.list("kept", kept);
+        lines.list("kept", weights_in_sram);
         lines.end()
     }
 
@@ -188,8 +189,8 @@ impl Recipe {
             (tensor.pitch, tensor.ring) = (line.pitch, line.ring);
             (tensor.first, tensor.end) = (line.first, line.end);
         }
-        let sharing = Sharing { parts: true, slices: true, ..Sharing::default() };
-        let mut parts = sharing.parts_of(model, &layers);
+        let aliasing = Aliasing { parts: true, slices: true, ..Aliasing::default() };
+        let mut parts = aliasing.parts_of(model, &layers);
         let copied = parts.nodes().into_iter().filter(|node| !text.uncopied.contains(node));
         let copied: Vec<usize> = copied.collect();
         if !copied.is_empty() {
@@ -200,7 +201,7 @@ impl Recipe {
         }
         let Heights { sram, external_ram, card } = text.heights;
         let bytes = [sram.0, external_ram.0, card.0];
-        let loads = text.boot.iter().chain(&text.kept);
+        let loads = text.boot.iter().chain(&text.weights_in_sram);
         let loads = loads.flat_map(|load| [load.from.offset, load.to.offset, load.bytes]);
         if bytes.into_iter().chain(loads).any(|bytes| bytes > MOST) {
             return Err(number("bytes", "a memory has no more than 1 TiB"));
@@ -220,19 +221,19 @@ impl Recipe {
         let recipe = Self {
             floor: Floor {
                 in_image: text.layers.iter().map(|line| line.in_image).collect(),
-                together: text.layers.iter().map(|line| line.together).collect(),
+                depth_first: text.layers.iter().map(|line| line.depth_first).collect(),
                 layers,
                 tensors,
                 parts,
                 heights: text.heights,
                 stored: text.weights,
-                sums: text.checksums,
+                sector_checksums: text.checksums,
                 window: text.window,
                 boot: text.boot,
             },
             schedule,
             transformed: text.transformed,
-            kept: text.kept,
+            weights_in_sram: text.weights_in_sram,
         };
         if let Some(reason) = recipe.schedule.as_ref().and_then(Schedule::fault) {
             return Err(number("schedule", reason));

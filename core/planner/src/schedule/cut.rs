@@ -14,21 +14,21 @@ use crate::strategy::external::LINE;
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Plan, Role, Space, View};
 
-/// Layers that are computed one after the other, or that go through their rows together.
+/// Layers that are computed one after the other, or depth-first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// How each is cut, in order.
     pub cuts: Vec<Cut>,
-    /// How fine rows are made, if several layers go through their rows together: activations live with all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub together: Option<Fineness>,
+    /// How fine rows are made, if the layers are a depth-first group: activations live with all of them.
+    #[serde(rename = "together", default, skip_serializing_if = "Option::is_none")]
+    pub depth_first: Option<Fineness>,
     /// What that means: the rows that are made, one after the other.
     #[serde(skip)]
     pub made: Vec<Strip>,
 }
 
-/// How fine rows are made of layers that go through them together.
+/// How fine the layers of a depth-first group make their rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fineness {
@@ -148,7 +148,7 @@ pub const OUTSIDE: [Space; 3] = [Space::ExternalRam, Space::ExternalFlash, Space
 
 impl From<Cut> for Group {
     fn from(cut: Cut) -> Self {
-        Self { cuts: vec![cut], together: None, made: Vec::new() }
+        Self { cuts: vec![cut], depth_first: None, made: Vec::new() }
     }
 }
 
@@ -219,7 +219,7 @@ impl Cutter<'_, '_> {
             cut.operators.iter().map(|channels| &operators[channels.operator]).collect()
         };
         let of_each: Vec<Vec<&Operator<'_>>> = group.cuts.iter().map(own).collect();
-        if group.together.is_none() {
+        if group.depth_first.is_none() {
             for (cut, own) in group.cuts.iter().zip(&of_each) {
                 let lives = own.first().map_or(0, |operator| operator.step.layer.into());
                 self.layer((cut, own), (&cut.tiles(own), None), lives);
@@ -472,17 +472,17 @@ pub fn shared_input(
     inputs.reduce(|all, next| both(all?, next?)).flatten()
 }
 
-/// Puts rows where the rings hold them that their tensors lie in.
+/// Puts rows where the line buffers of their tensors hold them.
 fn wrap(plan: &Plan, operator: &Operator<'_>, tiny: &mut Tiny) {
     let layer = plan.layers.get(usize::from(operator.step.layer));
     let tensors = layer.into_iter().flat_map(|layer| layer.reads.iter().chain(&layer.writes));
-    let rings: Vec<(u64, u32)> = tensors
+    let line_buffers: Vec<(u64, u32)> = tensors
         .filter_map(|tensor| plan.tensors.get(*tensor as usize))
         .filter_map(|tensor| Some((tensor.offset, tensor.ring?)))
         .collect();
     for ((whole, view), role) in operator.views.iter().zip(&mut tiny.views).zip(operator.roles()) {
         let is_activation = matches!(role, Role::Input | Role::Output);
-        let ring = rings.iter().find(|(offset, _)| *offset == u64::from(whole.offset));
+        let ring = line_buffers.iter().find(|(offset, _)| *offset == u64::from(whole.offset));
         let Some((_, ring)) = ring.filter(|_| is_activation && view.space == Space::Arena as u8)
         else {
             continue;

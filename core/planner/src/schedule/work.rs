@@ -24,7 +24,7 @@ pub struct Task {
     pub layer: u16,
     /// The frame that it works on.
     pub frame: u8,
-    /// The layer with which activations live: of layers that go through their rows together the first.
+    /// The layer with which activations live: of a depth-first group the first.
     pub lives: u32,
     /// The number of its tile, of which other tasks make other channels.
     pub tile: u32,

@@ -1,17 +1,17 @@
 //! `auto` in SRAM: the least arena of all. Where time is the objective, what was found on the way is
-//! traded for it ([`super::trading`]).
+//! traded for it ([`super::trade_off`]).
 //!
-//! Order and offsets are searched together with all that lets tensors share bytes: layers that
+//! Order and offsets are searched together with all aliasing: layers that
 //! write over their operand, concats and slices without copies, and layers in rows whose output overlaps their
 //! input; once with each max pool computed with its convolution, and once with all apart.
 
+use super::aliasing_search::{AliasingSearch, Candidate};
 use super::reordered::Reordering;
-use super::sharing::{Candidate, Improving};
 use super::{Search, Technique, resident};
 use crate::PlanError;
+use crate::aliasing::{self, Aliasing};
 use crate::lower::{self, Layer};
 use crate::planning::Progress;
-use crate::share::{self, Sharing};
 use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
@@ -24,15 +24,15 @@ pub const TECHNIQUE: Technique = Technique {
     ..Technique::INSIDE
 };
 
-/// All that lets tensors share bytes.
-const ALL: Sharing =
-    Sharing { parts: true, slices: true, in_place: true, rows: true, copied: Vec::new() };
+/// All aliasing.
+const ALL: Aliasing =
+    Aliasing { parts: true, slices: true, in_place: true, rows: true, copied: Vec::new() };
 
 /// The search.
 pub struct Combining {
     stage: Stage,
     /// What earlier stages found, with what it shares.
-    passed: Vec<(Candidate, Sharing)>,
+    passed: Vec<(Candidate, Aliasing)>,
 }
 
 /// What is searched: what `reordered` finds, then better with layers in rows.
@@ -40,9 +40,9 @@ enum Stage {
     /// The first.
     Reordering(Reordering),
     /// The second, with max pools computed with their convolutions.
-    Fused(Improving),
+    Fused(AliasingSearch),
     /// The third, with all layers apart; and what no plan of the second goes below.
-    Apart(Improving, Option<Bytes>),
+    Apart(AliasingSearch, Option<Bytes>),
 }
 
 impl Combining {
@@ -57,15 +57,15 @@ impl Combining {
 
 /// Layers in their order, no two tensors of which share bytes while both live.
 fn unshared(model: &Model, layers: &[Layer]) -> Result<Candidate, PlanError> {
-    let nothing = Sharing::default();
-    let arranged = share::arrange(model, layers, &nothing, &|_| false, PLANNING_BUDGET)?;
+    let nothing = Aliasing::default();
+    let arranged = aliasing::arrange(model, layers, &nothing, &|_| false, PLANNING_BUDGET)?;
     Ok(Candidate { layers: layers.to_vec(), arranged })
 }
 
 impl Stage {
     fn apart(model: &Model, best: Candidate, fused: Option<Bytes>) -> Result<Self, PlanError> {
-        let improving = Improving::new(model, lower::layers(model), ALL, best)?;
-        Ok(Self::Apart(improving, fused))
+        let search = AliasingSearch::new(model, lower::layers(model), ALL, best)?;
+        Ok(Self::Apart(search, fused))
     }
 }
 
@@ -77,8 +77,8 @@ impl Search for Combining {
                     // Of equal arenas the earlier stays, which shares less and so is faster.
                     let mut best = resident::plan(model)?;
                     let ordered = reordering.best(model)?;
-                    self.passed.push((best.clone(), Sharing::default()));
-                    self.passed.push((ordered.clone(), Sharing::default()));
+                    self.passed.push((best.clone(), Aliasing::default()));
+                    self.passed.push((ordered.clone(), Aliasing::default()));
                     if ordered.arranged.height < best.arranged.height {
                         best = ordered;
                     }
@@ -88,21 +88,21 @@ impl Search for Combining {
                     self.stage = if fused.len() == count {
                         Stage::apart(model, best, None)?
                     } else {
-                        self.passed.push((unshared(model, &fused)?, Sharing::default()));
-                        Stage::Fused(Improving::new(model, fused, ALL, best)?)
+                        self.passed.push((unshared(model, &fused)?, Aliasing::default()));
+                        Stage::Fused(AliasingSearch::new(model, fused, ALL, best)?)
                     };
                 }
                 Ok(false)
             }
-            Stage::Fused(improving) => {
-                if improving.advance(model, units)? {
-                    self.passed.extend(improving.shared());
-                    let bound = improving.progress().bound;
-                    self.stage = Stage::apart(model, improving.best().clone(), Some(bound))?;
+            Stage::Fused(search) => {
+                if search.advance(model, units)? {
+                    self.passed.extend(search.shared());
+                    let bound = search.progress().bound;
+                    self.stage = Stage::apart(model, search.best().clone(), Some(bound))?;
                 }
                 Ok(false)
             }
-            Stage::Apart(improving, _) => improving.advance(model, units),
+            Stage::Apart(search, _) => search.advance(model, units),
         }
     }
 
@@ -110,9 +110,9 @@ impl Search for Combining {
         match &self.stage {
             // Rows, and layers apart, may need less than any plan without.
             Stage::Reordering(reordering) => Progress { bound: Bytes(0), ..reordering.progress() },
-            Stage::Fused(improving) => Progress { bound: Bytes(0), ..improving.progress() },
-            Stage::Apart(improving, fused) => {
-                let apart = improving.progress();
+            Stage::Fused(search) => Progress { bound: Bytes(0), ..search.progress() },
+            Stage::Apart(search, fused) => {
+                let apart = search.progress();
                 let bound = fused.map_or(apart.bound, |fused| fused.min(apart.bound));
                 Progress { bound, ..apart }
             }
@@ -123,14 +123,14 @@ impl Search for Combining {
         let bound = self.progress().bound;
         let best = match &self.stage {
             Stage::Reordering(reordering) => reordering.best(model)?,
-            Stage::Fused(improving) | Stage::Apart(improving, _) => improving.best().clone(),
+            Stage::Fused(search) | Stage::Apart(search, _) => search.best().clone(),
         };
         Ok((best, Some(bound)))
     }
 
-    fn ways(&self) -> Vec<(Candidate, Sharing)> {
+    fn ways(&self) -> Vec<(Candidate, Aliasing)> {
         let last = match &self.stage {
-            Stage::Apart(improving, _) => improving.shared(),
+            Stage::Apart(search, _) => search.shared(),
             Stage::Reordering(_) | Stage::Fused(_) => None,
         };
         self.passed.iter().cloned().chain(last).collect()

@@ -4,16 +4,16 @@
 //! the chip. A boot program copies the weights to RAM where they fit there, since serial flash
 //! answers later than SDRAM; boards without memory-mapped flash keep them in the plan image.
 
-use super::sharing::Candidate;
+use super::aliasing_search::Candidate;
 use super::{Search, Technique};
 use crate::PlanError;
+use crate::aliasing::{Arranged, Parts};
 use crate::floor::{Floor, Heights};
 use crate::lower::{self, Stored};
 use crate::planning::Progress;
 use crate::recipe::Made;
 use crate::schedule::boot::{self, Load};
 use crate::schedule::sequence::Place;
-use crate::share::{Arranged, Parts};
 use tilewright_allocate::{Buffer, PLANNING_BUDGET};
 use tilewright_board::{Board, Memory, MemoryKind};
 use tilewright_model::Model;

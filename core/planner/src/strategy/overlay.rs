@@ -23,7 +23,7 @@
 //! are made in two more buffers and moved by DMA. With [`Overlaid::parts`] filters that fit no buffer
 //! come in parts, some output channels each, of which one is fetched while another is used.
 //!
-//! Where some activations lie in SRAM ([`spilled`](super::spilled)), the buffers lie above those that
+//! Where some activations lie in SRAM ([`spilled`](super::spill)), the buffers lie above those that
 //! live, at the same places for a phase of operators that leave about as much.
 //!
 //! [`external`]: super::external
@@ -37,8 +37,8 @@ use std::ops::Range;
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Role, Space};
 
+use super::aliasing_search::Candidate;
 use super::external::{self, LINE};
-use super::sharing::Candidate;
 use super::{Asked, Technique};
 use crate::recipe::Made;
 use crate::schedule::cut::Group;

@@ -9,12 +9,12 @@ mod chain;
 
 use chain::{Chain, chain};
 
-use super::sharing::Candidate;
+use super::aliasing_search::Candidate;
 use super::{Search, Technique};
 use crate::PlanError;
+use crate::aliasing::{Arranged, Parts};
 use crate::lower;
 use crate::planning::Progress;
-use crate::share::{Arranged, Parts};
 use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_model::{Model, TensorId};
 use tilewright_plan::{Bytes, PlannedTensor};

@@ -5,12 +5,12 @@
 //! nothing needs afterwards, operands of concats may be made where the output lies, and slices may
 //! be read where their operand lies, wherever that makes the arena smaller.
 
-use super::sharing::{Candidate, Improving};
+use super::aliasing_search::{AliasingSearch, Candidate};
 use super::{Search, Technique};
 use crate::PlanError;
+use crate::aliasing::{Aliasing, Arranged, Parts};
 use crate::lower::{self, Layer};
 use crate::planning::Progress;
-use crate::share::{Arranged, Parts, Sharing};
 use tilewright_allocate::{Buffer, PLANNING_BUDGET, TENSOR_ALIGNMENT};
 use tilewright_model::Model;
 use tilewright_order::{Budget, Graph, Joint, Operator, Problem, Rules, Tensor};
@@ -26,12 +26,12 @@ pub const TECHNIQUE: Technique = Technique {
 /// Units of work for the order, and as many again for the offsets.
 pub const BUDGET: Budget = Budget { work: 100 * PLANNING_BUDGET, memory: 64 << 20 };
 
-/// The search: the best order of tensors that share nothing, then better ones with sharing.
+/// The search: the best order of tensors that share nothing, then better ones with aliasing.
 pub enum Reordering {
     /// The first, from the layers in the model's order.
     Apart(Vec<Layer>, Joint),
     /// The second.
-    Sharing(Improving),
+    Aliasing(AliasingSearch),
 }
 
 impl Reordering {
@@ -53,7 +53,7 @@ impl Reordering {
     pub fn best(&self, model: &Model) -> Result<Candidate, PlanError> {
         match self {
             Self::Apart(layers, joint) => apart(model, layers, &joint.settled()?),
-            Self::Sharing(improving) => Ok(improving.best().clone()),
+            Self::Aliasing(search) => Ok(search.best().clone()),
         }
     }
 }
@@ -63,18 +63,22 @@ impl Search for Reordering {
         match self {
             Self::Apart(_, joint) => {
                 if joint.advance(units)? {
-                    let sharing =
-                        Sharing { parts: true, slices: true, in_place: true, ..Sharing::default() };
-                    *self = Self::Sharing(Improving::new(
+                    let aliasing = Aliasing {
+                        parts: true,
+                        slices: true,
+                        in_place: true,
+                        ..Aliasing::default()
+                    };
+                    *self = Self::Aliasing(AliasingSearch::new(
                         model,
                         lower::layers(model),
-                        sharing,
+                        aliasing,
                         self.best(model)?,
                     )?);
                 }
                 Ok(false)
             }
-            Self::Sharing(improving) => improving.advance(model, units),
+            Self::Aliasing(search) => search.advance(model, units),
         }
     }
 
@@ -84,7 +88,7 @@ impl Search for Reordering {
                 let arena = joint.best().map(|best| best.solution.height);
                 Progress { arena, ..Progress::default() }
             }
-            Self::Sharing(improving) => improving.progress(),
+            Self::Aliasing(search) => search.progress(),
         }
     }
 

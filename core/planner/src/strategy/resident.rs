@@ -1,11 +1,11 @@
 //! `resident`: order as given, all activations in SRAM, weights in flash.
 
-use super::sharing::Candidate;
+use super::aliasing_search::Candidate;
 use super::{Search, Technique};
 use crate::PlanError;
+use crate::aliasing::{self, Aliasing};
 use crate::lower;
 use crate::planning::Progress;
-use crate::share::{self, Sharing};
 use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_model::Model;
 use tilewright_plan::Bytes;
@@ -19,8 +19,8 @@ pub const TECHNIQUE: Technique = Technique { name: "resident", ..Technique::INSI
 /// [`PlanError`] names the tensor that cannot be planned.
 pub fn plan(model: &Model) -> Result<Candidate, PlanError> {
     let layers = lower::layers(model);
-    let nothing = Sharing::default();
-    let arranged = share::arrange(model, &layers, &nothing, &|_| false, PLANNING_BUDGET)?;
+    let nothing = Aliasing::default();
+    let arranged = aliasing::arrange(model, &layers, &nothing, &|_| false, PLANNING_BUDGET)?;
     Ok(Candidate { layers, arranged })
 }
 

@@ -7,10 +7,10 @@
 //!   that used these bytes: so weights come as far ahead as SRAM has room, across the borders of layers.
 //! * Layers share bytes with what they read, and convolutions are computed with the pools behind them,
 //!   only where activations would not fit. What is made in rows has its weights at once.
-//! * Where that does not help, layers go through their rows together ([`strips`](crate::schedule::strips)): of what lies between
-//!   them some rows are held at a time. Their weights stay meanwhile, or come again with each step. Where
-//!   SRAM does not even hold those, what lies between some and others lies in external RAM, if there is any, else on
-//!   the card; and so does the frame, if nothing fits otherwise.
+//! * Where that does not help, layers form depth-first groups ([`depth_first`](crate::schedule::depth_first)): a line
+//!   buffer holds some rows of what lies between them. Their weights stay meanwhile, or come again with each step.
+//!   Where SRAM does not even hold those, several groups follow each other. What lies at their borders lies in external RAM, if
+//!   there is any, else on the card; and so does the frame, if nothing fits otherwise.
 //! * The frame arrives on the console. Biases, multipliers and tables stay in the plan image, and the
 //!   weights of the smallest layers too, if it has no room for all and that is faster or nothing else fits.
 //!
@@ -20,11 +20,11 @@ mod arrange;
 pub mod bound;
 mod cut;
 mod frames;
-mod together;
+mod groups;
 
 use std::num::NonZeroU32;
 
-use crate::costs::Remembering;
+use crate::costs::CostCache;
 use crate::lower::{self, Layer};
 use crate::recipe::Made;
 use crate::schedule::work::Work;
@@ -38,12 +38,12 @@ use tilewright_model::{Model, Node, Op, Tensor, Window};
 use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
 
 use crate::floor::Floor;
+use crate::schedule::depth_first::DepthFirstGroup;
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
-use crate::schedule::strips::Strips;
 use cut::{Ways, groups, groups_in};
 use frames::Lowered;
-use together::{Choice, Times};
+use groups::{Choice, Times};
 
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
@@ -60,7 +60,7 @@ const ROOMS: [u64; 5] = [16, 14, 12, 10, 8];
 /// longer than their weights take, and of those that make one pixel and wait for the card, whose parts
 /// had better be few.
 const SHARES: [[u64; 2]; 7] = [[2, 2], [3, 2], [4, 2], [6, 2], [8, 2], [4, 3], [6, 4]];
-/// The same where layers go through their rows together.
+/// The same with depth-first groups.
 const FEW_SHARES: [[u64; 2]; 2] = [[2, 2], [4, 2]];
 /// Eighths of what activations leave that weights of such layers may take which stay.
 const KEPT: [u64; 3] = [8, 4, 0];
@@ -111,14 +111,14 @@ pub fn plan(model: &Model, board: &Board, options: &Options) -> Result<Made, Pla
     // What does not fit says how much would.
     if search.fastest.is_none() {
         let outside = search.outside();
-        search.less_together(model, outside)?;
+        search.less_depth_first(model, outside)?;
     }
     let found = search.fastest.map(|found| found.made).or(search.least);
     found.ok_or_else(|| PlanError::Order("the model has no layers".to_owned()))
 }
 
-/// The fastest plan with all weights in the plan image whose layers go through their rows together where
-/// SRAM does not hold what lies between them; nothing if none fits.
+/// The fastest plan with all weights in the plan image, with depth-first groups where SRAM does not hold what lies
+/// between layers; nothing if none fits.
 ///
 /// # Errors
 /// [`PlanError`] names the node that no kernel runs as it is.
@@ -131,19 +131,19 @@ pub fn in_image(
     let external = search.external();
     for layers in ways(model, search.budget)? {
         let arranging = Arranging::new(model, board, layers, u64::MAX, Integrity::Trusted)?.whole();
-        for strips in together::ways_with_weights(&arranging, [search.budget, external])? {
-            search.way(&arranging.clone().with(strips), &FEW_SHARES[..1])?;
+        for depth_first in groups::ways_with_weights(&arranging, [search.budget, external])? {
+            search.way(&arranging.clone().with(depth_first), &FEW_SHARES[..1])?;
         }
     }
     Ok(search.fastest.filter(|found| !found.is_large()).map(|found| found.made))
 }
 
-/// What lies outside of SRAM where layers go through their rows some by some.
+/// What lies outside of SRAM where several depth-first groups follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outside {
-    /// Nothing more than where they go on together.
+    /// Nothing more than with one group.
     Nothing,
-    /// What lies between some and others.
+    /// What lies at the borders of groups.
     Between,
     /// The frame too.
     Frame,
@@ -156,7 +156,7 @@ struct Found {
     made: Made,
     /// The plan with one step a layer.
     lowered: Plan,
-    strips: Vec<Strips>,
+    depth_first: Vec<DepthFirstGroup>,
     ways: Ways,
 }
 
@@ -165,9 +165,9 @@ impl Found {
         self.key.0
     }
 
-    /// Whether activations between layers lie on a card.
+    /// Whether activations at borders of groups lie on a card.
     fn has_borders(&self) -> bool {
-        self.strips.iter().any(|strips| strips.staged > 0)
+        self.depth_first.iter().any(|group| group.staged > 0)
     }
 }
 
@@ -175,11 +175,11 @@ impl Found {
 struct Search<'b> {
     board: &'b Board,
     options: &'b Options,
-    costs: Remembering,
+    costs: CostCache,
     budget: u64,
     /// Of what fits SRAM the fastest, if it can be what fits flash.
     fastest: Option<Found>,
-    /// Whether something fits of which no layers go through their rows together.
+    /// Whether something fits without depth-first groups.
     fits_alone: bool,
     /// What needs least SRAM.
     least: Option<Made>,
@@ -196,7 +196,7 @@ impl<'b> Search<'b> {
         Self {
             board,
             options,
-            costs: Remembering::on(board),
+            costs: CostCache::on(board),
             budget: options.arena_on(board).0,
             fastest: None,
             fits_alone: false,
@@ -223,7 +223,7 @@ impl<'b> Search<'b> {
         }
     }
 
-    /// Tries all ways of a model, where nothing fits in segments too, and with the frame outside of SRAM; a plan without
+    /// Tries all ways of a model, where nothing fits with borders outside of SRAM too, and with the frame outside of SRAM; a plan without
     /// program if some layer has no kernel.
     fn all_ways(&mut self, model: &Model) -> Result<Option<Made>, PlanError> {
         for how in [Outside::Nothing, Outside::Between, Outside::Frame] {
@@ -267,12 +267,12 @@ impl<'b> Search<'b> {
                 let is_tried = is_fused && self.fastest.is_some();
                 if !self.fits_alone && !is_tried {
                     let ways = match how {
-                        Outside::Nothing => together::ways(&arranging, sizes)?,
-                        Outside::Between => self.segments(&arranging, sizes, false)?,
-                        Outside::Frame => self.segments(&arranging, sizes, true)?,
+                        Outside::Nothing => groups::ways(&arranging, sizes)?,
+                        Outside::Between => self.bordered(&arranging, sizes, false)?,
+                        Outside::Frame => self.bordered(&arranging, sizes, true)?,
                     };
-                    for strips in ways {
-                        self.way(&arranging.clone().with(strips), &FEW_SHARES)?;
+                    for depth_first in ways {
+                        self.way(&arranging.clone().with(depth_first), &FEW_SHARES)?;
                     }
                 }
                 // Steps of several frames take the room of weights.
@@ -287,20 +287,20 @@ impl<'b> Search<'b> {
         Ok(None)
     }
 
-    /// The ways for layers to go in segments: of few copies, and on a card of little time.
-    fn segments(
+    /// The ways to choose depth-first groups with borders outside of SRAM: of few copies, and on a card of little time.
+    fn bordered(
         &self,
         arranging: &Arranging<'_>,
         sizes: [u64; 2],
         takes: bool,
-    ) -> Result<Vec<Vec<Strips>>, PlanError> {
+    ) -> Result<Vec<Vec<DepthFirstGroup>>, PlanError> {
         if takes && self.external() > 0 {
             return Ok(Vec::new());
         }
         let mut ways = Vec::new();
         if !takes {
             let counted = Choice { takes, times: None };
-            ways = together::in_segments(arranging, sizes, counted)?;
+            ways = groups::bordered(arranging, sizes, counted)?;
         }
         let card = self.options.card_in(self.board);
         if let Some(card) = card.filter(|_| self.external() == 0) {
@@ -308,7 +308,7 @@ impl<'b> Search<'b> {
             let transfers = Transfers::new(board, Some(&card));
             let times = Times { board, costs, transfers };
             let timed = Choice { takes, times: Some(&times) };
-            ways.extend(together::in_segments(arranging, sizes, timed)?);
+            ways.extend(groups::bordered(arranging, sizes, timed)?);
         }
         Ok(ways)
     }
@@ -316,8 +316,8 @@ impl<'b> Search<'b> {
     /// Tries ways to lay out activations and to cut weights.
     fn way(&mut self, arranging: &Arranging<'_>, shares: &[[u64; 2]]) -> Result<(), PlanError> {
         let budget = self.budget;
-        let strips = arranging.strips();
-        let kept = if strips.is_empty() { &KEPT[..1] } else { &KEPT };
+        let depth_first = arranging.depth_first();
+        let kept = if depth_first.is_empty() { &KEPT[..1] } else { &KEPT };
         let mut height = None;
         for room in ROOMS.map(|sixteenths| budget / 16 * sixteenths) {
             // With less room the same would be found.
@@ -332,12 +332,12 @@ impl<'b> Search<'b> {
             let operators = Operator::of(&lowered);
             for (shares, kept) in shares.iter().flat_map(|s| kept.iter().map(move |k| (*s, *k))) {
                 let ways = Ways { budget, shares, kept };
-                let groups = groups_in(&lowered, &operators, strips, ways, self.is_sealed());
+                let groups = groups_in(&lowered, &operators, depth_first, ways, self.is_sealed());
                 let layout = Layout::Gaps { sram: budget, ahead: u32::MAX };
                 let mut schedule = Schedule { groups, layout, frames: None };
                 let work = schedule.work(&lowered, &operators);
                 let is_tried = is_first((shares, kept), self.is_last);
-                if !strips.is_empty() && work.tasks.len() > MANY_TASKS && !is_tried {
+                if !depth_first.is_empty() && work.tasks.len() > MANY_TASKS && !is_tried {
                     continue;
                 }
                 if self.is_too_slow(&lowered, &work) {
@@ -356,8 +356,9 @@ impl<'b> Search<'b> {
                     }
                 }
                 if let Some(plan) = plan {
-                    let fits = self.consider(&floor, (schedule, plan), (&lowered, strips, ways))?;
-                    self.fits_alone |= strips.is_empty() && fits;
+                    let fits =
+                        self.consider(&floor, (schedule, plan), (&lowered, depth_first, ways))?;
+                    self.fits_alone |= depth_first.is_empty() && fits;
                 }
                 if self.is_enough() {
                     return Ok(());
@@ -366,9 +367,10 @@ impl<'b> Search<'b> {
         }
         Ok(())
     }
-    /// Looks for a budget below what is needed otherwise with which layers that go through their rows
-    /// together fit; the plan is said to take all of it.
-    fn less_together(&mut self, model: &Model, outside: u64) -> Result<(), PlanError> {
+
+    /// Looks for a budget below what is needed otherwise that is enough with depth-first groups; the plan is said to
+    /// take all of it.
+    fn less_depth_first(&mut self, model: &Model, outside: u64) -> Result<(), PlanError> {
         let arranging =
             Arranging::new(model, self.board, lower::layers(model), 0, self.options.integrity)?;
         let most = self.least.as_ref().map_or(0, |least| least.plan.space(Space::Arena).0);
@@ -384,22 +386,22 @@ impl<'b> Search<'b> {
             let new = Search::new(self.board, self.options);
             let mut search = Search { budget, is_any_enough: true, ..new };
             let sizes = [budget, outside];
-            let whole = together::ways(&arranging, sizes)?;
+            let whole = groups::ways(&arranging, sizes)?;
             let little = arranging.clone().in_little(budget);
             let (between, frame) = match is_small {
                 true => {
-                    let between = search.segments(&arranging, sizes, false)?;
-                    (between, search.segments(&little, sizes, true)?)
+                    let between = search.bordered(&arranging, sizes, false)?;
+                    (between, search.bordered(&little, sizes, true)?)
                 }
                 // Borders on the card take long to choose for each budget.
                 false => (Vec::new(), Vec::new()),
             };
             let first = whole.len() + between.len();
             let ways = whole.into_iter().chain(between).chain(frame);
-            for (number, strips) in ways.enumerate() {
+            for (number, depth_first) in ways.enumerate() {
                 search.is_last = number >= first;
                 let arranging = if search.is_last { &little } else { &arranging };
-                search.way(&arranging.clone().with(strips), &FEW_SHARES)?;
+                search.way(&arranging.clone().with(depth_first), &FEW_SHARES)?;
                 if search.is_enough() {
                     break;
                 }
@@ -458,13 +460,13 @@ impl<'b> Search<'b> {
         &mut self,
         floor: &Floor,
         (schedule, plan): (Schedule, Plan),
-        (lowered, strips, ways): Lowered<'_>,
+        (lowered, depth_first, ways): Lowered<'_>,
     ) -> Result<bool, PlanError> {
         let board = self.board;
         let several = match self.line {
             None => None,
             Some(frames) => {
-                let all = (lowered, strips, ways);
+                let all = (lowered, depth_first, ways);
                 let several = self.several(all, [frames; 2], ways.shares[0])?;
                 let Some((_, plan)) = several else { return Ok(false) };
                 Some((plan, frames))
@@ -480,8 +482,8 @@ impl<'b> Search<'b> {
         let key = (is_large, end);
         if best.is_none_or(|best| key < best) {
             let made = Made::scheduled(floor.clone(), schedule, plan);
-            let (lowered, strips) = (lowered.clone(), strips.to_vec());
-            self.fastest = Some(Found { key, made, lowered, strips, ways });
+            let (lowered, depth_first) = (lowered.clone(), depth_first.to_vec());
+            self.fastest = Some(Found { key, made, lowered, depth_first, ways });
         }
         Ok(!is_large)
     }
@@ -550,7 +552,7 @@ pub fn tell_bound(planned: &mut Planned, model: &Model, board: &Board, options: 
     let mut layers: Vec<[u64; 2]> = Vec::new();
     let mut ends = 0;
     for (number, (layer, row)) in plan.layers.iter().zip(&report.layers).enumerate() {
-        // Layers that go together need their weights by turns.
+        // The layers of a depth-first group need their weights by turns.
         let coming = layer.nodes.iter().filter(|node| nodes.contains(node));
         let weights: u64 = coming.map(|node| weights(model, *node)).sum();
         match layers.last_mut().filter(|_| number < ends) {
@@ -560,9 +562,10 @@ pub fn tell_bound(planned: &mut Planned, model: &Model, board: &Board, options: 
             }
             None => layers.push([weights, row.cycles]),
         }
-        let rings = layer.writes.iter().filter_map(|tensor| plan.tensors.get(*tensor as usize));
-        let rings = rings.filter(|tensor| tensor.ring.is_some());
-        ends = rings.map(|tensor| tensor.end as usize).fold(ends, usize::max);
+        let line_buffers =
+            layer.writes.iter().filter_map(|tensor| plan.tensors.get(*tensor as usize));
+        let line_buffers = line_buffers.filter(|tensor| tensor.ring.is_some());
+        ends = line_buffers.map(|tensor| tensor.end as usize).fold(ends, usize::max);
     }
     let (sram, frames) = (options.arena_on(board), options.frames.get());
     let bound = bound::bound(&layers, 0, board, &card, sram, frames);

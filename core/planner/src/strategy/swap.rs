@@ -24,15 +24,15 @@ mod lay;
 
 use std::num::NonZeroU32;
 
-use crate::costs::Remembering;
+use crate::aliasing::{Arranged, Parts};
+use crate::costs::CostCache;
 use crate::planning::Progress;
 use crate::recipe::Made;
 use crate::schedule::operator::Operator;
 use crate::schedule::place::Pools;
 use crate::schedule::{Layout, Schedule};
-use crate::share::{Arranged, Parts};
+use crate::strategy::aliasing_search::Candidate;
 use crate::strategy::external::LINE;
-use crate::strategy::sharing::Candidate;
 use crate::strategy::{Search, Technique};
 use crate::{Options, PlanError, lower, simulate};
 use tilewright_allocate::TENSOR_ALIGNMENT;
@@ -107,7 +107,7 @@ pub fn plan(
         let count = way.room(budget).checked_div(buffer).unwrap_or(0).max(Pools::FEWEST);
         return way.made(buffer, count, board, options);
     }
-    let costs = Remembering::on(board);
+    let costs = CostCache::on(board);
     let one = Options { frames: NonZeroU32::MIN, ..options.clone() };
     let mut fastest = None;
     for (way, count) in ways.iter().flat_map(|way| COUNTS.map(|count| (way, count))) {

@@ -169,7 +169,7 @@ pub fn checks(planned: &Planned, board: &Board) -> Result<Checks, Problem> {
         None => ("--integrity", "checksums"),
         Some(_) => ("--encrypt", "tags"),
     };
-    if checks.sums == 0 {
+    if checks.copy_checksums == 0 {
         return Err(Problem::new(
             Blame::BadInput,
             format!(

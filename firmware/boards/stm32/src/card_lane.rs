@@ -8,7 +8,7 @@ use tilewright_runtime::{LaneError, Run, Runs, Transfer};
 use crate::cache::{Cache, Maintenance};
 use crate::card::{self, Card};
 use crate::engines::{Spaces, memory_of};
-use crate::kept::{Keeper, is_stored};
+use crate::sector_checksums::{SectorChecker, is_stored};
 use crate::sdmmc;
 
 /// How often a transfer is tried.
@@ -34,7 +34,7 @@ pub struct CardLane {
     pub lane: Option<u8>,
     carrying: Option<Carrying>,
     /// What is kept of what programs write to the card.
-    keeper: Option<Keeper>,
+    keeper: Option<SectorChecker>,
 }
 
 impl CardLane {
@@ -57,19 +57,19 @@ impl CardLane {
             }
         }
         sdmmc::unmask();
-        let keeper = image.kept().map(|kept| Keeper::new(kept, spaces.arena)).transpose()?;
+        let keeper = image.sector_checksums().map(|kept| SectorChecker::new(kept, spaces.arena)).transpose()?;
         Ok(Self { card, lane: None, carrying: None, keeper })
     }
 
     /// A frame begins.
     pub fn begin_frame(&mut self) -> Result<(), LaneError> {
         self.lane = None;
-        self.keeper.as_mut().map_or(Ok(()), Keeper::begin_frame).map_err(LaneError::NoCard)
+        self.keeper.as_mut().map_or(Ok(()), SectorChecker::begin_frame).map_err(LaneError::NoCard)
     }
 
     /// Gives away what is kept of what is written, so that something can be noted while interrupts are on; what
     /// [`Self::begin_noted`] takes back.
-    pub const fn take_keeper(&mut self) -> Option<Keeper> {
+    pub const fn take_keeper(&mut self) -> Option<SectorChecker> {
         self.keeper.take()
     }
 
@@ -78,7 +78,7 @@ impl CardLane {
         &mut self,
         cache: &mut Cache,
         (copy, base): (Transfer, u32),
-        keeper: Option<Keeper>,
+        keeper: Option<SectorChecker>,
     ) -> Result<(), LaneError> {
         self.keeper = keeper;
         self.make(cache, copy, base, true, 1)

@@ -9,7 +9,7 @@ mod card_lane;
 mod crc;
 mod dma;
 mod engines;
-mod kept;
+mod sector_checksums;
 pub mod memory;
 mod protection;
 mod rng;

@@ -38,7 +38,7 @@ fn convolution() -> Plan {
         constants: Vec::new(),
         programs: vec![program],
         space_bytes: [Bytes(0); 6],
-        kept: None,
+        sector_checksums: None,
     }
 }
 
@@ -93,7 +93,7 @@ fn what_stays_comes_once() {
     // For a group it does so over cuts, for a layer it does not.
     let apart = |stays: Stays| Group {
         cuts: vec![Cut { rows: Vec::new(), ..four_tasks(stays) }],
-        together: Some(Fineness::of_rows(4, u64::MAX)),
+        depth_first: Some(Fineness::of_rows(4, u64::MAX)),
         made: [0..4, 4..8].map(|rows| Strip { layer: 0, rows, columns: None }).to_vec(),
     };
     assert_eq!(loads(apart(Stays::Group)), held);

@@ -18,15 +18,15 @@ pub fn held(plan: &Plan, work: &Work) -> Vec<Taken> {
             end => end.saturating_sub(1) as u32,
         },
     };
-    let kept = plan.kept.filter(|kept| kept.bytes() > 0);
-    let kept = kept.map(|kept| Taken {
-        start: kept.offset.into(),
-        end: kept.end(),
+    let checksums = plan.sector_checksums.filter(|checksums| checksums.bytes() > 0);
+    let checksums = checksums.map(|checksums| Taken {
+        start: checksums.offset.into(),
+        end: checksums.end(),
         first: 0,
         last: u32::MAX,
     });
     let inside = plan.tensors.iter().filter(|tensor| tensor.space == Space::Arena);
-    inside.map(taken).chain(kept).collect()
+    inside.map(taken).chain(checksums).collect()
 }
 
 /// Where each residence lies in `budget` bytes beside what is held while it is there: from the task before which it

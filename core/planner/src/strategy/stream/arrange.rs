@@ -1,24 +1,24 @@
-//! Activations in SRAM, with as few layers that share bytes as a limit allows.
+//! Activations in SRAM, with as little aliasing as a limit allows.
 
+use crate::aliasing::{self, Aliasing, Given, Parts, Savings};
 use crate::floor::{Floor, Heights};
 use crate::lower::{self, InImage, Layer, Stored};
 use crate::schedule::operator::Operator;
 use crate::schedule::operator::SECTOR;
-use crate::share::{self, Given, Parts, Sharing};
 use crate::strategy::external::LINE;
 use crate::{Integrity, PlanError};
 use tilewright_allocate::PLANNING_BUDGET;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{
-    Bytes, InputResidency, Kept, Kernel, Plan, PlannedTensor, Space, Window, Work,
+    Bytes, InputResidency, Kernel, Plan, PlannedTensor, SectorChecksums, Space, Window, Work,
 };
 
-use crate::schedule::strips::{Network, Strips};
+use crate::schedule::depth_first::{DepthFirstGroup, LineBuffer, Network};
 
-/// What lets tensors share bytes.
-const SHARING: Sharing =
-    Sharing { parts: false, slices: false, in_place: true, rows: true, copied: Vec::new() };
+/// The aliasing that is made use of.
+const ALIASING: Aliasing =
+    Aliasing { parts: false, slices: false, in_place: true, rows: true, copied: Vec::new() };
 
 /// Placements that are tried, each of less, until one fits.
 const TRIES: usize = 4;
@@ -38,9 +38,8 @@ pub struct Arranging<'m> {
     model: &'m Model,
     board: &'m Board,
     layers: Vec<Layer>,
-    /// Of each layer the bytes that its output and what it reads can have in common: written over, and
-    /// in rows.
-    saved: Vec<[u64; 2]>,
+    /// Of each layer the bytes that its output and what it reads can have in common.
+    saved: Vec<Savings>,
     /// Of each layer the bytes of all activations that live with it.
     live: Vec<u64>,
     /// Of each layer the bytes of its weights on the card.
@@ -49,8 +48,8 @@ pub struct Arranging<'m> {
     in_image: Vec<InImage>,
     /// What is done about wrong bytes from the card.
     integrity: Integrity,
-    /// Layers that go through their rows together.
-    strips: Vec<Strips>,
+    /// The depth-first groups.
+    depth_first: Vec<DepthFirstGroup>,
     /// The longest filter of a fully connected layer that lies in a pair.
     longest_pair: Option<u64>,
     /// The memory of tensors outside of SRAM.
@@ -70,7 +69,7 @@ impl<'m> Arranging<'m> {
         flash: u64,
         integrity: Integrity,
     ) -> Result<Self, PlanError> {
-        let mut saved = share::savings(model, &layers, &Parts::none())?;
+        let mut saved = aliasing::savings(model, &layers, &Parts::none())?;
         let tensors = lower::tensors(model, &layers)?;
         let mut live = vec![0u64; layers.len()];
         for tensor in &tensors {
@@ -91,7 +90,7 @@ impl<'m> Arranging<'m> {
                 in_image[layer] = InImage::All;
             }
         }
-        let (strips, given) = (Vec::new(), Vec::new());
+        let (depth_first, given) = (Vec::new(), Vec::new());
         let outside = outside(board);
         let mut this = Self {
             model,
@@ -102,7 +101,7 @@ impl<'m> Arranging<'m> {
             weights,
             in_image,
             integrity,
-            strips,
+            depth_first,
             longest_pair: None,
             outside,
         };
@@ -115,14 +114,14 @@ impl<'m> Arranging<'m> {
         }
         for ((layer, saved), steps) in this.layers.iter().zip(&mut saved).zip(steps) {
             if layer.work == Work::Kernel(Kernel::Conv) && steps > 1 {
-                *saved = [0; 2];
+                *saved = Savings::default();
             }
         }
         this.saved = saved;
         Ok(this)
     }
 
-    /// The plan before tensors have places, for what goes through its rows together.
+    /// The plan before tensors have places, from which depth-first groups are chosen.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -135,17 +134,17 @@ impl<'m> Arranging<'m> {
         Network::new(self.model, &self.layers, draft, operators, self.outside)
     }
 
-    /// The same with layers that go through their rows together.
+    /// The same with depth-first groups.
     #[must_use]
-    pub fn with(mut self, strips: Vec<Strips>) -> Self {
-        for together in &strips {
-            for layer in together.layers.clone() {
-                (self.saved[layer], self.weights[layer]) = ([0; 2], 0);
+    pub fn with(mut self, groups: Vec<DepthFirstGroup>) -> Self {
+        for group in &groups {
+            for layer in group.layers.clone() {
+                (self.saved[layer], self.weights[layer]) = (Savings::default(), 0);
             }
-            let bytes = together.held.iter().map(|held| held.bytes.0).sum();
-            self.live[together.layers.clone()].fill(bytes);
+            let bytes = group.held.iter().map(|held| held.bytes.0).sum();
+            self.live[group.layers.clone()].fill(bytes);
         }
-        self.strips = strips;
+        self.depth_first = groups;
         self
     }
 
@@ -160,16 +159,16 @@ impl<'m> Arranging<'m> {
     /// The same where no layer by itself is made in rows, each of which begins its kernel anew.
     #[must_use]
     pub fn whole(mut self) -> Self {
-        self.saved.iter_mut().for_each(|saved| saved[1] = 0);
+        self.saved.iter_mut().for_each(|saved| saved.in_rows = 0);
         self
     }
 
-    /// Layers that go through their rows together.
-    pub fn strips(&self) -> &[Strips] {
-        &self.strips
+    /// The depth-first groups.
+    pub fn depth_first(&self) -> &[DepthFirstGroup] {
+        &self.depth_first
     }
 
-    /// Bytes that each layer's activations need at least while no layers go together.
+    /// Bytes that each layer's activations need at least without depth-first groups.
     pub fn needed(&self) -> impl Iterator<Item = u64> {
         self.needed_beside(u64::MAX)
     }
@@ -177,8 +176,8 @@ impl<'m> Arranging<'m> {
     /// The same of layers whose weights come in parts where they take more than `most` bytes, so that such layers are not
     /// made in rows.
     pub fn needed_beside(&self, most: u64) -> impl Iterator<Item = u64> {
-        let saved = self.saved.iter().zip(&self.weights).map(move |([over, rows], weights)| {
-            if *weights > most { *over } else { *over.max(rows) }
+        let saved = self.saved.iter().zip(&self.weights).map(move |(saved, weights)| {
+            if *weights > most { saved.in_place } else { saved.in_place.max(saved.in_rows) }
         });
         self.live.iter().zip(saved).map(|(live, saved)| live.saturating_sub(saved))
     }
@@ -197,25 +196,26 @@ impl<'m> Arranging<'m> {
         for depthwise in [false, true] {
             let mut wanted = room;
             for _ in 0..TRIES {
-                let in_rows = |layer: usize| {
+                let may_be_in_rows = |layer: usize| {
                     let prepares = self.layers[layer].work.prepares_filters();
                     self.weights[layer] <= most && (depthwise || !prepares)
                 };
                 let shares = |layer: usize| {
-                    let [over, rows] = self.saved[layer];
-                    over > 0 || rows > 0 && self.live[layer] > wanted && in_rows(layer)
+                    let Savings { in_place, in_rows } = self.saved[layer];
+                    in_place > 0
+                        || in_rows > 0 && self.live[layer] > wanted && may_be_in_rows(layer)
                 };
-                let sharing: Vec<bool> = (0..self.layers.len()).map(shares).collect();
-                let known = tried.iter().find(|(known, _)| *known == sharing);
+                let aliased: Vec<bool> = (0..self.layers.len()).map(shares).collect();
+                let known = tried.iter().find(|(known, _)| *known == aliased);
                 let height = match known {
                     Some((_, height)) => *height,
                     None => {
-                        let found = self.arranged(&|layer| sharing[layer])?;
+                        let found = self.arranged(&|layer| aliased[layer])?;
                         let height = found.1.space(Space::Arena).0;
                         if height <= room {
                             return Ok(Some(found));
                         }
-                        tried.push((sharing, height));
+                        tried.push((aliased, height));
                         height
                     }
                 };
@@ -230,19 +230,23 @@ impl<'m> Arranging<'m> {
     /// # Errors
     /// As [`Self::within`].
     pub fn least(&self) -> Result<(Floor, Plan), PlanError> {
-        self.arranged(&|layer| self.saved[layer] != [0; 2])
+        self.arranged(&|layer| self.saved[layer] != Savings::default())
     }
 
     fn arranged(&self, shares: &dyn Fn(usize) -> bool) -> Result<(Floor, Plan), PlanError> {
         let work = PLANNING_BUDGET / 8;
-        let held: Vec<_> = self.strips.iter().flat_map(|s| &s.held).copied().collect();
-        let below: Vec<_> = self.strips.iter().flat_map(|s| &s.below).copied().collect();
-        let is_outside = |tensor: usize| self.strips.iter().any(|s| s.outside.contains(&tensor));
-        let given = Given { held: &held, below: &below, is_elsewhere: &is_outside };
+        let held: Vec<_> = self.depth_first.iter().flat_map(|group| &group.held).copied().collect();
+        let overlaps: Vec<_> =
+            self.depth_first.iter().flat_map(|group| &group.overlaps).copied().collect();
+        let is_outside =
+            |tensor: usize| self.depth_first.iter().any(|group| group.outside.contains(&tensor));
+        let given = Given { held: &held, overlaps: &overlaps, is_elsewhere: &is_outside };
         let found =
-            share::arrange_given(self.model, &self.layers, &SHARING, (shares, given), work)?;
+            aliasing::arrange_given(self.model, &self.layers, &ALIASING, (shares, given), work)?;
         let mut tensors = found.tensors;
-        for (tensor, rows) in self.strips.iter().flat_map(|together| &together.rings) {
+        for LineBuffer { tensor, rows } in
+            self.depth_first.iter().flat_map(|group| &group.line_buffers)
+        {
             tensors[*tensor].ring = Some(*rows);
         }
         // Each by itself: what lies there is read and written once.
@@ -266,7 +270,8 @@ impl<'m> Arranging<'m> {
                 heights.card = (heights.card + Bytes(tensor.extent())).align_up(SECTOR);
             }
         }
-        let in_strips = |layer| self.strips.iter().any(|s| s.layers.contains(&layer));
+        let is_depth_first =
+            |layer| self.depth_first.iter().any(|group| group.layers.contains(&layer));
         let mut floor = Floor {
             layers: self.layers.clone(),
             tensors,
@@ -274,20 +279,24 @@ impl<'m> Arranging<'m> {
             heights,
             stored: self.stored(),
             in_image: self.in_image.clone(),
-            together: (0..self.layers.len()).map(in_strips).collect(),
-            sums: None,
+            depth_first: (0..self.layers.len()).map(is_depth_first).collect(),
+            sector_checksums: None,
             window: None,
             boot: Vec::new(),
         };
         let mut plan = floor.lowered(self.model, self.board)?;
         let card = plan.space(Space::Card);
         if self.integrity.keeps() && card > Bytes(0) {
-            let place = floor.heights.sram.align_up(Kept::ALIGNMENT.into());
-            floor.sums = self.kept(place, [weights_end.unwrap_or(card), card]);
-            if let Some(sums) = floor.sums.filter(|sums| sums.sectors > 0) {
-                floor.heights.sram = Bytes(sums.end());
+            let place = floor.heights.sram.align_up(SectorChecksums::ALIGNMENT.into());
+            floor.sector_checksums =
+                self.sector_checksums(place, [weights_end.unwrap_or(card), card]);
+            if let Some(checksums) =
+                floor.sector_checksums.filter(|checksums| checksums.sectors > 0)
+            {
+                floor.heights.sram = Bytes(checksums.end());
             }
-            (plan.kept, plan.space_bytes[Space::Arena as usize]) = (floor.sums, floor.heights.sram);
+            (plan.sector_checksums, plan.space_bytes[Space::Arena as usize]) =
+                (floor.sector_checksums, floor.heights.sram);
         }
         if let Some(window) = self.window(&floor) {
             floor.window = Some(window);
@@ -307,23 +316,28 @@ impl<'m> Arranging<'m> {
         };
         floor.tensors.iter().find(|tensor| is_taken(tensor))?;
         let unit = Window::UNIT;
-        let most = self.strips.iter().map(|strips| strips.staged).max().unwrap_or(0);
+        let most = self.depth_first.iter().map(|group| group.staged).max().unwrap_or(0);
         let bytes = u32::try_from(most).unwrap_or(u32::MAX).min(LARGEST_WINDOW);
         let bytes = (bytes / unit * unit).max(unit);
-        let kept = floor.sums.filter(|sums| sums.sectors > 0);
-        let is_over = |kept: &Kept| kept.offset < bytes;
-        let offset = kept.filter(is_over).map_or(0, |kept| kept.end());
+        let checksums = floor.sector_checksums.filter(|checksums| checksums.sectors > 0);
+        let is_over = |checksums: &SectorChecksums| checksums.offset < bytes;
+        let offset = checksums.filter(is_over).map_or(0, |checksums| checksums.end());
         Some(Window { offset: u32::try_from(offset).ok()?, bytes })
     }
 
     /// Checksums or tags, from a place in the arena on, of the sectors between two bytes of the card. What is sealed
     /// says so, though programs write nothing.
-    fn kept(&self, place: Bytes, bytes: [Bytes; 2]) -> Option<Kept> {
+    fn sector_checksums(&self, place: Bytes, bytes: [Bytes; 2]) -> Option<SectorChecksums> {
         let [first, end] = bytes.map(|bytes| u32::try_from(bytes.0 / SECTOR).ok());
         let (first, end, offset) = (first?, end?, u32::try_from(place.0).ok()?);
         let sealed = self.integrity == Integrity::Sealed;
         let offset = if end > first { offset } else { 0 };
-        (sealed || end > first).then_some(Kept { offset, first, sectors: end - first, sealed })
+        (sealed || end > first).then_some(SectorChecksums {
+            offset,
+            first,
+            sectors: end - first,
+            sealed,
+        })
     }
 
     fn drafted(&self, tensors: Vec<PlannedTensor>) -> Result<Plan, PlanError> {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::schedule::cut::{Bring, Channels, Cut, Group, Output, Stays};
+use crate::schedule::depth_first::DepthFirstGroup;
 use crate::schedule::operator::{Operator, SECTOR, is_on_card, sectors};
-use crate::schedule::strips::Strips;
 use tilewright_plan::{Plan, PlannedTensor, Role, Space};
 
 /// How weights come.
@@ -24,7 +24,7 @@ pub struct Ways {
 pub fn groups_in(
     plan: &Plan,
     operators: &[Operator<'_>],
-    strips: &[Strips],
+    depth_first: &[DepthFirstGroup],
     ways: Ways,
     apart: bool,
 ) -> Vec<Group> {
@@ -34,8 +34,8 @@ pub fn groups_in(
         let layer = usize::from(operator.step.layer);
         let gap = gaps.get(layer).copied().unwrap_or(ways.budget);
         // Rows of activations come and go too, the next ones beside those in use if there is room.
-        let staged = strips.iter().find(|strips| strips.layers.contains(&layer));
-        let staged = staged.map_or(0, |strips| strips.staged);
+        let staged = depth_first.iter().find(|group| group.layers.contains(&layer));
+        let staged = staged.map_or(0, |group| group.staged);
         let beside = gap.saturating_sub(2 * staged);
         if beside < 2 * operator.least_part() { gap.saturating_sub(staged) } else { beside }
     };
@@ -44,28 +44,28 @@ pub fn groups_in(
         gap_of(operator) / ways.shares[usize::from(is_pixel)]
     };
     let kept = |operator: &Operator<'_>| gap_of(operator) / 8 * ways.kept;
-    groups(operators, strips, apart, [&part, &kept])
+    groups(operators, depth_first, apart, [&part, &kept])
 }
 
-/// How operators are cut whose weights come in parts of about so many bytes; of layers that go through their
-/// rows together those that take at most so many bytes come once and stay, the smallest first.
+/// How operators are cut whose weights come in parts of about so many bytes; of depth-first
+/// groups those that take at most so many bytes come once and stay, the smallest first.
 pub fn groups(
     operators: &[Operator<'_>],
-    strips: &[Strips],
+    depth_first: &[DepthFirstGroup],
     apart: bool,
     [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
 ) -> Vec<Group> {
     let mut groups = Vec::new();
     for (number, operator) in operators.iter().enumerate() {
         let layer = usize::from(operator.step.layer);
-        match strips.iter().find(|together| together.layers.contains(&layer)) {
+        match depth_first.iter().find(|group| group.layers.contains(&layer)) {
             None => {
                 let each = channels(operator, part(operator), apart);
                 let rows = vec![operator.tile().output_size[0]];
                 groups.push(Cut { rows, ..once((number, each), Stays::Tile) }.into());
             }
-            Some(together) if together.layers.start == layer => {
-                groups.push(in_strips(operators, together, apart, [part, kept]));
+            Some(group) if group.layers.start == layer => {
+                groups.push(of_depth_first(operators, group, apart, [part, kept]));
             }
             Some(_) => {}
         }
@@ -73,10 +73,10 @@ pub fn groups(
     groups
 }
 
-/// Layers that go through their rows together.
-fn in_strips(
+/// Layers that go through their rows group.
+fn of_depth_first(
     operators: &[Operator<'_>],
-    together: &Strips,
+    group: &DepthFirstGroup,
     apart: bool,
     [part, kept]: [&dyn Fn(&Operator<'_>) -> u64; 2],
 ) -> Group {
@@ -84,7 +84,7 @@ fn in_strips(
         operators.iter().position(|operator| usize::from(operator.step.layer) == layer)
     };
     let own: BTreeMap<usize, usize> =
-        together.layers.clone().filter_map(|layer| Some((layer, of_layer(layer)?))).collect();
+        group.layers.clone().filter_map(|layer| Some((layer, of_layer(layer)?))).collect();
     let bytes = |operator: &Operator<'_>| -> u64 {
         let on_card = operator.views.iter().filter(|view| is_on_card(view));
         on_card.map(sectors).map(|bytes| bytes.end - bytes.start).sum()
@@ -109,7 +109,7 @@ fn in_strips(
             let mut own = operator.of_role(role);
             own.any(|index| is_on_card(&operator.views[index]))
         };
-        let comes = together.staged > 0 && is_on_card(Role::Input);
+        let comes = group.staged > 0 && is_on_card(Role::Input);
         let goes = is_on_card(Role::Output);
         let on_card =
             Output::Goes { to: Space::Card, most: u64::MAX, except: Vec::new(), gaps: true };
@@ -121,8 +121,8 @@ fn in_strips(
     };
     Group {
         cuts: own.into_iter().map(cut).collect(),
-        together: Some(together.fineness),
-        made: together.made.clone(),
+        depth_first: Some(group.fineness),
+        made: group.made.clone(),
     }
 }
 
@@ -163,8 +163,8 @@ pub fn gap(plan: &Plan, layer: u16, budget: u64) -> u64 {
         tensor.space == Space::Arena && tensor.first <= layer && layer < tensor.end
     };
     let live = plan.tensors.iter().filter(lives);
-    let kept = plan.kept.map(|kept| [kept.offset.into(), kept.end()]);
-    let live = live.map(|t| [t.offset, t.offset + t.extent()]).chain(kept);
+    let checksums = plan.sector_checksums.map(|sums| [sums.offset.into(), sums.end()]);
+    let live = live.map(|t| [t.offset, t.offset + t.extent()]).chain(checksums);
     let mut live: Vec<[u64; 2]> = live.collect();
     live.sort_unstable();
     let (mut free, mut largest) = (0, 0);

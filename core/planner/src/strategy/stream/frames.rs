@@ -4,9 +4,9 @@
 use super::cut::{Ways, gap, groups};
 use super::{Found, Search};
 use crate::recipe::Made;
+use crate::schedule::depth_first::DepthFirstGroup;
 use crate::schedule::frames::{Frames, MOST_FRAMES};
 use crate::schedule::operator::Operator;
-use crate::schedule::strips::Strips;
 use crate::schedule::{Layout, Schedule};
 use crate::{Options, PlanError};
 use tilewright_board::Board;
@@ -19,7 +19,7 @@ const SHARES: [u64; 3] = [2, 3, 4];
 const FEW: u32 = 3;
 
 /// A network with one step a layer, whose weights come in these ways.
-pub type Lowered<'l> = (&'l Plan, &'l [Strips], Ways);
+pub type Lowered<'l> = (&'l Plan, &'l [DepthFirstGroup], Ways);
 
 /// The fastest program of several frames, of a model whose layers' weights lie on the card; nothing if one frame
 /// is asked for, the board has no external RAM that holds them, or nothing fits. When
@@ -49,11 +49,11 @@ pub fn plan(
         return Ok(None);
     };
     let mut best: Option<(CyclePoint, Schedule, Plan)> = None;
-    let Found { made, lowered, strips, ways, .. } = found;
+    let Found { made, lowered, depth_first, ways, .. } = found;
     // More frames in a program are faster, if it is not too large.
     for frames in divisors(asked).filter(|frames| *frames > 1) {
         for (batch, share) in divisors(frames).flat_map(|t| SHARES.map(|share| (t, share))) {
-            let several = search.several((&lowered, &strips, ways), [frames, batch], share)?;
+            let several = search.several((&lowered, &depth_first, ways), [frames, batch], share)?;
             let Some((schedule, plan)) = several else { continue };
             let fits = plan.image_bytes() <= board.plan_bytes()
                 && plan.space(Space::ExternalRam).0 <= search.external();
@@ -77,11 +77,11 @@ impl Search<'_> {
     /// [`PlanError::Stopped`] if nobody waits any more.
     pub fn several(
         &self,
-        (lowered, strips, ways): Lowered<'_>,
+        (lowered, depth_first, ways): Lowered<'_>,
         [count, batch]: [u32; 2],
         share: u64,
     ) -> Result<Option<(Schedule, Plan)>, PlanError> {
-        let Some((frames, height)) = self.divided((lowered, strips), [count, batch]) else {
+        let Some((frames, height)) = self.divided((lowered, depth_first), [count, batch]) else {
             return Ok(None);
         };
         let operators = Operator::of(lowered);
@@ -94,7 +94,7 @@ impl Search<'_> {
             gap(operator) / ways.shares[usize::from(is_pixel)]
         };
         let kept = |operator: &Operator<'_>| gap(operator) / 8 * ways.kept;
-        let groups = groups(&operators, strips, self.is_sealed(), [&part, &kept]);
+        let groups = groups(&operators, depth_first, self.is_sealed(), [&part, &kept]);
         let layout = Layout::Gaps { sram: self.budget, ahead: u32::MAX };
         let schedule = Schedule { groups, layout, frames: Some(frames) };
         let work = schedule.work(lowered, &operators);
@@ -106,14 +106,15 @@ impl Search<'_> {
     /// what all frames hold in three quarters of SRAM; these bytes are said too.
     fn divided(
         &self,
-        (plan, strips): (&Plan, &[Strips]),
+        (plan, depth_first): (&Plan, &[DepthFirstGroup]),
         [count, batch]: [u32; 2],
     ) -> Option<(Frames, u64)> {
         let layers = plan.layers.len() as u32;
         let pixel = |layer: &u32| {
             let written = plan.layers[*layer as usize].writes.iter();
             let mut written = written.filter_map(|tensor| plan.tensors.get(*tensor as usize));
-            let is_alone = !strips.iter().any(|s| s.layers.contains(&(*layer as usize)));
+            let is_alone =
+                !depth_first.iter().any(|group| group.layers.contains(&(*layer as usize)));
             is_alone && written.all(|tensor| tensor.shape[..2] == [1, 1])
         };
         let starts = (1..layers).rev().take_while(pixel).chain([layers]);

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
+use crate::aliasing::{Arranged, Parts};
 use crate::floor::{Floor, Heights};
 use crate::lower::{self, Layer, Stored};
 use crate::schedule::operator::SECTOR;
-use crate::share::{Arranged, Parts};
+use crate::strategy::aliasing_search::Candidate;
 use crate::strategy::external::LINE;
-use crate::strategy::sharing::Candidate;
 use crate::{Integrity, PlanError};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{
-    Bytes, Instruction, Kept, Kernel, LaneKind, Plan, PlannedTensor, Space, View,
+    Bytes, Instruction, Kernel, LaneKind, Plan, PlannedTensor, SectorChecksums, Space, View,
 };
 
 /// Weights begin at sectors behind the store's header. Of a convolution in groups a buffer need not
@@ -103,23 +103,31 @@ impl<'m> Laying<'m> {
             *end = (*end).max((offset + bytes).align_up(alignment));
         }
         let inside = Arranged { tensors, parts: Parts::none(), height: arena };
-        let sums = self.kept(arena, card);
+        let sector_checksums = self.sector_checksums(arena, card);
         let heights = Heights { sram: arena, external_ram: external, card };
-        let floor =
-            Floor { heights, stored: STORED, sums, ..Floor::inside(self.layers.clone(), inside) };
+        let floor = Floor {
+            heights,
+            stored: STORED,
+            sector_checksums,
+            ..Floor::inside(self.layers.clone(), inside)
+        };
         let plan = floor.lowered(self.model, self.board)?;
-        Ok(Laid { floor, plan, resident: arena.0 + sums.map_or(0, |kept| kept.bytes()) })
+        Ok(Laid {
+            floor,
+            plan,
+            resident: arena.0 + sector_checksums.map_or(0, |checksums| checksums.bytes()),
+        })
     }
 
     /// Checksums or tags of the card's sectors between the weights and `end`, from `place` in the arena on.
-    fn kept(&self, place: Bytes, end: Bytes) -> Option<Kept> {
+    fn sector_checksums(&self, place: Bytes, end: Bytes) -> Option<SectorChecksums> {
         let sectors = [self.first, end].map(|bytes| u32::try_from(bytes.0 / SECTOR));
         let [Ok(first), Ok(end)] = sectors else { return None };
         let offset = u32::try_from(place.0).ok()?;
         let sealed = self.integrity == Integrity::Sealed;
-        let kept = Kept { offset, first, sectors: end - first, sealed };
+        let checksums = SectorChecksums { offset, first, sectors: end - first, sealed };
         // What is sealed says so, though programs write nothing.
-        (self.integrity.keeps() && (sealed || end > first)).then_some(kept)
+        (self.integrity.keeps() && (sealed || end > first)).then_some(checksums)
     }
 }
 

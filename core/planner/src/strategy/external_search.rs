@@ -1,0 +1,364 @@
+//! The search over plans with external memory: `auto` where SRAM does not hold all activations, or flash not all
+//! weights, or where holding them costs time. It takes the fastest of what the
+//! external memories allow, else from the card.
+//!
+//! Memory has [sizes](sizes) that do not depend on the budget. How SRAM is [divided](division) is searched for each
+//! size below the budget by itself, so that a plan which fits less is found with more, too.
+
+mod contest;
+mod dividing;
+mod division;
+mod sizes;
+
+use super::external::{self, Placing};
+use super::overlay::{self, Overlaid};
+use super::{Asked, Search, stream, swap};
+use crate::planning::described;
+use crate::recipe::Made;
+use crate::{Objective, Options, PlanError, Planned};
+use contest::{Best, Contest, too_small};
+use dividing::{Divider, Dividing};
+use tilewright_board::Board;
+use tilewright_model::Model;
+use tilewright_plan::{Bytes, CyclePoint, LaneKind, Space};
+
+/// What of all operands outside may be overlaid.
+const OVERLAID: [Overlaid; 4] =
+    [Overlaid::THESIS, Overlaid::ALL, Overlaid::IN_PARTS, Overlaid::ALL_IN_PARTS];
+
+/// How much is tried.
+struct Effort {
+    /// Sizes that are divided.
+    sizes: usize,
+    /// Behind so many sizes in a row that are far from the best no smaller ones are divided.
+    far: usize,
+    /// How much slower than the best, as a part of it, what is not far may be.
+    close: u64,
+    /// Whether smaller sizes are planned than those that fit, and the least memory is looked for among all, not among
+    /// halves.
+    is_fine: bool,
+}
+
+/// For networks whose plans take little time, and for others.
+const THOROUGH: Effort = Effort { sizes: 16, far: 4, close: 8, is_fine: true };
+const QUICK: Effort = Effort { sizes: 4, far: 2, close: 32, is_fine: false };
+/// Most layers and MACs of the former.
+const FEW_LAYERS: usize = 40;
+const FEW_MACS: u64 = 50_000_000;
+/// Smaller sizes that are tried of one method of networks with no more MACs, and for the least memory.
+const SMALLER: usize = 8;
+const MOST_SIZES: usize = 64;
+
+/// The search, one way after the other: all operands in external memory, what may be overlaid, and
+/// last what comes from a card.
+pub struct ExternalSearch {
+    /// The best in SRAM.
+    inside: Planned,
+    /// Whether no memory outside of the chip is used.
+    is_inside: bool,
+    effort: Effort,
+    /// The ways that are yet to be tried, the next one last.
+    ways: Vec<Way>,
+    /// Ways that were tried.
+    tried: usize,
+    contest: Contest,
+    /// The plan that is overlaid.
+    external: Option<Made>,
+    divider: Divider,
+    /// Sizes in a row whose fastest division is far from the best, or that have none.
+    far: usize,
+}
+
+/// A way to plan.
+enum Way {
+    External,
+    Divided(Dividing),
+    AtSize(AtSize),
+    Filled,
+}
+
+/// What is planned for a size, and for the next smaller ones as long as that is about as fast, or fits at all.
+#[derive(Clone, Copy)]
+struct AtSize {
+    method: Method,
+    sram: Bytes,
+    /// How many smaller sizes are left.
+    left: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Method {
+    /// All operands outside, with what of them is overlaid.
+    Overlaid(Overlaid),
+    /// Depth-first groups, weights in the chip's flash.
+    DepthFirst,
+    /// Weights come from a card.
+    Streamed,
+    /// All comes from a card.
+    Swapped,
+}
+
+/// What there is need of beyond SRAM.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// Nothing: the plan in SRAM is as good as any, or nothing would run.
+    Nothing,
+    /// What other strategies would plan: SRAM has room for all.
+    Others,
+    /// All ways.
+    All,
+}
+
+impl ExternalSearch {
+    /// Begins with the best in SRAM, if that does not fit.
+    pub fn new(inside: Planned, board: &Board, options: &Options) -> Self {
+        let is_needed = !inside.report.fits && inside.report.runnable;
+        let need = if is_needed { Need::All } else { Need::Nothing };
+        Self::with(inside, None, need, (board, options))
+    }
+
+    /// Begins with a plan in SRAM that fits, but whose layers wait for flash, or are slowed for want of room.
+    pub fn faster_than(inside: Planned, is_slowed: bool, board: &Board, options: &Options) -> Self {
+        let end = inside.timeline.end();
+        let best = Best { made: inside.made(), end, frames: inside.report.frames };
+        let need = if is_slowed { Need::All } else { Need::Others };
+        Self::with(inside, Some(best), need, (board, options))
+    }
+
+    /// Begins with a plan in SRAM that fits, to find one there that takes less.
+    pub fn smaller_than(inside: Planned, board: &Board, options: &Options) -> Self {
+        let is_inside = &Options { is_inside: true, ..options.clone() };
+        Self::faster_than(inside, true, board, is_inside)
+    }
+
+    fn with(
+        inside: Planned,
+        best: Option<Best>,
+        need: Need,
+        (board, options): (&Board, &Options),
+    ) -> Self {
+        let report = &inside.report;
+        let is_large = report.layers.len() > FEW_LAYERS || report.macs > FEW_MACS;
+        let effort = if is_large { QUICK } else { THOROUGH };
+        let mut search = Self {
+            is_inside: options.is_inside,
+            ways: Vec::new(),
+            tried: 0,
+            contest: Contest::new(board, best),
+            external: None,
+            divider: Divider::new(&inside, effort.close),
+            far: 0,
+            effort,
+            inside,
+        };
+        if need != Need::Nothing {
+            search.ways = search.all(need, board, options);
+            search.ways.reverse();
+        }
+        search
+    }
+
+    /// The ways that a board allows.
+    fn all(&self, need: Need, board: &Board, options: &Options) -> Vec<Way> {
+        let mut ways = Vec::new();
+        let is_least = options.objective == Objective::Memory;
+        let sram = match self.contest.best() {
+            Some(best) if is_least => Bytes(best.made.plan.space(Space::Arena).0.saturating_sub(1)),
+            _ => options.arena_on(board),
+        };
+        let smaller = match is_least {
+            true => MOST_SIZES,
+            false if self.inside.report.macs <= FEW_MACS => SMALLER,
+            false => 0,
+        };
+        let at_size = |method| Way::AtSize(AtSize { method, sram, left: smaller });
+        let report = &self.inside.report;
+        if report.flash_bytes <= report.flash_limit_bytes && need == Need::All {
+            ways.push(at_size(Method::DepthFirst));
+        }
+        if !self.is_inside {
+            if external::missing(board).is_none() {
+                ways.push(Way::External);
+            }
+            // What lies outside takes nothing of SRAM.
+            if overlay::missing(board).is_none() && !is_least {
+                let published = if need == Need::All { OVERLAID.len() } else { 2 };
+                let overlaid = OVERLAID.into_iter().take(published);
+                ways.extend(overlaid.map(|what| at_size(Method::Overlaid(what))));
+                let sizes = std::iter::once(sram).chain(sizes::below(sram));
+                let divided = if need == Need::All { self.effort.sizes } else { 0 };
+                let sizes = sizes.take(divided);
+                ways.extend(sizes.map(|sram| Way::Divided(Dividing::of(sram, &self.divider))));
+            }
+            if swap::missing(board).is_none() && board.drives(LaneKind::Card) {
+                ways.push(at_size(Method::Streamed));
+                let left = if is_least { MOST_SIZES } else { 0 };
+                ways.push(Way::AtSize(AtSize { method: Method::Swapped, sram, left }));
+            }
+        }
+        ways.push(Way::Filled);
+        ways
+    }
+
+    /// Ways that were tried, and all.
+    pub fn ways(&self) -> [usize; 2] {
+        [self.tried, self.tried + self.ways.len()]
+    }
+
+    /// Whether all ways were tried.
+    pub const fn is_done(&self) -> bool {
+        self.ways.is_empty()
+    }
+
+    /// Tries the next way; whether it was the last. Ways are compared by the second options, of few frames;
+    /// what only a schedule of all frames tells is planned with the first.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a tensor cannot be planned.
+    pub fn advance(
+        &mut self,
+        model: &Model,
+        board: &Board,
+        [all, options]: [&Options; 2],
+    ) -> Result<bool, PlanError> {
+        let Some(way) = self.ways.pop() else { return Ok(true) };
+        let asked = &Asked { model, board, options };
+        match way {
+            Way::External => {
+                let (found, _) = Placing::new(model)?.found(model)?;
+                let external = external::plan(model, board, found)?;
+                // Overlaying takes nothing from external memories.
+                if too_small(&external.plan, board, Bytes(0)).is_none() {
+                    self.contest.tried(&external, asked)?;
+                    self.contest.fill(&external, asked)?;
+                    self.external = Some(external);
+                }
+            }
+            Way::Divided(mut dividing) => {
+                if let Some(division) = dividing.next(&self.divider, &self.contest) {
+                    self.divider.divide(division, &mut dividing, &mut self.contest, asked)?;
+                    self.ways.push(Way::Divided(dividing));
+                    return Ok(false);
+                }
+                self.divided(&dividing, asked)?;
+            }
+            Way::AtSize(at_size) => {
+                if let Some(next) = self.at_size(at_size, all, asked)? {
+                    self.ways.push(Way::AtSize(next));
+                    return Ok(false);
+                }
+            }
+            Way::Filled => {
+                if let Some(best) = self.contest.best().cloned() {
+                    self.contest.fill(&best.made, asked)?;
+                }
+            }
+        }
+        self.tried += 1;
+        Ok(self.is_done())
+    }
+
+    /// All divisions of a size were tried: smaller sizes are not, if these are far from the best.
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    fn divided(&mut self, dividing: &Dividing, asked: &Asked<'_>) -> Result<(), PlanError> {
+        if let Some(fastest) = dividing.fastest() {
+            self.contest.fill(&fastest.made, asked)?;
+        }
+        let end = dividing.fastest().map(|fastest| fastest.end);
+        self.far = if self.is_far(end) { self.far + 1 } else { 0 };
+        if self.far == self.effort.far {
+            self.ways.retain(|way| !matches!(way, Way::Divided(_)));
+        }
+        Ok(())
+    }
+
+    /// Whether a plan that ends then is far from the best, or there is none.
+    fn is_far(&self, end: Option<CyclePoint>) -> bool {
+        let best = self.contest.best().map(|best| best.end);
+        best.zip(end).is_none_or(|(best, end)| !self.divider.is_close(end, best))
+    }
+
+    /// Plans for a size; gives the next smaller one if that may be worth it.
+    ///
+    /// # Errors
+    /// [`PlanError`] if a tensor cannot be planned.
+    fn at_size(
+        &mut self,
+        AtSize { method, sram, left }: AtSize,
+        all: &Options,
+        asked: &Asked<'_>,
+    ) -> Result<Option<AtSize>, PlanError> {
+        let Asked { model, board, options } = *asked;
+        let is_inside = options.is_inside || self.is_inside;
+        let [all, few] = [all, options].map(|options| Options {
+            sram: Some(sram),
+            buffer: None,
+            is_inside,
+            ..options.clone()
+        });
+        let made = match method {
+            Method::Overlaid(what) => match self.external.clone() {
+                Some(external) => {
+                    Some(overlay::overlay_within(external, board, sram, what, &few.stop)?)
+                }
+                None => None,
+            },
+            Method::DepthFirst => stream::in_image(model, board, &few)?,
+            Method::Streamed => Some(stream::plan(model, board, &all)?),
+            Method::Swapped => {
+                let (found, _) = swap::Placing.found(model)?;
+                Some(swap::plan(model, board, &few, found)?)
+            }
+        };
+        let Some(made) = made else { return Ok(None) };
+        // Frames that are scheduled together are compared together.
+        let is_first = method == Method::Streamed && self.contest.best().is_none();
+        let is_joined = made.plan.frames() > 1;
+        let compared = if is_joined || is_first { &all } else { &few };
+        let end = self.contest.tried(&made, &Asked { options: compared, ..*asked })?;
+        // Weights that come from a card may lie anywhere.
+        if end.is_some() && method != Method::Streamed {
+            self.contest.fill(&made, asked)?;
+        }
+        let is_least = options.objective == Objective::Memory;
+        let is_worth = match is_least {
+            true => end.is_some(),
+            // Where nothing fits yet, less may: other divisions of it are tried.
+            false if self.contest.best().is_none() => true,
+            false => self.effort.is_fine && !is_joined && !self.is_far(end),
+        };
+        let less = match is_least {
+            false => sram,
+            true if self.effort.is_fine => made.plan.space(Space::Arena).min(sram),
+            true => Bytes(sram.0 / 2 + 1),
+        };
+        let left = left.checked_sub(1).filter(|_| is_worth);
+        let next = sizes::below(less).next().zip(left);
+        Ok(next.map(|(sram, left)| AtSize { method, sram, left }))
+    }
+
+    /// The fastest plan that fits and runs, of those from external memory; else what comes
+    /// from the card; else the best in SRAM, which may not fit.
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    pub fn best(
+        self,
+        model: &Model,
+        board: &Board,
+        options: &Options,
+    ) -> Result<Planned, PlanError> {
+        let best = self.contest.best().filter(|best| best.made.plan != self.inside.plan);
+        let Some(Best { made, frames, .. }) = best.cloned() else { return Ok(self.inside) };
+        let frames = frames.try_into().unwrap_or(options.frames);
+        let options = &Options { frames, ..options.clone() };
+        let comes = made.plan.space(Space::Card).0 > 0;
+        let mut planned = described(made, model, board, options, Some(Bytes(0)))?;
+        if comes {
+            stream::tell_bound(&mut planned, model, board, options);
+        }
+        Ok(planned)
+    }
+}

@@ -1,0 +1,124 @@
+//! The best plan so far, and what others are compared by.
+
+use crate::costs::CostCache;
+use crate::recipe::Made;
+use crate::strategy::weights_in_sram::load_weights;
+use crate::strategy::{Asked, Strategy};
+use crate::{Objective, Options, PlanError, simulate};
+use tilewright_board::Board;
+use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
+
+/// Plans that are compared.
+pub struct Contest {
+    best: Option<Best>,
+    costs: CostCache,
+}
+
+/// The best plan so far.
+#[derive(Clone)]
+pub struct Best {
+    /// The plan.
+    pub made: Made,
+    /// When it ends.
+    pub end: CyclePoint,
+    /// The frames that it is the best for.
+    pub frames: u32,
+}
+
+impl Contest {
+    /// Begins with a plan, if there is one that fits and runs.
+    pub fn new(board: &Board, best: Option<Best>) -> Self {
+        Self { best, costs: CostCache::on(board) }
+    }
+
+    /// The best so far.
+    pub const fn best(&self) -> Option<&Best> {
+        self.best.as_ref()
+    }
+
+    /// When a plan ends, if SRAM and external memories hold it.
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] if nobody waits any more.
+    pub fn end(&self, plan: &Plan, asked: &Asked<'_>) -> Result<Option<CyclePoint>, PlanError> {
+        let Asked { board, options, .. } = *asked;
+        let fits = plan.space(Space::Arena) <= options.arena_on(board)
+            && too_small(plan, board, Bytes(0)).is_none();
+        if !fits {
+            return Ok(None);
+        }
+        Ok(Some(simulate::predict(plan, board, &self.costs, options)?.end()))
+    }
+
+    /// Keeps a plan if it fits and is the best; when it ends, if it fits.
+    ///
+    /// # Errors
+    /// As [`Self::end`].
+    pub fn tried(
+        &mut self,
+        made: &Made,
+        asked: &Asked<'_>,
+    ) -> Result<Option<CyclePoint>, PlanError> {
+        let Some(end) = self.end(&made.plan, asked)? else { return Ok(None) };
+        Ok(self.consider(made, end, asked)?.then_some(end))
+    }
+
+    /// Keeps a plan that ends then, if flash holds it and it is the best; whether flash does.
+    ///
+    /// # Errors
+    /// As [`Self::end`].
+    pub fn consider(
+        &mut self,
+        made: &Made,
+        end: CyclePoint,
+        asked: &Asked<'_>,
+    ) -> Result<bool, PlanError> {
+        let Asked { board, options, .. } = *asked;
+        let frames = options.frames.get();
+        let known = match &self.best {
+            Some(best) if best.frames == frames => Some((&best.made.plan, best.end)),
+            Some(best) => self.end(&best.made.plan, asked)?.map(|end| (&best.made.plan, end)),
+            None => None,
+        };
+        let fits = made.plan.image_fits(board.plan_bytes());
+        let is_better = |known| key(&made.plan, end, options) < known;
+        if fits && known.is_none_or(|(plan, end)| is_better(key(plan, end, options))) {
+            let (board, strategy) = (board.id.clone(), Strategy::Auto.name().to_owned());
+            let plan = Plan { board, strategy, ..made.plan.clone() };
+            let made = Made { recipe: made.recipe.clone(), plan };
+            self.best = Some(Best { made, end, frames });
+        }
+        Ok(fits)
+    }
+
+    /// Keeps a plan with weights in what it leaves of SRAM, if that is the best.
+    ///
+    /// # Errors
+    /// As [`Self::end`].
+    pub fn fill(&mut self, made: &Made, asked: &Asked<'_>) -> Result<(), PlanError> {
+        let Asked { board, options, .. } = *asked;
+        if options.objective == Objective::Latency
+            && let Some(kept) = load_weights(made, board, &self.costs, options.arena_on(board))
+        {
+            self.tried(&kept, asked)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is made least.
+fn key(plan: &Plan, end: CyclePoint, options: &Options) -> (Bytes, CyclePoint) {
+    match options.objective {
+        Objective::Latency => (Bytes(0), end),
+        Objective::Memory => (plan.space(Space::Arena), end),
+    }
+}
+
+/// The external memory that a plan takes more of than the board has, of flash by more than `spare`; RAM first.
+pub fn too_small(plan: &Plan, board: &Board, spare: Bytes) -> Option<Space> {
+    let had = board.tier_bytes();
+    [(Space::ExternalRam, 0), (Space::ExternalFlash, spare.0)]
+        .into_iter()
+        .find(|(space, spare)| plan.space(*space).0 > had[*space as usize].saturating_add(*spare))
+        .map(|(space, _)| space)
+}
