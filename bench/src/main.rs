@@ -7,10 +7,10 @@ mod calibrate;
 mod campaign;
 mod clock;
 mod counted;
+mod driver_overhead;
 mod emulation;
 mod faults;
 mod figures;
-mod handling;
 mod kernels;
 mod networks;
 mod order;
@@ -105,7 +105,7 @@ enum Command {
     /// Record plans before a change of the planner, and compare them behind it: `cargo xtask plans`
     Plans(plans::Options),
     /// What the core takes between steps and around copies, and predictions of whole frames beside them
-    Handling {
+    DriverOverhead {
         /// Also write it to the boards' files
         #[arg(long)]
         write: bool,
@@ -165,7 +165,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         Command::Campaign(options) => return campaign::campaign(&options, json),
         Command::Auto(options) => return auto::auto(&options),
         Command::Plans(options) => return plans::plans(&options),
-        Command::Handling { write } => return handling::handling(write, json),
+        Command::DriverOverhead { write } => return driver_overhead::driver_overhead(write, json),
         Command::Page => {
             measured.extend(page::sizes()?);
             measured.extend(page::opening()?);

@@ -156,7 +156,7 @@ impl EnergyAndWear {
             json!({
                 "checksums": checks.copy_checksums,
                 "flash_bytes": checks.image_bytes(),
-                "kept_checksums": checks.sector_checksums,
+                "sector_checksums": checks.sector_checksums,
                 "sram_bytes": checks.arena_bytes,
                 "checked_bytes": checks.checked_bytes,
                 "unchecked_bytes": checks.unchecked_bytes,
@@ -172,7 +172,7 @@ impl EnergyAndWear {
             let counted = [
                 "checksums",
                 "flash_bytes",
-                "kept_checksums",
+                "sector_checksums",
                 "sram_bytes",
                 "checked_bytes",
                 "unchecked_bytes",

@@ -85,7 +85,7 @@ fn the_trace_has_a_track_for_the_core_and_every_layer_on_it() {
         until = start + length;
         match slice["cat"].as_str().unwrap() {
             "compute" => computed += 1,
-            "handling" => handled += 1,
+            "driver_overhead" => handled += 1,
             other => panic!("{other}"),
         }
     }

@@ -79,7 +79,9 @@ fn rings_and_tensors_on_the_card_are_written_too() {
     let model = tilewright_zoo::network("vgg16").unwrap().int8().unwrap();
     let (board, options) = (tilewright_board::find(BOARDS[2]).unwrap(), Options::default());
     let (text, plan) = written(&model, &board, Strategy::Stream, &options).unwrap();
-    assert!(["\"ring\":", "\"together\":", "\"space\":\"card\""].iter().all(|w| text.contains(w)));
+    assert!(
+        ["\"ring\":", "\"depth_first\":", "\"space\":\"card\""].iter().all(|w| text.contains(w))
+    );
     let again = Recipe::read(&text, &model).unwrap().planned(&model, &board, &options).unwrap();
     assert!(nameless(&again.plan) == nameless(&plan));
 }
@@ -121,7 +123,8 @@ fn changed(text: &str, rng: &mut Rng) -> String {
             }
         }
     } else {
-        let lists = ["layers", "tensors", "uncopied", "boot", "groups", "transformed", "kept"];
+        let lists =
+            ["layers", "tensors", "uncopied", "boot", "groups", "transformed", "weights_in_sram"];
         let name = lists[rng.usize(..lists.len())];
         let list = value[name].as_array_mut().unwrap();
         if !list.is_empty() {

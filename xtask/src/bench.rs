@@ -13,8 +13,17 @@ use crate::project::{Project, Workspace};
 /// When the build fails or the program cannot start.
 pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
     let emulates_only = |name: &str| {
-        ["calibrate", "campaign", "clock", "emulation", "faults", "handling", "kernels", "networks"]
-            .contains(&name)
+        [
+            "calibrate",
+            "campaign",
+            "clock",
+            "emulation",
+            "faults",
+            "driver-overhead",
+            "kernels",
+            "networks",
+        ]
+        .contains(&name)
     };
     let needs_nothing = |name: &str| {
         ["allocate", "beyond", "overlay", "papers", "plans", "reference", "swapnn"].contains(&name)

@@ -38,7 +38,7 @@ pub struct Engine {
     pub seal_cycles: u64,
     /// What the core takes for its copies, instead of what sets it up; nothing if that is not known.
     #[serde(default)]
-    pub handling: Option<Handling>,
+    pub driver_overhead: Option<DriverOverhead>,
     /// Where the numbers come from.
     pub source: String,
 }
@@ -46,7 +46,7 @@ pub struct Engine {
 /// Cycles of the core for copies of an engine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Handling {
+pub struct DriverOverhead {
     /// To begin a copy, until its first piece moves.
     pub begin_cycles: u64,
     /// In the interrupt behind a copy, until the next one may begin.

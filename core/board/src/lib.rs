@@ -15,7 +15,7 @@ mod timing;
 
 pub use board::{Board, Clock, Core, CoreKind, Firmware, Memory, MemoryKind, SMALL, Support};
 pub use card::{Card, Curve, Endurance};
-pub use engine::{Between, Engine, Handling, Slot};
+pub use engine::{Between, DriverOverhead, Engine, Slot};
 pub use list::{BoardError, CardError, all, cards, find, find_card};
 pub use power::{Draw, Power};
 pub use timing::{Access, DataCache, FlashLines, FlashWaits, Timing, Victim};

@@ -36,7 +36,7 @@ pub fn slices_csv(schedule: &Schedule<'_>) -> String {
                 SliceKind::Compute => "compute",
                 SliceKind::Copy => "copy",
                 SliceKind::Stall => "stall",
-                SliceKind::Handling => "handling",
+                SliceKind::DriverOverhead => "driver_overhead",
             };
             let name =
                 report.layers.get(usize::from(slice.layer)).map_or("", |row| row.name.as_str());

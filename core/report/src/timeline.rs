@@ -16,7 +16,7 @@ pub enum SliceKind {
     /// The lane waits for another.
     Stall,
     /// The core makes the next step ready, or begins and ends copies, while it runs no kernel.
-    Handling,
+    DriverOverhead,
 }
 
 impl SliceKind {

@@ -142,7 +142,7 @@ impl<'p> Trace<'p> {
             let (name, category) = match slice.kind {
                 SliceKind::Compute => (Cow::Borrowed(of_layer), "compute"),
                 SliceKind::Copy => (Cow::Owned(format!("copy {of_layer}")), "copy"),
-                SliceKind::Handling => (Cow::Borrowed("handling"), "handling"),
+                SliceKind::DriverOverhead => (Cow::Borrowed("driver_overhead"), "driver_overhead"),
                 SliceKind::Stall => {
                     let lane = slice.waits_for.and_then(|at| timeline.lanes.get(usize::from(at)));
                     (Cow::Borrowed(lane.map_or("stall", |kind| wait_name(*kind))), "stall")

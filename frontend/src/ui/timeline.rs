@@ -21,8 +21,8 @@ use crate::view_model::figures;
 use crate::view_model::layers::Family;
 use crate::view_model::steps::Step;
 use crate::view_model::timeline::{
-    CLASSES, Colours, HANDLING, LAYER_COLOURS, Lanes, STALL, class_of_layer, family_of, lanes,
-    layer_words,
+    CLASSES, Colours, DRIVER_OVERHEAD, LAYER_COLOURS, Lanes, STALL, class_of_layer, family_of,
+    lanes, layer_words,
 };
 use drawing::{drawing, held_at, room_of, under};
 pub use held::fill_of_held;
@@ -267,7 +267,7 @@ fn used(lanes: &Lanes, plan: &PlanFacts, colours: Colours) -> Vec<(&'static str,
         Colours::Layer => of_layers(plan),
     };
     for (class, id, title) in
-        [(STALL, "stall", "waiting"), (HANDLING, "handling", "handling steps and copies")]
+        [(STALL, "stall", "waiting"), (DRIVER_OVERHEAD, "driver-overhead", "driver overhead")]
     {
         entries.extend(lanes.classes[usize::from(class)].then_some((id, title.into())));
     }

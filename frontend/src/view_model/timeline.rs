@@ -15,12 +15,12 @@ pub use held::HeldBytes;
 pub use levels::{Levels, Seen, Window};
 
 /// What a pixel of a lane can be filled with: the families of layers, in the order of
-/// [`Family::ALL`], each in the shade of even and of odd layers, waiting, and handling steps and copies.
+/// [`Family::ALL`], each in the shade of even and of odd layers, waiting, and driver overhead.
 pub const CLASSES: usize = 2 * Family::ALL.len() + 2;
 /// The class of waiting.
 pub const STALL: u8 = 2 * Family::ALL.len() as u8;
-/// The class of handling steps and copies.
-pub const HANDLING: u8 = STALL + 1;
+/// The class of driver overhead.
+pub const DRIVER_OVERHEAD: u8 = STALL + 1;
 
 /// What the bars of layers are coloured by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub const fn class_of_layer(layer: usize) -> usize {
     2 * (layer % hues) + layer / hues % 2
 }
 
-/// The family of a class, and whether it is the shade of odd layers; nothing for waiting and handling.
+/// The family of a class, and whether it is the shade of odd layers; nothing for waiting and driver overhead.
 #[must_use]
 pub fn family_of(class: usize) -> Option<(Family, bool)> {
     Family::ALL.get(class / 2).map(|family| (*family, class % 2 == 1))
@@ -144,7 +144,7 @@ pub fn lanes(plan: &PlanFacts, run: Option<&Timeline>, colours: Colours) -> Lane
                 class: match slice.kind {
                     SliceKind::Compute | SliceKind::Copy => of_layer,
                     SliceKind::Stall => STALL,
-                    SliceKind::Handling => HANDLING,
+                    SliceKind::DriverOverhead => DRIVER_OVERHEAD,
                 },
                 kind: slice.kind,
             });
@@ -271,7 +271,9 @@ impl Lanes {
                 format!("{name}: {time} modelled{counted}")
             }
             SliceKind::Copy => format!("{name}: copies {} in {time}", figures::bytes(bar.amount)),
-            SliceKind::Handling => format!("{name}: {time} to make its step ready, and for copies"),
+            SliceKind::DriverOverhead => {
+                format!("{name}: {time} to make its step ready, and for copies")
+            }
             SliceKind::Stall => match self.cause(lane, bar) {
                 Some((by, cause)) => {
                     let by = &self.lanes[by];
@@ -323,7 +325,7 @@ pub fn layer_words(lanes: &Lanes, layer: usize) -> String {
             let time = bar.end_us - bar.start_us;
             match bar.kind {
                 SliceKind::Stall => waits += time,
-                SliceKind::Handling => works += time,
+                SliceKind::DriverOverhead => works += time,
                 SliceKind::Compute => {
                     (works, count, instructions) =
                         (works + time, count + 1, instructions + bar.amount);

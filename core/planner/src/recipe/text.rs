@@ -74,7 +74,6 @@ struct Text {
     layout: Option<Layout>,
     frames: Option<Frames>,
     transformed: Vec<u32>,
-    #[serde(rename = "kept")]
     weights_in_sram: Vec<Load>,
 }
 
@@ -88,7 +87,7 @@ struct LayerLine {
     pool: Option<usize>,
     #[serde(default, skip_serializing_if = "is_default")]
     in_image: InImage,
-    #[serde(rename = "together", default, skip_serializing_if = "is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     depth_first: bool,
 }
 
@@ -154,7 +153,7 @@ impl Recipe {
         lines.field("layout", &layout);
         lines.field("frames", &frames);
         lines.list("transformed", transformed);
-        lines.list("kept", weights_in_sram);
+        lines.list("weights_in_sram", weights_in_sram);
         lines.end()
     }
 

@@ -21,7 +21,7 @@ pub struct Group {
     /// How each is cut, in order.
     pub cuts: Vec<Cut>,
     /// How fine rows are made, if the layers are a depth-first group: activations live with all of them.
-    #[serde(rename = "together", default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth_first: Option<Fineness>,
     /// What that means: the rows that are made, one after the other.
     #[serde(skip)]

@@ -59,7 +59,7 @@ pub fn copy(
     lane: LaneKind,
     [source, destination]: [&Span; 2],
 ) -> Option<Holds> {
-    let overhead = board.engine(lane)?.handling.as_ref()?;
+    let overhead = board.engine(lane)?.driver_overhead.as_ref()?;
     let CopyOverhead { pieces, lines_before, lines_behind } =
         copy_overhead(board, written, lane, [source, destination]);
     let [before, behind] =

@@ -136,10 +136,10 @@ pub fn simulate(
         if slice.end > slice.start {
             slices.push(Slice { waits_for: Some(awaited), ..slice });
         }
-        lanes[index].handling = None;
+        lanes[index].driver_overhead = None;
         if began > start {
-            lanes[index].handling = Some(slices.len());
-            slices.push(Slice { kind: SliceKind::Handling, start, end: began, ..slice });
+            lanes[index].driver_overhead = Some(slices.len());
+            slices.push(Slice { kind: SliceKind::DriverOverhead, start, end: began, ..slice });
         }
         let mut phase = Phase { step: number, whole: cost, start: began, end };
         if let Some(core) = core.filter(|core| *core != index) {
@@ -190,7 +190,7 @@ struct Progress {
     began: (CyclePoint, usize),
     /// The slice of the last step that took time, and of what the core did before it.
     last: Option<usize>,
-    handling: Option<usize>,
+    driver_overhead: Option<usize>,
     /// When the last step of an engine will hold the core behind itself, and for how long.
     tail: Option<(CyclePoint, Cycles)>,
     /// In which part of its last step a lane may wait for others on a bus.
@@ -277,10 +277,10 @@ fn hold_core(
     };
     if at < phase.start {
         // What the core does before its step takes longer.
-        for slice in [lane.handling, lane.last].into_iter().flatten() {
+        for slice in [lane.driver_overhead, lane.last].into_iter().flatten() {
             let Some(slice) = slices.get_mut(slice) else { continue };
             match slice.kind {
-                SliceKind::Handling => slice.end = slice.end + hold,
+                SliceKind::DriverOverhead => slice.end = slice.end + hold,
                 _ => slice.start = slice.start + hold,
             }
         }

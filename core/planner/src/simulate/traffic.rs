@@ -43,7 +43,7 @@ pub fn traffic(
                     *sum += cycles;
                 }
             }
-            SliceKind::Compute | SliceKind::Stall | SliceKind::Handling => {}
+            SliceKind::Compute | SliceKind::Stall | SliceKind::DriverOverhead => {}
         }
     }
     let core = program.and_then(|program| program.lanes.first());

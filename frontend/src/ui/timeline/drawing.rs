@@ -10,7 +10,7 @@ use crate::message::PlanFacts;
 use crate::state::Selection;
 use crate::ui::chart::{first_fitting, fitted, px};
 use crate::view_model::timeline::{
-    Bar, CLASSES, HANDLING, Lane, Lanes, Seen, Window, family_of, layer_name,
+    Bar, CLASSES, DRIVER_OVERHEAD, Lane, Lanes, Seen, Window, family_of, layer_name,
 };
 
 const TOP: f64 = 8.0;
@@ -186,7 +186,7 @@ fn fill(class: usize) -> Classes {
         Some((family, is_odd)) => {
             classes!(format!("fill-{}", family.id()), is_odd.then_some("odd"))
         }
-        None if class == usize::from(HANDLING) => classes!("fill-handling"),
+        None if class == usize::from(DRIVER_OVERHEAD) => classes!("fill-driver-overhead"),
         None => classes!("fill-stall"),
     }
 }
@@ -215,7 +215,7 @@ fn wide_bar(
     let is_stall = bar.kind == SliceKind::Stall;
     let text = match bar.kind {
         SliceKind::Stall => "waits",
-        SliceKind::Handling => "",
+        SliceKind::DriverOverhead => "",
         SliceKind::Compute | SliceKind::Copy => layer_name(plan, bar.layer),
     };
     let label = fitted(text, end - from - 2.0)

@@ -78,7 +78,7 @@ struct Found {
 ///
 /// # Errors
 /// If a network cannot be planned or run, what a board cannot run being left out; if a file cannot be written.
-pub fn handling(write: bool, json: bool) -> Result<(), String> {
+pub fn driver_overhead(write: bool, json: bool) -> Result<(), String> {
     let mut rows = Vec::new();
     for id in BOARDS {
         let board = tilewright_board::find(id).map_err(|error| error.to_string())?;

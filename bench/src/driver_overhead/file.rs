@@ -6,7 +6,7 @@ use super::Found;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Between,
-    Handling(Lane),
+    DriverOverhead(Lane),
     Elsewhere,
 }
 
@@ -30,7 +30,7 @@ pub fn with(text: &str, found: &Found) -> Result<String, String> {
             "[[engine]]" => (place, lane) = (Place::Elsewhere, Lane::Other),
             "lane = \"dma\"" => lane = Lane::Dma,
             "lane = \"card\"" => lane = Lane::Card,
-            "[engine.handling]" => place = Place::Handling(lane),
+            "[engine.driver_overhead]" => place = Place::DriverOverhead(lane),
             "[firmware.between]" => place = Place::Between,
             header if header.starts_with('[') => place = Place::Elsewhere,
             _ => {}
@@ -47,8 +47,16 @@ pub fn with(text: &str, found: &Found) -> Result<String, String> {
     }
     let wanted = [
         (Place::Between, "step_cycles", "[firmware.between]"),
-        (Place::Handling(Lane::Dma), "begin_cycles", "[engine.handling] of the DMA engine"),
-        (Place::Handling(Lane::Card), "begin_cycles", "[engine.handling] of the card's engine"),
+        (
+            Place::DriverOverhead(Lane::Dma),
+            "begin_cycles",
+            "[engine.driver_overhead] of the DMA engine",
+        ),
+        (
+            Place::DriverOverhead(Lane::Card),
+            "begin_cycles",
+            "[engine.driver_overhead] of the card's engine",
+        ),
     ];
     match wanted.iter().find(|(place, key, _)| !written.contains(&(*place, key))) {
         Some((_, key, table)) => Err(format!("no {key} in {table}")),
@@ -60,14 +68,14 @@ pub fn with(text: &str, found: &Found) -> Result<String, String> {
 fn figure(place: Place, key: &str, found: &Found) -> Option<u64> {
     let copy = match place {
         Place::Between => return (key == "step_cycles").then_some(found.step / 1000),
-        Place::Handling(Lane::Dma) => found.copy / 1000,
-        Place::Handling(Lane::Card) => found.card_copy / 1000,
-        Place::Handling(Lane::Other) | Place::Elsewhere => return None,
+        Place::DriverOverhead(Lane::Dma) => found.copy / 1000,
+        Place::DriverOverhead(Lane::Card) => found.card_copy / 1000,
+        Place::DriverOverhead(Lane::Other) | Place::Elsewhere => return None,
     };
     match key {
         "begin_cycles" => Some(copy.div_ceil(2)),
         "end_cycles" => Some(copy / 2),
-        "piece_cycles" if place == Place::Handling(Lane::Dma) => {
+        "piece_cycles" if place == Place::DriverOverhead(Lane::Dma) => {
             found.piece.map(|piece| piece / 1000)
         }
         "line_millicycles" => Some(found.line),
@@ -79,9 +87,9 @@ fn figure(place: Place, key: &str, found: &Found) -> Option<u64> {
 mod tests {
     use super::*;
 
-    const FILE: &str = "id = \"b\"\n[[engine]]\nlane = \"dma\"\n[engine.handling]\nbegin_cycles = 1\nend_cycles = 2\n\
+    const FILE: &str = "id = \"b\"\n[[engine]]\nlane = \"dma\"\n[engine.driver_overhead]\nbegin_cycles = 1\nend_cycles = 2\n\
         piece_cycles = 3\nline_millicycles = 4\nsource = \"s\"\n[[engine]]\nlane = \"card\"\n\
-        [engine.handling]\nbegin_cycles = 5\nend_cycles = 6\npiece_cycles = 7\nline_millicycles = 8\n\
+        [engine.driver_overhead]\nbegin_cycles = 5\nend_cycles = 6\npiece_cycles = 7\nline_millicycles = 8\n\
         [slot]\nbegin_cycles = 9\n[firmware.between]\nstep_cycles = 10\nmark_cycles = 0\n";
 
     const FOUND: Found = Found {
