@@ -335,7 +335,7 @@ impl Board {
     }
 
     /// Bytes that the board has in each space, by the space's number, whether or not its firmware
-    /// sets up external ones: what plans that are only simulated can use.
+    /// sets up external ones; of a larger one as many as the 32 bits of a plan image address.
     #[must_use]
     pub fn tier_bytes(&self) -> [u64; 6] {
         let mut bytes = [0; 6];
@@ -343,7 +343,8 @@ impl Board {
         bytes[Space::Weights as usize] = self.plan_bytes().0;
         bytes[Space::Constants as usize] = self.plan_bytes().0;
         for space in [Space::ExternalRam, Space::ExternalFlash, Space::Card] {
-            bytes[space as usize] = self.external(space).map_or(0, |memory| memory.bytes.0);
+            let bytes_of = |memory: &Memory| memory.bytes.0.min(u32::MAX.into());
+            bytes[space as usize] = self.external(space).map_or(0, bytes_of);
         }
         bytes
     }

@@ -90,6 +90,14 @@ mod tests {
     }
 
     #[test]
+    fn no_more_of_a_memory_is_used_than_plans_address() {
+        let most = u64::from(u32::MAX);
+        assert!(all().iter().all(|board| board.tier_bytes().iter().all(|bytes| *bytes <= most)));
+        let is_larger = |board: &Board| board.memory.iter().any(|m| m.bytes.0 > most);
+        assert!(all().iter().any(is_larger), "cards have 32 GB");
+    }
+
+    #[test]
     fn small_firmware_makes_another_board_with_more_flash_for_plans() {
         let mut count = 0;
         for board in all() {
