@@ -66,6 +66,8 @@ struct Sample {
 
 /// Most models of a kernel that are run with operands outside of the chip; of more every nth is.
 const OUTSIDE: usize = 40;
+/// Most cycles in SRAM of one of them: every access outside is looked at, which takes long.
+const OUTSIDE_CYCLES: u64 = 4_000_000;
 /// Models of each kernel that are run once besides, for what the first step takes longer.
 const COLD: usize = 5;
 
@@ -181,6 +183,7 @@ fn cost_of(subject: Subject, board: &Board, words: Option<[u64; 2]>) -> Result<K
         }
         let is_new = |(name, value): &Feature| *value > 0 && !met.contains(name);
         let brings = warm.iter().flat_map(|sample| &sample.features).any(is_new);
+        let is_short = warm.iter().all(|sample| sample.cycles <= OUTSIDE_CYCLES);
         // Groups are alike.
         let is_new = |sample: &Sample, known: &[Sample]| {
             known.iter().all(|known| known.features != sample.features)
@@ -191,6 +194,7 @@ fn cost_of(subject: Subject, board: &Board, words: Option<[u64; 2]>) -> Result<K
             }
         }
         if let Subject::Plain(kernel) = subject
+            && is_short
             && (brings || index.is_multiple_of(models.len().div_ceil(OUTSIDE)))
             && let Some(sample) = outside::sample(kernel, model, board).map_err(named)?
         {

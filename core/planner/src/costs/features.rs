@@ -84,11 +84,10 @@ pub fn features(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
             let many = step.channels >= DIFFERENCES;
             features.extend([
                 ("tables", 1),
-                (if many { "counted_pixels" } else { "pixels" }, step.pixels),
+                ("pixels", if many { 0 } else { step.pixels }),
                 (if many { "counted_elements" } else { "elements" }, step.elements),
                 // Made once for each difference that comes.
                 ("exponentials", distinct(step.elements)),
-                ("shares", if many { step.pixels * distinct(step.channels) } else { 0 }),
             ]);
         }
         Kernel::LogSoftmax | Kernel::LocalResponse => {
@@ -251,15 +250,13 @@ impl<'a> Step<'a> {
     fn transpose_conv(&self, features: &mut Vec<Feature>) {
         let blocks = self.channels.div_ceil(BLOCK);
         let reached = self.reached();
-        let [height, width] = self.op.window.map(u64::from);
-        let columns = u64::from(self.tile.output_size[1]);
+        let height = u64::from(self.op.window[0]);
         let taps = reached[0] * reached[1] * blocks;
         features.extend([
             ("rows", self.rows),
             ("pixels", self.pixels),
             ("blocks", self.pixels * blocks),
             ("tested_rows", self.pixels * blocks * height),
-            ("tested_taps", reached[0] * columns * blocks * width),
             ("taps", taps),
             ("block_macs", taps * u64::from(self.input.c)),
             ("elements", self.elements),
@@ -353,7 +350,7 @@ impl<'a> Step<'a> {
         if same_scale {
             self.copied_runs(features, self.elements / runs.max(1));
             if self.is_clamped() {
-                features.extend([("clamped_runs", runs), ("clamped", self.elements)]);
+                features.push(("clamped", self.elements));
             }
         } else {
             features.push(("elements", self.elements));

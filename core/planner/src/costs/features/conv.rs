@@ -66,7 +66,6 @@ impl Step<'_> {
             features.extend([
                 ("direct_block_runs", runs * blocks),
                 ("direct_block_macs", seen * blocks),
-                ("direct_blocks", pixels * blocks),
             ]);
         }
     }
@@ -113,27 +112,16 @@ impl Step<'_> {
         let outputs = start..start + i64::from(self.tile.output_size[1]);
         let of_last = outputs.filter(sees_last).count() as u64;
         let kept = windows[0].all * (windows[1].all + missing * of_last);
-        // Under names of their own for each way to convolve: what one leaves unexplained does not fall
-        // on the other.
-        let names = match paired {
-            true => ["chunks", "kept_rows", "kept", "compared", "started", "started_bytes"],
-            false => [
-                "single_chunks",
-                "single_kept_rows",
-                "single_kept",
-                "single_compared",
-                "single_started",
-                "single_started_bytes",
-            ],
-        };
-        let values = [
-            rows.positions * (whole.positions / COLUMNS) * chunks,
-            windows[0].all * whole.positions * chunks,
-            kept * chunks,
-            kept * self.channels,
-            self.pixels,
-            self.elements,
-        ];
-        features.extend(names.into_iter().zip(values));
+        // What one way to convolve leaves unexplained does not fall on the other.
+        if !paired {
+            features.push(("single_compared", kept * self.channels));
+            return;
+        }
+        features.extend([
+            ("chunks", rows.positions * (whole.positions / COLUMNS) * chunks),
+            ("kept_rows", windows[0].all * whole.positions * chunks),
+            ("kept", kept * chunks),
+            ("compared", kept * self.channels),
+        ]);
     }
 }

@@ -42,7 +42,6 @@ impl Step<'_> {
             features.extend([
                 ("short_quads", runs * (bytes / 4)),
                 ("short_rests", if bytes.is_multiple_of(4) { 0 } else { runs }),
-                ("short_bytes", runs * (bytes % 4)),
             ]);
             return;
         }

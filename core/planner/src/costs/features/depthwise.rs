@@ -107,7 +107,7 @@ impl Step<'_> {
         let (rows, columns) = (sizes[down], sizes[across]);
         let groups = self.channels / CHANNELS;
         let narrow = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
-        let [mut strips, mut seen_rows, mut fours, mut odd, mut tails] = [0; 5];
+        let [mut strips, mut seen_rows, mut fours, mut odd] = [0; 4];
         let [mut out_rows, mut blocks, mut pairs] = [0; 3];
         for (top, height) in parts(rows, kind.most(0), 1) {
             let (_, seen) = self.seen(kind, down, top, height);
@@ -119,7 +119,6 @@ impl Step<'_> {
                 seen_rows += seen;
                 fours += seen * (rest / 4);
                 odd += seen * u64::from(head > 0);
-                tails += seen * u64::from(rest % 4 > 0);
                 out_rows += height;
                 blocks += height * (width / 4);
                 pairs += height * (width % 4).div_ceil(2);
@@ -133,7 +132,6 @@ impl Step<'_> {
             ("expanded_rows", seen_rows * groups),
             ("expanded", fours * groups),
             ("expanded_heads", odd * groups),
-            ("expanded_tails", tails * groups),
             ("convolved_rows", out_rows * channels),
             (block, blocks * channels),
             (pair, pairs * channels),

@@ -39,7 +39,6 @@ impl Step<'_> {
             // A last part of a word is made with what lies before it.
             ("odd_words", if words > 0 && rest > 0 { passes } else { 0 }),
             ("single_passes", if words > 0 { 0 } else { passes }),
-            ("single_bytes", if words > 0 { 0 } else { passes * rest }),
             // A first pass loads a tap more than those that follow, which load what it made.
             ("first_words", self.pixels * words),
             ("first_odd_words", if words > 0 && rest > 0 { self.pixels } else { 0 }),
@@ -50,7 +49,6 @@ impl Step<'_> {
             ("own_single_bytes", if words > 0 { 0 } else { own * rest }),
             ("askew_words", from.words(3 * passes + self.pixels, [words, odd])),
             ("askew_stores", to.words(passes, [words, odd])),
-            ("askew_own_words", to.words(own, [words, odd])),
             ("askew_clamped_words", to.words(clamped, [words, 0])),
             ("clamped_pixels", clamped),
             ("clamped_words", clamped * words),

@@ -155,10 +155,8 @@ impl Step<'_> {
             whole = whole.saturating_sub(u64::from(last_is_whole));
             features.extend([
                 ("apart", apart),
-                ("apart_words", apart * entries),
                 ("apart_pairs", apart * pairs),
                 ("apart_eights", apart * pairs * entries / 2),
-                ("apart_turns", apart * pairs * (entries / 2).div_ceil(UNROLLED)),
             ]);
         }
         // What the last pixel of a four that is not full sees is taken again for each that is missing.
@@ -184,8 +182,6 @@ impl Step<'_> {
         } else {
             features.extend([
                 ("pairs", fours * pairs),
-                // Of these, pairs that run through all of the unrolled loop.
-                ("whole_pairs", if entries >= UNROLLED { fours * pairs } else { 0 }),
                 ("turns", fours * pairs * entries.div_ceil(UNROLLED)),
                 ("half_turns", fours * pairs * entries.div_ceil(UNROLLED / 2)),
                 ("odd", fours * (self.channels % 2)),
@@ -201,22 +197,10 @@ impl Step<'_> {
         // Taps of theirs that are padding: as many as of all windows with such.
         let padded = columns.positions - columns.full;
         let missing = edges * (width * columns.positions - columns.all) / padded.max(1);
-        let names = match in_words {
-            true => ["swift_words", "swift_rows", "edged", "edges", "edge_values"],
-            false => [
-                "swift_patch_words",
-                "swift_patch_rows",
-                "edged_patches",
-                "patch_edges",
-                "patch_edge_values",
-            ],
-        };
-        let rows_of = swift * height;
-        let values = [swift * entries, rows_of, edged, edges * height, missing * height * inputs];
         features.push(("swift", swift));
-        features.push(("swift_lines", if swift > 0 { rows.full } else { 0 }));
-        features.extend(names.into_iter().zip(values));
-        if !in_words {
+        if in_words {
+            features.push(("swift_words", swift * entries));
+        } else {
             let words = (width * inputs).div_ceil(4);
             features.push(("swift_copied", swift * height * words));
         }
@@ -250,7 +234,6 @@ impl Step<'_> {
         } else {
             features.extend([
                 ("patches", fours * 4 * times),
-                ("patch_words", fours * 4 * entries * times),
                 (patch_runs, runs * times),
                 ("patch_bytes", seen * times),
                 ("filled_patches", clipped * times),

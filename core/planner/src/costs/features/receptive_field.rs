@@ -5,7 +5,7 @@ use tilewright_plan::{Kernel, Op, Tile, View};
 
 /// Of all windows, or areas: rows that see input as `seen_rows`, taps as `seen_taps`, and values of all channels as
 /// `seen_values`; rows of all channels, where each is computed by itself, as `seen_channel_rows`; products of
-/// transposed convolutions as `seen_products`; of searches down columns, values as `seen_down`.
+/// transposed convolutions as `seen_products`.
 pub fn receptive_field(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> {
     let step = Step::new(op, tile, operands);
     let of_channels = |each: u64| each.saturating_mul(step.channels);
@@ -31,7 +31,6 @@ pub fn receptive_field(op: &Op, tile: &Tile, operands: &[View]) -> Vec<Feature> 
             vec![("seen_channel_rows", rows), ("seen_values", values), ("seen_products", products)]
         }
         Some(Kernel::Mean) => vec![("seen_values", step.input.elements())],
-        Some(Kernel::ArgMax) if op.over()[0] => vec![("seen_down", step.input.elements())],
         _ => Vec::new(),
     }
 }

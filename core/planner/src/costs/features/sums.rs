@@ -65,13 +65,10 @@ impl Step<'_> {
         let few = u64::from(rest > 0);
         let area = rows * columns;
         let sums = whole * BLOCK + rest;
-        // Halves become sums after so many pixels, and at the end, four at a time.
-        let flushes = (1 + area / HALVES) * (whole * (BLOCK / 4) + rest / 4);
         let last = u64::from(!over_channels && channels > BLOCK && !channels.is_multiple_of(BLOCK));
         let askew = Askew::of(&self.input).words(self.pixels * area, [whole - last, last]);
         let is_fast = self.op.scalars.get(1).is_some_and(|shift| FAST_SHIFTS.contains(shift));
-        let made =
-            if is_fast { ["averaged", "made"] } else { ["exactly_averaged", "exactly_made"] };
+        let averaged = if is_fast { "averaged" } else { "exactly_averaged" };
         let (results, times) = if over_channels { (1, 1) } else { (sums, whole + few) };
         features.extend([
             ("rows", self.rows),
@@ -81,12 +78,11 @@ impl Step<'_> {
             ("block_parts", self.pixels * whole * (runs + (area.max(1) - 1) / HALVES)),
             ("block_taps", self.pixels * whole * area),
             ("askew_taps", askew),
-            ("flushes", self.pixels * flushes),
             ("few_taps", self.pixels * few * area),
             ("few_sums", self.pixels * rest * area),
             ("totals", if over_channels { self.pixels * sums } else { 0 }),
-            (made[0], self.pixels * results),
-            (made[1], self.pixels * times),
+            (averaged, self.pixels * results),
+            ("made", if is_fast { self.pixels * times } else { 0 }),
         ]);
     }
 }

@@ -53,9 +53,6 @@ impl Step<'_> {
         let side = SIDE.cast_unsigned();
         let last_is_whole = rows.last == side && columns.last == side;
         let inside = rows.whole * columns.whole;
-        let patched = tiles - inside + if last_is_whole { 0 } else { again };
-        let patched_rows = (rows.seen * columns.tiles).saturating_sub(side * inside)
-            + if last_is_whole { 0 } else { again * rows.last };
         let patched_pixels = (rows.seen * columns.seen).saturating_sub(side * side * inside)
             + if last_is_whole { 0 } else { again * rows.last * columns.last };
         let inputs = u64::from(self.input.c);
@@ -70,12 +67,9 @@ impl Step<'_> {
         let clamped = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
         features.extend([
             ("tile_fours", fours),
-            ("tile_blocks", fours * blocks),
             ("tile_chunks", fours * blocks * chunks),
             ("seen_tiles", fours * 4 * times * chunks),
             ("seen_words", fours * 4 * times * inputs / 4),
-            ("patched_tiles", patched * times * chunks),
-            ("patched_rows", patched_rows * times * chunks),
             ("patched_pixels", patched_pixels * times * chunks),
             ("patched_words", patched_pixels * times * inputs / 4),
             ("joined_pairs", fours * pairs * chunks),
