@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tilewright_board::Board;
 use tilewright_plan::image::{ALIGNMENT, Expected, LaneRecord};
-use tilewright_plan::{Instruction, LaneKind, StepEquivalence, PlanImage, Step};
+use tilewright_plan::{Instruction, LaneKind, PlanImage, Step, StepEquivalence};
 
 use crate::elf::Firmware;
 use crate::marks::Lane;

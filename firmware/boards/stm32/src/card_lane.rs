@@ -8,8 +8,8 @@ use tilewright_runtime::{LaneError, Run, Runs, Transfer};
 use crate::cache::{Cache, Maintenance};
 use crate::card::{self, Card};
 use crate::engines::{Spaces, memory_of};
-use crate::sector_checksums::{SectorChecker, is_stored};
 use crate::sdmmc;
+use crate::sector_checksums::{SectorChecker, is_stored};
 
 /// How often a transfer is tried.
 const TRIES: u8 = 4;
@@ -57,7 +57,10 @@ impl CardLane {
             }
         }
         sdmmc::unmask();
-        let keeper = image.sector_checksums().map(|kept| SectorChecker::new(kept, spaces.arena)).transpose()?;
+        let keeper = image
+            .sector_checksums()
+            .map(|kept| SectorChecker::new(kept, spaces.arena))
+            .transpose()?;
         Ok(Self { card, lane: None, carrying: None, keeper })
     }
 

@@ -203,7 +203,8 @@ impl State {
         let Running { transfer, bases: [_, to], attempt, .. } = &mut self.running;
         self.cache.maintain(*to, &transfer.destination, Maintenance::Invalidate);
         if let Some(number) = transfer.sum
-            && self.schedule.image().copy_checksum(number) != Some(checksum(*to, &transfer.destination))
+            && self.schedule.image().copy_checksum(number)
+                != Some(checksum(*to, &transfer.destination))
         {
             return self.again();
         }

@@ -9,12 +9,12 @@ mod card_lane;
 mod crc;
 mod dma;
 mod engines;
-mod sector_checksums;
 pub mod memory;
 mod protection;
 mod rng;
 mod sdmmc;
 pub mod sdram;
+mod sector_checksums;
 pub mod serial_flash;
 mod serve;
 

@@ -1,6 +1,6 @@
 //! Checksums of sectors that programs write to the card, in the arena, or tags of what was sealed; made when a sector is written, compared when it is read (FORMAT.md, copies).
 
-use tilewright_plan::{SectorChecksums, PlanImage};
+use tilewright_plan::{PlanImage, SectorChecksums};
 use tilewright_runtime::card::{CardError, SECTOR};
 use tilewright_runtime::{Run, Transfer};
 use tilewright_seal::{Key, Piece, TAG_BYTES, Tag};
