@@ -283,6 +283,57 @@ mod tests {
     }
 
     #[test]
+    fn no_two_features_of_a_step_have_one_name() {
+        for kernel in Kernel::ALL {
+            let op = Op {
+                kernel: kernel as u16,
+                window: [3, 3],
+                stride: [1, 1],
+                dilation: [1, 1],
+                groups: 1,
+                scalars: [1 << 30, -5, 0, 0, 0, 0, 0],
+                ..Op::default()
+            };
+            let tile = Tile { output_size: [8, 8], channels: 40, ..Tile::default() };
+            let view = |at| View::whole(Space::Arena, at * 4096, 8, 8, 40);
+            let views: Vec<View> = (0..kernel.roles().len() as u32).map(view).collect();
+            let mut names: Vec<&str> =
+                all_features(&op, &tile, &views).into_iter().map(|(name, _)| name).collect();
+            names.sort_unstable();
+            let count = names.len();
+            names.dedup();
+            assert_eq!(names.len(), count, "{}: {names:?}", kernel.name());
+        }
+    }
+
+    #[test]
+    fn a_pixel_by_itself_is_taken_four_times() {
+        let op = Op {
+            kernel: Kernel::Conv as u16,
+            window: [3, 3],
+            stride: [1, 1],
+            dilation: [1, 1],
+            padding: [1, 1],
+            groups: 1,
+            ..Op::default()
+        };
+        let tile =
+            Tile { output_size: [1, 1], channels: 64, valid_size: [1, 1], ..Tile::default() };
+        let view = |at, c| View::whole(Space::Arena, at, 1, 1, c);
+        let features = features(&op, &tile, &[view(0, 128), view(1024, 64)]);
+        let value = |name| features.iter().find(|(known, _)| *known == name).map(|(_, v)| *v);
+        // Two blocks of sums, for each of which four windows of 288 words are filled, of which one tap is seen.
+        assert_eq!(value("filled_words"), Some(2 * 4 * 288));
+        assert_eq!(value("single_words"), Some(2 * 4 * 32));
+        assert_eq!([value("single_runs"), value("single_taps")], [Some(2 * 4), None]);
+        // Of channels of a group each tap is a run.
+        let group = View { column_pitch: 256, row_pitch: 256, ..view(0, 128) };
+        let features = super::features::features(&op, &tile, &[group, view(1024, 64)]);
+        let value = |name| features.iter().find(|(known, _)| *known == name).map(|(_, v)| *v);
+        assert_eq!([value("single_runs"), value("single_taps")], [None, Some(2 * 4)]);
+    }
+
+    #[test]
     fn a_convolution_counts_turns_of_its_inner_loops() {
         let op = Op {
             kernel: Kernel::Conv as u16,

@@ -3,17 +3,17 @@
 //! Each kernel has features of its own: how often its loops run. A name that ends in `_macs` counts
 //! turns of an inner loop, not products of one output.
 
-mod askew;
+mod averages;
 mod conv;
-mod copied;
 mod depthwise;
-mod largest;
+mod max_pool;
+mod memcpy;
 mod paired;
 mod receptive_field;
-mod sums;
 mod transformed;
+mod unaligned;
 
-use copied::{COPIED, FILLED, copies};
+use memcpy::{COPIED, FILLED, copies};
 pub use receptive_field::receptive_field;
 use tilewright_plan::{Kernel, Op, Tile, View};
 

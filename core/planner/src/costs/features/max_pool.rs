@@ -1,6 +1,6 @@
 //! Max pools.
 
-use super::askew::Askew;
+use super::unaligned::Unaligned;
 use super::{Feature, Step, Taps};
 
 impl Step<'_> {
@@ -27,7 +27,7 @@ impl Step<'_> {
         let (words, rest) = (self.channels / 4, self.channels % 4);
         let odd = u64::from(words > 0 && rest > 0);
         let own = passes.saturating_sub(self.pixels);
-        let [from, to] = [&self.input, &self.output].map(Askew::of);
+        let [from, to] = [&self.input, &self.output].map(Unaligned::of);
         features.extend([
             ("rows", self.rows),
             ("groups", self.rows * groups),

@@ -32,7 +32,7 @@ pub(super) fn copies(
 
 impl Step<'_> {
     /// Copies of the output's runs of `bytes` bytes from the input's. Bytes up to the first whole word of
-    /// the output, and behind the last, are moved one by one; words that lie askew in the input are
+    /// the output, and behind the last, are moved one by one; words that are unaligned in the input are
     /// made of two.
     pub(super) fn copied_runs(&self, features: &mut Vec<Feature>, bytes: u64) {
         let (from, to) = (&self.input, &self.output);

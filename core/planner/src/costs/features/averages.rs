@@ -1,6 +1,6 @@
 //! Kernels that sum channels over areas: average pools and means.
 
-use super::askew::Askew;
+use super::unaligned::Unaligned;
 use super::{Feature, Step};
 
 /// Channels whose sums are held together.
@@ -23,7 +23,7 @@ impl Step<'_> {
             few => (0, few),
         };
         let last = u64::from(!self.channels.is_multiple_of(BLOCK));
-        let askew = Askew::of(&self.input)
+        let askew = Unaligned::of(&self.input)
             .words(rows.all * columns.all, [whole.saturating_sub(last), last.min(whole)]);
         features.push(("askew_taps", askew));
         self.sums(features, [whole, rest], runs, rows.all * columns.all);
@@ -66,7 +66,7 @@ impl Step<'_> {
         let area = rows * columns;
         let sums = whole * BLOCK + rest;
         let last = u64::from(!over_channels && channels > BLOCK && !channels.is_multiple_of(BLOCK));
-        let askew = Askew::of(&self.input).words(self.pixels * area, [whole - last, last]);
+        let askew = Unaligned::of(&self.input).words(self.pixels * area, [whole - last, last]);
         let is_fast = self.op.scalars.get(1).is_some_and(|shift| FAST_SHIFTS.contains(shift));
         let averaged = if is_fast { "averaged" } else { "exactly_averaged" };
         let (results, times) = if over_channels { (1, 1) } else { (sums, whole + few) };
