@@ -109,6 +109,7 @@ pub fn plan(planned: &Planned, board: &Board, energy_and_wear: &EnergyAndWear) -
     }
     text.push_str(&facts.print());
     text.push_str(&why_not(report));
+    text.push_str(&alternatives(report));
     let mut table = Table::new(&[
         ("layer", Side::Left),
         ("kernel", Side::Left),
@@ -142,6 +143,35 @@ pub fn plan(planned: &Planned, board: &Board, energy_and_wear: &EnergyAndWear) -
     text.push('\n');
     text.push_str(&table.print());
     text
+}
+
+/// What `auto` compared, the chosen one first; empty for other strategies.
+fn alternatives(report: &PlanReport) -> String {
+    let [chosen, _, ..] = report.alternatives.as_slice() else { return String::new() };
+    let mut table = Table::new(&[
+        ("best plan of each technique", Side::Left),
+        ("SRAM (counted)", Side::Right),
+        ("a frame (modelled)", Side::Right),
+        ("of the chosen", Side::Right),
+        ("", Side::Left),
+    ]);
+    for (index, one) in report.alternatives.iter().enumerate() {
+        let ratio = 100.0 * one.latency_us.0 / chosen.latency_us.0.max(1e-9);
+        let remark = match (index, one.fits) {
+            (0, true) => "chosen",
+            (0, false) => "does not fit, nor does another",
+            (_, true) => "",
+            (_, false) => "does not fit",
+        };
+        table.row([
+            one.words(),
+            number(one.sram_bytes.0),
+            micros(one.latency_us.0),
+            format!("{ratio:.1} %"),
+            remark.to_owned(),
+        ]);
+    }
+    format!("\n{BOLD}What was compared{BOLD:#}\n{}", table.print())
 }
 
 /// What the bytes are that do not fit, and what would help; empty for a plan that fits.

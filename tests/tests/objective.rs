@@ -6,6 +6,7 @@ use tilewright_board::Board;
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Bytes, Instruction, Space};
 use tilewright_planner::{Objective, Options, Planned, Strategy};
+use tilewright_report::Alternative;
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model, random_splits};
@@ -123,6 +124,37 @@ fn a_plan_that_trades_memory_for_time_says_what_the_least_is() {
     assert!(small.report.peak_sram_bytes < fast.report.peak_sram_bytes);
     assert_eq!(fast.report.stages[0].bytes, small.report.peak_sram_bytes);
     assert_eq!(fast.report.lower_bound_bytes, small.report.lower_bound_bytes);
+}
+
+#[test]
+fn a_plan_says_what_other_techniques_cost() {
+    let model = tilewright_zoo::network("ds-cnn").unwrap().int8().unwrap();
+    for objective in [Objective::Latency, Objective::Memory] {
+        let options = Options { sram: Some(Bytes(8_000)), objective, ..Options::default() };
+        let report = planned(&model, Strategy::Auto, &options).report;
+        let [chosen, others @ ..] = report.alternatives.as_slice() else { panic!("none") };
+        assert!(chosen.fits && others.len() > 1, "{:?}", report.alternatives);
+        assert_eq!(chosen.sram_bytes, report.peak_sram_bytes);
+        assert_eq!(Some(chosen.latency_us), report.latency_us);
+        let cost = |one: &Alternative| match objective {
+            Objective::Latency => one.latency_us.0,
+            Objective::Memory => one.sram_bytes.0 as f64,
+        };
+        for other in others {
+            assert!(!other.fits || cost(other) >= cost(chosen), "{other:?}");
+            let is_same = other.words() == chosen.words();
+            assert!(!is_same, "{} is there twice", other.words());
+        }
+        // What is compared is what the strategies plan, and what there is no room for is told too.
+        let external = planned(&model, Strategy::External, &options).report;
+        assert!(external.alternatives.is_empty());
+        let has = |bytes, latency| {
+            let is = |one: &Alternative| (one.sram_bytes, Some(one.latency_us)) == (bytes, latency);
+            report.alternatives.iter().any(is)
+        };
+        assert!(has(external.peak_sram_bytes, external.latency_us), "{:?}", report.alternatives);
+        assert!(others.iter().any(|other| !other.fits && other.sram_bytes.0 > 8_000));
+    }
 }
 
 #[test]

@@ -142,9 +142,11 @@ impl Planning {
                     return Ok(true);
                 }
                 let is_slowed = trade_off.is_slowed();
-                let inside = trade_off.best(model, board, few)?;
-                let external = ExternalSearch::faster_than(inside, is_slowed, board, few);
-                self.then = Some(Then::External(external));
+                if let Some(Then::TradeOff(trade_off)) = then.take() {
+                    let inside = trade_off.best(model, board, few)?;
+                    let external = ExternalSearch::faster_than(inside, is_slowed, board, few);
+                    *then = Some(Then::External(external));
+                }
                 return Ok(false);
             }
             Some(Then::External(external)) => {
@@ -163,7 +165,7 @@ impl Planning {
         let inside = self.inside(model, &self.few)?;
         let is_enough = inside.report.fits && inside.report.runnable;
         if is_enough && self.options.objective == Objective::Latency {
-            let trade_off = TradeOff::new(inside, self.search.get());
+            let trade_off = TradeOff::new(inside, self.search.get(), &self.board);
             self.then = Some(Then::TradeOff(trade_off));
             return Ok(false);
         }
@@ -209,7 +211,7 @@ impl Planning {
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
         let mut planned = match self.then.take() {
             Some(Then::External(external)) => external.best(model, &self.board, &self.few)?,
-            Some(Then::TradeOff(mut trade_off)) => trade_off.best(model, &self.board, &self.few)?,
+            Some(Then::TradeOff(trade_off)) => trade_off.best(model, &self.board, &self.few)?,
             None if self.strategy.technique().joins_frames => self.inside(model, &self.options)?,
             None => self.inside(model, &self.few)?,
         };
@@ -222,6 +224,7 @@ impl Planning {
             let bound = Some(report.lower_bound_bytes);
             planned = self.described(made, model, &self.options, bound)?;
             planned.report.stages = report.stages;
+            planned.report.alternatives = report.alternatives;
         }
         // Of the frames that it is told of.
         let told = NonZeroU32::new(planned.report.frames).unwrap_or(NonZeroU32::MIN);

@@ -76,6 +76,7 @@ pub fn report(
         lower_bound_bytes: bound,
         proved: memory.arena_bytes == bound,
         stages: Vec::new(),
+        alternatives: Vec::new(),
         flash_bytes: flash,
         flash_limit_bytes: board.plan_bytes(),
         external_bytes: [Space::ExternalRam, Space::ExternalFlash, Space::Card]
@@ -193,11 +194,12 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &CostCache) -> Vec<L
 }
 
 fn kinds() -> BTreeMap<String, Kind> {
-    let proved = ["lower_bound_bytes", "proved", "fits", "runnable"];
+    let proved = ["lower_bound_bytes", "proved", "fits", "runnable", "alternatives[].fits"];
     let counted = [
         "peak_sram_bytes",
         "sram_limit_bytes",
         "stages",
+        "alternatives[].sram_bytes",
         "flash_bytes",
         "packing_flash_bytes",
         "flash_limit_bytes",
@@ -216,6 +218,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         "stall_us",
         "bound_us",
         "energy_uj",
+        "alternatives[].latency_us",
         "packing_saved_cycles",
     ];
     let all = [(&proved[..], Kind::Proved), (&counted, Kind::Counted), (&modelled, Kind::Modelled)];

@@ -1,6 +1,7 @@
 //! The strategies.
 
 pub mod aliasing_search;
+pub mod alternatives;
 pub mod auto;
 pub mod branch_and_bound;
 pub mod external;
@@ -194,6 +195,17 @@ impl FromStr for Strategy {
     }
 }
 
+/// Layers in an order and a placement that a search found.
+#[derive(Clone)]
+pub struct Way {
+    /// The technique that it is an example of.
+    pub technique: &'static str,
+    /// What was found.
+    pub found: Candidate,
+    /// What it shares.
+    pub aliasing: Aliasing,
+}
+
 /// What a strategy searches for, step by step.
 pub trait Search {
     /// Works for about `units` on `model`, with which the search began; whether it is done.
@@ -207,8 +219,8 @@ pub trait Search {
         Vec::new()
     }
 
-    /// What was found on the way, besides the best, each with what it shares.
-    fn ways(&self) -> Vec<(Candidate, Aliasing)> {
+    /// What was found on the way, besides the best.
+    fn ways(&self) -> Vec<Way> {
         Vec::new()
     }
 

@@ -110,6 +110,7 @@ pub fn report(memory: &MemoryMap) -> PlanReport {
         runnable: true,
         elements: "int8".to_owned(),
         stages: Vec::new(),
+        alternatives: Vec::new(),
         peak_sram_bytes: memory.arena_bytes,
         sram_limit_bytes: Bytes(60),
         lower_bound_bytes: Bytes(40),

@@ -34,7 +34,9 @@ pub use figure::Kind;
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
 pub use occupancy::{Held, Occupancy, Occupied};
-pub use plan_report::{DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage, WiderPacking};
+pub use plan_report::{
+    Alternative, DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage, WiderPacking,
+};
 pub use profile::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED};
 pub use ranges::Ranges;
 pub use remedy::{Change, EXTERNAL_FLASH, EXTERNAL_RAM, FLASH, Remedy, SRAM, changes};

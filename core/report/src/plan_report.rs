@@ -123,6 +123,30 @@ pub struct Stage {
     pub bytes: Bytes,
 }
 
+/// A technique that a search compared, by the best plan that it found with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Alternative {
+    /// Where operands lie, and how they come.
+    pub technique: String,
+    /// Whether weights are copied to SRAM at boot.
+    pub weights_in_sram: bool,
+    /// SRAM for tensors and scratch (counted).
+    pub sram_bytes: Bytes,
+    /// Predicted latency of a frame (modelled).
+    pub latency_us: Micros,
+    /// Whether SRAM and flash hold it.
+    pub fits: bool,
+}
+
+impl Alternative {
+    /// For people.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let more = if self.weights_in_sram { ", weights copied to SRAM at boot" } else { "" };
+        format!("{}{more}", self.technique)
+    }
+}
+
 /// What `plan` says of one strategy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanReport {
@@ -155,6 +179,9 @@ pub struct PlanReport {
     /// Memory with each part of the strategy in turn, the last being the strategy's own; empty if
     /// it has no parts.
     pub stages: Vec<Stage>,
+    /// Techniques that strategy `auto` compared: the chosen one, then the others, the best first. Empty if the strategy
+    /// compares none.
+    pub alternatives: Vec<Alternative>,
     /// Flash for the plan image.
     pub flash_bytes: Bytes,
     /// Of that what wider and faster packings of weights take more.

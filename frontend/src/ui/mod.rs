@@ -1,5 +1,6 @@
 //! Components: they draw what the view models say and send events.
 
+mod alternatives;
 mod app;
 mod chart;
 mod choice;

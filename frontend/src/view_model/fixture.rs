@@ -115,6 +115,7 @@ pub fn plan() -> PlanFacts {
             input: "resident".to_owned(),
             elements: "int8".to_owned(),
             stages: Vec::new(),
+            alternatives: Vec::new(),
             fits: true,
             does_not_fit: None,
             runnable: true,

@@ -7,7 +7,7 @@
 
 use super::aliasing_search::{AliasingSearch, Candidate};
 use super::reordered::Reordering;
-use super::{Search, Technique, resident};
+use super::{Search, Technique, Way, resident};
 use crate::PlanError;
 use crate::aliasing::{self, Aliasing};
 use crate::lower::{self, Layer};
@@ -28,11 +28,19 @@ pub const TECHNIQUE: Technique = Technique {
 const ALL: Aliasing =
     Aliasing { parts: true, slices: true, in_place: true, rows: true, copied: Vec::new() };
 
+/// Techniques for tensors that all lie in SRAM.
+const AS_GIVEN: &str = "all in SRAM, order as given";
+const ORDERED: &str = "all in SRAM, better order";
+const FUSED: &str = "all in SRAM, pools computed with convolutions";
+const SHARED: &str = "all in SRAM, layers share bytes";
+/// The technique of the least arena.
+pub const LEAST: &str = "all in SRAM, least arena";
+
 /// The search.
 pub struct Combining {
     stage: Stage,
-    /// What earlier stages found, with what it shares.
-    passed: Vec<(Candidate, Aliasing)>,
+    /// What earlier stages found.
+    passed: Vec<Way>,
 }
 
 /// What is searched: what `reordered` finds, then better with layers in rows.
@@ -62,6 +70,17 @@ fn unshared(model: &Model, layers: &[Layer]) -> Result<Candidate, PlanError> {
     Ok(Candidate { layers: layers.to_vec(), arranged })
 }
 
+/// What shares no bytes.
+fn apart(technique: &'static str, found: Candidate) -> Way {
+    Way { technique, found, aliasing: Aliasing::default() }
+}
+
+/// What a search found with aliasing, if it did.
+fn shared(search: &AliasingSearch) -> Option<Way> {
+    let (found, aliasing) = search.shared()?;
+    Some(Way { technique: SHARED, found, aliasing })
+}
+
 impl Stage {
     fn apart(model: &Model, best: Candidate, fused: Option<Bytes>) -> Result<Self, PlanError> {
         let search = AliasingSearch::new(model, lower::layers(model), ALL, best)?;
@@ -77,8 +96,8 @@ impl Search for Combining {
                     // Of equal arenas the earlier stays, which shares less and so is faster.
                     let mut best = resident::plan(model)?;
                     let ordered = reordering.best(model)?;
-                    self.passed.push((best.clone(), Aliasing::default()));
-                    self.passed.push((ordered.clone(), Aliasing::default()));
+                    self.passed.push(apart(AS_GIVEN, best.clone()));
+                    self.passed.push(apart(ORDERED, ordered.clone()));
                     if ordered.arranged.height < best.arranged.height {
                         best = ordered;
                     }
@@ -88,7 +107,7 @@ impl Search for Combining {
                     self.stage = if fused.len() == count {
                         Stage::apart(model, best, None)?
                     } else {
-                        self.passed.push((unshared(model, &fused)?, Aliasing::default()));
+                        self.passed.push(apart(FUSED, unshared(model, &fused)?));
                         Stage::Fused(AliasingSearch::new(model, fused, ALL, best)?)
                     };
                 }
@@ -96,7 +115,7 @@ impl Search for Combining {
             }
             Stage::Fused(search) => {
                 if search.advance(model, units)? {
-                    self.passed.extend(search.shared());
+                    self.passed.extend(shared(search));
                     let bound = search.progress().bound;
                     self.stage = Stage::apart(model, search.best().clone(), Some(bound))?;
                 }
@@ -128,9 +147,9 @@ impl Search for Combining {
         Ok((best, Some(bound)))
     }
 
-    fn ways(&self) -> Vec<(Candidate, Aliasing)> {
+    fn ways(&self) -> Vec<Way> {
         let last = match &self.stage {
-            Stage::Apart(search, _) => search.shared(),
+            Stage::Apart(search, _) => shared(search),
             Stage::Reordering(_) | Stage::Fused(_) => None,
         };
         self.passed.iter().cloned().chain(last).collect()

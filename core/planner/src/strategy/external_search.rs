@@ -10,6 +10,8 @@ mod dividing;
 mod division;
 mod sizes;
 
+use super::alternatives::Alternatives;
+use super::auto::LEAST;
 use super::external::{self, Placing};
 use super::overlay::{self, Overlaid};
 use super::{Asked, Search, stream, swap};
@@ -77,6 +79,23 @@ enum Way {
     Filled,
 }
 
+impl Way {
+    /// The technique of its plans; nothing: that of the best.
+    const fn technique(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::External => "operands used in external memories",
+            Self::Divided(_) => "activations in SRAM and outside, tiles brought to SRAM",
+            Self::AtSize(AtSize { method, .. }) => match method {
+                Method::Overlaid(_) => "all outside, tiles brought to SRAM",
+                Method::DepthFirst => "depth-first groups, weights in flash",
+                Method::Streamed => "weights from the card",
+                Method::Swapped => "all from the card",
+            },
+            Self::Filled => return None,
+        })
+    }
+}
+
 /// What is planned for a size, and for the next smaller ones as long as that is about as fast, or fits at all.
 #[derive(Clone, Copy)]
 struct AtSize {
@@ -120,7 +139,9 @@ impl ExternalSearch {
     /// Begins with a plan in SRAM that fits, but whose layers wait for flash, or are slowed for want of room.
     pub fn faster_than(inside: Planned, is_slowed: bool, board: &Board, options: &Options) -> Self {
         let end = inside.timeline.end();
-        let best = Best { made: inside.made(), end, frames: inside.report.frames };
+        let first = inside.report.alternatives.first();
+        let technique = first.map_or(LEAST, |chosen| &chosen.technique).to_owned();
+        let best = Best { technique, made: inside.made(), end, frames: inside.report.frames };
         let need = if is_slowed { Need::All } else { Need::Others };
         Self::with(inside, Some(best), need, (board, options))
     }
@@ -140,11 +161,12 @@ impl ExternalSearch {
         let report = &inside.report;
         let is_large = report.layers.len() > FEW_LAYERS || report.macs > FEW_MACS;
         let effort = if is_large { QUICK } else { THOROUGH };
+        let alternatives = Alternatives::of(&inside, LEAST, board, options.objective);
         let mut search = Self {
             is_inside: options.is_inside,
             ways: Vec::new(),
             tried: 0,
-            contest: Contest::new(board, best),
+            contest: Contest::new(board, best, alternatives),
             external: None,
             divider: Divider::new(&inside, effort.close),
             far: 0,
@@ -223,6 +245,9 @@ impl ExternalSearch {
     ) -> Result<bool, PlanError> {
         let Some(way) = self.ways.pop() else { return Ok(true) };
         let asked = &Asked { model, board, options };
+        if let Some(technique) = way.technique() {
+            self.contest.try_technique(technique);
+        }
         match way {
             Way::External => {
                 let (found, _) = Placing::new(model)?.found(model)?;
@@ -250,6 +275,7 @@ impl ExternalSearch {
             }
             Way::Filled => {
                 if let Some(best) = self.contest.best().cloned() {
+                    self.contest.try_technique(&best.technique);
                     self.contest.fill(&best.made, asked)?;
                 }
             }
@@ -350,8 +376,13 @@ impl ExternalSearch {
         board: &Board,
         options: &Options,
     ) -> Result<Planned, PlanError> {
-        let best = self.contest.best().filter(|best| best.made.plan != self.inside.plan);
-        let Some(Best { made, frames, .. }) = best.cloned() else { return Ok(self.inside) };
+        let mut inside = self.inside;
+        let (best, alternatives) = self.contest.ended((LEAST, &inside.made()));
+        let best = best.filter(|best| best.made.plan != inside.plan);
+        let Some(Best { made, frames, .. }) = best else {
+            inside.report.alternatives = alternatives;
+            return Ok(inside);
+        };
         let frames = frames.try_into().unwrap_or(options.frames);
         let options = &Options { frames, ..options.clone() };
         let comes = made.plan.space(Space::Card).0 > 0;
@@ -359,6 +390,7 @@ impl ExternalSearch {
         if comes {
             stream::tell_bound(&mut planned, model, board, options);
         }
+        planned.report.alternatives = alternatives;
         Ok(planned)
     }
 }

@@ -5,13 +5,15 @@
 //! where more would live than the budget allows, or less, if they have no place so.
 
 use super::aliasing_search::{Candidate, sparing};
+use super::alternatives::Alternatives;
+use super::auto::LEAST;
 use super::weights_in_sram::load_weights;
-use super::{Asked, Search, Strategy};
+use super::{Asked, Search, Strategy, Way};
 use crate::aliasing::Aliasing;
 use crate::costs::CostCache;
 use crate::planning::described;
 use crate::recipe::Made;
-use crate::{Options, PlanError, Planned, simulate};
+use crate::{Objective, Options, PlanError, Planned, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
@@ -24,10 +26,11 @@ const PARTS: u64 = 8;
 /// The search, one way after the other.
 pub struct TradeOff {
     least: Planned,
-    ways: Vec<(Candidate, Aliasing)>,
+    ways: Vec<Way>,
     /// Ways that were tried.
     tried: usize,
-    best: Option<(CyclePoint, Made)>,
+    best: Option<Best>,
+    alternatives: Alternatives,
     /// The shortest time of all ways, whether or not they fit.
     unlimited: Option<CyclePoint>,
     /// The same if all weights and constants lay in SRAM.
@@ -35,11 +38,35 @@ pub struct TradeOff {
     costs: Option<CostCache>,
 }
 
+/// The fastest plan so far.
+struct Best {
+    technique: &'static str,
+    end: CyclePoint,
+    made: Made,
+}
+
+impl Best {
+    /// What is made least.
+    fn key(&self) -> (CyclePoint, Bytes) {
+        (self.end, arena(&self.made.plan))
+    }
+}
+
 impl TradeOff {
     /// Begins with the plan of the least arena, and what its search found.
-    pub fn new(least: Planned, search: &dyn Search) -> Self {
+    pub fn new(least: Planned, search: &dyn Search, board: &Board) -> Self {
+        let alternatives = Alternatives::of(&least, LEAST, board, Objective::Latency);
         let ways = search.ways();
-        Self { least, ways, tried: 0, best: None, unlimited: None, bound: None, costs: None }
+        Self {
+            least,
+            ways,
+            tried: 0,
+            best: None,
+            alternatives,
+            unlimited: None,
+            bound: None,
+            costs: None,
+        }
     }
 
     /// Tries the next way; whether it was the last.
@@ -53,23 +80,23 @@ impl TradeOff {
         options: &Options,
     ) -> Result<bool, PlanError> {
         let budget = options.arena_on(board);
-        if let Some((found, aliasing)) = self.ways.get(self.tried).cloned() {
+        if let Some(Way { technique, found, aliasing }) = self.ways.get(self.tried).cloned() {
             self.tried += 1;
             let candidate = loosened(model, &found, &aliasing, budget)?.unwrap_or(found);
-            self.consider(candidate, budget, model, board, options)?;
+            self.consider(technique, candidate, &Asked { model, board, options })?;
         }
         Ok(self.tried >= self.ways.len())
     }
 
     fn consider(
         &mut self,
+        technique: &'static str,
         candidate: Candidate,
-        budget: Bytes,
-        model: &Model,
-        board: &Board,
-        options: &Options,
+        asked: &Asked<'_>,
     ) -> Result<(), PlanError> {
-        let whole = Strategy::Auto.made(&Asked { model, board, options }, candidate)?;
+        let Asked { board, options, .. } = *asked;
+        let budget = options.arena_on(board);
+        let whole = Strategy::Auto.made(asked, candidate)?;
         let costs = self.costs.get_or_insert_with(|| CostCache::on(board));
         let end =
             |plan: &Plan| Ok::<_, PlanError>(simulate::predict(plan, board, costs, options)?.end());
@@ -82,12 +109,13 @@ impl TradeOff {
             plans.push((end(&kept.plan)?, kept));
         }
         plans.push((ends, whole));
-        let key = |(end, made): &(CyclePoint, Made)| (*end, arena(&made.plan));
-        for made in plans {
-            let plan = &made.1.plan;
+        for (end, made) in plans {
+            let plan = &made.plan;
             let fits = arena(plan) <= budget && plan.image_bytes() <= board.plan_bytes();
-            if fits && self.best.as_ref().is_none_or(|best| key(&made) < key(best)) {
-                self.best = Some(made);
+            self.alternatives.note(technique, &made, (end, fits), options);
+            let new = Best { technique, end, made };
+            if fits && self.best.as_ref().is_none_or(|best| new.key() < best.key()) {
+                self.best = Some(new);
             }
         }
         Ok(())
@@ -95,12 +123,12 @@ impl TradeOff {
 
     /// Whether no plan is faster: all that the fastest reads lies in SRAM.
     pub fn is_fastest(&self) -> bool {
-        self.best.as_ref().zip(self.bound).is_some_and(|((end, _), bound)| *end <= bound)
+        self.best.as_ref().zip(self.bound).is_some_and(|(best, bound)| best.end <= bound)
     }
 
     /// Whether the fastest plan is slower than one would be for which there is no room.
     pub fn is_slowed(&self) -> bool {
-        let best = self.best.as_ref().map_or(self.least.timeline.end(), |(end, _)| *end);
+        let best = self.best.as_ref().map_or(self.least.timeline.end(), |best| best.end);
         self.unlimited.is_some_and(|unlimited| unlimited < best)
     }
 
@@ -109,36 +137,45 @@ impl TradeOff {
     /// # Errors
     /// [`PlanError::Stopped`] if nobody waits any more.
     pub fn best(
-        &mut self,
+        mut self,
         model: &Model,
         board: &Board,
         options: &Options,
     ) -> Result<Planned, PlanError> {
         let least = self.least.report.peak_sram_bytes;
         let budget = options.arena_on(board);
-        let costs = self.costs.get_or_insert_with(|| CostCache::on(board));
-        let mut best = (self.least.timeline.end(), self.least.made());
+        let costs = self.costs.unwrap_or_else(|| CostCache::on(board));
+        let (technique, end) = (LEAST, self.least.timeline.end());
+        let mut best = Best { technique, end, made: self.least.made() };
         // With few bytes for activations there is more room for weights.
-        let kept = load_weights(&best.1, board, costs, budget);
+        let kept = load_weights(&best.made, board, &costs, budget);
         let kept = kept.filter(|kept| kept.plan.image_bytes() <= board.plan_bytes());
         let kept = match kept {
-            Some(kept) => Some((simulate::predict(&kept.plan, board, costs, options)?.end(), kept)),
+            Some(made) => {
+                let end = simulate::predict(&made.plan, board, &costs, options)?.end();
+                self.alternatives.note(technique, &made, (end, true), options);
+                Some(Best { technique, end, made })
+            }
             None => None,
         };
-        for (end, made) in self.best.take().into_iter().chain(kept) {
-            if (end, arena(&made.plan)) < (best.0, arena(&best.1.plan)) {
-                best = (end, made);
+        for other in self.best.into_iter().chain(kept) {
+            if other.key() < best.key() {
+                best = other;
             }
         }
-        if best.1.plan == self.least.plan {
-            return Ok(self.least.clone());
-        }
-        let bound = Some(self.least.report.lower_bound_bytes);
-        let mut planned = described(best.1, model, board, options, bound)?;
+        let Best { technique, made, .. } = best;
+        let alternatives = self.alternatives.told(technique, &made);
+        let mut planned = if made.plan == self.least.plan {
+            self.least
+        } else {
+            let bound = Some(self.least.report.lower_bound_bytes);
+            described(made, model, board, options, bound)?
+        };
         if least < planned.report.peak_sram_bytes {
             let what = "least, by objective memory".to_owned();
             planned.report.stages = vec![Stage { what, bytes: least }];
         }
+        planned.report.alternatives = alternatives;
         Ok(planned)
     }
 }

@@ -2,21 +2,28 @@
 
 use crate::costs::CostCache;
 use crate::recipe::Made;
+use crate::strategy::alternatives::Alternatives;
 use crate::strategy::weights_in_sram::load_weights;
 use crate::strategy::{Asked, Strategy};
 use crate::{Objective, Options, PlanError, simulate};
 use tilewright_board::Board;
 use tilewright_plan::{Bytes, CyclePoint, Plan, Space};
+use tilewright_report::Alternative;
 
 /// Plans that are compared.
 pub struct Contest {
     best: Option<Best>,
+    /// The technique of the plans that are tried.
+    technique: String,
+    alternatives: Alternatives,
     costs: CostCache,
 }
 
 /// The best plan so far.
 #[derive(Clone)]
 pub struct Best {
+    /// Its technique.
+    pub technique: String,
     /// The plan.
     pub made: Made,
     /// When it ends.
@@ -27,8 +34,22 @@ pub struct Best {
 
 impl Contest {
     /// Begins with a plan, if there is one that fits and runs.
-    pub fn new(board: &Board, best: Option<Best>) -> Self {
-        Self { best, costs: CostCache::on(board) }
+    pub fn new(board: &Board, best: Option<Best>, alternatives: Alternatives) -> Self {
+        let costs = CostCache::on(board);
+        Self { best, technique: String::new(), alternatives, costs }
+    }
+
+    /// What is tried next is of this technique.
+    pub fn try_technique(&mut self, technique: &str) {
+        technique.clone_into(&mut self.technique);
+    }
+
+    /// The best, if there is one, and all that was compared; nothing is better than what it began with: that.
+    pub fn ended(self, began: (&str, &Made)) -> (Option<Best>, Vec<Alternative>) {
+        let Self { best, alternatives, .. } = self;
+        let (technique, made) = best.as_ref().map_or(began, |best| (&best.technique, &best.made));
+        let alternatives = alternatives.told(technique, made);
+        (best, alternatives)
     }
 
     /// The best so far.
@@ -81,12 +102,16 @@ impl Contest {
             None => None,
         };
         let fits = made.plan.image_fits(board.plan_bytes());
+        if fits {
+            self.alternatives.note(&self.technique, made, (end, fits), options);
+        }
         let is_better = |known| key(&made.plan, end, options) < known;
         if fits && known.is_none_or(|(plan, end)| is_better(key(plan, end, options))) {
             let (board, strategy) = (board.id.clone(), Strategy::Auto.name().to_owned());
             let plan = Plan { board, strategy, ..made.plan.clone() };
             let made = Made { recipe: made.recipe.clone(), plan };
-            self.best = Some(Best { made, end, frames });
+            let technique = self.technique.clone();
+            self.best = Some(Best { technique, made, end, frames });
         }
         Ok(fits)
     }
