@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use tilewright_model::quantise::RangeRule;
+use tilewright_model::tiling::Grid;
 use tilewright_plan::{Bytes, Micros};
 use tilewright_planner::{Integrity, Objective, Overlaid, Packing, Strategy};
 use tilewright_server::Mode;
@@ -115,6 +116,13 @@ pub struct OnBoard {
     /// 3.6 times the bytes) is modelled to be faster and flash allows, nowhere, or wherever flash allows
     #[arg(long, value_enum, default_value_t = PackingChoice::Auto)]
     pub packing: PackingChoice,
+    /// Make the layers of most active memory in tiles, rows by columns, such as 2x2, one tile after the other
+    /// (with any strategy); pixels at the tiles' edges are computed again
+    #[arg(long, value_name = "ROWSxCOLUMNS")]
+    pub tiles: Option<Grid>,
+    /// Layers are made in tiles whose active memory is more than this part of the peak, and those between
+    #[arg(long, value_name = "0..1", default_value = "0.4", requires = "tiles", value_parser = part)]
+    pub threshold: u16,
     /// How strategy overlay makes outputs: where they belong, by the core, or staged: in SRAM, from where DMA
     /// moves them
     #[arg(long, value_enum, default_value_t = OutputsChoice::Direct)]
@@ -200,7 +208,7 @@ pub struct Inspect {
 pub struct FromRecipe {
     /// Plan what a recipe says, as `tilewright plan --write-recipe` writes it, instead of what a strategy would:
     /// each decision is a line that can be changed; the plan is proved as any other
-    #[arg(long, value_name = "FILE.json", conflicts_with = "strategy")]
+    #[arg(long, value_name = "FILE.json", conflicts_with_all = ["strategy", "tiles"])]
     pub recipe: Option<PathBuf>,
 }
 
@@ -485,6 +493,14 @@ fn dimension(text: &str) -> Result<(String, usize), String> {
     match value.parse() {
         Ok(value) if value > 0 => Ok((name.to_owned(), value)),
         _ => Err(format!("'{value}' is no positive number")),
+    }
+}
+
+/// A part of one, in thousandths.
+fn part(text: &str) -> Result<u16, String> {
+    match text.parse::<f64>() {
+        Ok(part) if (0.0..=1.0).contains(&part) => Ok((part * 1000.0).round() as u16),
+        _ => Err("give a part from 0 to 1, such as 0.4".to_owned()),
     }
 }
 

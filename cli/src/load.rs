@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tilewright_board::Board;
 use tilewright_model::quantise::QuantiseOptions;
+use tilewright_model::tiling::Tiling;
 use tilewright_model::{Data, Model, Store};
 use tilewright_planner::{Integrity, Options, Recipe};
 use tilewright_server::pipeline::zoo::{self, Network};
@@ -267,6 +268,7 @@ pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
         is_inside: on.inside,
         packing: on.packing.into(),
         overlaid: on.outputs.into(),
+        tiling: on.tiles.map(|grid| Tiling { grid, threshold: on.threshold }),
         ..Options::default()
     })
 }

@@ -80,6 +80,12 @@ pub fn plan(planned: &Planned, board: &Board, energy_and_wear: &EnergyAndWear) -
         facts.add("which makes", saved, kind("packing_saved_cycles"));
     }
     facts.add("MACs", number(report.macs), kind("macs"));
+    if let Some(tiles) = &report.tiles {
+        let part = 100.0 * report.recomputed_macs as f64
+            / (report.macs - report.recomputed_macs).max(1) as f64;
+        let text = format!("{tiles}: {} MACs again, {part:.1} %", number(report.recomputed_macs));
+        facts.add("in tiles", text, kind("recomputed_macs"));
+    }
     if let Some(latency) = report.latency_us {
         let of_frames = match report.frames {
             1 => String::new(),

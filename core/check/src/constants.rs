@@ -5,10 +5,10 @@ use std::ops::Range;
 use crate::contents::{Contents, Held};
 use crate::node::Meaning;
 use crate::{CheckError, shapes};
-use tilewright_model::{Model, integer};
+use tilewright_model::{Model, Node, Op as ModelOp, Padding, TensorId, Window, integer};
 use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
-use tilewright_plan::{Constant, ConstantRole, Gather, Kernel, Plan, Role, Space, View};
+use tilewright_plan::{Constant, ConstantRole, Gather, Kernel, Op, Plan, Role, Space, View};
 
 const NO_PART: &str = "is for channels that its node does not have";
 
@@ -70,6 +70,16 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
         if block.bytes.0 != expected {
             return Err(wrong("has another length than its node needs"));
         }
+        for copy in &block.copies {
+            let other = model.nodes.get(copy.node as usize).ok_or_else(|| wrong("unknown copy"))?;
+            let ops = [block.op, copy.op].map(|op| plan.ops.get(op as usize));
+            let [Some(own), Some(copied)] = ops else { return Err(wrong("unknown op")) };
+            let is_alike =
+                is_same(model, block.role, [node, other]) && is_packed_alike(own, copied);
+            if !is_alike {
+                return Err(wrong("is not what a copy of its node needs"));
+            }
+        }
         ranges.push((block.space, block.offset, block.offset + block.bytes.0, index));
     }
     ranges.sort_unstable();
@@ -83,6 +93,43 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
         }
     }
     Ok(())
+}
+
+/// Whether a block is the same for two nodes: made of the same constants for the same quantisations, by the same
+/// operator but for its padding.
+fn is_same(model: &Model, role: ConstantRole, [a, b]: [&Node; 2]) -> bool {
+    if matches!(role, ConstantRole::Nearest | ConstantRole::Gather(_)) {
+        return false;
+    }
+    let operator = |node: &Node| match node.op.clone() {
+        ModelOp::Conv { window, groups, activation } => {
+            let window = Window { padding: Padding::default(), ..window };
+            ModelOp::Conv { window, groups, activation }
+        }
+        ModelOp::DepthwiseConv { window, multiplier, activation } => {
+            let window = Window { padding: Padding::default(), ..window };
+            ModelOp::DepthwiseConv { window, multiplier, activation }
+        }
+        op => op,
+    };
+    let is_same_tensor = |a: &TensorId, b: &TensorId| {
+        let (one, other) = (model.tensor(*a), model.tensor(*b));
+        one.quantisation == other.quantisation
+            && one.is_constant() == other.is_constant()
+            && (!one.is_constant() || a == b)
+    };
+    let tensors = |node: &Node| -> Vec<TensorId> {
+        node.inputs.iter().chain(&node.outputs).copied().collect()
+    };
+    let (first, second) = (tensors(a), tensors(b));
+    operator(a) == operator(b)
+        && first.len() == second.len()
+        && first.iter().zip(&second).all(|(a, b)| is_same_tensor(a, b))
+}
+
+/// Whether two ops read weights and constants as they lie in the same way.
+fn is_packed_alike(a: &Op, b: &Op) -> bool {
+    Op { padding: b.padding, ..*a } == *b
 }
 
 /// Checks that the bytes that a step takes as its weights or constants are its node's: those of
@@ -109,7 +156,7 @@ pub fn check_use(
     let block = plan
         .constants
         .iter()
-        .position(|c| c.node == node && c.op == op && c.role == wanted)
+        .position(|c| c.is_read_by(node, op) && c.role == wanted)
         .ok_or("the node's weights or constants are not in the plan")?;
     let held = &plan.constants[block];
     let first = held.part.map_or(0, |part| part.start.into());

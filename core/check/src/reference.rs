@@ -260,6 +260,23 @@ pub fn expected_until(
     Ok(all)
 }
 
+/// The model's outputs alone, of one frame after the other.
+///
+/// # Errors
+/// As [`expected_until`].
+pub fn expected_outputs(
+    model: &Model,
+    inputs: &[Data],
+    stop: &Stop<'_>,
+) -> Result<Vec<Vec<i8>>, RunError> {
+    let mut outputs = Vec::new();
+    for inputs in inputs.chunks(model.inputs.len().max(1)) {
+        let made = int8::Interpreter::new(model)?.run_until(inputs, &mut |_, _| {}, stop)?;
+        outputs.extend(made.iter().map(bytes));
+    }
+    Ok(outputs)
+}
+
 fn of_frame(
     plan: &Plan,
     model: &Model,

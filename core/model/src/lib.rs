@@ -21,6 +21,7 @@ pub mod seeded;
 pub mod shape;
 pub mod summary;
 pub mod tensor;
+pub mod tiling;
 pub mod verify;
 
 pub use data::{Data, Source};

@@ -44,7 +44,7 @@ pub use op::{Op, PoolBehind};
 #[cfg(feature = "alloc")]
 pub use plan::{
     ChannelPart, Constant, ConstantRole, InputResidency, Io, Lane, Plan, PlannedLayer,
-    PlannedTensor, Program, Work,
+    PlannedTensor, Program, Reader, Work,
 };
 pub use sector_checksums::SectorChecksums;
 pub use spec::{Boxes, Filter, Gaps, KernelSpec, Pass, Reach};

@@ -160,6 +160,8 @@ pub struct Constant {
     pub role: ConstantRole,
     /// The op that reads them: decides the packing.
     pub op: u32,
+    /// Copies of the node in other tiles, which read the same bytes.
+    pub copies: Vec<Reader>,
     /// Output channels whose weights or channel constants these are; nothing: of all.
     pub part: Option<ChannelPart>,
     /// Memory that holds the block.
@@ -168,6 +170,29 @@ pub struct Constant {
     pub offset: u64,
     /// Length.
     pub bytes: Bytes,
+}
+
+impl Constant {
+    /// All that read the block, each a node with its op.
+    pub fn readers(&self) -> impl Iterator<Item = Reader> {
+        let Self { node, op, .. } = *self;
+        core::iter::once(Reader { node, op }).chain(self.copies.iter().copied())
+    }
+
+    /// Whether a node reads the block by an op.
+    #[must_use]
+    pub fn is_read_by(&self, node: u32, op: u32) -> bool {
+        self.readers().any(|reader| reader == Reader { node, op })
+    }
+}
+
+/// A node that reads a block of constants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reader {
+    /// The node.
+    pub node: u32,
+    /// Its op.
+    pub op: u32,
 }
 
 /// An input or output of a program.

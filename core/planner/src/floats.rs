@@ -15,6 +15,8 @@ impl Planned {
     /// apart.
     #[must_use]
     pub fn in_floats(mut self, model: &Model, board: &Board, options: &Options) -> Self {
+        let tiled = self.tiled.clone();
+        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
         let plan = &mut self.plan;
         plan.programs.clear();
         plan.views.clear();

@@ -21,14 +21,17 @@ pub mod simulate;
 mod stop;
 mod strategy;
 pub mod tflm;
+mod tiles;
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_board::{Board, Card};
 use tilewright_model::Model;
 use tilewright_model::integer::IntegerError;
+use tilewright_model::tiling::{Tiled, Tiling};
 use tilewright_order::{ArrangeError, GraphError};
 use tilewright_plan::{Bytes, LaneKind, Plan, Space};
 use tilewright_report::{MemoryMap, Occupancy, PlanReport, Timeline, Traffic, Unsupported};
@@ -77,6 +80,8 @@ pub struct Options {
     pub packing: Packing,
     /// The recipe of the plan, instead of one that a strategy writes.
     pub recipe: Option<Recipe>,
+    /// In which tiles layers are made; nothing: whole.
+    pub tiling: Option<Tiling>,
     /// What strategy `overlay` overlays.
     pub overlaid: Overlaid,
     /// Whom work asks that takes long between two calls of [`Planning::advance`].
@@ -95,6 +100,7 @@ impl Default for Options {
             integrity: Integrity::Trusted,
             packing: Packing::default(),
             recipe: None,
+            tiling: None,
             overlaid: Overlaid::THESIS,
             stop: Stop::default(),
         }
@@ -137,6 +143,8 @@ pub struct Planned {
     pub plan: Plan,
     /// What it is made of.
     pub recipe: Recipe,
+    /// The model in tiles that the plan is of; nothing: it is of the model as it was given.
+    pub tiled: Option<Arc<Tiled>>,
     /// Which tensors live when and where.
     pub memory: MemoryMap,
     /// The predicted run.
@@ -150,6 +158,12 @@ pub struct Planned {
 }
 
 impl Planned {
+    /// The model that the plan is of: the given one, or that in tiles.
+    #[must_use]
+    pub fn model<'m>(&'m self, given: &'m Model) -> &'m Model {
+        self.tiled.as_ref().map_or(given, |tiled| &tiled.model)
+    }
+
     /// Why it cannot run on the board that it was made for, root cause first: its operators, memory, the firmware.
     /// Nothing if it can.
     #[must_use]

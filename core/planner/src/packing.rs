@@ -119,27 +119,28 @@ pub fn choose(made: &mut Made, board: &Board, costs: &Costs, packing: Packing) {
     if is_copied {
         return;
     }
-    let mut gains: Vec<(u32, Change)> = Vec::new();
+    let mut gains: Vec<(Vec<u32>, Change)> = Vec::new();
     for (block, constant) in plan.constants.iter().enumerate() {
         if constant.role == ConstantRole::Weights
             && constant.space == Space::Weights
             && let Some(change) = of_block(plan, costs, block)
             && (change.cycles > 0 || packing == Packing::Fast)
         {
-            gains.push((constant.op, change));
+            let ops: Vec<u32> = constant.readers().map(|reader| reader.op).collect();
+            gains.push((ops, change));
         }
     }
-    gains.sort_by_key(|(op, change)| {
+    gains.sort_by_key(|(ops, change)| {
         let each = i128::from(change.cycles) * 1_000_000 / i128::from(change.bytes.max(1));
-        (Reverse(each), *op)
+        (Reverse(each), ops.clone())
     });
     let mut chosen = Vec::new();
-    for (op, change) in gains {
+    for (ops, change) in gains {
         // Blocks, and what lies behind them, are aligned.
         let bytes = change.bytes + 2 * Stored::IMAGE.alignment;
         if let Some(left) = room.checked_sub(bytes) {
             room = left;
-            chosen.push(op);
+            chosen.extend(ops);
         }
     }
     transform(plan, &chosen);
@@ -150,20 +151,18 @@ pub fn choose(made: &mut Made, board: &Board, costs: &Costs, packing: Packing) {
 /// those of its steps alone.
 fn of_block(plan: &Plan, costs: &Costs, block: usize) -> Option<Change> {
     let constant = plan.constants.get(block)?;
-    let op = plan.ops.get(constant.op as usize)?;
-    let others = plan
-        .constants
-        .iter()
-        .filter(|other| other.op == constant.op && other.role == ConstantRole::Weights);
-    if others.count() != 1 {
+    let is_read = |op: u32| constant.readers().any(|reader| reader.op == op);
+    let others = plan.constants.iter().filter(|other| other.role == ConstantRole::Weights);
+    if others.filter(|other| is_read(other.op)).count() != 1 {
         return None;
     }
     let mut all: Option<Change> = None;
-    for step in computes(plan).filter(|step| step.op == constant.op) {
+    for step in computes(plan).filter(|step| is_read(step.op)) {
         let weights = step.views.get(WEIGHTS)?;
         let whole = weights.space() == Some(Space::Weights)
             && u64::from(weights.offset) == constant.offset
             && weights.elements() == constant.bytes.0;
+        let op = plan.ops.get(step.op as usize)?;
         let change = change(costs, op, &step).filter(|_| whole)?;
         let before = all.map_or(0, |change| change.cycles);
         all = Some(Change { cycles: before + change.cycles, ..change });

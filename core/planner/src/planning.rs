@@ -3,15 +3,18 @@
 
 use std::num::NonZeroU32;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::costs::CostCache;
 use crate::recipe::{Made, Recipe, RecipeError};
 use crate::strategy::external_search::ExternalSearch;
 use crate::strategy::trade_off::TradeOff;
 use crate::strategy::{Asked, Search, resident};
+use crate::tiles::{self, Tiles};
 use crate::{Integrity, Objective, Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
+use tilewright_model::tiling::{self, Tiled};
 use tilewright_plan::{Bytes, Plan};
 use tilewright_report::{Energy, MemoryMap};
 
@@ -32,6 +35,8 @@ pub struct Planning {
     board: Board,
     strategy: Strategy,
     options: Options,
+    /// The model in tiles that is planned, if it is.
+    tiled: Option<Arc<Tiled>>,
     /// The options that ways of `auto` are compared with.
     few: Options,
     search: Searching,
@@ -85,13 +90,24 @@ impl Planning {
         strategy: Strategy,
         options: &Options,
     ) -> Result<Self, PlanError> {
-        let search = (strategy.technique().search)(model)?;
-        Ok(Self::searching(board, strategy, options, Searching::UnderWay(search)))
+        let tiled = match &options.tiling {
+            Some(tiling) => Some(tiling::tile(model, tiling).map_err(|e| tiles::unsupported(&e))?),
+            None => None,
+        };
+        let tiled = tiled.map(Arc::new);
+        let planned = tiled.as_ref().map_or(model, |tiled| &tiled.model);
+        let search = Searching::UnderWay((strategy.technique().search)(planned)?);
+        Ok(Self::searching(board, strategy, options, (tiled, search)))
     }
 
-    fn searching(board: &Board, strategy: Strategy, options: &Options, search: Searching) -> Self {
+    fn searching(
+        board: &Board,
+        strategy: Strategy,
+        options: &Options,
+        (tiled, search): (Option<Arc<Tiled>>, Searching),
+    ) -> Self {
         let (board, options, few) = (board.clone(), options.clone(), options.of_few_frames());
-        Self { board, strategy, options, few, search, then: None, spent: 0 }
+        Self { board, strategy, options, tiled, few, search, then: None, spent: 0 }
     }
 
     /// Planning of the same model with the same strategy anew for another board or other options; what was
@@ -106,11 +122,11 @@ impl Planning {
         options: &Options,
     ) -> Result<Self, PlanError> {
         match &self.search {
-            Searching::UnderWay(_) => Self::new(model, board, self.strategy, options),
-            Searching::Done(search) => {
+            Searching::Done(search) if options.tiling == self.options.tiling => {
                 let search = Searching::Done(Rc::clone(search));
-                Ok(Self::searching(board, self.strategy, options, search))
+                Ok(Self::searching(board, self.strategy, options, (self.tiled.clone(), search)))
             }
+            _ => Self::new(model, board, self.strategy, options),
         }
     }
 
@@ -128,6 +144,8 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if no plan exists whatever the memory.
     pub fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
+        let tiled = self.tiled.clone();
+        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
         let Self { board, options, few, then, .. } = self;
         let layers = model.nodes.len() as u64;
         if then.is_some() {
@@ -209,6 +227,8 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if there is none.
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
+        let tiled = self.tiled.clone();
+        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
         let mut planned = match self.then.take() {
             Some(Then::External(external)) => external.best(model, &self.board, &self.few)?,
             Some(Then::TradeOff(trade_off)) => trade_off.best(model, &self.board, &self.few)?,
@@ -230,6 +250,7 @@ impl Planning {
         let told = NonZeroU32::new(planned.report.frames).unwrap_or(NonZeroU32::MIN);
         let options = Options { frames: told, ..self.options };
         add_energy(&mut planned, &self.board, &options);
+        planned.in_tiles(tiled);
         Ok(planned)
     }
 
@@ -279,13 +300,31 @@ impl Recipe {
         if kept.is_some_and(|kept| kept != options.integrity) {
             return Err(RecipeError::Integrity);
         }
+        let tiled = match self.tiles {
+            Some(tiles) => Some(Arc::new(tiles.tiled(model)?)),
+            None => None,
+        };
+        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
         let plan = self.plan(model, board, &options.stop)?;
         let (board_id, strategy) = (board.id.clone(), Self::STRATEGY.to_owned());
         let plan = Plan { board: board_id, strategy, ..plan };
         let made = Made { recipe: self.clone(), plan };
         let mut planned = described(made, model, board, options, Some(Bytes(0)))?;
         add_energy(&mut planned, board, options);
+        planned.in_tiles(tiled);
         Ok(planned)
+    }
+}
+
+impl Planned {
+    /// The plan is of a model in tiles, if it is.
+    fn in_tiles(&mut self, tiled: Option<Arc<Tiled>>) {
+        if let Some(tiled) = &tiled {
+            self.recipe.tiles = Some(Tiles::of(tiled));
+            self.report.recomputed_macs = tiled.recomputed_macs;
+            self.report.tiles = Some(tiled.grid.to_string());
+        }
+        self.tiled = tiled;
     }
 }
 
@@ -319,5 +358,5 @@ pub fn described(
     let report = report::report(&plan, model, board, options, &costs, &memory, &timeline, bound);
     let occupancy = simulate::occupancy(&plan, &timeline);
     let traffic = simulate::traffic(&plan, board, card.as_ref(), &timeline, frames);
-    Ok(Planned { plan, recipe, memory, timeline, occupancy, traffic, report })
+    Ok(Planned { plan, recipe, tiled: None, memory, timeline, occupancy, traffic, report })
 }

@@ -12,6 +12,7 @@ use crate::schedule::Schedule;
 use crate::schedule::boot::{self, Load};
 use crate::schedule::depth_first::Network;
 use crate::schedule::operator::Operator;
+use crate::tiles::Tiles;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Plan, Space};
@@ -19,6 +20,8 @@ use tilewright_plan::{Plan, Space};
 /// What a plan is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
+    /// Which layers are made in tiles; all else is of the graph in these.
+    pub(crate) tiles: Option<Tiles>,
     /// What stays where it is.
     pub(crate) floor: Floor,
     /// What comes and goes; nothing: all is used where it lies.
@@ -53,15 +56,15 @@ impl Recipe {
     pub const STRATEGY: &str = "recipe";
 
     const fn of(floor: Floor, schedule: Option<Schedule>) -> Self {
-        Self { floor, schedule, transformed: Vec::new(), weights_in_sram: Vec::new() }
+        Self { tiles: None, floor, schedule, transformed: Vec::new(), weights_in_sram: Vec::new() }
     }
 
-    /// The plan.
+    /// The plan, of the model in tiles if the recipe says so.
     ///
     /// # Errors
     /// [`RecipeError`] says that there is no room where the recipe says, or names what does not fit the model.
     pub fn plan(&self, model: &Model, board: &Board, stop: &Stop) -> Result<Plan, RecipeError> {
-        let Self { floor, schedule, transformed, weights_in_sram } = self;
+        let Self { floor, schedule, transformed, weights_in_sram, .. } = self;
         let mut plan = floor.lowered(model, board)?;
         packing::transform(&mut plan, transformed);
         if let Some(schedule) = schedule.as_ref().filter(|_| !plan.programs.is_empty()) {

@@ -84,6 +84,8 @@ pub fn report(
             .map(|space| plan.space(space))
             .sum(),
         macs: plan.layers.iter().map(|layer| layer.macs).sum(),
+        tiles: None,
+        recomputed_macs: 0,
         latency_us: time(latency),
         compute_us: time(busy(SliceKind::Compute)),
         transfer_us: time(busy(SliceKind::Copy)),
@@ -205,6 +207,7 @@ fn kinds() -> BTreeMap<String, Kind> {
         "flash_limit_bytes",
         "external_bytes",
         "macs",
+        "recomputed_macs",
         "read_bytes",
         "written_bytes",
         "frames",

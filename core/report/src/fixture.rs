@@ -121,6 +121,8 @@ pub fn report(memory: &MemoryMap) -> PlanReport {
         flash_limit_bytes: Bytes(2000),
         external_bytes: Bytes(0),
         macs: 0,
+        tiles: None,
+        recomputed_macs: 0,
         latency_us: Some(Micros(30.0)),
         compute_us: Some(Micros(30.0)),
         transfer_us: Some(Micros(0.0)),

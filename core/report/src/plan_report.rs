@@ -194,6 +194,10 @@ pub struct PlanReport {
     pub external_bytes: Bytes,
     /// Multiply-accumulates, recomputed ones included.
     pub macs: u64,
+    /// The grid of tiles that layers are made in, such as `2x2`; nothing: whole.
+    pub tiles: Option<String>,
+    /// Multiply-accumulates that tiles make again, where windows reach over their edges.
+    pub recomputed_macs: u64,
     /// Predicted latency of all frames; no time is predicted of what cannot run.
     pub latency_us: Option<Micros>,
     /// Core busy.

@@ -129,6 +129,8 @@ pub fn plan() -> PlanFacts {
             flash_limit_bytes: Bytes(1 << 20),
             external_bytes: Bytes(0),
             macs: 608,
+            tiles: None,
+            recomputed_macs: 0,
             latency_us: Some(Micros(30.0)),
             compute_us: Some(Micros(30.0)),
             transfer_us: Some(Micros(0.0)),

@@ -1,6 +1,7 @@
 //! Ops, views, constants and the steps of the core lane.
 
 mod apart;
+mod shared;
 
 use super::layer::{Layer, no_kernel};
 use super::op::{op, pool_behind, zero};
@@ -16,7 +17,8 @@ use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
     Boxes, Bytes, ChannelPart, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane,
-    LaneKind, Op, Plan, PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
+    LaneKind, Op, Plan, PlannedLayer, Program, Reader, Role, RowOrder, Space, Step, Tile, View,
+    Work,
 };
 
 /// Where weights, constant operands and the constants of channels lie.
@@ -98,7 +100,12 @@ pub fn program(
     }
     let places = roots.iter().map(|root| places[root.0]).collect();
     plan.space_bytes[stored.weights as usize] = Bytes(stored.reserved());
-    let mut builder = Builder { model, places, parts, stored, in_image, plan, steps: Vec::new() };
+    let mut readers = vec![0u32; model.tensors.len()];
+    for input in model.nodes.iter().flat_map(|node| &node.inputs) {
+        readers[input.0] += 1;
+    }
+    let steps = Vec::new();
+    let mut builder = Builder { model, places, readers, parts, stored, in_image, plan, steps };
     for layer in layers {
         builder.layer(layer);
     }
@@ -152,6 +159,8 @@ struct Builder<'a> {
     model: &'a Model,
     /// For each tensor of the model, the planned tensor that holds its bytes.
     places: Vec<Option<u32>>,
+    /// How many operands each tensor of the model is.
+    readers: Vec<u32>,
     parts: &'a Parts,
     stored: Stored,
     in_image: &'a [InImage],
@@ -267,6 +276,9 @@ impl Builder<'_> {
         self.plan.tiles.truncate(tiles);
         self.plan.views.truncate(views);
         self.plan.constants.truncate(constants);
+        for block in &mut self.plan.constants {
+            block.copies.retain(|reader| (reader.op as usize) < ops);
+        }
         self.steps.truncate(steps);
         self.plan.space_bytes = space_bytes;
     }
@@ -489,6 +501,9 @@ impl Builder<'_> {
         (space, alignment): (Space, u64),
         bytes: u64,
     ) -> Result<View, PlanError> {
+        if let Some(view) = self.shared(layer, role, (op, part), space, bytes) {
+            return Ok(view);
+        }
         let used = &mut self.plan.space_bytes[space as usize];
         let offset = used.align_up(alignment).0;
         *used = Bytes(offset + bytes);
@@ -498,8 +513,37 @@ impl Builder<'_> {
         })?;
         let node = layer.node.0 as u32;
         let bytes = Bytes(bytes);
-        self.plan.constants.push(Constant { node, role, op, part, space, offset, bytes });
+        let copies = Vec::new();
+        self.plan.constants.push(Constant { node, role, op, copies, part, space, offset, bytes });
         Ok(View::bytes(space, address, length))
+    }
+
+    /// The view of a block that a copy of the layer's node reads already, if there is one.
+    fn shared(
+        &mut self,
+        layer: &Layer,
+        role: ConstantRole,
+        (op, part): (u32, Option<ChannelPart>),
+        space: Space,
+        bytes: u64,
+    ) -> Option<View> {
+        let node = &self.model.nodes[layer.node.0];
+        let first = node.inputs.iter().find(|id| self.model.tensor(**id).is_constant())?;
+        let is_alone = self.readers[first.0] < 2;
+        if is_alone || !shared::is_shared(role) {
+            return None;
+        }
+        let Plan { ops, constants, .. } = &mut *self.plan;
+        let known = constants.iter_mut().find(|known| {
+            let other = &self.model.nodes[known.node as usize];
+            let pairs = [(node, &ops[op as usize]), (other, &ops[known.op as usize])];
+            (known.role, known.part, known.space, known.bytes.0) == (role, part, space, bytes)
+                && known.node as usize != layer.node.0
+                && shared::are_copies(self.model, pairs)
+        })?;
+        known.copies.push(Reader { node: layer.node.0 as u32, op });
+        let (offset, bytes) = (u32::try_from(known.offset).ok()?, u32::try_from(bytes).ok()?);
+        Some(View::bytes(space, offset, bytes))
     }
 
     fn push_op(&mut self, op: Op) -> u32 {

@@ -12,8 +12,10 @@ use crate::schedule::boot::Load;
 use crate::schedule::cut::Group;
 use crate::schedule::frames::Frames;
 use crate::schedule::{Layout, Schedule};
+use crate::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use tilewright_model::tiling::TilingError;
 use tilewright_model::{Model, NodeId};
 use tilewright_plan::{SectorChecksums, Space, Window};
 
@@ -53,6 +55,9 @@ pub enum RecipeError {
     /// What it says has no room where it says.
     #[error("the recipe has no room: what comes to SRAM does not fit the bytes of its layout")]
     NoRoom,
+    /// The model has no such tiles.
+    #[error("the recipe's tiles cannot be: {0}")]
+    Tiles(#[from] TilingError),
     /// No plan is made of it.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -62,6 +67,7 @@ pub enum RecipeError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
+    tiles: Option<Tiles>,
     layers: Vec<LayerLine>,
     tensors: Vec<TensorLine>,
     uncopied: Vec<usize>,
@@ -118,7 +124,10 @@ impl Recipe {
     /// The recipe as text, for the model that it is of.
     #[must_use]
     pub fn text(&self, model: &Model) -> String {
-        let Self { floor, schedule, transformed, weights_in_sram } = self;
+        let Self { tiles, floor, schedule, transformed, weights_in_sram } = self;
+        // Of a model that they are not of nothing is named right, whatever is written.
+        let tiled = tiles.and_then(|tiles| tiles.tiled(model).ok());
+        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
         let layer = |(index, layer): (usize, &Layer)| LayerLine {
             node: layer.node.0,
             name: model.nodes[layer.node.0].name.clone(),
@@ -141,6 +150,7 @@ impl Recipe {
             None => (&[][..], None, None),
         };
         let mut lines = Lines(String::from("{\n"));
+        lines.field("tiles", tiles);
         lines.list("layers", floor.layers.iter().enumerate().map(layer));
         lines.list("tensors", tensors);
         lines.list("uncopied", floor.parts.nodes());
@@ -164,6 +174,8 @@ impl Recipe {
     pub fn read(text: &str, model: &Model) -> Result<Self, RecipeError> {
         let text: Text =
             serde_json::from_str(text).map_err(|error| RecipeError::Syntax(error.to_string()))?;
+        let tiled = text.tiles.map(|tiles| tiles.tiled(model)).transpose()?;
+        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
         let layers = layers(&text.layers, model)?;
         let mut tensors = lower::tensors(model, &layers)?;
         if tensors.len() != text.tensors.len() {
@@ -218,6 +230,7 @@ impl Recipe {
         let schedule =
             text.layout.map(|layout| Schedule { groups: text.groups, layout, frames: text.frames });
         let recipe = Self {
+            tiles: text.tiles,
             floor: Floor {
                 in_image: text.layers.iter().map(|line| line.in_image).collect(),
                 depth_first: text.layers.iter().map(|line| line.depth_first).collect(),

@@ -50,6 +50,7 @@ pub fn checked_plan(
 
 /// Proves a plan that fits: of one that no firmware can run, that its tensors have room.
 fn check(planned: &Planned, model: &Model, board: &Board) -> Result<(), CheckError> {
+    let model = planned.model(model);
     match planned.report {
         PlanReport { fits: false, .. } => Ok(()),
         PlanReport { runnable: true, .. } => {
@@ -219,6 +220,7 @@ pub fn plan_file(
     if let Some(problem) = unsupported(planned, board) {
         return Err(problem);
     }
+    let model = planned.model(model);
     let images = match integrity {
         Integrity::Trusted => tilewright_image::images(&planned.plan, model),
         Integrity::Checked => {

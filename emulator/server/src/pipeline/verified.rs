@@ -2,7 +2,7 @@
 
 use tilewright_board::Board;
 use tilewright_check::reference::{
-    Read, expected_until, first_mismatch, inputs_of_frames, layer_outputs,
+    Read, expected_outputs, expected_until, first_mismatch, inputs_of_frames, layer_outputs,
 };
 use tilewright_model::{Data, Model, RunError};
 use tilewright_planner::Planned;
@@ -62,11 +62,17 @@ fn difference(
     until: &Until<'_>,
 ) -> Result<(Option<Difference>, usize), Problem> {
     let plan = &planned.plan;
-    let reference =
-        expected_until(plan, model, inputs, &|| until.is_over()).map_err(|error| match error {
-            RunError::Stopped => until.problem("Comparing", "Give a smaller model."),
-            error => Problem::ours(sentence(&error.to_string()), "reference interpreter"),
-        })?;
+    let failed = |error| match error {
+        RunError::Stopped => until.problem("Comparing", "Give a smaller model."),
+        error => Problem::ours(sentence(&error.to_string()), "reference interpreter"),
+    };
+    let is_over = || until.is_over();
+    let mut reference =
+        expected_until(plan, planned.model(model), inputs, &is_over).map_err(failed)?;
+    if planned.tiled.is_some() {
+        // What comes out is that of the model itself, whatever the graph in tiles computes.
+        reference.outputs = expected_outputs(model, inputs, &is_over).map_err(failed)?;
+    }
     let watched = done.layers.as_deref().unwrap_or(&[]);
     let found: Vec<_> = layer_outputs(plan)
         .into_iter()

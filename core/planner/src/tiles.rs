@@ -1,0 +1,51 @@
+//! The model's layers in tiles: one decision in front of all others, which are of the graph in tiles. So tiles go
+//! together with every order, aliasing, depth-first group and memory.
+
+use crate::PlanError;
+use serde::{Deserialize, Serialize};
+use tilewright_model::Model;
+use tilewright_model::tiling::{self, Grid, Region, Tiled, TilingError};
+use tilewright_report::Unsupported;
+
+/// Which layers are made in tiles, as numbers of nodes, and in how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tiles {
+    /// The first node.
+    pub first: usize,
+    /// The node behind the last.
+    pub end: usize,
+    /// Tiles one below the other.
+    pub rows: u16,
+    /// Tiles side by side.
+    pub columns: u16,
+}
+
+impl Tiles {
+    /// Those of a graph in tiles.
+    pub fn of(tiled: &Tiled) -> Self {
+        let Tiled { region, grid, .. } = tiled;
+        let (first, end) = (region.nodes.start, region.nodes.end);
+        Self { first, end, rows: grid.rows, columns: grid.columns }
+    }
+
+    /// The model in these tiles.
+    ///
+    /// # Errors
+    /// [`TilingError`] says why it cannot be.
+    pub fn tiled(self, model: &Model) -> Result<Tiled, TilingError> {
+        let Self { first, end, rows, columns } = self;
+        tiling::tile_region(model, Region::spanning(model, first..end)?, Grid { rows, columns })
+    }
+}
+
+/// Why there is no plan in tiles.
+pub fn unsupported(error: &TilingError) -> PlanError {
+    let remedy = match error {
+        TilingError::NoRegion { .. } | TilingError::NoLayers => "Plan the model without tiles.",
+        TilingError::TooFine { .. } => "Choose fewer tiles.",
+        TilingError::Grid => "Choose a grid such as 2x2.",
+        TilingError::Threshold => "Choose a threshold such as 0.4.",
+    };
+    Unsupported::new(error.to_string(), "tiles", remedy).into()
+}
