@@ -41,6 +41,8 @@ pub enum Command {
     /// Compare what bringing operands from external memory to SRAM gives, overlay by overlay and
     /// budget by budget
     Overlay(Overlay),
+    /// Compare grids of tiles by SRAM, time and what is computed again, or write the model in tiles
+    Tile(Tile),
     /// Plan a model, run it on the emulated board, compare every layer with the reference
     Run(Run),
     /// Run a model with every strategy and compare layer by layer with the reference
@@ -270,6 +272,20 @@ pub struct Overlay {
     /// Print comma-separated values
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Tile {
+    #[command(flatten)]
+    pub on: OnBoard,
+    /// Strategy; `resident` keeps the order as it is: one tile after the other
+    #[arg(long, default_value = "resident")]
+    pub strategy: Strategy,
+    #[command(flatten)]
+    pub json: Json,
+    /// Write the float model in the tiles of --tiles as ONNX
+    #[arg(short, long, value_name = "FILE.onnx", requires = "tiles")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -11,6 +11,7 @@ mod quantisation;
 mod reorder;
 pub mod run;
 pub mod serve;
+pub mod tile;
 pub mod verify;
 pub mod zoo;
 

@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         Command::Inspect(options) => commands::inspect::inspect(&options),
         Command::Plan(options) => commands::plan::plan(&options),
         Command::Overlay(options) => commands::overlay::overlay(&options),
+        Command::Tile(options) => commands::tile::tile(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Verify(options) => commands::verify::verify(&options),
         Command::Image(options) => commands::image::image(&options),

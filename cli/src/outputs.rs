@@ -1,9 +1,11 @@
 //! Writing files: whole or not at all, and never over what is read.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use tilewright_model::Model;
+use tilewright_server::pipeline::export;
 use tilewright_server::{Blame, Problem};
 
 /// Who may read a file that is written.
@@ -81,6 +83,25 @@ pub fn write_parts(
     let mut named = builder.tempfile_in(folder).map_err(failed)?;
     fill(named.as_file_mut())?;
     named.persist(&place).map(drop).map_err(|error| failed(error.error))
+}
+
+/// Writes a float model as ONNX; how many bytes it has.
+///
+/// # Errors
+/// If that fails, or the model has no form in ONNX.
+pub fn write_onnx(path: &Path, model: &Model) -> Result<u64, Problem> {
+    let failed = |error| unwritable(path, &error);
+    let mut bytes = 0u64;
+    write_parts(path, Readers::All, |file| {
+        let mut writer = BufWriter::new(file);
+        let mut put = |piece: &[u8]| {
+            bytes += piece.len() as u64;
+            writer.write_all(piece)
+        };
+        export(model, &mut put, failed)?;
+        writer.flush().map_err(failed)
+    })?;
+    Ok(bytes)
 }
 
 /// Files that have no name while they are written, so that nothing stays behind if the process is

@@ -1,15 +1,14 @@
 //! `tilewright zoo`.
 
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use tilewright_server::pipeline::{export, zoo};
+use tilewright_server::pipeline::zoo;
 use tilewright_server::{Problem, ZooView};
 
 use super::json;
 use crate::Said;
 use crate::args::{Zoo, ZooCommand};
-use crate::outputs::{self, Readers};
+use crate::outputs;
 use crate::text::{DIM, Side, Table, number, shape};
 
 /// Lists the networks, or writes one as ONNX.
@@ -60,16 +59,6 @@ fn list(as_json: bool) -> Result<Said, Problem> {
 
 fn write(name: &str, output: &Path) -> Result<Said, Problem> {
     let network = zoo::network(name)?;
-    let failed = |error| outputs::unwritable(output, &error);
-    let mut bytes = 0u64;
-    outputs::write_parts(output, Readers::All, |file| {
-        let mut writer = BufWriter::new(file);
-        let mut put = |piece: &[u8]| {
-            bytes += piece.len() as u64;
-            writer.write_all(piece)
-        };
-        export(network.float(), &mut put, failed)?;
-        writer.flush().map_err(failed)
-    })?;
+    let bytes = outputs::write_onnx(output, network.float())?;
     Ok(Said::well(format!("{}: {}, {} bytes\n", output.display(), network.name, number(bytes))))
 }

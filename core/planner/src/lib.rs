@@ -45,6 +45,7 @@ pub use strategy::Strategy;
 pub use strategy::overlay::{Beside, Outputs, Overlaid};
 pub use strategy::spill::{First, spilled};
 pub use strategy::stream::bound::bound as card_bound;
+pub use tiles::tilings;
 
 /// What strategy `auto` makes least.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

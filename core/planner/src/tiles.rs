@@ -4,7 +4,7 @@
 use crate::PlanError;
 use serde::{Deserialize, Serialize};
 use tilewright_model::Model;
-use tilewright_model::tiling::{self, Grid, Region, Tiled, TilingError};
+use tilewright_model::tiling::{self, Grid, Region, Tiled, Tiling, TilingError};
 use tilewright_report::Unsupported;
 
 /// Which layers are made in tiles, as numbers of nodes, and in how many.
@@ -37,6 +37,27 @@ impl Tiles {
         let Self { first, end, rows, columns } = self;
         tiling::tile_region(model, Region::spanning(model, first..end)?, Grid { rows, columns })
     }
+}
+
+/// Grids that are worth a look: few tiles, since each makes its halo again.
+const GRIDS: [[u16; 2]; 11] =
+    [[2, 1], [1, 2], [2, 2], [3, 1], [1, 3], [3, 3], [4, 1], [1, 4], [4, 2], [2, 4], [4, 4]];
+
+/// Tilings of a model that differ in their layers or their grids; none if nothing of it can be made in tiles.
+#[must_use]
+pub fn tilings(model: &Model) -> Vec<Tiling> {
+    let mut regions: Vec<(u16, Region)> = Vec::new();
+    for threshold in (100..=900).rev().step_by(100) {
+        if let Ok(region) = Region::of(model, threshold)
+            && regions.iter().all(|(_, known)| *known != region)
+        {
+            regions.push((threshold, region));
+        }
+    }
+    let of_region = |(threshold, _): (u16, Region)| {
+        GRIDS.map(|[rows, columns]| Tiling { grid: Grid { rows, columns }, threshold })
+    };
+    regions.into_iter().flat_map(of_region).collect()
 }
 
 /// Why there is no plan in tiles.

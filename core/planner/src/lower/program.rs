@@ -1,7 +1,7 @@
 //! Ops, views, constants and the steps of the core lane.
 
 mod apart;
-mod shared;
+mod blocks;
 
 use super::layer::{Layer, no_kernel};
 use super::op::{op, pool_behind, zero};
@@ -16,9 +16,8 @@ use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
 use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
-    Boxes, Bytes, ChannelPart, Constant, ConstantRole, Gather, Instruction, Io, Kernel, Lane,
-    LaneKind, Op, Plan, PlannedLayer, Program, Reader, Role, RowOrder, Space, Step, Tile, View,
-    Work,
+    Boxes, Bytes, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind, Op, Plan,
+    PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
 };
 
 /// Where weights, constant operands and the constants of channels lie.
@@ -490,60 +489,6 @@ impl Builder<'_> {
         let bytes = filters.all_bytes(channels).ok_or_else(too_large)?;
         let Stored { weights: space, alignment, .. } = self.stored();
         self.block(layer, ConstantRole::Weights, (op, None), (space, alignment), bytes)
-    }
-
-    /// A new block of constants, and the view of it.
-    fn block(
-        &mut self,
-        layer: &Layer,
-        role: ConstantRole,
-        (op, part): (u32, Option<ChannelPart>),
-        (space, alignment): (Space, u64),
-        bytes: u64,
-    ) -> Result<View, PlanError> {
-        if let Some(view) = self.shared(layer, role, (op, part), space, bytes) {
-            return Ok(view);
-        }
-        let used = &mut self.plan.space_bytes[space as usize];
-        let offset = used.align_up(alignment).0;
-        *used = Bytes(offset + bytes);
-        let address = u32::try_from(offset).ok().zip(u32::try_from(bytes).ok());
-        let (address, length) = address.ok_or_else(|| {
-            unsupported(&self.model.nodes[layer.node.0], "constants larger than 4 GiB")
-        })?;
-        let node = layer.node.0 as u32;
-        let bytes = Bytes(bytes);
-        let copies = Vec::new();
-        self.plan.constants.push(Constant { node, role, op, copies, part, space, offset, bytes });
-        Ok(View::bytes(space, address, length))
-    }
-
-    /// The view of a block that a copy of the layer's node reads already, if there is one.
-    fn shared(
-        &mut self,
-        layer: &Layer,
-        role: ConstantRole,
-        (op, part): (u32, Option<ChannelPart>),
-        space: Space,
-        bytes: u64,
-    ) -> Option<View> {
-        let node = &self.model.nodes[layer.node.0];
-        let first = node.inputs.iter().find(|id| self.model.tensor(**id).is_constant())?;
-        let is_alone = self.readers[first.0] < 2;
-        if is_alone || !shared::is_shared(role) {
-            return None;
-        }
-        let Plan { ops, constants, .. } = &mut *self.plan;
-        let known = constants.iter_mut().find(|known| {
-            let other = &self.model.nodes[known.node as usize];
-            let pairs = [(node, &ops[op as usize]), (other, &ops[known.op as usize])];
-            (known.role, known.part, known.space, known.bytes.0) == (role, part, space, bytes)
-                && known.node as usize != layer.node.0
-                && shared::are_copies(self.model, pairs)
-        })?;
-        known.copies.push(Reader { node: layer.node.0 as u32, op });
-        let (offset, bytes) = (u32::try_from(known.offset).ok()?, u32::try_from(bytes).ok()?);
-        Some(View::bytes(space, offset, bytes))
     }
 
     fn push_op(&mut self, op: Op) -> u32 {
