@@ -81,6 +81,9 @@ pub struct Tiled {
     pub model: Model,
     /// The nodes of the given model that are in tiles now.
     pub region: Region,
+    /// Of each node of the model in tiles the given model's that it is, or is a tile of; nothing: it cuts out or joins
+    /// tiles.
+    pub origins: Vec<Option<usize>>,
     /// The tiles.
     pub grid: Grid,
     /// Multiply-accumulates that are made more than once.
@@ -140,7 +143,8 @@ pub fn tile_region(model: &Model, region: Region, grid: Grid) -> Result<Tiled, T
         return Err(TilingError::Grid);
     }
     if grid.tiles() == 1 {
-        return Ok(Tiled { model: model.clone(), region, grid, recomputed_macs: 0 });
+        let origins = (0..model.nodes.len()).map(Some).collect();
+        return Ok(Tiled { model: model.clone(), region, origins, grid, recomputed_macs: 0 });
     }
     let output = model.tensor(region.output);
     let [_, rows, columns, _] = *output.shape.dims() else { return Err(TilingError::Grid) };
@@ -149,6 +153,7 @@ pub fn tile_region(model: &Model, region: Region, grid: Grid) -> Result<Tiled, T
     }
     let macs = |model: &Model| model.nodes.iter().map(|node| model.macs(node)).sum::<u64>();
     let mut tiled = Model { nodes: Vec::new(), ..model.clone() };
+    let mut origins: Vec<Option<usize>> = (0..region.nodes.start).map(Some).collect();
     tiled.nodes.extend_from_slice(&model.nodes[..region.nodes.start]);
     let mut bands = Vec::new();
     for (row, rows) in parts(rows, grid.rows).enumerate() {
@@ -156,15 +161,19 @@ pub fn tile_region(model: &Model, region: Region, grid: Grid) -> Result<Tiled, T
         for (column, columns) in parts(columns, grid.columns).enumerate() {
             let pixels = Pixels { rows: rows.clone(), columns };
             let name = format!("tile {row},{column}");
-            tiles.push(Branch::of(model, &region, &pixels).write(&mut tiled, &name));
+            let branch = Branch::of(model, &region, &pixels);
+            tiles.push(branch.write(&mut tiled, &mut origins, &name));
         }
         let whole = (grid.rows == 1).then_some(region.output);
         bands.push(join(&mut tiled, &tiles, 2, (&format!("band {row}"), whole)));
+        origins.resize(tiled.nodes.len(), None);
     }
     join(&mut tiled, &bands, 1, ("tiles", Some(region.output)));
+    origins.resize(tiled.nodes.len(), None);
+    origins.extend((region.nodes.end..model.nodes.len()).map(Some));
     tiled.nodes.extend_from_slice(&model.nodes[region.nodes.end..]);
     let recomputed_macs = macs(&tiled).saturating_sub(macs(model));
-    Ok(Tiled { model: tiled, region, grid, recomputed_macs })
+    Ok(Tiled { model: tiled, region, origins, grid, recomputed_macs })
 }
 
 /// Divides so many pixels among so many tiles, as evenly as can be, larger ones first.

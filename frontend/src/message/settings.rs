@@ -55,6 +55,8 @@ pub struct PlanSettings {
     pub is_packing_plain: bool,
     /// Whether strategy `overlay` makes outputs in SRAM, from where DMA moves them.
     pub is_staged: bool,
+    /// In which tiles layers of the most active memory are made, rows by columns such as `2x2`; nothing: whole.
+    pub tiles: Option<String>,
     /// Another clock than the board's: what if.
     pub clock_hz: Option<u64>,
     /// Bytes a second that the card reads at, if other than its class; writing changes in
@@ -69,12 +71,10 @@ impl PlanSettings {
     /// hertz would mean something else.
     #[must_use]
     pub fn on_board(&self, board: &str) -> Self {
-        let (board, strategy) = (board.to_owned(), self.strategy.clone());
-        let Self { frames, is_memory_least, is_packing_plain, is_staged, integrity, .. } = *self;
-        let own = Self::default();
-        let chosen =
-            Self { frames, is_memory_least, is_packing_plain, is_staged, integrity, ..own };
-        Self { board, strategy, ..chosen }
+        let mut settings = Self { board: board.to_owned(), ..self.clone() };
+        (settings.sram_bytes, settings.buffer_bytes) = (None, None);
+        (settings.clock_hz, settings.card_bytes_per_second) = (None, None);
+        settings
     }
 
     /// How many frames.

@@ -22,6 +22,9 @@ const NETWORKS: &str = "zoo";
 const PACKED: [&str; 4] = ["resident", "reordered", "ping-pong", "auto"];
 /// Weights in whichever packing is faster.
 const FASTER: &str = "faster";
+/// Layers that are made whole, and grids of tiles that are offered.
+const WHOLE: &str = "whole";
+const GRIDS: [&str; 7] = [WHOLE, "2x1", "1x2", "2x2", "4x1", "3x3", "4x4"];
 /// Outputs that the core writes where they belong.
 const DIRECT: &str = "direct";
 /// The objective that is none of memory.
@@ -85,6 +88,7 @@ pub fn Header(props: &Props) -> Html {
                     { strategy_picker(props) }
                     if props.settings.strategy == "auto" { { objective_picker(props) } }
                     if PACKED.contains(&props.settings.strategy.as_str()) { { packing_picker(props) } }
+                    { tiles_picker(props) }
                     if props.settings.strategy == "overlay" { { outputs_picker(props) } }
                     { budget(props) }
                 </div>
@@ -222,6 +226,27 @@ fn packing_picker(props: &Props) -> Html {
         <div class="picker">
             <label for="pick-packing">{ "Packing" }</label>
             <Choice id="packing" {value} {options} {on_choose} />
+        </div>
+    }
+}
+
+/// In which tiles layers are made.
+fn tiles_picker(props: &Props) -> Html {
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let on_choose = Callback::from(move |id: String| {
+        let tiles = Some(id).filter(|id| id != WHOLE);
+        on.emit(Event::Settings(PlanSettings { tiles, ..settings.clone() }, false));
+    });
+    let value = props.settings.tiles.clone().unwrap_or_else(|| WHOLE.to_owned());
+    let mut known: Vec<String> = GRIDS.map(str::to_owned).into();
+    if !known.contains(&value) {
+        known.push(value.clone());
+    }
+    let options = known.into_iter().map(|id| (id.clone().into(), id.into())).collect::<Vec<_>>();
+    html! {
+        <div class="picker">
+            <label for="pick-tiles">{ "Tiles" }</label>
+            <Choice id="tiles" {value} {options} {on_choose} />
         </div>
     }
 }

@@ -62,6 +62,7 @@ impl Fragment {
                 "objective" => fragment.settings.is_memory_least = value == MEMORY,
                 "packing" => fragment.settings.is_packing_plain = value == PLAIN,
                 "outputs" => fragment.settings.is_staged = value == STAGED,
+                "tiles" if !value.is_empty() => fragment.settings.tiles = Some(value),
                 "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
                 "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
                 "integrity" => fragment.settings.integrity = Integrity::of(&value),
@@ -94,6 +95,7 @@ impl Fragment {
         push("objective", if self.settings.is_memory_least { MEMORY } else { "" });
         push("packing", if self.settings.is_packing_plain { PLAIN } else { "" });
         push("outputs", if self.settings.is_staged { STAGED } else { "" });
+        push("tiles", self.settings.tiles.as_deref().unwrap_or_default());
         push("clock", &text(self.settings.clock_hz));
         push("card", &text(self.settings.card_bytes_per_second));
         if self.settings.integrity != Integrity::default() {
@@ -166,6 +168,7 @@ mod tests {
                 is_memory_least: true,
                 is_packing_plain: true,
                 is_staged: true,
+                tiles: Some("2x3".to_owned()),
                 integrity: Integrity::Sealed,
             },
             view: View::Memory,

@@ -174,6 +174,17 @@ pub fn overview(plan: &PlanFacts, board: &Board, run: Option<&Outcome>) -> Overv
             kind: kind("peak_sram_bytes"),
         });
     }
+    if let Some(tiles) = &report.tiles {
+        let nominal = report.macs - report.recomputed_macs;
+        let more = figures::percent(report.recomputed_macs as f64, nominal as f64);
+        facts.push(Fact {
+            title: "Computed again",
+            id: "recomputed",
+            value: more,
+            detail: format!("of all MACs, at the edges of {tiles} tiles"),
+            kind: kind("recomputed_macs"),
+        });
+    }
     if let Some(latency) = report.latency_us {
         facts.push(Fact {
             title: "Predicted latency",

@@ -88,7 +88,7 @@ pub fn judge(
     let comparison = match (result.fault.is_some(), layers.is_empty()) {
         (false, false) => {
             let (planned, _) = make(model, settings)?;
-            Some(compare(&planned.plan, model, &split(layers), input)?)
+            Some(compare(&planned.plan, planned.model(model), &split(layers), input)?)
         }
         _ => None,
     };

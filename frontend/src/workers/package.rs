@@ -94,11 +94,11 @@ pub fn store_images(
 ) -> Result<Vec<(Space, Vec<u8>)>, Trouble> {
     let (planned, board) = make(model, settings)?;
     let made = match checks::of(&planned, settings.integrity).map(|checks| checks.tags) {
-        None => images(&planned.plan, model),
-        Some(None) => checked_images(&planned.plan, model),
+        None => images(&planned.plan, planned.model(model)),
+        Some(None) => checked_images(&planned.plan, planned.model(model)),
         Some(Some(_)) => {
             let key = key_of(image, &board).ok_or_else(|| ours("plan image", &"it has no key"))?;
-            sealed_images(&planned.plan, model, key)
+            sealed_images(&planned.plan, planned.model(model), key)
         }
     };
     let Images { plan, stores } = made.map_err(|error| ours("plan image", &error))?;

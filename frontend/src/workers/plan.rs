@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use tilewright_board::Board;
 use tilewright_image::{Checks, store_bytes, stores};
 use tilewright_model::Model;
+use tilewright_model::tiling::{Grid, Tiling};
 use tilewright_plan::{Bytes, Hertz, Io, Kernel, Space, Work};
 use tilewright_planner::{
     Objective, Options, Overlaid, Packing, PlanError, Planned, Planning, Progress, Strategy,
@@ -92,7 +93,7 @@ impl Sliced for Planner {
                 let job = self.job.take()?;
                 let is_known = self.searched.iter().any(|(known, _)| *known == job.strategy);
                 let kept = job.planning.again(model, &job.board, &Options::default());
-                let kept = kept.ok().filter(|_| !is_known);
+                let kept = kept.ok().filter(|_| !is_known && job.settings.tiles.is_none());
                 self.searched.extend(kept.map(|kept| (job.strategy, kept)));
                 Some(Turn::Done(finished(model, job)))
             }
@@ -153,7 +154,7 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
         }
         (true, true) => Some(image_of(&planned, model, &board, settings.integrity)?),
         (true, false) => {
-            tilewright_check::check_memory(&planned.plan, model, &board)
+            tilewright_check::check_memory(&planned.plan, planned.model(model), &board)
                 .map_err(|error| found_wrong(&error))?;
             None
         }
@@ -240,6 +241,8 @@ fn start(
     if let Some(why) = strategy.unsupported(model, Some(&board)) {
         return Err(unsupported(&why));
     }
+    let grid = settings.tiles.as_deref().map(str::parse::<Grid>).transpose();
+    let grid = grid.map_err(|error| cannot(&error))?;
     let options = Options {
         sram: settings.sram_bytes.map(Bytes),
         buffer: settings.buffer_bytes.map(Bytes),
@@ -254,6 +257,7 @@ fn start(
             false => Packing::Auto,
         },
         integrity: checks::for_planner(settings.integrity),
+        tiling: grid.map(|grid| Tiling { grid, ..Tiling::PUBLISHED }),
         overlaid: match settings.is_staged {
             true => Overlaid::ALL,
             false => Overlaid::THESIS,
@@ -285,7 +289,7 @@ fn image_of(
     integrity: Integrity,
 ) -> Result<Vec<u8>, Trouble> {
     checked(planned, model, board)?;
-    checks::image(planned, model, integrity)
+    checks::image(planned, planned.model(model), integrity)
 }
 
 /// Why a plan that fits has no image, for people.
@@ -317,7 +321,7 @@ fn why_no_image(
 }
 
 fn checked(planned: &Planned, model: &Model, board: &Board) -> Result<(), Trouble> {
-    let proof = tilewright_check::check(&planned.plan, model, board);
+    let proof = tilewright_check::check(&planned.plan, planned.model(model), board);
     proof.map(drop).map_err(|error| found_wrong(&error))
 }
 
@@ -330,7 +334,13 @@ fn facts(
     planned: Planned,
     image: Option<&[u8]>,
 ) -> Result<PlanFacts, Trouble> {
-    let Planned { plan, memory, timeline, occupancy, traffic, report, .. } = planned;
+    let Planned { plan, tiled, memory, timeline, occupancy, traffic, report, .. } = planned;
+    // Of the model as it was opened, whose tiles share their layer's node.
+    let opened = |node: &u32| match &tiled {
+        Some(tiled) => tiled.origins.get(*node as usize).copied().flatten().map(|node| node as u32),
+        None => Some(*node),
+    };
+    let nodes = |nodes: &[u32]| nodes.iter().filter_map(opened).collect();
     let store_bytes = stores(&plan).map(|space| store_bytes(&plan, space)).sum();
     let image = image.map(|image| image_facts(image, store_bytes)).transpose()?;
     let program = plan.programs.iter().find(|program| !program.boot);
@@ -350,7 +360,7 @@ fn facts(
         report,
         memory,
         tensors: PlacedTensor::of(&plan),
-        nodes: plan.layers.iter().map(|layer| layer.nodes.clone()).collect(),
+        nodes: plan.layers.iter().map(|layer| nodes(&layer.nodes)).collect(),
         timeline,
         occupancy,
         traffic,

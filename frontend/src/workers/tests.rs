@@ -435,6 +435,20 @@ fn the_graph_of_a_model_lies_on_its_plan() {
 }
 
 #[test]
+fn tiles_are_planned_and_belong_to_the_layers_that_were_opened() {
+    let mut importer = Importer::default();
+    let model = opened(&mut importer, &EXAMPLES[1]);
+    let count = postcard::from_bytes::<tilewright_model::Model>(&model).unwrap().nodes.len() as u32;
+    let tiles = Some("2x2".to_owned());
+    let (facts, _) = planned(model, PlanSettings { tiles, ..settings(None) });
+    assert_eq!(facts.report.tiles.as_deref(), Some("2x2"));
+    assert!(facts.image.is_some() && facts.nodes.len() > count as usize);
+    assert!(facts.nodes.iter().flatten().all(|node| *node < count));
+    let inside = facts.nodes.iter().filter(|nodes| nodes.as_slice() == [2]).count();
+    assert_eq!(inside, 4, "node 2 has four tiles: {:?}", facts.nodes);
+}
+
+#[test]
 fn a_calibration_changes_scales_and_the_report_says_how_well() {
     let example = &EXAMPLES[0];
     let files = || vec![file(example.file), file(example.calibration)];

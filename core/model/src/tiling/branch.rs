@@ -58,12 +58,18 @@ impl<'m> Branch<'m> {
     }
 
     /// Adds the tile's nodes to a model whose tensors begin with those of the given one; what they make in the end.
-    pub fn write(&self, tiled: &mut Model, name: &str) -> TensorId {
+    /// Of each node it says which one it is a copy of.
+    pub fn write(
+        &self,
+        tiled: &mut Model,
+        origins: &mut Vec<Option<usize>>,
+        name: &str,
+    ) -> TensorId {
         let Self { model, region, needed } = self;
         let mut writer = Writer { tiled, name, made: BTreeMap::new(), slices: Vec::new() };
         let whole = Pixels::all(model.tensor(region.input));
         writer.made.insert(region.input, (region.input, whole));
-        for node in &model.nodes[region.nodes.clone()] {
+        for (number, node) in region.nodes.clone().zip(&model.nodes[region.nodes.clone()]) {
             let Some(output) = node.outputs.first().filter(|output| needed.contains_key(output))
             else {
                 continue;
@@ -77,6 +83,8 @@ impl<'m> Branch<'m> {
             let op = of_pixels(model, node, pixels);
             let made = writer.tensor(model.tensor(*output), pixels);
             let name = format!("{} {name}", node.name);
+            origins.resize(writer.tiled.nodes.len(), None);
+            origins.push(Some(number));
             writer.tiled.nodes.push(Node { name, op, inputs, outputs: vec![made] });
             writer.made.insert(*output, (made, pixels.clone()));
         }
