@@ -1,0 +1,104 @@
+//! Values of the command line's words.
+
+use std::num::NonZeroU32;
+
+use tilewright_plan::{Bytes, Micros};
+
+/// Most frames that are simulated: timelines of more would fill memory.
+const MOST_FRAMES: NonZeroU32 = NonZeroU32::new(1000).unwrap();
+
+/// A dimension that a file leaves open, with its value.
+pub fn dimension(text: &str) -> Result<(String, usize), String> {
+    let (name, value) = text.split_once('=').ok_or("give NAME=VALUE, such as batch=1")?;
+    match value.parse() {
+        Ok(value) if value > 0 => Ok((name.to_owned(), value)),
+        _ => Err(format!("'{value}' is no positive number")),
+    }
+}
+
+/// A part of one, in thousandths.
+pub fn part(text: &str) -> Result<u16, String> {
+    match text.parse::<f64>() {
+        Ok(part) if (0.0..=1.0).contains(&part) => Ok((part * 1000.0).round() as u16),
+        _ => Err("give a part from 0 to 1, such as 0.4".to_owned()),
+    }
+}
+
+/// How many frames.
+pub fn frames(text: &str) -> Result<NonZeroU32, String> {
+    match text.parse() {
+        Ok(frames) if frames <= MOST_FRAMES => Ok(frames),
+        _ => Err(format!("give a number of frames from 1 to {MOST_FRAMES}")),
+    }
+}
+
+/// A time with its unit.
+pub fn period(text: &str) -> Result<Micros, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "us" => 1.0,
+        "ms" => 1e3,
+        "s" => 1e6,
+        "min" => 60e6,
+        "h" => 3600e6,
+        other => return Err(format!("unknown unit '{other}': use us, ms, s, min or h")),
+    };
+    match digits.trim_end().parse::<f64>() {
+        Ok(number) if number > 0.0 && number * factor <= 1e15 => Ok(Micros(number * factor)),
+        _ => Err(format!("'{text}' is no time above zero")),
+    }
+}
+
+/// Bytes, with a unit if one is given: KB and MB are powers of 1000, KiB and MiB of 1024.
+pub fn bytes(text: &str) -> Result<Bytes, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit.trim_start() {
+        "" | "B" => 1,
+        "KB" | "kB" => 1000,
+        "MB" => 1_000_000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        _ if number.is_empty() || unit.starts_with('.') => {
+            return Err(format!("'{text}' is no whole number of bytes, such as 65536 or 64KiB"));
+        }
+        other => return Err(format!("unknown unit '{other}': use B, KB, KiB, MB or MiB")),
+    };
+    let number: u64 =
+        number.parse().map_err(|_| format!("'{text}' is no number of bytes, or too large"))?;
+    number.checked_mul(factor).map(Bytes).ok_or_else(|| format!("'{text}' is too large"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_have_units() {
+        assert_eq!(bytes("340000"), Ok(Bytes(340_000)));
+        assert_eq!(bytes("64KiB"), Ok(Bytes(65_536)));
+        assert_eq!(bytes("2 MB"), Ok(Bytes(2_000_000)));
+        for wrong in
+            ["", "KiB", "-1", "1.5KB", "7 apples", "99999999999999999999", "9999999999999999MiB"]
+        {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn periods_have_units() {
+        assert_eq!(period("500ms"), Ok(Micros(500_000.0)));
+        assert_eq!(period("1.5 min"), Ok(Micros(90e6)));
+        for wrong in ["", "10", "0s", "-1s", "NaNs", "infs", "1e300h", "s", "3 weeks"] {
+            assert!(period(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn dimensions_are_positive() {
+        assert_eq!(dimension("batch=1"), Ok(("batch".to_owned(), 1)));
+        for wrong in ["batch", "batch=", "batch=0", "batch=-1"] {
+            assert!(dimension(wrong).is_err(), "{wrong}");
+        }
+    }
+}
