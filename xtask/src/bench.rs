@@ -26,7 +26,8 @@ pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
         .contains(&name)
     };
     let needs_nothing = |name: &str| {
-        ["allocate", "beyond", "overlay", "papers", "plans", "reference", "swapnn"].contains(&name)
+        ["allocate", "beyond", "overlay", "papers", "plans", "reference", "swapnn", "tiles"]
+            .contains(&name)
     };
     if args.first().is_some_and(|name| needs_nothing(name)) {
         // They plan, simulate and compute within the benchmark program.

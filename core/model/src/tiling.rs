@@ -8,7 +8,7 @@
 mod branch;
 mod region;
 
-pub use region::Region;
+pub use region::{Region, active_bytes};
 
 use std::fmt;
 use std::str::FromStr;

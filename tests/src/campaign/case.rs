@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
+use tilewright_model::tiling::{Grid, Tiling};
 use tilewright_model::{Data, Model};
 use tilewright_plan::Bytes;
 use tilewright_planner::{Objective, Options, Packing, Strategy};
@@ -36,6 +37,17 @@ pub enum Input {
     Extremes,
 }
 
+/// Tiles of layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tiles {
+    /// One below the other.
+    pub rows: u16,
+    /// Side by side.
+    pub columns: u16,
+    /// Of layers whose active memory is more than so many thousandths of the peak.
+    pub threshold: u16,
+}
+
 /// One case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
@@ -55,6 +67,8 @@ pub struct Case {
     pub sram: Option<u64>,
     /// Bytes of a buffer of strategies with buffers of one size.
     pub buffer: Option<u64>,
+    /// In which tiles layers are made.
+    pub tiles: Option<Tiles>,
     /// What the network is given.
     pub input: Input,
 }
@@ -75,6 +89,7 @@ impl Case {
             frames: NonZeroU32::MIN,
             sram: None,
             buffer: None,
+            tiles: None,
             input: Input::Random,
         }
     }
@@ -104,6 +119,10 @@ impl Case {
             2 => case.buffer = Some(rng.u64(256..32_768)),
             _ => {}
         }
+        if rng.u8(..4) == 0 {
+            let (rows, columns) = (rng.u16(1..4), rng.u16(1..4));
+            case.tiles = Some(Tiles { rows, columns, threshold: rng.u16(..900) });
+        }
         case.input =
             [Input::Random, Input::Lowest, Input::Highest, Input::Extremes][rng.usize(..4)];
         case
@@ -132,6 +151,10 @@ impl Case {
             frames: self.frames,
             objective: self.objective,
             packing: self.packing,
+            tiling: self.tiles.map(|Tiles { rows, columns, threshold }| Tiling {
+                grid: Grid { rows, columns },
+                threshold,
+            }),
             ..Options::default()
         }
     }
@@ -179,6 +202,10 @@ impl fmt::Display for Case {
         }
         if let Some(buffer) = self.buffer {
             write!(f, " --buffer {buffer}")?;
+        }
+        if let Some(Tiles { rows, columns, threshold }) = self.tiles {
+            let threshold = f64::from(threshold) / 1000.0;
+            write!(f, " --tiles {rows}x{columns} --threshold {threshold}")?;
         }
         write!(f, " ({:?} input)", self.input)
     }

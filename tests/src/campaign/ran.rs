@@ -197,7 +197,7 @@ impl Default for Lab {
 /// Runs a plan with the firmware's own runtime, in memories that hold garbage.
 fn on_host(model: &Model, case: &Case, planned: &Planned) -> Verdict {
     let inputs = inputs_of_frames(&case.inputs(model), planned.plan.frames());
-    let found = match host::run(&planned.plan, model, &inputs, (0xa5, Pace::Early)) {
+    let found = match host::run(&planned.plan, planned.model(model), &inputs, (0xa5, Pace::Early)) {
         Ok(found) => found,
         Err(error) => return Verdict::Wrong(format!("fault: {error}")),
     };

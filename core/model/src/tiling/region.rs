@@ -94,7 +94,8 @@ fn refused(model: &Model, node: usize, reason: &str) -> TilingError {
 }
 
 /// Bytes of activations that are live at each node: what it reads and makes, and what others behind it read.
-fn active_bytes(model: &Model) -> Vec<u64> {
+#[must_use]
+pub fn active_bytes(model: &Model) -> Vec<u64> {
     let count = model.nodes.len();
     let mut roots: Vec<usize> = (0..model.tensors.len()).collect();
     let mut lives = vec![None::<Range<usize>>; model.tensors.len()];

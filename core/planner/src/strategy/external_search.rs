@@ -36,8 +36,8 @@ struct Effort {
     far: usize,
     /// How much slower than the best, as a part of it, what is not far may be.
     close: u64,
-    /// Whether smaller sizes are planned than those that fit, and the least memory is looked for among all, not among
-    /// halves.
+    /// Whether smaller sizes are planned than those that fit, and the least memory is looked for among all, not by
+    /// halving what lies between a size that does not do and one that does.
     is_fine: bool,
 }
 
@@ -103,6 +103,19 @@ struct AtSize {
     sram: Bytes,
     /// How many smaller sizes are left.
     left: usize,
+    /// Where the least memory of a large network is looked for: between a size that did not do and one that did.
+    between: Option<[Bytes; 2]>,
+}
+
+impl AtSize {
+    /// The size in the middle between one that does not do and one that does; nothing if they are close.
+    fn halved(self, [fails, does]: [Bytes; 2]) -> Option<Self> {
+        let left = self.left.checked_sub(1)?;
+        let apart = does.0.saturating_sub(fails.0);
+        let between = Some([fails, does]);
+        let sram = Bytes(fails.0 + apart / 2);
+        (apart > does.0 / 8).then_some(Self { sram, left, between, ..self })
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -193,7 +206,7 @@ impl ExternalSearch {
             false if self.inside.report.macs <= FEW_MACS => SMALLER,
             false => 0,
         };
-        let at_size = |method| Way::AtSize(AtSize { method, sram, left: smaller });
+        let at_size = |method| Way::AtSize(AtSize { method, sram, left: smaller, between: None });
         let report = &self.inside.report;
         if report.flash_bytes <= report.flash_limit_bytes && need == Need::All {
             ways.push(at_size(Method::DepthFirst));
@@ -215,7 +228,8 @@ impl ExternalSearch {
             if swap::missing(board).is_none() && board.drives(LaneKind::Card) {
                 ways.push(at_size(Method::Streamed));
                 let left = if is_least { MOST_SIZES } else { 0 };
-                ways.push(Way::AtSize(AtSize { method: Method::Swapped, sram, left }));
+                let (method, between) = (Method::Swapped, None);
+                ways.push(Way::AtSize(AtSize { method, sram, left, between }));
             }
         }
         ways.push(Way::Filled);
@@ -312,10 +326,11 @@ impl ExternalSearch {
     /// [`PlanError`] if a tensor cannot be planned.
     fn at_size(
         &mut self,
-        AtSize { method, sram, left }: AtSize,
+        at_size: AtSize,
         all: &Options,
         asked: &Asked<'_>,
     ) -> Result<Option<AtSize>, PlanError> {
+        let AtSize { method, sram, left, between } = at_size;
         let Asked { model, board, options } = *asked;
         let is_inside = options.is_inside || self.is_inside;
         let [all, few] = [all, options].map(|options| Options {
@@ -338,7 +353,12 @@ impl ExternalSearch {
                 Some(swap::plan(model, board, &few, found)?)
             }
         };
-        let Some(made) = made else { return Ok(None) };
+        let is_least = options.objective == Objective::Memory;
+        let halves = is_least && !self.effort.is_fine;
+        let Some(made) = made else {
+            let next = between.filter(|_| halves);
+            return Ok(next.and_then(|[_, does]| at_size.halved([sram, does])));
+        };
         // Frames that are scheduled together are compared together.
         let is_first = method == Method::Streamed && self.contest.best().is_none();
         let is_joined = made.plan.frames() > 1;
@@ -348,21 +368,24 @@ impl ExternalSearch {
         if end.is_some() && method != Method::Streamed {
             self.contest.fill(&made, asked)?;
         }
-        let is_least = options.objective == Objective::Memory;
+        if halves {
+            let does = made.plan.space(Space::Arena).min(sram);
+            let between = match (end, between) {
+                (Some(_), known) => Some([known.map_or(Bytes(0), |[fails, _]| fails), does]),
+                (None, known) => known.map(|[_, does]| [sram, does]),
+            };
+            return Ok(between.and_then(|between| at_size.halved(between)));
+        }
         let is_worth = match is_least {
             true => end.is_some(),
             // Where nothing fits yet, less may: other divisions of it are tried.
             false if self.contest.best().is_none() => true,
             false => self.effort.is_fine && !is_joined && !self.is_far(end),
         };
-        let less = match is_least {
-            false => sram,
-            true if self.effort.is_fine => made.plan.space(Space::Arena).min(sram),
-            true => Bytes(sram.0 / 2 + 1),
-        };
+        let less = if is_least { made.plan.space(Space::Arena).min(sram) } else { sram };
         let left = left.checked_sub(1).filter(|_| is_worth);
         let next = sizes::below(less).next().zip(left);
-        Ok(next.map(|(sram, left)| AtSize { method, sram, left }))
+        Ok(next.map(|(sram, left)| AtSize { sram, left, ..at_size }))
     }
 
     /// The fastest plan that fits and runs, of those from external memory; else what comes
