@@ -103,7 +103,9 @@ fn the_least_memory_is_the_least_also_beyond_sram() {
 
 #[test]
 fn nothing_fits_in_an_eighth_less_than_the_least_memory() {
-    for name in ["resnet8", "mcunet-in0-r64", "cifar10-cmsis"] {
+    for name in
+        ["resnet8", "mcunet-in0-r64", "cifar10-cmsis", "shufflenet-v1-w0.5-r96", "mcunet-in1"]
+    {
         let model = tilewright_zoo::network(name).unwrap().int8().unwrap();
         let memory =
             Options { objective: Objective::Memory, is_inside: true, ..Options::default() };

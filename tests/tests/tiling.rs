@@ -178,6 +178,12 @@ fn what_cannot_be_tiled_is_refused_with_its_reason() {
     assert_eq!(error(&resnet, 300, 1, 400), TilingError::Grid);
     assert!(matches!(error(&resnet, 33, 1, 400), TilingError::TooFine { rows: 16, .. }));
     assert_eq!(error(&Model::default(), 2, 2, 400), TilingError::NoLayers);
+    let many = of("densenet121");
+    let found = error(&many, 16, 16, 0);
+    assert!(
+        matches!(found, TilingError::TooMany { tiles: 256, .. } | TilingError::TooFine { .. }),
+        "{found}"
+    );
     // One tile is the graph itself.
     let one = Tiling { grid: Grid { rows: 1, columns: 1 }, threshold: 400 };
     assert_eq!(tiling::tile(&resnet, &one).unwrap().model, resnet);

@@ -59,6 +59,9 @@ impl FromStr for Grid {
     }
 }
 
+/// Most nodes of all tiles together.
+pub const MOST_NODES: usize = 20_000;
+
 /// How a graph is tiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -99,6 +102,14 @@ pub enum TilingError {
     /// The grid has no tiles or more than [`Grid::MOST`].
     #[error("a grid has 1 to {most} tiles", most = Grid::MOST)]
     Grid,
+    /// The tiles have more layers than [`MOST_NODES`] together.
+    #[error("{tiles} tiles of {layers} layers are more than {MOST_NODES} layers")]
+    TooMany {
+        /// The tiles.
+        tiles: usize,
+        /// Layers of each.
+        layers: usize,
+    },
     /// The grid has more rows or columns than the region's output.
     #[error(
         "the region's output '{tensor}' has {rows} rows and {columns} columns: fewer than the grid"
@@ -145,6 +156,10 @@ pub fn tile_region(model: &Model, region: Region, grid: Grid) -> Result<Tiled, T
     if grid.tiles() == 1 {
         let origins = (0..model.nodes.len()).map(Some).collect();
         return Ok(Tiled { model: model.clone(), region, origins, grid, recomputed_macs: 0 });
+    }
+    let (tiles, layers) = (grid.tiles(), region.nodes.len());
+    if tiles.saturating_mul(layers) > MOST_NODES {
+        return Err(TilingError::TooMany { tiles, layers });
     }
     let output = model.tensor(region.output);
     let [_, rows, columns, _] = *output.shape.dims() else { return Err(TilingError::Grid) };

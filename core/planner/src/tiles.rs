@@ -64,7 +64,7 @@ pub fn tilings(model: &Model) -> Vec<Tiling> {
 pub fn unsupported(error: &TilingError) -> PlanError {
     let remedy = match error {
         TilingError::NoRegion { .. } | TilingError::NoLayers => "Plan the model without tiles.",
-        TilingError::TooFine { .. } => "Choose fewer tiles.",
+        TilingError::TooFine { .. } | TilingError::TooMany { .. } => "Choose fewer tiles.",
         TilingError::Grid => "Choose a grid such as 2x2.",
         TilingError::Threshold => "Choose a threshold such as 0.4.",
     };
