@@ -46,6 +46,28 @@ async fn a_run_in_flight_is_stopped_and_nothing_is_left_running() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn layers_in_tiles_run_bit_equal_and_auto_says_what_it_compared() {
+    let server = Server::start(&[]);
+    let browser = Browser::start(1440, 900, false).await;
+    let link = format!("model=fashion-mobilenet&board={BOARD}&strategy=reordered&tiles=2x2");
+    browser.open(&format!("{}#{link}&view=run", server.address)).await;
+    browser.click("sample-0").await;
+    browser.text_when("results", |text| !text.is_empty()).await;
+    browser.click("run").await;
+    let agreement = browser.text_when("agreement", |text| !text.is_empty()).await;
+    assert!(agreement.contains("Bit-equal") && agreement.contains("74 layers"), "{agreement}");
+    browser.click("view-overview").await;
+    let again = browser.text_when("fact-recomputed", |text| !text.is_empty()).await;
+    assert!(again.contains("at the edges of 2x2 tiles"), "{again}");
+    let link = format!("model=fashion-mobilenet&board={BOARD}&strategy=auto&view=overview");
+    browser.open(&format!("{}#{link}", server.address)).await;
+    let compared = browser.text_when("alternatives", |text| text.contains("all in SRAM")).await;
+    assert!(compared.contains("chosen"), "{compared}");
+    assert_eq!(browser.complaints_of_the_page().await, Vec::<String>::new());
+    browser.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn plans_with_store_images_run_whole_and_sampled() {
     let server = Server::start(&[]);
     for (strategy, frames) in [("external", 1), ("swap", 1), ("stream", 4)] {
