@@ -2,7 +2,7 @@
 
 mod values;
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -42,6 +42,8 @@ pub enum Command {
     /// Compare what bringing operands from external memory to SRAM gives, overlay by overlay and
     /// budget by budget
     Overlay(Overlay),
+    /// Make the smallest weights of a float model zero, and write it as ONNX
+    Prune(Prune),
     /// Compare grids of tiles by SRAM, time and what is computed again, or write the model in tiles
     Tile(Tile),
     /// Plan a model, run it on the emulated board, compare every layer with the reference
@@ -273,6 +275,26 @@ pub struct Overlay {
     /// Print comma-separated values
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Prune {
+    #[command(flatten)]
+    pub file: ModelFile,
+    /// Part of the groups that becomes zero
+    #[arg(long, value_name = "0..1", value_parser = part)]
+    pub sparsity: u16,
+    /// Weights of a group, neighbours along the row of an output channel
+    #[arg(long, value_name = "N", default_value = "2")]
+    pub group: NonZeroUsize,
+    /// Rank the groups of all layers together; else each layer loses the same part
+    #[arg(long = "global")]
+    pub is_global: bool,
+    #[command(flatten)]
+    pub json: Json,
+    /// The file
+    #[arg(short, long, value_name = "FILE.onnx")]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Args)]

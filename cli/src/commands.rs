@@ -7,6 +7,7 @@ pub mod inspect;
 pub mod order;
 pub mod overlay;
 pub mod plan;
+pub mod prune;
 mod quantisation;
 mod reorder;
 pub mod run;

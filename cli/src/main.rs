@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         Command::Inspect(options) => commands::inspect::inspect(&options),
         Command::Plan(options) => commands::plan::plan(&options),
         Command::Overlay(options) => commands::overlay::overlay(&options),
+        Command::Prune(options) => commands::prune::prune(&options),
         Command::Tile(options) => commands::tile::tile(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Verify(options) => commands::verify::verify(&options),

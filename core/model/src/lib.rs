@@ -15,6 +15,7 @@ pub mod integer;
 pub mod interpret;
 pub mod op;
 pub mod passes;
+pub mod prune;
 pub mod quantise;
 pub mod ranged;
 pub mod seeded;
