@@ -167,6 +167,18 @@ fn tower(seed: u64, [rows, columns]: [Range<usize>; 2]) -> Model {
     build.model
 }
 
+/// A random model of one of all kinds but the wide ones.
+#[must_use]
+pub fn random_of_any_kind(seed: u64) -> Model {
+    match seed % 5 {
+        0 => random_chain(seed),
+        1 => random_tower(seed),
+        2 => random_splits(seed),
+        3 => random_dense(seed),
+        _ => random_model(seed),
+    }
+}
+
 /// A random model of pictures that are split, each part read by something else; some are joined
 /// again, shuffled, split once more or left as outputs.
 #[must_use]

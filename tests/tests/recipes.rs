@@ -12,23 +12,11 @@ use tilewright_model::Model;
 use tilewright_plan::{Bytes, Plan};
 use tilewright_planner::{Integrity, Options, Recipe, RecipeError, Strategy};
 use tilewright_tests::host;
-use tilewright_tests::random_model::{
-    random_chain, random_dense, random_inputs, random_model, random_splits, random_tower,
-};
+use tilewright_tests::random_model::{random_inputs, random_of_any_kind};
 
 const MODELS: u64 = 150;
 const CHANGES: u64 = 12;
 const BOARDS: [&str; 3] = ["stm32f746g-disco", "stm32f469i-disco", "nucleo-f767zi"];
-
-fn model(seed: u64) -> Model {
-    match seed % 5 {
-        0 => random_chain(seed),
-        1 => random_tower(seed),
-        2 => random_splits(seed),
-        3 => random_dense(seed),
-        _ => random_model(seed),
-    }
-}
 
 /// A strategy's recipe as text, with its plan; nothing if it has none that fits.
 fn written(
@@ -54,7 +42,7 @@ fn what_was_written_gives_its_plan_again() {
     let mut rng = Rng::with_seed(3);
     let mut came = [0; 8];
     for seed in 0..MODELS {
-        let model = model(seed);
+        let model = random_of_any_kind(seed);
         let board = tilewright_board::find(BOARDS[seed as usize % 3]).unwrap();
         for (strategy, came) in Strategy::ALL.into_iter().zip(&mut came) {
             let integrity = if rng.bool() { Integrity::Checked } else { Integrity::Trusted };
@@ -144,7 +132,7 @@ fn what_was_changed_runs_bit_equal_or_is_refused() {
     let mut rng = Rng::with_seed(8);
     let [mut refused, mut wrong, mut ran] = [0; 3];
     for seed in 0..MODELS {
-        let model = model(seed);
+        let model = random_of_any_kind(seed);
         let board = tilewright_board::find(BOARDS[seed as usize % 3]).unwrap();
         let inputs = random_inputs(&model, seed);
         let strategy = Strategy::ALL[rng.usize(..Strategy::ALL.len())];

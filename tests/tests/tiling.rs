@@ -12,21 +12,9 @@ use tilewright_plan::{Bytes, Plan, Reader, Space};
 use tilewright_planner::{Options, PlanError, Planned, Recipe, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
-use tilewright_tests::random_model::{
-    random_chain, random_dense, random_inputs, random_model, random_splits, random_tower,
-};
+use tilewright_tests::random_model::{random_inputs, random_of_any_kind};
 
 const BOARDS: [&str; 3] = ["stm32f746g-disco", "stm32f469i-disco", "nucleo-f767zi"];
-
-fn model(seed: u64) -> Model {
-    match seed % 5 {
-        0 => random_chain(seed),
-        1 => random_tower(seed),
-        2 => random_splits(seed),
-        3 => random_dense(seed),
-        _ => random_model(seed),
-    }
-}
 
 fn tiling(rng: &mut Rng) -> Tiling {
     let grid = Grid { rows: rng.u16(1..=3), columns: rng.u16(1..=3) };
@@ -53,7 +41,7 @@ fn tiles_of_random_networks_give_the_same_bytes() {
     let mut rng = Rng::with_seed(20);
     let (mut count, mut recomputed) = (0, 0);
     for seed in 0..800 {
-        let model = model(seed);
+        let model = random_of_any_kind(seed);
         let tiling = tiling(&mut rng);
         let Some(found) = tiled(&model, &tiling) else { continue };
         let what = format!("{} {tiling:?} {:?}", model.name, found.region);
@@ -83,7 +71,7 @@ fn every_strategy_runs_tiles_bit_equal() {
     let mut rng = Rng::with_seed(21);
     let mut ran: BTreeMap<Strategy, usize> = BTreeMap::new();
     for seed in 0..30 {
-        let model = model(seed);
+        let model = random_of_any_kind(seed);
         let tiling = tiling(&mut rng);
         if tiled(&model, &tiling).is_none_or(|_| tiling.grid.tiles() == 1) {
             continue;

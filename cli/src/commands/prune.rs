@@ -11,8 +11,8 @@ use crate::text::{BOLD, Facts, Side, Table, number};
 use crate::{Said, interrupt, load, outputs, progress};
 
 #[derive(Serialize)]
-struct Layer<'a> {
-    name: &'a str,
+struct Layer {
+    name: String,
     weights: usize,
     zeros: usize,
 }
@@ -23,7 +23,7 @@ struct Record<'a> {
     weights: usize,
     zeros: usize,
     bytes: u64,
-    layers: Vec<Layer<'a>>,
+    layers: Vec<Layer>,
 }
 
 /// Prunes a float model, and writes it as ONNX.
@@ -43,12 +43,9 @@ pub fn prune(options: &Prune) -> Result<Said, Problem> {
     let sum = |of: fn(&PrunedLayer) -> usize| layers.iter().map(of).sum::<usize>();
     let (weights, zeros) = (sum(|layer| layer.weights), sum(|layer| layer.zeros));
     if options.json.json {
-        let layer = |layer: &'_ PrunedLayer| (layer.weights, layer.zeros);
-        let of = layers.iter().map(|one| {
-            let (weights, zeros) = layer(one);
-            Layer { name: &one.name, weights, zeros }
-        });
-        let record = Record { model: &model.name, weights, zeros, bytes, layers: of.collect() };
+        let layer = |PrunedLayer { name, weights, zeros }| Layer { name, weights, zeros };
+        let layers = layers.into_iter().map(layer).collect();
+        let record = Record { model: &model.name, weights, zeros, bytes, layers };
         return Ok(Said::well(json(&record)?));
     }
     let share = |zeros: usize, weights: usize| {

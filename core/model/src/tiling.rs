@@ -93,6 +93,14 @@ pub struct Tiled {
     pub recomputed_macs: u64,
 }
 
+impl Tiled {
+    /// The model in tiles, if there is one, else the given one.
+    #[must_use]
+    pub fn model_or<'m>(tiled: Option<&'m Self>, given: &'m Model) -> &'m Model {
+        tiled.map_or(given, |tiled| &tiled.model)
+    }
+}
+
 /// Why a graph cannot be tiled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TilingError {
@@ -170,20 +178,30 @@ pub fn tile_region(model: &Model, region: Region, grid: Grid) -> Result<Tiled, T
     let mut tiled = Model { nodes: Vec::new(), ..model.clone() };
     let mut origins: Vec<Option<usize>> = (0..region.nodes.start).map(Some).collect();
     tiled.nodes.extend_from_slice(&model.nodes[..region.nodes.start]);
-    let mut bands = Vec::new();
+    let whole = model.tensor(region.output);
+    // What is joined in the end: rows of tiles, or the tiles of the only row.
+    let mut joined = Vec::new();
     for (row, rows) in parts(rows, grid.rows).enumerate() {
         let mut tiles = Vec::new();
         for (column, columns) in parts(columns, grid.columns).enumerate() {
             let pixels = Pixels { rows: rows.clone(), columns };
-            let name = format!("tile {row},{column}");
             let branch = Branch::of(model, &region, &pixels);
-            tiles.push(branch.write(&mut tiled, &mut origins, &name));
+            tiles.push(branch.write(&mut tiled, &mut origins, &format!("tile {row},{column}")));
         }
-        let whole = (grid.rows == 1).then_some(region.output);
-        bands.push(join(&mut tiled, &tiles, 2, (&format!("band {row}"), whole)));
-        origins.resize(tiled.nodes.len(), None);
+        match (grid.rows, tiles.as_slice()) {
+            (1, _) => joined = tiles,
+            (_, [tile]) => joined.push(*tile),
+            _ => {
+                let mut dims = whole.shape.dims().to_vec();
+                dims[1] = rows.len();
+                let (name, shape) = (format!("{} row {row}", whole.name), Shape::new(dims));
+                let output = tiled.add_tensor(Tensor { name, shape, ..whole.clone() });
+                concat(&mut tiled, tiles, 2, output);
+                joined.push(output);
+            }
+        }
     }
-    join(&mut tiled, &bands, 1, ("tiles", Some(region.output)));
+    concat(&mut tiled, joined, if grid.rows == 1 { 2 } else { 1 }, region.output);
     origins.resize(tiled.nodes.len(), None);
     origins.extend((region.nodes.end..model.nodes.len()).map(Some));
     tiled.nodes.extend_from_slice(&model.nodes[region.nodes.end..]);
@@ -199,31 +217,8 @@ fn parts(pixels: usize, tiles: u16) -> impl Iterator<Item = std::ops::Range<usiz
     (0..tiles).map(move |tile| start(tile)..start(tile + 1))
 }
 
-/// Joins tensors along a dimension; into a tensor that there is, if it is given.
-fn join(
-    model: &mut Model,
-    parts: &[TensorId],
-    axis: usize,
-    (name, whole): (&str, Option<TensorId>),
-) -> TensorId {
-    if let ([part], None) = (parts, whole) {
-        return *part;
-    }
-    if parts == whole.as_slice() {
-        return parts[0];
-    }
-    let output = whole.unwrap_or_else(|| {
-        let first = model.tensor(parts[0]).clone();
-        let mut dims = first.shape.dims().to_vec();
-        dims[axis] = parts.iter().map(|part| model.tensor(*part).shape.dims()[axis]).sum();
-        model.add_tensor(Tensor { name: name.to_owned(), shape: Shape::new(dims), ..first })
-    });
-    let name = format!("{} {name}", model.tensor(output).name);
-    model.nodes.push(Node {
-        name,
-        op: Op::Concat { axis },
-        inputs: parts.to_vec(),
-        outputs: vec![output],
-    });
-    output
+/// Adds a node that joins tensors along a dimension.
+fn concat(model: &mut Model, inputs: Vec<TensorId>, axis: usize, output: TensorId) {
+    let name = format!("{} of tiles", model.tensor(output).name);
+    model.nodes.push(Node { name, op: Op::Concat { axis }, inputs, outputs: vec![output] });
 }

@@ -2,6 +2,7 @@
 
 use crate::{Options, Planned, remedies};
 use tilewright_board::Board;
+use tilewright_model::tiling::Tiled;
 use tilewright_model::{DType, Model};
 use tilewright_plan::{Bytes, Space};
 use tilewright_report::{MemoryMap, Traffic};
@@ -16,7 +17,7 @@ impl Planned {
     #[must_use]
     pub fn in_floats(mut self, model: &Model, board: &Board, options: &Options) -> Self {
         let tiled = self.tiled.clone();
-        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
+        let model = Tiled::model_or(tiled.as_deref(), model);
         let plan = &mut self.plan;
         plan.programs.clear();
         plan.views.clear();

@@ -162,7 +162,7 @@ impl Planned {
     /// The model that the plan is of: the given one, or that in tiles.
     #[must_use]
     pub fn model<'m>(&'m self, given: &'m Model) -> &'m Model {
-        self.tiled.as_ref().map_or(given, |tiled| &tiled.model)
+        Tiled::model_or(self.tiled.as_deref(), given)
     }
 
     /// Why it cannot run on the board that it was made for, root cause first: its operators, memory, the firmware.

@@ -95,7 +95,7 @@ impl Planning {
             None => None,
         };
         let tiled = tiled.map(Arc::new);
-        let planned = tiled.as_ref().map_or(model, |tiled| &tiled.model);
+        let planned = Tiled::model_or(tiled.as_deref(), model);
         let search = Searching::UnderWay((strategy.technique().search)(planned)?);
         Ok(Self::searching(board, strategy, options, (tiled, search)))
     }
@@ -145,7 +145,7 @@ impl Planning {
     /// [`PlanError`] if no plan exists whatever the memory.
     pub fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
         let tiled = self.tiled.clone();
-        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
+        let model = Tiled::model_or(tiled.as_deref(), model);
         let Self { board, options, few, then, .. } = self;
         let layers = model.nodes.len() as u64;
         if then.is_some() {
@@ -228,7 +228,7 @@ impl Planning {
     /// [`PlanError`] if there is none.
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
         let tiled = self.tiled.clone();
-        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
+        let model = Tiled::model_or(tiled.as_deref(), model);
         let mut planned = match self.then.take() {
             Some(Then::External(external)) => external.best(model, &self.board, &self.few)?,
             Some(Then::TradeOff(trade_off)) => trade_off.best(model, &self.board, &self.few)?,
@@ -304,7 +304,7 @@ impl Recipe {
             Some(tiles) => Some(Arc::new(tiles.tiled(model)?)),
             None => None,
         };
-        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
+        let model = Tiled::model_or(tiled.as_deref(), model);
         let plan = self.plan(model, board, &options.stop)?;
         let (board_id, strategy) = (board.id.clone(), Self::STRATEGY.to_owned());
         let plan = Plan { board: board_id, strategy, ..plan };

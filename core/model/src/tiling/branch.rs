@@ -256,13 +256,8 @@ pub fn obstacle(model: &Model, node: &Node) -> Option<&'static str> {
             (0..3).all(is_whole)
         }
         Op::Pad { amounts, .. } => amounts.iter().take(3).all(|amount| *amount == (0, 0)),
-        Op::Add { .. }
-        | Op::Sub { .. }
-        | Op::Mul { .. }
-        | Op::Div { .. }
-        | Op::Maximum
-        | Op::Minimum
-        | Op::Activation(_)
+        op if op.is_binary() => pointwise(),
+        Op::Activation(_)
         | Op::Unary(_)
         | Op::Prelu
         | Op::Requantise

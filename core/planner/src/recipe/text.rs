@@ -15,7 +15,7 @@ use crate::schedule::{Layout, Schedule};
 use crate::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use tilewright_model::tiling::TilingError;
+use tilewright_model::tiling::{Tiled, TilingError};
 use tilewright_model::{Model, NodeId};
 use tilewright_plan::{SectorChecksums, Space, Window};
 
@@ -127,7 +127,7 @@ impl Recipe {
         let Self { tiles, floor, schedule, transformed, weights_in_sram } = self;
         // Of a model that they are not of nothing is named right, whatever is written.
         let tiled = tiles.and_then(|tiles| tiles.tiled(model).ok());
-        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
+        let model = Tiled::model_or(tiled.as_ref(), model);
         let layer = |(index, layer): (usize, &Layer)| LayerLine {
             node: layer.node.0,
             name: model.nodes[layer.node.0].name.clone(),
@@ -175,7 +175,7 @@ impl Recipe {
         let text: Text =
             serde_json::from_str(text).map_err(|error| RecipeError::Syntax(error.to_string()))?;
         let tiled = text.tiles.map(|tiles| tiles.tiled(model)).transpose()?;
-        let model = tiled.as_ref().map_or(model, |tiled| &tiled.model);
+        let model = Tiled::model_or(tiled.as_ref(), model);
         let layers = layers(&text.layers, model)?;
         let mut tensors = lower::tensors(model, &layers)?;
         if tensors.len() != text.tensors.len() {

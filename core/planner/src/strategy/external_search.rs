@@ -356,8 +356,7 @@ impl ExternalSearch {
         let is_least = options.objective == Objective::Memory;
         let halves = is_least && !self.effort.is_fine;
         let Some(made) = made else {
-            let next = between.filter(|_| halves);
-            return Ok(next.and_then(|[_, does]| at_size.halved([sram, does])));
+            return Ok(between.and_then(|[_, does]| at_size.halved([sram, does])));
         };
         // Frames that are scheduled together are compared together.
         let is_first = method == Method::Streamed && self.contest.best().is_none();

@@ -7,7 +7,7 @@ use tilewright_model::{Model, Node, Op as ModelOp, Padding, TensorId};
 use tilewright_plan::{Bytes, ChannelPart, Constant, ConstantRole, Op, Plan, Reader, Space, View};
 
 impl Builder<'_> {
-    /// A new block of constants, and the view of it.
+    /// The view of a block of constants: of a new one, or of that which a copy of the node reads.
     pub(super) fn block(
         &mut self,
         layer: &Layer,
@@ -56,8 +56,8 @@ impl Builder<'_> {
                 && known.node as usize != layer.node.0
                 && are_copies(self.model, pairs)
         })?;
-        known.copies.push(Reader { node: layer.node.0 as u32, op });
         let (offset, bytes) = (u32::try_from(known.offset).ok()?, u32::try_from(bytes).ok()?);
+        known.copies.push(Reader { node: layer.node.0 as u32, op });
         Some(View::bytes(space, offset, bytes))
     }
 }

@@ -44,7 +44,7 @@ impl Contest {
         technique.clone_into(&mut self.technique);
     }
 
-    /// The best, if there is one, and all that was compared; nothing is better than what it began with: that.
+    /// The best, if there is one, and all that was compared. Without a best, what the search began with is the chosen one.
     pub fn ended(self, began: (&str, &Made)) -> (Option<Best>, Vec<Alternative>) {
         let Self { best, alternatives, .. } = self;
         let (technique, made) = best.as_ref().map_or(began, |best| (&best.technique, &best.made));
