@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use tilewright_formats::Limits;
 use tilewright_model::prune::{PruneError, PrunedLayer, Pruning, prune};
-use tilewright_model::{Data, Model, Op, float};
+use tilewright_model::{Data, Model, Op, Source, float};
 
 fn bundled(name: &str) -> Model {
     let path = format!("{}/../models/{name}.onnx", env!("CARGO_MANIFEST_DIR"));
@@ -81,6 +81,26 @@ fn groups_of_all_layers_are_ranked_together_if_asked() {
         found += 1;
     }
     assert!(found > 3);
+}
+
+#[test]
+fn of_equal_groups_the_first_are_zero() {
+    let mut model = bundled("lenet5");
+    let equal = model.nodes.iter().filter(|node| node.op.is_weighted()).map(|node| node.inputs[1]);
+    for id in equal.collect::<Vec<_>>() {
+        let count = model.tensor(id).shape.elements().unwrap();
+        model.tensors[id.0].source = Some(Source::inline(Data::F32(vec![0.5; count])));
+    }
+    for is_global in [false, true] {
+        let (pruned, layers) = prune(&model, &pruning(500, 1, is_global)).unwrap();
+        let all: usize = layers.iter().map(|layer| layer.weights).sum();
+        let zeros: usize = layers.iter().map(|layer| layer.zeros).sum();
+        assert_eq!(zeros, all / 2);
+        let first = &layers[0];
+        let share = if is_global { first.weights } else { first.weights / 2 };
+        assert_eq!(first.zeros, share, "the first layer goes first where all are ranked together");
+        assert!(weights(&pruned, &first.name)[..share].iter().all(|value| *value == 0.0));
+    }
 }
 
 #[test]
