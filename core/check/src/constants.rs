@@ -8,7 +8,9 @@ use crate::{CheckError, shapes};
 use tilewright_model::{Model, Node, Op as ModelOp, Padding, TensorId, Window, integer};
 use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
-use tilewright_plan::{Constant, ConstantRole, Gather, Kernel, Op, Plan, Role, Space, View};
+use tilewright_plan::{
+    Constant, ConstantRole, Gather, Kernel, Op, Packed, Plan, Role, Space, View,
+};
 
 const NO_PART: &str = "is for channels that its node does not have";
 
@@ -44,9 +46,18 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
                 let channels = output.last().copied().unwrap_or(0).max(1) as u64;
                 let filters = op.filters(natural / channels);
                 let (start, count) = part(block, channels).ok_or_else(|| wrong(NO_PART))?;
-                filters.start(start).ok_or_else(|| wrong("cuts a pair of filters in two"))?;
-                let bytes = filters.all_bytes(count);
-                bytes.ok_or_else(|| wrong("its weights are too large"))?
+                if filters.packed == Packed::Sparse && block.part.is_none() {
+                    let weights = node.inputs.get(1).and_then(|id| {
+                        let source = model.tensor(*id).source.as_ref()?;
+                        source.integers(0..source.len())
+                    });
+                    let weights = weights.ok_or_else(|| wrong("its weights cannot be read"))?;
+                    sparse_bytes(&weights, filters.length as usize)
+                } else {
+                    filters.start(start).ok_or_else(|| wrong("cuts a pair of filters in two"))?;
+                    let bytes = filters.all_bytes(count);
+                    bytes.ok_or_else(|| wrong("its weights are too large"))?
+                }
             }
             ConstantRole::Channels => {
                 let channels = output.last().copied().unwrap_or(0) as u64;
@@ -93,6 +104,14 @@ pub fn check(plan: &Plan, model: &Model) -> Result<(), CheckError> {
         }
     }
     Ok(())
+}
+
+/// Bytes of filters without their zeros: for each 512 values of one, and for what is left, a word and twelve bytes for
+/// each four pairs of neighbours that are not both zero, at least one.
+fn sparse_bytes(weights: &[i8], length: usize) -> u64 {
+    let rows = weights.chunks(length.max(1)).flat_map(|filter| filter.chunks(512));
+    let pairs = rows.map(|row| row.chunks(2).filter(|pair| **pair != [0; 2][..pair.len()]).count());
+    pairs.map(|pairs| 4 + 12 * pairs.max(1).div_ceil(4) as u64).sum()
 }
 
 /// Whether a block is the same for two nodes: made of the same constants for the same quantisations, by the same
@@ -165,8 +184,19 @@ pub fn check_use(
         ConstantRole::Weights => {
             let record = plan.ops.get(op as usize).ok_or("unknown op")?;
             let filters = record.filters(meaning.weights_per_channel);
-            let start = filters.start(skipped()?).ok_or("cuts a pair of filters in two")?;
-            (start, filters.all_bytes(channels).ok_or("its weights are too large")?)
+            if filters.packed == Packed::Sparse {
+                let all = |block: &&Constant| {
+                    block.is_read_by(node, op) && block.role == ConstantRole::Channels
+                };
+                let all = plan.constants.iter().find(all).map(|block| block.bytes.0);
+                if skipped()? != 0 || all != Some(channels * CHANNEL_CONSTANT_BYTES) {
+                    return Err("makes some channels of weights that are sparse".to_owned());
+                }
+                (0, held.bytes.0)
+            } else {
+                let start = filters.start(skipped()?).ok_or("cuts a pair of filters in two")?;
+                (start, filters.all_bytes(channels).ok_or("its weights are too large")?)
+            }
         }
         ConstantRole::Channels => {
             (skipped()? * CHANNEL_CONSTANT_BYTES, channels * CHANNEL_CONSTANT_BYTES)

@@ -341,11 +341,13 @@ fn check_geometry(
     }
     let mut flags = 0;
     match &node.op {
-        // One group, if the step makes channels of no other. Weights may lie transformed, which the domain
-        // of its kernel allows and their block's length shows.
-        ModelOp::Conv { .. } if op.groups == 1 => flags = op.flags & Op::TRANSFORMED,
-        ModelOp::FullyConnected { .. } if op.kernel() == Some(Kernel::FullyConnected) => {
-            flags = op.flags & Op::NATURAL;
+        // One group, if the step makes channels of no other. Weights may lie transformed or without their zeros, which
+        // the domain of its kernel allows and their block's length shows.
+        ModelOp::Conv { .. } if op.groups == 1 => {
+            flags = op.flags & (Op::TRANSFORMED | Op::SPARSE);
+        }
+        ModelOp::FullyConnected { .. } => {
+            flags = op.flags & (Op::NATURAL | Op::SPARSE);
         }
         ModelOp::Conv { groups, .. } => same("groups", usize::from(op.groups), *groups)?,
         ModelOp::DepthwiseConv { multiplier, .. } => {

@@ -52,7 +52,11 @@ impl<'m> Weighted<'m> {
     /// Channels in pieces of [`AT_ONCE`] weights or a little more.
     fn pieces(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         let length = (self.filters.length as usize).max(1);
-        let step = (AT_ONCE / length).max(1).next_multiple_of(2);
+        let together = match self.filters.packed {
+            Packed::Natural | Packed::Pairs | Packed::Transformed => 2,
+            Packed::Sparse => Filters::SPARSE_BLOCK,
+        };
+        let step = (AT_ONCE / length).max(1).next_multiple_of(together);
         let end = range.end;
         range.step_by(step).map(move |first| first..end.min(first.saturating_add(step)))
     }
@@ -73,6 +77,7 @@ impl<'m> Weighted<'m> {
             Packed::Natural => pack::weights(self.kernel, &weights),
             Packed::Pairs => pack::paired_weights(&weights, length as usize, bytes as usize),
             Packed::Transformed => pack::winograd_weights(&weights, length as usize / 9),
+            Packed::Sparse => pack::sparse_weights(&weights, length as usize),
         })
     }
 
@@ -135,7 +140,7 @@ fn constants(
     channels: &[Channel],
 ) -> Option<Vec<u8>> {
     let range = weighted.range(part)?;
-    if !weighted.filters.are_paired() {
+    if weighted.filters.packed == Packed::Natural {
         return channels.get(range).map(pack::channel_constants);
     }
     let zero = i8::try_from(op.input_zero[0]).ok()?;

@@ -448,7 +448,13 @@ fn check_channels(
 ) -> Result<(), &'static str> {
     let [_, _, weights, constants] = operands else { return Err("wrong number of operands") };
     let (channels, filters) = (u64::from(tile.channels), op.filters_for(input));
-    if Some(weights.elements()) != filters.all_bytes(channels) {
+    let is_sparse = filters.packed == Packed::Sparse;
+    // Of sparse weights the kernel sees whether they are whole.
+    let fits = match is_sparse {
+        true => filters.least_sparse_bytes(channels).is_some_and(|l| l <= weights.elements()),
+        false => Some(weights.elements()) == filters.all_bytes(channels),
+    };
+    if !fits {
         return Err("weights have the wrong length");
     }
     // Kernels read weights in pairs and their constants by words.
@@ -456,7 +462,10 @@ fn check_channels(
     if op.is_transformed() && filters.packed != Packed::Transformed {
         return Err("its convolution takes no transformed weights");
     }
-    if filters.are_paired() && !words {
+    if op.is_sparse() && !is_sparse {
+        return Err("its weights cannot be sparse");
+    }
+    if filters.packed != Packed::Natural && !words {
         return Err("weights or channel constants are no whole words");
     }
     if constants.elements() != channels * CHANNEL_CONSTANT_BYTES {

@@ -13,6 +13,8 @@ pub enum Packed {
     Pairs,
     /// In pairs of output channels, 32 bytes for nine values: FORMAT.md, "Transformed weights".
     Transformed,
+    /// Without their zeros, all together: FORMAT.md, "Sparse weights".
+    Sparse,
 }
 
 /// Filters of an op with weights: one for each output channel.
@@ -22,7 +24,7 @@ pub struct Filters {
     pub packed: Packed,
     /// Values of one.
     pub length: u64,
-    /// Bytes of one.
+    /// Bytes of one; of sparse ones no number.
     pub bytes: u64,
 }
 
@@ -33,24 +35,50 @@ impl Filters {
     /// Longest filter whose weights are transformed: with longer ones four times a sum could leave 32 bits.
     pub const LONGEST_TRANSFORMED: u64 = 9 * 1364;
 
+    /// Values of a sparse row: a filter has one for each so many, and one for what is left.
+    pub const SPARSE_COLUMNS: usize = 512;
+
+    /// Output channels whose sparse rows are together: those of their first values, then of the next.
+    pub const SPARSE_BLOCK: usize = 128;
+
     /// Whether they lie in pairs of output channels.
     #[must_use]
     pub const fn are_paired(&self) -> bool {
-        !matches!(self.packed, Packed::Natural)
+        matches!(self.packed, Packed::Pairs | Packed::Transformed)
+    }
+
+    /// Bytes of a sparse row with so many pairs of neighbours that are not both zero.
+    #[must_use]
+    pub fn sparse_row_bytes(pairs: u64) -> u64 {
+        4 + 12 * pairs.max(1).div_ceil(4)
+    }
+
+    /// Fewest bytes of the sparse filters of `channels` output channels.
+    #[must_use]
+    pub fn least_sparse_bytes(&self, channels: u64) -> Option<u64> {
+        let rows = channels.checked_mul(self.length.div_ceil(Self::SPARSE_COLUMNS as u64))?;
+        rows.checked_mul(Self::sparse_row_bytes(0))
     }
 
     /// Bytes of the filters of `channels` output channels; an odd last one in pairs has zeros
-    /// beside it.
+    /// beside it. Nothing if they are sparse: that depends on their values.
     #[must_use]
     pub fn all_bytes(&self, channels: u64) -> Option<u64> {
+        if self.packed == Packed::Sparse {
+            return None;
+        }
         let channels =
             if self.are_paired() { channels.checked_next_multiple_of(2)? } else { channels };
         self.bytes.checked_mul(channels)
     }
 
-    /// Where the filters from a channel on begin; nothing in the middle of a pair.
+    /// Where the filters from a channel on begin; nothing in the middle of a pair, or if they are sparse, but for
+    /// the first.
     #[must_use]
     pub fn start(&self, channel: u64) -> Option<u64> {
+        if self.packed == Packed::Sparse {
+            return (channel == 0).then_some(0);
+        }
         let cut = !self.are_paired() || channel.is_multiple_of(2);
         self.bytes.checked_mul(channel).filter(|_| cut)
     }
@@ -68,9 +96,21 @@ impl Op {
             && (1..=Filters::LONGEST_TRANSFORMED).contains(&length)
     }
 
+    /// Whether an op's weights may be stored without their zeros if its filters have `length` values.
+    #[must_use]
+    pub fn may_be_sparse(&self, length: u64) -> bool {
+        self.kernel().is_some_and(|kernel| kernel.spec().flags & Self::SPARSE != 0)
+            && self.groups == 1
+            && self.input_zero[1] == 0
+            && (1..=Filters::LONGEST_PAIRED).contains(&length)
+    }
+
     /// The filters of an op with weights, each of `length` values.
     #[must_use]
     pub fn filters(&self, length: u64) -> Filters {
+        if self.is_sparse() && self.may_be_sparse(length) {
+            return Filters { packed: Packed::Sparse, length, bytes: 0 };
+        }
         if self.is_transformed() && self.may_be_transformed(length) {
             return Filters { packed: Packed::Transformed, length, bytes: length / 9 * 32 };
         }
@@ -130,6 +170,27 @@ mod tests {
         natural(op(Kernel::Depthwise), 9);
         natural(op(Kernel::TransposeConv), 27);
     }
+
+    #[test]
+    fn sparse_filters_are_one_block_of_the_bytes_that_their_values_take() {
+        let sparse = |kernel| Op { flags: Op::SPARSE, ..op(kernel) };
+        for kernel in [Kernel::Conv, Kernel::FullyConnected] {
+            let filters = sparse(kernel).filters(600);
+            assert_eq!(filters, Filters { packed: Packed::Sparse, length: 600, bytes: 0 });
+            assert!(!filters.are_paired());
+            assert_eq!(filters.all_bytes(4), None);
+            assert_eq!([filters.start(0), filters.start(2)], [Some(0), None]);
+            assert_eq!(filters.least_sparse_bytes(4), Some(8 * 16));
+        }
+        assert_eq!([0, 1, 4, 5].map(Filters::sparse_row_bytes), [16, 16, 16, 28]);
+        let others = [
+            sparse(Kernel::ConvMaxPool),
+            Op { groups: 2, ..sparse(Kernel::Conv) },
+            Op { input_zero: [0, 1], ..sparse(Kernel::Conv) },
+        ];
+        assert!(others.iter().all(|op| op.filters(600).packed != Packed::Sparse));
+    }
+
     #[test]
     fn only_dense_windows_of_3x3_over_whole_words_are_transformed() {
         let conv =

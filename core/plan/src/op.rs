@@ -25,8 +25,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 pub struct Op {
     /// A [`Kernel`]'s number.
     pub kernel: u16,
-    /// [`Op::OVER`], [`Op::COUNT_PADDING`], [`Op::HALVES_UP`], [`Op::TRANSFORMED`] and [`Op::NATURAL`]; the others are
-    /// zero.
+    /// [`Op::OVER`], [`Op::COUNT_PADDING`], [`Op::HALVES_UP`], [`Op::TRANSFORMED`], [`Op::NATURAL`] and [`Op::SPARSE`]; the
+    /// others are zero.
     pub flags: u16,
     /// Window height and width in input pixels; of `TransposeConv` in output pixels; of
     /// `ResizeNearest` the layer's whole output height and width.
@@ -89,6 +89,9 @@ impl Op {
     /// Flag of `FullyConnected`: weights lie in their natural order, so that filters come one by one.
     pub const NATURAL: u16 = 64;
 
+    /// Flag of `Conv` and `FullyConnected`: weights lie without their zeros (FORMAT.md, "Sparse weights").
+    pub const SPARSE: u16 = 128;
+
     /// Whether rows, columns and channels are taken together: see [`Op::OVER`].
     #[must_use]
     pub fn over(&self) -> [bool; 3] {
@@ -99,6 +102,12 @@ impl Op {
     #[must_use]
     pub const fn is_transformed(&self) -> bool {
         self.flags & Self::TRANSFORMED != 0
+    }
+
+    /// Whether weights lie without their zeros: see [`Op::SPARSE`].
+    #[must_use]
+    pub const fn is_sparse(&self) -> bool {
+        self.flags & Self::SPARSE != 0
     }
 
     /// The kernel, if the number is one.

@@ -241,7 +241,7 @@ impl Kernel {
         match self {
             Self::Conv => &KernelSpec {
                 name: "conv",
-                flags: Op::TRANSFORMED,
+                flags: Op::TRANSFORMED | Op::SPARSE,
                 pairs: 4,
                 makes_channels: true,
                 stored: 2,
@@ -262,7 +262,7 @@ impl Kernel {
             },
             Self::FullyConnected => &KernelSpec {
                 name: "fully_connected",
-                flags: Op::NATURAL,
+                flags: Op::NATURAL | Op::SPARSE,
                 reach: Reach::Along,
                 boxes: Boxes::Vector,
                 gaps: Gaps::Neither,

@@ -3,8 +3,9 @@
 use alloc::vec::Vec;
 
 use crate::channels::{CHANNEL_BYTES, Channel};
+use crate::dsp::sparse::{COLUMNS, GROUP_PAIRS, Group};
 use crate::dsp::winograd::{POSITIONS, ROWS, SIDE};
-use crate::paired::{Entry, WINOGRAD_CHUNK, winograd_bytes};
+use crate::paired::{Entry, SPARSE_BLOCK, WINOGRAD_CHUNK, winograd_bytes};
 use crate::portable::Table;
 
 /// Which kernel reads packed weights.
@@ -89,6 +90,45 @@ fn transformed(filter: &[i8], inputs: usize, input: usize, position: usize) -> i
     let weight = |at: usize| i16::from(filter.get(at * inputs + input).copied().unwrap_or(0));
     let of = |y: usize, x: usize| G[row][y] * G[column][x] * weight(3 * y + x);
     sign * (0..9).map(|at| of(at / 3, at % 3)).sum::<i16>()
+}
+
+/// Packs filters, each `length` values long, without their zeros: see [`crate::paired`].
+#[must_use]
+pub fn sparse_weights(weights: &[i8], length: usize) -> Vec<u8> {
+    let filters: Vec<&[i8]> = weights.chunks_exact(length.max(1)).collect();
+    let mut packed = Vec::new();
+    for block in filters.chunks(SPARSE_BLOCK) {
+        for first in (0..length).step_by(COLUMNS) {
+            for filter in block {
+                sparse_row(&filter[first..length.min(first + COLUMNS)], &mut packed);
+            }
+        }
+    }
+    packed
+}
+
+/// Packs a row of at most [`COLUMNS`] values.
+fn sparse_row(values: &[i8], packed: &mut Vec<u8>) {
+    let pairs = values.chunks(2).enumerate().map(|(column, pair)| {
+        let [first, second] = [0, 1].map(|at| pair.get(at).map_or(0, |value| *value as u8));
+        (column as u8, first, second)
+    });
+    let mut pairs: Vec<(u8, u8, u8)> =
+        pairs.filter(|(_, first, second)| (*first, *second) != (0, 0)).collect();
+    if pairs.is_empty() {
+        pairs.push((0, 0, 0));
+    }
+    let skipped = pairs.len().next_multiple_of(GROUP_PAIRS) - pairs.len();
+    pairs.splice(..0, core::iter::repeat_n((0, 0, 0), skipped));
+    let bytes = pairs.len() / GROUP_PAIRS * size_of::<Group>();
+    packed.extend((bytes as u16).to_le_bytes());
+    packed.extend((skipped as u16).to_le_bytes());
+    for [a, b, c, d] in pairs.as_chunks().0 {
+        packed.extend([a.0, b.0, c.0, d.0]);
+        for [first, second] in [[a, b], [c, d]] {
+            packed.extend([first.1, second.1, first.2, second.2]);
+        }
+    }
 }
 
 /// Packs channel constants for paired weights, 12 bytes a channel: see [`crate::paired`].

@@ -132,9 +132,10 @@ impl Step<'_, '_> {
         match self.kernel {
             Kernel::FullyConnected => {
                 let op = FullyConnected { input_zero, weight_zero, output };
-                let run = match paired {
-                    true => paired::fully_connected,
-                    false => kernels::fully_connected,
+                let run = match packed {
+                    Packed::Sparse => paired::sparse_fully_connected,
+                    Packed::Pairs | Packed::Transformed => paired::fully_connected,
+                    Packed::Natural => kernels::fully_connected,
                 };
                 run(&op, &tile, &input, target, weights, channels)
             }
@@ -153,10 +154,11 @@ impl Step<'_, '_> {
                     };
                     run(&op, &tile, &input, target, weights, channels)
                 } else {
-                    let run = match kernel {
-                        Kernel::Conv if packed == Packed::Transformed => paired::winograd,
-                        Kernel::Conv if paired => paired::conv,
-                        Kernel::Conv => kernels::conv,
+                    let run = match (kernel, packed) {
+                        (Kernel::Conv, Packed::Transformed) => paired::winograd,
+                        (Kernel::Conv, Packed::Sparse) => paired::sparse_conv,
+                        (Kernel::Conv, Packed::Pairs) => paired::conv,
+                        (Kernel::Conv, Packed::Natural) => kernels::conv,
                         _ => kernels::depthwise,
                     };
                     run(&op, &tile, &input, target, weights, channels)

@@ -28,6 +28,9 @@ macro_rules! assembly {
 }
 
 mod bytes;
+// Its macro is for those below.
+#[macro_use]
+mod requantise;
 mod four;
 mod halves;
 mod largest;
@@ -35,10 +38,10 @@ mod looked_up;
 mod multiply;
 mod pixels;
 pub mod planes;
-mod requantise;
 mod rows;
 mod saturate;
 mod single;
+pub mod sparse;
 mod windows;
 pub mod winograd;
 mod word;

@@ -9,6 +9,43 @@ use super::multiply::high_product_sum;
 use super::saturate::{saturate, shift_right};
 use crate::requantise::Multiplier;
 
+/// Requantises four registers: multiplier in `r2`, shift in `r3`, rounding in `r12`; spoils `lr`.
+#[cfg(armv7e_m)]
+macro_rules! requantise {
+    ($double:literal, $shift:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
+        concat!(
+            requantise!(@each $double, ", #1", $a, $b, $c, $d),
+            requantise!(@high $a),
+            requantise!(@high $b),
+            requantise!(@high $c),
+            requantise!(@high $d),
+            requantise!(@each $shift, ", r3", $a, $b, $c, $d),
+            requantise!(@saturate $a),
+            requantise!(@saturate $b),
+            requantise!(@saturate $c),
+            requantise!(@saturate $d),
+        )
+    };
+    (@each $what:literal, $by:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
+        concat!(
+            $what, $a, ", ", $a, $by, "\n",
+            $what, $b, ", ", $b, $by, "\n",
+            $what, $c, ", ", $c, $by, "\n",
+            $what, $d, ", ", $d, $by, "\n",
+        )
+    };
+    // A doubled sum has its sign still.
+    (@high $register:literal) => {
+        concat!(
+            "add.w lr, r12, ", $register, ", asr #31\n",
+            "smmlar ", $register, ", ", $register, ", r2, lr\n",
+        )
+    };
+    (@saturate $register:literal) => {
+        concat!("ssat ", $register, ", #8, ", $register, ", asr #1\n")
+    };
+}
+
 /// A factor and an output zero point for values within ±[`Fast::LIMIT`] and results that are
 /// clamped to int8's whole range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

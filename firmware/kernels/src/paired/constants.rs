@@ -64,11 +64,18 @@ pub fn finish(sums: &[i32], entry: &Channel, output: &Output, bytes: &mut [u8]) 
 fn factor(entry: &Channel, zero: i8) -> Result<Fast, Multiplier> {
     let Multiplier { multiplier, shift } = entry.factor;
     if FAST.contains(&shift) {
-        let rounding = (2 * i32::from(zero) + 1).wrapping_shl(shift as u32);
-        Ok(Fast { multiplier, right: shift.wrapping_add(1), rounding })
+        Ok(fast(entry, zero))
     } else {
         Err(Multiplier { multiplier, shift: shift.wrapping_sub(EXACT) })
     }
+}
+
+/// The factor of an entry for which [`Fast`] serves, with the output's zero point.
+#[inline(always)]
+pub fn fast(entry: &Channel, zero: i8) -> Fast {
+    let Multiplier { multiplier, shift } = entry.factor;
+    let rounding = (2 * i32::from(zero) + 1).wrapping_shl(shift as u32);
+    Fast { multiplier, right: shift.wrapping_add(1), rounding }
 }
 
 /// Whether [`Fast`] serves for all channels: only shifts of others, with [`EXACT`] added, have bits

@@ -92,7 +92,7 @@ pub fn fours(
 
 /// A layer of single pixels as one row of as many, if rows follow each other without gap in both
 /// tensors and none has padding.
-fn flat<'i, 'o>(
+pub(super) fn flat<'i, 'o>(
     op: &Conv,
     tile: &Tile,
     input: &Source<'i>,
@@ -223,7 +223,7 @@ impl Swift {
 
 /// Four pixels in a row, from this one on.
 #[inline(always)]
-fn in_row([y, x]: [i32; 2]) -> [[i32; 2]; PIXELS] {
+pub(super) const fn in_row([y, x]: [i32; 2]) -> [[i32; 2]; PIXELS] {
     [[y, x], [y, x.wrapping_add(1)], [y, x.wrapping_add(2)], [y, x.wrapping_add(3)]]
 }
 
@@ -231,7 +231,7 @@ fn in_row([y, x]: [i32; 2]) -> [[i32; 2]; PIXELS] {
 /// of which as many are done as is given back; or all pixels of one that is in several rows. The last one
 /// stands for those that are missing in the last four.
 #[inline(always)]
-fn each_four(
+pub(super) fn each_four(
     tile: &Tile,
     mut visit: impl FnMut([i32; 2], usize, Option<&[[i32; 2]; PIXELS]>) -> Result<usize, KernelError>,
 ) -> Result<(), KernelError> {

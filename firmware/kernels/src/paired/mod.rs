@@ -10,6 +10,10 @@
 //! takes them: for each two output channels, for each [`WINOGRAD_CHUNK`] input channels and what is left,
 //! for each of sixteen positions, for each four values v₀ v₂ w₀ w₂ v₁ v₃ w₁ w₃, 16 bits each.
 //!
+//! Weights without their zeros, of filters of any length: for each [`SPARSE_BLOCK`] output channels and what is left,
+//! for each [`crate::dsp::sparse::COLUMNS`] values of their filters and what is left, a row of each channel, as
+//! [`crate::dsp::sparse`] takes them. An empty row has a pair of zeros.
+//!
 //! Constants: the bias has −input zero point · Σ weights added, so that values are taken as they are
 //! and padding is the zero point. [`Entry`] says how factors stand there.
 //!
@@ -22,6 +26,7 @@ mod filters;
 mod four;
 mod fully_connected;
 mod patch;
+mod sparse;
 mod winograd;
 
 #[cfg(feature = "pack")]
@@ -29,6 +34,7 @@ pub(crate) use constants::Entry;
 pub use conv::conv;
 pub use conv_max_pool::conv_max_pool;
 pub use fully_connected::fully_connected;
+pub use sparse::{SPARSE_BLOCK, sparse_conv, sparse_fully_connected};
 pub use winograd::{WINOGRAD_CHUNK, WINOGRAD_INPUTS, winograd, winograd_bytes};
 
 /// Longest filter: sums of products of bytes, with a bias within ±2^27, stay within ±2^30.

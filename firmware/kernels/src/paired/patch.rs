@@ -3,10 +3,12 @@
 use super::filters::Filters;
 use super::fully_connected::expand_vector;
 use super::{CHUNK, SMALL};
+use crate::dsp::sparse::{COLUMNS, Four, One, pair_neighbours};
 use crate::dsp::{
     EMPTY, Edges, Eight, PIXELS, Quad, Windows, activations, copy_rows, even_bytes, expand_four,
     odd_bytes, word,
 };
+use crate::dsp::{high_halves, low_halves};
 use crate::error::KernelError;
 use crate::geometry::{Source, Taps, Tile};
 use crate::portable::Conv;
@@ -309,6 +311,39 @@ impl Activations {
         input.copy(&input.seen_by(seen, pixel), &(0..filters.length), patch)?;
         expand_vector(patch, held);
         Ok(held)
+    }
+
+    /// Takes what four pixels see of values `range` of the filter, at most [`COLUMNS`], as pairs of neighbours.
+    pub fn load_neighbours(
+        &mut self,
+        input: &Input<'_, '_>,
+        seen: &Seen<'_, '_>,
+        range: Range<usize>,
+    ) -> Result<&Four, KernelError> {
+        let count = self.load(input, seen, range)?.len();
+        pair_neighbours(self.quads.get_mut(..count).unwrap_or(&mut []));
+        self.quads.first_chunk().ok_or(KernelError::Shape)
+    }
+
+    /// Takes what one of these pixels sees of values `range` of the filter, at most [`COLUMNS`], as pairs of
+    /// neighbours.
+    #[inline(never)]
+    pub fn load_neighbours_of_one(
+        &mut self,
+        input: &Input<'_, '_>,
+        seen: &Seen<'_, '_>,
+        pixel: usize,
+        range: Range<usize>,
+    ) -> Result<&One, KernelError> {
+        let length = range.len().next_multiple_of(4).min(COLUMNS);
+        let patch = self.patch.get_mut(..length).ok_or(KernelError::Shape)?;
+        input.copy(&input.seen_by(seen, pixel), &range, patch)?;
+        let held = self.quads.as_flattened_mut().as_flattened_mut();
+        for (word, held) in patch.as_chunks().0.iter().map(word).zip(held.as_chunks_mut().0) {
+            let (even, odd) = (even_bytes(word), odd_bytes(word));
+            *held = [activations(low_halves(even, odd)), activations(high_halves(even, odd))];
+        }
+        self.quads.as_flattened().as_flattened().first_chunk().ok_or(KernelError::Shape)
     }
 
     /// Takes what four pixels see of values `range` of the filter: at most [`CHUNK`], from a

@@ -9,6 +9,7 @@ mod moves;
 mod paired;
 mod recorded;
 mod reductions;
+mod sparse;
 mod support;
 mod transposed;
 mod windows;

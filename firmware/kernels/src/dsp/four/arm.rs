@@ -247,42 +247,6 @@ macro_rules! entry {
     };
 }
 
-/// Requantises four registers: multiplier in `r2`, shift in `r3`, rounding in `r12`; spoils `lr`.
-macro_rules! requantise {
-    ($double:literal, $shift:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
-        concat!(
-            requantise!(@each $double, ", #1", $a, $b, $c, $d),
-            requantise!(@high $a),
-            requantise!(@high $b),
-            requantise!(@high $c),
-            requantise!(@high $d),
-            requantise!(@each $shift, ", r3", $a, $b, $c, $d),
-            requantise!(@saturate $a),
-            requantise!(@saturate $b),
-            requantise!(@saturate $c),
-            requantise!(@saturate $d),
-        )
-    };
-    (@each $what:literal, $by:literal, $a:literal, $b:literal, $c:literal, $d:literal) => {
-        concat!(
-            $what, $a, ", ", $a, $by, "\n",
-            $what, $b, ", ", $b, $by, "\n",
-            $what, $c, ", ", $c, $by, "\n",
-            $what, $d, ", ", $d, $by, "\n",
-        )
-    };
-    // A doubled sum has its sign still.
-    (@high $register:literal) => {
-        concat!(
-            "add.w lr, r12, ", $register, ", asr #31\n",
-            "smmlar ", $register, ", ", $register, ", r2, lr\n",
-        )
-    };
-    (@saturate $register:literal) => {
-        concat!("ssat ", $register, ", #8, ", $register, ", asr #1\n")
-    };
-}
-
 /// See [`super::add_products`]; `skip`: bytes from a pair's last weights to the next pair's
 /// first. There is at least one pair of channels and one quad.
 #[unsafe(naked)]
