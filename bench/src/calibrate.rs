@@ -12,7 +12,7 @@ use std::path::Path;
 use tilewright_board::{Board, CoreKind, SMALL};
 use tilewright_model::{Data, Model};
 use tilewright_plan::{Instruction, Kernel, Plan, Step};
-use tilewright_planner::costs::{self, Before, Costs, Feature, KernelCost, TRANSFORMED};
+use tilewright_planner::costs::{self, Before, Costs, Feature, KernelCost, SPARSE, TRANSFORMED};
 use tilewright_planner::{Options, Packing, Strategy};
 use tilewright_protocol::StepCount;
 use tilewright_tests::emulated;
@@ -31,17 +31,20 @@ enum Subject {
     Plain(Kernel),
     /// Convolutions with transformed weights.
     Transformed,
+    /// Convolutions and fully connected layers with sparse weights.
+    Sparse,
 }
 
 impl Subject {
     fn all() -> impl Iterator<Item = Self> {
-        Kernel::ALL.into_iter().map(Self::Plain).chain([Self::Transformed])
+        Kernel::ALL.into_iter().map(Self::Plain).chain([Self::Transformed, Self::Sparse])
     }
 
     const fn name(self) -> &'static str {
         match self {
             Self::Plain(kernel) => kernel.name(),
             Self::Transformed => TRANSFORMED,
+            Self::Sparse => SPARSE,
         }
     }
 
@@ -49,6 +52,7 @@ impl Subject {
         match self {
             Self::Plain(kernel) => layers::models(kernel),
             Self::Transformed => layers::transformed(),
+            Self::Sparse => layers::sparse(),
         }
     }
 }
@@ -130,8 +134,9 @@ fn costs_of(
     );
     let words = outside::word_cycles(board);
     let chosen = |subject: &Subject| names.is_empty() || names.iter().any(|n| n == subject.name());
-    // Small kernels take no transformed weights.
-    let has = |subject: &Subject| subject.name() != TRANSFORMED || !board.id.ends_with(SMALL);
+    // Small kernels take weights in pairs alone.
+    let has =
+        |subject: &Subject| matches!(subject, Subject::Plain(_)) || !board.id.ends_with(SMALL);
     let mut failed = Vec::new();
     let mut kernels = BTreeMap::new();
     for subject in Subject::all().filter(has) {
@@ -234,6 +239,7 @@ fn run(
     let packing = match subject {
         Subject::Plain(_) => Packing::Plain,
         Subject::Transformed => Packing::Fast,
+        Subject::Sparse => Packing::Sparse,
     };
     let options = Options { packing, ..Options::default() };
     let mut plan = emulated::proved(model, board, strategy, &options)?;

@@ -22,7 +22,6 @@ mod papers;
 mod plans;
 mod reference;
 mod swapnn;
-mod tiles;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -85,8 +84,6 @@ enum Command {
     /// Tables and figures of both papers on memory beyond SRAM, TinyOps and SwapNN, beside ours, with the
     /// reason of each difference above 10 %
     Papers,
-    /// MobileNets with layers in tiles, beside the sparse-tiled paper's count and depth-first groups
-    Tiles,
     /// `auto` under half of the SRAM that `resident` needs, on boards with external memory
     Beyond,
     /// Random programs with random faults of their cards: right, or told with copy, layer and sector
@@ -161,7 +158,6 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         }
         Command::Swapnn => return swapnn::swapnn(json),
         Command::Papers => return papers::papers(json),
-        Command::Tiles => return tiles::tiles(json),
         Command::Beyond => return beyond::beyond(json),
         Command::Faults { first, cases, large } => {
             return faults::faults(first, cases, large, json);

@@ -46,6 +46,9 @@ pub enum Command {
     Prune(Prune),
     /// Compare grids of tiles by SRAM, time and what is computed again, or write the model in tiles
     Tile(Tile),
+    /// Run an experiment over many networks and techniques
+    #[command(subcommand)]
+    Explore(Explore),
     /// Plan a model, run it on the emulated board, compare every layer with the reference
     Run(Run),
     /// Run a model with every strategy and compare layer by layer with the reference
@@ -117,8 +120,7 @@ pub struct OnBoard {
     /// Let strategy auto use no memory outside of the chip
     #[arg(long)]
     pub inside: bool,
-    /// How weights in the chip's flash are packed: where the wider packing of 3x3 convolutions (transformed,
-    /// 3.6 times the bytes) is modelled to be faster and flash allows, nowhere, or wherever flash allows
+    /// How weights are packed
     #[arg(long, value_enum, default_value_t = PackingChoice::Auto)]
     pub packing: PackingChoice,
     /// Make the layers of most active memory in tiles, rows by columns, such as 2x2, one tile after the other
@@ -311,6 +313,24 @@ pub struct Tile {
     pub output: Option<PathBuf>,
 }
 
+#[derive(Debug, Subcommand)]
+pub enum Explore {
+    /// Twelve MobileNets, dense, sparse, in tiles, both, and as auto plans them: what fits, and how fast it is
+    Fit(ExploreFit),
+}
+
+#[derive(Debug, Args)]
+pub struct ExploreFit {
+    /// Board
+    #[arg(long, default_value = tilewright_explore::FIT_BOARD)]
+    pub board: String,
+    #[command(flatten)]
+    pub json: Json,
+    /// Write the table as comma-separated values
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub struct Run {
     #[command(flatten)]
@@ -472,15 +492,17 @@ impl From<Least> for Objective {
     }
 }
 
-/// Which weights lie in the wider and faster of two packings.
+/// How weights are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PackingChoice {
-    /// Those with which a layer is modelled to be faster
+    /// Transformed or without their zeros where a layer is modelled to be faster so, or does not fit flash otherwise
     Auto,
-    /// None
+    /// In pairs of output channels
     Plain,
-    /// All that flash has room for
+    /// Transformed (3x3, 3.6 times the bytes) wherever flash has room; else as auto
     Fast,
+    /// Without their zeros wherever they take fewer bytes so; else as auto
+    Sparse,
 }
 
 impl From<PackingChoice> for Packing {
@@ -489,6 +511,7 @@ impl From<PackingChoice> for Packing {
             PackingChoice::Auto => Self::Auto,
             PackingChoice::Plain => Self::Plain,
             PackingChoice::Fast => Self::Fast,
+            PackingChoice::Sparse => Self::Sparse,
         }
     }
 }

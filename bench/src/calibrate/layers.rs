@@ -2,7 +2,7 @@
 
 pub mod build;
 
-use build::{SCALE, concat, off_zero, pair, plain, pooled, weighted};
+use build::{SCALE, concat, off_zero, pair, plain, pooled, pruned, weighted};
 use tilewright_model::{Activation, Model, Op, Padding, ResizeMode, Window};
 use tilewright_plan::Kernel;
 
@@ -108,6 +108,47 @@ const TRANSFORMED: [([usize; 3], usize, bool); 22] = [
     ([8, 8, 16], 48, true),
     ([4, 20, 44], 10, false),
     ([2, 30, 16], 24, true),
+];
+
+/// Convolutions and fully connected layers (inputs in a row) with sparse weights: input, window, stride, output
+/// channels, same padding or none, hundredths of zeros.
+const SPARSE: [([usize; 3], usize, usize, usize, bool, u8); 36] = [
+    ([14, 14, 96], 1, 1, 576, false, 80),
+    ([28, 28, 64], 1, 1, 128, false, 80),
+    ([28, 28, 32], 1, 1, 64, false, 80),
+    ([28, 28, 32], 1, 1, 64, false, 50),
+    ([14, 14, 128], 1, 1, 128, false, 90),
+    ([14, 14, 128], 1, 1, 256, false, 60),
+    ([7, 7, 512], 1, 1, 256, false, 80),
+    ([7, 7, 512], 1, 1, 512, false, 95),
+    ([7, 7, 1024], 1, 1, 256, false, 80),
+    ([7, 7, 1024], 1, 1, 128, false, 50),
+    ([5, 5, 700], 1, 1, 140, false, 70),
+    ([4, 4, 600], 1, 1, 30, false, 85),
+    ([12, 10, 16], 1, 1, 96, false, 80),
+    ([9, 9, 24], 1, 1, 7, false, 60),
+    ([6, 5, 40], 1, 1, 33, false, 75),
+    ([3, 3, 20], 1, 1, 1, false, 50),
+    ([2, 1, 256], 1, 1, 100, false, 80),
+    ([1, 1, 1024], 1, 1, 200, false, 80),
+    ([1, 1, 300], 1, 1, 50, false, 90),
+    ([1, 1, 64], 1, 1, 10, false, 50),
+    ([16, 16, 32], 3, 1, 32, true, 80),
+    ([16, 16, 32], 3, 1, 32, true, 60),
+    ([8, 8, 64], 3, 1, 64, true, 80),
+    ([8, 8, 64], 3, 1, 160, true, 90),
+    ([12, 12, 16], 3, 2, 48, true, 70),
+    ([10, 14, 20], 3, 1, 12, false, 85),
+    ([32, 32, 3], 3, 2, 16, true, 50),
+    ([20, 20, 3], 5, 1, 24, true, 75),
+    ([9, 7, 6], 3, 1, 20, true, 80),
+    ([11, 11, 130], 3, 1, 20, false, 80),
+    ([1, 1, 1024], 0, 1, 500, false, 80),
+    ([1, 1, 256], 0, 1, 256, false, 80),
+    ([1, 1, 4096], 0, 1, 60, false, 90),
+    ([1, 1, 640], 0, 1, 128, false, 50),
+    ([1, 1, 90], 0, 1, 10, false, 70),
+    ([1, 1, 33], 0, 1, 300, false, 60),
 ];
 
 /// Pools behind convolutions, by turns: window, stride, same padding or none.
@@ -371,6 +412,22 @@ pub fn transformed() -> Vec<Model> {
             weighted(*input, op, &[*channels, 3, 3, input[2]], 0)
         })
         .collect()
+}
+
+/// The models with which sparse weights are calibrated: every fourth one clamped.
+pub fn sparse() -> Vec<Model> {
+    let model = |(index, &(input, size, stride, channels, same, sparsity)): (usize, &_)| {
+        let activation = if index % 4 == 3 { Activation::Relu6 } else { Activation::None };
+        let dense = match size {
+            0 => weighted(input, Op::FullyConnected { activation }, &[channels, input[2]], 0),
+            _ => {
+                let op = Op::Conv { window: window(size, stride, same), groups: 1, activation };
+                weighted(input, op, &[channels, size, size, input[2]], 0)
+            }
+        };
+        pruned(dense, sparsity)
+    };
+    SPARSE.iter().enumerate().map(model).collect()
 }
 
 /// The layers of networks with such an operator, each once, as models; those whose weights

@@ -113,6 +113,9 @@ pub struct Model {
     pub states: Vec<State>,
     /// Where the file has other element types than the graph.
     pub file_types: FileTypes,
+    /// Weights that are to be stored without their zeros, with the bytes that they then take: whoever plans the
+    /// model decides it.
+    pub sparse: BTreeMap<TensorId, u64>,
     /// Whether convolutions with one scale for all weights multiply scales as 32-bit floats, as
     /// TensorFlow Lite's uint8 kernels do and its int8 kernels do not.
     pub short_products: bool,

@@ -35,8 +35,14 @@ const PIECE_CYCLES: u64 = 200;
 /// The name under which costs of convolutions with transformed weights stand.
 pub const TRANSFORMED: &str = "conv_transformed";
 
+/// The name under which costs of convolutions and fully connected layers with sparse weights stand.
+pub const SPARSE: &str = "conv_sparse";
+
 /// The name under which the costs of an op's kernel stand.
 fn name(op: &Op) -> Option<&'static str> {
+    if op.is_sparse() {
+        return Some(SPARSE);
+    }
     if op.is_transformed() { Some(TRANSFORMED) } else { op.kernel().map(Kernel::name) }
 }
 

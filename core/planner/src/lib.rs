@@ -9,6 +9,7 @@ mod aliasing;
 pub mod costs;
 mod floats;
 mod floor;
+mod ground;
 mod integrity;
 mod lower;
 mod packing;
@@ -18,6 +19,7 @@ mod remedies;
 mod report;
 mod schedule;
 pub mod simulate;
+mod sparse;
 mod stop;
 mod strategy;
 pub mod tflm;
@@ -77,7 +79,7 @@ pub struct Options {
     pub is_inside: bool,
     /// What is done about wrong bytes from the card.
     pub integrity: Integrity,
-    /// Which weights in the chip's flash lie in the wider and faster packing.
+    /// How weights lie.
     pub packing: Packing,
     /// The recipe of the plan, instead of one that a strategy writes.
     pub recipe: Option<Recipe>,

@@ -1,4 +1,4 @@
-//! Which convolutions have their weights transformed: faster, for more flash.
+//! How weights in the chip's flash lie; and which convolutions have theirs transformed: faster, for more flash.
 //!
 //! Weights of 3x3 windows take 32 bytes for nine values then, and sixteen products are made where 36 were.
 //! A layer's gain is what its steps take less by the costs of its board; the layers that gain most for each byte
@@ -16,17 +16,20 @@ use crate::costs::{Costs, TRANSFORMED};
 use crate::lower::Stored;
 use crate::recipe::Made;
 
-/// Which weights lie in the wider and faster of two packings.
+/// How weights lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Packing {
-    /// Those with which a layer is modelled to be faster.
+    /// Transformed or without their zeros where a layer is modelled to be faster so; without zeros too where they do
+    /// not fit the chip's flash otherwise.
     #[default]
     Auto,
-    /// None.
+    /// In pairs.
     Plain,
-    /// All that there is room for.
+    /// As `Auto`; transformed wherever there is room.
     Fast,
+    /// As `Auto`; without their zeros wherever they take fewer bytes so.
+    Sparse,
 }
 
 /// The weights' place among the operands of a convolution.
@@ -42,16 +45,21 @@ pub struct Change {
 }
 
 /// A compute step with its operands.
-struct Compute<'a> {
-    op: u32,
-    layer: u16,
-    order: RowOrder,
-    tile: &'a Tile,
-    views: &'a [View],
+pub struct Compute<'a> {
+    /// Its op in the plan.
+    pub op: u32,
+    /// Its layer in the plan.
+    pub layer: u16,
+    /// In which order it makes rows.
+    pub order: RowOrder,
+    /// Its tile.
+    pub tile: &'a Tile,
+    /// Its operands.
+    pub views: &'a [View],
 }
 
 /// The compute steps of all programs but boot programs.
-fn computes(plan: &Plan) -> impl Iterator<Item = Compute<'_>> {
+pub fn computes(plan: &Plan) -> impl Iterator<Item = Compute<'_>> {
     let programs = plan.programs.iter().filter(|program| !program.boot);
     programs.flat_map(|program| &program.lanes).flat_map(|lane| &lane.steps).filter_map(|step| {
         let Instruction::Compute { op, tile, first_view, order } = step.instruction else {
@@ -62,25 +70,28 @@ fn computes(plan: &Plan) -> impl Iterator<Item = Compute<'_>> {
     })
 }
 
+/// What a step takes by an op whose weights take so many bytes in the plan image.
+pub fn cycles(costs: &Costs, op: &Op, bytes: u64, step: &Compute<'_>) -> u64 {
+    let mut views = step.views.to_vec();
+    if let (Some(view), Ok(bytes)) = (views.get_mut(WEIGHTS), u32::try_from(bytes)) {
+        *view = View { space: view.space, ..View::bytes(Space::Weights, view.offset, bytes) };
+    }
+    costs.step(op, step.tile, &views, step.order).0
+}
+
 /// What a step's transformed weights change against those in pairs; nothing if they cannot be transformed.
-fn change(costs: &Costs, op: &Op, step: &Compute<'_>) -> Option<Change> {
+pub fn change(costs: &Costs, op: &Op, step: &Compute<'_>) -> Option<Change> {
     let plain = Op { flags: op.flags & !Op::TRANSFORMED, ..*op };
     let fast = Op { flags: op.flags | Op::TRANSFORMED, ..*op };
     let input = step.views.first()?;
     let filters = [&plain, &fast].map(|op| op.filters_for(input));
-    if filters[1].packed != Packed::Transformed {
+    if filters[1].packed != Packed::Transformed || op.is_sparse() {
         return None;
     }
     let channels = u64::from(step.tile.channels);
     let [few, many] = filters.map(|filters| filters.all_bytes(channels));
     let (few, many) = (few?, many?);
-    let cycles = |op: &Op, bytes: u64| {
-        let mut views = step.views.to_vec();
-        if let (Some(view), Ok(bytes)) = (views.get_mut(WEIGHTS), u32::try_from(bytes)) {
-            *view = View { space: view.space, ..View::bytes(Space::Weights, view.offset, bytes) };
-        }
-        costs.step(op, step.tile, &views, step.order).0 as i64
-    };
+    let cycles = |op: &Op, bytes: u64| cycles(costs, op, bytes, step) as i64;
     Some(Change { bytes: many - few, cycles: cycles(&plain, few) - cycles(&fast, many) })
 }
 

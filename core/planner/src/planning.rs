@@ -6,15 +6,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::costs::CostCache;
+use crate::ground::Ground;
 use crate::recipe::{Made, Recipe, RecipeError};
 use crate::strategy::external_search::ExternalSearch;
 use crate::strategy::trade_off::TradeOff;
 use crate::strategy::{Asked, Search, resident};
-use crate::tiles::{self, Tiles};
+use crate::tiles::Tiles;
 use crate::{Integrity, Objective, Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
 use tilewright_model::Model;
-use tilewright_model::tiling::{self, Tiled};
+use tilewright_model::tiling::Tiled;
 use tilewright_plan::{Bytes, Plan};
 use tilewright_report::{Energy, MemoryMap};
 
@@ -35,8 +36,8 @@ pub struct Planning {
     board: Board,
     strategy: Strategy,
     options: Options,
-    /// The model in tiles that is planned, if it is.
-    tiled: Option<Arc<Tiled>>,
+    /// The model that is planned.
+    ground: Ground,
     /// The options that ways of `auto` are compared with.
     few: Options,
     search: Searching,
@@ -90,24 +91,20 @@ impl Planning {
         strategy: Strategy,
         options: &Options,
     ) -> Result<Self, PlanError> {
-        let tiled = match &options.tiling {
-            Some(tiling) => Some(tiling::tile(model, tiling).map_err(|e| tiles::unsupported(&e))?),
-            None => None,
-        };
-        let tiled = tiled.map(Arc::new);
-        let planned = Tiled::model_or(tiled.as_deref(), model);
-        let search = Searching::UnderWay((strategy.technique().search)(planned)?);
-        Ok(Self::searching(board, strategy, options, (tiled, search)))
+        let options = &(strategy.technique().asks)(options);
+        let ground = Ground::new(model, board, options)?;
+        let search = (strategy.technique().search)(ground.model(model))?;
+        Ok(Self::searching(board, strategy, options, (ground, Searching::UnderWay(search))))
     }
 
     fn searching(
         board: &Board,
         strategy: Strategy,
         options: &Options,
-        (tiled, search): (Option<Arc<Tiled>>, Searching),
+        (ground, search): (Ground, Searching),
     ) -> Self {
         let (board, options, few) = (board.clone(), options.clone(), options.of_few_frames());
-        Self { board, strategy, options, tiled, few, search, then: None, spent: 0 }
+        Self { board, strategy, options, ground, few, search, then: None, spent: 0 }
     }
 
     /// Planning of the same model with the same strategy anew for another board or other options; what was
@@ -121,10 +118,15 @@ impl Planning {
         board: &Board,
         options: &Options,
     ) -> Result<Self, PlanError> {
+        let asked = (self.strategy.technique().asks)(options);
+        let options = &asked;
         match &self.search {
-            Searching::Done(search) if options.tiling == self.options.tiling => {
-                let search = Searching::Done(Rc::clone(search));
-                Ok(Self::searching(board, self.strategy, options, (self.tiled.clone(), search)))
+            Searching::Done(search)
+                if options.tiling == self.options.tiling
+                    && self.ground.serves(model, board, options) =>
+            {
+                let found = (self.ground.clone(), Searching::Done(Rc::clone(search)));
+                Ok(Self::searching(board, self.strategy, options, found))
             }
             _ => Self::new(model, board, self.strategy, options),
         }
@@ -144,8 +146,8 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if no plan exists whatever the memory.
     pub fn advance(&mut self, model: &Model, units: u64) -> Result<bool, PlanError> {
-        let tiled = self.tiled.clone();
-        let model = Tiled::model_or(tiled.as_deref(), model);
+        let ground = self.ground.clone();
+        let model = ground.model(model);
         let Self { board, options, few, then, .. } = self;
         let layers = model.nodes.len() as u64;
         if then.is_some() {
@@ -227,8 +229,8 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if there is none.
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
-        let tiled = self.tiled.clone();
-        let model = Tiled::model_or(tiled.as_deref(), model);
+        let ground = self.ground.clone();
+        let model = ground.model(model);
         let mut planned = match self.then.take() {
             Some(Then::External(external)) => external.best(model, &self.board, &self.few)?,
             Some(Then::TradeOff(trade_off)) => trade_off.best(model, &self.board, &self.few)?,
@@ -250,7 +252,7 @@ impl Planning {
         let told = NonZeroU32::new(planned.report.frames).unwrap_or(NonZeroU32::MIN);
         let options = Options { frames: told, ..self.options };
         add_energy(&mut planned, &self.board, &options);
-        planned.in_tiles(tiled);
+        planned.in_tiles(ground.tiled);
         Ok(planned)
     }
 

@@ -10,6 +10,7 @@ pub mod overlay;
 pub mod ping_pong;
 pub mod reordered;
 pub mod resident;
+pub mod sparse_tiled;
 pub mod spill;
 pub mod stream;
 pub mod swap;
@@ -73,6 +74,8 @@ strategies! {
     Overlay = overlay::TECHNIQUE,
     /// Weights and activations on a card, in buffers of one size, by tiles of rows.
     Swap = swap::TECHNIQUE,
+    /// Layers of most active memory in tiles, one after the other, weights without their zeros; else as `resident`.
+    SparseTiled = sparse_tiled::TECHNIQUE,
     /// Activations in SRAM, weights from a card as far ahead as there is room.
     Stream = stream::TECHNIQUE,
     /// The best of all for the [`Objective`](crate::Objective): in SRAM, with layers in rows whose output
@@ -86,6 +89,8 @@ pub struct Technique {
     pub name: &'static str,
     /// What it needs that a board does not have; nothing if the board has all.
     pub missing: fn(&Board) -> Option<&'static str>,
+    /// What it asks for where the user chose nothing else.
+    pub asks: fn(&Options) -> Options,
     /// Why it has no plans for a model, whatever the board; nothing if it has.
     pub unsupported: fn(&Model) -> Option<Unsupported>,
     /// Begins what is searched for a model whatever the board and the budget.
@@ -107,6 +112,7 @@ impl Technique {
     pub const INSIDE: Self = Self {
         name: "",
         missing: |_| None,
+        asks: Options::clone,
         unsupported: |_| None,
         search: |_| Ok(Box::new(resident::Placing::default())),
         write: inside,

@@ -17,6 +17,7 @@ mod statistics;
 
 use thiserror::Error;
 use tilewright_model::Model;
+use tilewright_model::prune::{PruneError, Pruning, prune};
 use tilewright_model::quantise::{self, QuantiseError};
 
 pub use catalogue::{Entry, Publication, Span};
@@ -127,6 +128,20 @@ impl Network {
     /// If an operator has no int8 form.
     pub fn int8(&self) -> Result<Model, ZooError> {
         quantise::quantise_with(&self.built.model, &self.built.ranges)
+            .map_err(|error| ZooError::Quantise { name: self.name.clone(), error })
+    }
+
+    /// The same of the network with its smallest weights at zero.
+    ///
+    /// # Errors
+    /// As [`Self::int8`]; or if it has no weights to prune.
+    pub fn pruned(&self, pruning: &Pruning) -> Result<Model, ZooError> {
+        let impossible = |error: PruneError| ZooError::Impossible {
+            name: self.name.clone(),
+            reason: error.to_string(),
+        };
+        let (model, _) = prune(&self.built.model, pruning).map_err(impossible)?;
+        quantise::quantise_with(&model, &self.built.ranges)
             .map_err(|error| ZooError::Quantise { name: self.name.clone(), error })
     }
 

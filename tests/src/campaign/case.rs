@@ -105,7 +105,8 @@ impl Case {
         if rng.bool() {
             case.objective = Objective::Memory;
         }
-        case.packing = [Packing::Auto, Packing::Plain, Packing::Fast][rng.usize(..3)];
+        case.packing =
+            [Packing::Auto, Packing::Plain, Packing::Fast, Packing::Sparse][rng.usize(..4)];
         if macs < MANY_MACS && rng.u8(..3) == 0 {
             case.frames = NonZeroU32::new(rng.u32(2..5)).unwrap_or(NonZeroU32::MIN);
         }
@@ -193,6 +194,7 @@ impl fmt::Display for Case {
             Packing::Auto => {}
             Packing::Plain => f.write_str(" --packing plain")?,
             Packing::Fast => f.write_str(" --packing fast")?,
+            Packing::Sparse => f.write_str(" --packing sparse")?,
         }
         if self.frames > NonZeroU32::MIN {
             write!(f, " --frames {}", self.frames)?;

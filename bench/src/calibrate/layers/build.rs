@@ -50,6 +50,23 @@ fn without(mut dims: [usize; 4], axes: &[usize]) -> Vec<usize> {
     dims.to_vec()
 }
 
+/// The same model, of whose weights so many hundredths are zero, in pairs of neighbours along a row.
+pub fn pruned(mut model: Model, sparsity: u8) -> Model {
+    let weights = &mut model.tensors[model.nodes[0].inputs[1].0];
+    let row = weights.shape.dims()[1..].iter().product();
+    if let Some(Data::I8(values)) = weights.source.as_ref().map(Source::values).as_deref() {
+        let mut rng = fastrand::Rng::with_seed(row as u64);
+        let mut values = values.clone();
+        for pair in values.chunks_mut(row).flat_map(|row| row.chunks_mut(2)) {
+            if rng.u8(0..100) < sparsity {
+                pair.fill(0);
+            }
+        }
+        weights.source = Some(Source::inline(Data::I8(values)));
+    }
+    model
+}
+
 /// A model of one operator on two pictures; slopes are constant.
 pub fn pair([h, w, c]: [usize; 3], second: [usize; 3], op: &Op) -> Model {
     let mut model = start([h, w, c], op);

@@ -10,12 +10,13 @@ mod max_pool;
 mod memcpy;
 mod paired;
 mod receptive_field;
+mod sparse;
 mod transformed;
 mod unaligned;
 
 use memcpy::{COPIED, FILLED, copies};
 pub use receptive_field::receptive_field;
-use tilewright_plan::{Kernel, Op, Tile, View};
+use tilewright_plan::{Kernel, Op, Packed, Tile, View};
 
 /// A feature's name and value.
 pub type Feature = (&'static str, u64);
@@ -264,8 +265,10 @@ impl<'a> Step<'a> {
     }
 
     fn fully_connected(&self, features: &mut Vec<Feature>) {
-        if self.op.filters_for(&self.input).are_paired() {
-            return self.paired_vector(features);
+        match self.op.filters_for(&self.input).packed {
+            Packed::Sparse => return self.sparse(features),
+            Packed::Pairs | Packed::Transformed => return self.paired_vector(features),
+            Packed::Natural => {}
         }
         let inputs = self.input.elements();
         // A convolution of one pixel, whose last block of fewer channels takes as long as others.

@@ -18,6 +18,8 @@ pub struct Layer {
     pub reads: Vec<TensorId>,
     /// Activations that it writes.
     pub writes: Vec<TensorId>,
+    /// Bytes of its weights without their zeros, if they are stored so.
+    pub sparse: Option<u64>,
 }
 
 /// The layers of a model in the order of its nodes.
@@ -41,7 +43,9 @@ pub fn layers(model: &Model) -> Vec<Layer> {
         });
         let work = found.map_or_else(|reason| no_kernel(node, reason), Work::Kernel);
         let writes = node.outputs.clone();
-        layers.push(Layer { node: NodeId(index), pool: None, work, reads, writes });
+        let sparse = node.inputs.get(1).filter(|_| node.op.is_weighted());
+        let sparse = sparse.and_then(|weights| model.sparse.get(weights)).copied();
+        layers.push(Layer { node: NodeId(index), pool: None, work, reads, writes, sparse });
     }
     layers
 }

@@ -16,7 +16,7 @@ use tilewright_model::{Model, Node, Op as ModelOp, TensorId};
 use tilewright_plan::image::STORE_ALIGNMENT;
 use tilewright_plan::kernel::{CHANNEL_CONSTANT_BYTES, FACTOR_BYTES, NEAREST_BYTES, TABLE_BYTES};
 use tilewright_plan::{
-    Boxes, Bytes, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind, Op, Plan,
+    Boxes, Bytes, ConstantRole, Gather, Instruction, Io, Kernel, Lane, LaneKind, Op, Packed, Plan,
     PlannedLayer, Program, Role, RowOrder, Space, Step, Tile, View, Work,
 };
 
@@ -306,6 +306,9 @@ impl Builder<'_> {
         {
             record.flags |= Op::NATURAL;
         }
+        if layer.sparse.is_some() && record.may_be_sparse(self.filter_length(node, output)) {
+            record.flags = record.flags & !Op::NATURAL | Op::SPARSE;
+        }
         if let Some(pool) = layer.pool {
             pool_behind(self.model, node, &self.model.nodes[pool.0], &mut record)?;
         }
@@ -486,9 +489,17 @@ impl Builder<'_> {
         let natural = self.model.tensor(*weights).bytes().ok_or_else(too_large)? as u64;
         let channels = u64::from(channels.max(1));
         let filters = self.plan.ops[op as usize].filters(natural / channels);
-        let bytes = filters.all_bytes(channels).ok_or_else(too_large)?;
+        let sparse = layer.sparse.filter(|_| filters.packed == Packed::Sparse);
+        let bytes = sparse.or_else(|| filters.all_bytes(channels)).ok_or_else(too_large)?;
         let Stored { weights: space, alignment, .. } = self.stored();
         self.block(layer, ConstantRole::Weights, (op, None), (space, alignment), bytes)
+    }
+
+    /// Values of each filter of a node.
+    fn filter_length(&self, node: &Node, output: TensorId) -> u64 {
+        let weights = node.inputs.get(1).and_then(|id| self.model.tensor(*id).bytes());
+        let channels = self.model.tensor(output).shape.dims().last();
+        weights.unwrap_or(0) as u64 / channels.map_or(1, |channels| *channels as u64).max(1)
     }
 
     fn push_op(&mut self, op: Op) -> u32 {

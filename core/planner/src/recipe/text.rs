@@ -12,6 +12,7 @@ use crate::schedule::boot::Load;
 use crate::schedule::cut::Group;
 use crate::schedule::frames::Frames;
 use crate::schedule::{Layout, Schedule};
+use crate::sparse;
 use crate::tiles::Tiles;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -92,6 +93,8 @@ struct LayerLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pool: Option<usize>,
     #[serde(default, skip_serializing_if = "is_default")]
+    sparse: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
     in_image: InImage,
     #[serde(default, skip_serializing_if = "is_default")]
     depth_first: bool,
@@ -132,6 +135,7 @@ impl Recipe {
             node: layer.node.0,
             name: model.nodes[layer.node.0].name.clone(),
             pool: layer.pool.map(|pool| pool.0),
+            sparse: layer.sparse.is_some(),
             in_image: floor.in_image.get(index).copied().unwrap_or_default(),
             depth_first: floor.depth_first.get(index).copied().unwrap_or_default(),
         };
@@ -283,7 +287,15 @@ fn layers(lines: &[LayerLine], model: &Model) -> Result<Vec<Layer>, RecipeError>
             let at = at.ok_or_else(|| number(&place(), "it comes twice"))?;
             missing.swap_remove(at);
         }
-        layers.push((*layer).clone());
+        let sparse = match line.sparse {
+            true => {
+                let weights = model.nodes[layer.node.0].inputs.get(1);
+                let bytes = weights.and_then(|id| sparse::bytes(model, *id));
+                Some(bytes.ok_or_else(|| number(&place(), "it has no weights to be sparse"))?)
+            }
+            false => None,
+        };
+        layers.push(Layer { sparse, ..(*layer).clone() });
     }
     match missing.first() {
         Some(node) => {

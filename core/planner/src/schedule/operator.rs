@@ -124,7 +124,7 @@ impl<'p> Operator<'p> {
 
     /// Whether parts of the channels have their weights in one run of bytes.
     pub fn makes_channels(&self) -> bool {
-        self.kernel.spec().makes_channels && self.record.groups == 1
+        self.kernel.spec().makes_channels && self.record.groups == 1 && !self.record.is_sparse()
     }
 
     /// Bytes of a filter.
@@ -190,6 +190,9 @@ impl<'p> Operator<'p> {
     /// The bytes of the least part of its filters: a pair, or one.
     pub fn least_part(&self) -> u64 {
         let has_input = self.of_role(Role::Input).next().is_some();
+        if self.record.is_sparse() {
+            return self.of_role(Role::Weights).map(|index| self.views[index].elements()).sum();
+        }
         if has_input { u64::from(self.least_channels()) * self.filter_bytes() } else { 0 }
     }
 
@@ -204,7 +207,7 @@ impl<'p> Operator<'p> {
     pub fn channels(&self, part: u64, unit: u64) -> u32 {
         let all = self.tile.channels;
         let is_cut = self.kernel.spec().cuts_pairs() && self.order == RowOrder::Whole;
-        if !is_cut || self.record.groups != 1 {
+        if !is_cut || self.record.groups != 1 || self.record.is_sparse() {
             return all;
         }
         let fitting = part / self.filter_bytes();

@@ -15,6 +15,7 @@ impl Step<'_> {
             Packed::Transformed => self.transformed_conv(features),
             Packed::Pairs => self.paired_conv(self.taps(), Rows::Joined, features),
             Packed::Natural => self.conv_over(self.taps(), u64::MAX, features),
+            Packed::Sparse => self.sparse(features),
         }
     }
 

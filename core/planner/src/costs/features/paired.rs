@@ -26,6 +26,23 @@ pub enum Rows {
     Apart,
 }
 
+/// How pixels are made by fours.
+#[derive(Clone, Copy, Default)]
+pub struct Fours {
+    /// Taps down and across.
+    pub rows: Taps,
+    pub columns: Taps,
+    /// Fours, and those of which every pixel's whole window sees input.
+    pub fours: u64,
+    pub whole: u64,
+    /// Pixels that are left over and computed apart.
+    pub apart: u64,
+    /// Pixels that are taken again in the last four.
+    pub again: u64,
+    /// Whether the last pixel's whole window sees input.
+    pub last_is_whole: bool,
+}
+
 /// Fours of pixels, and those of which every pixel's whole window sees input.
 fn fours(rows: &Taps, columns: &Taps, how: Rows) -> [u64; 2] {
     let width = columns.positions;
@@ -133,36 +150,20 @@ impl Step<'_> {
         let length = height * width * inputs;
         let entries = length.div_ceil(4);
         let pairs = self.channels.div_ceil(2);
-        let row = |all: u64| Taps { all, full: all, before: 0, positions: all };
-        let flat = how == Rows::Joined && self.is_flat();
-        // A row of all pixels wraps nowhere.
-        let full = rows.full.saturating_sub(wrapping(self.op, self.tile, &self.input));
-        let rows = Taps { full, ..rows };
-        let [rows, columns] =
-            if flat { [row(1), row(rows.positions * columns.positions)] } else { [rows, columns] };
-        let [mut fours, mut whole] = fours(&rows, &columns, how);
         let held = length.div_ceil(HELD);
         // One pixel, or two, that are left over are computed apart.
         let even = entries.is_multiple_of(2) && self.channels.is_multiple_of(2);
-        let apart = match (rows.positions * columns.positions) % 4 {
-            left @ 1..=2 if how == Rows::Joined && held == 1 && even => left,
-            _ => 0,
-        };
-        let is_last = |taps: &Taps| taps.full > 0 && taps.before + taps.full == taps.positions;
-        let last_is_whole = is_last(&rows) && is_last(&columns);
+        let made = self.fours([rows, columns], how, |left| {
+            left <= 2 && how == Rows::Joined && held == 1 && even
+        });
+        let Fours { rows, columns, fours, apart, .. } = made;
         if apart > 0 {
-            fours -= 1;
-            whole = whole.saturating_sub(u64::from(last_is_whole));
             features.extend([
                 ("apart", apart),
                 ("apart_pairs", apart * pairs),
                 ("apart_eights", apart * pairs * entries / 2),
             ]);
         }
-        // What the last pixel of a four that is not full sees is taken again for each that is missing.
-        let pixels = rows.positions * columns.positions;
-        let again = (fours * 4 + apart).saturating_sub(pixels);
-        let with_again = |seen: u64| seen + seen * again / pixels.max(1);
         let clamped = (self.op.clamp_min, self.op.clamp_max) != (-128, 127);
         let in_one = self.op.dilation[1] == 1 && is_dense(&self.input);
         // How often activations are made: again for each block of sums if they are not all held.
@@ -204,6 +205,56 @@ impl Step<'_> {
             let words = (width * inputs).div_ceil(4);
             features.push(("swift_copied", swift * height * words));
         }
+        self.loads(&made, [inside, swift, edges, missing], times, features);
+    }
+
+    /// The fours of a convolution whose results have windows with these taps, where one to three pixels that are left
+    /// over are computed apart if `is_apart` says so.
+    pub(super) fn fours(
+        &self,
+        [rows, columns]: [Taps; 2],
+        how: Rows,
+        is_apart: impl Fn(u64) -> bool,
+    ) -> Fours {
+        let row = |all: u64| Taps { all, full: all, before: 0, positions: all };
+        let flat = how == Rows::Joined && self.is_flat();
+        // A row of all pixels wraps nowhere.
+        let full = rows.full.saturating_sub(wrapping(self.op, self.tile, &self.input));
+        let rows = Taps { full, ..rows };
+        let [rows, columns] =
+            if flat { [row(1), row(rows.positions * columns.positions)] } else { [rows, columns] };
+        let [mut fours, mut whole] = fours(&rows, &columns, how);
+        let pixels = rows.positions * columns.positions;
+        let left = pixels % 4;
+        let apart = if left > 0 && is_apart(left) { left } else { 0 };
+        let is_last = |taps: &Taps| taps.full > 0 && taps.before + taps.full == taps.positions;
+        let last_is_whole = is_last(&rows) && is_last(&columns);
+        if apart > 0 {
+            fours -= 1;
+            whole = whole.saturating_sub(u64::from(last_is_whole));
+        }
+        // What the last pixel of a four that is not full sees is taken again for each that is missing.
+        let again = (fours * 4 + apart).saturating_sub(pixels);
+        Fours { rows, columns, fours, whole, apart, again, last_is_whole }
+    }
+
+    /// What activations of fours and of pixels apart are made of, so many times, where the windows of some are expanded
+    /// at once: of so many that have no padding, of all, and their windows and taps that are padding.
+    pub(super) fn loads(
+        &self,
+        made: &Fours,
+        [inside, swift, edges, missing]: [u64; 4],
+        times: u64,
+        features: &mut Vec<Feature>,
+    ) {
+        let Fours { rows, columns, fours, whole, apart, again, last_is_whole } = *made;
+        let inputs = u64::from(self.input.c);
+        let [height, width] = self.op.window.map(u64::from);
+        let length = height * width * inputs;
+        let entries = length.div_ceil(4);
+        let pixels = rows.positions * columns.positions;
+        let in_one = self.op.dilation[1] == 1 && is_dense(&self.input);
+        let with_again = |seen: u64| seen + seen * again / pixels.max(1);
         let [whole, fours] = [whole.saturating_sub(inside), fours.saturating_sub(swift)];
         // Runs and values that other pixels see, apart from those of whole fours.
         let runs = with_again(rows.all * if in_one { columns.positions } else { columns.all });

@@ -67,7 +67,7 @@ impl Builder<'_> {
             return None;
         };
         let op = self.plan.ops.get(op as usize)?;
-        let is_cut = kernel.spec().cuts_pairs() && op.groups == 1;
+        let is_cut = kernel.spec().cuts_pairs() && op.groups == 1 && !op.is_sparse();
         let are_even = inside.is_multiple_of(2) && each.is_multiple_of(2);
         let is_within = (1..channels).contains(&inside) && each > 0;
         let filters = op.filters_for(input);
