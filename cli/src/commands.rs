@@ -2,6 +2,7 @@
 
 pub mod allocate;
 pub mod boards;
+pub mod explore;
 pub mod image;
 pub mod inspect;
 pub mod order;

@@ -23,14 +23,7 @@ const RANDOM: &str = "random";
 /// # Errors
 /// [`Blame::BadInput`] with the boards that there are.
 pub fn board(on: &OnBoard) -> Result<Board, Problem> {
-    let board = tilewright_board::find(&on.board.to_lowercase()).map_err(|error| {
-        Problem::new(
-            Blame::BadInput,
-            format!("{error}."),
-            "--board",
-            "`tilewright boards` lists the boards.",
-        )
-    })?;
+    let board = board_of(&on.board)?;
     match on.kernels {
         Kernels::Fast => Ok(board),
         Kernels::Small => board.small().ok_or_else(|| {
@@ -42,6 +35,17 @@ pub fn board(on: &OnBoard) -> Result<Board, Problem> {
             )
         }),
     }
+}
+
+/// The board of this name.
+///
+/// # Errors
+/// If there is none.
+pub fn board_of(name: &str) -> Result<Board, Problem> {
+    tilewright_board::find(&name.to_lowercase()).map_err(|error| {
+        let what_to_do = "`tilewright boards` lists the boards.";
+        Problem::new(Blame::BadInput, format!("{error}."), "--board", what_to_do)
+    })
 }
 
 /// The file's name without its folder.

@@ -22,9 +22,9 @@ enum May {
 
 /// What serves people on a computer: command line, server and page. `plan` and `model` are the
 /// values that the others take and give.
-const HOST: [&str; 11] = [
-    "planner", "order", "allocate", "check", "image", "formats", "zoo", "report", "board", "plan",
-    "model",
+const HOST: [&str; 12] = [
+    "planner", "order", "allocate", "check", "explore", "image", "formats", "zoo", "report",
+    "board", "plan", "model",
 ];
 
 /// One row a package, without the prefix `tilewright-`.
@@ -41,6 +41,7 @@ const TABLE: &[(&str, May)] = &[
     ("allocate", May::Only(&["plan"])),
     ("order", May::Only(&["allocate", "plan", "model"])),
     ("planner", May::Only(&["order", "allocate", "plan", "board", "model", "report"])),
+    ("explore", May::Only(&["planner", "zoo", "model", "board", "plan", "report"])),
     ("check", May::Only(&["plan", "board", "model"])),
     ("image", May::Only(&["plan", "board", "model", "kernels", "seal"])),
     ("runtime", May::Only(&["plan", "kernels"])),
