@@ -13,6 +13,10 @@ from onnx_graph import Graph
 STEM = 24
 # (output channels, stride); a block that keeps shape and channels is residual.
 BLOCKS = [(48, 1), (48, 1), (96, 2), (96, 1), (96, 1), (128, 1)]
+SETTINGS = {
+    "peak_rate": 4e-3, "weight_decay": 1e-2, "smoothing": 0.05,
+    "distortion": {"shift": 1.5, "degrees": 4.0, "zoom": 0.06, "mirror": True},
+}
 
 
 def blocks():
@@ -101,8 +105,7 @@ def main():
     print(f"{sum(p.size for p in params.values())} trained parameters")
     params, state = training.train(
         forward, params, state, images, labels,
-        epochs=arguments.epochs, peak_rate=4e-3, weight_decay=1e-2, smoothing=0.05,
-        distortion={"shift": 1.5, "degrees": 4.0, "zoom": 0.06, "mirror": True}, seed=arguments.seed,
+        epochs=arguments.epochs, seed=arguments.seed, **SETTINGS,
     )
     images, labels = datasets.fashion(arguments.cache, "t10k")
     correct = int((training.predict(forward, params, state, images) == labels).sum())

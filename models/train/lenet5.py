@@ -13,6 +13,10 @@ from onnx_graph import Graph
 
 MARGIN = 2  # 28x28 digits become 32x32
 PARAMETERS = 61_706
+SETTINGS = {
+    "peak_rate": 3e-3, "weight_decay": 1e-3, "smoothing": 0.02,
+    "distortion": {"shift": 2.0, "degrees": 12.0, "zoom": 0.1, "mirror": False},
+}
 
 
 def initial_parameters(seed):
@@ -74,8 +78,7 @@ def main():
     images, labels = datasets.mnist(arguments.cache, "train")
     params, state = training.train(
         forward, initial_parameters(arguments.seed), {}, datasets.pad_images(images, MARGIN), labels,
-        epochs=arguments.epochs, peak_rate=3e-3, weight_decay=1e-3, smoothing=0.02,
-        distortion={"shift": 2.0, "degrees": 12.0, "zoom": 0.1, "mirror": False}, seed=arguments.seed,
+        epochs=arguments.epochs, seed=arguments.seed, **SETTINGS,
     )
     images, labels = datasets.mnist(arguments.cache, "t10k")
     correct = int((training.predict(forward, params, state, datasets.pad_images(images, MARGIN)) == labels).sum())
