@@ -73,11 +73,23 @@ pub fn plan(planned: &Planned, board: &Board, energy_and_wear: &EnergyAndWear) -
     }
     let flash = format!("{} of {}", bytes(report.flash_bytes.0), bytes(board.plan_bytes().0));
     facts.add("flash for the plan", flash, kind("flash_bytes"));
-    if report.layers.iter().any(|layer| layer.packing.is_some()) {
-        let wider = bytes(report.packing_flash_bytes.0);
-        facts.add("for faster packing", wider, kind("packing_flash_bytes"));
-        let saved = format!("{} cycles less", report.packing_saved_cycles);
-        facts.add("which makes", saved, kind("packing_saved_cycles"));
+    for (name, what) in [("sparse", "without zeros"), ("transformed", "transformed")] {
+        let layers = report.layers.iter().filter_map(|layer| layer.packing.as_ref());
+        let layers: Vec<_> = layers.filter(|packing| packing.name == name).collect();
+        if !layers.is_empty() {
+            let more: i64 = layers.iter().map(|packing| packing.more_flash_bytes).sum();
+            let saved: i64 = layers.iter().map(|packing| packing.saved_cycles).sum();
+            let side = |more: i64| if more < 0 { "less" } else { "more" };
+            let text = format!(
+                "{} layers: {} {} of flash, {} cycles {} (modelled)",
+                layers.len(),
+                bytes(more.unsigned_abs()),
+                side(more),
+                number(saved.unsigned_abs()),
+                side(-saved)
+            );
+            facts.add(&format!("weights {what}"), text, kind("packing_flash_bytes"));
+        }
     }
     facts.add("MACs", number(report.macs), kind("macs"));
     if let Some(tiles) = &report.tiles {

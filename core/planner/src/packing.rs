@@ -35,11 +35,11 @@ pub enum Packing {
 /// The weights' place among the operands of a convolution.
 const WEIGHTS: usize = 2;
 
-/// What transformed weights change for a layer.
+/// What another packing than pairs changes for a layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// More bytes of flash.
-    pub bytes: u64,
+    /// More bytes of flash; below zero: fewer.
+    pub bytes: i64,
     /// Fewer cycles, modelled; below zero: more.
     pub cycles: i64,
 }
@@ -92,27 +92,39 @@ pub fn change(costs: &Costs, op: &Op, step: &Compute<'_>) -> Option<Change> {
     let [few, many] = filters.map(|filters| filters.all_bytes(channels));
     let (few, many) = (few?, many?);
     let cycles = |op: &Op, bytes: u64| cycles(costs, op, bytes, step) as i64;
-    Some(Change { bytes: many - few, cycles: cycles(&plain, few) - cycles(&fast, many) })
+    Some(Change {
+        bytes: many as i64 - few as i64,
+        cycles: cycles(&plain, few) - cycles(&fast, many),
+    })
 }
 
-/// What transformed weights change for each layer of a plan that has some.
-pub fn changes(plan: &Plan, costs: &Costs) -> Vec<Option<Change>> {
-    let mut layers: Vec<Option<Change>> = vec![None; plan.layers.len()];
+/// What a step's sparse weights change against those in pairs.
+fn of_sparse(costs: &Costs, op: &Op, step: &Compute<'_>) -> Option<Change> {
+    let plain = Op { flags: op.flags & !Op::SPARSE, ..*op };
+    let sparse = step.views.get(WEIGHTS)?.elements();
+    let pairs = plain.filters_for(step.views.first()?).all_bytes(step.tile.channels.into())?;
+    let cycles = |op: &Op, bytes: u64| cycles(costs, op, bytes, step) as i64;
+    let saved = cycles(&plain, pairs) - cycles(op, sparse);
+    Some(Change { bytes: sparse as i64 - pairs as i64, cycles: saved })
+}
+
+/// The packing of each layer's weights that has another than pairs, with what it changes.
+pub fn changes(plan: &Plan, costs: &Costs) -> Vec<Option<(&'static str, Change)>> {
+    let mut layers = vec![None; plan.layers.len()];
     for step in computes(plan) {
-        let Some(op) = plan.ops.get(step.op as usize).filter(|op| op.is_transformed()) else {
-            continue;
+        let Some(op) = plan.ops.get(step.op as usize) else { continue };
+        let found = match (op.is_sparse(), op.is_transformed()) {
+            (true, _) => of_sparse(costs, op, &step).map(|change| ("sparse", change)),
+            (_, true) => change(costs, op, &step).map(|change| ("transformed", change)),
+            _ => None,
         };
-        let (Some(change), Some(layer)) =
-            (change(costs, op, &step), layers.get_mut(usize::from(step.layer)))
+        let (Some((name, change)), Some(layer)) = (found, layers.get_mut(usize::from(step.layer)))
         else {
             continue;
         };
         // Steps of a layer read the same weights.
-        let before = layer.unwrap_or_default();
-        *layer = Some(Change {
-            bytes: before.bytes.max(change.bytes),
-            cycles: before.cycles + change.cycles,
-        });
+        let before = layer.map_or(0, |(_, Change { cycles, .. })| cycles);
+        *layer = Some((name, Change { cycles: before + change.cycles, ..change }));
     }
     layers
 }
@@ -148,7 +160,7 @@ pub fn choose(made: &mut Made, board: &Board, costs: &Costs, packing: Packing) {
     let mut chosen = Vec::new();
     for (ops, change) in gains {
         // Blocks, and what lies behind them, are aligned.
-        let bytes = change.bytes + 2 * Stored::IMAGE.alignment;
+        let bytes = change.bytes.unsigned_abs() + 2 * Stored::IMAGE.alignment;
         if let Some(left) = room.checked_sub(bytes) {
             room = left;
             chosen.extend(ops);

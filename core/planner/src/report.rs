@@ -8,7 +8,9 @@ use tilewright_allocate::Buffer;
 use tilewright_board::Board;
 use tilewright_model::Model;
 use tilewright_plan::{Bytes, InputResidency, Instruction, Micros, Plan, Role, Space};
-use tilewright_report::{Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline, WiderPacking};
+use tilewright_report::{
+    Kind, LayerRow, MemoryMap, PlanReport, SliceKind, Timeline, WeightPacking,
+};
 
 /// The report of a plan. `bound` is what no plan of this strategy goes below; nothing: the plan's
 /// order is the only one, and no placement goes below the largest sum of bytes that live at once.
@@ -174,9 +176,9 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &CostCache) -> Vec<L
         })
         .collect();
     for (row, change) in rows.iter_mut().zip(packing::changes(plan, &costs.costs)) {
-        row.packing = change.map(|change| WiderPacking {
-            name: "transformed".to_owned(),
-            more_flash_bytes: Bytes(change.bytes),
+        row.packing = change.map(|(name, change)| WeightPacking {
+            name: name.to_owned(),
+            more_flash_bytes: change.bytes,
             saved_cycles: change.cycles,
         });
     }

@@ -116,7 +116,7 @@ pub fn report(memory: &MemoryMap) -> PlanReport {
         lower_bound_bytes: Bytes(40),
         proved: false,
         flash_bytes: Bytes(1000),
-        packing_flash_bytes: Bytes(0),
+        packing_flash_bytes: 0,
         packing_saved_cycles: 0,
         flash_limit_bytes: Bytes(2000),
         external_bytes: Bytes(0),

@@ -35,7 +35,7 @@ pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
 pub use occupancy::{Held, Occupancy, Occupied};
 pub use plan_report::{
-    Alternative, DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage, WiderPacking,
+    Alternative, DoesNotFit, LayerRow, Part, PartRole, PlanReport, Stage, WeightPacking,
 };
 pub use profile::{Cause, CauseCount, HotBlock, LayerProfile, ListedInstruction, MAX_LISTED};
 pub use ranges::Ranges;

@@ -33,16 +33,16 @@ pub struct LayerRow {
     /// Predicted cycles of a frame; of several that one program computes the mean (modelled).
     pub cycles: u64,
     /// What a wider and faster packing of its weights changes; nothing if they lie in the plain one.
-    pub packing: Option<WiderPacking>,
+    pub packing: Option<WeightPacking>,
 }
 
-/// What a wider and faster packing of weights changes.
+/// What another packing of weights than pairs of output channels changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WiderPacking {
-    /// Its name.
+pub struct WeightPacking {
+    /// Its name: `transformed`, or `sparse` for weights without their zeros.
     pub name: String,
-    /// Flash that it takes more (counted).
-    pub more_flash_bytes: Bytes,
+    /// Flash that it takes more (counted); below zero: less.
+    pub more_flash_bytes: i64,
     /// Cycles that it saves by the cost tables (modelled); below zero: more.
     pub saved_cycles: i64,
 }
@@ -184,8 +184,8 @@ pub struct PlanReport {
     pub alternatives: Vec<Alternative>,
     /// Flash for the plan image.
     pub flash_bytes: Bytes,
-    /// Of that what wider and faster packings of weights take more.
-    pub packing_flash_bytes: Bytes,
+    /// Of that what other packings of weights than pairs take more; below zero: less.
+    pub packing_flash_bytes: i64,
     /// Cycles of a frame that they save; below zero: more.
     pub packing_saved_cycles: i64,
     /// Flash that the firmware leaves.

@@ -124,7 +124,7 @@ pub fn plan() -> PlanFacts {
             lower_bound_bytes: Bytes(48),
             proved: true,
             flash_bytes: Bytes(1_024),
-            packing_flash_bytes: Bytes(0),
+            packing_flash_bytes: 0,
             packing_saved_cycles: 0,
             flash_limit_bytes: Bytes(1 << 20),
             external_bytes: Bytes(0),

@@ -1,7 +1,7 @@
 //! The table of operators.
 
 use serde::{Deserialize, Serialize};
-use tilewright_report::{LayerCount, WiderPacking};
+use tilewright_report::{LayerCount, WeightPacking};
 
 use super::figures;
 use crate::message::PlanFacts;
@@ -167,14 +167,15 @@ pub struct Row {
     pub deviation: Option<f64>,
 }
 
-/// What a wider and faster packing of a layer's weights changes.
+/// What another packing of a layer's weights than pairs changes.
 #[must_use]
-pub fn packing(packing: &WiderPacking, plan: &PlanFacts) -> String {
+pub fn packing(packing: &WeightPacking, plan: &PlanFacts) -> String {
     let cycles = tilewright_plan::Cycles(packing.saved_cycles.unsigned_abs());
     let time = figures::duration(cycles.at(plan.timeline.clock_hz).0);
     let changed = if packing.saved_cycles < 0 { "more" } else { "less" };
-    let more = figures::bytes(packing.more_flash_bytes.0);
-    format!("{}: {more} of flash more (counted), {time} {changed} (modelled)", packing.name)
+    let bytes = figures::bytes(packing.more_flash_bytes.unsigned_abs());
+    let flash = if packing.more_flash_bytes < 0 { "less" } else { "more" };
+    format!("{}: {bytes} of flash {flash} (counted), {time} {changed} (modelled)", packing.name)
 }
 
 /// The rows that hold the filter's text, in order.
