@@ -13,8 +13,8 @@ mod zoo;
 use serde::{Deserialize, Serialize};
 use tilewright_board::Board;
 use tilewright_report::{
-    Counts, Difference, Fault, LayerCount, MemoryMap, Occupancy, PlacedTensor, PlanReport,
-    StackUse, Timeline, Traffic,
+    Counts, Difference, Fault, FitReport, LayerCount, MemoryMap, Occupancy, PlacedTensor,
+    PlanReport, StackUse, Timeline, Traffic,
 };
 
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
@@ -86,6 +86,8 @@ pub enum ImportRequest {
     Zoo,
     /// What a network of the zoo needs; its name with width and resolution.
     ZooSize(String),
+    /// What of many networks fits a small board.
+    Fit,
     /// Takes a model that was opened before. Buffers: the model.
     Load,
     /// Opens a small network of the zoo for nobody: the browser compiles a worker's functions when
@@ -156,6 +158,8 @@ pub enum ImportReply {
     Zoo(Vec<ZooEntry>),
     /// A network of the zoo in one size.
     ZooSize(ZooSize),
+    /// What fits.
+    Fit(Box<FitReport>),
     /// The model is taken.
     Loaded,
     /// Buffers: the network's int8 model.

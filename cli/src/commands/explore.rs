@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
-use tilewright_explore::{Cell, Claim, Family, Fit, Technique, claims};
-use tilewright_report::csv_row;
+use tilewright_explore::Fit;
+use tilewright_report::{FitCell, FitClaim, FitReport, Technique, csv_row};
 use tilewright_server::{Blame, Problem, Progress, Stage};
 
 use super::json;
@@ -18,13 +17,6 @@ pub fn explore(options: &Explore) -> Result<Said, Problem> {
     match options {
         Explore::Fit(options) => fit(options),
     }
-}
-
-#[derive(Serialize)]
-struct Record<'a> {
-    board: &'a str,
-    cells: &'a [Cell],
-    claims: &'a [Claim],
 }
 
 fn fit(options: &ExploreFit) -> Result<Said, Problem> {
@@ -43,16 +35,15 @@ fn fit(options: &ExploreFit) -> Result<Said, Problem> {
         }
     }
     drop(teller);
-    let (cells, claims) = (experiment.cells(), claims(experiment.cells()));
+    let record = experiment.report();
     if let Some(path) = &options.csv {
-        outputs::write(path, Readers::All, table(cells).as_bytes())?;
+        outputs::write(path, Readers::All, table(&record.cells).as_bytes())?;
     }
-    let record = Record { board: &board.id, cells, claims: &claims };
     Ok(Said::well(if options.json.json { json(&record)? } else { words(&record) }))
 }
 
 /// The cells as comma-separated values.
-fn table(cells: &[Cell]) -> String {
+fn table(cells: &[FitCell]) -> String {
     let columns = [
         "network",
         "technique",
@@ -85,8 +76,8 @@ fn table(cells: &[Cell]) -> String {
     text
 }
 
-fn words(record: &Record<'_>) -> String {
-    let Record { board, cells, claims } = record;
+fn words(record: &FitReport) -> String {
+    let FitReport { board, cells, claims } = record;
     let mut table = Table::new(&[
         ("network", Side::Left),
         ("top-1", Side::Right),
@@ -97,13 +88,9 @@ fn words(record: &Record<'_>) -> String {
         ("latency (modelled)", Side::Right),
         ("fits", Side::Left),
     ]);
-    for cell in *cells {
+    for cell in cells {
         let is_first = cell.technique == Technique::ALL[0];
-        let family = match cell.family {
-            Family::V1 => "MobileNetV1",
-            Family::V2 => "MobileNetV2",
-        };
-        let name = format!("{family} {}@{}", cell.width, cell.resolution);
+        let name = cell.title();
         let accuracy = format!("{:.1} %", f64::from(cell.accuracy_permille) / 10.0);
         let lacks = cell.lacks();
         let first = |text: String| if is_first { text } else { String::new() };
@@ -132,8 +119,8 @@ fn words(record: &Record<'_>) -> String {
         ("found in our plans", Side::Left),
     ]);
     let word = |holds: bool| if holds { "yes" } else { "no" }.to_owned();
-    for Claim { claim, as_published, as_planned, found } in *claims {
-        let row = [(*claim).to_owned(), word(*as_published), word(*as_planned), found.clone()];
+    for FitClaim { claim, as_published, as_planned, found } in claims {
+        let row = [claim.clone(), word(*as_published), word(*as_planned), found.clone()];
         judged.row(row);
     }
     // Writing to a string cannot fail.

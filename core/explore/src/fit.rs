@@ -3,12 +3,10 @@
 
 mod claims;
 
-pub use claims::{Claim, claims};
-
+use claims::claims;
 use std::num::NonZeroUsize;
 
 use crate::published;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -16,7 +14,7 @@ use tilewright_model::prune::Pruning;
 use tilewright_model::tiling::{self, Tiling, TilingError};
 use tilewright_plan::Bytes;
 use tilewright_planner::{Objective, Options, PlanError, Strategy, plan};
-use tilewright_report::{FLASH, SRAM};
+use tilewright_report::{Family, FitCell, FitReport, Technique};
 use tilewright_zoo::ZooError;
 
 /// The paper's board, with what of its memory is usable.
@@ -41,119 +39,6 @@ const NETWORKS: [(Family, &str, u32, u16); 12] = [
 /// Thousandths of the weights that are zero, and how many neighbours together (III.A).
 const SPARSITY: u16 = 800;
 const GROUP: NonZeroUsize = NonZeroUsize::new(2).unwrap();
-
-/// A family of networks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Family {
-    /// MobileNetV1.
-    V1,
-    /// MobileNetV2.
-    V2,
-}
-
-/// What is done to a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Technique {
-    /// Nothing: order as given, layers whole, weights in flash.
-    Dense,
-    /// Four of five weights are zero and not stored.
-    Sparse,
-    /// The layers of most active memory are in 2x2 tiles.
-    Tiled,
-    /// Both.
-    SparseTiled,
-    /// The best plan of the sparse network that is found.
-    Auto,
-}
-
-impl Technique {
-    /// All, in the order of the experiment.
-    pub const ALL: [Self; 5] =
-        [Self::Dense, Self::Sparse, Self::Tiled, Self::SparseTiled, Self::Auto];
-
-    /// Its name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dense => "dense",
-            Self::Sparse => "sparse",
-            Self::Tiled => "tiled",
-            Self::SparseTiled => "sparse-tiled",
-            Self::Auto => "auto",
-        }
-    }
-
-    const fn is_sparse(self) -> bool {
-        matches!(self, Self::Sparse | Self::SparseTiled | Self::Auto)
-    }
-
-    const fn is_tiled(self) -> bool {
-        matches!(self, Self::Tiled | Self::SparseTiled)
-    }
-
-    const fn strategy(self) -> Strategy {
-        match self {
-            Self::SparseTiled => Strategy::SparseTiled,
-            Self::Auto => Strategy::Auto,
-            Self::Dense | Self::Sparse | Self::Tiled => Strategy::Resident,
-        }
-    }
-}
-
-/// A network with a technique.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
-    /// The network's name in the zoo.
-    pub network: String,
-    /// Its family.
-    pub family: Family,
-    /// Its width multiplier.
-    pub width: String,
-    /// Rows and columns of its input.
-    pub resolution: u32,
-    /// Top-1 accuracy on ImageNet in per mille, as published for the dense network.
-    pub accuracy_permille: u16,
-    /// What was done.
-    pub technique: Technique,
-    /// The tensor arena (counted).
-    pub sram_bytes: u64,
-    /// SRAM as the paper counts it; nothing of what the paper does not have.
-    pub published_sram_bytes: Option<u64>,
-    /// Flash of the plan (counted).
-    pub flash_bytes: u64,
-    /// SRAM and flash that are usable.
-    pub limits: [u64; 2],
-    /// Predicted latency (modelled), whether it fits or not.
-    pub latency_us: Option<f64>,
-    /// Multiply-accumulates, and those of them that tiles make again.
-    pub macs: u64,
-    /// See `macs`.
-    pub recomputed_macs: u64,
-    /// Whether it fits.
-    pub fits: bool,
-}
-
-impl Cell {
-    /// What it has too little of, by the arena that was planned.
-    #[must_use]
-    pub fn lacks(&self) -> Vec<&'static str> {
-        lacks(self.sram_bytes, self)
-    }
-
-    /// What it has too little of by the paper's count of SRAM.
-    #[must_use]
-    pub fn lacks_as_published(&self) -> Vec<&'static str> {
-        lacks(self.published_sram_bytes.unwrap_or(self.sram_bytes), self)
-    }
-}
-
-fn lacks(sram: u64, cell: &Cell) -> Vec<&'static str> {
-    let needed = [(SRAM, sram), (FLASH, cell.flash_bytes)];
-    let lacking = needed.into_iter().zip(cell.limits).filter(|((_, needed), had)| needed > had);
-    lacking.map(|((name, _), _)| name).collect()
-}
 
 /// Why an experiment cannot go on.
 #[derive(Debug, Error)]
@@ -184,7 +69,7 @@ pub enum ExploreError {
 /// The experiment under way.
 pub struct Fit {
     board: Board,
-    cells: Vec<Cell>,
+    cells: Vec<FitCell>,
     /// The network under way: dense, and sparse.
     models: Option<[Model; 2]>,
 }
@@ -210,8 +95,15 @@ impl Fit {
 
     /// The cells so far.
     #[must_use]
-    pub fn cells(&self) -> &[Cell] {
+    pub fn cells(&self) -> &[FitCell] {
         &self.cells
+    }
+
+    /// All cells, with what the paper says of them.
+    #[must_use]
+    pub fn report(self) -> FitReport {
+        let claims = claims(&self.cells);
+        FitReport { board: self.board.id, cells: self.cells, claims }
     }
 
     /// Makes the next cell; whether there was one.
@@ -238,8 +130,8 @@ impl Fit {
         let (technique, Some([dense, sparse])) = (techniques[column], &self.models) else {
             return Ok(false);
         };
-        let model = if technique.is_sparse() { sparse } else { dense };
-        let tiling = technique.is_tiled().then_some(Tiling::PUBLISHED);
+        let model = if is_sparse(technique) { sparse } else { dense };
+        let tiling = is_tiled(technique).then_some(Tiling::PUBLISHED);
         let published = match &tiling {
             None => published::whole(model),
             Some(tiling) => {
@@ -254,12 +146,11 @@ impl Fit {
             is_inside: true,
             ..Options::default()
         };
-        let planned =
-            plan(model, &self.board, technique.strategy(), &options).map_err(|error| {
-                ExploreError::Plan { network: network.clone(), technique: technique.name(), error }
-            })?;
+        let planned = plan(model, &self.board, strategy(technique), &options).map_err(|error| {
+            ExploreError::Plan { network: network.clone(), technique: technique.name(), error }
+        })?;
         let report = &planned.report;
-        self.cells.push(Cell {
+        self.cells.push(FitCell {
             network,
             family,
             width: width.to_owned(),
@@ -276,5 +167,21 @@ impl Fit {
             fits: report.fits,
         });
         Ok(true)
+    }
+}
+
+const fn is_sparse(technique: Technique) -> bool {
+    matches!(technique, Technique::Sparse | Technique::SparseTiled | Technique::Auto)
+}
+
+const fn is_tiled(technique: Technique) -> bool {
+    matches!(technique, Technique::Tiled | Technique::SparseTiled)
+}
+
+const fn strategy(technique: Technique) -> Strategy {
+    match technique {
+        Technique::SparseTiled => Strategy::SparseTiled,
+        Technique::Auto => Strategy::Auto,
+        Technique::Dense | Technique::Sparse | Technique::Tiled => Strategy::Resident,
     }
 }

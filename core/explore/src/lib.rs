@@ -3,4 +3,4 @@
 mod fit;
 mod published;
 
-pub use fit::{Cell, Claim, ExploreError, FIT_BOARD, Family, Fit, Technique, claims};
+pub use fit::{ExploreError, FIT_BOARD, Fit};

@@ -7,6 +7,7 @@ mod covered;
 mod csv;
 mod energy;
 mod figure;
+mod fit;
 #[cfg(test)]
 mod fixture;
 mod memory_map;
@@ -31,6 +32,7 @@ pub use compare::{Compared, Value, compare};
 pub use csv::csv_row;
 pub use energy::{Energy, NoPower, State, StateEnergy};
 pub use figure::Kind;
+pub use fit::{Family, FitCell, FitClaim, FitReport, Technique};
 pub use memory_map::{MemoryMap, MemoryRow, PlacedTensor, TensorUse};
 pub use name::{plain, short_name};
 pub use occupancy::{Held, Occupancy, Occupied};

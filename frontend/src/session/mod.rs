@@ -277,6 +277,7 @@ impl Session {
             Effect::Examine(request, origin, quantising) => {
                 self.send_model(request, origin, &quantising, ImportRequest::Examine, link);
             }
+            Effect::ExploreFit(request) => self.importer.ask(request, &ImportRequest::Fit, &[]),
             Effect::ListZoo(request) => self.importer.ask(request, &ImportRequest::Zoo, &[]),
             Effect::SizeZoo(request, name) => {
                 self.importer.ask(request, &ImportRequest::ZooSize(name), &[]);

@@ -25,6 +25,8 @@ pub enum Event {
     OpenExample(&'static Example),
     /// The networks of the zoo are to be chosen from, or no more.
     ShowZoo(bool),
+    /// What fits a small board is to be shown, or no more.
+    ShowFit(bool),
     /// A network of the zoo was chosen, with width and resolution, to be looked at.
     ChooseNetwork(String),
     /// A network of the zoo is to be opened.
@@ -139,6 +141,8 @@ pub enum Effect {
     ListZoo(u32),
     /// Have a network of the zoo built in this size.
     SizeZoo(u32, String),
+    /// Have many networks planned on a small board.
+    ExploreFit(u32),
     /// Look up what the browser's storage holds.
     AskStored,
     /// Put a file and its samples into the browser's storage, in place of what is there.

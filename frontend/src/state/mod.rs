@@ -7,6 +7,7 @@
 mod compare;
 mod event;
 mod files;
+mod fit;
 mod history;
 mod keep;
 mod link;
@@ -31,6 +32,7 @@ use crate::view_model::steps::{Step, spoken, stepped};
 pub use compare::{Beside, Compare, Plans, Tried};
 pub use event::{Effect, Event};
 pub use files::{FileKind, MAX_FILE_BYTES, check_samples, sort_out};
+pub use fit::Fit;
 pub use history::History;
 pub use keep::{Keep, Stored};
 pub use model::{OpenModel, Origin, OwnFile};
@@ -74,6 +76,8 @@ pub struct State {
     pub quantisation: Quantisation,
     /// The choice among the networks of the zoo.
     pub zoo: Zoo,
+    /// The experiment on what fits a small board.
+    pub fit: Fit,
     /// What went wrong last, and where.
     pub troubles: Vec<(Place, Trouble)>,
     /// What a dropped file leaves open and the person must say.
@@ -143,6 +147,7 @@ impl State {
             Event::Expecting => effects.push(Effect::StartImporter),
             Event::OpenExample(example) => self.open_example(example, effects),
             Event::ShowZoo(is_open) => self.show_zoo(is_open, effects),
+            Event::ShowFit(is_open) => self.show_fit(is_open, effects),
             Event::ChooseNetwork(name) => self.choose_network(name, effects),
             Event::OpenNetwork(name) => {
                 self.quantising = Quantising::default();

@@ -276,6 +276,7 @@ impl State {
             (Job::Open, Ok(ImportReply::Opened(facts))) => self.opened(facts, took, effects),
             (Job::Open, Err(trouble)) => self.not_opened(trouble),
             (Job::Zoo, Ok(ImportReply::Zoo(entries))) => self.zoo_listed(entries, took),
+            (Job::Fit, Ok(ImportReply::Fit(report))) => self.fitted(*report, took),
             (Job::ZooSize, Ok(ImportReply::ZooSize(size))) => self.zoo_sized(Ok(size), effects),
             (Job::ZooSize, Err(trouble)) => self.zoo_sized(Err(trouble), effects),
             (Job::Examine, Ok(ImportReply::Examined(facts))) => self.examined(*facts, took),

@@ -26,6 +26,8 @@ pub enum Job {
     Zoo,
     /// A network of the zoo is built in another size.
     ZooSize,
+    /// Many networks are planned on a small board.
+    Fit,
     /// An input is prepared.
     Input,
     /// The model is planned.
@@ -56,6 +58,7 @@ impl Job {
             | Self::Examine
             | Self::Zoo
             | Self::ZooSize
+            | Self::Fit
             | Self::Input
             | Self::Package
             | Self::Schedule
@@ -75,6 +78,7 @@ impl Job {
             Self::Graph => Place::Graph,
             Self::Examine => Place::Quantisation,
             Self::Zoo | Self::ZooSize => Place::Zoo,
+            Self::Fit => Place::Fit,
             Self::Plan | Self::Compare => Place::Plan,
             Self::Schedule => Place::Schedule,
             Self::Package | Self::Reorder => Place::Firmware,
@@ -105,6 +109,8 @@ pub enum Place {
     Quantisation,
     /// Choosing a network of the zoo.
     Zoo,
+    /// What fits a small board.
+    Fit,
     /// Planning.
     Plan,
     /// Making a file of the schedule.

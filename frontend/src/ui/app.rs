@@ -15,6 +15,7 @@ use super::compare::ComparePanel;
 use super::empty::{DimensionForm, EmptyView};
 use super::files::{Purpose, Read, read_files};
 use super::firmware::FirmwarePanel;
+use super::fit::FitDialog;
 use super::graph::GraphPanel;
 use super::header::Header;
 use super::later::Later;
@@ -168,6 +169,8 @@ impl Component for App {
                 </main>
                 <StatusLine tasks={state.tasks.clone()} said={state.said.clone()}
                     took_ms={state.took_ms} server={state.server.clone()} on={self.on.clone()} />
+                <FitDialog fit={state.fit.clone()} doing={state.task(Job::Fit).map(|task| task.text.clone())}
+                    trouble={state.trouble(Place::Fit).cloned()} on={self.on.clone()} />
                 <ZooDialog zoo={state.zoo.clone()} is_listing={state.task(Job::Zoo).is_some()}
                     trouble={state.trouble(Place::Zoo).cloned()} on={self.on.clone()} />
                 if self.is_dragging {

@@ -96,6 +96,18 @@ pub fn EmptyView(props: &Props) -> Html {
                             </span>
                         </button>
                     </li>
+                    <li>
+                        <button type="button" class="example" data-testid="open-fit"
+                            onpointerenter={props.on.reform(|_| Event::Expecting)}
+                            onfocus={props.on.reform(|_| Event::Expecting)}
+                            onclick={props.on.reform(|_| Event::ShowFit(true))}>
+                            <strong>{ "What fits a small board?" }</strong>
+                            <span class="muted">
+                                { "Twelve MobileNets, dense, sparse, in tiles and both, on a board with 500 KB of \
+                                   SRAM: a published experiment, planned here" }
+                            </span>
+                        </button>
+                    </li>
                 </ul>
             </section>
         </div>

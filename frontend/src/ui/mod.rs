@@ -9,6 +9,7 @@ mod empty;
 mod facts;
 mod files;
 mod firmware;
+mod fit;
 mod graph;
 mod header;
 mod hot;

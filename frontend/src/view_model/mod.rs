@@ -5,6 +5,7 @@ pub mod compare;
 pub mod energy_and_wear;
 pub mod figures;
 pub mod firmware;
+pub mod fit;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod fragment;

@@ -9,7 +9,7 @@ use super::judge::judge;
 use super::open::noise;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
-use super::{Outcome, graph, open, package, schedule, zoo};
+use super::{Outcome, fit, graph, open, package, schedule, zoo};
 use crate::message::{
     Calibrating, ImportReply, ImportRequest, ModelSource, ReferenceFacts, Trouble,
 };
@@ -62,6 +62,7 @@ impl Importer {
             ImportRequest::ZooSize(name) => {
                 Ok((ImportReply::ZooSize(zoo::size(&name)?), Vec::new()))
             }
+            ImportRequest::Fit => Ok((ImportReply::Fit(Box::new(fit::fit(say)?)), Vec::new())),
             ImportRequest::Graph => {
                 Ok((ImportReply::Graph(Box::new(graph::graph(self.model()?))), Vec::new()))
             }

@@ -2,6 +2,8 @@
 
 mod checks;
 #[cfg(feature = "importer")]
+mod fit;
+#[cfg(feature = "importer")]
 pub mod graph;
 #[cfg(feature = "importer")]
 pub mod import;

@@ -1,20 +1,6 @@
 //! What Cipolletta and Calimera say of their experiment, and whether it holds here.
 
-use super::{Cell, Family, Technique};
-use serde::Serialize;
-
-/// A sentence of the paper, and whether it holds here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Claim {
-    /// What the paper says.
-    pub claim: &'static str,
-    /// Whether it holds by the paper's count of SRAM.
-    pub as_published: bool,
-    /// Whether it holds of the plans.
-    pub as_planned: bool,
-    /// What was found in the plans.
-    pub found: String,
-}
+use tilewright_report::{Family, FitCell, FitClaim, Technique};
 
 /// How SRAM is counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,26 +11,26 @@ enum Count {
 
 /// The cells of a family.
 struct Of<'c> {
-    cells: &'c [Cell],
+    cells: &'c [FitCell],
     family: Family,
     count: Count,
 }
 
 impl Of<'_> {
-    fn all(&self, technique: Technique) -> impl Iterator<Item = &Cell> {
+    fn all(&self, technique: Technique) -> impl Iterator<Item = &FitCell> {
         let is_meant =
-            move |cell: &&Cell| cell.family == self.family && cell.technique == technique;
+            move |cell: &&FitCell| cell.family == self.family && cell.technique == technique;
         self.cells.iter().filter(is_meant)
     }
 
-    fn fits(&self, cell: &Cell) -> bool {
+    fn fits(&self, cell: &FitCell) -> bool {
         match self.count {
             Count::Published => cell.lacks_as_published().is_empty(),
             Count::Planned => cell.lacks().is_empty(),
         }
     }
 
-    fn sram(&self, cell: &Cell) -> f64 {
+    fn sram(&self, cell: &FitCell) -> f64 {
         match (self.count, cell.published_sram_bytes) {
             (Count::Published, Some(bytes)) => bytes as f64,
             _ => cell.sram_bytes as f64,
@@ -62,7 +48,7 @@ impl Of<'_> {
         &'a self,
         [one, other]: [Technique; 2],
         width: Option<&'a str>,
-        figure: impl Fn(&Cell) -> f64 + 'a,
+        figure: impl Fn(&FitCell) -> f64 + 'a,
     ) -> impl Iterator<Item = f64> + 'a {
         let pairs = self.all(one).zip(self.all(other));
         let meant = pairs.filter(move |(cell, _)| width.is_none_or(|width| cell.width == width));
@@ -70,7 +56,7 @@ impl Of<'_> {
     }
 }
 
-fn latency(cell: &Cell) -> f64 {
+fn latency(cell: &FitCell) -> f64 {
     cell.latency_us.unwrap_or(f64::NAN)
 }
 
@@ -85,19 +71,18 @@ fn listed(sizes: &[String]) -> String {
 
 /// A claim, by both counts.
 fn by_both(
-    cells: &[Cell],
+    cells: &[FitCell],
     family: Family,
     claim: &'static str,
     judge: impl Fn(&Of<'_>) -> (bool, String),
-) -> Claim {
+) -> FitClaim {
     let (as_published, _) = judge(&Of { cells, family, count: Count::Published });
     let (as_planned, found) = judge(&Of { cells, family, count: Count::Planned });
-    Claim { claim, as_published, as_planned, found }
+    FitClaim { claim: claim.to_owned(), as_published, as_planned, found }
 }
 
 /// The paper's claims of a whole experiment.
-#[must_use]
-pub fn claims(cells: &[Cell]) -> Vec<Claim> {
+pub fn claims(cells: &[FitCell]) -> Vec<FitClaim> {
     use Technique::{Dense, Sparse, SparseTiled, Tiled};
     let fitting = |family, claim, technique: Technique, expected: &'static [&'static str]| {
         by_both(cells, family, claim, |of| {

@@ -1,0 +1,29 @@
+//! What fits a small board, for many networks and techniques.
+
+use tilewright_explore::{FIT_BOARD, Fit};
+use tilewright_report::{FitReport, sentence};
+
+use crate::message::Trouble;
+
+/// Runs the experiment.
+///
+/// # Errors
+/// If a network cannot be planned.
+pub fn fit(say: &dyn Fn(&str)) -> Result<FitReport, Trouble> {
+    let failed = |error: &dyn std::fmt::Display| {
+        Trouble::new(
+            "The experiment did not end",
+            sentence(&error.to_string()),
+            "Reload the page and try again.",
+        )
+    };
+    let board = tilewright_board::find(FIT_BOARD).map_err(|error| failed(&error))?;
+    let mut experiment = Fit::new(&board);
+    while experiment.advance().map_err(|error| failed(&error))? {
+        if let Some(cell) = experiment.cells().last() {
+            let (done, all) = (experiment.cells().len(), experiment.len());
+            say(&format!("{done} of {all}: {}, {}", cell.title(), cell.technique.name()));
+        }
+    }
+    Ok(experiment.report())
+}
