@@ -103,34 +103,35 @@ pub fn write(id: &str, console: &str) {
         board.core.clock.hertz.0,
     );
 
+    let served = |space| board.external(space).filter(|_| firmware.serves.contains(&space));
     for (space, name, what) in [
         (Space::ExternalRam, "EXTERNAL_RAM", "external RAM"),
         (Space::ExternalFlash, "EXTERNAL_FLASH", "external flash"),
     ] {
-        if !firmware.serves.contains(&space) {
-            continue;
-        }
-        let memory = board.external(space).expect("the board has what its firmware serves");
-        let address = memory.address.expect("the core addresses it");
+        let memory = served(space);
+        assert!(memory.is_some() || !firmware.serves.contains(&space), "the board has no {what}");
+        let place = memory.map_or("None".to_owned(), |memory| {
+            let address = memory.address.expect("the core addresses it");
+            format!("Some(({address:#010x}, {:#x}))", memory.bytes.0)
+        });
         writeln!(
             constants,
-            "/// Address of {what}.\npub const {name}_ADDRESS: usize = {address:#010x};\n\
-             /// Bytes of {what}.\npub const {name}_BYTES: usize = {:#x};",
-            memory.bytes.0
+            "/// Address and bytes of {what} that the firmware sets up.\n\
+             pub const {name}: Option<(usize, usize)> = {place};"
         )
         .expect("a string takes whatever is written");
     }
 
-    if let Some(card) =
-        board.external(Space::Card).filter(|_| firmware.serves.contains(&Space::Card))
-    {
-        writeln!(
-            constants,
-            "/// Bytes of a card that plans may use.\npub const CARD_BYTES: u64 = {:#x};",
-            card.bytes.0
-        )
-        .expect("a string takes whatever is written");
-    }
+    let slot =
+        board.slot.as_ref().map(|slot| slot.bytes_per_second * 8 / u64::from(slot.data_lines));
+    writeln!(
+        constants,
+        "/// Bytes of a card that plans may use.\npub const CARD_BYTES: u64 = {:#x};\n\
+         /// The fastest clock that the way to it carries.\npub const CARD_HERTZ: u32 = {};",
+        served(Space::Card).map_or(0, |card| card.bytes.0),
+        slot.unwrap_or(0)
+    )
+    .expect("a string takes whatever is written");
 
     let coupled = board.memory.iter().find(|memory| memory.kind == MemoryKind::Dtcm);
     if let (Some(_), Some(memory)) = (&board.core.data_cache, coupled) {

@@ -1,7 +1,7 @@
 //! Microcontrollers: what their assembly files say, by board.
 
 use crate::plain::Rule;
-use crate::{cortex_m33, stm32f469, stm32f746};
+use crate::{cortex_m33, stm32f469, stm32f746, stm32f767};
 
 /// What stands behind a range of addresses.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +53,15 @@ pub struct Peripheral {
     pub model: Model,
 }
 
+/// The register that describes the selected cache (CCSIDR), for each cache.
+#[derive(Clone, Copy, Debug)]
+pub struct Caches {
+    /// Of data.
+    pub data: u32,
+    /// Of instructions.
+    pub instructions: u32,
+}
+
 /// What of the core differs between microcontrollers.
 #[derive(Clone, Copy, Debug)]
 pub struct CoreIdentity {
@@ -60,8 +69,8 @@ pub struct CoreIdentity {
     pub fixed: &'static [(u32, u32)],
     /// CCR at reset.
     pub ccr: u32,
-    /// Whether there are caches, with the registers that describe and maintain them.
-    pub caches: bool,
+    /// Its caches, which have registers that describe and maintain them; nothing if there are none.
+    pub caches: Option<Caches>,
     /// Whether the cycle counter's registers are locked after reset.
     pub locked_counter: bool,
     /// DBGMCU_IDCODE.
@@ -88,6 +97,7 @@ pub struct Chip {
 pub fn on(board: &str) -> Option<&'static Chip> {
     match board.strip_suffix(tilewright_board::SMALL).unwrap_or(board) {
         "stm32f746g-disco" => Some(&stm32f746::CHIP),
+        "nucleo-f767zi" => Some(&stm32f767::CHIP),
         "stm32f469i-disco" => Some(&stm32f469::CHIP),
         "bench-cortex-m33" => Some(&cortex_m33::CHIP),
         _ => None,
@@ -106,6 +116,33 @@ pub mod enable {
     pub const APB1: u32 = 0x40;
     /// RCC_APB2ENR.
     pub const APB2: u32 = 0x44;
+}
+
+/// What two microcontrollers share and what one of them has of its own, each in the order of addresses; what
+/// stands at an address of the other's is instead of that.
+pub const fn merged<const COUNT: usize>(
+    shared: &[Peripheral],
+    own: &[Peripheral],
+) -> [Peripheral; COUNT] {
+    let mut all = [own[0]; COUNT];
+    let (mut count, mut of_shared, mut of_own) = (0, 0, 0);
+    while count < COUNT {
+        let is_own = of_shared == shared.len()
+            || of_own < own.len() && own[of_own].first <= shared[of_shared].first;
+        if !is_own {
+            all[count] = shared[of_shared];
+            of_shared += 1;
+        } else {
+            if of_shared < shared.len() && own[of_own].first == shared[of_shared].first {
+                of_shared += 1;
+            }
+            all[count] = own[of_own];
+            of_own += 1;
+        }
+        count += 1;
+    }
+    assert!(of_shared == shared.len() && of_own == own.len(), "there is no place for all");
+    all
 }
 
 /// A peripheral of 1 KB.
@@ -176,7 +213,7 @@ mod tests {
 
     #[test]
     fn peripherals_are_in_order_and_apart() {
-        for chip in [&stm32f746::CHIP, &stm32f469::CHIP, &cortex_m33::CHIP] {
+        for chip in [&stm32f746::CHIP, &stm32f767::CHIP, &stm32f469::CHIP, &cortex_m33::CHIP] {
             for pair in chip.peripherals.windows(2) {
                 assert!(pair[0].last < pair[1].first, "{} {}", pair[0].name, pair[1].name);
             }
@@ -185,7 +222,7 @@ mod tests {
 
     #[test]
     fn fixed_registers_are_in_order() {
-        for chip in [&stm32f746::CHIP, &stm32f469::CHIP, &cortex_m33::CHIP] {
+        for chip in [&stm32f746::CHIP, &stm32f767::CHIP, &stm32f469::CHIP, &cortex_m33::CHIP] {
             assert!(chip.core.fixed.is_sorted_by_key(|(at, _)| *at));
         }
     }

@@ -20,7 +20,7 @@ pub const CHIP: Chip = Chip {
     core: CoreIdentity {
         fixed: FIXED,
         ccr: 0x0000_0201,
-        caches: false,
+        caches: None,
         locked_counter: false,
         idcode: 0,
     },

@@ -3,8 +3,8 @@
 //! A [`Bus`] holds the devices of a board's microcontroller and dispatches accesses by address.
 //! Time is counted in cycles of the core ([`Time`]); a device does nothing between accesses but
 //! says when it next will ([`Bus::next_event`]). Manuals: RM0385 (STM32F75xxx and STM32F74xxx),
-//! RM0386 (STM32F469xx and STM32F479xx), PM0253 and PM0214 (programming manuals of STM32F7 and
-//! STM32F4), DDI 0403E (Armv7-M).
+//! RM0410 (STM32F76xxx and STM32F77xxx), RM0386 (STM32F469xx and STM32F479xx), PM0253 and PM0214
+//! (programming manuals of STM32F7 and STM32F4), DDI 0403E (Armv7-M).
 
 mod access;
 mod bus;
@@ -29,6 +29,7 @@ mod scb;
 mod sdmmc;
 mod stm32f469;
 mod stm32f746;
+mod stm32f767;
 mod systick;
 mod timer;
 mod usart;

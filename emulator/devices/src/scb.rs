@@ -109,7 +109,7 @@ impl Scb {
         if let Ok(index) = fixed.binary_search_by_key(&offset, |(at, _)| *at) {
             return fixed.get(index).map(|(_, value)| *value);
         }
-        if !self.core.caches && is_of_caches(offset) {
+        if self.core.caches.is_none() && is_of_caches(offset) {
             return None;
         }
         Some(match offset {
@@ -123,9 +123,10 @@ impl Scb {
             }
             AIRCR => 0xfa05_0000 | self.get(AIRCR) & 0x700,
             SHPR1..=SHPR3 => nvic.priorities(4 + (offset - SHPR1)),
-            // 4 KB: data 4 ways of 32 sets, instructions 2 ways of 64 sets, lines of 32 bytes.
-            CCSIDR if self.get(CSSELR) & 1 == 0 => 0xf003_e019,
-            CCSIDR => 0xf007_e009,
+            CCSIDR => {
+                let caches = self.core.caches?;
+                if self.get(CSSELR) & 1 == 0 { caches.data } else { caches.instructions }
+            }
             0x008 | SCR..=0xd3c | CSSELR | CPACR | 0xdf4..=DEMCR => self.get(offset),
             VTOR | 0xf34..=0xf3c | 0xf90..=0xfa8 => self.get(offset),
             // Cache maintenance reads as 0.
@@ -137,13 +138,13 @@ impl Scb {
     /// What a write to a register asks of the data cache; nothing if there is none, or if the register
     /// is for something else.
     pub const fn maintenance(&self, offset: u32, value: u32) -> Option<Maintenance> {
-        if self.core.caches { Maintenance::of(offset, value) } else { None }
+        if self.core.caches.is_some() { Maintenance::of(offset, value) } else { None }
     }
 
     /// Writes a register.
     pub fn write(&mut self, offset: u32, write: Write, nvic: &mut Nvic) -> Effect {
         let value = write.over(self.get(offset));
-        if !self.core.caches && is_of_caches(offset) {
+        if self.core.caches.is_none() && is_of_caches(offset) {
             return Effect::Unknown;
         }
         match offset {

@@ -157,7 +157,7 @@ pub const CHIP: Chip = Chip {
     core: CoreIdentity {
         fixed: FIXED,
         ccr: 0x0000_0200,
-        caches: false,
+        caches: None,
         locked_counter: false,
         idcode: 0x1000_6434,
     },

@@ -3,7 +3,7 @@
 
 use crate::chip::enable::{AHB1, AHB2, APB1, APB2};
 use crate::chip::{
-    Chip, CoreIdentity, Model, Peripheral, external, gpio, other, p, small, timer, usart,
+    Caches, Chip, CoreIdentity, Model, Peripheral, external, gpio, other, p, small, timer, usart,
 };
 use crate::plain::Rule;
 
@@ -43,7 +43,8 @@ const FACTORY: Model = Model::Plain(
     ],
 );
 
-const PERIPHERALS: &[Peripheral] = &[
+/// Its peripherals by address.
+pub const PERIPHERALS: &[Peripheral] = &[
     p("factory bytes", 0x1ff0_f400, None, None, FACTORY),
     timer("TIM2", 0x4000_0000, (APB1, 0), 28, true),
     timer("TIM3", 0x4000_0400, (APB1, 1), 29, false),
@@ -168,7 +169,8 @@ pub const CHIP: Chip = Chip {
     core: CoreIdentity {
         fixed: FIXED,
         ccr: 0x0004_0200,
-        caches: true,
+        // 4 KB: data 4 ways of 32 sets, instructions 2 ways of 64 sets, lines of 32 bytes.
+        caches: Some(Caches { data: 0xf003_e019, instructions: 0xf007_e009 }),
         locked_counter: true,
         idcode: 0x1001_6449,
     },

@@ -10,7 +10,7 @@ mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }
 
-use tilewright_board_support::{clock, marks, wait};
+use tilewright_board_support::{clock, marks};
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -19,10 +19,5 @@ fn main() -> ! {
     };
     marks::CycleCounter::start(&mut core);
     let mut port = uart::open();
-    if let Err(error) = wait::for_ready(clock::measure(&mut port, board::BOARD)) {
-        panic!("{error}");
-    }
-    loop {
-        cortex_m::asm::wfi();
-    }
+    clock::run(&mut port, board::BOARD)
 }

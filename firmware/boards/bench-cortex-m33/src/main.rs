@@ -7,6 +7,7 @@ mod memory;
 mod uart;
 
 /// What the board's file says; made by the build script.
+#[allow(dead_code, reason = "there is nothing outside of the core")]
 mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }

@@ -81,14 +81,27 @@ pub struct Card {
     open: Option<Open>,
 }
 
+/// Asks the card to take data at high speed; whether it does from here on.
+fn speeds_up(scratch: u32) -> Result<bool, CardError> {
+    sdmmc::begin_stream(false, scratch, Count::Controller);
+    sdmmc::begin_data(false, SWITCH_BYTES, SWITCH_BLOCK);
+    sdmmc::command(6, HIGH_SPEED, Answer::Short)?;
+    sdmmc::finish_data()?;
+    // SAFETY: the caller says that this memory is there and that nothing uses it; DMA is done.
+    #[expect(unsafe_code, reason = "memory that DMA has written")]
+    let switched = unsafe { (scratch as *const u8).add(SWITCHED).read_volatile() };
+    Ok(switched & 15 == 1)
+}
+
 fn milliseconds(count: u32, clock_hertz: u32) {
     asm::delay(clock_hertz / 1000 * count);
 }
 
 impl Card {
-    /// Identifies the card in the slot and switches it to four lines and its highest speed;
-    /// `scratch` is memory for a sector that nothing uses yet, `clock_hertz` the core's clock.
-    pub fn identify(scratch: u32, clock_hertz: u32) -> Result<Self, CardError> {
+    /// Identifies the card in the slot and switches it to four lines and its highest speed, if the way
+    /// there carries `card_hertz`; `scratch` is memory for a sector that nothing uses yet, `clock_hertz`
+    /// the core's clock.
+    pub fn identify(scratch: u32, clock_hertz: u32, card_hertz: u32) -> Result<Self, CardError> {
         sdmmc::listen(Listen::Nothing);
         sdmmc::stop();
         sdmmc::set_clock(Speed48::Identification, false);
@@ -120,14 +133,7 @@ impl Card {
         sdmmc::set_clock(Speed48::Default, true);
         sdmmc::command(16, SECTOR, Answer::Short)?;
 
-        sdmmc::begin_stream(false, scratch, Count::Controller);
-        sdmmc::begin_data(false, SWITCH_BYTES, SWITCH_BLOCK);
-        sdmmc::command(6, HIGH_SPEED, Answer::Short)?;
-        sdmmc::finish_data()?;
-        // SAFETY: the caller says that this memory is there and that nothing uses it; DMA is done.
-        #[expect(unsafe_code, reason = "memory that DMA has written")]
-        let switched = unsafe { (scratch as *const u8).add(SWITCHED).read_volatile() };
-        if switched & 15 == 1 {
+        if card_hertz >= sdmmc::HIGH_HERTZ && speeds_up(scratch)? {
             sdmmc::set_clock(Speed48::High, true);
         }
         // Cards that do not know CMD23 make sectors one by one.

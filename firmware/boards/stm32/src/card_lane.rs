@@ -41,7 +41,7 @@ impl CardLane {
     /// Identifies the card and holds it against an image that uses it.
     pub fn open(image: &PlanImage<'_>, spaces: &Spaces) -> Result<Self, CardError> {
         let scratch = spaces.arena;
-        let mut card = identified(scratch, spaces.clock_hertz)?;
+        let mut card = identified(scratch, spaces)?;
         let needed = image.space_bytes(Space::Card).div_ceil(SECTOR.into());
         let needed = u32::try_from(needed).unwrap_or(u32::MAX);
         if card.sectors < needed {
@@ -188,15 +188,16 @@ impl CardLane {
 }
 
 /// The card in the slot, asked again if it did not understand or was not understood.
-fn identified(scratch: u32, clock_hertz: u32) -> Result<Card, CardError> {
+fn identified(scratch: u32, spaces: &Spaces) -> Result<Card, CardError> {
+    let identify = || Card::identify(scratch, spaces.clock_hertz, spaces.card_hertz);
     for _ in 1..TRIES {
-        match Card::identify(scratch, clock_hertz) {
+        match identify() {
             Err(CardError::Unsuited) => return Err(CardError::Unsuited),
             Err(_) => {}
             Ok(card) => return Ok(card),
         }
     }
-    Card::identify(scratch, clock_hertz)
+    identify()
 }
 
 /// What the card moves of a copy, one after the other.

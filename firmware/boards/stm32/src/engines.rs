@@ -267,6 +267,8 @@ pub struct Spaces {
     pub external_flash: Option<u32>,
     /// The core's clock.
     pub clock_hertz: u32,
+    /// The fastest clock that the way to the card carries.
+    pub card_hertz: u32,
 }
 
 /// The board's engines.

@@ -1,11 +1,13 @@
 //! What boards with STM32F4 and STM32F7 have in common: DMA2, the card's controller (SDIO of the one, SDMMC1
-//! of the other), SDRAM and serial flash behind FMC and QUADSPI. A board says where its memories lie and what
-//! is wired to its pins.
+//! of the other), SDRAM and serial flash behind FMC and QUADSPI; of those with STM32F7 start-up, clocks and
+//! console too. A board says where its memories lie and what is wired to its pins.
 #![no_std]
 
 mod cache;
 mod card;
 mod card_lane;
+#[cfg(feature = "stm32f7")]
+mod coupled;
 mod crc;
 mod dma;
 mod engines;
@@ -17,6 +19,10 @@ pub mod sdram;
 mod sector_checksums;
 pub mod serial_flash;
 mod serve;
+#[cfg(feature = "stm32f7")]
+pub mod start;
+#[cfg(feature = "stm32f7")]
+pub mod uart;
 
 pub use cache::Cache;
 pub use sdmmc::power_up as power_up_card;

@@ -18,10 +18,10 @@ pub struct Places {
     pub plan: Place,
     /// The tensor arena in SRAM, within DMA's reach.
     pub arena: Place,
-    /// External RAM.
-    pub external_ram: Place,
-    /// External flash.
-    pub external_flash: Place,
+    /// External RAM, if the board has any.
+    pub external_ram: Option<Place>,
+    /// External flash, likewise.
+    pub external_flash: Option<Place>,
 }
 
 /// All memories that plans name, and the plan image.
@@ -30,9 +30,9 @@ pub struct Memories {
     pub plan: &'static [u8],
     /// The tensor arena in SRAM.
     pub arena: &'static mut [u8],
-    /// External RAM; empty if it does not answer.
+    /// External RAM; empty if there is none or it does not answer.
     pub external_ram: &'static mut [u8],
-    /// External flash; empty if it does not answer.
+    /// External flash; likewise.
     pub external_flash: &'static [u8],
 }
 
@@ -45,22 +45,45 @@ impl Places {
     /// nothing else uses them, and this is called once.
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
     pub unsafe fn take(&self, flash_answers: bool) -> Memories {
-        let Self { plan, arena, external_ram: ram, external_flash: flash } = *self;
-        let flash_bytes = if flash_answers { flash.bytes } else { 0 };
+        let Self { plan, arena, external_ram, external_flash } = *self;
         // SAFETY: as the caller says; any bytes are valid.
         unsafe {
-            let ram_bytes = if ram.answers() { ram.bytes } else { 0 };
             Memories {
                 plan: slice::from_raw_parts(plan.address as *const u8, plan.bytes),
                 arena: slice::from_raw_parts_mut(arena.address as *mut u8, arena.bytes),
-                external_ram: slice::from_raw_parts_mut(ram.address as *mut u8, ram_bytes),
-                external_flash: slice::from_raw_parts(flash.address as *const u8, flash_bytes),
+                external_ram: match external_ram {
+                    Some(ram) if ram.answers() => {
+                        slice::from_raw_parts_mut(ram.address as *mut u8, ram.bytes)
+                    }
+                    _ => &mut [],
+                },
+                external_flash: match external_flash {
+                    Some(flash) if flash_answers => {
+                        slice::from_raw_parts(flash.address as *const u8, flash.bytes)
+                    }
+                    _ => &[],
+                },
             }
         }
     }
 }
 
 impl Place {
+    /// Of an address and a number of bytes.
+    #[must_use]
+    pub const fn of((address, bytes): (usize, usize)) -> Self {
+        Self { address, bytes }
+    }
+
+    /// Likewise, if there is any.
+    #[must_use]
+    pub const fn of_any(place: Option<(usize, usize)>) -> Option<Self> {
+        match place {
+            Some(place) => Some(Self::of(place)),
+            None => None,
+        }
+    }
+
     /// Whether it keeps what is written to its first and last words.
     ///
     /// # Safety

@@ -25,23 +25,30 @@ impl Places {
     /// Whether the unit can tell external memories: they lie at multiples of their sizes.
     #[must_use]
     pub const fn can_be_told(&self) -> bool {
-        let Self { external_ram: ram, external_flash: flash, .. } = self;
-        flash.address.is_multiple_of(FLASH_WINDOW)
-            && ram.bytes.is_power_of_two()
-            && flash.bytes.is_power_of_two()
-            && ram.address.is_multiple_of(ram.bytes)
+        let ram_can = match self.external_ram {
+            Some(ram) => ram.bytes.is_power_of_two() && ram.address.is_multiple_of(ram.bytes),
+            None => true,
+        };
+        let flash_can = match self.external_flash {
+            Some(flash) => {
+                flash.bytes.is_power_of_two() && flash.address.is_multiple_of(FLASH_WINDOW)
+            }
+            None => true,
+        };
+        ram_can && flash_can
     }
 
     /// Regions by number; the last that holds an address counts.
-    const fn regions(&self) -> [(Place, u32); 3] {
+    fn regions(&self) -> impl Iterator<Item = (Place, u32)> {
         let Self { external_ram: ram, external_flash: flash, .. } = *self;
-        let window = Place { address: flash.address, bytes: FLASH_WINDOW };
-        [
+        let window = flash.map(|flash| Place { bytes: FLASH_WINDOW, ..flash });
+        let regions = [
             // Speculative reads past the serial flash's end would wait for ever (AN4861, 4.4).
             (window, NO_ACCESS),
             (flash, READ_ONLY | WRITE_THROUGH),
             (ram, READ_AND_WRITE | WRITE_BACK),
-        ]
+        ];
+        regions.into_iter().filter_map(|(place, settings)| Some((place?, settings)))
     }
 
     /// Switches the unit on; everything else stays as in the default map. No slice of external memory

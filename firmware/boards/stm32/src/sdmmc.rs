@@ -42,6 +42,9 @@ const PATIENCE: u32 = 100_000;
 /// Clocks that data may take to come, and a card to be busy: half a second at 48 MHz.
 const DATA_PATIENCE: u32 = 24_000_000;
 
+/// The fastest of the card's clocks, [`Speed48::High`].
+pub const HIGH_HERTZ: u32 = 48_000_000;
+
 /// The card's clock, from the 48 MHz of the controller.
 #[derive(Clone, Copy)]
 pub enum Speed48 {

@@ -1,8 +1,9 @@
 //! What every board does once its memories answer: it greets, finds the plan image and serves frames.
 
+use cortex_m::asm;
 use tilewright_board_support::console::{Console, Line, PortError};
-use tilewright_board_support::layer_cycles;
 use tilewright_board_support::marks::CycleCounter;
+use tilewright_board_support::{layer_cycles, wait};
 use tilewright_plan::PlanImage;
 use tilewright_plan::image::Expected;
 use tilewright_runtime::Memory;
@@ -21,16 +22,55 @@ pub struct Board {
     pub places: Places,
     /// Bytes of a card that plans may use.
     pub card_bytes: u64,
+    /// The fastest clock that the way to the card carries; 0 if there is none.
+    pub card_hertz: u32,
     /// The core's clock.
     pub clock_hertz: u32,
 }
 
+/// The board of a module with what the build script made of its file.
+#[macro_export]
+macro_rules! board {
+    ($file:ident) => {
+        $crate::Board {
+            id: $file::BOARD,
+            places: $crate::memory::Places {
+                plan: $crate::memory::Place::of(($file::PLAN_ADDRESS, $file::PLAN_BYTES)),
+                arena: $crate::memory::Place::of(($file::ARENA_ADDRESS, $file::ARENA_BYTES)),
+                external_ram: $crate::memory::Place::of_any($file::EXTERNAL_RAM),
+                external_flash: $crate::memory::Place::of_any($file::EXTERNAL_FLASH),
+            },
+            card_bytes: $file::CARD_BYTES,
+            card_hertz: $file::CARD_HERTZ,
+            clock_hertz: $file::CLOCK_HERTZ,
+        }
+    };
+}
+
 impl Board {
+    /// Serves frames for ever; sleeps once something failed and was said.
+    pub fn run<L: Line>(
+        &self,
+        port: &mut Console<L>,
+        memories: Memories,
+        cache: Cache,
+        marker: &mut CycleCounter,
+    ) -> ! {
+        let served = wait::for_ready(self.serve(port, memories, cache, marker));
+        if let Err(ConsoleError::Port(error)) = served {
+            panic!("{error}");
+        }
+        // What could not go on has been said.
+        loop {
+            asm::wfi();
+        }
+    }
+
     /// Greets, finds the plan image and serves frames; returns if something failed and was said.
     ///
     /// # Errors
     /// [`ConsoleError`] as the console has it.
-    pub async fn serve<L: Line>(
+    async fn serve<L: Line>(
         &self,
         port: &mut Console<L>,
         memories: Memories,
@@ -56,13 +96,14 @@ impl Board {
     }
 
     /// Where engines find memories.
-    const fn spaces(&self) -> Spaces {
+    fn spaces(&self) -> Spaces {
         let Places { arena, external_ram, external_flash, .. } = self.places;
         Spaces {
             arena: arena.address as u32,
-            external_ram: Some(external_ram.address as u32),
-            external_flash: Some(external_flash.address as u32),
+            external_ram: external_ram.map(|place| place.address as u32),
+            external_flash: external_flash.map(|place| place.address as u32),
             clock_hertz: self.clock_hertz,
+            card_hertz: self.card_hertz,
         }
     }
 }

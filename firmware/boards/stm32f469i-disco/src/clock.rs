@@ -13,7 +13,7 @@ mod board {
 }
 
 use embassy_stm32::pac::FLASH;
-use tilewright_board_support::{clock, marks, wait};
+use tilewright_board_support::{clock, marks};
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -31,10 +31,5 @@ fn main() -> ! {
     let Ok(mut port) = uart::open(peripherals.USART3, peripherals.PB11, peripherals.PB10) else {
         panic!("the clocks set above cannot give the console's baud rate");
     };
-    if let Err(error) = wait::for_ready(clock::measure(&mut port, board::BOARD)) {
-        panic!("{error}");
-    }
-    loop {
-        cortex_m::asm::wfi();
-    }
+    clock::run(&mut port, board::BOARD)
 }

@@ -13,28 +13,10 @@ mod board {
 }
 
 use embassy_stm32::pac::FLASH;
-use tilewright_board_support::{marks, wait};
-use tilewright_runtime::console::ConsoleError;
-use tilewright_stm32::memory::{Place, Places};
+use tilewright_board_support::marks;
 use tilewright_stm32::{Board, Cache};
 
-const BOARD: Board = Board {
-    id: board::BOARD,
-    places: Places {
-        plan: Place { address: board::PLAN_ADDRESS, bytes: board::PLAN_BYTES },
-        arena: Place { address: board::ARENA_ADDRESS, bytes: board::ARENA_BYTES },
-        external_ram: Place {
-            address: board::EXTERNAL_RAM_ADDRESS,
-            bytes: board::EXTERNAL_RAM_BYTES,
-        },
-        external_flash: Place {
-            address: board::EXTERNAL_FLASH_ADDRESS,
-            bytes: board::EXTERNAL_FLASH_BYTES,
-        },
-    },
-    card_bytes: board::CARD_BYTES,
-    clock_hertz: board::CLOCK_HERTZ,
-};
+const BOARD: Board = tilewright_stm32::board!(board);
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -53,12 +35,5 @@ fn main() -> ! {
         panic!("the clocks set above cannot give the console's baud rate");
     };
     let cache = Cache::none();
-    let served = wait::for_ready(BOARD.serve(&mut port, memories, cache, &mut marker));
-    if let Err(ConsoleError::Port(error)) = served {
-        panic!("{error}");
-    }
-    // What could not go on has been said.
-    loop {
-        cortex_m::asm::wfi();
-    }
+    BOARD.run(&mut port, memories, cache, &mut marker)
 }

@@ -3,9 +3,7 @@
 #![no_std]
 #![no_main]
 
-mod clocks;
-mod coupled;
-mod uart;
+mod wired;
 
 /// What the board's file says; made by the build script.
 #[allow(dead_code, reason = "the plan and its memories are not used here")]
@@ -13,26 +11,15 @@ mod board {
     include!(concat!(env!("OUT_DIR"), "/board.rs"));
 }
 
-use tilewright_board_support::{clock, marks, wait};
+use tilewright_board_support::{clock, marks};
+use tilewright_stm32::start;
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
-    coupled::fill();
-    let peripherals = embassy_stm32::init(clocks::config());
-    let Some(mut core) = cortex_m::Peripherals::take() else {
-        panic!("the core's peripherals are taken once, here");
-    };
-    // As where networks run.
-    core.SCB.enable_icache();
-    core.SCB.enable_dcache(&mut core.CPUID);
+    let (p, mut core) = start::start(wired::OSCILLATOR);
     marks::CycleCounter::start(&mut core);
-    let Ok(mut port) = uart::open(peripherals.USART1, peripherals.PB7, peripherals.PA9) else {
-        panic!("the clocks set above cannot give the console's baud rate");
+    let Ok(mut port) = wired::console(p.USART1, p.PB7, p.PA9) else {
+        panic!("the core's clock cannot give the console's baud rate");
     };
-    if let Err(error) = wait::for_ready(clock::measure(&mut port, board::BOARD)) {
-        panic!("{error}");
-    }
-    loop {
-        cortex_m::asm::wfi();
-    }
+    clock::run(&mut port, board::BOARD)
 }

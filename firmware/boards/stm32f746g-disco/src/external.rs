@@ -6,10 +6,10 @@ use embassy_stm32::fmc::Fmc;
 use embassy_stm32::qspi::Qspi;
 use embassy_stm32::usart::ConfigError;
 
-use crate::uart::{self, Usart};
-use crate::{BOARD, board};
+use crate::{BOARD, board, wired};
 use tilewright_board_support::console::Console;
 use tilewright_stm32::memory::Memories;
+use tilewright_stm32::uart::Usart;
 use tilewright_stm32::{power_up_card, sdram, serial_flash};
 
 const _: () = assert!(BOARD.places.can_be_told());
@@ -24,7 +24,7 @@ pub fn set_up(
     p: Peripherals,
     core: &mut CorePeripherals,
 ) -> Result<(Console<Usart>, Memories), ConfigError> {
-    let console = uart::open(p.USART1, p.PB7, p.PA9)?;
+    let console = wired::console(p.USART1, p.PB7, p.PA9)?;
     // UM1907, 6.20 and table 16: half of the memory.
     sdram::start(Fmc::sdram_a12bits_d16bits_4banks_bank1(
         p.FMC,

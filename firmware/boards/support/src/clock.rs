@@ -21,6 +21,7 @@ use embedded_io_async::Write as _;
 use heapless::String;
 
 use crate::console::{Console, Line, PortError};
+use crate::wait;
 
 /// Turns of the shorter run; the longer one has twice as many.
 const TURNS: u32 = 1000;
@@ -116,11 +117,21 @@ fn cycles(rule: &Loop, turns: u32, words: *mut u32) -> u32 {
     DWT::cycle_count().wrapping_sub(before)
 }
 
+/// Says what each loop takes, and sleeps.
+pub fn run<L: Line>(port: &mut Console<L>, board: &str) -> ! {
+    if let Err(error) = wait::for_ready(measure(port, board)) {
+        panic!("{error}");
+    }
+    loop {
+        cortex_m::asm::wfi();
+    }
+}
+
 /// Runs each loop with interrupts off and says what it took; the cycle counter counts already.
 ///
 /// # Errors
 /// What went wrong on the port.
-pub async fn measure<L: Line>(port: &mut Console<L>, board: &str) -> Result<(), PortError> {
+async fn measure<L: Line>(port: &mut Console<L>, board: &str) -> Result<(), PortError> {
     say(port, format_args!("clock {board}")).await?;
     let mut words = [0u32; 8];
     let address = words.as_mut_ptr();

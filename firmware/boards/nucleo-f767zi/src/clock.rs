@@ -1,0 +1,25 @@
+//! Measures the core's pipeline on the NUCLEO-F767ZI and says it on the ST-LINK's virtual COM port,
+//! once after each reset.
+#![no_std]
+#![no_main]
+
+mod wired;
+
+/// What the board's file says; made by the build script.
+#[allow(dead_code, reason = "the plan and its memories are not used here")]
+mod board {
+    include!(concat!(env!("OUT_DIR"), "/board.rs"));
+}
+
+use tilewright_board_support::{clock, marks};
+use tilewright_stm32::start;
+
+#[cortex_m_rt::entry]
+fn main() -> ! {
+    let (p, mut core) = start::start(wired::OSCILLATOR);
+    marks::CycleCounter::start(&mut core);
+    let Ok(mut port) = wired::console(p.USART3, p.PD9, p.PD8) else {
+        panic!("the core's clock cannot give the console's baud rate");
+    };
+    clock::run(&mut port, board::BOARD)
+}
