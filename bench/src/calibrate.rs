@@ -24,6 +24,9 @@ pub const BOARDS: [(CoreKind, &str); 3] = [
     (CoreKind::CortexM33, "bench-cortex-m33"),
 ];
 
+/// Boards that name costs of their own: their core waits for flash in another way than the one above.
+const OTHERS: [&str; 1] = ["nucleo-f767zi"];
+
 /// What costs are found of: a kernel in one packing of its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Subject {
@@ -88,6 +91,11 @@ pub fn calibrate(check: bool, cores: &[String], names: &[String]) -> Result<(), 
         let small = board.small().map(|small| (format!("{}{SMALL}", core.id()), small));
         boards.push((core.id().to_owned(), board));
         boards.extend(small);
+    }
+    for id in OTHERS {
+        let board = tilewright_board::find(id).map_err(|e| e.to_string())?;
+        let core = board.core.costs.clone().ok_or_else(|| format!("{id} names no costs"))?;
+        boards.push((core, board));
     }
     if let Some(unknown) = cores.iter().find(|name| !boards.iter().any(|(core, _)| core == *name)) {
         let known: Vec<&str> = boards.iter().map(|(core, _)| core.as_str()).collect();

@@ -150,7 +150,7 @@ async fn what_is_swapped_is_checked_or_encrypted_when_asked() {
 async fn a_board_without_firmware_is_said_to_be_simulated() {
     let server = Server::start(&[]);
     let browser = Browser::start(390, 844, false).await;
-    let link = "model=lenet5&board=nucleo-f767zi&strategy=resident";
+    let link = "model=lenet5&board=weact-h743&strategy=resident";
     for (view, id) in [("run", "nothing-to-run"), ("firmware", "no-image")] {
         browser.open(&format!("{}#{link}&view={view}", server.address)).await;
         browser.reload().await;

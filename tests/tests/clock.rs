@@ -28,6 +28,20 @@ fn each_loop_takes_what_its_rule_says() {
     }
 }
 
+/// The same core with a cache that holds the longest loop: all else takes what it does on the smaller one.
+#[test]
+fn a_larger_cache_keeps_the_longest_loop() {
+    let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    let index = CORES.iter().position(|(core, _)| *core == board.core.kind).unwrap();
+    let cycles = emulate(&board).unwrap();
+    assert_eq!(cycles.len(), RULES.len(), "{cycles:?}");
+    for rule in RULES {
+        let turn = if rule.name == "code-6k" { 1536 } else { rule.modelled[index] };
+        let apart = cycles[rule.name].abs_diff(turn * TURNS);
+        assert!(apart <= SURROUNDINGS + turn * TURNS / 100, "{}: {apart} apart", rule.name);
+    }
+}
+
 #[test]
 fn logs_of_boards_are_read_or_refused() {
     let log = "garbage\r\nclock a-board\r\nrule load 6001\r\nrule ldrd 7000\r\ndone\r\nclock";

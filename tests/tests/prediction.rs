@@ -49,7 +49,7 @@ fn permille(predicted: u64, counted: u64) -> u64 {
 
 #[test]
 fn layers_and_networks_are_predicted() {
-    let ids = ["stm32f746g-disco", "stm32f469i-disco", "bench-cortex-m33"];
+    let ids = ["stm32f746g-disco", "stm32f469i-disco", "nucleo-f767zi", "bench-cortex-m33"];
     let boards = ids.map(|id| tilewright_board::find(id).unwrap());
     let beyond: Vec<String> = boards.iter().flat_map(predicted_on).collect();
     assert_eq!(beyond, Vec::<String>::new());
@@ -124,6 +124,8 @@ fn layers_of_searched_networks_are_predicted() {
         ("proxylessnas-mobile-w0.2-r64", "bench-cortex-m33"),
         ("mcunet-in0-r64", "stm32f746g-disco"),
         ("mcunet-in0-r64", "stm32f469i-disco"),
+        ("mcunet-in0-r64", "nucleo-f767zi"),
+        ("proxylessnas-mobile-w0.2-r64", "nucleo-f767zi"),
     ];
     let mut beyond = Vec::new();
     for (name, id) in cases {

@@ -132,9 +132,11 @@ pub fn changes(plan: &Plan, costs: &Costs) -> Vec<Option<(&'static str, Change)>
 /// Has weights of a plan transformed that the core reads in the chip's flash, as many as there is room for.
 pub fn choose(made: &mut Made, board: &Board, costs: &Costs, packing: Packing) {
     let Made { plan, recipe } = made;
-    let known = costs.kernels.contains_key(TRANSFORMED) || packing == Packing::Fast;
-    // Boards that name costs have others' kernels, or small ones, which take weights in pairs alone.
-    if packing == Packing::Plain || board.core.costs.is_some() || !known {
+    // Costs that a board names may be of others' kernels, or of small ones, which take weights in pairs alone and
+    // know no others.
+    let known = costs.kernels.contains_key(TRANSFORMED)
+        || packing == Packing::Fast && board.core.costs.is_none();
+    if packing == Packing::Plain || !known {
         return;
     }
     let is_copied = plan.spans.iter().any(|span| span.space() == Some(Space::Weights));

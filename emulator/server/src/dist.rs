@@ -175,10 +175,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let dist = Dist::at(folder.path().to_owned());
         let blame = |board: &str| dist.firmware(board).unwrap_err().kind;
-        assert_eq!(blame("nucleo-f767zi"), Blame::NotBuilt);
+        assert_eq!(blame("weact-h743"), Blame::NotBuilt);
         fs::create_dir(dist.firmware_folder()).unwrap();
         fs::write(dist.firmware_file("stm32f746g-disco"), b"elf").unwrap();
-        assert_eq!(blame("nucleo-f767zi"), Blame::BadInput);
+        assert_eq!(blame("weact-h743"), Blame::BadInput);
         assert_eq!(blame("paper-swapnn-8m"), Blame::BadInput);
         assert_eq!(blame("stm32f469i-disco"), Blame::NotBuilt);
         assert!(dist.firmware("stm32f746g-disco").is_ok());
