@@ -18,6 +18,9 @@ const LAYER_PERMILLE: u64 = 100;
 /// pixels filters and activations push each other out of the data cache; a softmax of ten values takes 4,600 cycles, of
 /// which values and what is left of its code decide some hundreds.
 const MISSES_OUTSIDE: [(&str, u64); 2] = [("depthwise", 115), ("softmax", 115)];
+/// Likewise where a cache of 16 KB holds the code of several kernels: how much of a small one the others leave there,
+/// calibration cannot know, since it runs one at a time. Of the 5,000 cycles of a softmax some 600 are such.
+const MISSES_KEPT: [(&str, u64); 1] = [("softmax", 130)];
 const NETWORK_PERMILLE: u64 = 30;
 /// Of a network whose pools are computed with convolutions: calibration does not know those kernels any
 /// better.
@@ -97,7 +100,10 @@ fn predicted_on(board: &Board) -> Vec<String> {
             let error = permille(*predicted, *counted);
             println!("{error:>5} ‰ of {counted:>9} cycles: {} ({})", layer.name, layer.work.name());
             worst = worst.max(error);
-            if error > LAYER_PERMILLE {
+            let miss = MISSES_KEPT.iter().find(|(kernel, _)| *kernel == layer.work.name());
+            let most =
+                miss.filter(|_| keeps_kernels(board)).map_or(LAYER_PERMILLE, |(_, most)| *most);
+            if error > most {
                 beyond.push(format!("{}, {}, {}: {error} ‰ off", board.id, model.name, layer.name));
             }
         }
@@ -105,13 +111,20 @@ fn predicted_on(board: &Board) -> Vec<String> {
         let waited = waits.sum::<u64>() * 1000 / counted.iter().sum::<u64>();
         println!("{waited:>5} ‰ of the network wait for flash");
         let waits = board.flash_waits().is_some();
-        assert_eq!((10..400).contains(&waited), waits, "{}: {waited} ‰", model.name);
+        // Where code is kept, weights are waited for alone.
+        let some = if keeps_kernels(board) { 1..100 } else { 10..400 };
+        assert_eq!(some.contains(&waited), waits, "{}: {waited} ‰", model.name);
         let whole = permille(predicted.iter().sum(), counted.iter().sum());
         println!("{whole:>5} ‰ of the network, {worst} ‰ of its worst layer");
         let most = if strategy == Strategy::PingPong { FUSED_PERMILLE } else { NETWORK_PERMILLE };
         assert!(whole <= most, "{}: the network is {whole} ‰ off", model.name);
     }
     beyond
+}
+
+/// Whether what the core keeps of code holds several kernels.
+fn keeps_kernels(board: &Board) -> bool {
+    board.flash_waits().is_some_and(|waits| waits.code.lines * waits.code.line_bytes >= 16_384)
 }
 
 /// Depthwise layers with windows of five and seven, with strides and over few pixels, and pointwise ones of few

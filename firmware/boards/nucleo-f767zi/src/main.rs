@@ -36,5 +36,8 @@ fn main() -> ! {
     #[expect(unsafe_code, reason = "slices of memory that the linker knows nothing of")]
     let memories = unsafe { BOARD.places.take(false) };
     let cache = Cache::new(core.CBP, board::UNCACHED);
-    BOARD.run(&mut port, memories, cache, &mut marker)
+    BOARD.run(&mut port, memories, cache, &mut marker);
+    loop {
+        cortex_m::asm::wfi();
+    }
 }

@@ -81,18 +81,6 @@ pub struct Card {
     open: Option<Open>,
 }
 
-/// Asks the card to take data at high speed; whether it does from here on.
-fn speeds_up(scratch: u32) -> Result<bool, CardError> {
-    sdmmc::begin_stream(false, scratch, Count::Controller);
-    sdmmc::begin_data(false, SWITCH_BYTES, SWITCH_BLOCK);
-    sdmmc::command(6, HIGH_SPEED, Answer::Short)?;
-    sdmmc::finish_data()?;
-    // SAFETY: the caller says that this memory is there and that nothing uses it; DMA is done.
-    #[expect(unsafe_code, reason = "memory that DMA has written")]
-    let switched = unsafe { (scratch as *const u8).add(SWITCHED).read_volatile() };
-    Ok(switched & 15 == 1)
-}
-
 fn milliseconds(count: u32, clock_hertz: u32) {
     asm::delay(clock_hertz / 1000 * count);
 }
@@ -133,8 +121,17 @@ impl Card {
         sdmmc::set_clock(Speed48::Default, true);
         sdmmc::command(16, SECTOR, Answer::Short)?;
 
-        if card_hertz >= sdmmc::HIGH_HERTZ && speeds_up(scratch)? {
-            sdmmc::set_clock(Speed48::High, true);
+        if card_hertz >= sdmmc::HIGH_HERTZ {
+            sdmmc::begin_stream(false, scratch, Count::Controller);
+            sdmmc::begin_data(false, SWITCH_BYTES, SWITCH_BLOCK);
+            sdmmc::command(6, HIGH_SPEED, Answer::Short)?;
+            sdmmc::finish_data()?;
+            // SAFETY: the caller says that this memory is there and that nothing uses it; DMA is done.
+            #[expect(unsafe_code, reason = "memory that DMA has written")]
+            let switched = unsafe { (scratch as *const u8).add(SWITCHED).read_volatile() };
+            if switched & 15 == 1 {
+                sdmmc::set_clock(Speed48::High, true);
+            }
         }
         // Cards that do not know CMD23 make sectors one by one.
         let counts = sdmmc::command(23, 1, Answer::Short).is_ok();

@@ -189,15 +189,13 @@ impl CardLane {
 
 /// The card in the slot, asked again if it did not understand or was not understood.
 fn identified(scratch: u32, spaces: &Spaces) -> Result<Card, CardError> {
-    let identify = || Card::identify(scratch, spaces.clock_hertz, spaces.card_hertz);
-    for _ in 1..TRIES {
-        match identify() {
-            Err(CardError::Unsuited) => return Err(CardError::Unsuited),
-            Err(_) => {}
-            Ok(card) => return Ok(card),
+    for tries in 1.. {
+        match Card::identify(scratch, spaces.clock_hertz, spaces.card_hertz) {
+            Err(error) if error != CardError::Unsuited && tries < TRIES => {}
+            identified => return identified,
         }
     }
-    identify()
+    Err(CardError::Unsuited)
 }
 
 /// What the card moves of a copy, one after the other.

@@ -1,6 +1,5 @@
 //! What every board does once its memories answer: it greets, finds the plan image and serves frames.
 
-use cortex_m::asm;
 use tilewright_board_support::console::{Console, Line, PortError};
 use tilewright_board_support::marks::CycleCounter;
 use tilewright_board_support::{layer_cycles, wait};
@@ -48,21 +47,18 @@ macro_rules! board {
 }
 
 impl Board {
-    /// Serves frames for ever; sleeps once something failed and was said.
+    /// Serves frames for ever; returns once something failed and was said.
+    // Not of type `!`: what leads there the compiler takes to run seldom, and so makes larger.
     pub fn run<L: Line>(
         &self,
         port: &mut Console<L>,
         memories: Memories,
         cache: Cache,
         marker: &mut CycleCounter,
-    ) -> ! {
+    ) {
         let served = wait::for_ready(self.serve(port, memories, cache, marker));
         if let Err(ConsoleError::Port(error)) = served {
             panic!("{error}");
-        }
-        // What could not go on has been said.
-        loop {
-            asm::wfi();
         }
     }
 

@@ -35,5 +35,8 @@ fn main() -> ! {
         panic!("the clocks set above cannot give the console's baud rate");
     };
     let cache = Cache::none();
-    BOARD.run(&mut port, memories, cache, &mut marker)
+    BOARD.run(&mut port, memories, cache, &mut marker);
+    loop {
+        cortex_m::asm::wfi();
+    }
 }

@@ -24,5 +24,8 @@ fn main() -> ! {
         panic!("the core's clock cannot give the console's baud rate");
     };
     let cache = Cache::new(core.CBP, board::UNCACHED);
-    BOARD.run(&mut port, memories, cache, &mut marker)
+    BOARD.run(&mut port, memories, cache, &mut marker);
+    loop {
+        cortex_m::asm::wfi();
+    }
 }
