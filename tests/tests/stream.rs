@@ -383,17 +383,24 @@ fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
 #[test]
 fn vgg16_needs_no_external_ram() {
     let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    // The same board if nothing but the plan had its memories, and nothing waited for flash or drove the card: how
+    // near the planner comes to its bound.
+    let mut bare = Board { firmware: None, ..board.clone() };
+    bare.core.costs = None;
+    bare.engine.iter_mut().for_each(|engine| engine.driver_overhead = None);
+    bare.memory.iter_mut().for_each(|memory| memory.waits = None);
     let model = tilewright_zoo::network("vgg16").unwrap().int8().unwrap();
-    for kib in [512, 192, 64] {
+    for (kib, board) in [512, 192, 64].into_iter().flat_map(|kib| [(kib, &board), (kib, &bare)]) {
         let options = Options { sram: Some(Bytes(kib << 10)), ..Options::default() };
-        let Planned { plan, report, .. } = planned(&model, &board, &options);
+        let Planned { plan, report, .. } = planned(&model, board, &options);
         assert!(report.fits, "{kib}: {:?}", report.does_not_fit);
-        check(&plan, &model, &board).unwrap();
+        check(&plan, &model, board).unwrap();
         assert!(has_borders_there(&plan));
         let [bound, latency] = [report.bound_us, report.latency_us].map(Option::unwrap);
         assert_eq!(has_frame_there(&plan), kib == 64);
         // Two filters of the first fully connected layer have no room there.
         assert_eq!(plan.ops.iter().any(|op| op.flags & Op::NATURAL != 0), kib == 64);
-        assert!(latency.0 < bound.0 * 1.1, "{kib}: {latency:?}, bound {bound:?}");
+        let most = if board.firmware.is_some() { 1.12 } else { 1.1 };
+        assert!(latency.0 < bound.0 * most, "{kib}: {latency:?}, bound {bound:?}");
     }
 }

@@ -99,7 +99,7 @@ impl Case {
     pub fn drawn(board: &Board, macs: u64, rng: &mut Rng) -> Self {
         let strategy = Strategy::ALL[rng.usize(..Strategy::ALL.len())];
         let mut case = Self::usual(&board.id, strategy);
-        if rng.u8(..4) == 0 {
+        if rng.u8(..4) == 0 && board.small().is_some() {
             case.kernels = Kernels::Small;
         }
         if rng.bool() {
