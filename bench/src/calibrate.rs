@@ -93,8 +93,9 @@ pub fn calibrate(check: bool, cores: &[String], names: &[String]) -> Result<(), 
         boards.extend(small);
     }
     for id in OTHERS {
-        let board = tilewright_board::find(id).map_err(|e| e.to_string())?;
-        let core = board.core.costs.clone().ok_or_else(|| format!("{id} names no costs"))?;
+        let mut board = tilewright_board::find(id).map_err(|e| e.to_string())?;
+        // What it names is what is to be found.
+        let core = board.core.costs.take().ok_or_else(|| format!("{id} names no costs"))?;
         boards.push((core, board));
     }
     if let Some(unknown) = cores.iter().find(|name| !boards.iter().any(|(core, _)| core == *name)) {

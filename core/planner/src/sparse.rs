@@ -34,9 +34,10 @@ struct Change {
 /// The weights of a model that are stored without their zeros, each with its bytes.
 pub fn choose(model: &Model, board: &Board, packing: Packing) -> BTreeMap<TensorId, u64> {
     let costs = Costs::on(board);
-    let known = costs.kernels.contains_key(SPARSE) || packing == Packing::Sparse;
-    // Boards that name costs have others' kernels, or small ones, which take weights in pairs alone.
-    if packing == Packing::Plain || board.core.costs.is_some() || !known {
+    // Costs that a board names may be of others' kernels, or of small ones, which know no sparse weights.
+    let known = costs.kernels.contains_key(SPARSE)
+        || packing == Packing::Sparse && board.core.costs.is_none();
+    if packing == Packing::Plain || !known {
         return BTreeMap::new();
     }
     let mut found: BTreeMap<TensorId, Change> = weights_with_zeros(model)
