@@ -14,4 +14,5 @@ pub mod program;
 pub mod random_model;
 pub mod server;
 pub mod static_host;
+pub mod strategies;
 pub mod swapped;

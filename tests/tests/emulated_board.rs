@@ -10,6 +10,7 @@ use tilewright_planner::{Objective, Options, Packing, Strategy};
 use tilewright_tests::emulated;
 use tilewright_tests::onnx_file::{Dim, one_node};
 use tilewright_tests::random_model::{random_chain, random_inputs, random_model, random_network};
+use tilewright_tests::strategies::of_the_model;
 
 const MODELS: u64 = 24;
 const CHAINS: u64 = 12;
@@ -28,7 +29,7 @@ fn random_models_are_bit_equal_layer_by_layer() {
 
 fn bit_equal(model: &Model, board: &Board) {
     let inputs = random_inputs(model, 1);
-    for strategy in Strategy::ALL {
+    for strategy in of_the_model() {
         if strategy.unsupported(model, Some(board)).is_some() {
             continue;
         }

@@ -14,6 +14,7 @@ use tilewright_tests::host;
 use tilewright_tests::random_model::{
     random_chain, random_inputs, random_model, random_network, random_splits,
 };
+use tilewright_tests::strategies::of_the_model;
 
 const MODELS: u64 = 400;
 const CHAINS: u64 = 200;
@@ -36,7 +37,7 @@ fn planned(model: &Model, strategy: Strategy) -> Plan {
 fn strategies(model: &Model) -> impl Iterator<Item = Strategy> {
     let board = board();
     let able = move |strategy: &Strategy| strategy.unsupported(model, Some(&board)).is_none();
-    Strategy::ALL.into_iter().filter(able)
+    of_the_model().filter(able)
 }
 
 #[test]

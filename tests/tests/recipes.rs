@@ -13,6 +13,7 @@ use tilewright_plan::{Bytes, Plan};
 use tilewright_planner::{Integrity, Options, Recipe, RecipeError, Strategy};
 use tilewright_tests::host;
 use tilewright_tests::random_model::{random_inputs, random_of_any_kind};
+use tilewright_tests::strategies::of_the_model;
 
 const MODELS: u64 = 150;
 const CHANGES: u64 = 12;
@@ -44,7 +45,7 @@ fn what_was_written_gives_its_plan_again() {
     for seed in 0..MODELS {
         let model = random_of_any_kind(seed);
         let board = tilewright_board::find(BOARDS[seed as usize % 3]).unwrap();
-        for (strategy, came) in Strategy::ALL.into_iter().zip(&mut came) {
+        for (strategy, came) in of_the_model().zip(&mut came) {
             let integrity = if rng.bool() { Integrity::Checked } else { Integrity::Trusted };
             let sram = rng.bool().then(|| Bytes(rng.u64(..30_000)));
             let frames = NonZeroU32::new(rng.u32(1..5)).unwrap();
@@ -135,7 +136,8 @@ fn what_was_changed_runs_bit_equal_or_is_refused() {
         let model = random_of_any_kind(seed);
         let board = tilewright_board::find(BOARDS[seed as usize % 3]).unwrap();
         let inputs = random_inputs(&model, seed);
-        let strategy = Strategy::ALL[rng.usize(..Strategy::ALL.len())];
+        let strategies: Vec<Strategy> = of_the_model().collect();
+        let strategy = strategies[rng.usize(..strategies.len())];
         let sram = rng.bool().then(|| Bytes(rng.u64(..30_000)));
         let options = Options { sram, ..Options::default() };
         let Some((text, _)) = written(&model, &board, strategy, &options) else { continue };

@@ -45,10 +45,12 @@ fn every_strategy_runs_sparse_weights_bit_equal() {
                 continue;
             }
             let what = format!("{}, {strategy}, {packing:?}", model.name);
-            check(&planned.plan, &model, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
+            // One of them plans the model in tiles.
+            let of_plan = planned.model(&model);
+            check(&planned.plan, of_plan, &board).unwrap_or_else(|e| panic!("{what}: {e}"));
             let inputs = random_inputs(&model, seed);
             let expected = int8::run(&model, &inputs, &mut |_, _| {}).unwrap();
-            let found = host::run(&planned.plan, &model, &inputs, (0xa5, Pace::Late));
+            let found = host::run(&planned.plan, of_plan, &inputs, (0xa5, Pace::Late));
             assert_eq!(found, Ok(expected.iter().map(host::bytes).collect()), "{what}");
             let text = planned.recipe.text(&model);
             let recipe = Recipe::read(&text, &model).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -98,6 +100,22 @@ fn what_does_not_fit_flash_is_stored_without_zeros_though_it_is_slower() {
     board.firmware.as_mut().unwrap().flash_bytes += Bytes(spare);
     let fits = planned(&model, &board, Strategy::Resident, &options).unwrap();
     assert_eq!(fits.report.flash_bytes, least.report.flash_bytes);
+}
+
+#[test]
+fn weights_that_copies_bring_are_small_enough_to_come_whole() {
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    let model = pruned("mobilenet-v1-w0.5-r128", 800);
+    let options = Options { packing: Packing::Sparse, ..Options::default() };
+    let inside = planned(&model, &board, Strategy::Resident, &options).unwrap();
+    for strategy in [Strategy::Stream, Strategy::Swap, Strategy::Overlay] {
+        let brought = planned(&model, &board, strategy, &options).unwrap();
+        assert!((1..sparse(&inside.plan)).contains(&sparse(&brought.plan)), "{strategy}");
+        let dense = Options { packing: Packing::Plain, ..Options::default() };
+        let dense = planned(&model, &board, strategy, &dense).unwrap();
+        let ends = [&brought, &dense].map(|planned| planned.timeline.end().0);
+        assert!(ends[0] <= ends[1], "{strategy}: {ends:?}");
+    }
 }
 
 #[test]

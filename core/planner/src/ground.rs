@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::strategy::Brings;
 use crate::{Options, PlanError, sparse, tiles};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -22,23 +23,34 @@ impl Ground {
     ///
     /// # Errors
     /// [`PlanError`] says why it cannot be in these tiles.
-    pub fn new(given: &Model, board: &Board, options: &Options) -> Result<Self, PlanError> {
+    pub fn new(
+        given: &Model,
+        board: &Board,
+        options: &Options,
+        brings: Brings,
+    ) -> Result<Self, PlanError> {
         let tiling = options.tiling.as_ref();
         let tiled = tiling.map(|tiling| tiling::tile(given, tiling)).transpose();
         let tiled = tiled.map_err(|error| tiles::unsupported(&error))?.map(Arc::new);
-        Ok(Self::of(given, tiled, board, options))
+        Ok(Self::of(given, tiled, board, options, brings))
     }
 
-    fn of(given: &Model, tiled: Option<Arc<Tiled>>, board: &Board, options: &Options) -> Self {
+    fn of(
+        given: &Model,
+        tiled: Option<Arc<Tiled>>,
+        board: &Board,
+        options: &Options,
+        brings: Brings,
+    ) -> Self {
         let model = Tiled::model_or(tiled.as_deref(), given);
-        let sparse = sparse::choose(model, board, options.packing);
+        let sparse = sparse::choose(model, board, options, brings);
         let model = (!sparse.is_empty()).then(|| Arc::new(Model { sparse, ..model.clone() }));
         Self { tiled, model }
     }
 
     /// Whether nothing else is decided in the same tiles for another board or other options.
-    pub fn serves(&self, given: &Model, board: &Board, options: &Options) -> bool {
-        let other = Self::of(given, self.tiled.clone(), board, options);
+    pub fn serves(&self, given: &Model, board: &Board, options: &Options, brings: Brings) -> bool {
+        let other = Self::of(given, self.tiled.clone(), board, options, brings);
         let sparse = |ground: &Self| ground.model.as_ref().map(|model| model.sparse.clone());
         sparse(self) == sparse(&other)
     }

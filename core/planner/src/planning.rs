@@ -91,9 +91,10 @@ impl Planning {
         strategy: Strategy,
         options: &Options,
     ) -> Result<Self, PlanError> {
-        let options = &(strategy.technique().asks)(options);
-        let ground = Ground::new(model, board, options)?;
-        let search = (strategy.technique().search)(ground.model(model))?;
+        let technique = strategy.technique();
+        let options = &technique.options(options);
+        let ground = Ground::new(model, board, options, technique.brings_weights)?;
+        let search = (technique.search)(ground.model(model))?;
         Ok(Self::searching(board, strategy, options, (ground, Searching::UnderWay(search))))
     }
 
@@ -118,12 +119,13 @@ impl Planning {
         board: &Board,
         options: &Options,
     ) -> Result<Self, PlanError> {
-        let asked = (self.strategy.technique().asks)(options);
+        let technique = self.strategy.technique();
+        let asked = technique.options(options);
         let options = &asked;
         match &self.search {
             Searching::Done(search)
                 if options.tiling == self.options.tiling
-                    && self.ground.serves(model, board, options) =>
+                    && self.ground.serves(model, board, options, technique.brings_weights) =>
             {
                 let found = (self.ground.clone(), Searching::Done(Rc::clone(search)));
                 Ok(Self::searching(board, self.strategy, options, found))

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::Packing;
 use crate::aliasing::Parts;
 use crate::costs::{Costs, SPARSE};
 use crate::lower::{self, Layer};
 use crate::packing::{self, Compute};
+use crate::strategy::Brings;
+use crate::{Options, Packing};
 use tilewright_board::Board;
 use tilewright_model::data::Source;
 use tilewright_model::{Model, TensorId};
@@ -31,8 +32,18 @@ struct Change {
     is_impossible: bool,
 }
 
-/// The weights of a model that are stored without their zeros, each with its bytes.
-pub fn choose(model: &Model, board: &Board, packing: Packing) -> BTreeMap<TensorId, u64> {
+/// Weights that copies bring come whole: at most one in so many parts of SRAM.
+const PART: u64 = 8;
+
+/// The weights of a model that are stored without their zeros, each with its bytes; `brings`: when copies bring them
+/// to SRAM.
+pub fn choose(
+    model: &Model,
+    board: &Board,
+    options: &Options,
+    brings: Brings,
+) -> BTreeMap<TensorId, u64> {
+    let packing = options.packing;
     let costs = Costs::on(board);
     // Costs that a board names may be of others' kernels, or of small ones, which know no sparse weights.
     let known = costs.kernels.contains_key(SPARSE)
@@ -65,6 +76,10 @@ pub fn choose(model: &Model, board: &Board, packing: Packing) -> BTreeMap<Tensor
     let fits = plan.image_bytes().0.saturating_sub(saved) + more <= board.plan_bytes().0;
     if packing != Packing::Sparse && fits {
         found.retain(|_, change| is_faster(change));
+    }
+    if brings == Brings::Always || brings == Brings::Else && !fits {
+        let most = options.arena_on(board).0 / PART;
+        found.retain(|_, change| change.sparse <= most);
     }
     found.into_iter().map(|(id, change)| (id, change.sparse)).collect()
 }

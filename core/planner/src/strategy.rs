@@ -89,8 +89,10 @@ pub struct Technique {
     pub name: &'static str,
     /// What it needs that a board does not have; nothing if the board has all.
     pub missing: fn(&Board) -> Option<&'static str>,
-    /// What it asks for where the user chose nothing else.
-    pub asks: fn(&Options) -> Options,
+    /// What it asks for where the user chose nothing else, if it is of a model in tiles.
+    pub asks: Option<fn(&Options) -> Options>,
+    /// Whether copies bring weights to SRAM: always, or where the chip's flash does not hold all.
+    pub brings_weights: Brings,
     /// Why it has no plans for a model, whatever the board; nothing if it has.
     pub unsupported: fn(&Model) -> Option<Unsupported>,
     /// Begins what is searched for a model whatever the board and the budget.
@@ -112,7 +114,8 @@ impl Technique {
     pub const INSIDE: Self = Self {
         name: "",
         missing: |_| None,
-        asks: Options::clone,
+        asks: None,
+        brings_weights: Brings::Never,
         unsupported: |_| None,
         search: |_| Ok(Box::new(resident::Placing::default())),
         write: inside,
@@ -121,6 +124,24 @@ impl Technique {
         joins_frames: false,
         goes_on: false,
     };
+}
+
+impl Technique {
+    /// What is asked for where the user chose these options.
+    pub fn options(&self, chosen: &Options) -> Options {
+        self.asks.map_or_else(|| chosen.clone(), |asks| asks(chosen))
+    }
+}
+
+/// When copies bring weights to SRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Brings {
+    /// Never: they are read where they lie.
+    Never,
+    /// Where the chip's flash does not hold all.
+    Else,
+    /// Always.
+    Always,
 }
 
 /// What a plan is asked for.
@@ -164,7 +185,12 @@ impl Strategy {
     /// [`PlanError`] names the node that no kernel runs as it is, or what the board does not have.
     pub(crate) fn made(self, asked: &Asked<'_>, found: Candidate) -> Result<Made, PlanError> {
         let technique = self.technique();
-        if let Some(why) = self.unsupported(asked.model, Some(asked.board)) {
+        // What is in tiles already need not be tiled again.
+        let why = match technique.asks {
+            None => self.unsupported(asked.model, Some(asked.board)),
+            Some(_) => None,
+        };
+        if let Some(why) = why {
             return Err(why.into());
         }
         let mut made = (technique.write)(asked, found)?;

@@ -83,7 +83,8 @@ fn found(report: &Rc<FitReport>, family: &UseStateHandle<Family>) -> Html {
                 { format!("Twelve MobileNets on a NUCLEO-F767ZI with {sram} of SRAM and {flash} of flash, as Cipolletta and \
                    Calimera planned them: dense, with four of five weights pruned (sparse), with the layers of most memory \
                    in 2x2 tiles, with both, and as auto plans the sparse network. Accuracy is the dense network's, as \
-                   published. `tilewright explore fit` prints the same.") }
+                   published. The command line prints the same: ") }
+                <code>{ "tilewright explore fit" }</code>
             </p>
             <div class="fit-families" role="group" aria-label="Networks">
                 { for [Family::V1, Family::V2].into_iter().map(|one| {

@@ -25,6 +25,9 @@ const FASTER: &str = "faster";
 /// Layers that are made whole, and grids of tiles that are offered.
 const WHOLE: &str = "whole";
 const GRIDS: [&str; 7] = [WHOLE, "2x1", "1x2", "2x2", "4x1", "3x3", "4x4"];
+/// The strategy with tiles of its own, and these.
+const TILED: &str = "sparse-tiled";
+const TILED_GRID: &str = "2x2";
 /// Outputs that the core writes where they belong.
 const DIRECT: &str = "direct";
 /// The objective that is none of memory.
@@ -233,12 +236,16 @@ fn packing_picker(props: &Props) -> Html {
 /// In which tiles layers are made.
 fn tiles_picker(props: &Props) -> Html {
     let (on, settings) = (props.on.clone(), props.settings.clone());
+    // One strategy has tiles of its own.
+    let is_tiled = settings.strategy == TILED;
+    let usual = if is_tiled { TILED_GRID } else { WHOLE };
     let on_choose = Callback::from(move |id: String| {
-        let tiles = Some(id).filter(|id| id != WHOLE);
+        let tiles = Some(id).filter(|id| id != usual);
         on.emit(Event::Settings(PlanSettings { tiles, ..settings.clone() }, false));
     });
-    let value = props.settings.tiles.clone().unwrap_or_else(|| WHOLE.to_owned());
-    let mut known: Vec<String> = GRIDS.map(str::to_owned).into();
+    let value = props.settings.tiles.clone().unwrap_or_else(|| usual.to_owned());
+    let grids = GRIDS.iter().filter(|grid| !(is_tiled && **grid == WHOLE));
+    let mut known: Vec<String> = grids.map(|grid| (*grid).to_owned()).collect();
     if !known.contains(&value) {
         known.push(value.clone());
     }

@@ -7,7 +7,7 @@
 
 use super::aliasing_search::{AliasingSearch, Candidate};
 use super::reordered::Reordering;
-use super::{Search, Technique, Way, resident};
+use super::{Brings, Search, Technique, Way, resident};
 use crate::PlanError;
 use crate::aliasing::{self, Aliasing};
 use crate::lower::{self, Layer};
@@ -18,6 +18,7 @@ use tilewright_plan::Bytes;
 
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
+    brings_weights: Brings::Else,
     name: "auto",
     search: |model| Ok(Box::new(Combining::new(model)?)),
     goes_on: true,

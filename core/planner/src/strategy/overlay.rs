@@ -39,7 +39,7 @@ use tilewright_plan::{Bytes, LaneKind, Plan, PlannedTensor, Role, Space};
 
 use super::aliasing_search::Candidate;
 use super::external::{self, LINE};
-use super::{Asked, Technique};
+use super::{Asked, Brings, Technique};
 use crate::recipe::Made;
 use crate::schedule::cut::Group;
 use crate::schedule::operator::Operator;
@@ -50,8 +50,13 @@ use cuts::{Phase, cuts, given};
 use partition::TileSizes;
 
 /// The strategy.
-pub const TECHNIQUE: Technique =
-    Technique { name: "overlay", missing, write, ..external::TECHNIQUE };
+pub const TECHNIQUE: Technique = Technique {
+    name: "overlay",
+    brings_weights: Brings::Always,
+    missing,
+    write,
+    ..external::TECHNIQUE
+};
 
 /// How outputs come to external RAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

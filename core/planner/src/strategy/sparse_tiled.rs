@@ -2,15 +2,29 @@
 //! (Cipolletta and Calimera, III). The order is as given, all activations in SRAM, weights in flash.
 
 use super::Technique;
-use crate::{Options, Packing};
-use tilewright_model::tiling::Tiling;
+use crate::{Options, Packing, PlanError, tiles};
+use tilewright_model::Model;
+use tilewright_model::tiling::{self, Tiling, TilingError};
+use tilewright_report::Unsupported;
 
 /// The strategy.
 pub const TECHNIQUE: Technique =
-    Technique { name: "sparse-tiled", asks: published, ..Technique::INSIDE };
+    Technique { name: "sparse-tiled", asks: Some(published), unsupported, ..Technique::INSIDE };
 
 /// The paper's tiles where no others are asked for, and weights without their zeros.
 fn published(options: &Options) -> Options {
     let tiling = options.tiling.or(Some(Tiling::PUBLISHED));
     Options { tiling, packing: Packing::Sparse, ..options.clone() }
+}
+
+/// A model none of whose layers can be in tiles.
+fn unsupported(model: &Model) -> Option<Unsupported> {
+    let error = tiling::tile(model, &Tiling::PUBLISHED).err();
+    // Other tiles may be asked for.
+    let is_final =
+        |error: &TilingError| matches!(error, TilingError::NoRegion { .. } | TilingError::NoLayers);
+    match tiles::unsupported(&error.filter(is_final)?) {
+        PlanError::Unsupported(why) => Some(why),
+        _ => None,
+    }
 }

@@ -30,7 +30,7 @@ use crate::recipe::Made;
 use crate::schedule::work::Work;
 use crate::schedule::{Layout, Schedule};
 use crate::simulate::Transfers;
-use crate::strategy::{Technique, swap};
+use crate::strategy::{Brings, Technique, swap};
 use crate::{Integrity, Options, PlanError, Planned, simulate};
 use arrange::Arranging;
 use tilewright_board::Board;
@@ -47,6 +47,7 @@ use groups::{Choice, Times};
 
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
+    brings_weights: Brings::Always,
     name: "stream",
     write: |asked, _| plan(asked.model, asked.board, asked.options),
     tell: |planned, asked| tell_bound(planned, asked.model, asked.board, asked.options),

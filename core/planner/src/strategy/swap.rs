@@ -33,7 +33,7 @@ use crate::schedule::place::Pools;
 use crate::schedule::{Layout, Schedule};
 use crate::strategy::aliasing_search::Candidate;
 use crate::strategy::external::LINE;
-use crate::strategy::{Search, Technique};
+use crate::strategy::{Brings, Search, Technique};
 use crate::{Options, PlanError, lower, simulate};
 use tilewright_allocate::TENSOR_ALIGNMENT;
 use tilewright_board::Board;
@@ -48,6 +48,7 @@ pub const CARD_WORK: u64 = 800_000;
 
 /// The strategy.
 pub const TECHNIQUE: Technique = Technique {
+    brings_weights: Brings::Always,
     name: "swap",
     missing,
     search: |_| Ok(Box::new(Placing)),
