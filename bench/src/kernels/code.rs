@@ -25,7 +25,7 @@ mod tests {
 
     /// Most bytes of small kernels, and of fast ones.
     const SMALL: u64 = 20 << 10;
-    const FAST: u64 = 40 << 10;
+    const FAST: u64 = 48 << 10;
 
     #[test]
     fn fast_kernels_fit() {

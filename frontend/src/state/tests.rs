@@ -59,6 +59,7 @@ pub(super) fn request_of(effects: &[Effect]) -> u32 {
         | Effect::Package { request, .. }
         | Effect::Examine(request, ..)
         | Effect::ListZoo(request)
+        | Effect::ExploreFit(request)
         | Effect::SizeZoo(request, _)
         | Effect::Reorder(request, _)
         | Effect::SaveSchedule { request, .. }
