@@ -11,6 +11,7 @@ mod importer;
 mod ops;
 mod quantised;
 pub mod reorder;
+mod sparse;
 mod variables;
 
 use tilewright_model::Model;

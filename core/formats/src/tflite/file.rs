@@ -1,11 +1,12 @@
 //! A verified file: every index, size and type that later code relies on is checked here.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tilewright_tflite_schema as fb;
 
 use super::dilation::{self, Spread};
-use super::variables;
+use super::{sparse, variables};
 use crate::{FormatError, Limits, elements};
 
 /// Deepest nesting of tables; a model without subgraphs in subgraphs needs six.
@@ -40,7 +41,7 @@ pub(super) struct Stored<'a> {
     pub(super) kind: fb::TensorType,
     pub(super) quantisation: Option<Stated>,
     /// Values, if constant: as many bytes as shape and type need.
-    pub(super) data: Option<&'a [u8]>,
+    pub(super) data: Option<Cow<'a, [u8]>>,
     /// Whether operators find in it what they left there in the run before.
     pub(super) is_variable: bool,
     /// Why the tensor cannot be used, if so; an error only where it is.
@@ -134,12 +135,22 @@ impl<'a> File<'a> {
             .flatten()
             .map(|buffer| buffer.data().map_or(&[][..], |data| data.bytes()))
             .collect();
+        let mut made = 0;
         let tensors = graph
             .tensors()
             .iter()
             .flatten()
             .enumerate()
-            .map(|(index, tensor)| stored(index, tensor, &buffers, limits))
+            .map(|(index, tensor)| {
+                let stored = stored(index, tensor, &buffers, limits)?;
+                if let Some(Cow::Owned(bytes)) = &stored.data {
+                    made += bytes.len();
+                }
+                match made > limits.total_elements {
+                    true => Err(stored.bad("with it sparse tensors take too much memory")),
+                    false => Ok(stored),
+                }
+            })
             .collect::<Result<Vec<_>, _>>()?;
         let index = |value: i32, place: &dyn Fn() -> String| {
             usize::try_from(value).ok().filter(|index| *index < tensors.len()).ok_or_else(|| {
@@ -259,8 +270,11 @@ pub(super) fn stored<'a>(
     })?;
     let mut fault = None;
     let mut data = None;
-    if tensor.sparsity().is_some() {
-        fault = Some("it is stored as a sparse tensor, which is not supported".to_owned());
+    if let (Some(sparsity), Some(width)) = (tensor.sparsity(), width(kind)) {
+        match sparse::dense(sparsity, &dims, width, bytes) {
+            Ok(bytes) => data = Some(bytes),
+            Err(reason) => fault = Some(reason),
+        }
     } else if !bytes.is_empty() {
         match width(kind) {
             Some(width) if count.checked_mul(width) != Some(bytes.len()) => {
@@ -269,7 +283,7 @@ pub(super) fn stored<'a>(
                     bytes.len()
                 )));
             }
-            _ => data = Some(bytes),
+            _ => data = Some(Cow::Borrowed(bytes)),
         }
     }
     let quantisation = quantisation(&tensor, &dims, kind, data.is_some()).map_err(bad)?;

@@ -66,6 +66,8 @@ pub(super) struct Importer<'f, 'a> {
     pub(super) variables: Vec<Variable>,
     /// Tensors of the file that are variables themselves, and their places among these.
     pub(super) kept: BTreeMap<usize, usize>,
+    /// Tensors that another stands for, since they are the same constant.
+    pub(super) aliases: BTreeMap<usize, usize>,
     /// Constants that are tensors of the graph already, as they are and as floats.
     constants: BTreeMap<(usize, bool), TensorId>,
     /// Names that are taken, each with the number by which the next of this name is told apart.
@@ -80,7 +82,8 @@ pub(super) fn import<'a>(
     limits: &Limits,
     dims: &[(String, usize)],
 ) -> Result<Model, FormatError> {
-    let values = file.tensors.iter().map(|stored| stored.data.map(|_| Value::Stored)).collect();
+    let values =
+        file.tensors.iter().map(|stored| stored.data.as_ref().map(|_| Value::Stored)).collect();
     let mut importer = Importer {
         file,
         model: Model::default(),
@@ -88,6 +91,7 @@ pub(super) fn import<'a>(
         values,
         variables: Vec::new(),
         kept: BTreeMap::new(),
+        aliases: BTreeMap::new(),
         constants: BTreeMap::new(),
         names: BTreeMap::new(),
         resized: false,

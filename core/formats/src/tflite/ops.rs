@@ -51,6 +51,7 @@ const OPERATORS: &[(Code, Import)] = &[
     (Code::CAST, constants::cast),
     (Code::CONCATENATION, shape::concatenation),
     (Code::CONV_2D, convolve::conv),
+    (Code::DENSIFY, border::densify),
     (Code::DEPTHWISE_CONV_2D, convolve::depthwise),
     (Code::DEPTH_TO_SPACE, shape::depth_to_space),
     (Code::DEQUANTIZE, border::dequantize),

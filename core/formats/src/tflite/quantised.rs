@@ -23,7 +23,7 @@ pub(super) fn quantisation(stored: &Stored<'_>) -> Option<Quantisation> {
 
 /// int8 values of a constant of int8 or uint8, with the zero point of [`quantisation`].
 pub(super) fn int8(stored: &Stored<'_>) -> Option<Vec<i8>> {
-    let bytes = stored.data?;
+    let bytes = stored.data.as_deref()?;
     match stored.kind {
         fb::TensorType::INT8 => Some(bytes.iter().map(|byte| byte.cast_signed()).collect()),
         fb::TensorType::UINT8 => {
@@ -83,7 +83,7 @@ pub(super) fn weights(stored: &Stored<'_>) -> Result<Option<(Vec<i8>, Quantisati
 
 /// Real values of a constant: floats, halves, or 8 bits with quantisation.
 pub(super) fn floats(stored: &Stored<'_>) -> Option<Vec<f32>> {
-    let bytes = stored.data?;
+    let bytes = stored.data.as_deref()?;
     Some(match stored.kind {
         fb::TensorType::FLOAT32 => words(bytes, f32::from_le_bytes),
         fb::TensorType::FLOAT16 => words(bytes, |word| f16::from_le_bytes(word).to_f32()),
@@ -104,7 +104,7 @@ pub(super) fn floats(stored: &Stored<'_>) -> Option<Vec<f32>> {
 
 /// Values of a constant of integers that are no real numbers: shapes, axes, biases.
 pub(super) fn ints(stored: &Stored<'_>) -> Option<Vec<i64>> {
-    let bytes = stored.data?;
+    let bytes = stored.data.as_deref()?;
     Some(match stored.kind {
         fb::TensorType::INT32 => words(bytes, |word| i64::from(i32::from_le_bytes(word))),
         fb::TensorType::UINT32 => words(bytes, |word| i64::from(u32::from_le_bytes(word))),

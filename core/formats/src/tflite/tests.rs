@@ -5,4 +5,5 @@ mod foreign;
 mod golden;
 mod outputs;
 mod reorder;
+mod sparse;
 mod variables;

@@ -26,7 +26,8 @@ impl<'a> Importer<'_, 'a> {
 
     /// The file's tensor that is operand `position`, if the operator has one.
     pub(in crate::tflite) fn optional(&self, place: &Place<'a>, position: usize) -> Option<usize> {
-        place.inputs.get(position).copied().flatten()
+        let index = place.inputs.get(position).copied().flatten()?;
+        Some(self.aliases.get(&index).copied().unwrap_or(index))
     }
 
     pub(in crate::tflite) fn value(

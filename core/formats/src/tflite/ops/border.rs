@@ -20,6 +20,19 @@ pub(super) fn dequantize<'a>(
     Ok(importer.set(place, 0, value)?)
 }
 
+/// A constant that was stored without its zeros is read with them.
+pub(super) fn densify<'a>(
+    importer: &mut Importer<'_, 'a>,
+    place: &Place<'a>,
+) -> Result<(), Refused> {
+    let value = importer.value(place, 0)?;
+    if let Value::Stored = value {
+        let (from, to) = (importer.operand(place, 0)?, importer.result(place, 0)?);
+        importer.aliases.insert(to, from);
+    }
+    Ok(importer.set(place, 0, value)?)
+}
+
 /// A float input of the model becomes an int8 one; other activations are quantised anew.
 pub(super) fn quantize<'a>(
     importer: &mut Importer<'_, 'a>,

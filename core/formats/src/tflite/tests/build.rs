@@ -14,6 +14,74 @@ pub(super) struct Tensor {
     pub(super) axis: i32,
     pub(super) data: Vec<u8>,
     pub(super) is_variable: bool,
+    pub(super) sparsity: Option<Sparsity>,
+}
+
+/// How a tensor is stored without its zeros.
+#[derive(Clone, Debug)]
+pub(super) struct Sparsity {
+    pub(super) order: Vec<i32>,
+    pub(super) blocks: Vec<i32>,
+    pub(super) levels: Vec<Level>,
+    /// How wide lists are.
+    pub(super) indices: fb::SparseIndexVector,
+}
+
+/// A level of it.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    pub(super) kind: fb::DimensionType,
+    pub(super) size: i32,
+    /// Segments, and indices.
+    pub(super) lists: [Vec<i32>; 2],
+}
+
+impl Sparsity {
+    fn write<'b>(&self, b: &mut FlatBufferBuilder<'b>) -> WIPOffset<fb::SparsityParameters<'b>> {
+        let levels: Vec<_> = self
+            .levels
+            .iter()
+            .map(|level| {
+                let is_listed = level.kind == fb::DimensionType::SPARSE_CSR;
+                let kind = if is_listed { self.indices } else { fb::SparseIndexVector::NONE };
+                let lists = level.lists.each_ref().map(|list| self.list(b, list));
+                let [segments, indices] = lists.map(|list| is_listed.then_some(list));
+                let args = fb::DimensionMetadataArgs {
+                    format: level.kind,
+                    dense_size: level.size,
+                    array_segments_type: kind,
+                    array_segments: segments,
+                    array_indices_type: kind,
+                    array_indices: indices,
+                };
+                fb::DimensionMetadata::create(b, &args)
+            })
+            .collect();
+        let traversal_order = Some(b.create_vector(&self.order));
+        let block_map = Some(b.create_vector(&self.blocks));
+        let dim_metadata = Some(b.create_vector(&levels));
+        let args = fb::SparsityParametersArgs { traversal_order, block_map, dim_metadata };
+        fb::SparsityParameters::create(b, &args)
+    }
+
+    fn list(&self, b: &mut FlatBufferBuilder<'_>, list: &[i32]) -> WIPOffset<UnionWIPOffset> {
+        match self.indices {
+            fb::SparseIndexVector::Uint16Vector => {
+                let list: Vec<u16> = list.iter().map(|value| *value as u16).collect();
+                let values = Some(b.create_vector(&list));
+                fb::Uint16Vector::create(b, &fb::Uint16VectorArgs { values }).as_union_value()
+            }
+            fb::SparseIndexVector::Uint8Vector => {
+                let list: Vec<u8> = list.iter().map(|value| *value as u8).collect();
+                let values = Some(b.create_vector(&list));
+                fb::Uint8Vector::create(b, &fb::Uint8VectorArgs { values }).as_union_value()
+            }
+            _ => {
+                let values = Some(b.create_vector(list));
+                fb::Int32Vector::create(b, &fb::Int32VectorArgs { values }).as_union_value()
+            }
+        }
+    }
 }
 
 impl Tensor {
@@ -27,6 +95,7 @@ impl Tensor {
             axis: 0,
             data: Vec::new(),
             is_variable: false,
+            sparsity: None,
         }
     }
 
@@ -142,6 +211,7 @@ impl File {
             let name = Some(b.create_string(tensor.name));
             let (type_, quantization) = (tensor.kind, quantization);
             let is_variable = tensor.is_variable;
+            let sparsity = tensor.sparsity.as_ref().map(|sparsity| sparsity.write(b));
             let args = fb::TensorArgs {
                 shape,
                 type_,
@@ -149,6 +219,7 @@ impl File {
                 name,
                 quantization,
                 is_variable,
+                sparsity,
                 ..Default::default()
             };
             tensors.push(fb::Tensor::create(b, &args));
