@@ -117,13 +117,14 @@ fn sparse_weights_are_read_with_their_zeros() {
 
 #[test]
 fn forms_that_do_not_fit_are_named() {
-    let refused = |change: &dyn Fn(&mut Sparsity, &mut Vec<u8>)| {
+    type Change = dyn Fn(&mut Sparsity, &mut Vec<u8>);
+    let refused = |change: &Change| {
         let (mut sparsity, mut data) = (blocks(SparseIndexVector::Int32Vector), stored());
         change(&mut sparsity, &mut data);
         let sparse = Tensor { sparsity: Some(sparsity), ..tensor(data) };
         opened(&file(sparse, false)).unwrap_err().to_string()
     };
-    let cases: [(&dyn Fn(&mut Sparsity, &mut Vec<u8>), &str); 8] = [
+    let cases: [(&Change, &str); 8] = [
         (&|_, data| data.truncate(12), "fewer values"),
         (&|_, data| data.push(1), "more values"),
         (&|s, _| s.order = vec![0, 1, 1], "does not fit its shape"),
