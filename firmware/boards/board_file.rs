@@ -16,7 +16,7 @@ const STATICS_BYTES: u64 = 4096;
 /// What runs from memory coupled to the core, if the board has any: what the core does between kernels, by
 /// the beginnings of the names of its functions' sections. While a kernel runs it takes the code cache for
 /// itself, so that from flash each of these instructions would be waited for anew at each step and copy.
-const COUPLED: [&str; 22] = [
+const COUPLED: [&str; 24] = [
     "tilewright_mark",
     "tilewright_compute",
     "DMA2_STREAM0",
@@ -24,7 +24,9 @@ const COUPLED: [&str; 22] = [
     "*18tilewright_runtime8dispatch4Step3run",
     "*18tilewright_runtime8dispatch4Step12with_weights",
     "*18tilewright_runtime6memory",
-    "*18tilewright_runtime7convert",
+    "*18tilewright_runtime7convert6output",
+    "*18tilewright_runtime7convert6window",
+    "*18tilewright_runtime7convert13conv_max_pool",
     "*18tilewright_runtime8schedule",
     "*18tilewright_runtime6pieces",
     "*15tilewright_plan5image6packed*Cursor",

@@ -4,7 +4,7 @@
 use super::Technique;
 use crate::{Options, Packing, PlanError, tiles};
 use tilewright_model::Model;
-use tilewright_model::tiling::{self, Tiling, TilingError};
+use tilewright_model::tiling::{self, Tiling};
 use tilewright_report::Unsupported;
 
 /// The strategy.
@@ -17,13 +17,9 @@ fn published(options: &Options) -> Options {
     Options { tiling, packing: Packing::Sparse, ..options.clone() }
 }
 
-/// A model none of whose layers can be in tiles.
+/// A model none of whose layers can be in the paper's tiles.
 fn unsupported(model: &Model) -> Option<Unsupported> {
-    let error = tiling::tile(model, &Tiling::PUBLISHED).err();
-    // Other tiles may be asked for.
-    let is_final =
-        |error: &TilingError| matches!(error, TilingError::NoRegion { .. } | TilingError::NoLayers);
-    match tiles::unsupported(&error.filter(is_final)?) {
+    match tiles::unsupported(&tiling::tile(model, &Tiling::PUBLISHED).err()?) {
         PlanError::Unsupported(why) => Some(why),
         _ => None,
     }

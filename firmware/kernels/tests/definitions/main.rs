@@ -9,6 +9,7 @@ mod moves;
 mod paired;
 mod recorded;
 mod reductions;
+#[cfg(not(feature = "small"))]
 mod sparse;
 mod support;
 mod transposed;
