@@ -336,7 +336,13 @@ fn filters_of_fully_connected_layers_come_one_by_one() {
 fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
     let (_, model, board, _, planned) = with_frames_there(0..MODELS)
         .find(|(_, _, _, options, planned)| {
-            options.integrity == Integrity::Checked && planned.plan.sector_checksums.is_some()
+            let plan = &planned.plan;
+            let is_checked =
+                options.integrity == Integrity::Checked && plan.sector_checksums.is_some();
+            // A sector further on there is something else.
+            let view = plan.programs.first().map(|p| plan.views[p.inputs[0].view as usize]);
+            let end = view.map_or(u64::MAX, |view| u64::from(view.offset) + view.extent());
+            is_checked && end.saturating_add(512) <= plan.space(Space::Card).0
         })
         .unwrap();
     let plan = planned.plan;
