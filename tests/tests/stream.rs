@@ -334,7 +334,7 @@ fn filters_of_fully_connected_layers_come_one_by_one() {
 
 #[test]
 fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
-    let (_, model, board, _, planned) = with_frames_there(0..MODELS)
+    let (_, model, board, _, planned) = with_frames_there(0..8 * MODELS)
         .find(|(_, _, _, options, planned)| {
             let plan = &planned.plan;
             let is_checked =
