@@ -123,6 +123,10 @@ pub struct OnBoard {
     /// How weights are packed
     #[arg(long, value_enum, default_value_t = PackingChoice::Auto)]
     pub packing: PackingChoice,
+    /// Let the input arrive in rows, as from a camera, while others are used: strategy auto then holds no more rows
+    /// than depth-first groups need at once
+    #[arg(long)]
+    pub stream_input: bool,
     /// Make the layers of most active memory in tiles, rows by columns, such as 2x2, one tile after the other
     /// (with any strategy); pixels at the tiles' edges are computed again
     #[arg(long, value_name = "ROWSxCOLUMNS")]

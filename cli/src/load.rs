@@ -272,6 +272,7 @@ pub fn options(on: &OnBoard, board: &Board) -> Result<Options, Problem> {
         is_inside: on.inside,
         packing: on.packing.into(),
         overlaid: on.outputs.into(),
+        streams_input: on.stream_input,
         tiling: on.tiles.map(|grid| Tiling { grid, threshold: on.threshold }),
         ..Options::default()
     })

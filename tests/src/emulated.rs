@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use tilewright_board::{Board, Support};
 use tilewright_check::reference;
-use tilewright_image::{FirmwareImage, Images, input_frame};
+use tilewright_image::{FirmwareImage, Images, input_frames};
 use tilewright_model::{Data, Model};
-use tilewright_plan::{Plan, Space};
+use tilewright_plan::image::{AlignedBytes, Expected};
+use tilewright_plan::{Plan, PlanImage, Space};
 use tilewright_planner::{Integrity, Objective, Options, Strategy};
 use tilewright_protocol::{CardJob, Job, Limits, Mode, Watch};
 use tilewright_runner::{RunOutcome, Runner, WorkerLimits};
@@ -243,6 +244,10 @@ pub fn job_of(
         .filter_map(Data::as_i8)
         .flat_map(|values| values.iter().map(|value| value.cast_unsigned()))
         .collect();
+    let aligned = AlignedBytes::copy_of(&image);
+    let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
+    let read = PlanImage::read(aligned.bytes(), &expected).map_err(|e| text(&e))?;
+    let frames = input_frames(&read, &payload).map_err(|e| text(&e))?;
     let mut store = |space| {
         let found = stores.iter_mut().find(|(there, _)| *there == space);
         found.map(|(_, bytes)| std::mem::take(bytes)).unwrap_or_default()
@@ -260,7 +265,7 @@ pub fn job_of(
         elf: firmware.elf,
         external_flash,
         card,
-        frames: vec![input_frame(&payload).map_err(|e| text(&e))?],
+        frames: vec![frames],
         mode: Mode::Full,
         limits: Limits { instructions: 20_000_000_000, console_bytes: 1 << 20 },
         watches: Vec::new(),

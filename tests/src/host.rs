@@ -3,8 +3,8 @@
 use tilewright_image::StoreImage;
 use tilewright_model::{Data, Model, int8};
 use tilewright_plan::image::{AlignedBytes, Expected, StoreHeader};
-use tilewright_plan::{Arrival, Arrivals, Plan, PlanImage, Space};
-use tilewright_runtime::{LaneDriver, Memory, Pace, SoftwareEngines, run_with};
+use tilewright_plan::{Arrival, Arrivals, InputResidency, Plan, PlanImage, Space};
+use tilewright_runtime::{LaneDriver, Memory, Pace, SoftwareEngines, run_from, run_with};
 
 /// A tensor's bytes as they lie in memory.
 #[must_use]
@@ -82,7 +82,8 @@ pub fn run(
     let main = main.ok_or("no program")?;
     let entry = &image.entries()[main];
     engines.begin_frame(&mut memory).map_err(|e| e.to_string())?;
-    for (io, data) in image.entry_inputs(entry).iter().zip(inputs) {
+    let streams = plan.input == InputResidency::Streamed;
+    for (io, data) in image.entry_inputs(entry).iter().zip(inputs).filter(|_| !streams) {
         let view = image.view(io.view).ok_or("no view")?;
         let mut values = data.as_i8().ok_or("an input is not int8")?;
         for arrival in Arrivals::of(view, image.window()) {
@@ -104,7 +105,19 @@ pub fn run(
         }
     }
     engines.stored(&mut memory).map_err(|e| e.to_string())?;
-    run_with(&image, main, &mut memory, &mut engines, &mut ()).map_err(|e| e.to_string())?;
+    let mut arriving = inputs.first().and_then(Data::as_i8).unwrap_or(&[]);
+    let mut next = 0;
+    loop {
+        let stopped = run_from(&image, (main, next), &mut memory, &mut engines, &mut ());
+        let Some(awaited) = stopped.map_err(|e| e.to_string())? else { break };
+        let rows = memory.bytes_mut(&awaited.rows).map_err(|e| e.to_string())?;
+        let own = arriving.split_off(..rows.len()).ok_or("the input is too short")?;
+        rows.iter_mut().zip(own).for_each(|(byte, value)| *byte = value.cast_unsigned());
+        next = awaited.next;
+    }
+    if streams && !arriving.is_empty() {
+        return Err("not all of the input arrives".to_owned());
+    }
     image
         .entry_outputs(entry)
         .iter()

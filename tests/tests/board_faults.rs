@@ -99,7 +99,7 @@ fn a_stack_overflow_is_said_by_the_firmware_itself() {
 fn a_frame_that_stops_before_its_end_is_said() {
     for board in emulated::of_every_core() {
         let mut job = job(&board);
-        let frame = &mut job.frames[0];
+        let frame = &mut job.frames[0][0];
         frame.truncate(frame.len() / 2);
         let (fault, _) = fault(job);
         assert_eq!(fault.kind, FaultKind::Firmware);

@@ -97,7 +97,7 @@ fn run(tables: &Tables, tensors: Space, external_flash: Vec<u8>) -> RunOutcome {
         elf,
         external_flash,
         card: None,
-        frames: vec![input_frame(&input_bytes()).unwrap()],
+        frames: vec![vec![input_frame(&input_bytes()).unwrap()]],
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch {

@@ -348,7 +348,7 @@ fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
     let plan = planned.plan;
     let window = plan.input.window().unwrap();
     let checksums = plan.sector_checksums.unwrap();
-    let with = |window| Plan { input: InputResidency::Streamed(window), ..plan.clone() };
+    let with = |window| Plan { input: InputResidency::OnCard(window), ..plan.clone() };
     let arena = plan.space(Space::Arena).0 as u32;
     let moved = |by: u32| {
         let mut plan = plan.clone();

@@ -75,6 +75,9 @@ fn what(plan: &Plan, step: &Step) -> String {
             format!("{layer} {from:?} {to:?} {}", sum.is_some())
         }
         Instruction::Mark(mark) => format!("{layer} {mark:?}"),
+        Instruction::Arrive { view } => {
+            format!("{layer} arrives at {:?}", plan.views.get(view as usize))
+        }
     }
 }
 
@@ -95,6 +98,11 @@ fn touches(plan: &Plan, step: &Step) -> String {
             }
         }
         Instruction::Mark(mark) => text = format!("{mark:?}"),
+        Instruction::Arrive { view } => {
+            if let Some(view) = plan.views.get(view as usize) {
+                let _ = write!(text, "{:?} {}+{}", view.space(), view.offset, view.extent());
+            }
+        }
     }
     text
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tilewright_image::{INPUT, ImageFile, how_to_place, image_files, input_frame};
+use tilewright_image::{INPUT, ImageFile, how_to_place, image_files, sample_input};
 use tilewright_plan::Space;
 use tilewright_planner::{Integrity, Options};
 use tilewright_server::pipeline::{Package, bytes_of, checked_plan, plan_file};
@@ -30,7 +30,7 @@ pub fn image(options: &Image) -> Result<Said, Problem> {
     let firmware = Package::new(&dist, &board, plan.bytes().to_vec())?.image()?;
     drop(teller);
     let hex = firmware.hex().map_err(|error| Problem::ours(format!("{error}."), "Intel HEX"))?;
-    let frame = input_frame(&bytes_of(&prepared.first))
+    let frame = sample_input(plan.bytes(), &board, &bytes_of(&prepared.first))
         .map_err(|error| Problem::ours(format!("{error}."), "input frame"))?;
 
     let stem = load::stem(&options.on.quantised.file)?;

@@ -6,13 +6,15 @@ use crate::contents::{Contents, Held};
 use crate::order::{self, Placed};
 use crate::parts::{self, Place};
 use crate::races::Accesses;
-use crate::{CheckError, Proof, arrivals, constants, fused, moves, node, shapes, transfers};
+use crate::{
+    CheckError, Proof, arrivals, constants, fused, moves, node, shapes, streamed, transfers,
+};
 use tilewright_board::Board;
 use tilewright_model::{Model, NodeId, TensorId};
 use tilewright_plan::rows::{self, Row};
 use tilewright_plan::{
-    Instruction, Kernel, LaneKind, Op, Plan, PlannedLayer, Program, Role, RowOrder, Space, Span,
-    Step, Tile, View, domain,
+    InputResidency, Instruction, Kernel, LaneKind, Op, Plan, PlannedLayer, Program, Role, RowOrder,
+    Space, Span, Step, Tile, View, domain,
 };
 
 /// What the memories of a board hold while programs run.
@@ -31,6 +33,8 @@ pub struct Follow<'a> {
     /// a card holds.
     loaded: Vec<(Space, Range<u64>)>,
     boots: bool,
+    /// Rows of the input that have arrived, if it arrives in rows.
+    arrived: u64,
 }
 
 impl<'a> Follow<'a> {
@@ -48,6 +52,7 @@ impl<'a> Follow<'a> {
             accesses: Default::default(),
             loaded: constants::on_card(plan),
             boots: false,
+            arrived: 0,
         })
     }
 
@@ -66,6 +71,7 @@ impl<'a> Follow<'a> {
         }
         self.boots = program.boot;
         self.accesses = Default::default();
+        self.arrived = 0;
         if !program.boot {
             self.inputs(program)?;
         }
@@ -98,13 +104,26 @@ impl<'a> Follow<'a> {
                 Instruction::Copy { source, destination, .. } => {
                     self.copy(lane.kind, [source, destination], &placed)
                 }
+                Instruction::Arrive { view } => self.arrival(program, view, &placed),
                 Instruction::Mark(_) => Ok(0),
                 Instruction::Compute { .. } => Err("nothing computes there".to_owned()),
             };
             proof.bytes += bytes.map_err(|reason| fault(placed.lane, placed.step, reason))?;
             proof.steps += 1;
         }
-        if program.boot { Ok(()) } else { self.outputs(program) }
+        if program.boot {
+            return Ok(());
+        }
+        let input =
+            self.model.inputs.first().filter(|_| self.plan.input == InputResidency::Streamed);
+        let rows = input.map_or(Ok([0; 3]), |input| shapes::shape(self.model, *input));
+        match rows.map_err(CheckError::Plan)? {
+            [rows, ..] if rows == self.arrived => self.outputs(program),
+            [rows, ..] => {
+                let reason = format!("{} of {rows} rows of the input arrive", self.arrived);
+                Err(CheckError::Plan(reason))
+            }
+        }
     }
 
     fn inputs(&mut self, program: &Program) -> Result<(), CheckError> {
@@ -117,6 +136,10 @@ impl<'a> Follow<'a> {
             let view = self.plan.views.get(io.view as usize).copied().unwrap_or_default();
             let elements = shapes::bytes(self.model, *id);
             node::check_io(io, self.model, *id).map_err(CheckError::Plan)?;
+            if self.plan.input == InputResidency::Streamed {
+                streamed::check_program(program).map_err(CheckError::Plan)?;
+                continue;
+            }
             let name = &self.model.tensor(*id).name;
             if view.space() == Some(Space::Card) {
                 arrivals::check(self.plan, &view, elements)
@@ -142,6 +165,29 @@ impl<'a> Follow<'a> {
             written.map_err(CheckError::Plan)?;
         }
         Ok(())
+    }
+
+    /// The next rows of the input arrive.
+    fn arrival(&mut self, program: &Program, view: u32, placed: &Placed) -> Result<u64, String> {
+        if self.plan.input != InputResidency::Streamed || program.boot {
+            return Err("rows arrive of an input that does not".to_owned());
+        }
+        let view = *self.plan.views.get(view as usize).ok_or("unknown view")?;
+        let input = *self.model.inputs.first().ok_or("the model has no input")?;
+        let shape = shapes::shape(self.model, input)?;
+        let rows = streamed::rows(&view, shape, self.arrived)?;
+        domain::check_view(&view, self.plan.space(Space::Arena).0)?;
+        self.accesses[Space::Arena as usize].write(touched(&view), placed)?;
+        self.spares(Space::Arena, &touched(&view))?;
+        let row = shape[1] * shape[2];
+        let (place, contents) = (&self.places[input.0], &mut self.contents[Space::Arena as usize]);
+        place.pieces(self.arrived * row, rows * row, |before, bytes, element| {
+            let address = u64::from(view.offset) + before;
+            contents.write(address, bytes, Held::Tensor(place.root, 0), element);
+            Ok(())
+        })?;
+        self.arrived += rows;
+        Ok(rows * row)
     }
 
     /// An input arrives on the card, through bytes of the arena that hold nothing afterwards.

@@ -15,6 +15,7 @@
 //! * operands of concats that are not copied are made where the output lies, slices that are not
 //!   copied are read where their operand lies;
 //! * inputs that go to a card while they arrive lie there from sectors on, and go through bytes that nothing else has then;
+//! * an input that arrives in rows does so once, whole and in order, before what reads it;
 //! * checksums that the firmware keeps of the card's sectors lie apart from everything else;
 //! * at the end the model's outputs are complete.
 //!
@@ -39,6 +40,7 @@ mod races;
 pub mod reference;
 mod sector_checksums;
 mod shapes;
+mod streamed;
 mod transfers;
 
 use follow::Follow;

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 use tilewright_plan::image::CRC;
+use tilewright_plan::{Instruction, PlanImage, View};
 
 /// First bytes of an input frame.
 pub const FRAME_MAGIC: [u8; 4] = *b"TWIN";
@@ -27,6 +28,53 @@ pub fn input_frame(payload: &[u8]) -> Result<Vec<u8>, FrameTooLong> {
     frame.extend(payload);
     frame.extend(CRC.checksum(payload).to_le_bytes());
     Ok(frame)
+}
+
+/// Bytes of the rows of an input that arrives while it is used, one number for each time some do; none if it is there
+/// before the program runs.
+pub fn arrivals(image: &PlanImage<'_>) -> Vec<u64> {
+    let program = image.entries().iter().find(|entry| entry.kind == 0);
+    let lanes = program.map_or(&[][..], |program| image.entry_lanes(program));
+    let steps = lanes.iter().flat_map(|lane| image.lane_steps(lane));
+    let arrived = steps.filter_map(|record| match Instruction::from_record(&record)? {
+        Instruction::Arrive { view } => Some(image.view(view)?.elements()),
+        _ => None,
+    });
+    arrived.collect()
+}
+
+/// The inputs of an image's program, whole: views whose rows, columns and channels are theirs, also of one that arrives
+/// in rows.
+#[must_use]
+pub fn input_views(image: &PlanImage<'_>) -> Vec<View> {
+    let program = image.entries().iter().find(|entry| entry.kind == 0);
+    let inputs = program.map_or(&[][..], |program| image.entry_inputs(program));
+    let mut views: Vec<View> = inputs.iter().filter_map(|io| image.view(io.view)).collect();
+    let arrived: u64 = arrivals(image).iter().sum();
+    if let Some(view) = views.first_mut().filter(|_| arrived > 0) {
+        let row = u64::from(view.w) * u64::from(view.c);
+        view.h = u16::try_from(arrived / row.max(1)).unwrap_or(u16::MAX);
+    }
+    views
+}
+
+/// The frames that bring `payload` to the board, each of which is sent when the board says `ready`: one, or of an input
+/// that arrives in rows as many as it does.
+///
+/// # Errors
+/// [`FrameTooLong`] past 4 GiB.
+pub fn input_frames(image: &PlanImage<'_>, payload: &[u8]) -> Result<Vec<Vec<u8>>, FrameTooLong> {
+    let arrivals = arrivals(image);
+    if arrivals.is_empty() {
+        return Ok(vec![input_frame(payload)?]);
+    }
+    let mut left = payload;
+    let frame = |bytes: u64| {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(left.len());
+        let own = left.split_off(..bytes).unwrap_or_default();
+        input_frame(own)
+    };
+    arrivals.into_iter().map(frame).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! [`plan_image`] turns a plan and its model into the bytes that firmware reads in place.
 //! [`FirmwareImage`] joins them with the firmware of a board: the very bytes that the emulator
 //! runs and that are downloaded. [`StoreImage`] is what lies in external flash or on a card beside
-//! it. [`input_frame`] is what a host sends to the board's console.
+//! it. [`input_frames`] is what a host sends to the board's console.
 
 mod console;
 mod copy_checksums;
@@ -14,10 +14,10 @@ mod sealed;
 mod store;
 mod weighted;
 
-pub use console::{FrameTooLong, input_frame};
+pub use console::{FrameTooLong, input_frame, input_frames, input_views};
 pub use copy_checksums::Checks;
 pub use firmware::{FirmwareError, FirmwareImage};
-pub use placing::{INPUT, ImageFile, how_to_place, image_files};
+pub use placing::{INPUT, ImageFile, how_to_place, image_files, sample_input};
 pub use plan::{ImageBuildError, plan_image};
 pub use store::{
     Images, StoreImage, checked_images, checked_plan_image, images, sealed_images,

@@ -7,7 +7,8 @@ use tilewright_board::Board;
 use tilewright_plan::image::{AlignedBytes, Expected, PlanImage};
 use tilewright_plan::{Space, grouped};
 
-use crate::FirmwareImage;
+use crate::console::arrivals;
+use crate::{FirmwareImage, FrameTooLong, input_frame, input_frames};
 
 /// A file of an image.
 #[derive(Clone, Debug)]
@@ -120,15 +121,42 @@ pub fn how_to_place(
              `ready`. Send\n  {INPUT}; it answers with the cycles of each layer, the outputs and \
              `done`.\n"
         );
+        if arrives_in_rows(plan, board) {
+            text.push_str(
+                "  The input arrives in rows: send the next bytes of the file each time the board says \
+                 `ready`, 12 more\n  than it asks for, which are their frame.\n",
+            );
+        }
     }
     text
 }
 
-/// Bytes of the card that the program of a plan image uses, if it can be read.
-fn used(plan: &[u8], board: &Board) -> Option<u64> {
+/// What is to be known of a plan image, if it can be read.
+fn of_image<T>(plan: &[u8], board: &Board, known: impl Fn(&PlanImage<'_>) -> T) -> Option<T> {
     let plan = AlignedBytes::copy_of(plan);
     let expected = Expected { board: &board.id, space_bytes: board.space_bytes() };
-    Some(PlanImage::read(plan.bytes(), &expected).ok()?.space_bytes(Space::Card))
+    Some(known(&PlanImage::read(plan.bytes(), &expected).ok()?))
+}
+
+/// Bytes of the card that the program of a plan image uses, if it can be read.
+fn used(plan: &[u8], board: &Board) -> Option<u64> {
+    of_image(plan, board, |image| image.space_bytes(Space::Card))
+}
+
+fn arrives_in_rows(plan: &[u8], board: &Board) -> bool {
+    of_image(plan, board, |image| !arrivals(image).is_empty()).unwrap_or(false)
+}
+
+/// A sample input (all inputs of the program one behind the other, int8, NHWC) as the console takes it with a plan
+/// image: its frames, one behind the other.
+///
+/// # Errors
+/// [`FrameTooLong`] past 4 GiB.
+pub fn sample_input(plan: &[u8], board: &Board, payload: &[u8]) -> Result<Vec<u8>, FrameTooLong> {
+    match of_image(plan, board, |image| input_frames(image, payload)) {
+        Some(frames) => Ok(frames?.concat()),
+        None => input_frame(payload),
+    }
 }
 
 /// Name of the file with a sample input, as the console takes it.

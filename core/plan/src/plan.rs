@@ -18,7 +18,9 @@ pub enum InputResidency {
     /// Whole in SRAM, counted in the arena.
     Resident,
     /// On a card, where they go through these bytes of SRAM while they arrive.
-    Streamed(Window),
+    OnCard(Window),
+    /// In rows, which arrive while others are used: those alone are held, and counted in the arena.
+    Streamed,
     /// In external memory.
     External,
 }
@@ -28,8 +30,8 @@ impl InputResidency {
     #[must_use]
     pub const fn window(self) -> Option<Window> {
         match self {
-            Self::Streamed(window) => Some(window),
-            Self::Resident | Self::External => None,
+            Self::OnCard(window) => Some(window),
+            Self::Resident | Self::External | Self::Streamed => None,
         }
     }
 }

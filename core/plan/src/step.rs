@@ -126,6 +126,12 @@ pub enum Instruction {
     },
     /// Says something about the program's progress.
     Mark(Mark),
+    /// The next rows of the program's input arrive from outside, right where a view says. The first is the first
+    /// step of its program, so that nothing runs before a frame is there.
+    Arrive {
+        /// Index into the view table.
+        view: u32,
+    },
 }
 
 /// One instruction of a lane, with what it waits for.
@@ -148,7 +154,7 @@ pub struct Step {
 )]
 #[repr(C)]
 pub struct StepRecord {
-    /// 0 compute, 1 copy, 2 mark.
+    /// 0 compute, 1 copy, 2 mark, 3 arrive.
     pub code: u8,
     /// See [`Step::frame`].
     pub frame: u8,
@@ -157,7 +163,7 @@ pub struct StepRecord {
     /// Lane in bits 28..32, step in bits 0..24; all ones: nothing.
     pub after: [u32; 3],
     /// Compute: op, tile, first view, order of rows. Copy: source, destination, checksum or all ones.
-    /// Mark: the mark.
+    /// Mark: the mark. Arrive: the view.
     pub words: [u32; 4],
 }
 
@@ -195,6 +201,10 @@ impl Step {
                 record.code = 2;
                 record.words = [mark as u32, 0, 0, 0];
             }
+            Instruction::Arrive { view } => {
+                record.code = 3;
+                record.words = [view, 0, 0, 0];
+            }
         }
         record
     }
@@ -231,6 +241,7 @@ impl Instruction {
                 2 => Mark::Exit,
                 _ => return None,
             }),
+            3 => Self::Arrive { view: first },
             _ => return None,
         })
     }
@@ -255,6 +266,7 @@ mod tests {
             Just(Instruction::Mark(Mark::Layer)),
             Just(Instruction::Mark(Mark::Cut)),
             Just(Instruction::Mark(Mark::Exit)),
+            any::<u32>().prop_map(|view| Instruction::Arrive { view }),
         ];
         ([after.clone(), after.clone(), after], any::<u8>(), any::<u16>(), instruction).prop_map(
             |(after, frame, layer, instruction)| Step { after, frame, layer, instruction },

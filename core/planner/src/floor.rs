@@ -94,12 +94,15 @@ impl Floor {
         let is_given = |tensor: &&PlannedTensor| {
             model.inputs.iter().any(|input| input.0 == tensor.tensor as usize)
         };
-        let mut inputs = self.tensors.iter().filter(is_given);
-        if inputs.any(|tensor| tensor.space == Space::ExternalRam) {
+        let inputs = || self.tensors.iter().filter(is_given);
+        if inputs().any(|tensor| tensor.space == Space::ExternalRam) {
             plan.input = InputResidency::External;
         }
+        if inputs().any(|tensor| tensor.ring.is_some()) {
+            plan.input = InputResidency::Streamed;
+        }
         if let Some(window) = self.window {
-            plan.input = InputResidency::Streamed(window);
+            plan.input = InputResidency::OnCard(window);
         }
         boot::bring(&mut plan, &self.boot, board);
         Ok(plan)

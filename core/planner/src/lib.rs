@@ -85,6 +85,9 @@ pub struct Options {
     pub recipe: Option<Recipe>,
     /// In which tiles layers are made; nothing: whole.
     pub tiling: Option<Tiling>,
+    /// Whether the input may arrive in rows, from a camera or a host, while others are used: a plan that needs no more
+    /// than some of them at once holds these alone.
+    pub streams_input: bool,
     /// What strategy `overlay` overlays.
     pub overlaid: Overlaid,
     /// Whom work asks that takes long between two calls of [`Planning::advance`].
@@ -104,6 +107,7 @@ impl Default for Options {
             packing: Packing::default(),
             recipe: None,
             tiling: None,
+            streams_input: false,
             overlaid: Overlaid::THESIS,
             stop: Stop::default(),
         }

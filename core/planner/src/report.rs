@@ -65,7 +65,7 @@ pub fn report(
         strategy: plan.strategy.clone(),
         input: match plan.input {
             InputResidency::Resident => "resident",
-            InputResidency::Streamed(_) => "streamed",
+            InputResidency::OnCard(_) | InputResidency::Streamed => "streamed",
             InputResidency::External => "external",
         }
         .to_owned(),

@@ -335,6 +335,13 @@ impl Touched {
                     }
                 }
             }
+            Instruction::Arrive { view } => {
+                if let Some(view) =
+                    plan.views.get(view as usize).filter(|v| v.space() == Some(space))
+                {
+                    self.written.add(u64::from(view.offset), view.extent());
+                }
+            }
             Instruction::Mark(_) => {}
         }
     }

@@ -147,9 +147,9 @@ pub struct Job {
     pub external_flash: Vec<u8>,
     /// The card; nothing: the slot is empty.
     pub card: Option<CardJob>,
-    /// Bytes that the host sends to the board's console, one list for each frame, each when the
-    /// firmware waits for it.
-    pub frames: Vec<Vec<u8>>,
+    /// Bytes that the host sends to the board's console for each frame: one list for each time that the firmware
+    /// says it waits for some.
+    pub frames: Vec<Vec<Vec<u8>>>,
     /// How much of the steps is executed.
     pub mode: Mode,
     /// Bounds.

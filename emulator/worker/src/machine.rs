@@ -84,6 +84,8 @@ pub struct Machine {
     pub profile: Option<Profile>,
     console: Console,
     frames: VecDeque<Vec<u8>>,
+    /// In how many parts the last frame comes.
+    last_parts: usize,
     frame_count: usize,
     frames_done: usize,
     limits: tilewright_protocol::Limits,
@@ -152,7 +154,8 @@ impl Machine {
             sampling: Sampling::new(job.mode, kinds),
             profile: (job.mode == Mode::Full).then(Profile::default),
             console: Console::default(),
-            frames: job.frames.iter().cloned().collect(),
+            frames: job.frames.iter().flatten().cloned().collect(),
+            last_parts: job.frames.last().map_or(0, Vec::len),
             frame_count: job.frames.len(),
             frames_done: 0,
             limits: job.limits,
@@ -242,7 +245,7 @@ impl Machine {
 
     /// Whether the frame that is worked on is the job's last.
     pub fn in_last_frame(&self) -> bool {
-        self.frames.is_empty()
+        self.frames.is_empty() || self.frames.len() < self.last_parts
     }
 
     /// A sign of life.

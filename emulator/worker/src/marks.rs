@@ -26,6 +26,8 @@ const FAILED_STEP: u32 = 9;
 const FAILED_LAYER: u32 = 10;
 const FAILED_COPY: u32 = 11;
 const FAILED_SECTOR: u32 = 12;
+const PAUSED: u32 = 13;
+const GOES_ON: u32 = 14;
 
 /// Bytes that a watch may ask for.
 const MAX_WATCH: u64 = 16 << 20;
@@ -99,6 +101,8 @@ pub struct Marks {
     /// Counts when a boot program began, and of all that ended.
     loading: Option<Counts>,
     pub load: Counts,
+    /// Counts and virtual time when the invoke began to wait for rows of its input.
+    paused: Option<(Counts, u64)>,
     /// Cycles asleep until the last step of the invoke ended.
     slept: u64,
     pub failed: Failed,
@@ -194,8 +198,22 @@ pub fn marked(uc: &mut Engine<'_>) {
         FAILED_LAYER => machine.marks.failed.layer = Some(value as u16),
         FAILED_COPY => machine.marks.failed.copy = Some(value),
         FAILED_SECTOR => machine.marks.failed.sector = Some(value),
+        PAUSED => machine.marks.paused = Some((machine.account.counts(), machine.account.cycles)),
+        GOES_ON => goes_on(machine),
         _ => {}
     }
+}
+
+/// What has passed since the invoke began to wait for rows of its input is no part of it.
+fn goes_on(machine: &mut Machine) {
+    let counts = machine.account.counts();
+    let Some((from, start)) = machine.marks.paused.take() else { return };
+    let waited = between(&from, &counts);
+    if let Some((began, origin)) = &mut machine.marks.began {
+        *began = sum(began, &waited);
+        *origin += machine.account.cycles - start;
+    }
+    machine.marks.slept += waited.wait_cycles.0;
 }
 
 /// A block is entered while the return from a mark is awaited.

@@ -145,7 +145,7 @@ fn run_with(tables: &Tables, external_flash: Vec<u8>, card: Option<CardJob>) -> 
         elf: Vec::new(),
         external_flash,
         card,
-        frames: vec![frame],
+        frames: vec![vec![frame]],
         mode: Mode::Full,
         limits: Limits { instructions: 1_000_000_000, console_bytes: 1 << 20 },
         watches: vec![Watch {

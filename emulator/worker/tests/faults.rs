@@ -139,7 +139,7 @@ fn sleep_without_a_way_out_is_a_deadlock() {
 
 fn with_frames(frames: &[&[u8]]) -> Job {
     let mut job = job();
-    job.frames = frames.iter().map(|frame| frame.to_vec()).collect();
+    job.frames = frames.iter().map(|frame| vec![frame.to_vec()]).collect();
     job
 }
 

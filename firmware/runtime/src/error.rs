@@ -17,6 +17,8 @@ pub enum Cause {
     Kernel(KernelError),
     /// What it waits for failed or can never come.
     Lane(LaneError),
+    /// Rows of the input are yet to arrive, and nothing here brings them.
+    NoInput,
     /// The step makes no sense here; the image was not validated.
     BadStep,
 }
@@ -27,6 +29,7 @@ impl fmt::Display for Cause {
             Self::Access(error) => error.fmt(f),
             Self::Kernel(error) => error.fmt(f),
             Self::Lane(error) => error.fmt(f),
+            Self::NoInput => f.write_str("the input arrives in rows, which nothing here brings"),
             Self::BadStep => f.write_str("the step is malformed"),
         }
     }

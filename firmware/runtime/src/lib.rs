@@ -29,7 +29,7 @@ pub use lanes::{LaneDriver, LaneError, NoEngines};
 pub use memory::{AccessError, Memory};
 pub use observe::Observer;
 pub use pieces::{Piece, Pieces, Run, Runs, Width};
-pub use program::{run_program, run_with};
+pub use program::{Awaited, run_from, run_program, run_with};
 pub use replay::is_replayable;
 pub use schedule::{Schedule, Transfer};
 pub use software::{Pace, SoftwareEngines};

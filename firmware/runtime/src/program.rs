@@ -1,4 +1,4 @@
-//! Walks a program's core lane.
+//! Walks a program's core lane. Where rows of its input are yet to arrive it stops, and goes on once they have.
 
 use crate::dispatch;
 use crate::error::{Cause, RunError};
@@ -6,7 +6,16 @@ use crate::lanes::{LaneDriver, LaneError, NoEngines};
 use crate::memory::Memory;
 use crate::observe::Observer;
 use tilewright_plan::image::LaneRecord;
-use tilewright_plan::{After, Instruction, LaneKind, Mark, PlanImage, StepRecord};
+use tilewright_plan::{After, Instruction, LaneKind, Mark, PlanImage, StepRecord, View};
+
+/// Rows of a program's input that a run needs now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// Where they are put: a run of bytes.
+    pub rows: View,
+    /// The step of the core lane with which the run goes on then.
+    pub next: u32,
+}
 
 /// Runs program `entry` (an index into [`PlanImage::entries`]) once, for as many frames as it takes, whose inputs
 /// lie in memory already. Programs with lanes of transfer engines are refused.
@@ -22,12 +31,10 @@ pub fn run_program(
     run_with(image, entry, memory, &mut NoEngines, observer)
 }
 
-/// Like [`run_program`], with transfer engines.
+/// Like [`run_program`], with transfer engines. A program whose input arrives in rows is refused.
 ///
 /// # Errors
 /// [`RunError`] names step and layer.
-// A function of its own, so that boards can say where it lies.
-#[inline(never)]
 pub fn run_with(
     image: &PlanImage<'_>,
     entry: usize,
@@ -35,18 +42,40 @@ pub fn run_with(
     engines: &mut impl LaneDriver,
     observer: &mut impl Observer,
 ) -> Result<(), RunError> {
+    match run_from(image, (entry, 0), memory, engines, observer)? {
+        None => Ok(()),
+        Some(Awaited { next, .. }) => {
+            Err(RunError::Step { step: next.saturating_sub(1), layer: 0, cause: Cause::NoInput })
+        }
+    }
+}
+
+/// Like [`run_with`], from a step of the core lane on: as far as what it needs has arrived. Gives the rows of its
+/// input that are to be put where it says before it goes on; nothing if it is over.
+///
+/// # Errors
+/// [`RunError`] names step and layer.
+// A function of its own, so that boards can say where it lies.
+#[inline(never)]
+pub fn run_from(
+    image: &PlanImage<'_>,
+    (entry, first): (usize, u32),
+    memory: &mut Memory<'_>,
+    engines: &mut impl LaneDriver,
+    observer: &mut impl Observer,
+) -> Result<Option<Awaited>, RunError> {
     let program = image.entries().get(entry).ok_or(RunError::NoProgram { index: entry })?;
     let is_core = |lane: &LaneRecord| lane.kind == LaneKind::Core as u16;
     let (core, others) = match image.entry_lanes(program) {
         [core, others @ ..] if is_core(core) && !others.iter().any(is_core) => (core, others),
         _ => return Err(RunError::CoreLane),
     };
-    for (lane, record) in (1u8..).zip(others) {
+    for (lane, record) in (1u8..).zip(others.iter().filter(|_| first == 0)) {
         let started = engines.start(image, lane, record, memory);
         started.map_err(|cause| RunError::Lane { lane, cause })?;
     }
     let (mut reader, mut record) = (image.reader(), StepRecord::default());
-    for index in 0..core.step_count {
+    for index in first..core.step_count {
         // Errors are large: where none is, none is moved about.
         if reader.step(core, index, &mut record).is_none() {
             return Err(RunError::Step { step: index, layer: 0, cause: Cause::BadStep });
@@ -73,6 +102,10 @@ pub fn run_with(
             Instruction::Mark(Mark::Layer) => observer.layer_end(layer),
             // Nothing fails here that a replay would mend, and nobody asks for an early end.
             Instruction::Mark(Mark::Cut | Mark::Exit) => {}
+            Instruction::Arrive { view } => {
+                let Some(rows) = image.view(view) else { return fail(Cause::BadStep) };
+                return Ok(Some(Awaited { rows, next: index + 1 }));
+            }
             Instruction::Copy { .. } => return fail(Cause::BadStep),
         }
         if !others.is_empty()
@@ -88,7 +121,7 @@ pub fn run_with(
             ended.map_err(|cause| RunError::Lane { lane, cause })?;
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Waits for all that a step of the core lane needs, which its record says.

@@ -36,7 +36,8 @@ pub fn is_replayable(image: &PlanImage<'_>, program: &EntryRecord) -> bool {
                 outputs.all(|(_, view)| spares(view.space(), view.offset, view.extent()))
             }
             Some(Instruction::Mark(_)) => true,
-            None => false,
+            // What arrived before is gone.
+            Some(Instruction::Arrive { .. }) | None => false,
         }
     })
 }

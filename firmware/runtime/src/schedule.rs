@@ -116,7 +116,7 @@ impl<'i> Schedule<'i> {
                     (transfer.step, transfer.layer) = (number, self.record.layer);
                     return Ok(true);
                 }
-                Some(Instruction::Compute { .. }) | None => {
+                Some(Instruction::Compute { .. } | Instruction::Arrive { .. }) | None => {
                     return Err(LaneError::Failed { step: number });
                 }
             }

@@ -73,7 +73,7 @@ impl<'i, 'c> SoftwareEngines<'i, 'c> {
                 }
             }
             Instruction::Mark(_) => {}
-            Instruction::Compute { .. } => return Err(failed),
+            Instruction::Compute { .. } | Instruction::Arrive { .. } => return Err(failed),
         }
         self.complete[lane] += 1;
         Ok(true)

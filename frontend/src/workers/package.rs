@@ -6,7 +6,7 @@ use std::io::{Cursor, Write};
 use tilewright_board::Board;
 use tilewright_image::{
     FirmwareImage, INPUT, ImageFile, Images, checked_images, how_to_place, image_files, images,
-    input_frame, sealed_images,
+    sample_input, sealed_images,
 };
 use tilewright_model::Model;
 use tilewright_plan::image::{AlignedBytes, Expected};
@@ -46,7 +46,7 @@ pub fn package(
     let stores = stores.unwrap_or_default();
     let stem = format!("{}-{}", file_stem(model), board.id);
     let mut files = image_files(&stem, &whole, &hex, image, &stores);
-    let frame = if input.is_empty() { Vec::new() } else { framed(input)? };
+    let frame = if input.is_empty() { Vec::new() } else { framed(image, &board, input)? };
     if !frame.is_empty() {
         let (name, what) = (INPUT.to_owned(), "the chosen input as the console takes it");
         files.push(ImageFile { name, what, bytes: &frame, store: None });
@@ -79,8 +79,8 @@ pub fn package(
     Ok((ImportReply::Packaged(Package { files }), buffers))
 }
 
-fn framed(input: &[u8]) -> Result<Vec<u8>, Trouble> {
-    input_frame(input).map_err(|error| ours("input", &error))
+fn framed(image: &[u8], board: &Board, input: &[u8]) -> Result<Vec<u8>, Trouble> {
+    sample_input(image, board, input).map_err(|error| ours("input", &error))
 }
 
 /// The store images that belong to a plan image: the plan is made anew, and is the same.

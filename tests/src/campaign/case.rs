@@ -69,6 +69,9 @@ pub struct Case {
     pub buffer: Option<u64>,
     /// In which tiles layers are made.
     pub tiles: Option<Tiles>,
+    /// Whether the input may arrive in rows.
+    #[serde(default)]
+    pub streams_input: bool,
     /// What the network is given.
     pub input: Input,
 }
@@ -90,6 +93,7 @@ impl Case {
             sram: None,
             buffer: None,
             tiles: None,
+            streams_input: false,
             input: Input::Random,
         }
     }
@@ -124,6 +128,7 @@ impl Case {
             let (rows, columns) = (rng.u16(1..4), rng.u16(1..4));
             case.tiles = Some(Tiles { rows, columns, threshold: rng.u16(..900) });
         }
+        case.streams_input = rng.u8(..3) == 0;
         case.input =
             [Input::Random, Input::Lowest, Input::Highest, Input::Extremes][rng.usize(..4)];
         case
@@ -156,6 +161,7 @@ impl Case {
                 grid: Grid { rows, columns },
                 threshold,
             }),
+            streams_input: self.streams_input,
             ..Options::default()
         }
     }

@@ -155,7 +155,7 @@ impl Drawn {
         for inputs in inputs {
             let values = inputs.iter().filter_map(Data::as_i8).flatten();
             let payload: Vec<u8> = values.map(|value| value.cast_unsigned()).collect();
-            job.frames.push(input_frame(&payload).map_err(|error| error.to_string())?);
+            job.frames.push(vec![input_frame(&payload).map_err(|error| error.to_string())?]);
             let outputs =
                 int8::run(model, inputs, &mut |_, _| {}).map_err(|error| error.to_string())?;
             expected.extend(outputs.iter().enumerate().map(|(index, output)| {

@@ -392,6 +392,12 @@ impl<'a> PlanImage<'a> {
                 }
                 Ok(())
             }
+            Instruction::Arrive { view } => {
+                let view = self.view(view).ok_or("unknown view")?;
+                let is_writable = view.space().is_some_and(Space::is_writable);
+                let is_there = is_writable && view.is_contiguous();
+                is_there.then_some(()).ok_or("rows arrive where no run of bytes can be written")
+            }
             Instruction::Mark(_) => Ok(()),
         }
     }

@@ -572,8 +572,13 @@ impl Builder<'_> {
     fn io(&mut self, ids: &[TensorId], labels: &[String]) -> Result<Vec<Io>, PlanError> {
         let mut io = Vec::new();
         for id in ids {
-            let view = self.view(*id)?;
+            let mut view = self.view(*id)?;
             let tensor = self.planned(*id).unwrap_or(0);
+            let planned = self.plan.tensors.get(tensor as usize);
+            // Of an input that arrives in rows as many as are held.
+            if let Some(rows) = planned.and_then(|planned| planned.ring) {
+                (view.h, view.ring_rows) = (rows as u16, rows as u16);
+            }
             self.plan.views.push(view);
             let quantisation = self.model.tensor(*id).quantisation.as_ref();
             io.push(Io {

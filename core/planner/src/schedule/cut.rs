@@ -1,5 +1,6 @@
 //! Layers become tasks of the core and what these need in SRAM, as plain numbers say: no size is derived here.
 
+mod arriving;
 #[cfg(test)]
 mod tests;
 
@@ -11,6 +12,7 @@ use super::operator::{Operator, Tiny, fetched};
 use super::sequence::{Place, Rows};
 use super::work::{Class, Flow, Operand, Residence, Task, Work};
 use crate::strategy::external::LINE;
+use arriving::Arriving;
 use serde::{Deserialize, Serialize};
 use tilewright_plan::{Plan, Role, Space, View};
 
@@ -183,6 +185,7 @@ pub fn cut(plan: &Plan, operators: &[Operator<'_>], groups: &[Group]) -> Work {
         work: Work::default(),
         held: [BTreeMap::new(), BTreeMap::new(), BTreeMap::new()],
         written: BTreeMap::new(),
+        arriving: Arriving::of(plan),
         goes: None,
         tile: 0,
     };
@@ -206,6 +209,8 @@ struct Cutter<'c, 'p> {
     /// Where the bytes of each store end, and its number, by memory and first byte; without those that another has
     /// overwritten.
     written: BTreeMap<(u8, u64), (u64, usize)>,
+    /// The input, if it arrives in rows.
+    arriving: Option<Arriving>,
     /// What the last task has made that goes; only inputs may come before it.
     goes: Option<usize>,
     /// Tiles so far.
@@ -233,6 +238,10 @@ impl Cutter<'_, '_> {
             let cut = (&group.cuts[at], of_each[at].as_slice());
             self.layer(cut, (std::slice::from_ref(rows), columns.as_ref()), first.into());
         }
+        let end = first as usize + of_each.len();
+        if let Some(arriving) = &mut self.arriving {
+            arriving.rest(end, &mut self.work);
+        }
     }
 
     /// A layer in tiles, of some columns if not of all; activations live with layer `lives`.
@@ -252,12 +261,17 @@ impl Cutter<'_, '_> {
             let shared = shared_input(own, rows, &OUTSIDE, cut.unit);
             let mut is_whole = true;
             for (operator, Channels { operator: number, each }) in own.iter().zip(&cut.operators) {
-                let tiny = operator.among(rows);
+                // Of a line buffer those rows alone that are needed are there.
+                let made = cut.rows.is_empty().then(|| operator.made(rows.clone())).flatten();
+                let tiny = made.or_else(|| operator.among(rows));
                 let tiny = tiny.and_then(|tiny| match columns {
                     Some(columns) => operator.across(&tiny, columns.clone()),
                     None => Some(tiny),
                 });
                 let Some(mut tiny) = tiny else { continue };
+                if let Some(arriving) = &mut self.arriving {
+                    arriving.until(operator, &tiny, &mut self.work);
+                }
                 wrap(self.plan, operator, &mut tiny);
                 is_whole &= operator.can_stage(&tiny, cut.unit);
                 // What goes may be what comes.

@@ -49,6 +49,8 @@ pub struct Network<'p> {
     outputs: Vec<usize>,
     /// The memory of tensors outside of SRAM.
     outside: Space,
+    /// Whether the frame arrives in rows while it is used, so that some of them alone are held.
+    arrives: bool,
 }
 
 /// A tensor of which some rows are held.
@@ -134,7 +136,14 @@ impl<'p> Network<'p> {
             programs().flat_map(|p| &p.inputs).map(|io| io.tensor as usize).collect();
         frames.dedup();
         let outputs = programs().flat_map(|p| &p.outputs).map(|io| io.tensor as usize).collect();
-        Self { layers: found, tensors, readers, is_given, frames, outputs, outside }
+        Self { layers: found, tensors, readers, is_given, frames, outputs, outside, arrives: false }
+    }
+
+    /// The same with a frame that arrives in rows while it is used, if there is one alone.
+    #[must_use]
+    pub fn arriving(mut self, arrives: bool) -> Self {
+        self.arrives = arrives && self.frames.len() == 1;
+        self
     }
 
     /// Whether a layer can be made in rows.
@@ -272,6 +281,16 @@ impl<'p> Network<'p> {
         comes.sort_unstable();
         comes.dedup();
         comes.retain(|tensor| own.iter().all(|made| made.output != *tensor));
+        comes.retain(|tensor| {
+            let is_outside = outside.contains(tensor);
+            let rows = self.arriving_rows(*tensor, &made, own, &layers).filter(|_| !is_outside);
+            let Some(rows) = rows else { return true };
+            let [_, columns, channels] = self.tensors[*tensor].shape.map(u64::from);
+            let bytes = Bytes(u64::from(rows) * columns * channels);
+            line_buffers.push(LineBuffer { tensor: *tensor, rows });
+            held.push(Held { tensor: *tensor, bytes, life });
+            false
+        });
         let whole =
             |tensor: &usize| Held { tensor: *tensor, bytes: self.tensors[*tensor].bytes, life };
         held.extend(comes.iter().map(whole));
@@ -292,6 +311,46 @@ impl<'p> Network<'p> {
             made.iter().map(|strip| self.staged(own[strip.layer - layers.start], strip, outside));
         let (staged, outside) = (staged.max().unwrap_or(0), outside.to_vec());
         DepthFirstGroup { layers, fineness, made, line_buffers, held, overlaps, outside, staged }
+    }
+
+    /// Bytes of the tensors that are there before some layers and needed behind them, which they do not use.
+    pub fn passing(&self, layers: &Range<usize>) -> u64 {
+        let passes = |tensor: &usize| {
+            let PlannedTensor { first, end, .. } = self.tensors[*tensor];
+            let is_used = self.readers[*tensor].iter().any(|reader| layers.contains(reader));
+            let is_there = (first as usize) < layers.start || self.frames.contains(tensor);
+            is_there && !is_used && end as usize > layers.end
+        };
+        (0..self.tensors.len()).filter(passes).map(|tensor| self.bytes(tensor)).sum()
+    }
+
+    /// Rows of a frame that are held at once, if it arrives in rows and these layers alone use it; nothing if all are.
+    fn arriving_rows(
+        &self,
+        tensor: usize,
+        made: &[Strip],
+        own: &[&Made<'p>],
+        layers: &Range<usize>,
+    ) -> Option<u32> {
+        let is_own = self.readers[tensor].iter().all(|reader| layers.contains(reader));
+        let is_frame = self.arrives && self.frames.contains(&tensor);
+        if !is_frame || !is_own || self.outputs.contains(&tensor) {
+            return None;
+        }
+        let (mut done, mut arrived, mut most) = (vec![0u16; own.len()], 0, 0);
+        for strip in made {
+            let place = strip.layer - layers.start;
+            let reads = own[place].reads(strip.rows.clone())?;
+            if let Some(end) = reads.iter().filter(|r| r.0 == tensor).map(|r| r.1.end).max() {
+                arrived = end.max(arrived);
+                let readers = own.iter().zip(&done);
+                let first = readers.filter_map(|(reader, done)| reader.needs(tensor, *done)).min();
+                most = most.max(u32::from(arrived - first.unwrap_or(arrived).min(arrived)));
+            }
+            done[place] = strip.rows.end;
+        }
+        let all = self.tensors[tensor].shape[0];
+        (0 < most && most < all).then_some(most)
     }
 
     /// How far below a tensor that is read another one may begin that is written meanwhile.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::hazards::{Hazards, Waits, later};
-use super::sequence::{Event, LaneId, Move, Place, Rows, Sequence, Task};
+use super::sequence::{Arrival, Event, LaneId, Move, Place, Rows, Sequence, Task};
 use tilewright_plan::{After, Instruction, Lane, LaneKind, Plan, Role, Space, Span, Step, View};
 
 /// The plan `given` with the steps of a sequence instead of its own. Tiles, views and spans stand in the order of
@@ -20,6 +20,7 @@ pub fn emit(given: &Plan, sequence: Sequence) -> Plan {
     for event in events {
         match event {
             Event::Task(task) => emitter.task(task),
+            Event::Arrival(arrival) => emitter.arrival(arrival),
             Event::Move(whole) => {
                 let engine = engines.get(usize::from(whole.lane.0).wrapping_sub(1));
                 let most = engine.map_or(u64::MAX, |engine| engine.largest.max(1));
@@ -66,6 +67,15 @@ impl Emitter {
         self.plan.tiles.push(tile);
         self.plan.views.extend(views);
         self.add(LaneId::CORE, waits, Step { after: [None; 3], frame, layer, instruction });
+    }
+
+    fn arrival(&mut self, Arrival { layer, view }: Arrival) {
+        let (mut waits, start) = (Waits::default(), u64::from(view.offset));
+        let bytes = start..start + view.extent();
+        self.access(LaneId::CORE, Space::Arena, bytes, true, &mut waits);
+        let instruction = Instruction::Arrive { view: self.plan.views.len() as u32 };
+        self.plan.views.push(view);
+        self.add(LaneId::CORE, waits, Step { after: [None; 3], frame: 0, layer, instruction });
     }
 
     fn moves(&mut self, part: Move) {

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use super::sequence::Event;
 use super::work::{Class, Flow, Residence, Work};
 
-/// All comes directly before the first task that needs it, copies of activations before what comes; what is made
-/// goes behind what comes for the next task, or before it.
+/// All comes directly before the first task that needs it, copies of activations before what comes, rows of the input
+/// last; what is made goes behind what comes for the next task, or before it.
 pub fn at_first_use(work: &Work, offsets: &[u64]) -> Vec<Event> {
-    let Work { tasks, residences, moves } = work;
+    let Work { tasks, residences, moves, arrivals } = work;
     let mut events = Vec::with_capacity(tasks.len() + residences.len() + moves.len());
     let at = |(index, residence): (usize, &Residence)| residence.placed(offsets[index]);
     let all = || residences.iter().enumerate();
     let mut coming = all().filter(|(_, residence)| !residence.goes()).peekable();
     let mut going = all().filter(|(_, residence)| residence.goes()).peekable();
-    let mut moves = moves.iter().peekable();
+    let (mut moves, mut arrivals) = (moves.iter().peekable(), arrivals.iter().peekable());
     for (number, task) in (0u32..).zip(tasks) {
         while let Some(due) = moves.next_if(|due| due.before <= number) {
             events.push(Event::Move(due.copy));
@@ -37,8 +37,13 @@ pub fn at_first_use(work: &Work, offsets: &[u64]) -> Vec<Event> {
         while let Some(due) = going.next_if(is_made) {
             events.push(Event::Move(at(due)));
         }
+        while let Some(due) = arrivals.next_if(|due| due.before <= number) {
+            events.push(Event::Arrival(due.rows));
+        }
         events.push(Event::Task(task.placed(residences, offsets)));
     }
+    // Rows that nothing reads belong to the frame too.
+    events.extend(arrivals.map(|due| Event::Arrival(due.rows)));
     events.extend(going.map(|due| Event::Move(at(due))));
     events
 }

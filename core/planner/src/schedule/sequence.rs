@@ -68,6 +68,17 @@ pub enum Event {
     Task(Task),
     /// Bytes that an engine moves.
     Move(Move),
+    /// Rows of the input arrive.
+    Arrival(Arrival),
+}
+
+/// Rows of the input that arrive, one behind the other in SRAM.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The layer that reads them first.
+    pub layer: u16,
+    /// Where they are put.
+    pub view: View,
 }
 
 /// A step of the core.

@@ -13,6 +13,8 @@ pub struct Work {
     pub residences: Vec<Residence>,
     /// Copies of activations that have their places, in order.
     pub moves: Vec<Move>,
+    /// Rows of the input that arrive, in order.
+    pub arrivals: Vec<Arrival>,
 }
 
 /// A step of the core.
@@ -105,6 +107,15 @@ pub struct Move {
     pub before: u32,
     /// The copy.
     pub copy: sequence::Move,
+}
+
+/// Rows of the input that arrive where they are used.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The task before which they do, the first one that reads one of them.
+    pub before: u32,
+    /// Where they are put.
+    pub rows: sequence::Arrival,
 }
 
 impl Work {

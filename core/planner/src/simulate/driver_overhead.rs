@@ -16,7 +16,8 @@ pub fn before(board: &Board, instruction: &Instruction) -> Cycles {
     between.map_or(Cycles(0), |between| match instruction {
         Instruction::Compute { .. } => Cycles(between.step_cycles),
         Instruction::Mark(_) => Cycles(between.mark_cycles),
-        Instruction::Copy { .. } => Cycles(0),
+        // How long a frame takes to arrive is no part of a run.
+        Instruction::Copy { .. } | Instruction::Arrive { .. } => Cycles(0),
     })
 }
 

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use tilewright_plan::{CyclePoint, Instruction, Plan, Program, Role, Space, Step};
+use tilewright_plan::{CyclePoint, Instruction, Plan, Program, Role, Space, Step, View};
 use tilewright_report::{Held, Occupancy, Slice, Timeline};
 
 /// What of SRAM is held while the plan's first program that is not a boot program runs as a timeline
@@ -61,7 +61,7 @@ fn touched(plan: &Plan, step: &Step) -> Vec<(Bytes, Access)> {
         Instruction::Compute { op, first_view, .. } => {
             let Some((op, views)) = plan.operands(op, first_view) else { return Vec::new() };
             let roles = op.roles();
-            let operand = |(role, view): (&Role, &tilewright_plan::View)| {
+            let operand = |(role, view): (&Role, &View)| {
                 let access = match role {
                     Role::Input => Access::Read(Held::Inputs),
                     Role::Weights | Role::Constants => Access::Read(Held::Weights),
@@ -70,6 +70,12 @@ fn touched(plan: &Plan, step: &Step) -> Vec<(Bytes, Access)> {
                 arena(view.space(), view.offset, view.extent(), access)
             };
             roles.iter().zip(views).filter_map(operand).collect()
+        }
+        Instruction::Arrive { view } => {
+            let view = plan.views.get(view as usize);
+            let bytes =
+                |view: &View| arena(view.space(), view.offset, view.extent(), Access::Write);
+            view.and_then(bytes).into_iter().collect()
         }
         Instruction::Mark(_) => Vec::new(),
     };

@@ -130,10 +130,20 @@ pub fn in_image(
 ) -> Result<Option<Made>, PlanError> {
     let mut search = Search::new(board, options);
     let external = search.external();
-    for layers in ways(model, search.budget)? {
-        let arranging = Arranging::new(model, board, layers, u64::MAX, Integrity::Trusted)?.whole();
-        for depth_first in groups::ways_with_weights(&arranging, [search.budget, external])? {
-            search.way(&arranging.clone().with(depth_first), &FEW_SHARES[..1])?;
+    for is_last in [false, true] {
+        for layers in ways(model, search.budget)? {
+            let arranging = Arranging::new(model, board, layers, u64::MAX, Integrity::Trusted)?;
+            let arranging = arranging.whole().arriving(options.streams_input);
+            let ways = match is_last {
+                false => groups::ways_with_weights(&arranging, [search.budget, external])?,
+                true => groups::bordered_inside(&arranging, search.budget)?,
+            };
+            for depth_first in ways {
+                search.way(&arranging.clone().with(depth_first), &FEW_SHARES[..1])?;
+            }
+        }
+        if search.fastest.is_some() {
+            break;
         }
     }
     Ok(search.fastest.filter(|found| !found.is_large()).map(|found| found.made))

@@ -1,15 +1,15 @@
 //! Plan image → packaged firmware → emulated run → result.
 
 use tilewright_board::{Board, Card};
-use tilewright_image::input_frame;
+use tilewright_image::{input_frames, input_views};
 use tilewright_model::Data;
-use tilewright_plan::Space;
+use tilewright_plan::{Space, View};
 use tilewright_planner::Integrity;
 use tilewright_protocol::{Job, Limits, Mode, Response};
 
 use super::card::{CardWish, card};
 use super::package::Package;
-use super::plan_file::{PlanFile, inputs};
+use super::plan_file::PlanFile;
 use crate::dist::Dist;
 use crate::execute::{Cancel, Execute, WorkerLimits};
 use crate::problem::{Blame, Problem};
@@ -75,8 +75,7 @@ pub fn run_image(
             "Bring it along, or run the model itself (`tilewright run`), which makes both.",
         ));
     }
-    let views = inputs(&image).iter().filter_map(|io| image.view(io.view));
-    let needed: u64 = views.map(|view| view.elements()).sum();
+    let needed: u64 = input_views(&image).iter().map(View::elements).sum();
     if payload.len() as u64 != needed {
         return Err(Problem::new(
             Blame::BadInput,
@@ -95,14 +94,14 @@ pub fn run_image(
     let elf = package.image()?.elf;
     cancel.check()?;
     progress(Progress::Stage(Stage::Running));
-    let frame = input_frame(payload)
+    let frames = input_frames(&image, payload)
         .map_err(|error| Problem::new(Blame::TooLarge, error.to_string(), "input", SMALLER))?;
     let job = Job {
         board: board.id.clone(),
         elf,
         external_flash: file.external_flash().to_vec(),
         card: card(machine, board, file, image.space_bytes(Space::Card))?,
-        frames: vec![frame],
+        frames: vec![frames],
         mode: machine.mode,
         limits: Limits { instructions: machine.instructions, console_bytes: machine.console_bytes },
         watches: watches.watches.clone(),

@@ -5,11 +5,12 @@ use tilewright_report::sentence;
 
 use tilewright_board::Board;
 use tilewright_check::reference::inputs_of_frames;
+use tilewright_image::input_views;
 use tilewright_model::{DType, Quantisation, Shape, Tensor};
 use tilewright_plan::image::{
     AlignedBytes, Expected, IoRecord, STORE_ALIGNMENT, StoreError, StoreHeader,
 };
-use tilewright_plan::{PlanImage, Space};
+use tilewright_plan::{PlanImage, Space, View};
 
 use super::emulate::bytes_of;
 use super::files;
@@ -151,15 +152,15 @@ impl PlanFile {
         let image = self.image(board)?;
         let frames = main_entry(&image).map_or(1, |entry| entry.frames);
         let all = inputs(&image);
-        let views = all.iter().filter_map(|record| image.view(record.view));
-        let needed: u64 = views.map(|view| view.elements()).sum();
+        let views = input_views(&image);
+        let needed: u64 = views.iter().map(View::elements).sum();
         if frames > 1 && bytes.len() as u64 == needed {
             return Ok(bytes.to_vec());
         }
         let records = &all[..all.len() / usize::from(frames)];
         let tensors: Vec<Tensor> = records
             .iter()
-            .filter_map(|record| Some((record, image.view(record.view)?)))
+            .zip(&views)
             .map(|(record, view)| Tensor {
                 name: image.name(record.name).to_owned(),
                 shape: Shape::new([1, view.h.into(), view.w.into(), view.c as usize]),

@@ -68,7 +68,8 @@ impl Execute for Puppet {
         let card = job.card.as_ref().map_or(0, |card| card.image.len());
         self.stores[0].store(job.external_flash.len(), Ordering::SeqCst);
         self.stores[1].store(card, Ordering::SeqCst);
-        let payload = &job.frames[0][8..job.frames[0].len() - 4];
+        let frame = &job.frames[0][0];
+        let payload = &frame[8..frame.len() - 4];
         on_event(&Said::Console(b"ready 32\r\n".to_vec()));
         let mut fault = None;
         match payload[0] {

@@ -7,7 +7,8 @@ use tilewright_runtime::console::{MarkKind, Marker};
 /// A moment of the run: kind 0 the invoke begins, 1 it ends, 2 a step begins, 3 it ends; for
 /// steps, `value` is the index in the core lane. Kinds 4 and 5: a copy begins or ends; `value` is the
 /// step, with the lane in the upper eight bits. Kinds 6 and 7: a boot program, entry `value` of the
-/// image, begins or ends. Kinds 8 to 12: what failed, before it is said (`MarkKind`). Returns the cycle counter. Its symbol stays in the
+/// image, begins or ends. Kinds 8 to 12: what failed, before it is said (`MarkKind`). Kinds 13 and 14: the run waits
+/// for rows of its input, and goes on. Returns the cycle counter. Its symbol stays in the
 /// firmware, so that a debugger or an emulator can stop here.
 #[expect(unsafe_code, reason = "the symbol's name is a contract; no other function has it")]
 #[unsafe(no_mangle)]

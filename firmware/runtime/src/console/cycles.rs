@@ -33,6 +33,10 @@ pub enum MarkKind {
     FailedCopy = 11,
     /// The first sector of what that copy read or wrote last.
     FailedSector = 12,
+    /// The run waits for rows of its input, which is no part of it; value 0.
+    Paused = 13,
+    /// They have arrived; value 0.
+    GoesOn = 14,
 }
 
 /// Marks moments and counts cycles.
@@ -86,6 +90,15 @@ impl<'m, M: Marker> Recorder<'m, M> {
 
     pub fn end(&mut self) {
         self.mark(MarkKind::InvokeEnd, 0);
+    }
+
+    /// What passes until [`Self::go_on`] is no part of the run.
+    pub fn pause(&mut self) {
+        self.mark(MarkKind::Paused, 0);
+    }
+
+    pub fn go_on(&mut self) {
+        self.last = self.marker.mark(MarkKind::GoesOn, 0);
     }
 
     /// Cycles of the run.

@@ -1,6 +1,6 @@
 //! Frames: "TWIN", payload length, payload, CRC-32 (ISO-HDLC) of the payload; numbers are 32 bits,
-//! little-endian. The payload is all inputs of the program one behind the other, int8, NHWC. Those that lie on a card go
-//! there in parts while the rest arrives.
+//! little-endian. The payload is all inputs of the program one behind the other, int8, NHWC; or the next rows of
+//! one that arrives while it is used. Inputs that lie on a card go there in parts while the rest arrives.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use crate::lanes::{LaneDriver, LaneError};
 use crate::memory::{AccessError, Memory};
 use embedded_io_async::{Error as _, ErrorKind, Read, ReadExactError};
 use tilewright_plan::image::{CRC, EntryRecord};
-use tilewright_plan::{Arrival, Arrivals, PlanImage};
+use tilewright_plan::{Arrival, Arrivals, PlanImage, View};
 
 const MAGIC: [u8; 4] = *b"TWIN";
 
@@ -75,10 +75,27 @@ impl<E: fmt::Debug> fmt::Display for Retry<E> {
     }
 }
 
-/// Bytes of all inputs.
-pub fn payload_bytes(image: &PlanImage<'_>, program: &EntryRecord) -> u64 {
-    let views = image.entry_inputs(program).iter().filter_map(|input| image.view(input.view));
-    views.map(|view| view.elements()).sum()
+/// What a frame brings.
+#[derive(Clone, Copy)]
+pub enum Payload<'p> {
+    /// All inputs of a program.
+    Inputs(&'p EntryRecord),
+    /// Rows of an input that arrives while it is used.
+    Rows(View),
+}
+
+impl Payload<'_> {
+    /// Its bytes.
+    pub fn bytes(self, image: &PlanImage<'_>) -> u64 {
+        match self {
+            Self::Inputs(program) => {
+                let inputs = image.entry_inputs(program).iter();
+                let views = inputs.filter_map(|input| image.view(input.view));
+                views.map(|view| view.elements()).sum()
+            }
+            Self::Rows(rows) => rows.elements(),
+        }
+    }
 }
 
 /// Why no frame came: to be said and tried again, or for good.
@@ -102,17 +119,17 @@ impl<E> From<Retry<E>> for Missed<E> {
     }
 }
 
-/// Receives a frame right into the inputs' places. Bytes before the frame are skipped: silently,
+/// Receives a frame right into its places. Bytes before the frame are skipped: silently,
 /// or with [`Retry::Noise`] at the first.
 pub async fn receive<P: FramePort>(
     port: &mut P,
     image: &PlanImage<'_>,
-    program: &EntryRecord,
+    payload: Payload<'_>,
     (memory, engines): (&mut Memory<'_>, &mut impl LaneDriver),
     silent: bool,
 ) -> Result<(), Missed<P::Error>> {
     engines.begin_frame(memory)?;
-    let result = receive_from(port, image, program, (memory, engines), silent).await;
+    let result = receive_from(port, image, payload, (memory, engines), silent).await;
     port.in_frame(false);
     result
 }
@@ -120,7 +137,7 @@ pub async fn receive<P: FramePort>(
 async fn receive_from<P: FramePort>(
     port: &mut P,
     image: &PlanImage<'_>,
-    program: &EntryRecord,
+    payload: Payload<'_>,
     (memory, engines): (&mut Memory<'_>, &mut impl LaneDriver),
     silent: bool,
 ) -> Result<(), Missed<P::Error>> {
@@ -139,13 +156,18 @@ async fn receive_from<P: FramePort>(
         }
     }
     let length = word(port).await?;
-    let inputs = payload_bytes(image, program);
+    let inputs = payload.bytes(image);
     if u64::from(length) != inputs {
         return Err(Retry::Length { frame: length, inputs }.into());
     }
     let mut digest = CRC.digest();
-    for input in image.entry_inputs(program) {
-        let view = image.view(input.view).ok_or(Retry::Input(AccessError::NotWritable))?;
+    let (inputs, rows) = match payload {
+        Payload::Inputs(program) => (image.entry_inputs(program), None),
+        Payload::Rows(rows) => (&[][..], Some(rows)),
+    };
+    let inputs = inputs.iter().map(|input| image.view(input.view));
+    for view in inputs.chain(rows.map(Some)) {
+        let view = view.ok_or(Retry::Input(AccessError::NotWritable))?;
         for arrival in Arrivals::of(view, image.window()) {
             // Of a validated image what arrives at once is contiguous: a view's bytes are its elements.
             let part = match arrival {

@@ -4,7 +4,8 @@
 //! tilewright <version> abi <abi> board <board id>
 //! plan <first 16 digits of the plan id> layers <count> arena <bytes>
 //! loaded <cycles>                    what was to be done once, if there was something
-//! ready <payload bytes>              now a frame may be sent, see `frame`
+//! ready <payload bytes>              now a frame may be sent, see `frame`; of an input that arrives in rows the
+//!                                    next of them, in the middle of a run
 //! retry: <reason>                    the frame was not usable; `ready` follows
 //! again <cycles>: <what, where>      so much was computed for nothing; the frame is begun again
 //! layer <index> <cycles> <name>      after the run, one line for each layer
@@ -26,17 +27,17 @@ use core::fmt;
 use crate::error::{Place, RunError};
 use crate::lanes::LaneDriver;
 use crate::memory::Memory;
-use crate::program::run_with;
+use crate::program::{Awaited, run_from};
 use crate::replay::is_replayable;
 use cycles::Recorder;
 pub use cycles::{LayerCycles, MarkKind, Marker};
 use embedded_io_async::Write;
 pub use frame::FramePort;
-use frame::Missed;
+use frame::{Missed, Payload};
 use text::Port;
 pub use text::write_truncated;
-use tilewright_plan::image::FIRMWARE_ABI;
-use tilewright_plan::{ImageError, PlanImage};
+use tilewright_plan::image::{EntryRecord, FIRMWARE_ABI};
+use tilewright_plan::{ImageError, Instruction, PlanImage};
 
 /// Layers whose cycles are told apart; the last slot sums all that follow.
 pub const LAYER_SLOTS: usize = 256;
@@ -124,7 +125,9 @@ pub async fn serve<P: FramePort + Write>(
             continue;
         }
         let began = marker.mark(MarkKind::BootBegin, entry as u32);
-        if let Err(error) = run_with(image, entry, memory, engines, &mut ()) {
+        // Nothing computes there, so that nobody hears of steps: with this observer there is one walker in the firmware.
+        let mut recorder = Recorder::new(marker, layers);
+        if let Err(error) = run_from(image, (entry, 0), memory, engines, &mut recorder) {
             return stop(&mut port, image, &error, marker).await;
         }
         let cycles = marker.mark(MarkKind::BootEnd, entry as u32).wrapping_sub(began);
@@ -137,30 +140,28 @@ pub async fn serve<P: FramePort + Write>(
     };
     let program = &image.entries()[entry];
     let mut recorder = Recorder::new(marker, layers);
-    let mut silent = false;
+    let first = arrives_first(image, program);
     loop {
-        let bytes = frame::payload_bytes(image, program);
-        port.line(format_args!("ready {bytes}")).await?;
-        loop {
-            match frame::receive(port.0, image, program, (memory, engines), silent).await {
-                Ok(()) => break,
-                Err(Missed::Closed) => return Err(ConsoleError::Closed),
-                Err(Missed::Failed(cause)) => {
-                    return stop(&mut port, image, &RunError::Frame { cause }, recorder.marker())
-                        .await;
-                }
-                Err(Missed::Retry(retry)) => {
-                    silent = retry.is_noise();
-                    port.line(format_args!("retry: {retry}")).await?;
-                    port.line(format_args!("ready {bytes}")).await?;
-                }
-            }
-        }
-        silent = false;
+        let what =
+            first.map_or(Payload::Inputs(program), |Awaited { rows, .. }| Payload::Rows(rows));
+        frame(&mut port, image, what, (memory, engines), &mut recorder).await?;
         let mut again = 0;
         loop {
             recorder.begin();
-            let result = run_with(image, entry, memory, engines, &mut recorder);
+            let mut next = first.map_or(0, |awaited| awaited.next);
+            let result = loop {
+                match run_from(image, (entry, next), memory, engines, &mut recorder) {
+                    Ok(None) => break Ok(()),
+                    Ok(Some(awaited)) => {
+                        recorder.pause();
+                        let what = Payload::Rows(awaited.rows);
+                        frame(&mut port, image, what, (memory, engines), &mut recorder).await?;
+                        recorder.go_on();
+                        next = awaited.next;
+                    }
+                    Err(error) => break Err(error),
+                }
+            };
             recorder.end();
             let Err(error) = result else { break };
             if again == REPEATS || !error.is_loss() || !is_replayable(image, program) {
@@ -182,6 +183,41 @@ const REPEATS: u8 = 2;
 
 /// An entry's kind: run once at start.
 const BOOT: u16 = 1;
+
+/// The rows that arrive before a program runs, if its input arrives in rows.
+fn arrives_first(image: &PlanImage<'_>, program: &EntryRecord) -> Option<Awaited> {
+    let lane = image.entry_lanes(program).first()?;
+    let first = Instruction::from_record(&image.lane_step(lane, 0)?)?;
+    let Instruction::Arrive { view } = first else { return None };
+    Some(Awaited { rows: image.view(view)?, next: 1 })
+}
+
+/// Asks for a frame until one has come.
+async fn frame<P: FramePort + Write>(
+    port: &mut Port<'_, P>,
+    image: &PlanImage<'_>,
+    payload: Payload<'_>,
+    (memory, engines): (&mut Memory<'_>, &mut impl LaneDriver),
+    recorder: &mut Recorder<'_, impl Marker>,
+) -> Result<(), ConsoleError<P::Error>> {
+    let bytes = payload.bytes(image);
+    port.line(format_args!("ready {bytes}")).await?;
+    let mut silent = false;
+    loop {
+        match frame::receive(port.0, image, payload, (memory, engines), silent).await {
+            Ok(()) => return Ok(()),
+            Err(Missed::Closed) => return Err(ConsoleError::Closed),
+            Err(Missed::Failed(cause)) => {
+                return stop(port, image, &RunError::Frame { cause }, recorder.marker()).await;
+            }
+            Err(Missed::Retry(retry)) => {
+                silent = retry.is_noise();
+                port.line(format_args!("retry: {retry}")).await?;
+                port.line(format_args!("ready {bytes}")).await?;
+            }
+        }
+    }
+}
 
 async fn stop<P: Write, T>(
     port: &mut Port<'_, P>,

@@ -4,11 +4,11 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use crate::image::{BOARD, Tables};
+use crate::image::{BOARD, Tables, op};
 use crate::lenet;
 use embedded_io_async::{ErrorKind, ErrorType, Read, Write};
 use tilewright_plan::image::{CRC, Expected};
-use tilewright_plan::{ImageError, PlanImage};
+use tilewright_plan::{ImageError, Instruction, Kernel, PlanImage, Space, Tile, View};
 use tilewright_runtime::console::{self, ConsoleError, FramePort, LayerCycles, MarkKind, Marker};
 use tilewright_runtime::{Memory, NoEngines};
 
@@ -123,7 +123,7 @@ fn frames_are_run_and_reported() {
     let (lines, clock, closed) = session(&lenet::tables(), bytes);
     assert!(closed);
     let version = env!("CARGO_PKG_VERSION");
-    assert_eq!(lines[0], format!("tilewright {version} abi 4 board stm32f746g-disco"));
+    assert_eq!(lines[0], format!("tilewright {version} abi 5 board stm32f746g-disco"));
     assert_eq!(lines[1], "plan 0707070707070707 layers 8 arena 9472");
     assert_eq!(lines[2], "ready 1024");
     for (index, name) in
@@ -248,4 +248,48 @@ fn a_missing_image_is_said() {
         "error: no plan image: it does not start with TWPI; at 0x08028000 there must be a plan \
          image for this board and firmware: flash one\r\n"
     );
+}
+
+/// Two rows of an input that arrives in rows, through the bytes of one, and a pool of each.
+fn arriving() -> Tables {
+    let mut tables = Tables { arena_bytes: 32, ..Tables::default() };
+    let row = |offset: u32, y0: i16| View { y0, ..View::whole(Space::Arena, offset, 1, 4, 1) };
+    let tile = |y: u16| Tile {
+        output_start: [y, 0],
+        output_size: [1, 4],
+        channels: 1,
+        valid_start: [y, 0],
+        valid_size: [1, 4],
+        ..Tile::default()
+    };
+    for y in 0..2u16 {
+        tables.views.push(row(0, y as i16));
+        let view = tables.views.len() as u32 - 1;
+        tables.step(y, Instruction::Arrive { view });
+        let output = row(8 + 4 * u32::from(y), y as i16);
+        let operands = vec![row(0, y as i16), output];
+        tables.tiled_layer(&format!("row {y}"), op(Kernel::MaxPool), &[(tile(y), operands)]);
+    }
+    tables.io(row(0, 0), &[]);
+    tables.io(View::whole(Space::Arena, 8, 2, 4, 1), &[]);
+    tables.program();
+    tables
+}
+
+#[test]
+fn an_input_that_arrives_in_rows_is_asked_for_row_by_row() {
+    let rows = [b"\x01\x02\x03\x04", b"\x05\x06\x07\x08"].map(|row| frame(row));
+    let mut broken = rows[1].clone();
+    broken[9] ^= 1;
+    let [first, second] = &rows;
+    let bytes = [first, &broken, second, first, second].map(|row| row.as_slice()).concat();
+    let (lines, clock, closed) = session(&arriving(), bytes);
+    assert!(closed);
+    let said = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!((said("ready 4"), said("retry"), said("done")), (6, 1, 2), "{lines:?}");
+    assert_eq!(said("output 0 0102030405060708"), 2, "{lines:?}");
+    // Begin, two steps with two marks each, and the end; what passes while rows arrive is not counted.
+    assert_eq!(said("invoke 600"), 2, "{lines:?}");
+    let pauses = clock.1.iter().filter(|(kind, _)| *kind == MarkKind::Paused).count();
+    assert_eq!(pauses, 2, "{:?}", clock.1);
 }

@@ -54,6 +54,8 @@ pub struct Arranging<'m> {
     longest_pair: Option<u64>,
     /// The memory of tensors outside of SRAM.
     outside: Space,
+    /// Whether the frame arrives in rows while it is used.
+    arrives: bool,
 }
 
 impl<'m> Arranging<'m> {
@@ -104,6 +106,7 @@ impl<'m> Arranging<'m> {
             depth_first,
             longest_pair: None,
             outside,
+            arrives: false,
         };
         // The steps of a convolution's groups read one after the other what all of them share.
         let draft = this.drafted(tensors)?;
@@ -132,6 +135,7 @@ impl<'m> Arranging<'m> {
     /// What can be made in rows.
     pub fn network<'p>(&self, draft: &'p Plan, operators: &'p [Operator<'p>]) -> Network<'p> {
         Network::new(self.model, &self.layers, draft, operators, self.outside)
+            .arriving(self.arrives)
     }
 
     /// The same with depth-first groups.
@@ -153,6 +157,13 @@ impl<'m> Arranging<'m> {
     #[must_use]
     pub fn in_little(mut self, budget: u64) -> Self {
         self.longest_pair = Some(budget / 3);
+        self
+    }
+
+    /// The same with a frame that may arrive in rows while it is used.
+    #[must_use]
+    pub const fn arriving(mut self, arrives: bool) -> Self {
+        self.arrives = arrives;
         self
     }
 
@@ -301,7 +312,7 @@ impl<'m> Arranging<'m> {
         if let Some(window) = self.window(&floor) {
             floor.window = Some(window);
             floor.heights.sram = floor.heights.sram.max(Bytes(window.end()));
-            plan.input = InputResidency::Streamed(window);
+            plan.input = InputResidency::OnCard(window);
             plan.space_bytes[Space::Arena as usize] = floor.heights.sram;
         }
         Ok((floor, plan))

@@ -2,6 +2,7 @@
 //! Where one group cannot hold all, several follow each other ([`borders`]).
 
 mod borders;
+mod inside;
 mod times;
 
 pub use borders::Choice;
@@ -133,6 +134,20 @@ pub fn ways_with_weights(
     }
     found.retain(|way| !way.is_empty());
     Ok(found)
+}
+
+/// The ways for several groups to follow each other, with borders in SRAM.
+///
+/// # Errors
+/// As [`ways`].
+pub fn bordered_inside(
+    arranging: &Arranging<'_>,
+    budget: u64,
+) -> Result<Vec<Vec<DepthFirstGroup>>, PlanError> {
+    let draft = arranging.draft()?;
+    let operators = Operator::of(&draft);
+    let network = arranging.network(&draft, &operators);
+    Ok(inside::ways(&network, &arranging.needed().collect::<Vec<u64>>(), budget))
 }
 
 /// Steps more than one for each layer.

@@ -1,0 +1,96 @@
+//! Depth-first groups that follow each other where one would hold too much: what lies at their borders lies whole in
+//! SRAM. Layers that need no more than there is go alone.
+
+use std::ops::Range;
+
+use super::{BYTES, MANY_ROWS};
+use crate::schedule::cut::Fineness;
+use crate::schedule::depth_first::{DepthFirstGroup, MOST_LAYERS, Network};
+
+/// Parts of what may be held, in sixteenths, that are tried: places leave gaps.
+const SIXTEENTHS: [u64; 3] = [16, 15, 14];
+
+/// The way to a layer.
+#[derive(Clone, Copy)]
+struct Cut {
+    /// Steps of all before.
+    steps: usize,
+    /// Where the last group begins; of a layer alone the layer itself.
+    start: usize,
+    is_alone: bool,
+}
+
+/// The ways for layers, each of which needs so many bytes alone, to go in groups that hold at most `budget` bytes: of
+/// few steps. None if no layer needs more, or there is no way.
+pub fn ways(network: &Network<'_>, needed: &[u64], budget: u64) -> Vec<Vec<DepthFirstGroup>> {
+    let mut found: Vec<Vec<DepthFirstGroup>> = Vec::new();
+    for sixteenths in SIXTEENTHS {
+        let most = budget / 16 * sixteenths;
+        let groups = fewest_steps(network, needed, most);
+        let coarsest = |layers: Range<usize>| {
+            let fineness = MANY_ROWS.iter().rev().flat_map(|rows| BYTES.map(|b| (*rows, b)));
+            let ways = fineness.filter_map(|(rows, bytes)| {
+                network.depth_first(layers.clone(), Fineness::of_rows(rows, bytes), &[])
+            });
+            let passing = network.passing(&layers);
+            let fits = ways.filter(|group| group.least_bytes() + passing <= most);
+            fits.min_by_key(|group| group.made.len())
+        };
+        let groups: Option<Vec<DepthFirstGroup>> = groups.into_iter().map(coarsest).collect();
+        found.extend(groups.filter(|groups| !groups.is_empty()));
+    }
+    found.dedup_by(|a, b| {
+        a.len() == b.len()
+            && a.iter().zip(b.iter()).all(|(a, b)| a.layers == b.layers && a.made == b.made)
+    });
+    found
+}
+
+/// The groups of the way with fewest steps, rows made in the finest way; none if there is no way.
+fn fewest_steps(network: &Network<'_>, needed: &[u64], most: u64) -> Vec<Range<usize>> {
+    let finest = Fineness::of_rows(1, 1);
+    let mut cuts: Vec<Option<Cut>> = vec![None; needed.len() + 1];
+    cuts[0] = Some(Cut { steps: 0, start: 0, is_alone: true });
+    for end in 1..=needed.len() {
+        let mut best: Option<Cut> = None;
+        let mut consider = |cut: Cut| {
+            if best.is_none_or(|best| cut.steps < best.steps) {
+                best = Some(cut);
+            }
+        };
+        let last = end - 1;
+        if let Some(before) = cuts[last].filter(|_| needed[last] <= most) {
+            consider(Cut { steps: before.steps + 1, start: last, is_alone: true });
+        }
+        // Longer groups hold more, but for what they do not hold whole at their start.
+        for start in (end.saturating_sub(MOST_LAYERS)..end).rev() {
+            if !network.makes_rows(start) {
+                break;
+            }
+            let Some(before) = cuts[start] else { continue };
+            let large = needed[start..end].iter().any(|bytes| *bytes > most);
+            if !large {
+                continue;
+            }
+            let Some(group) = network.depth_first(start..end, finest, &[]) else { break };
+            if group.least_bytes() + network.passing(&(start..end)) <= most {
+                let steps = before.steps + group.made.len();
+                consider(Cut { steps, start, is_alone: false });
+            }
+        }
+        cuts[end] = best;
+    }
+    let mut groups = Vec::new();
+    let mut at = needed.len();
+    while let Some(cut) = cuts[at].filter(|_| at > 0) {
+        if !cut.is_alone {
+            groups.push(cut.start..at);
+        }
+        at = cut.start;
+    }
+    if at > 0 {
+        return Vec::new();
+    }
+    groups.reverse();
+    groups
+}
