@@ -10,7 +10,7 @@ use crate::ground::Ground;
 use crate::recipe::{Made, Recipe, RecipeError};
 use crate::strategy::external_search::ExternalSearch;
 use crate::strategy::trade_off::TradeOff;
-use crate::strategy::{Asked, Search, resident};
+use crate::strategy::{Asked, Search, in_tiles, resident};
 use crate::tiles::Tiles;
 use crate::{Integrity, Objective, Options, PlanError, Planned, Strategy, report, simulate};
 use tilewright_board::Board;
@@ -231,8 +231,10 @@ impl Planning {
     /// # Errors
     /// [`PlanError`] if there is none.
     pub fn finish(mut self, model: &Model) -> Result<Planned, PlanError> {
-        let ground = self.ground.clone();
+        let (given, ground) = (model, self.ground.clone());
         let model = ground.model(model);
+        let is_beyond =
+            matches!(&self.then, Some(Then::External(external)) if external.is_beyond());
         let mut planned = match self.then.take() {
             Some(Then::External(external)) => external.best(model, &self.board, &self.few)?,
             Some(Then::TradeOff(trade_off)) => trade_off.best(model, &self.board, &self.few)?,
@@ -255,6 +257,9 @@ impl Planning {
         let options = Options { frames: told, ..self.options };
         add_energy(&mut planned, &self.board, &options);
         planned.in_tiles(ground.tiled);
+        if is_beyond && planned.tiled.is_none() {
+            return in_tiles::better(planned, given, &self.board, &options);
+        }
         Ok(planned)
     }
 

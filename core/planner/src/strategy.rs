@@ -6,6 +6,7 @@ pub mod auto;
 pub mod branch_and_bound;
 pub mod external;
 pub mod external_search;
+pub mod in_tiles;
 pub mod overlay;
 pub mod ping_pong;
 pub mod reordered;

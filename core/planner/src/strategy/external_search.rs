@@ -58,6 +58,8 @@ pub struct ExternalSearch {
     inside: Planned,
     /// Whether no memory outside of the chip is used.
     is_inside: bool,
+    /// Whether the least memory is looked for.
+    is_least: bool,
     effort: Effort,
     /// The ways that are yet to be tried, the next one last.
     ways: Vec<Way>,
@@ -177,6 +179,7 @@ impl ExternalSearch {
         let alternatives = Alternatives::of(&inside, LEAST, board, options.objective);
         let mut search = Self {
             is_inside: options.is_inside,
+            is_least: options.objective == Objective::Memory,
             ways: Vec::new(),
             tried: 0,
             contest: Contest::new(board, best, alternatives),
@@ -239,6 +242,11 @@ impl ExternalSearch {
     /// Ways that were tried, and all.
     pub fn ways(&self) -> [usize; 2] {
         [self.tried, self.tried + self.ways.len()]
+    }
+
+    /// Whether there is need of what takes less of SRAM than the plan that all began with, though it is slower.
+    pub const fn is_beyond(&self) -> bool {
+        self.tried > 0 && (self.is_least || !self.inside.report.fits)
     }
 
     /// Whether all ways were tried.
