@@ -4,6 +4,7 @@
 pub mod fit;
 pub mod layers;
 mod outside;
+mod preceded;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -182,16 +183,22 @@ fn costs_of(
 /// What a kernel costs on a board, where a load and a store outside of the chip take so many cycles, if they
 /// are to be told.
 fn cost_of(subject: Subject, board: &Board, words: Option<[u64; 2]>) -> Result<KernelCost, String> {
-    let models = subject.models();
+    let front = preceded::front(subject);
+    let alone = subject.models();
+    let models: Vec<Model> = match &front {
+        Some(front) => alone.iter().map(|model| preceded::by(front, model)).collect(),
+        None => alone.clone(),
+    };
+    let before = front.map_or(0, |front| front.nodes.len());
     let mut samples = Vec::with_capacity(models.len());
     let mut longer = Vec::with_capacity(COLD);
     let mut from_outside = Vec::new();
     let mut met: BTreeSet<&str> = BTreeSet::new();
     for (index, model) in models.iter().enumerate() {
         let named = |e: String| format!("{}: {e}", model.name);
-        let warm = run(subject, model, board, 2).map_err(named)?;
+        let warm = run((subject, before), model, board, 2).map_err(named)?;
         if index < COLD {
-            let cold = run(subject, model, board, 1).map_err(named)?;
+            let cold = run((subject, before), model, board, 1).map_err(named)?;
             let pairs = cold.iter().zip(&warm);
             longer.extend(pairs.map(|(cold, warm)| cold.cycles.saturating_sub(warm.cycles)));
         }
@@ -210,7 +217,7 @@ fn cost_of(subject: Subject, board: &Board, words: Option<[u64; 2]>) -> Result<K
         if let Subject::Plain(kernel) = subject
             && is_short
             && (brings || index.is_multiple_of(models.len().div_ceil(OUTSIDE)))
-            && let Some(sample) = outside::sample(kernel, model, board).map_err(named)?
+            && let Some(sample) = outside::sample(kernel, &alone[index], board).map_err(named)?
         {
             let found = sample.features.iter().filter(|(_, value)| *value > 0);
             met.extend(found.map(|(name, _)| *name));
@@ -224,9 +231,10 @@ fn cost_of(subject: Subject, board: &Board, words: Option<[u64; 2]>) -> Result<K
     Ok(cost)
 }
 
-/// Runs a model once or twice and gives what each of its compute steps took the last time.
+/// Runs a model once or twice and gives what each of its compute steps took the last time, without those of so many
+/// nodes before.
 fn run(
-    subject: Subject,
+    (subject, before): (Subject, usize),
     model: &Model,
     board: &Board,
     frames: usize,
@@ -265,7 +273,10 @@ fn run(
     let mut samples = Vec::new();
     let computes = |count: &&StepCount| {
         let step = steps.get(count.step as usize);
-        step.is_some_and(|step| matches!(step.instruction, Instruction::Compute { .. }))
+        step.is_some_and(|step| {
+            usize::from(step.layer) >= before
+                && matches!(step.instruction, Instruction::Compute { .. })
+        })
     };
     let counts: Vec<_> = run.outcome.steps.iter().filter(computes).collect();
     for (count, again) in counts.iter().zip(counts.iter().skip(1)).step_by(2) {
