@@ -1237,7 +1237,7 @@ pub const ENUM_MIN_BUILTIN_OPTIONS: u8 = 0;
 pub const ENUM_MAX_BUILTIN_OPTIONS: u8 = 116;
 #[deprecated(since = "2.0.0", note = "Use associated constants instead. This will no longer be generated in 2021.")]
 #[allow(non_camel_case_types)]
-pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 31] = [
+pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 32] = [
   BuiltinOptions::NONE,
   BuiltinOptions::Conv2DOptions,
   BuiltinOptions::DepthwiseConv2DOptions,
@@ -1257,6 +1257,7 @@ pub const ENUM_VALUES_BUILTIN_OPTIONS: [BuiltinOptions; 31] = [
   BuiltinOptions::DivOptions,
   BuiltinOptions::SqueezeOptions,
   BuiltinOptions::StridedSliceOptions,
+  BuiltinOptions::ArgMaxOptions,
   BuiltinOptions::TransposeConvOptions,
   BuiltinOptions::PackOptions,
   BuiltinOptions::UnpackOptions,
@@ -1295,6 +1296,7 @@ impl BuiltinOptions {
   pub const DivOptions: Self = Self(29);
   pub const SqueezeOptions: Self = Self(30);
   pub const StridedSliceOptions: Self = Self(32);
+  pub const ArgMaxOptions: Self = Self(40);
   pub const TransposeConvOptions: Self = Self(49);
   pub const PackOptions: Self = Self(59);
   pub const UnpackOptions: Self = Self(64);
@@ -1330,6 +1332,7 @@ impl BuiltinOptions {
     Self::DivOptions,
     Self::SqueezeOptions,
     Self::StridedSliceOptions,
+    Self::ArgMaxOptions,
     Self::TransposeConvOptions,
     Self::PackOptions,
     Self::UnpackOptions,
@@ -1365,6 +1368,7 @@ impl BuiltinOptions {
       Self::DivOptions => Some("DivOptions"),
       Self::SqueezeOptions => Some("SqueezeOptions"),
       Self::StridedSliceOptions => Some("StridedSliceOptions"),
+      Self::ArgMaxOptions => Some("ArgMaxOptions"),
       Self::TransposeConvOptions => Some("TransposeConvOptions"),
       Self::PackOptions => Some("PackOptions"),
       Self::UnpackOptions => Some("UnpackOptions"),
@@ -6159,6 +6163,102 @@ impl ::core::fmt::Debug for ConcatenationOptions<'_> {
       ds.finish()
   }
 }
+pub enum ArgMaxOptionsOffset {}
+#[derive(Copy, Clone, PartialEq)]
+
+pub struct ArgMaxOptions<'a> {
+  pub _tab: ::flatbuffers::Table<'a>,
+}
+
+impl<'a> ::flatbuffers::Follow<'a> for ArgMaxOptions<'a> {
+  type Inner = ArgMaxOptions<'a>;
+  #[inline]
+  unsafe fn follow(buf: &'a [u8], loc: usize) -> Self::Inner {
+    Self { _tab: unsafe { ::flatbuffers::Table::new(buf, loc) } }
+  }
+}
+
+impl<'a> ArgMaxOptions<'a> {
+  pub const VT_OUTPUT_TYPE: ::flatbuffers::VOffsetT = 4;
+
+  #[inline]
+  pub unsafe fn init_from_table(table: ::flatbuffers::Table<'a>) -> Self {
+    ArgMaxOptions { _tab: table }
+  }
+  #[allow(unused_mut)]
+  pub fn create<'bldr: 'args, 'args: 'mut_bldr, 'mut_bldr, A: ::flatbuffers::Allocator + 'bldr>(
+    _fbb: &'mut_bldr mut ::flatbuffers::FlatBufferBuilder<'bldr, A>,
+    args: &'args ArgMaxOptionsArgs
+  ) -> ::flatbuffers::WIPOffset<ArgMaxOptions<'bldr>> {
+    let mut builder = ArgMaxOptionsBuilder::new(_fbb);
+    builder.add_output_type(args.output_type);
+    builder.finish()
+  }
+
+
+  #[inline]
+  pub fn output_type(&self) -> TensorType {
+    // Safety:
+    // Created from valid Table for this object
+    // which contains a valid value in this slot
+    unsafe { self._tab.get::<TensorType>(ArgMaxOptions::VT_OUTPUT_TYPE, Some(TensorType::FLOAT32)).unwrap()}
+  }
+}
+
+impl ::flatbuffers::Verifiable for ArgMaxOptions<'_> {
+  #[inline]
+  fn run_verifier(
+    v: &mut ::flatbuffers::Verifier, pos: usize
+  ) -> Result<(), ::flatbuffers::InvalidFlatbuffer> {
+    v.visit_table(pos)?
+     .visit_field::<TensorType>("output_type", Self::VT_OUTPUT_TYPE, false)?
+     .finish();
+    Ok(())
+  }
+}
+pub struct ArgMaxOptionsArgs {
+    pub output_type: TensorType,
+}
+impl<'a> Default for ArgMaxOptionsArgs {
+  #[inline]
+  fn default() -> Self {
+    ArgMaxOptionsArgs {
+      output_type: TensorType::FLOAT32,
+    }
+  }
+}
+
+pub struct ArgMaxOptionsBuilder<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> {
+  fbb_: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>,
+  start_: ::flatbuffers::WIPOffset<::flatbuffers::TableUnfinishedWIPOffset>,
+}
+impl<'a: 'b, 'b, A: ::flatbuffers::Allocator + 'a> ArgMaxOptionsBuilder<'a, 'b, A> {
+  #[inline]
+  pub fn add_output_type(&mut self, output_type: TensorType) {
+    self.fbb_.push_slot::<TensorType>(ArgMaxOptions::VT_OUTPUT_TYPE, output_type, TensorType::FLOAT32);
+  }
+  #[inline]
+  pub fn new(_fbb: &'b mut ::flatbuffers::FlatBufferBuilder<'a, A>) -> ArgMaxOptionsBuilder<'a, 'b, A> {
+    let start = _fbb.start_table();
+    ArgMaxOptionsBuilder {
+      fbb_: _fbb,
+      start_: start,
+    }
+  }
+  #[inline]
+  pub fn finish(self) -> ::flatbuffers::WIPOffset<ArgMaxOptions<'a>> {
+    let o = self.fbb_.end_table(self.start_);
+    ::flatbuffers::WIPOffset::new(o.value())
+  }
+}
+
+impl ::core::fmt::Debug for ArgMaxOptions<'_> {
+  fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+    let mut ds = f.debug_struct("ArgMaxOptions");
+      ds.field("output_type", &self.output_type());
+      ds.finish()
+  }
+}
 pub enum AddOptionsOffset {}
 #[derive(Copy, Clone, PartialEq)]
 
@@ -7038,6 +7138,21 @@ impl<'a> Operator<'a> {
 
   #[inline]
   #[allow(non_snake_case)]
+  pub fn builtin_options_as_arg_max_options(&self) -> Option<ArgMaxOptions<'a>> {
+    if self.builtin_options_type() == BuiltinOptions::ArgMaxOptions {
+      self.builtin_options().map(|t| {
+       // Safety:
+       // Created from a valid Table for this object
+       // Which contains a valid union in this slot
+       unsafe { ArgMaxOptions::init_from_table(t) }
+     })
+    } else {
+      None
+    }
+  }
+
+  #[inline]
+  #[allow(non_snake_case)]
   pub fn builtin_options_as_transpose_conv_options(&self) -> Option<TransposeConvOptions<'a>> {
     if self.builtin_options_type() == BuiltinOptions::TransposeConvOptions {
       self.builtin_options().map(|t| {
@@ -7247,6 +7362,7 @@ impl ::flatbuffers::Verifiable for Operator<'_> {
           BuiltinOptions::DivOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<DivOptions>>("BuiltinOptions::DivOptions", pos),
           BuiltinOptions::SqueezeOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<SqueezeOptions>>("BuiltinOptions::SqueezeOptions", pos),
           BuiltinOptions::StridedSliceOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<StridedSliceOptions>>("BuiltinOptions::StridedSliceOptions", pos),
+          BuiltinOptions::ArgMaxOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<ArgMaxOptions>>("BuiltinOptions::ArgMaxOptions", pos),
           BuiltinOptions::TransposeConvOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<TransposeConvOptions>>("BuiltinOptions::TransposeConvOptions", pos),
           BuiltinOptions::PackOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<PackOptions>>("BuiltinOptions::PackOptions", pos),
           BuiltinOptions::UnpackOptions => v.verify_union_variant::<::flatbuffers::ForwardsUOffset<UnpackOptions>>("BuiltinOptions::UnpackOptions", pos),
@@ -7490,6 +7606,13 @@ impl ::core::fmt::Debug for Operator<'_> {
         },
         BuiltinOptions::StridedSliceOptions => {
           if let Some(x) = self.builtin_options_as_strided_slice_options() {
+            ds.field("builtin_options", &x)
+          } else {
+            ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
+          }
+        },
+        BuiltinOptions::ArgMaxOptions => {
+          if let Some(x) = self.builtin_options_as_arg_max_options() {
             ds.field("builtin_options", &x)
           } else {
             ds.field("builtin_options", &"InvalidFlatbuffer: Union discriminant does not match value.")
