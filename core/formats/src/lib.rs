@@ -1,4 +1,4 @@
-//! Model files: ONNX in and out, TensorFlow Lite in, and out in another order. Inputs in: PNG, NumPy arrays, raw bytes.
+//! Model files: ONNX in and out, TensorFlow Lite in and out, and in another order. Inputs in: PNG, NumPy arrays, raw bytes.
 //!
 //! Hosts have the files: bytes in memory, or whatever else gives parts of them.
 
@@ -15,6 +15,7 @@ use tilewright_model::{Model, passes};
 pub use error::{FormatError, UnsupportedOperator};
 pub use file::{Beside, ModelFile};
 pub use onnx::{ExportError, export};
+pub use tflite::export::{TfliteError, export_tflite};
 pub use tflite::reorder;
 
 /// What an import may take. Its memory stays below 10 times the file's bytes that are no large

@@ -6,6 +6,7 @@
 //! no real value.
 
 mod dilation;
+pub(crate) mod export;
 mod file;
 mod importer;
 mod ops;
