@@ -2,9 +2,11 @@
 //! another where both have the same table.
 
 use tilewright_model::integer::{self, Table};
-use tilewright_model::{Activation, Node, Op, TensorId, Unary};
+use tilewright_model::quantise::prescribed;
+use tilewright_model::{Activation, Model, Node, Op, Tensor, TensorId, Unary};
 use tilewright_tflite_schema::BuiltinOperator as Code;
 
+use super::file::Scaled;
 use super::graph::{Made, Writer};
 use super::kind::Eight;
 use super::options::Options;
@@ -99,6 +101,9 @@ impl Writer<'_> {
             return self.same(node, output);
         }
         if over_integers(&node.op).is_some() {
+            if !self.suits(&node.op, result) {
+                return self.requantised(node, &wanted, output);
+            }
             let input = self.tensor(input)?;
             return self.function_of(&node.op, input, output);
         }
@@ -118,11 +123,60 @@ impl Writer<'_> {
     /// The operator that gives these values from the node's operand, under the quantisation of its
     /// result.
     pub(super) fn same_table(&self, node: &Node, wanted: &Table) -> Option<Op> {
+        let result = *node.outputs.first()?;
         let is_same = |op: &&Op| {
             let node = Node { op: (*op).clone(), ..node.clone() };
-            integer::table(self.model, &node).is_ok_and(|table| table == *wanted)
+            self.suits(op, result)
+                && integer::table(self.model, &node).is_ok_and(|table| table == *wanted)
         };
         STAND_INS.iter().find(is_same).cloned()
+    }
+
+    /// Whether TensorFlow Lite computes a function under this quantisation of its result: of some it
+    /// demands one.
+    fn suits(&self, op: &Op, result: TensorId) -> bool {
+        let stated = prescribed(op);
+        stated.is_none() || stated == self.model.tensor(result).quantisation
+    }
+
+    /// A function of which TensorFlow Lite demands another quantisation than the model's, and what
+    /// brings it to the model's.
+    fn requantised(&mut self, node: &Node, wanted: &Table, output: i32) -> Made<()> {
+        let result = node.outputs[0];
+        let mut model = Model::default();
+        let from = model.add_tensor(self.model.tensor(node.inputs[0]).clone());
+        let to = model.add_tensor(self.model.tensor(result).clone());
+        let quantisation = prescribed(&node.op);
+        let between = Tensor { quantisation: quantisation.clone(), ..model.tensor(to).clone() };
+        let between = model.add_tensor(between);
+        let table = |op: &Op, from: TensorId, to: TensorId| {
+            let (name, inputs, outputs) = (String::new(), vec![from], vec![to]);
+            integer::table(&model, &Node { name, op: op.clone(), inputs, outputs }).ok()
+        };
+        let gives = |op: &&Op| {
+            let tables = table(&node.op, from, between).zip(table(op, between, to));
+            tables.is_some_and(|(first, second)| {
+                first.map(|value| second[usize::from(value.cast_unsigned())]) == *wanted
+            })
+        };
+        let found = STAND_INS.iter().take(IDENTITIES).find(gives).cloned();
+        let (Some(found), Some(quantisation)) = (found, quantisation) else {
+            let stated = prescribed(&node.op).map(|known| (known.scale(0), known.zero()));
+            let (scale, zero) = stated.unwrap_or_default();
+            return Err(format!(
+                "TensorFlow Lite demands scale {scale} and zero point {zero} of its result, and none \
+                 of its operators brings that to the model's with the same 256 values: quantise the \
+                 model so"
+            ));
+        };
+        let next = self.like(node, result, "stated", self.dims(result))?;
+        let zeros = vec![self.zero(quantisation.zero())];
+        if let Some(tensor) = self.graph.tensors.last_mut() {
+            tensor.scaled = Some(Scaled { scales: quantisation.scales, zeros, axis: 0 });
+        }
+        let input = self.tensor(node.inputs[0])?;
+        self.function_of(&node.op, input, next)?;
+        self.function_of(&found, next, output)
     }
 
     /// A function as an operator of the format, which must have it.

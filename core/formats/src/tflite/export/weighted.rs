@@ -162,26 +162,31 @@ impl Writer<'_> {
         let &[batch, height, width, channels] = self.dims(id) else {
             return Err("its result has not four dimensions".to_owned());
         };
-        let before = [window.padding.top, window.padding.left];
-        let same = |axis: usize, length: usize| {
-            let reach = (length.div_ceil(window.stride[axis]) - 1) * window.stride[axis];
-            (reach + window.size[axis]).saturating_sub(length) / 2
-        };
-        let (mut padding, mut cut) = (fb::Padding::VALID, before);
-        if before != [0, 0] && before == [same(0, height), same(1, width)] {
-            (padding, cut) = (fb::Padding::SAME, [0, 0]);
-        }
-        let whole = [batch, height + cut[0], width + cut[1], channels];
         let from = self.dims(node.inputs[0]);
-        for axis in 0..2 {
-            let reach = from[axis + 1] * window.stride[axis] + window.size[axis] - 1;
-            if whole[axis + 1] > reach {
-                let reason = "its padding is cut off behind it, which leaves more than its windows \
-                              reach";
-                return Err(reason.to_owned());
+        let before = [window.padding.top, window.padding.left];
+        let (size, stride) = (window.size, window.stride);
+        // TensorFlow Lite checks that the convolution which this one inverts has the input's size.
+        let is_same = [(0, height), (1, width)].into_iter().all(|(axis, length)| {
+            let steps = length.div_ceil(stride[axis]);
+            let total = ((steps - 1) * stride[axis] + size[axis]).saturating_sub(length);
+            (steps, total / 2) == (from[axis + 1], before[axis])
+        });
+        let mut padding = fb::Padding::SAME;
+        let mut whole = [batch, height, width, channels];
+        let mut cut = [0, 0];
+        if !is_same {
+            (padding, cut) = (fb::Padding::VALID, before);
+            for axis in 0..2 {
+                let least = (from[axis + 1] - 1) * stride[axis] + size[axis];
+                whole[axis + 1] = least.max(before[axis] + whole[axis + 1]);
+                if whole[axis + 1] >= least + stride[axis] {
+                    let reason = "its padding is cut off behind it, which leaves more than its \
+                                  windows reach";
+                    return Err(reason.to_owned());
+                }
             }
         }
-        let is_cut = cut != [0, 0];
+        let is_cut = whole != [batch, height, width, channels];
         let made = match is_cut || activation != Activation::None {
             true => self.like(node, id, "whole", &whole)?,
             false => output,
