@@ -1,4 +1,5 @@
 mod build;
+mod export;
 mod faults;
 mod files;
 mod foreign;

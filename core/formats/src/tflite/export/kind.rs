@@ -30,12 +30,16 @@ fn needs_unsigned(model: &Model, node: &Node) -> bool {
             let weights = node.inputs.get(1).map(|id| model.tensor(*id));
             let quantisation = weights.and_then(|weights| weights.quantisation.as_ref());
             let is_single = quantisation.is_some_and(|quantisation| quantisation.axis.is_none());
-            let is_short = is_single && model.short_products && {
+            let shows = || {
                 let [short, long] =
                     [Product::Short, Product::Long].map(|kind| multipliers(model, node, kind));
                 short != long
             };
-            is_short || weights.is_some_and(|weights| is_single && differences(weights).is_none())
+            let has_differences = weights.is_some_and(|weights| differences(weights).is_some());
+            match model.short_products {
+                true => is_single && (!has_differences || shows()),
+                false => is_single && !has_differences && !shows(),
+            }
         }
         Op::AveragePool { halves_up: true, .. } => has_halves(node),
         Op::Unary(Unary::Rescale) => {

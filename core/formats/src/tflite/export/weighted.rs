@@ -256,7 +256,7 @@ impl Writer<'_> {
             }
             None => {
                 let reason = "its weights are no 8-bit differences from their zero point: quantise \
-                              the model anew";
+                              them as int8 with zero point 0";
                 return Err(reason.to_owned());
             }
         };
@@ -324,4 +324,5 @@ pub(super) fn ints(values: &[usize]) -> Made<Vec<i32>> {
 }
 
 const ROUNDED: &str = "TensorFlow Lite multiplies the scales of its input and weights in another float \
-                       type, which changes the last bit of a multiplier";
+                       type, which changes the last bit of a multiplier: quantise the weights as int8 \
+                       with a scale for each channel";
