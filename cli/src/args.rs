@@ -33,7 +33,7 @@ pub enum Command {
         #[command(flatten)]
         json: Json,
     },
-    /// List the networks of the zoo, or write one as ONNX
+    /// List the networks of the zoo, or write one as ONNX or TensorFlow Lite
     Zoo(Zoo),
     /// Show a model's operators, shapes, MACs and parameters
     Inspect(Inspect),
@@ -42,10 +42,12 @@ pub enum Command {
     /// Compare what bringing operands from external memory to SRAM gives, overlay by overlay and
     /// budget by budget
     Overlay(Overlay),
-    /// Make the smallest weights of a float model zero, and write it as ONNX
+    /// Make the smallest weights of a float model zero, and write it as ONNX or TensorFlow Lite
     Prune(Prune),
     /// Compare grids of tiles by SRAM, time and what is computed again, or write the model in tiles
     Tile(Tile),
+    /// Write a model in another format: its float form as ONNX, its int8 form as TensorFlow Lite
+    Export(Export),
     /// Run an experiment over many networks and techniques
     #[command(subcommand)]
     Explore(Explore),
@@ -188,12 +190,12 @@ pub struct Zoo {
 
 #[derive(Debug, Subcommand)]
 pub enum ZooCommand {
-    /// Write a network with its seeded weights as an ONNX file
+    /// Write a network with its seeded weights: its float form as ONNX, its int8 form as TensorFlow Lite
     Export {
         /// Its name, such as mobilenet-v2-w0.35-r96
         name: String,
-        /// The file
-        #[arg(short, long, value_name = "FILE.onnx")]
+        /// The file: TensorFlow Lite if its name ends in .tflite, else ONNX
+        #[arg(short, long, value_name = "FILE.onnx|FILE.tflite")]
         output: PathBuf,
     },
 }
@@ -298,8 +300,17 @@ pub struct Prune {
     pub is_global: bool,
     #[command(flatten)]
     pub json: Json,
-    /// The file
-    #[arg(short, long, value_name = "FILE.onnx")]
+    /// The file: TensorFlow Lite if its name ends in .tflite, else ONNX; of floats in either
+    #[arg(short, long, value_name = "FILE.onnx|FILE.tflite")]
+    pub output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    #[command(flatten)]
+    pub quantised: Quantised,
+    /// The file: TensorFlow Lite if its name ends in .tflite, else ONNX
+    #[arg(short, long, value_name = "FILE.onnx|FILE.tflite")]
     pub output: PathBuf,
 }
 
@@ -312,8 +323,9 @@ pub struct Tile {
     pub strategy: Strategy,
     #[command(flatten)]
     pub json: Json,
-    /// Write the float model in the tiles of --tiles as ONNX
-    #[arg(short, long, value_name = "FILE.onnx", requires = "tiles")]
+    /// Write the model in the tiles of --tiles: its int8 form as TensorFlow Lite if the name ends in
+    /// .tflite, else its float form as ONNX
+    #[arg(short, long, value_name = "FILE.onnx|FILE.tflite", requires = "tiles")]
     pub output: Option<PathBuf>,
 }
 

@@ -3,6 +3,7 @@
 pub mod allocate;
 pub mod boards;
 pub mod explore;
+pub mod export;
 pub mod image;
 pub mod inspect;
 pub mod order;

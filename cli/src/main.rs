@@ -63,6 +63,7 @@ fn main() -> ExitCode {
         Command::Overlay(options) => commands::overlay::overlay(&options),
         Command::Prune(options) => commands::prune::prune(&options),
         Command::Tile(options) => commands::tile::tile(&options),
+        Command::Export(options) => commands::export::export(&options),
         Command::Explore(options) => commands::explore::explore(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Verify(options) => commands::verify::verify(&options),

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tilewright_model::Model;
-use tilewright_server::pipeline::export;
+use tilewright_server::pipeline::{export, export_tflite};
 use tilewright_server::{Blame, Problem};
 
 /// Who may read a file that is written.
@@ -85,11 +85,32 @@ pub fn write_parts(
     named.persist(&place).map(drop).map_err(|error| failed(error.error))
 }
 
+/// Whether a model is written there as TensorFlow Lite, and not as ONNX: what the file's name ends in.
+#[must_use]
+pub fn is_tflite(path: &Path) -> bool {
+    path.extension().is_some_and(|kind| kind.eq_ignore_ascii_case("tflite"))
+}
+
+/// Writes a model as TensorFlow Lite if the file's name says so, else as ONNX; how many bytes it has.
+///
+/// # Errors
+/// If that fails, or the model has no form there.
+pub fn write_model(path: &Path, model: &Model) -> Result<u64, Problem> {
+    if !is_tflite(path) {
+        return write_onnx(path, model);
+    }
+    let bytes = export_tflite(model)?;
+    write_parts(path, Readers::All, |file| {
+        file.write_all(&bytes).map_err(|error| unwritable(path, &error))
+    })?;
+    Ok(bytes.len() as u64)
+}
+
 /// Writes a float model as ONNX; how many bytes it has.
 ///
 /// # Errors
 /// If that fails, or the model has no form in ONNX.
-pub fn write_onnx(path: &Path, model: &Model) -> Result<u64, Problem> {
+fn write_onnx(path: &Path, model: &Model) -> Result<u64, Problem> {
     let failed = |error| unwritable(path, &error);
     let mut bytes = 0u64;
     write_parts(path, Readers::All, |file| {

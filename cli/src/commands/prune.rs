@@ -26,7 +26,7 @@ struct Record<'a> {
     layers: Vec<Layer>,
 }
 
-/// Prunes a float model, and writes it as ONNX.
+/// Prunes a float model, and writes it as ONNX or TensorFlow Lite.
 pub fn prune(options: &Prune) -> Result<Said, Problem> {
     outputs::apart(&[&options.output], std::slice::from_ref(&options.file.model))?;
     let cancel = interrupt::cancelled_by_ctrl_c()?;
@@ -39,7 +39,7 @@ pub fn prune(options: &Prune) -> Result<Said, Problem> {
         let what_to_do = "Give a float model of convolutions or fully connected layers.";
         Problem::new(Blame::BadInput, format!("{error}."), &*model.name, what_to_do)
     })?;
-    let bytes = outputs::write_onnx(&options.output, &pruned)?;
+    let bytes = outputs::write_model(&options.output, &pruned)?;
     let sum = |of: fn(&PrunedLayer) -> usize| layers.iter().map(of).sum::<usize>();
     let (weights, zeros) = (sum(|layer| layer.weights), sum(|layer| layer.zeros));
     if options.json.json {

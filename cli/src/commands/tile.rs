@@ -1,5 +1,7 @@
 //! `tilewright tile`: what tiles save of SRAM, and what they cost.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use tilewright_model::{Model, tiling};
 use tilewright_planner::{Options, Planned, tilings};
@@ -89,12 +91,15 @@ pub fn tile(options: &Tile) -> Result<Said, Problem> {
     let mut written = String::new();
     if let (Some(path), Some(tiling)) = (&options.output, choices.tiling) {
         outputs::apart(&[path], &load::files(&options.on.quantised))?;
-        let float = load::model(&options.on.quantised.file, &mut tell, &cancel)?;
-        let tiled = tiling::tile(&float, &tiling).map_err(|error| {
+        let given = match outputs::is_tflite(path) {
+            true => Cow::Borrowed(model),
+            false => Cow::Owned(load::model(&options.on.quantised.file, &mut tell, &cancel)?),
+        };
+        let tiled = tiling::tile(&given, &tiling).map_err(|error| {
             let error = format!("{error}.");
             Problem::new(Blame::BadInput, error, "--tiles", "Choose other tiles.")
         })?;
-        let bytes = outputs::write_onnx(path, &tiled.model)?;
+        let bytes = outputs::write_model(path, &tiled.model)?;
         written = format!("\n{}: {} bytes\n", path.display(), number(bytes));
     }
     drop(teller);

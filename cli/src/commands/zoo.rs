@@ -1,5 +1,6 @@
 //! `tilewright zoo`.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use tilewright_server::pipeline::zoo;
@@ -11,7 +12,7 @@ use crate::args::{Zoo, ZooCommand};
 use crate::outputs;
 use crate::text::{DIM, Side, Table, number, shape};
 
-/// Lists the networks, or writes one as ONNX.
+/// Lists the networks, or writes one as ONNX or TensorFlow Lite.
 pub fn zoo(options: &Zoo) -> Result<Said, Problem> {
     match &options.command {
         None => list(options.json.json),
@@ -59,6 +60,12 @@ fn list(as_json: bool) -> Result<Said, Problem> {
 
 fn write(name: &str, output: &Path) -> Result<Said, Problem> {
     let network = zoo::network(name)?;
-    let bytes = outputs::write_onnx(output, network.float())?;
+    let model = match outputs::is_tflite(output) {
+        true => {
+            Cow::Owned(network.int8().map_err(|error| Problem::ours(format!("{error}."), name))?)
+        }
+        false => Cow::Borrowed(network.float()),
+    };
+    let bytes = outputs::write_model(output, &model)?;
     Ok(Said::well(format!("{}: {}, {} bytes\n", output.display(), network.name, number(bytes))))
 }

@@ -17,7 +17,7 @@ pub mod zoo;
 pub use bounds::Bounds;
 pub use card::{CardTrouble, CardWish};
 pub use emulate::{Machine, bytes_of, run_image};
-pub use files::export;
+pub use files::{export, export_tflite};
 pub use package::Package;
 pub use plan_file::{PlanFile, StoreStart};
 pub use planning::{checked_plan, checks, is_unsuited, no_recipe, plan_file, unsupported};

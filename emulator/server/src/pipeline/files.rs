@@ -1,6 +1,6 @@
 //! Files of models, samples and inputs, as values.
 
-use tilewright_formats::{ExportError, FormatError, Limits, ModelFile, input};
+use tilewright_formats::{ExportError, FormatError, Limits, ModelFile, TfliteError, input};
 use tilewright_model::{Data, Model, Tensor};
 use tilewright_report::sentence;
 
@@ -90,10 +90,28 @@ pub fn export<E: std::error::Error + 'static>(
     };
     let (blame, what_to_do) = match error {
         ExportError::TooLarge { .. } => (Blame::TooLarge, "Choose a smaller size."),
+        ExportError::NotFloat { .. } => (
+            Blame::BadInput,
+            "Write it as TensorFlow Lite: give the file a name that ends in .tflite.",
+        ),
         _ => (Blame::BadInput, "Choose a float model of operators that ONNX has."),
     };
     let text = sentence(&error.to_string());
     Err(Problem::new(blame, text, model.name.clone(), what_to_do))
+}
+
+/// The bytes of a model as TensorFlow Lite.
+///
+/// # Errors
+/// [`Blame::BadInput`] if an operator has no exact form there, [`Blame::TooLarge`] beyond 2 GiB.
+pub fn export_tflite(model: &Model) -> Result<Vec<u8>, Problem> {
+    tilewright_formats::export_tflite(model).map_err(|error| {
+        let (blame, what_to_do) = match error {
+            TfliteError::TooLarge { .. } => (Blame::TooLarge, "Choose a smaller model."),
+            _ => (Blame::BadInput, "Change the model there, or write its float form as ONNX."),
+        };
+        Problem::new(blame, sentence(&error.to_string()), model.name.clone(), what_to_do)
+    })
 }
 
 /// Sets of inputs of a model with one input, from a .npy file.
