@@ -19,6 +19,7 @@ mod page;
 mod page_models;
 mod page_smoothness;
 mod papers;
+mod peers;
 mod plans;
 mod reference;
 mod swapnn;
@@ -84,6 +85,9 @@ enum Command {
     /// Tables and figures of both papers on memory beyond SRAM, TinyOps and SwapNN, beside ours, with the
     /// reason of each difference above 10 %
     Papers,
+    /// Least tensor arenas beside what msf-CNN, MCUNetV2, ST and Vela publish, and a quarter of `resident` for
+    /// sequential networks
+    Peers,
     /// `auto` under half of the SRAM that `resident` needs, on boards with external memory
     Beyond,
     /// Random programs with random faults of their cards: right, or told with copy, layer and sector
@@ -158,6 +162,7 @@ fn run(command: Command, json: bool) -> Result<(), String> {
         }
         Command::Swapnn => return swapnn::swapnn(json),
         Command::Papers => return papers::papers(json),
+        Command::Peers => return peers::peers(json),
         Command::Beyond => return beyond::beyond(json),
         Command::Faults { first, cases, large } => {
             return faults::faults(first, cases, large, json);

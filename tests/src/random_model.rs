@@ -1,5 +1,6 @@
 //! Random int8 models of every operator, and random inputs for them.
 
+mod detector;
 mod elementwise;
 mod extremes;
 mod moves;
@@ -13,6 +14,7 @@ use tilewright_model::{
     TensorId, Window,
 };
 
+pub use detector::random_detector;
 pub use extremes::extreme_layer;
 pub use networks::random_network;
 

@@ -387,6 +387,33 @@ fn frames_that_would_get_to_the_card_in_a_wrong_way_are_refused() {
 }
 
 #[test]
+fn borders_on_a_card_spare_what_is_given_or_reshaped() {
+    let board = tilewright_board::find("nucleo-f767zi").unwrap();
+    let mut bordered = 0;
+    for seed in 0..MODELS {
+        let model = random_detector(seed);
+        model.verify().unwrap();
+        let inputs = random_inputs(&model, seed);
+        let resident = plan(&model, &board, Strategy::Resident, &Options::default()).unwrap();
+        let peak = resident.report.peak_sram_bytes.0;
+        for eighths in 1..6 {
+            let sram = Some(Bytes(peak / 8 * eighths));
+            let options = Options { sram, ..Options::default() };
+            let found = plan(&model, &board, Strategy::Stream, &options).unwrap();
+            if !found.report.fits {
+                continue;
+            }
+            let what = format!("{}, {eighths} eighths", model.name);
+            check(&found.plan, &model, &board).unwrap_or_else(|error| panic!("{what}: {error}"));
+            host::runs_bit_equal(&found.plan, &model, &inputs, &what);
+            let on_card = |tensor: &PlannedTensor| tensor.space == Space::Card;
+            bordered += u32::from(found.plan.tensors.iter().any(on_card));
+        }
+    }
+    assert!(bordered > 20, "{bordered} plans have borders on the card");
+}
+
+#[test]
 fn vgg16_needs_no_external_ram() {
     let board = tilewright_board::find("nucleo-f767zi").unwrap();
     // The same board if nothing but the plan had its memories, and nothing waited for flash or drove the card: how

@@ -26,7 +26,7 @@ pub fn bench(project: &Project, args: &[String]) -> Result<bool> {
         .contains(&name)
     };
     let needs_nothing = |name: &str| {
-        ["allocate", "beyond", "overlay", "papers", "plans", "reference", "swapnn", "tiles"]
+        ["allocate", "beyond", "overlay", "auto", "papers", "peers", "plans", "reference", "swapnn"]
             .contains(&name)
     };
     if args.first().is_some_and(|name| needs_nothing(name)) {

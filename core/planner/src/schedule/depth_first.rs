@@ -5,6 +5,8 @@
 //! line buffer, a ring in which no step's output wraps. What comes from layers before them, or goes to layers behind,
 //! is held whole; what goes may lie over what has been read of what comes.
 
+mod arriving;
+mod borders;
 mod card;
 
 use std::cell::OnceCell;
@@ -15,8 +17,8 @@ pub use card::Moved;
 use super::cut::{Fineness, Strip};
 use super::operator::Operator;
 use crate::aliasing::{AllowedOverlap, Held, Parts, single_steps};
-use crate::lower::Layer;
-use tilewright_model::Model;
+use crate::lower::{self, Layer};
+use tilewright_model::{Model, TensorId};
 use tilewright_plan::{Bytes, Plan, PlannedTensor, Space, View};
 
 /// Most layers of a depth-first group.
@@ -47,6 +49,8 @@ pub struct Network<'p> {
     frames: Vec<usize>,
     /// The tensors that programs give: nothing is written over them.
     outputs: Vec<usize>,
+    /// The tensors whose bytes reshapes give other names to.
+    reshaped: Vec<usize>,
     /// The memory of tensors outside of SRAM.
     outside: Space,
     /// Whether the frame arrives in rows while it is used, so that some of them alone are held.
@@ -136,7 +140,24 @@ impl<'p> Network<'p> {
             programs().flat_map(|p| &p.inputs).map(|io| io.tensor as usize).collect();
         frames.dedup();
         let outputs = programs().flat_map(|p| &p.outputs).map(|io| io.tensor as usize).collect();
-        Self { layers: found, tensors, readers, is_given, frames, outputs, outside, arrives: false }
+        let roots = lower::roots(model);
+        let is_reshaped = |tensor: &PlannedTensor| {
+            let root = TensorId(tensor.tensor as usize);
+            roots.iter().enumerate().any(|(id, of)| *of == root && TensorId(id) != root)
+        };
+        let reshaped = (0..tensors.len()).filter(|tensor| is_reshaped(&tensors[*tensor]));
+        let reshaped = reshaped.collect();
+        Self {
+            layers: found,
+            tensors,
+            readers,
+            is_given,
+            frames,
+            outputs,
+            reshaped,
+            outside,
+            arrives: false,
+        }
     }
 
     /// The same with a frame that arrives in rows while it is used, if there is one alone.
@@ -149,12 +170,6 @@ impl<'p> Network<'p> {
     /// Whether a layer can be made in rows.
     pub fn makes_rows(&self, layer: usize) -> bool {
         self.layers.get(layer).is_some_and(Option::is_some)
-    }
-
-    /// The tensors that layers from one on, before another layer, make and others from that on read.
-    pub fn crossing(&self, first: usize, layer: usize) -> Vec<usize> {
-        let made = self.layers[first.min(layer)..layer].iter().flatten().map(|made| made.output);
-        made.filter(|tensor| self.readers[*tensor].iter().any(|reader| *reader >= layer)).collect()
     }
 
     /// The memory of tensors outside of SRAM.
@@ -311,46 +326,6 @@ impl<'p> Network<'p> {
             made.iter().map(|strip| self.staged(own[strip.layer - layers.start], strip, outside));
         let (staged, outside) = (staged.max().unwrap_or(0), outside.to_vec());
         DepthFirstGroup { layers, fineness, made, line_buffers, held, overlaps, outside, staged }
-    }
-
-    /// Bytes of the tensors that are there before some layers and needed behind them, which they do not use.
-    pub fn passing(&self, layers: &Range<usize>) -> u64 {
-        let passes = |tensor: &usize| {
-            let PlannedTensor { first, end, .. } = self.tensors[*tensor];
-            let is_used = self.readers[*tensor].iter().any(|reader| layers.contains(reader));
-            let is_there = (first as usize) < layers.start || self.frames.contains(tensor);
-            is_there && !is_used && end as usize > layers.end
-        };
-        (0..self.tensors.len()).filter(passes).map(|tensor| self.bytes(tensor)).sum()
-    }
-
-    /// Rows of a frame that are held at once, if it arrives in rows and these layers alone use it; nothing if all are.
-    fn arriving_rows(
-        &self,
-        tensor: usize,
-        made: &[Strip],
-        own: &[&Made<'p>],
-        layers: &Range<usize>,
-    ) -> Option<u32> {
-        let is_own = self.readers[tensor].iter().all(|reader| layers.contains(reader));
-        let is_frame = self.arrives && self.frames.contains(&tensor);
-        if !is_frame || !is_own || self.outputs.contains(&tensor) {
-            return None;
-        }
-        let (mut done, mut arrived, mut most) = (vec![0u16; own.len()], 0, 0);
-        for strip in made {
-            let place = strip.layer - layers.start;
-            let reads = own[place].reads(strip.rows.clone())?;
-            if let Some(end) = reads.iter().filter(|r| r.0 == tensor).map(|r| r.1.end).max() {
-                arrived = end.max(arrived);
-                let readers = own.iter().zip(&done);
-                let first = readers.filter_map(|(reader, done)| reader.needs(tensor, *done)).min();
-                most = most.max(u32::from(arrived - first.unwrap_or(arrived).min(arrived)));
-            }
-            done[place] = strip.rows.end;
-        }
-        let all = self.tensors[tensor].shape[0];
-        (0 < most && most < all).then_some(most)
     }
 
     /// How far below a tensor that is read another one may begin that is written meanwhile.

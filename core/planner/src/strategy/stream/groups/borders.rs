@@ -174,7 +174,11 @@ impl Search<'_, '_> {
                 break;
             }
             let Some(before) = cuts[from] else { continue };
-            let leaves = if to < end { self.bytes(&self.crossing(to)) } else { 0 };
+            let crossing = if to < end { self.crossing(to) } else { Vec::new() };
+            if !crossing.iter().all(|tensor| self.network.may_leave(*tensor)) {
+                break;
+            }
+            let leaves = self.bytes(&crossing);
             let outside = before.outside + leaves;
             if outside > self.sizes[1] {
                 continue;
