@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use fastrand::Rng;
 use tilewright_board::Board;
 use tilewright_check::check;
+use tilewright_model::prune::Pruning;
 use tilewright_model::tiling::{self, Grid, Tiled, Tiling, TilingError};
 use tilewright_model::{Model, int8};
 use tilewright_plan::{Bytes, Plan, Reader, Space};
-use tilewright_planner::{Options, PlanError, Planned, Recipe, Strategy};
+use tilewright_planner::{Options, Packing, PlanError, Planned, Recipe, Strategy};
 use tilewright_runtime::Pace;
 use tilewright_tests::host;
 use tilewright_tests::random_model::{random_inputs, random_of_any_kind};
@@ -36,6 +37,40 @@ fn tiled(model: &Model, tiling: &Tiling) -> Option<Tiled> {
     }
 }
 
+/// Tiles are told as they are written: each node of a tile makes the pixels that are told of it, the last ones make
+/// the region's output once, and what is told together takes the multiply-accumulates of the whole model.
+fn holds_boxes(given: &Model, tiled: &Tiled) {
+    if tiled.grid.tiles() == 1 {
+        return assert!(tiled.tiles.is_empty());
+    }
+    assert_eq!(tiled.tiles.len(), tiled.grid.tiles());
+    let mut macs = 0;
+    let mut output = Vec::new();
+    for tile in &tiled.tiles {
+        for part in &tile.parts {
+            let (node, copy) = (&given.nodes[part.node], &tiled.model.nodes[part.copy]);
+            assert_eq!(tiled.origins[part.copy], Some(part.node));
+            let made = tiled.model.tensor(copy.outputs[0]).shape.dims();
+            assert_eq!(made[1..3], [part.pixels.rows.len(), part.pixels.columns.len()]);
+            macs += tiled.model.macs(copy);
+            if node.outputs[0] == tiled.region.output {
+                let (rows, columns) = (part.pixels.rows.clone(), part.pixels.columns.clone());
+                output
+                    .extend(rows.flat_map(|row| columns.clone().map(move |column| (row, column))));
+            }
+        }
+        let input = given.tensor(tiled.region.input).shape.dims();
+        let read = tile.input.as_ref().unwrap();
+        assert!(read.rows.end <= input[1] && read.columns.end <= input[2], "{read:?}");
+    }
+    let once: u64 = given.nodes[tiled.region.nodes.clone()].iter().map(|n| given.macs(n)).sum();
+    assert_eq!(macs, once + tiled.recomputed_macs);
+    output.sort_unstable();
+    let [_, rows, columns, _] = *given.tensor(tiled.region.output).shape.dims() else { panic!() };
+    let all = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+    assert!(output.into_iter().eq(all), "each pixel of the output is made once");
+}
+
 #[test]
 fn tiles_of_random_networks_give_the_same_bytes() {
     let mut rng = Rng::with_seed(20);
@@ -49,6 +84,7 @@ fn tiles_of_random_networks_give_the_same_bytes() {
         assert_eq!(outputs(&found.model, seed), outputs(&model, seed), "{what}");
         count += usize::from(tiling.grid.tiles() > 1);
         recomputed += usize::from(found.recomputed_macs > 0);
+        holds_boxes(&model, &found);
     }
     assert!(count > 200 && recomputed > 50, "{count} networks in tiles, {recomputed} with a halo");
 }
@@ -126,6 +162,24 @@ fn tiles_read_one_copy_of_weights() {
     let mut broken = tiles.plan.clone();
     broken.constants[shared].copies.pop();
     assert!(check(&broken, in_tiles, &board).is_err());
+}
+
+#[test]
+fn what_sparse_weights_save_is_counted_once_though_tiles_share_them() {
+    let group = std::num::NonZeroUsize::new(2).unwrap();
+    let pruning = Pruning { sparsity: 800, group, is_global: false };
+    let network = tilewright_zoo::network("mobilenet-v1-w0.25-r96").unwrap();
+    let model = network.pruned(&pruning).unwrap();
+    let board = tilewright_board::find("stm32f746g-disco").unwrap();
+    let bytes = |packing| {
+        let options = Options { tiling: Some(Tiling::PUBLISHED), packing, ..Options::default() };
+        let planned = planned(&model, &board, Strategy::Resident, &options).unwrap();
+        (planned.report.flash_bytes.0 as i64, planned.report.packing_flash_bytes)
+    };
+    let ((plain, none), (sparse, saved)) = (bytes(Packing::Plain), bytes(Packing::Sparse));
+    assert_eq!(none, 0);
+    // Blocks begin at words.
+    assert!(saved < 0 && (sparse - plain - saved).abs() < 256, "{sparse}, {plain}, {saved}");
 }
 
 #[test]

@@ -8,6 +8,7 @@
 mod branch;
 mod region;
 
+pub use branch::{Part, Pixels, Tile};
 pub use region::{Region, active_bytes};
 
 use std::fmt;
@@ -17,7 +18,7 @@ use crate::graph::{Model, Node, TensorId};
 use crate::op::Op;
 use crate::shape::Shape;
 use crate::tensor::Tensor;
-use branch::{Branch, Pixels};
+use branch::Branch;
 use thiserror::Error;
 
 /// Rows and columns of tiles.
@@ -87,8 +88,10 @@ pub struct Tiled {
     /// Of each node of the model in tiles the given model's that it is, or is a tile of; nothing: it cuts out or joins
     /// tiles.
     pub origins: Vec<Option<usize>>,
-    /// The tiles.
+    /// How many tiles there are.
     pub grid: Grid,
+    /// The tiles, row by row: which pixels each makes of each layer; none if there is only one.
+    pub tiles: Vec<Tile>,
     /// Multiply-accumulates that are made more than once.
     pub recomputed_macs: u64,
 }
@@ -163,7 +166,8 @@ pub fn tile_region(model: &Model, region: Region, grid: Grid) -> Result<Tiled, T
     }
     if grid.tiles() == 1 {
         let origins = (0..model.nodes.len()).map(Some).collect();
-        return Ok(Tiled { model: model.clone(), region, origins, grid, recomputed_macs: 0 });
+        let (model, tiles) = (model.clone(), Vec::new());
+        return Ok(Tiled { model, region, origins, grid, tiles, recomputed_macs: 0 });
     }
     let (tiles, layers) = (grid.tiles(), region.nodes.len());
     if tiles.saturating_mul(layers) > MOST_NODES {
@@ -181,12 +185,16 @@ pub fn tile_region(model: &Model, region: Region, grid: Grid) -> Result<Tiled, T
     let whole = model.tensor(region.output);
     // What is joined in the end: rows of tiles, or the tiles of the only row.
     let mut joined = Vec::new();
+    let mut written = Vec::with_capacity(tiles);
     for (row, rows) in parts(rows, grid.rows).enumerate() {
         let mut tiles = Vec::new();
         for (column, columns) in parts(columns, grid.columns).enumerate() {
             let pixels = Pixels { rows: rows.clone(), columns };
             let branch = Branch::of(model, &region, &pixels);
-            tiles.push(branch.write(&mut tiled, &mut origins, &format!("tile {row},{column}")));
+            let name = format!("tile {row},{column}");
+            let (output, tile) = branch.write(&mut tiled, &mut origins, &name);
+            tiles.push(output);
+            written.push(tile);
         }
         match (grid.rows, tiles.as_slice()) {
             (1, _) => joined = tiles,
@@ -206,7 +214,7 @@ pub fn tile_region(model: &Model, region: Region, grid: Grid) -> Result<Tiled, T
     origins.extend((region.nodes.end..model.nodes.len()).map(Some));
     tiled.nodes.extend_from_slice(&model.nodes[region.nodes.end..]);
     let recomputed_macs = macs(&tiled).saturating_sub(macs(model));
-    Ok(Tiled { model: tiled, region, origins, grid, recomputed_macs })
+    Ok(Tiled { model: tiled, region, origins, grid, tiles: written, recomputed_macs })
 }
 
 /// Divides so many pixels among so many tiles, as evenly as can be, larger ones first.

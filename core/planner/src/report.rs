@@ -176,9 +176,11 @@ fn layers(plan: &Plan, model: &Model, board: &Board, costs: &CostCache) -> Vec<L
         })
         .collect();
     for (row, change) in rows.iter_mut().zip(packing::changes(plan, &costs.costs)) {
+        // Weights that tiles of a layer share are the first one's.
+        let has_weights = row.flash_bytes.0 > 0;
         row.packing = change.map(|(name, change)| WeightPacking {
             name: name.to_owned(),
-            more_flash_bytes: change.bytes,
+            more_flash_bytes: if has_weights { change.bytes } else { 0 },
             saved_cycles: change.cycles,
         });
     }

@@ -41,7 +41,8 @@ pub struct LayerRow {
 pub struct WeightPacking {
     /// Its name: `transformed`, or `sparse` for weights without their zeros.
     pub name: String,
-    /// Flash that it takes more (counted); below zero: less.
+    /// Flash that it takes more (counted); below zero: less. Nothing where the weights are those of another layer, as
+    /// tiles' are.
     pub more_flash_bytes: i64,
     /// Cycles that it saves by the cost tables (modelled); below zero: more.
     pub saved_cycles: i64,

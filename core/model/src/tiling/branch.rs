@@ -33,7 +33,27 @@ impl Pixels {
     }
 }
 
-/// A tile.
+/// What a tile makes of a layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The given model's node.
+    pub node: usize,
+    /// The node of the model in tiles that makes these pixels.
+    pub copy: usize,
+    /// The pixels of the layer's result.
+    pub pixels: Pixels,
+}
+
+/// A tile, and all that it is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// What it reads of the region's input; nothing if it reads none of it.
+    pub input: Option<Pixels>,
+    /// What it makes, in the order of the given model's nodes.
+    pub parts: Vec<Part>,
+}
+
+/// A tile that is to be written.
 pub struct Branch<'m> {
     model: &'m Model,
     region: &'m Region,
@@ -57,18 +77,19 @@ impl<'m> Branch<'m> {
         Self { model, region, needed }
     }
 
-    /// Adds the tile's nodes to a model whose tensors begin with those of the given one; what they make in the end.
-    /// Of each node it says which one it is a copy of.
+    /// Adds the tile's nodes to a model whose tensors begin with those of the given one; what they make in the end,
+    /// and on the way. Of each node it says which one it is a copy of.
     pub fn write(
         &self,
         tiled: &mut Model,
         origins: &mut Vec<Option<usize>>,
         name: &str,
-    ) -> TensorId {
+    ) -> (TensorId, Tile) {
         let Self { model, region, needed } = self;
         let mut writer = Writer { tiled, name, made: BTreeMap::new(), slices: Vec::new() };
         let whole = Pixels::all(model.tensor(region.input));
         writer.made.insert(region.input, (region.input, whole));
+        let mut tile = Tile { input: None, parts: Vec::new() };
         for (number, node) in region.nodes.clone().zip(&model.nodes[region.nodes.clone()]) {
             let Some(output) = node.outputs.first().filter(|output| needed.contains_key(output))
             else {
@@ -78,6 +99,9 @@ impl<'m> Branch<'m> {
             let mut inputs = node.inputs.clone();
             for input in inputs.iter_mut().filter(|input| !model.tensor(**input).is_constant()) {
                 let seen = seen(model, node, *input, pixels);
+                if *input == region.input {
+                    tile.input = Some(tile.input.map_or_else(|| seen.clone(), |o| o.hull(&seen)));
+                }
                 *input = writer.part(*input, &seen);
             }
             let op = of_pixels(model, node, pixels);
@@ -85,10 +109,12 @@ impl<'m> Branch<'m> {
             let name = format!("{} {name}", node.name);
             origins.resize(writer.tiled.nodes.len(), None);
             origins.push(Some(number));
+            let (copy, pixels) = (writer.tiled.nodes.len(), pixels.clone());
             writer.tiled.nodes.push(Node { name, op, inputs, outputs: vec![made] });
-            writer.made.insert(*output, (made, pixels.clone()));
+            tile.parts.push(Part { node: number, copy, pixels: pixels.clone() });
+            writer.made.insert(*output, (made, pixels));
         }
-        writer.made.get(&region.output).map_or(region.output, |(made, _)| *made)
+        (writer.made.get(&region.output).map_or(region.output, |(made, _)| *made), tile)
     }
 }
 
