@@ -4,7 +4,9 @@
 use std::num::NonZeroUsize;
 
 use tilewright_formats::Limits;
-use tilewright_model::prune::{PruneError, PrunedLayer, Pruning, prune};
+use tilewright_model::prune::{
+    PruneError, PrunedLayer, Pruning, prunable_weights, prune, prune_int8,
+};
 use tilewright_model::{Data, Model, Op, Source, float};
 
 fn bundled(name: &str) -> Model {
@@ -33,7 +35,7 @@ fn the_smallest_groups_of_each_layer_are_zero() {
         let (pruned, layers) = prune(&model, &pruning(sparsity, group, false)).unwrap();
         pruned.verify().unwrap();
         assert_eq!(layers.len(), 5);
-        for PrunedLayer { name, weights: count, zeros } in &layers {
+        for PrunedLayer { name, weights: count, zeros, .. } in &layers {
             let (before, after) = (weights(&model, name), weights(&pruned, name));
             assert_eq!((before.len(), after.len()), (*count, *count));
             let rows =
@@ -119,6 +121,47 @@ fn nothing_all_and_what_cannot_be_pruned() {
     let int8 = tilewright_zoo::network("resnet8").unwrap().int8().unwrap();
     let error = prune(&int8, &pruning(1, 2, false)).unwrap_err();
     assert!(matches!(&error, PruneError::NotFloat { dtype: "int8", .. }), "{error}");
+}
+
+#[test]
+fn int8_weights_go_by_what_they_stand_for() {
+    let model = tilewright_zoo::network("resnet8").unwrap().int8().unwrap();
+    let (pruned, layers) = prune_int8(&model, &pruning(500, 2, false)).unwrap();
+    pruned.verify().unwrap();
+    let weights: usize = layers.iter().map(|layer| layer.weights).sum();
+    assert_eq!(weights as u64, prunable_weights(&model));
+    for PrunedLayer { name, zeros_before, zeros, .. } in &layers {
+        let node = model.nodes.iter().find(|node| node.name == *name).unwrap();
+        let [before, after] = [&model, &pruned].map(|model| {
+            let tensor = model.tensor(node.inputs[1]);
+            tensor.source.as_ref().unwrap().values().as_i8().unwrap().to_vec()
+        });
+        let tensor = model.tensor(node.inputs[1]);
+        let scales = &tensor.quantisation.as_ref().unwrap().scales;
+        let row = before.len() / tensor.shape.dims()[0];
+        let (mut gone, mut kept) = (0f32, f32::MAX);
+        for (index, (before, after)) in before.chunks(row).zip(after.chunks(row)).enumerate() {
+            let scale = scales[if scales.len() > 1 { index } else { 0 }];
+            for (before, after) in before.chunks(2).zip(after.chunks(2)) {
+                let real = before.iter().map(|v| (f32::from(*v) * scale).abs()).sum::<f32>();
+                let mean = real / before.len() as f32;
+                if before == after {
+                    kept = kept.min(mean);
+                } else {
+                    assert!(after.iter().all(|value| *value == 0), "{name}");
+                    gone = gone.max(mean);
+                }
+            }
+        }
+        // A group of zeros is as it was, whichever it belongs to.
+        assert!(gone <= kept || kept == 0.0, "{name}: {gone} is gone, {kept} is kept");
+        let count = |weights: &[i8]| weights.iter().filter(|weight| **weight == 0).count();
+        assert_eq!((count(&before), count(&after)), (*zeros_before, *zeros), "{name}");
+        assert!(zeros * 2 >= before.len() - 2, "{name}: {zeros}");
+    }
+    let float = bundled("lenet5");
+    let error = prune_int8(&float, &pruning(1, 2, false)).unwrap_err();
+    assert!(matches!(&error, PruneError::NotInt8 { dtype: "float32", .. }), "{error}");
 }
 
 #[test]

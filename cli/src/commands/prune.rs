@@ -43,7 +43,7 @@ pub fn prune(options: &Prune) -> Result<Said, Problem> {
     let sum = |of: fn(&PrunedLayer) -> usize| layers.iter().map(of).sum::<usize>();
     let (weights, zeros) = (sum(|layer| layer.weights), sum(|layer| layer.zeros));
     if options.json.json {
-        let layer = |PrunedLayer { name, weights, zeros }| Layer { name, weights, zeros };
+        let layer = |PrunedLayer { name, weights, zeros, .. }| Layer { name, weights, zeros };
         let layers = layers.into_iter().map(layer).collect();
         let record = Record { model: &model.name, weights, zeros, bytes, layers };
         return Ok(Said::well(json(&record)?));
@@ -57,7 +57,7 @@ pub fn prune(options: &Prune) -> Result<Said, Problem> {
         ("zero (counted)", Side::Right),
         ("", Side::Right),
     ]);
-    for PrunedLayer { name, weights, zeros } in &layers {
+    for PrunedLayer { name, weights, zeros, .. } in &layers {
         let (all, none) = (number(*weights as u64), number(*zeros as u64));
         table.row([short_name(name).to_owned(), all, none, share(*zeros, *weights)]);
     }

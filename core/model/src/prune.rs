@@ -5,9 +5,9 @@
 use std::num::NonZeroUsize;
 
 use crate::data::{Data, Source};
-use crate::graph::{Model, TensorId};
+use crate::graph::{Model, Node, TensorId};
 use crate::op::Op;
-use crate::tensor::DType;
+use crate::tensor::{DType, Tensor};
 use thiserror::Error;
 
 /// How much is pruned.
@@ -28,6 +28,8 @@ pub struct PrunedLayer {
     pub name: String,
     /// Its weights.
     pub weights: usize,
+    /// Those that were zero before.
+    pub zeros_before: usize,
     /// Those that are zero now.
     pub zeros: usize,
 }
@@ -46,6 +48,14 @@ pub enum PruneError {
         /// What they are.
         dtype: &'static str,
     },
+    /// Its weights are no 8-bit integers.
+    #[error("the weights of '{node}' are {dtype}, not int8")]
+    NotInt8 {
+        /// The layer.
+        node: String,
+        /// What they are.
+        dtype: &'static str,
+    },
     /// No layer has weights that could be pruned.
     #[error("no layer has weights that could be pruned: depthwise ones stay dense")]
     NothingToPrune,
@@ -55,7 +65,10 @@ pub enum PruneError {
 struct Layer {
     tensor: TensorId,
     name: String,
+    /// As real numbers.
     values: Vec<f32>,
+    /// As the model has them, if they are integers.
+    integers: Option<Vec<i8>>,
     row: usize,
 }
 
@@ -80,6 +93,23 @@ impl Layer {
             }
         }
     }
+
+    /// How many are zero.
+    fn zeros(&self) -> usize {
+        self.values.iter().filter(|value| **value == 0.0).count()
+    }
+
+    /// The weights as the model takes them.
+    fn into_data(self) -> Data {
+        match self.integers {
+            None => Data::F32(self.values),
+            Some(mut integers) => {
+                let pruned = integers.iter_mut().zip(&self.values);
+                pruned.filter(|(_, value)| **value == 0.0).for_each(|(integer, _)| *integer = 0);
+                Data::I8(integers)
+            }
+        }
+    }
 }
 
 /// The magnitude below which so many thousandths of all lie, and how many of those at it belong to them.
@@ -96,11 +126,31 @@ fn limit(mut magnitudes: Vec<f32>, sparsity: u16) -> (f32, usize) {
 /// # Errors
 /// [`PruneError`] if the model is not float, or has nothing to prune.
 pub fn prune(model: &Model, pruning: &Pruning) -> Result<(Model, Vec<PrunedLayer>), PruneError> {
+    prune_weights(model, pruning, DType::F32)
+}
+
+/// The same of an int8 model. Weights are ranked by the real numbers that they stand for; those of a zero point other
+/// than 0 stay.
+///
+/// # Errors
+/// [`PruneError`] if the model is not int8, or has nothing to prune.
+pub fn prune_int8(
+    model: &Model,
+    pruning: &Pruning,
+) -> Result<(Model, Vec<PrunedLayer>), PruneError> {
+    prune_weights(model, pruning, DType::I8)
+}
+
+fn prune_weights(
+    model: &Model,
+    pruning: &Pruning,
+    dtype: DType,
+) -> Result<(Model, Vec<PrunedLayer>), PruneError> {
     let Pruning { sparsity, group, is_global } = *pruning;
     if sparsity > 1000 {
         return Err(PruneError::Sparsity);
     }
-    let mut layers = layers(model)?;
+    let layers = layers(model, dtype)?;
     if layers.is_empty() {
         return Err(PruneError::NothingToPrune);
     }
@@ -109,7 +159,8 @@ pub fn prune(model: &Model, pruning: &Pruning) -> Result<(Model, Vec<PrunedLayer
     });
     let mut left = of_all.map_or(0, |(_, at)| at);
     let (mut pruned, mut report) = (model.clone(), Vec::with_capacity(layers.len()));
-    for layer in &mut layers {
+    for mut layer in layers {
+        let zeros_before = layer.zeros();
         match of_all {
             Some((below, _)) => layer.prune(group, below, &mut left),
             None => {
@@ -117,37 +168,80 @@ pub fn prune(model: &Model, pruning: &Pruning) -> Result<(Model, Vec<PrunedLayer
                 layer.prune(group, below, &mut at);
             }
         }
-        let values = std::mem::take(&mut layer.values);
-        let zeros = values.iter().filter(|value| **value == 0.0).count();
-        report.push(PrunedLayer { name: layer.name.clone(), weights: values.len(), zeros });
-        pruned.tensors[layer.tensor.0].source = Some(Source::inline(Data::F32(values)));
+        let (name, weights, zeros) = (layer.name.clone(), layer.values.len(), layer.zeros());
+        report.push(PrunedLayer { name, weights, zeros_before, zeros });
+        let tensor = layer.tensor;
+        pruned.tensors[tensor.0].source = Some(Source::inline(layer.into_data()));
     }
     Ok((pruned, report))
 }
 
+/// How many weights can be pruned at most; none are read for it.
+#[must_use]
+pub fn prunable_weights(model: &Model) -> u64 {
+    let weights = model.nodes.iter().filter_map(prunable);
+    let weights: std::collections::BTreeSet<TensorId> = weights.collect();
+    let elements = |id: &TensorId| model.tensor(*id).shape.elements().unwrap_or(0) as u64;
+    weights.iter().map(elements).fold(0, u64::saturating_add)
+}
+
+/// The weights of a node, if they can be pruned.
+fn prunable(node: &Node) -> Option<TensorId> {
+    let is_dense = matches!(node.op, Op::DepthwiseConv { .. });
+    node.inputs.get(1).filter(|_| node.op.is_weighted() && !is_dense).copied()
+}
+
 /// The layers whose weights can be pruned; weights that several nodes read once.
-fn layers(model: &Model) -> Result<Vec<Layer>, PruneError> {
-    let mut layers: Vec<Layer> = Vec::new();
+fn layers(model: &Model, dtype: DType) -> Result<Vec<Layer>, PruneError> {
+    let (mut layers, is_float) = (Vec::<Layer>::new(), dtype == DType::F32);
     for node in &model.nodes {
-        let is_dense = matches!(node.op, Op::DepthwiseConv { .. });
-        let Some(id) = node.inputs.get(1).filter(|_| node.op.is_weighted() && !is_dense) else {
-            continue;
-        };
-        let tensor = model.tensor(*id);
+        let Some(id) = prunable(node) else { continue };
+        let tensor = model.tensor(id);
         let Some(source) = tensor.source.as_ref().filter(|source| !source.is_empty()) else {
             continue;
         };
-        if source.dtype() != DType::F32 {
+        if source.dtype() != dtype {
             let (node, dtype) = (node.name.clone(), source.dtype().name());
-            return Err(PruneError::NotFloat { node, dtype });
+            return Err(if is_float {
+                PruneError::NotFloat { node, dtype }
+            } else {
+                PruneError::NotInt8 { node, dtype }
+            });
+        }
+        if layers.iter().any(|layer| layer.tensor == id) {
+            continue;
+        }
+        let data = source.values();
+        let (values, integers) = match (data.as_f32(), data.as_i8()) {
+            (Some(values), _) => (values.to_vec(), None),
+            (None, Some(integers)) => {
+                let Some(values) = reals(tensor, integers) else { continue };
+                (values, Some(integers.to_vec()))
+            }
+            _ => continue,
+        };
+        if values.is_empty() {
+            continue;
         }
         let rows = tensor.shape.dims().first().copied().unwrap_or(1).max(1);
-        let values = source.values();
-        let Some(values) = values.as_f32().filter(|values| !values.is_empty()) else { continue };
-        if layers.iter().all(|layer| layer.tensor != *id) {
-            let (values, row) = (values.to_vec(), (values.len() / rows).max(1));
-            layers.push(Layer { tensor: *id, name: node.name.clone(), values, row });
-        }
+        let row = (values.len() / rows).max(1);
+        layers.push(Layer { tensor: id, name: node.name.clone(), values, integers, row });
     }
     Ok(layers)
+}
+
+/// What integers stand for; nothing if they do not stand for zero at 0.
+fn reals(tensor: &Tensor, integers: &[i8]) -> Option<Vec<f32>> {
+    let quantisation = tensor.quantisation.as_ref()?;
+    if quantisation.zeros.iter().any(|zero| *zero != 0) {
+        return None;
+    }
+    let dims = tensor.shape.dims();
+    let axis = quantisation.axis.unwrap_or(0);
+    let size = dims.get(axis).copied()?.max(1);
+    let stride = dims.iter().skip(axis + 1).product::<usize>().max(1);
+    let real = |(index, integer): (usize, &i8)| {
+        f32::from(*integer) * quantisation.scale(index / stride % size)
+    };
+    Some(integers.iter().enumerate().map(real).collect())
 }

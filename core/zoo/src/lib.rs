@@ -127,7 +127,15 @@ impl Network {
     /// # Errors
     /// If an operator has no int8 form.
     pub fn int8(&self) -> Result<Model, ZooError> {
-        quantise::quantise_with(&self.built.model, &self.built.ranges)
+        self.int8_of(&self.built.model)
+    }
+
+    /// The same of the network's float model with other weights.
+    ///
+    /// # Errors
+    /// As [`Self::int8`].
+    pub fn int8_of(&self, float: &Model) -> Result<Model, ZooError> {
+        quantise::quantise_with(float, &self.built.ranges)
             .map_err(|error| ZooError::Quantise { name: self.name.clone(), error })
     }
 
@@ -141,8 +149,7 @@ impl Network {
             reason: error.to_string(),
         };
         let (model, _) = prune(&self.built.model, pruning).map_err(impossible)?;
-        quantise::quantise_with(&model, &self.built.ranges)
-            .map_err(|error| ZooError::Quantise { name: self.name.clone(), error })
+        self.int8_of(&model)
     }
 
     /// Multiply-accumulates as publications count them: those of convolutions and fully connected
