@@ -7,7 +7,9 @@
 mod graph;
 mod quantise;
 mod settings;
+mod sparsity;
 mod summary;
+mod tiles;
 mod zoo;
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +22,9 @@ use tilewright_report::{
 pub use graph::{GraphFacts, GraphNet, GraphNode, NodeRole};
 pub use quantise::{Calibrating, QuantisationFacts, TensorFacts};
 pub use settings::{Integrity, PlanSettings, ScheduleFile};
+pub use sparsity::{SparsityFacts, SparsityLayer};
 pub use summary::{KindFacts, SummaryFacts};
+pub use tiles::{TileBox, TiledMap, TiledRegion, TilesFacts};
 pub use zoo::{ZooEntry, ZooPublication, ZooSize, ZooSpan};
 
 /// What went wrong: what, where, and what to do about it.
@@ -93,8 +97,11 @@ pub enum ImportRequest {
     /// Opens a small network of the zoo for nobody: the browser compiles a worker's functions when
     /// they first run.
     Rehearse,
-    /// Lays out the graph of the model.
-    Graph,
+    /// Lays out the graph of the model, or of the model in tiles.
+    Graph(Option<TiledRegion>),
+    /// Writes the float model in tiles, rows by columns, as an ONNX file. Buffers: as for
+    /// [`ImportRequest::Open`].
+    SaveTiled(ModelSource, Calibrating, String),
     /// Decodes an input and runs the reference on it. Buffers: the file (PNG, npy or raw int8).
     Input {
         /// Name of the file.
@@ -255,6 +262,8 @@ pub struct ModelFacts {
     pub labels: Vec<String>,
     /// What the quantiser was calibrated on.
     pub calibration: Calibration,
+    /// What pruning did to its weights.
+    pub sparsity: SparsityFacts,
 }
 
 /// What a model was calibrated on.
@@ -352,6 +361,8 @@ pub struct PlanFacts {
     pub tensors: Vec<PlacedTensor>,
     /// For each layer the indices of its nodes in the model; the last makes its output.
     pub nodes: Vec<Vec<u32>>,
+    /// The layers that are in tiles; nothing: all are whole.
+    pub tiles: Option<TilesFacts>,
     /// The predicted run.
     pub timeline: Timeline,
     /// What of SRAM is held during it.
@@ -394,11 +405,12 @@ impl PartialEq for PlanFacts {
     /// What is the same value is not looked through: that is asked for each drawing, and timelines
     /// can be long.
     fn eq(&self, other: &Self) -> bool {
-        let Self { settings, report, memory, tensors, nodes, .. } = self;
+        let Self { settings, report, memory, tensors, nodes, tiles, .. } = self;
         let Self { timeline, occupancy, traffic, outputs, checks, image, no_image, .. } = self;
         std::ptr::eq(self, other)
             || (settings, report, memory, tensors, nodes)
                 == (&other.settings, &other.report, &other.memory, &other.tensors, &other.nodes)
+                && *tiles == other.tiles
                 && (timeline, occupancy, traffic, outputs)
                     == (&other.timeline, &other.occupancy, &other.traffic, &other.outputs)
                 && (checks, image, no_image) == (&other.checks, &other.image, &other.no_image)

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::tiles::TiledRegion;
 use crate::view_model::layers::Family;
 
 /// A model as a drawing: what is on it, and where it lies.
@@ -15,6 +16,8 @@ pub struct GraphFacts {
     pub layers: u32,
     /// From the left to the right edge, in pixels at natural size.
     pub width: f32,
+    /// Which layers are in tiles; nothing: it is the model as it was opened.
+    pub tiled: Option<TiledRegion>,
 }
 
 /// What a node stands for.

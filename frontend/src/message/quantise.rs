@@ -9,6 +9,8 @@ pub struct Calibrating {
     pub rule: String,
     /// Whether samples are made up, whatever was given.
     pub is_random: bool,
+    /// Groups of weights that become zero before, in thousandths of all.
+    pub sparsity: u16,
 }
 
 /// What quantising does to a model.

@@ -78,7 +78,10 @@ impl Session {
         };
         match (&body, buffers) {
             (_, Err(trouble)) => return Some(Event::NotFetched(request, trouble)),
-            (ImportRequest::Open(..) | ImportRequest::Examine(..), Ok(buffers)) => {
+            (
+                ImportRequest::Open(..) | ImportRequest::Examine(..) | ImportRequest::SaveTiled(..),
+                Ok(buffers),
+            ) => {
                 self.ask_with_model(request, &body, &buffers);
             }
             (ImportRequest::Package { .. }, Ok(firmware)) => {

@@ -277,6 +277,10 @@ impl Session {
             Effect::Examine(request, origin, quantising) => {
                 self.send_model(request, origin, &quantising, ImportRequest::Examine, link);
             }
+            Effect::SaveTiled(request, origin, quantising, grid) => {
+                let ask = |source, calibrating| ImportRequest::SaveTiled(source, calibrating, grid);
+                self.send_model(request, origin, &quantising, ask, link);
+            }
             Effect::ExploreFit(request) => self.importer.ask(request, &ImportRequest::Fit, &[]),
             Effect::ListZoo(request) => self.importer.ask(request, &ImportRequest::Zoo, &[]),
             Effect::SizeZoo(request, name) => {
@@ -328,7 +332,9 @@ impl Session {
                 };
                 self.ask_planner(request, &asked, &[]);
             }
-            Effect::DrawGraph(request) => self.ask_importer(request, &ImportRequest::Graph, &[]),
+            Effect::DrawGraph(request, tiled) => {
+                self.ask_importer(request, &ImportRequest::Graph(tiled), &[]);
+            }
             Effect::Package { request, settings, model, has_stores } => {
                 let path = format!("firmware/{}.elf", settings.board);
                 let body = ImportRequest::Package { settings, model, has_stores };
@@ -401,7 +407,7 @@ impl Session {
         request: u32,
         origin: Origin,
         quantising: &Quantising,
-        ask: fn(ModelSource, Calibrating) -> ImportRequest,
+        ask: impl FnOnce(ModelSource, Calibrating) -> ImportRequest,
         link: &Callback<Fetched>,
     ) {
         let is_given = quantising.samples == Samples::Given;

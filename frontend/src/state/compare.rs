@@ -134,7 +134,7 @@ impl State {
     /// Asks for the next plan that is wanted, unless the planner has more urgent work.
     pub(super) fn compare_next(&mut self, effects: &mut Vec<Effect>) {
         let is_busy = self.task(Job::Plan).is_some() || self.is_comparing();
-        if is_busy || self.settings.is_dragging() || self.compare.is_stopped {
+        if is_busy || self.is_passing() || self.compare.is_stopped {
             return;
         }
         let (wanted, plans) = (self.wanted(), self.plans());

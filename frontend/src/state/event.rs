@@ -6,7 +6,9 @@ use super::{
     Beside, Doer, Origin, Outcome, OwnFile, Place, Quantising, RunEvent, Selection, Server, Stored,
     Theme, View,
 };
-use crate::message::{ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, Trouble};
+use crate::message::{
+    ImportReply, PlanFacts, PlanReply, PlanSettings, ScheduleFile, TiledRegion, Trouble,
+};
 use crate::view_model::catalogue::Example;
 use crate::view_model::fragment::Fragment;
 use crate::view_model::steps::Step;
@@ -35,6 +37,8 @@ pub enum Event {
     Quantise(Quantising),
     /// The same, with samples from files: tokens and names.
     QuantiseWith(Vec<(u32, String)>),
+    /// So many thousandths of the open model's groups of weights are to be zero; whether it is one move of a drag.
+    Prune(u16, bool),
     /// What quantising does is to be examined.
     Examine,
     /// A column's head of the quantiser's report was clicked.
@@ -96,6 +100,10 @@ pub enum Event {
     RandomInput,
     /// Lay out the graph, after it was stopped or failed.
     DrawGraph,
+    /// Draw the graph as the model was given, or with its tiles.
+    DrawWhole(bool),
+    /// Make and save an ONNX file of the model in the plan's tiles.
+    SaveTiled,
     /// Run.
     Run,
     /// Whether runs are sampled from now on.
@@ -157,8 +165,10 @@ pub enum Effect {
     Plan(u32, PlanSettings),
     /// Have it planned to compare.
     Compare(u32, PlanSettings, Beside),
-    /// Have the graph of the opened model laid out.
-    DrawGraph(u32),
+    /// Have the graph of the opened model laid out, or that of the model in tiles.
+    DrawGraph(u32, Option<TiledRegion>),
+    /// Have a model written in tiles, rows by columns.
+    SaveTiled(u32, Origin, Quantising, String),
     /// Have the files of the present plan put together.
     Package {
         /// Number of the request.

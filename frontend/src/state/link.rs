@@ -26,7 +26,8 @@ impl State {
         let (settings, view) = (self.settings.now().clone(), self.view);
         let is_random = self.quantising.samples == Samples::Random;
         let (calibration, period_ms) = (self.quantising.rule.clone(), self.period_ms);
-        Fragment { model, settings, view, calibration, is_random, period_ms }
+        let sparsity = self.quantising.sparsity;
+        Fragment { model, settings, view, calibration, is_random, sparsity, period_ms }
     }
 }
 

@@ -16,6 +16,7 @@ mod plan;
 mod quantise;
 mod run;
 mod shown;
+mod sparsity;
 mod task;
 mod zoo;
 
@@ -24,7 +25,7 @@ use std::rc::Rc;
 use tilewright_board::Board;
 
 use crate::message::{
-    FileFacts, GraphFacts, Package, PlanFacts, ReferenceFacts, Reordered, Trouble,
+    FileFacts, GraphFacts, Package, PlanFacts, ReferenceFacts, Reordered, TiledRegion, Trouble,
 };
 use crate::view_model::fragment::Fragment;
 use crate::view_model::layers::Sort;
@@ -64,6 +65,10 @@ pub struct State {
     pub model: Option<Rc<OpenModel>>,
     /// The graph of the open model, once it is laid out.
     pub graph: Option<Rc<GraphFacts>>,
+    /// Whether the graph is drawn as the model was given, though layers are in tiles.
+    pub is_graph_whole: bool,
+    /// The tiles that the graph was asked for with.
+    pub(crate) graph_tiles: Option<TiledRegion>,
     /// The last good plan of the open model.
     pub plan: Option<Rc<PlanFacts>>,
     /// Plans beside it.
@@ -120,6 +125,10 @@ pub struct State {
     pub(crate) planning: Option<Asked>,
     /// What is being opened.
     pub(crate) opening: Option<Origin>,
+    /// How what is being opened becomes int8.
+    pub(crate) opening_as: Quantising,
+    /// Whether a drag of the sparsity goes on.
+    pub(crate) is_pruning_passing: bool,
     /// Files of weights that no model has taken yet: their names, and where their bytes wait.
     pub(crate) data: Vec<(String, u32)>,
     /// The file of weights that what is being opened waits for.
@@ -155,6 +164,7 @@ impl State {
             }
             Event::Quantise(quantising) => self.quantise(quantising, effects),
             Event::QuantiseWith(files) => self.quantise_with(files, effects),
+            Event::Prune(sparsity, is_passing) => self.prune(sparsity, is_passing, effects),
             Event::Examine => self.examine(effects),
             Event::SortReport(column) => {
                 self.quantisation.sort = self.quantisation.sort.clicked(column);
@@ -220,6 +230,11 @@ impl State {
             Event::Sample(index) => self.choose_sample(index, effects),
             Event::RandomInput => self.random_input(effects),
             Event::DrawGraph => self.draw_graph(effects),
+            Event::DrawWhole(is_whole) => {
+                self.is_graph_whole = is_whole;
+                self.follow_tiles(effects);
+            }
+            Event::SaveTiled => self.save_tiled(effects),
             Event::Run => self.start_run(effects),
             Event::Sampled(is_sampled) => self.run.is_sampled = is_sampled,
             Event::Stop(doer) => self.stop(doer, effects),

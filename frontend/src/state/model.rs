@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use super::files::FileKind;
 use super::{
-    Doer, Effect, Event, Input, Job, Place, Quantisation, Quantising, Run, Selection, State, zoo,
+    Doer, Effect, Input, Job, Place, Quantisation, Quantising, Run, Selection, State, zoo,
 };
-use crate::message::{ImportReply, ModelFacts, Trouble};
+use crate::message::{ImportReply, ModelFacts, TiledRegion, Trouble};
 use crate::view_model::catalogue::{self, Example};
 use crate::view_model::fragment::Fragment;
 
@@ -153,6 +153,7 @@ impl State {
 
     pub(super) fn begin_opening(&mut self, origin: Origin, effects: &mut Vec<Effect>) {
         let request = self.expect_model(&origin, effects);
+        self.opening_as = self.quantising.clone();
         effects.push(Effect::Open(request, origin, self.quantising.clone()));
     }
 
@@ -189,6 +190,7 @@ impl State {
         if self.is_awaited(Job::Open, request) {
             let origin = Origin::File(file);
             self.opening = Some(origin.clone());
+            self.opening_as = self.quantising.clone();
             effects.push(Effect::Open(request, origin, self.quantising.clone()));
         }
     }
@@ -287,7 +289,7 @@ impl State {
             (Job::Package, Ok(ImportReply::Packaged(package))) => {
                 self.package = Some(Rc::new(package));
             }
-            (Job::Schedule, Ok(ImportReply::Schedule(file))) => {
+            (Job::Schedule | Job::Tiled, Ok(ImportReply::Schedule(file))) => {
                 self.said = format!("{} is saved", file.name);
                 self.took_ms = None;
                 self.schedule_file = Some(Rc::new(file));
@@ -331,7 +333,8 @@ impl State {
 
     fn opened(&mut self, facts: ModelFacts, took: f64, effects: &mut Vec<Effect>) {
         let Some(origin) = self.opening.take() else { return };
-        let quantising = self.quantising.clone();
+        // A drag may have gone on since.
+        let quantising = std::mem::take(&mut self.opening_as);
         // The same network with other scales: what is shown of it stays until the new plan is there.
         let is_same = self.model.as_ref().is_some_and(|model| {
             Self::same_origin(&model.origin, &origin) && model.facts.sha256 == facts.sha256
@@ -340,15 +343,12 @@ impl State {
         self.said = format!("{} opened: {} operators", facts.name, facts.operators);
         self.took_ms = Some(took);
         self.wanted = None;
-        let first_sample = match &origin {
-            Origin::Example(example) if !example.samples.is_empty() => Some(0),
-            _ => None,
-        };
         self.model = Some(Rc::new(OpenModel { origin, quantising, facts }));
         self.keep_model(effects);
         if is_same {
             self.is_plan_of_before = true;
         } else {
+            self.is_pruning_passing = false;
             self.graph = None;
             self.plan = None;
             self.selected = Selection::NONE;
@@ -360,7 +360,7 @@ impl State {
         self.package = None;
         self.reordered = None;
         let sample = if is_same { self.input.sample } else { None };
-        self.input = Input::default();
+        self.input = Input { sample, ..Input::default() };
         if self.run.phase.is_under_way() {
             effects.push(Effect::StopRun);
             self.tasks.retain(|task| task.job != Job::Run);
@@ -370,20 +370,45 @@ impl State {
             self.clear(place);
         }
         self.replan(effects);
-        if let Some(index) = sample.or(first_sample) {
-            self.apply(Event::Sample(index), effects);
+        if !(self.is_pruning_passing || self.follow_pruning(effects)) {
+            self.rest(effects);
         }
-        self.draw_graph(effects);
     }
 
-    /// Has the graph of the open model laid out.
+    /// Has the graph of the open model laid out, with the tiles of its plan.
     pub(super) fn draw_graph(&mut self, effects: &mut Vec<Effect>) {
         if self.model.is_none() || self.is_opening() {
             return;
         }
         self.clear(Place::Graph);
         let request = self.begin(Job::Graph, "Laying out the graph");
-        effects.push(Effect::DrawGraph(request));
+        self.graph_tiles = self.tiles_of_the_plan().cloned();
+        effects.push(Effect::DrawGraph(request, self.graph_tiles.clone()));
+    }
+
+    /// The tiles that the graph is to be drawn with. A plan of before may have others.
+    fn tiles_of_the_plan(&self) -> Option<&TiledRegion> {
+        let is_wanted = !(self.is_graph_whole || self.is_plan_of_before);
+        let plan = self.plan.as_ref().filter(|_| is_wanted)?;
+        plan.tiles.as_ref().map(|tiles| &tiles.region)
+    }
+
+    /// Draws the graph anew if the plan has other tiles than it.
+    pub(super) fn follow_tiles(&mut self, effects: &mut Vec<Effect>) {
+        if self.graph_tiles.as_ref() != self.tiles_of_the_plan() && !self.is_passing() {
+            self.draw_graph(effects);
+        }
+    }
+
+    /// Has the open model written in the tiles of its plan.
+    pub(super) fn save_tiled(&mut self, effects: &mut Vec<Effect>) {
+        let (Some(model), Some(plan)) = (self.model.clone(), &self.plan) else { return };
+        let Some(tiles) = &plan.tiles else { return };
+        let grid = tiles.region.grid.clone();
+        self.clear(Place::Tiles);
+        let request = self.begin(Job::Tiled, "Writing the model in tiles");
+        let (origin, quantising) = (model.origin.clone(), model.quantising.clone());
+        effects.push(Effect::SaveTiled(request, origin, quantising, grid));
     }
 
     pub(super) fn not_fetched(&mut self, request: u32, trouble: Trouble) {

@@ -22,9 +22,12 @@ impl State {
     /// shown first, then the newest place is planned.
     pub(super) fn waits_for_a_passing_plan(&self) -> bool {
         let is_passing = self.planning.as_ref().is_some_and(|asked| asked.is_passing);
-        let is_young =
-            self.task(Job::Plan).is_some_and(|task| self.now_ms - task.since_ms < FOLLOWED_MS);
-        self.settings.is_dragging() && is_passing && is_young
+        self.settings.is_dragging() && is_passing && self.has_young_plan()
+    }
+
+    /// Whether a plan is under way that began a moment ago.
+    pub(super) fn has_young_plan(&self) -> bool {
+        self.task(Job::Plan).is_some_and(|task| self.now_ms - task.since_ms < FOLLOWED_MS)
     }
 
     /// Whether the plan under way is of other settings than the present ones.
@@ -141,9 +144,10 @@ impl State {
                 self.is_plan_of_before = false;
                 self.plan = Some(Rc::new(*facts));
                 // Plans that a drag passes are not put together.
-                if !self.settings.is_dragging() {
+                if !self.is_passing() {
                     self.package_at_once(effects);
                 }
+                self.follow_tiles(effects);
             }
             Ok(_) => {}
             Err(trouble) => self.fail(Place::Plan, trouble),
@@ -151,7 +155,9 @@ impl State {
         if is_outrun {
             return self.replan(effects);
         }
-        self.compare_next(effects);
+        if !self.follow_pruning(effects) {
+            self.compare_next(effects);
+        }
     }
 
     /// Fills in what the link left open or got wrong, now that it is known what there is.

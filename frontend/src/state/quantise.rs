@@ -12,6 +12,8 @@ pub struct Quantising {
     pub rule: String,
     /// From which values.
     pub samples: Samples,
+    /// Groups of weights that become zero before, in thousandths of all.
+    pub sparsity: u16,
 }
 
 /// Samples to calibrate on.
@@ -31,7 +33,8 @@ impl Quantising {
     /// As the importer takes it.
     #[must_use]
     pub fn calibrating(&self) -> Calibrating {
-        Calibrating { rule: self.rule.clone(), is_random: self.samples == Samples::Random }
+        let (rule, is_random) = (self.rule.clone(), self.samples == Samples::Random);
+        Calibrating { rule, is_random, sparsity: self.sparsity }
     }
 
     /// Tokens of files that it needs.
@@ -68,8 +71,8 @@ impl State {
 
     /// Quantises the open model with samples from files: `.npy` with many each, pictures with one.
     pub(super) fn quantise_with(&mut self, files: Vec<(u32, String)>, effects: &mut Vec<Effect>) {
-        let rule = self.quantising.rule.clone();
-        self.quantise(Quantising { rule, samples: Samples::Files(files) }, effects);
+        let samples = Samples::Files(files);
+        self.quantise(Quantising { samples, ..self.quantising.clone() }, effects);
     }
 
     /// Has examined what quantising does to the open model.
@@ -114,7 +117,7 @@ mod tests {
     use crate::view_model::fixture;
 
     fn mse() -> Quantising {
-        Quantising { rule: "mse".to_owned(), samples: Samples::Given }
+        Quantising { rule: "mse".to_owned(), ..Quantising::default() }
     }
 
     #[test]

@@ -10,6 +10,8 @@ pub enum View {
     Overview,
     /// Operators and the tensors between them.
     Graph,
+    /// Layers in tiles, and what each tile is made from.
+    Tiles,
     /// What lies where when.
     Memory,
     /// Strategies as columns.
@@ -24,6 +26,8 @@ pub enum View {
     Layers,
     /// How the model became int8, and what that costs.
     Quantisation,
+    /// How many weights are zero, and what that saves.
+    Sparsity,
     /// The emulated run.
     Run,
     /// The files for the board.
@@ -32,15 +36,17 @@ pub enum View {
 
 impl View {
     /// All of them, in the order of the tabs.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::All,
         Self::Overview,
         Self::Graph,
+        Self::Tiles,
         Self::Memory,
         Self::Schedule,
         Self::Roofline,
         Self::Layers,
         Self::Quantisation,
+        Self::Sparsity,
         Self::Run,
         Self::Compare,
         Self::Walk,
@@ -54,6 +60,7 @@ impl View {
             Self::All => "all",
             Self::Overview => "overview",
             Self::Graph => "graph",
+            Self::Tiles => "tiles",
             Self::Memory => "memory",
             Self::Schedule => "schedule",
             Self::Roofline => "roofline",
@@ -61,6 +68,7 @@ impl View {
             Self::Walk => "steps",
             Self::Layers => "layers",
             Self::Quantisation => "quantisation",
+            Self::Sparsity => "sparsity",
             Self::Run => "run",
             Self::Firmware => "firmware",
         }
@@ -73,6 +81,7 @@ impl View {
             Self::All => "All",
             Self::Overview => "Overview",
             Self::Graph => "Graph",
+            Self::Tiles => "Tiles",
             Self::Memory => "Memory",
             Self::Schedule => "Schedule",
             Self::Roofline => "Roofline",
@@ -80,6 +89,7 @@ impl View {
             Self::Walk => "Step by step",
             Self::Layers => "Layers",
             Self::Quantisation => "Quantisation",
+            Self::Sparsity => "Sparsity",
             Self::Run => "Run",
             Self::Firmware => "Firmware",
         }

@@ -38,6 +38,8 @@ pub enum Job {
     Package,
     /// A file of the schedule is made.
     Schedule,
+    /// The model is written in tiles.
+    Tiled,
     /// The model's file is put in another order.
     Reorder,
     /// The store images that the board needs for a run are made.
@@ -62,6 +64,7 @@ impl Job {
             | Self::Input
             | Self::Package
             | Self::Schedule
+            | Self::Tiled
             | Self::Reorder
             | Self::Stores
             | Self::Judge => Doer::Importer,
@@ -76,6 +79,7 @@ impl Job {
         match self {
             Self::Open => Place::Model,
             Self::Graph => Place::Graph,
+            Self::Tiled => Place::Tiles,
             Self::Examine => Place::Quantisation,
             Self::Zoo | Self::ZooSize => Place::Zoo,
             Self::Fit => Place::Fit,
@@ -105,6 +109,8 @@ pub enum Place {
     Model,
     /// Laying out the graph.
     Graph,
+    /// Writing the model in tiles.
+    Tiles,
     /// Examining what quantising does.
     Quantisation,
     /// Choosing a network of the zoo.

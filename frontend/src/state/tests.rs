@@ -3,7 +3,7 @@
 use super::*;
 use crate::message::{
     Calibration, Comparison, FileFacts, ImportReply, LayerCheck, ModelFacts, PlanReply,
-    PlanSettings, RunResult, ScheduleFile, SummaryFacts,
+    PlanSettings, RunResult, ScheduleFile, SparsityFacts, SummaryFacts,
 };
 use crate::view_model::catalogue;
 use crate::view_model::fixture;
@@ -26,6 +26,7 @@ pub(super) fn facts() -> ModelFacts {
         note: String::new(),
         labels: Vec::new(),
         calibration: Calibration::Samples(32),
+        sparsity: SparsityFacts::default(),
     }
 }
 
@@ -89,7 +90,7 @@ pub(super) fn ready() -> State {
         _ => None,
     });
     let graph = effects.iter().find_map(|effect| match effect {
-        Effect::DrawGraph(request) => Some(*request),
+        Effect::DrawGraph(request, _) => Some(*request),
         _ => None,
     });
     let drawn = Ok(ImportReply::Graph(Box::default()));

@@ -27,7 +27,9 @@ use super::quantisation::QuantisationPanel;
 use super::roofline::RooflinePanel;
 use super::run::RunPanel;
 use super::schedule::SchedulePanel;
+use super::sparsity::SparsityPanel;
 use super::status::{StatusLine, now_ms};
+use super::tiles::TilesPanel;
 use super::walk::WalkPanel;
 use super::zoo::ZooDialog;
 use crate::session::{Before, Fetched, Message, Session, read_fragment, read_keeping, read_theme};
@@ -255,9 +257,18 @@ impl App {
                     <GraphPanel graph={state.graph.clone()} is_drawing={state.task(Job::Graph).is_some()}
                         trouble={state.trouble(Place::Graph).cloned()} plan={state.plan.clone()}
                         model={model.facts.name.clone()} {lit} {selected} theme={state.theme}
+                        is_whole={state.is_graph_whole}
                         is_maximised={view == View::Graph} on={on.clone()} />
                 }
                 if let Some(plan) = &state.plan {
+                    if view == View::Tiles || (view == View::All && plan.tiles.is_some()) {
+                        <Later>
+                            <TilesPanel plan={Rc::clone(plan)} calibration={model.facts.calibration}
+                                trouble={state.trouble(Place::Tiles).cloned()}
+                                is_saving={state.task(Job::Tiled).is_some()} {lit} {is_stale}
+                                on={on.clone()} is_maximised={view == View::Tiles} />
+                        </Later>
+                    }
                     if shows(View::Memory) {
                         <Later>
                             <MemoryPanel plan={Rc::clone(plan)} boards={Rc::clone(&state.boards)} {lit}
@@ -296,6 +307,13 @@ impl App {
                             trouble={state.trouble(Place::Quantisation).cloned()}
                             plan={state.plan.clone()} {lit} on={on.clone()}
                             is_maximised={view == View::Quantisation} on_samples={self.on_samples.clone()} />
+                    </Later>
+                }
+                if shows(View::Sparsity) {
+                    <Later>
+                        <SparsityPanel model={Rc::clone(model)} sparsity={state.quantising.sparsity}
+                            is_pruning={state.is_requantising()} plan={state.plan.clone()} {lit} {is_stale}
+                            on={on.clone()} is_maximised={view == View::Sparsity} />
                     </Later>
                 }
                 if shows(View::Run) {

@@ -85,6 +85,11 @@ pub fn patterns() -> Html {
                     <rect width="6" height="6" class="pattern-weights" />
                     <path d="M0 3H6M3 0V6" class="pattern-cross" />
                 </pattern>
+                <pattern id="pattern-read" width="6" height="6" patternUnits="userSpaceOnUse">
+                    <rect width="6" height="6" class="pattern-read" />
+                    <circle cx="1.5" cy="1.5" r="1.2" class="pattern-dot" />
+                    <circle cx="4.5" cy="4.5" r="1.2" class="pattern-dot" />
+                </pattern>
                 <pattern id="pattern-scratch" width="5" height="5" patternUnits="userSpaceOnUse">
                     <rect width="5" height="5" class="pattern-scratch" />
                     <path d="M1 0V5" class="pattern-cross" />

@@ -41,6 +41,8 @@ pub struct Props {
     /// What was chosen, whatever the pointer is over.
     pub selected: Selection,
     pub theme: Theme,
+    /// Whether it is drawn as the model was given, though the plan's layers are in tiles.
+    pub is_whole: bool,
     pub is_maximised: bool,
     pub on: Callback<Event>,
 }
@@ -51,7 +53,7 @@ pub fn GraphPanel(props: &Props) -> Html {
     match &props.graph {
         Some(graph) => html! {
             <Sketch graph={Rc::clone(graph)} plan={props.plan.clone()} model={props.model.clone()}
-                lit={props.lit} selected={props.selected} theme={props.theme}
+                lit={props.lit} selected={props.selected} theme={props.theme} is_whole={props.is_whole}
                 is_maximised={props.is_maximised} on={props.on.clone()} />
         },
         None => html! {
@@ -81,6 +83,7 @@ struct SketchProps {
     lit: Selection,
     selected: Selection,
     theme: Theme,
+    is_whole: bool,
     is_maximised: bool,
     on: Callback<Event>,
 }
@@ -122,10 +125,10 @@ fn Sketch(props: &SketchProps) -> Html {
         let alone = alone.clone();
         Callback::from(move |index: usize| {
             let Some(node) = graph.nodes.get(index) else { return };
-            let layer = layer_of(node, plan.as_deref());
+            let layer = layer_of(&graph, node, plan.as_deref());
             alone.set(layer.is_none().then_some(index));
             let selection = layer.map_or(Selection::NONE, Selection::layer);
-            on.emit(Event::Reach(selection, spoken(node, plan.as_deref())));
+            on.emit(Event::Reach(selection, spoken(&graph, node, plan.as_deref())));
         })
     };
     let drawn = {
@@ -176,6 +179,7 @@ fn Sketch(props: &SketchProps) -> Html {
         <Panel view={View::Graph} is_maximised={props.is_maximised} on={props.on.clone()} {actions}>
             <div class="graph-head">
                 { legend(families(graph)) }
+                { form(props) }
                 <Search graph={Rc::clone(graph)} on_choose={choose.clone()} />
             </div>
             <div ref={frame} class="graph-frame" tabindex="0" role="application"
@@ -201,5 +205,28 @@ fn Sketch(props: &SketchProps) -> Html {
                 if *table_is_open { { table(graph, &sheet, &choose) } }
             </details>
         </Panel>
+    }
+}
+
+/// Whether the graph is drawn as the model was given, or with its tiles; nothing for a plan without tiles.
+fn form(props: &SketchProps) -> Html {
+    let Some(tiles) = props.plan.as_ref().and_then(|plan| plan.tiles.as_ref()) else {
+        return html! {};
+    };
+    let way = |is_whole: bool, id: &'static str, text: String| {
+        html! {
+            <label class="choice">
+                <input type="radio" name="graph-form" checked={props.is_whole == is_whole} data-testid={id}
+                    onchange={props.on.reform(move |_| Event::DrawWhole(is_whole))} />
+                { text }
+            </label>
+        }
+    };
+    html! {
+        <fieldset class="inputs graph-form">
+            <legend class="visually-hidden">{ "Graph" }</legend>
+            { way(false, "graph-in-tiles", format!("In {} tiles, as planned", tiles.region.grid)) }
+            { way(true, "graph-whole", "As given".to_owned()) }
+        </fieldset>
     }
 }

@@ -15,6 +15,7 @@ use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
 use crate::view_model::fragment::{MEMORY, PLAIN, STAGED};
+use crate::view_model::sparsity::fixed_by;
 
 /// The choice that leads to the zoo.
 const NETWORKS: &str = "zoo";
@@ -22,6 +23,8 @@ const NETWORKS: &str = "zoo";
 const PACKED: [&str; 4] = ["resident", "reordered", "ping-pong", "auto"];
 /// Weights in whichever packing is faster.
 const FASTER: &str = "faster";
+/// Weights without their zeros wherever they take fewer bytes so.
+const SPARSE: &str = "sparse";
 /// Layers that are made whole, and grids of tiles that are offered.
 const WHOLE: &str = "whole";
 const GRIDS: [&str; 7] = [WHOLE, "2x1", "1x2", "2x2", "4x1", "3x3", "4x4"];
@@ -91,6 +94,7 @@ pub fn Header(props: &Props) -> Html {
                     { strategy_picker(props) }
                     if props.settings.strategy == "auto" { { objective_picker(props) } }
                     if PACKED.contains(&props.settings.strategy.as_str()) { { packing_picker(props) } }
+                    if props.settings.strategy == TILED { { fixed_packing() } }
                     { tiles_picker(props) }
                     if props.settings.strategy == "overlay" { { outputs_picker(props) } }
                     { budget(props) }
@@ -229,6 +233,17 @@ fn packing_picker(props: &Props) -> Html {
         <div class="picker">
             <label for="pick-packing">{ "Packing" }</label>
             <Choice id="packing" {value} {options} {on_choose} />
+        </div>
+    }
+}
+
+/// The packing that a strategy fixes.
+fn fixed_packing() -> Html {
+    let options = vec![(SPARSE.into(), "sparse, fixed".into())];
+    html! {
+        <div class="picker" title={fixed_by(TILED)}>
+            <label for="pick-packing">{ "Packing" }</label>
+            <Choice id="packing" value={SPARSE} {options} is_disabled={true} on_choose={Callback::noop()} />
         </div>
     }
 }

@@ -16,6 +16,7 @@ use crate::state::{Event, Keep, Outcome, View};
 use crate::view_model::figures;
 use crate::view_model::overview::{Fact, Gauge, Verdict, overview};
 use crate::view_model::remedies::Remedies;
+use crate::view_model::sparsity::fixed_by;
 
 #[derive(PartialEq, Properties)]
 pub struct Props {
@@ -69,6 +70,9 @@ fn planned(plan: &PlanFacts, board: &Board, props: &Props) -> Html {
                 <span>{ &view.verdict }</span>
             </p>
             if !view.why.is_empty() { <p data-testid="why">{ &view.why }</p> }
+            if !fixed_by(&plan.report.strategy).is_empty() {
+                <p class="muted detail" data-testid="strategy-fixes">{ fixed_by(&plan.report.strategy) }</p>
+            }
             if !view.cannot_run.is_empty() {
                 <p class="note" data-testid="cannot-run">{ &view.cannot_run }</p>
             }

@@ -12,6 +12,7 @@ use tilewright_report::{
 use super::layers::Family;
 use crate::message::{
     GraphFacts, GraphNet, GraphNode, ImageFacts, NodeRole, OutputFacts, PlanFacts, PlanSettings,
+    TileBox, TiledMap, TiledRegion, TilesFacts,
 };
 
 const SHAPES: [[u32; 3]; 4] = [[4, 4, 1], [4, 4, 2], [1, 1, 10], [1, 1, 10]];
@@ -155,6 +156,7 @@ pub fn plan() -> PlanFacts {
         },
         tensors,
         nodes: vec![vec![0], vec![3], vec![4]],
+        tiles: None,
         timeline: Timeline {
             clock_hz: Hertz(216_000_000),
             instructions_kind: Kind::Counted,
@@ -205,6 +207,44 @@ fn traffic() -> Traffic {
     Traffic { tiers: vec![flash], compute, stalls, frames: 1 }
 }
 
+/// Two layers of 3 × 3 windows on 8 × 8 pixels, in 2 × 2 tiles.
+pub fn tiles() -> TilesFacts {
+    let side = |tile: usize, halo: u32| match tile {
+        0 => [0, 4 + halo],
+        _ => [4 - halo, 8],
+    };
+    let map = |index: usize, name: &str, channels: u32| {
+        let halo = 2 - index as u32;
+        let macs = [0, 9, 18][index];
+        let boxes = (0..4).map(|tile| {
+            let (rows, columns) = (side(tile / 2, halo), side(tile % 2, halo));
+            let own = TileBox { rows, columns, macs: 0 };
+            TileBox { macs: macs * own.pixels(), ..own }
+        });
+        let copies = (0..4).filter(|_| index > 0).map(|tile| (tile * 2 + index - 1) as u32);
+        TiledMap {
+            node: index.checked_sub(1).map(|node| node as u32),
+            name: name.to_owned(),
+            op: if index > 0 { "Conv2D" } else { "" }.to_owned(),
+            rows: 8,
+            columns: 8,
+            channels,
+            element_bytes: 1,
+            macs: macs * 64,
+            from: index.checked_sub(1).map(|from| from as u32).into_iter().collect(),
+            boxes: boxes.collect(),
+            copies: copies.collect(),
+        }
+    };
+    TilesFacts {
+        region: TiledRegion { first: 0, end: 2, grid: "2x2".to_owned() },
+        rows: 2,
+        columns: 2,
+        maps: vec![map(0, "x", 1), map(1, "first", 1), map(2, "second", 2)],
+        nodes: (0..8).map(|node| vec![node]).collect(),
+    }
+}
+
 /// The graph of the plan, with a join and an operator that nothing computes between its layers.
 pub fn graph() -> GraphFacts {
     let node = |layer: u32, role, name: &str, op: &str, family, shapes: [&str; 2]| GraphNode {
@@ -249,5 +289,5 @@ pub fn graph() -> GraphFacts {
         net(2, 4, &[5], "10", &[]),
         net(3, 5, &[6], "10", &[]),
     ];
-    GraphFacts { nodes, nets, layers: 7, width: 200.0 }
+    GraphFacts { nodes, nets, layers: 7, width: 200.0, tiled: None }
 }

@@ -18,6 +18,8 @@ pub struct Fragment {
     pub calibration: String,
     /// Whether the model is quantised on made-up samples, though others came with it.
     pub is_random: bool,
+    /// Groups of weights that become zero, in thousandths of all.
+    pub sparsity: u16,
     /// Milliseconds from one frame to the next.
     pub period_ms: Option<u64>,
 }
@@ -27,6 +29,9 @@ pub const MOST_FRAMES: u32 = 64;
 const MOST_RATE: u64 = 2_000_000_000;
 /// Most milliseconds from one frame to the next: a day.
 pub const LONGEST_PERIOD_MS: u64 = 86_400_000;
+
+/// Most groups of weights that are pruned, in thousandths of all.
+pub const MOST_SPARSITY: u16 = 950;
 
 /// The word for made-up samples.
 const RANDOM: &str = "random";
@@ -42,7 +47,7 @@ impl Fragment {
     #[must_use]
     pub fn quantising(&self) -> Quantising {
         let samples = if self.is_random { Samples::Random } else { Samples::Given };
-        Quantising { rule: self.calibration.clone(), samples }
+        Quantising { rule: self.calibration.clone(), samples, sparsity: self.sparsity }
     }
 
     /// Reads a fragment, with or without `#`. What it does not know it ignores.
@@ -69,6 +74,9 @@ impl Fragment {
                 "period" => fragment.period_ms = within(&value, LONGEST_PERIOD_MS),
                 "calibration" => fragment.calibration = value,
                 "samples" => fragment.is_random = value == RANDOM,
+                "sparsity" => {
+                    fragment.sparsity = within(&value, MOST_SPARSITY.into()).unwrap_or_default();
+                }
                 "view" => fragment.view = View::from_id(&value).unwrap_or_default(),
                 _ => {}
             }
@@ -104,6 +112,7 @@ impl Fragment {
         push("period", &text(self.period_ms));
         push("calibration", &self.calibration);
         push("samples", if self.is_random { RANDOM } else { "" });
+        push("sparsity", &text(Some(self.sparsity).filter(|s| *s > 0).map(u64::from)));
         if self.view != View::default() {
             push("view", self.view.id());
         }
@@ -174,6 +183,7 @@ mod tests {
             view: View::Memory,
             calibration: "percentile=99.9".to_owned(),
             is_random: true,
+            sparsity: 805,
             period_ms: Some(10_000),
         };
         assert_eq!(Fragment::parse(&format!("#{}", fragment.text())), fragment);

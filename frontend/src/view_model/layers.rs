@@ -173,6 +173,9 @@ pub fn packing(packing: &WeightPacking, plan: &PlanFacts) -> String {
     let cycles = tilewright_plan::Cycles(packing.saved_cycles.unsigned_abs());
     let time = figures::duration(cycles.at(plan.timeline.clock_hz).0);
     let changed = if packing.saved_cycles < 0 { "more" } else { "less" };
+    if packing.more_flash_bytes == 0 {
+        return format!("{}: {time} {changed} (modelled)", packing.name);
+    }
     let bytes = figures::bytes(packing.more_flash_bytes.unsigned_abs());
     let flash = if packing.more_flash_bytes < 0 { "less" } else { "more" };
     format!("{}: {bytes} of flash {flash} (counted), {time} {changed} (modelled)", packing.name)

@@ -9,9 +9,10 @@ use super::judge::judge;
 use super::open::noise;
 use super::plan::{load, no_model, ours};
 use super::reorder::reorder;
-use super::{Outcome, fit, graph, open, package, schedule, zoo};
+use super::{Outcome, fit, graph, open, package, schedule, tiles, zoo};
 use crate::message::{
-    Calibrating, ImportReply, ImportRequest, ModelSource, ReferenceFacts, Trouble,
+    Calibrating, GraphFacts, ImportReply, ImportRequest, ModelSource, ReferenceFacts, TiledRegion,
+    Trouble,
 };
 
 /// A network of the zoo that is quickly quantised on samples.
@@ -63,8 +64,13 @@ impl Importer {
                 Ok((ImportReply::ZooSize(zoo::size(&name)?), Vec::new()))
             }
             ImportRequest::Fit => Ok((ImportReply::Fit(Box::new(fit::fit(say)?)), Vec::new())),
-            ImportRequest::Graph => {
-                Ok((ImportReply::Graph(Box::new(graph::graph(self.model()?))), Vec::new()))
+            ImportRequest::Graph(tiled) => {
+                let facts = graph(self.model()?, tiled)?;
+                Ok((ImportReply::Graph(Box::new(facts)), Vec::new()))
+            }
+            ImportRequest::SaveTiled(source, calibrating, grid) => {
+                let (file, bytes) = open::tiled(&source, &calibrating, &grid, buffers, say)?;
+                Ok((ImportReply::Schedule(file), vec![bytes]))
             }
             ImportRequest::Input { name } => {
                 let model = self.model()?;
@@ -105,6 +111,13 @@ impl Importer {
     fn model(&self) -> Result<&Model, Trouble> {
         self.model.as_ref().ok_or_else(no_model)
     }
+}
+
+/// The drawing of a model, or of the same with layers in tiles.
+fn graph(model: &Model, tiled: Option<TiledRegion>) -> Result<GraphFacts, Trouble> {
+    let Some(region) = tiled else { return Ok(graph::graph(model)) };
+    let found = tiles::again(model, &region).map_err(|error| ours("tiles", &error))?;
+    Ok(GraphFacts { tiled: Some(region), ..graph::graph(&found.model) })
 }
 
 /// Decodes an input.

@@ -20,6 +20,9 @@ mod reorder;
 mod schedule;
 mod serve;
 #[cfg(feature = "importer")]
+mod sparsity;
+mod tiles;
+#[cfg(feature = "importer")]
 pub mod zoo;
 
 pub use serve::{Outcome, Sliced, Turn, serve, serve_in_slices};

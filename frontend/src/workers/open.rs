@@ -7,14 +7,16 @@ use tilewright_formats::{FormatError, Limits, ModelFile, input, open_file};
 use tilewright_model::quantise::{
     self, LayerSensitivity, QuantiseError, QuantiseOptions, QuantiseReport, RangeRule,
 };
+use tilewright_model::tiling::{self, Grid, Tiling, TilingError};
 use tilewright_model::{Data, Model, Store, Tensor, TensorId};
 use tilewright_zoo::Network;
 
-use super::sha256;
+use super::import::file_stem;
 use super::zoo::network;
+use super::{sha256, sparsity};
 use crate::message::{
-    Calibrating, Calibration, KindFacts, ModelFacts, ModelSource, Port, QuantisationFacts,
-    SummaryFacts, TensorFacts, Trouble,
+    Calibrating, Calibration, FileFacts, KindFacts, ModelFacts, ModelSource, Port,
+    QuantisationFacts, SparsityFacts, SummaryFacts, TensorFacts, Trouble,
 };
 
 /// What to do about operators that nothing here computes.
@@ -94,7 +96,19 @@ pub fn open(
     buffers: Vec<Vec<u8>>,
     say: Say<'_>,
 ) -> Result<(Model, ModelFacts), Trouble> {
-    let read = read(source, buffers, say)?;
+    let mut read = read(source, buffers, say)?;
+    let sparsity = sparsity::prune(read.name, &mut read.model, calibrating.sparsity, say)?;
+    let (model, mut facts) = int8(read, calibrating, say)?;
+    facts.sparsity = sparsity::of_nodes(sparsity, &model);
+    Ok((model, facts))
+}
+
+/// What was read as int8; without what pruning did.
+fn int8(
+    read: Source<'_>,
+    calibrating: &Calibrating,
+    say: Say<'_>,
+) -> Result<(Model, ModelFacts), Trouble> {
     if read.model.is_int8() {
         let facts = facts(&read, &read.model, Calibration::NotNeeded);
         return Ok((read.model, facts));
@@ -108,7 +122,7 @@ pub fn open(
         && !calibrating.is_random
         && read.samples.is_empty()
     {
-        let model = network.int8().map_err(|error| {
+        let model = network.int8_of(&read.model).map_err(|error| {
             let remedy = "Choose samples to quantise it on.";
             Trouble::new(format!("{} cannot be quantised", read.name), format!("{error}."), remedy)
         })?;
@@ -132,7 +146,7 @@ pub fn examine(
     buffers: Vec<Vec<u8>>,
     say: Say<'_>,
 ) -> Result<QuantisationFacts, Trouble> {
-    let read = read(source, buffers, say)?;
+    let mut read = read(source, buffers, say)?;
     if read.model.is_int8() {
         return Err(Trouble::new(
             format!("{} is int8 already", read.name),
@@ -151,6 +165,7 @@ pub fn examine(
             "Choose samples first.",
         ));
     }
+    sparsity::prune(read.name, &mut read.model, calibrating.sparsity, say)?;
     let (sets, calibration) = sets(&read, calibrating)?;
     let (model, report) = quantised(&read, &sets, calibrating, COMPARED, say)?;
     let once = macs(&read.model).max(1);
@@ -167,6 +182,37 @@ pub fn examine(
     let layers = quantise::sensitivity(&read.model, &model, &sets[..most], &mut seen, &|| false)
         .map_err(|error| cannot_quantise(read.name, &error))?;
     Ok(examined(&report, &layers, most, calibration == Calibration::Noise))
+}
+
+/// The float model of a file or the zoo in tiles, as an ONNX file.
+///
+/// # Errors
+/// As [`open`]; if it cannot be in these tiles, or written.
+pub fn tiled(
+    source: &ModelSource,
+    calibrating: &Calibrating,
+    grid: &str,
+    buffers: Vec<Vec<u8>>,
+    say: Say<'_>,
+) -> Result<(FileFacts, Vec<u8>), Trouble> {
+    let mut read = read(source, buffers, say)?;
+    sparsity::prune(read.name, &mut read.model, calibrating.sparsity, say)?;
+    let cannot = |error: String| {
+        let what = format!("{} cannot be written in tiles", read.name);
+        Trouble::new(what, sentence(&error), "Open the float model that it was made from.")
+    };
+    let grid: Grid = grid.parse().map_err(|error: TilingError| cannot(error.to_string()))?;
+    let tiling = Tiling { grid, ..Tiling::PUBLISHED };
+    let tiled = tiling::tile(&read.model, &tiling).map_err(|error| cannot(error.to_string()))?;
+    let mut bytes = Vec::new();
+    let mut write = |piece: &[u8]| {
+        bytes.extend_from_slice(piece);
+        Ok::<(), std::convert::Infallible>(())
+    };
+    tilewright_formats::export(&tiled.model, &mut write)
+        .map_err(|error| cannot(error.to_string()))?;
+    let name = format!("{}-tiles-{grid}.onnx", file_stem(&read.model.name));
+    Ok((FileFacts { name, bytes: bytes.len() as u64, sha256: sha256(&bytes) }, bytes))
 }
 
 fn examined(
@@ -280,6 +326,7 @@ fn facts(read: &Source<'_>, model: &Model, calibration: Calibration) -> ModelFac
         note: read.network.as_ref().map_or_else(|| model.notes.join(" "), super::zoo::note),
         labels: model.labels(),
         calibration,
+        sparsity: SparsityFacts::default(),
     }
 }
 

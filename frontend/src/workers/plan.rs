@@ -12,7 +12,7 @@ use tilewright_planner::{
 };
 use tilewright_report::{MemoryMap, PlacedTensor, Unsupported, sentence};
 
-use super::{Outcome, Sliced, Turn, checks, hexadecimal, sha256};
+use super::{Outcome, Sliced, Turn, checks, hexadecimal, sha256, tiles};
 use crate::message::{
     ImageFacts, Integrity, OutputFacts, PlanFacts, PlanReply, PlanRequest, PlanSettings,
     TAKES_LONG, Trouble,
@@ -165,7 +165,10 @@ fn finished(model: &Model, job: Job) -> Outcome<PlanReply> {
         planned.occupancy.clear();
     }
     let checks = checks.map(|checks| checks::facts(&checks, &board));
-    let facts = PlanFacts { checks, no_image, ..facts(settings, planned, image.as_deref())? };
+    let tiled = planned.tiled.as_deref();
+    let tiles = tiled.and_then(|tiled| tiles::facts(model, tiled, &planned.plan));
+    let facts =
+        PlanFacts { checks, no_image, tiles, ..facts(settings, planned, image.as_deref())? };
     Ok((PlanReply::Planned(Box::new(facts)), image.into_iter().collect()))
 }
 
@@ -374,6 +377,7 @@ fn facts(
                 labels: output.labels.clone(),
             })
             .collect(),
+        tiles: None,
         checks: None,
         image,
         no_image: None,

@@ -1,6 +1,9 @@
 //! From the bundled files to an image and a comparison, as the page asks for it.
 #![cfg(feature = "importer")]
 
+mod sparsity;
+mod tiles;
+
 use super::import::Importer;
 use super::plan::Planner;
 use super::{Outcome, Sliced, Turn};
@@ -286,7 +289,7 @@ fn a_rehearsal_goes_all_the_way_and_leaves_nothing() {
     assert_eq!(rehearsed.unwrap(), PlanReply::Rehearsed);
     let trouble = ask(PlanRequest::Plan(settings(None)), &[]).unwrap_err();
     assert_eq!(trouble.what, "There is no model to plan");
-    assert!(importer.answer(ImportRequest::Graph, Vec::new(), &|_| {}).is_err());
+    assert!(importer.answer(ImportRequest::Graph(None), Vec::new(), &|_| {}).is_err());
 }
 
 #[test]
@@ -412,7 +415,8 @@ fn the_graph_of_a_model_lies_on_its_plan() {
     let mut importer = Importer::default();
     let model = opened(&mut importer, &EXAMPLES[1]);
     let (facts, _) = planned(model, settings(None));
-    let ImportReply::Graph(graph) = ask(&mut importer, ImportRequest::Graph, Vec::new()) else {
+    let ImportReply::Graph(graph) = ask(&mut importer, ImportRequest::Graph(None), Vec::new())
+    else {
         panic!("no graph");
     };
     for (layer, nodes) in facts.report.layers.iter().zip(&facts.nodes) {
@@ -435,27 +439,13 @@ fn the_graph_of_a_model_lies_on_its_plan() {
 }
 
 #[test]
-fn tiles_are_planned_and_belong_to_the_layers_that_were_opened() {
-    let mut importer = Importer::default();
-    let model = opened(&mut importer, &EXAMPLES[1]);
-    let count = postcard::from_bytes::<tilewright_model::Model>(&model).unwrap().nodes.len() as u32;
-    let tiles = Some("2x2".to_owned());
-    let (facts, _) = planned(model, PlanSettings { tiles, ..settings(None) });
-    assert_eq!(facts.report.tiles.as_deref(), Some("2x2"));
-    assert!(facts.image.is_some() && facts.nodes.len() > count as usize);
-    assert!(facts.nodes.iter().flatten().all(|node| *node < count));
-    let inside = facts.nodes.iter().filter(|nodes| nodes.as_slice() == [2]).count();
-    assert_eq!(inside, 4, "node 2 has four tiles: {:?}", facts.nodes);
-}
-
-#[test]
 fn a_calibration_changes_scales_and_the_report_says_how_well() {
     let example = &EXAMPLES[0];
     let files = || vec![file(example.file), file(example.calibration)];
     let mut models = Vec::new();
     for (rule, is_random) in [("", false), ("mse", false), ("percentile=99", false), ("", true)] {
         let mut importer = Importer::default();
-        let calibrating = Calibrating { rule: rule.to_owned(), is_random };
+        let calibrating = Calibrating { rule: rule.to_owned(), is_random, sparsity: 0 };
         let request = ImportRequest::Open(from("model.onnx"), calibrating.clone());
         let (reply, buffers) = importer.answer(request, files(), &|_| {}).unwrap();
         let ImportReply::Opened(facts) = reply else { panic!("{reply:?}") };
@@ -478,7 +468,7 @@ fn a_calibration_changes_scales_and_the_report_says_how_well() {
     assert_eq!(models.len(), 4, "each choice gives another model");
     let request = ImportRequest::Open(
         from("model.onnx"),
-        Calibrating { rule: "best".to_owned(), is_random: false },
+        Calibrating { rule: "best".to_owned(), ..Calibrating::default() },
     );
     let trouble = Importer::default().answer(request, files(), &|_| {}).unwrap_err();
     assert!(trouble.detail.contains("'best'"), "{trouble:?}");

@@ -47,7 +47,7 @@ pub fn node_words(graph: &GraphFacts, node: Option<usize>, plan: Option<&PlanFac
                 <span class="muted">{ format!("{} {}", node.op, node.detail) }</span>
             </p>
             <dl class="graph-figures">
-                { for details(node, plan).into_iter().map(|(what, value)| html! {
+                { for details(graph, node, plan).into_iter().map(|(what, value)| html! {
                     <div key={what}><dt>{ what }</dt><dd>{ value }</dd></div>
                 }) }
             </dl>

@@ -163,7 +163,7 @@ fn selection_of(graph: &GraphFacts, hit: Option<Hit>, plan: Option<&PlanFacts>) 
         Some(Hit::Node(node)) => graph
             .nodes
             .get(node)
-            .and_then(|node| layer_of(node, plan))
+            .and_then(|node| layer_of(graph, node, plan))
             .map_or(Selection::NONE, Selection::layer),
         Some(Hit::Net(net)) => {
             tensor_of(graph, net, plan).map_or(Selection::NONE, Selection::tensor)

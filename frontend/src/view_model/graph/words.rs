@@ -15,15 +15,24 @@ pub struct Lit {
     pub net: Option<usize>,
 }
 
+/// For each layer of the plan its nodes, as the graph numbers them; nothing for a graph in other tiles than the plan.
+fn nodes_of<'p>(graph: &GraphFacts, plan: &'p PlanFacts) -> &'p [Vec<u32>] {
+    match (&graph.tiled, &plan.tiles) {
+        (None, _) => &plan.nodes,
+        (Some(region), Some(tiles)) if *region == tiles.region => &tiles.nodes,
+        (Some(_), _) => &[],
+    }
+}
+
 /// The plan's layer that a node is part of; none for those that need no work, and where there is
-/// no plan.
+/// no plan. Of a layer in tiles whose graph is drawn whole it is the first tile.
 #[must_use]
-pub fn layer_of(node: &GraphNode, plan: Option<&PlanFacts>) -> Option<usize> {
+pub fn layer_of(graph: &GraphFacts, node: &GraphNode, plan: Option<&PlanFacts>) -> Option<usize> {
     let (NodeRole::Operator(index) | NodeRole::Opaque(index), Some(plan)) = (node.role, plan)
     else {
         return None;
     };
-    plan.nodes.iter().position(|nodes| nodes.contains(&index))
+    nodes_of(graph, plan).iter().position(|nodes| nodes.contains(&index))
 }
 
 /// The plan's tensor that a net is.
@@ -37,7 +46,7 @@ pub fn tensor_of(graph: &GraphFacts, net: usize, plan: Option<&PlanFacts>) -> Op
 #[must_use]
 pub fn lit(graph: &GraphFacts, plan: Option<&PlanFacts>, selection: Selection) -> Lit {
     let Some(plan) = plan else { return Lit::default() };
-    let nodes = selection.layer.and_then(|layer| plan.nodes.get(layer));
+    let nodes = selection.layer.and_then(|layer| nodes_of(graph, plan).get(layer));
     let node = nodes.and_then(|nodes| nodes.last()).and_then(|wanted| {
         let roles = [NodeRole::Operator(*wanted), NodeRole::Opaque(*wanted)];
         let is = |node: &GraphNode| roles.contains(&node.role);
@@ -79,7 +88,7 @@ pub type Details = Vec<(&'static str, String)>;
 
 /// What is to be read of a node.
 #[must_use]
-pub fn details(node: &GraphNode, plan: Option<&PlanFacts>) -> Details {
+pub fn details(graph: &GraphFacts, node: &GraphNode, plan: Option<&PlanFacts>) -> Details {
     let mut details = Details::new();
     let shapes = match node.inputs.is_empty() {
         true => node.output.clone(),
@@ -96,7 +105,7 @@ pub fn details(node: &GraphNode, plan: Option<&PlanFacts>) -> Details {
         details.push(("Weights", figures::bytes(node.weight_bytes)));
     }
     details.push(("Result", figures::bytes(node.output_bytes)));
-    match (node.role, layer_of(node, plan), plan) {
+    match (node.role, layer_of(graph, node, plan), plan) {
         (NodeRole::Opaque(_), ..) => {
             details.push(("Kernel", "no kernel: nothing here computes it".to_owned()));
         }
@@ -123,12 +132,12 @@ pub fn details(node: &GraphNode, plan: Option<&PlanFacts>) -> Details {
 
 /// The first of it as a sentence, to be said aloud: what it is, between which shapes, and its cost.
 #[must_use]
-pub fn spoken(node: &GraphNode, plan: Option<&PlanFacts>) -> String {
+pub fn spoken(graph: &GraphFacts, node: &GraphNode, plan: Option<&PlanFacts>) -> String {
     let op = match node.detail.is_empty() {
         true => node.op.clone(),
         false => format!("{} {}", node.op, node.detail),
     };
-    let all = details(node, plan);
+    let all = details(graph, node, plan);
     let wanted = ["Shapes", "MACs", "Kernel"];
     let said = all
         .into_iter()
@@ -141,6 +150,7 @@ pub fn spoken(node: &GraphNode, plan: Option<&PlanFacts>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::{TiledRegion, TilesFacts};
     use crate::view_model::fixture;
 
     #[test]
@@ -150,21 +160,40 @@ mod tests {
             let lit = lit(&graph, Some(&plan), Selection::layer(layer));
             let node = &graph.nodes[lit.node.unwrap()];
             assert_eq!(node.name, plan.report.layers[layer].name);
-            assert_eq!(layer_of(node, Some(&plan)), Some(layer));
+            assert_eq!(layer_of(&graph, node, Some(&plan)), Some(layer));
         }
         let lit_net = lit(&graph, Some(&plan), Selection::tensor(1)).net.unwrap();
         assert_eq!(graph.nets[lit_net].name, "t1");
         assert_eq!(tensor_of(&graph, lit_net, Some(&plan)), Some(1));
         assert_eq!(lit(&graph, None, Selection::layer(0)), Lit::default());
-        assert_eq!(layer_of(&graph.nodes[0], Some(&plan)), None, "an input is no layer");
+        assert_eq!(layer_of(&graph, &graph.nodes[0], Some(&plan)), None, "an input is no layer");
+    }
+
+    #[test]
+    fn a_graph_in_tiles_lies_on_the_plan_in_the_same_tiles() {
+        let mut plan = fixture::plan();
+        let mut graph = fixture::graph();
+        // The third node of the graph in tiles is the first tile of the plan's second layer.
+        let region = TiledRegion { grid: "1x2".to_owned(), ..TiledRegion::default() };
+        plan.tiles = Some(TilesFacts {
+            region: region.clone(),
+            nodes: vec![vec![0], vec![4], vec![3]],
+            ..TilesFacts::default()
+        });
+        graph.tiled = Some(region);
+        let node = lit(&graph, Some(&plan), Selection::layer(1)).node.unwrap();
+        assert_eq!(graph.nodes[node].role, NodeRole::Operator(4));
+        assert_eq!(layer_of(&graph, &graph.nodes[node], Some(&plan)), Some(1));
+        plan.tiles = None;
+        assert_eq!(lit(&graph, Some(&plan), Selection::layer(1)).node, None, "other tiles");
     }
 
     #[test]
     fn what_has_no_kernel_says_so() {
         let (graph, plan) = (fixture::graph(), fixture::plan());
         let mystery = graph.nodes.iter().find(|node| node.name == "mystery").unwrap();
-        assert!(spoken(mystery, Some(&plan)).contains("no kernel"));
-        assert!(spoken(mystery, Some(&plan)).contains("MACs unknown"));
+        assert!(spoken(&graph, mystery, Some(&plan)).contains("no kernel"));
+        assert!(spoken(&graph, mystery, Some(&plan)).contains("MACs unknown"));
         let text = summary(&graph);
         assert_eq!(
             text,
@@ -175,10 +204,13 @@ mod tests {
     #[test]
     fn details_have_shapes_figures_and_kernel() {
         let (graph, plan) = (fixture::graph(), fixture::plan());
-        let text = spoken(&graph.nodes[1], Some(&plan));
+        let text = spoken(&graph, &graph.nodes[1], Some(&plan));
         for part in ["first (Conv2D 3×3", "4×4×1 → 4×4×2", "MACs 288", "Kernel conv"] {
             assert!(text.contains(part), "{text}");
         }
-        assert!(!spoken(&graph.nodes[1], None).contains("Kernel"), "without a plan nobody knows");
+        assert!(
+            !spoken(&graph, &graph.nodes[1], None).contains("Kernel"),
+            "without a plan nobody knows"
+        );
     }
 }

@@ -32,7 +32,7 @@ pub fn graph(model: &Model) -> GraphFacts {
         net.trunk = trunk.iter().map(|x| *x as f32).collect();
     }
     let layers = found.layers.iter().max().map_or(0, |last| last + 1);
-    GraphFacts { nodes, nets, layers, width: found.width as f32 }
+    GraphFacts { nodes, nets, layers, width: found.width as f32, tiled: None }
 }
 
 /// Activations with the nodes between which they run, numbered as the drawing numbers them.
