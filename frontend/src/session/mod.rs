@@ -88,6 +88,8 @@ pub struct Session {
     importer: Link<ImportReply>,
     planner_has_model: bool,
     importer_has_model: bool,
+    /// Whether the importer was given the model back behind the request that opens another: it has the old one then.
+    importer_was_given_back: bool,
     /// The int8 model.
     model: Option<Uint8Array>,
     /// The plan image.
@@ -162,6 +164,7 @@ impl Session {
             importer,
             planner_has_model: false,
             importer_has_model: false,
+            importer_was_given_back: false,
             model: None,
             image: None,
             input: None,
@@ -225,7 +228,7 @@ impl Session {
         if !before.has_model_of(state) {
             self.model = buffers.pop();
             self.planner_has_model = false;
-            self.importer_has_model = true;
+            self.importer_has_model = !self.importer_was_given_back;
             self.image = None;
             self.input = None;
         } else if !same(before.reference.as_ref(), state.input.reference.as_ref())
@@ -443,7 +446,7 @@ impl Session {
     /// Asks for what brings its own model.
     fn ask_with_model(&mut self, request: u32, body: &ImportRequest, buffers: &[Uint8Array]) {
         if let ImportRequest::Open(..) = body {
-            self.importer_has_model = false;
+            (self.importer_has_model, self.importer_was_given_back) = (false, false);
         }
         self.importer.ask(request, body, buffers);
     }
@@ -471,7 +474,7 @@ impl Session {
             let Some(model) = &self.model else { return };
             let copy = model.slice(0, model.length());
             self.importer.ask(0, &ImportRequest::Load, &[copy]);
-            self.importer_has_model = true;
+            (self.importer_has_model, self.importer_was_given_back) = (true, true);
         }
         self.importer.ask(request, body, buffers);
     }

@@ -144,7 +144,7 @@ impl State {
                 self.is_plan_of_before = false;
                 self.plan = Some(Rc::new(*facts));
                 // Plans that a drag passes are not put together.
-                if !self.is_passing() {
+                if !(self.is_passing() || self.is_requantising()) {
                     self.package_at_once(effects);
                 }
                 self.follow_tiles(effects);
