@@ -62,10 +62,8 @@ pub fn SparsityPanel(props: &Props) -> Html {
                 </p>
             }
             if let Some(plan) = &props.plan { { figures_of(plan) } }
-            if facts.sparsity > 0 {
-                <p data-testid="sparsity-summary">{ summary(facts, &found) }</p>
-                { accuracy() }
-            }
+            if !found.is_empty() { <p data-testid="sparsity-summary">{ summary(facts, &found) }</p> }
+            if facts.sparsity > 0 { { accuracy() } }
             if !found.is_empty() { { table(&found, props) } }
         </Panel>
     }

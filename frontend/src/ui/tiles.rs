@@ -87,13 +87,13 @@ pub fn TilesPanel(props: &Props) -> Html {
             if let Some(trouble) = &props.trouble { { trouble_box(trouble, Place::Tiles, "", &props.on) } }
             <p data-testid="tiles-summary">{ summary(facts, &props.plan) }{ kind_tag(Kind::Counted) }</p>
             { legend() }
+            { said(spot.and_then(|spot| caption(facts, spot))) }
             <div class="tile-maps" data-testid="tile-maps" onmouseleave={leave}>
                 { for facts.maps.iter().zip(scales(facts)).enumerate().map(|(index, (map, scale))| {
                     let view = MapView { facts, map, index, scale, spot, field: field(index) };
                     view.draw(&props.plan, &point, &choose)
                 }) }
             </div>
-            { said(spot.and_then(|spot| caption(facts, spot))) }
             <details>
                 <summary>{ "The same as a table" }</summary>
                 { table(facts) }

@@ -239,7 +239,7 @@ pub fn place(own: &TileBox) -> String {
 #[must_use]
 pub fn title(map: &TiledMap) -> String {
     match map.node {
-        None => format!("Input {}", short_name(&map.name)),
+        None => format!("Input: {}", short_name(&map.name)),
         Some(_) => short_name(&map.name).to_owned(),
     }
 }
@@ -274,10 +274,10 @@ pub fn caption(facts: &TilesFacts, spot: Spot) -> Option<Caption> {
     let shape = format!("{} × {} × {}", sides[0], sides[1], map.channels);
     let from = match (spot.map, facts.maps.first(), fields.first()) {
         (1.., Some(input), Some(Some(field))) => format!(
-            "It is made from {} of the input, {} ({}).",
+            "It is made from {} of the input, {}. {}",
             place(&field.own),
             figures::bytes(bytes_of(input, &field.own)),
-            shared_words(field, "neighbours read too")
+            read_too(field)
         ),
         _ => String::new(),
     };
@@ -285,9 +285,7 @@ pub fn caption(facts: &TilesFacts, spot: Spot) -> Option<Caption> {
     let again: u64 = fields.iter().flatten().map(Field::shared_macs).sum();
     let again = match (spot.map, macs) {
         (0, _) => match fields.first() {
-            Some(Some(field)) => {
-                format!("{}.", capital(&shared_words(field, "neighbours read too")))
-            }
+            Some(Some(field)) => read_too(field),
             _ => String::new(),
         },
         (_, 0) => "No multiply-accumulates are made on the way to it.".to_owned(),
@@ -306,16 +304,10 @@ pub fn caption(facts: &TilesFacts, spot: Spot) -> Option<Caption> {
     })
 }
 
-fn shared_words(field: &Field, what: &str) -> String {
+/// How much of what a tile reads of the input neighbours read too.
+fn read_too(field: &Field) -> String {
     let share = figures::percent(field.shared_pixels() as f64, field.own.pixels() as f64);
-    format!("{share} of these pixels {what}")
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters
-        .next()
-        .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect::<String>())
+    format!("Neighbours read {share} of these pixels too.")
 }
 
 /// The region in a sentence or two.
@@ -342,10 +334,7 @@ pub fn summary(facts: &TilesFacts, plan: &PlanFacts) -> String {
     };
     let count = layers.count();
     let layers = if count == 1 { "layer is" } else { "layers are" };
-    format!(
-        "{count} {layers} made in {} × {} tiles, one tile after the other{names}. {again}",
-        facts.rows, facts.columns
-    )
+    format!("{count} {layers} made in {} × {} tiles{names}. {again}", facts.rows, facts.columns)
 }
 
 /// A row of the table.
@@ -475,7 +464,10 @@ mod tests {
         // 144 of the first layer's 225 and none of the second's 288.
         assert!(caption.again.contains("513 MACs lead to it; 144 of them"), "{caption:?}");
         let input = super::caption(&fixture::tiles(), Spot { map: 0, tile: 0 }).unwrap();
-        assert!(input.from.is_empty() && input.again.contains("neighbours read too"));
+        assert!(
+            input.from.is_empty()
+                && input.again.contains("Neighbours read 89 % of these pixels too")
+        );
     }
 
     #[test]
