@@ -57,6 +57,8 @@ pub struct PlanSettings {
     pub is_staged: bool,
     /// In which tiles layers of the most active memory are made, rows by columns such as `2x2`; nothing: whole.
     pub tiles: Option<String>,
+    /// Whether the input may arrive in rows while others are used.
+    pub streams_input: bool,
     /// Another clock than the board's: what if.
     pub clock_hz: Option<u64>,
     /// Bytes a second that the card reads at, if other than its class; writing changes in

@@ -14,7 +14,7 @@ use crate::message::PlanSettings;
 use crate::state::{Event, Origin, Theme, View, ZOO};
 use crate::view_model::catalogue::{self, EXAMPLES};
 use crate::view_model::figures;
-use crate::view_model::fragment::{MEMORY, PLAIN, STAGED};
+use crate::view_model::fragment::{MEMORY, PLAIN, STAGED, STREAMED};
 use crate::view_model::sparsity::fixed_by;
 
 /// The choice that leads to the zoo.
@@ -92,7 +92,7 @@ pub fn Header(props: &Props) -> Html {
                     { model_picker(props) }
                     { board_picker(props) }
                     { strategy_picker(props) }
-                    if props.settings.strategy == "auto" { { objective_picker(props) } }
+                    if props.settings.strategy == "auto" { { objective_picker(props) } { input_picker(props) } }
                     if PACKED.contains(&props.settings.strategy.as_str()) { { packing_picker(props) } }
                     if props.settings.strategy == TILED { { fixed_packing() } }
                     { tiles_picker(props) }
@@ -216,6 +216,24 @@ fn objective_picker(props: &Props) -> Html {
         <div class="picker">
             <label for="pick-objective">{ "Objective" }</label>
             <Choice id="objective" {value} {options} {on_choose} />
+        </div>
+    }
+}
+
+/// Whether the input may arrive in rows while others are used.
+fn input_picker(props: &Props) -> Html {
+    let (on, settings) = (props.on.clone(), props.settings.clone());
+    let on_choose = Callback::from(move |id: String| {
+        let streams_input = id == STREAMED;
+        on.emit(Event::Settings(PlanSettings { streams_input, ..settings.clone() }, false));
+    });
+    let options =
+        vec![(WHOLE.into(), WHOLE.into()), (STREAMED.into(), "may arrive in rows".into())];
+    let value = if props.settings.streams_input { STREAMED } else { WHOLE };
+    html! {
+        <div class="picker">
+            <label for="pick-input">{ "Input" }</label>
+            <Choice id="input" {value} {options} {on_choose} />
         </div>
     }
 }

@@ -39,6 +39,8 @@ const RANDOM: &str = "random";
 pub const MEMORY: &str = "memory";
 /// The word for weights in their plain packing.
 pub const PLAIN: &str = "plain";
+/// The word for an input that may arrive in rows.
+pub const STREAMED: &str = "rows";
 /// The word for outputs that are made in SRAM.
 pub const STAGED: &str = "staged";
 
@@ -68,6 +70,7 @@ impl Fragment {
                 "packing" => fragment.settings.is_packing_plain = value == PLAIN,
                 "outputs" => fragment.settings.is_staged = value == STAGED,
                 "tiles" if !value.is_empty() => fragment.settings.tiles = Some(value),
+                "input" => fragment.settings.streams_input = value == STREAMED,
                 "clock" => fragment.settings.clock_hz = within(&value, MOST_RATE),
                 "card" => fragment.settings.card_bytes_per_second = within(&value, MOST_RATE),
                 "integrity" => fragment.settings.integrity = Integrity::of(&value),
@@ -104,6 +107,7 @@ impl Fragment {
         push("packing", if self.settings.is_packing_plain { PLAIN } else { "" });
         push("outputs", if self.settings.is_staged { STAGED } else { "" });
         push("tiles", self.settings.tiles.as_deref().unwrap_or_default());
+        push("input", if self.settings.streams_input { STREAMED } else { "" });
         push("clock", &text(self.settings.clock_hz));
         push("card", &text(self.settings.card_bytes_per_second));
         if self.settings.integrity != Integrity::default() {
@@ -178,6 +182,7 @@ mod tests {
                 is_packing_plain: true,
                 is_staged: true,
                 tiles: Some("2x3".to_owned()),
+                streams_input: true,
                 integrity: Integrity::Sealed,
             },
             view: View::Memory,

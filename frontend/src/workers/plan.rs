@@ -261,6 +261,7 @@ fn start(
         },
         integrity: checks::for_planner(settings.integrity),
         tiling: grid.map(|grid| Tiling { grid, ..Tiling::PUBLISHED }),
+        streams_input: settings.streams_input,
         overlaid: match settings.is_staged {
             true => Overlaid::ALL,
             false => Overlaid::THESIS,
