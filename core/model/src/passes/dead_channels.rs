@@ -2,6 +2,8 @@
 //! are all zero, and those that nobody needs, because all weights that read them are zero. Known
 //! values go into the bias of who reads them.
 //!
+//! Of depthwise layers whole words of channels stay.
+//!
 //! Exact in int8; in float but for the order of sums. A channel of a tensor is a place in its last
 //! dimension.
 
@@ -21,6 +23,9 @@ type Channels<T> = Vec<Vec<T>>;
 /// Channels of all tensors together above which the pass does nothing: a few bytes of a file can claim
 /// any number of them.
 const MOST_CHANNELS: usize = 1 << 21;
+
+/// Channels of a word.
+const WORD: usize = 4;
 
 /// Runs the pass; says how many channels of results went.
 pub fn run(model: &mut Model) -> usize {
@@ -134,7 +139,10 @@ fn restrict(model: &Model, known: &Channels<Option<Value>>, removed: &mut Channe
                     }
                 }
             }
-            Relation::Depthwise => equalise(removed, node.inputs[0], output, 0),
+            Relation::Depthwise => {
+                keep_words(&mut removed[output.0]);
+                equalise(removed, node.inputs[0], output, 0);
+            }
             Relation::Same => {
                 // The second time each operand knows of the others.
                 for _ in 0..2 {
@@ -166,6 +174,16 @@ fn restrict(model: &Model, known: &Channels<Option<Value>>, removed: &mut Channe
         }
     }
     count(removed) != before
+}
+
+/// Depthwise kernels take words of four channels, and pixels that are no whole words several times as long: of the
+/// channels of a layer that would go, so many stay that the rest is whole words, if it was before.
+fn keep_words(removed: &mut [bool]) {
+    let left = removed.iter().filter(|removed| !**removed).count();
+    let most = left.next_multiple_of(WORD);
+    if removed.len().is_multiple_of(WORD) {
+        removed.iter_mut().filter(|removed| **removed).take(most - left).for_each(|r| *r = false);
+    }
 }
 
 fn count(removed: &Channels<bool>) -> usize {
