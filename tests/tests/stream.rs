@@ -14,7 +14,8 @@ use tilewright_planner::{Integrity, Options, Planned, Recipe, Strategy, plan};
 use tilewright_report::SliceKind;
 use tilewright_tests::host;
 use tilewright_tests::random_model::{
-    grouped_rows, random_chain, random_inputs, random_model, random_tower, wide_tower,
+    grouped_rows, random_chain, random_detector, random_inputs, random_model, random_tower,
+    wide_tower,
 };
 
 const MODELS: u64 = 200;
