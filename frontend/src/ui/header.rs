@@ -227,8 +227,7 @@ fn input_picker(props: &Props) -> Html {
         let streams_input = id == STREAMED;
         on.emit(Event::Settings(PlanSettings { streams_input, ..settings.clone() }, false));
     });
-    let options =
-        vec![(WHOLE.into(), WHOLE.into()), (STREAMED.into(), "may arrive in rows".into())];
+    let options = vec![(WHOLE.into(), WHOLE.into()), (STREAMED.into(), "in rows".into())];
     let value = if props.settings.streams_input { STREAMED } else { WHOLE };
     html! {
         <div class="picker">
