@@ -11,6 +11,8 @@ use tilewright_model::integer::{self, IntegerError};
 use tilewright_model::{Model, Node, Op as ModelOp};
 use tilewright_plan::{ChannelPart, Filters, Op, Packed};
 
+mod settled;
+
 /// Weights that are packed at once.
 const AT_ONCE: usize = 1 << 18;
 
@@ -140,15 +142,24 @@ fn constants(
     channels: &[Channel],
 ) -> Option<Vec<u8>> {
     let range = weighted.range(part)?;
+    let length = weighted.filters.length as usize;
     if weighted.filters.packed == Packed::Natural {
-        return channels.get(range).map(pack::channel_constants);
+        // Weights may have a zero point.
+        let settled = channels.get(range)?.iter();
+        let settled = settled.map(|channel| settled::channel(channel, 255 * length as u64));
+        return Some(pack::channel_constants(&settled.collect::<Vec<Channel>>()));
     }
     let zero = i8::try_from(op.input_zero[0]).ok()?;
     let mut packed = Vec::new();
     for piece in weighted.pieces(range) {
         let weights = weighted.values(piece.clone())?;
-        let length = weighted.filters.length as usize;
-        packed.extend(pack::paired_constants(channels.get(piece)?, zero, &weights, length));
+        let filters = weights.chunks_exact(length.max(1));
+        let settled = channels.get(piece)?.iter().zip(filters).map(|(channel, filter)| {
+            let weights = filter.iter().map(|weight| u64::from(weight.unsigned_abs()));
+            settled::channel(channel, weights.sum())
+        });
+        let settled: Vec<Channel> = settled.collect();
+        packed.extend(pack::paired_constants(&settled, zero, &weights, length));
     }
     Some(packed)
 }
