@@ -145,7 +145,9 @@ fn every_strategy_is_right_on_boards_of_all_sorts() {
             }
             came.fits += 1;
             assert!(planned.timeline.end() > CyclePoint::default(), "{what}: nothing is predicted");
-            tilewright_check::check(&planned.plan, &model, &board)
+            // `auto` may plan it in tiles.
+            let of_plan = planned.model(&model);
+            tilewright_check::check(&planned.plan, of_plan, &board)
                 .unwrap_or_else(|error| panic!("{what}: {error}"));
             ends(&planned, &what);
             let inputs = inputs_of_frames(&inputs, planned.plan.frames());
@@ -153,7 +155,7 @@ fn every_strategy_is_right_on_boards_of_all_sorts() {
             let outputs = frames.map(|inputs| int8::run(&model, inputs, &mut |_, _| {}).unwrap());
             let expected: Vec<Vec<i8>> = outputs.flatten().map(|data| host::bytes(&data)).collect();
             for made in [(0x00, Pace::Early), (0xa5, Pace::Late)] {
-                let found = host::run(&planned.plan, &model, &inputs, made)
+                let found = host::run(&planned.plan, of_plan, &inputs, made)
                     .unwrap_or_else(|error| panic!("{what}: {error}"));
                 assert!(found == expected, "{what}: other bytes with memory of {:#x}", made.0);
             }

@@ -16,7 +16,8 @@ fn stays(model: &Model, seed: u64) -> bool {
     let again = open("x.tflite", &bytes, &Limits::default(), &[]);
     let again = again.unwrap_or_else(|error| panic!("{}: {error}", model.name));
     let inputs = random_inputs(model, seed);
-    let run = |model: &Model| int8::run(model, &inputs, &mut |_, _| {}).unwrap();
+    let run =
+        |model: &Model| int8::run(model, &inputs, &mut |_, _| {}).expect("the model is valid");
     assert_eq!(run(model), run(&again), "{}", model.name);
     true
 }

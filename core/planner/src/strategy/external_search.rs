@@ -58,8 +58,6 @@ pub struct ExternalSearch {
     inside: Planned,
     /// Whether no memory outside of the chip is used.
     is_inside: bool,
-    /// Whether the least memory is looked for.
-    is_least: bool,
     effort: Effort,
     /// The ways that are yet to be tried, the next one last.
     ways: Vec<Way>,
@@ -179,7 +177,6 @@ impl ExternalSearch {
         let alternatives = Alternatives::of(&inside, LEAST, board, options.objective);
         let mut search = Self {
             is_inside: options.is_inside,
-            is_least: options.objective == Objective::Memory,
             ways: Vec::new(),
             tried: 0,
             contest: Contest::new(board, best, alternatives),
@@ -244,9 +241,9 @@ impl ExternalSearch {
         [self.tried, self.tried + self.ways.len()]
     }
 
-    /// Whether there is need of what takes less of SRAM than the plan that all began with, though it is slower.
+    /// Whether SRAM does not hold the plan that all began with, so that what computes more may be worth it.
     pub const fn is_beyond(&self) -> bool {
-        self.tried > 0 && (self.is_least || !self.inside.report.fits)
+        self.tried > 0 && !self.inside.report.fits
     }
 
     /// Whether all ways were tried.
