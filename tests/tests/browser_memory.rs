@@ -183,7 +183,7 @@ async fn auto_is_as_fast_or_as_small_as_can_be() {
                   choice.value = 'memory';
                   choice.dispatchEvent(new Event('change', { bubbles: true }))";
     browser.script(choose, Vec::new()).await;
-    until(&browser, &peak_is(2_104)).await;
+    until(&browser, &peak_is(1_620)).await;
     assert_eq!(fits(&browser).await, "true");
     let address = browser.client.current_url().await.unwrap();
     assert!(address.as_str().contains("objective=memory"), "{address}");
