@@ -4,7 +4,7 @@ use crate::recipe::Made;
 use crate::{Objective, Options, Planned};
 use tilewright_board::Board;
 use tilewright_plan::{CyclePoint, Hertz, Micros, Space};
-use tilewright_report::{Alternative, PlanReport};
+use tilewright_report::Alternative;
 
 /// Of each technique the best.
 pub struct Alternatives {
@@ -75,32 +75,6 @@ impl Alternatives {
         all.dedup_by(|later, earlier| figures(later) == figures(earlier));
         all
     }
-}
-
-/// What a plan was compared with, and a plan by another technique, which may be the chosen one: that one first.
-pub fn with(
-    report: &PlanReport,
-    (technique, other): (&str, &PlanReport),
-    is_chosen: bool,
-    options: &Options,
-) -> Vec<Alternative> {
-    let mut all = report.alternatives.clone();
-    let Some(latency) = other.latency_us else { return all };
-    let new = Alternative {
-        technique: technique.to_owned(),
-        weights_in_sram: false,
-        sram_bytes: other.peak_sram_bytes,
-        latency_us: Micros(latency.0 / f64::from(other.frames.max(1))),
-        fits: other.fits,
-    };
-    let behind = |known: &Alternative| compared(known, &new, options.objective).is_le();
-    let at = match is_chosen {
-        true => 0,
-        // The chosen one stays first.
-        false => all.iter().skip(1).position(|known| !behind(known)).map_or(all.len(), |at| at + 1),
-    };
-    all.insert(at, new);
-    all
 }
 
 /// Which is better.

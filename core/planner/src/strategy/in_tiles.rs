@@ -1,7 +1,8 @@
 //! `auto` in tiles: where SRAM does not hold all activations, the layers of most active memory tile by tile, all in SRAM,
 //! in each grid and above each threshold ([`tilings`]). The strategy `sparse-tiled` is one of these.
 
-use super::alternatives;
+use super::alternatives::Alternatives;
+use super::auto::LEAST;
 use crate::{Objective, Options, PlanError, Planned, Strategy, plan, tilings};
 use tilewright_board::Board;
 use tilewright_model::Model;
@@ -36,7 +37,11 @@ pub fn better(
     }
     let Some(mut tiled) = best else { return Ok(planned) };
     let is_chosen = !planned.report.fits || key(&tiled, options) < key(&planned, options);
-    let all = alternatives::with(&planned.report, (TECHNIQUE, &tiled.report), is_chosen, options);
+    let first = planned.report.alternatives.first();
+    let before = first.map_or(LEAST, |chosen| &chosen.technique).to_owned();
+    let mut all = Alternatives::of(&planned, &before, board, options.objective);
+    all.note(TECHNIQUE, &tiled.made(), (tiled.timeline.end(), tiled.report.fits), options);
+    let technique = if is_chosen { TECHNIQUE } else { &before };
     let mut chosen = if is_chosen {
         tiled.plan.strategy.clone_from(&planned.plan.strategy);
         tiled.report.strategy.clone_from(&planned.report.strategy);
@@ -44,7 +49,7 @@ pub fn better(
     } else {
         planned
     };
-    chosen.report.alternatives = all;
+    chosen.report.alternatives = all.told(technique, &chosen.made());
     Ok(chosen)
 }
 
