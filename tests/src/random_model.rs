@@ -3,6 +3,7 @@
 mod detector;
 mod elementwise;
 mod extremes;
+mod heads;
 mod moves;
 mod networks;
 
@@ -16,6 +17,7 @@ use tilewright_model::{
 
 pub use detector::random_detector;
 pub use extremes::extreme_layer;
+pub use heads::wide_head;
 pub use networks::random_network;
 
 /// Elements of the largest picture that further operators read.

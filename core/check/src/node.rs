@@ -21,7 +21,7 @@ pub struct Meaning {
     pub channel_start: u64,
     /// Output channels of the step.
     pub channels: u64,
-    /// Channels of the input that a convolution's step must see; nothing for other kernels.
+    /// Channels of the input that a step must see of which that is not all; nothing for other kernels.
     pub input_channels: Option<Range<u64>>,
     /// First row, column and channel of its operand's part in the output, if it is a concat's.
     pub part: Option<[u64; 3]>,
@@ -102,7 +102,7 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
         | ModelOp::SpaceToDepth { .. }
         | ModelOp::DepthToSpace { .. } => true,
         ModelOp::Conv { .. } => op.groups == 1,
-        _ => false,
+        _ => keeps_channels(model, node),
     };
     let all = (0, output_shape(model, node, output)?[2]);
     if !parts_allowed && (u64::from(tile.channel_start), u64::from(tile.channels)) != all {
@@ -129,13 +129,30 @@ pub fn meaning(model: &Model, id: NodeId, op: &Op, tile: &Tile) -> Result<Meanin
     })
 }
 
-/// The channels of its input that a step of a convolution must see: those of the groups that it makes.
+/// Whether each channel of a node's result is made from the same channel of what it reads.
+fn keeps_channels(model: &Model, node: &Node) -> bool {
+    match &node.op {
+        ModelOp::MaxPool { .. } | ModelOp::AveragePool { .. } => true,
+        ModelOp::Activation(_) | ModelOp::Unary(_) | ModelOp::Requantise => true,
+        ModelOp::Mean { axes, .. } => node.inputs.first().is_some_and(|input| {
+            let mut places = axes.iter().map(|axis| dimension(model, *input, *axis));
+            places.all(|place| matches!(place, Some(0 | 1)))
+        }),
+        _ => false,
+    }
+}
+
+/// The channels of its input that a step must see: those of a convolution's groups that it makes, or its own.
 fn input_channels(
     model: &Model,
     node: &Node,
     op: &Op,
     tile: &Tile,
 ) -> Result<Option<Range<u64>>, String> {
+    if keeps_channels(model, node) {
+        let first = u64::from(tile.channel_start);
+        return Ok(Some(first..first + u64::from(tile.channels)));
+    }
     let (groups, input) = match (&node.op, node.inputs.first()) {
         (ModelOp::Conv { groups, .. }, Some(input)) => (groups, input),
         (ModelOp::FullyConnected { .. }, Some(input)) => (&1, input),

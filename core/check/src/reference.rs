@@ -128,7 +128,7 @@ pub fn layer_outputs(plan: &Plan) -> Vec<LayerOutput> {
                 (made.computed.is_some() && is_whole).then_some((lane, step))?
             }
         };
-        if tensor.ring.is_some() || is_sealed && tensor.space == Space::Card {
+        if tensor.is_part() || is_sealed && tensor.space == Space::Card {
             return None;
         }
         Some(LayerOutput {

@@ -56,6 +56,8 @@ pub struct PlannedTensor {
     pub pitch: Option<[u32; 2]>,
     /// Rows of its line buffer, if not all are held at once: row y lies where row y modulo this number does.
     pub ring: Option<u32>,
+    /// Channels of its block, if not all are held at once: each block lies where the one before it did.
+    pub block: Option<u32>,
     /// First layer (position in the order) that writes it; inputs of the model: 0. Of a
     /// depth-first group the first of all.
     pub first: u32,
@@ -288,10 +290,20 @@ impl PlannedTensor {
     #[must_use]
     pub fn held(&self) -> Bytes {
         let [h, w, c] = self.shape.map(u64::from);
-        match self.ring {
-            Some(rows) => Bytes(h.min(rows.into()) * w * c).min(self.bytes),
-            None => self.bytes,
+        match (self.ring, self.block) {
+            (None, None) => self.bytes,
+            (rows, channels) => {
+                let rows = rows.map_or(h, |rows| h.min(rows.into()));
+                let channels = channels.map_or(c, |channels| c.min(channels.into()));
+                Bytes(rows * w * channels).min(self.bytes)
+            }
         }
+    }
+
+    /// Whether some of its elements alone are held at once.
+    #[must_use]
+    pub const fn is_part(&self) -> bool {
+        self.ring.is_some() || self.block.is_some()
     }
 }
 

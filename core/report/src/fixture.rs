@@ -23,6 +23,7 @@ fn tensor(name: &str, bytes: u64, offset: u64, life: [u32; 2]) -> PlannedTensor 
         offset,
         pitch: None,
         ring: None,
+        block: None,
         first: life[0],
         end: life[1],
     }

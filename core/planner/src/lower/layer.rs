@@ -184,6 +184,7 @@ pub fn tensors(model: &Model, layers: &[Layer]) -> Result<Vec<PlannedTensor>, Pl
             offset: 0,
             pitch: None,
             ring: None,
+            block: None,
             first,
             end,
         });

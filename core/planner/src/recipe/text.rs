@@ -112,6 +112,8 @@ struct TensorLine {
     pitch: Option<[u32; 2]>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ring: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    block: Option<u32>,
     first: u32,
     end: u32,
 }
@@ -146,6 +148,7 @@ impl Recipe {
             offset: tensor.offset,
             pitch: tensor.pitch,
             ring: tensor.ring,
+            block: tensor.block,
             first: tensor.first,
             end: tensor.end,
         });
@@ -194,6 +197,7 @@ impl Recipe {
             }
             let is_wrong = line.offset > largest
                 || line.ring.is_some_and(|rows| rows == 0 || rows > tensor.shape[0])
+                || line.block.is_some_and(|channels| channels == 0 || channels > tensor.shape[2])
                 || line.first > line.end
                 || line.pitch.is_some_and(|pitch| pitch.iter().any(|bytes| *bytes > 1 << 28));
             if is_wrong {
@@ -201,7 +205,7 @@ impl Recipe {
                 return Err(number(&place, "its place or life is no number that it could have"));
             }
             (tensor.space, tensor.offset) = (line.space, line.offset);
-            (tensor.pitch, tensor.ring) = (line.pitch, line.ring);
+            (tensor.pitch, tensor.ring, tensor.block) = (line.pitch, line.ring, line.block);
             (tensor.first, tensor.end) = (line.first, line.end);
         }
         let aliasing = Aliasing { parts: true, slices: true, ..Aliasing::default() };

@@ -5,7 +5,7 @@ mod arriving;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU16;
+use std::num::{NonZeroU16, NonZeroU32};
 use std::ops::Range;
 
 use super::operator::{Operator, Tiny, fetched};
@@ -14,7 +14,7 @@ use super::work::{Class, Flow, Operand, Residence, Task, Work};
 use crate::strategy::external::LINE;
 use arriving::Arriving;
 use serde::{Deserialize, Serialize};
-use tilewright_plan::{Plan, Role, Space, View};
+use tilewright_plan::{Plan, PlannedTensor, Role, Space, View};
 
 /// Layers that are computed one after the other, or depth-first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,12 +41,16 @@ pub struct Fineness {
     /// Of a layer that goes alone columns that are made at once; none: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<NonZeroU16>,
+    /// Channels that are made at once, all their pixels, where the first layer makes channels alone and those behind it
+    /// keep them apart; none: all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub channels: Option<NonZeroU32>,
 }
 
 impl Fineness {
     /// So many rows and bytes at once, all columns.
     pub const fn of_rows(rows: u16, bytes: u64) -> Self {
-        Self { rows, bytes, columns: None }
+        Self { rows, bytes, columns: None, channels: None }
     }
 }
 
@@ -59,6 +63,8 @@ pub struct Strip {
     pub rows: Range<u16>,
     /// Columns of these, if not all.
     pub columns: Option<Range<u16>>,
+    /// Channels of these, if not all.
+    pub channels: Option<Range<u32>>,
 }
 
 /// How a layer is cut, or one of its operators.
@@ -148,6 +154,20 @@ impl Bring {
 /// Memories outside of the chip.
 pub const OUTSIDE: [Space; 3] = [Space::ExternalRam, Space::ExternalFlash, Space::Card];
 
+impl Strip {
+    /// So much of its rows as an operator makes; nothing if it does not make that alone.
+    pub fn part(&self, operator: &Operator<'_>, rows: Tiny) -> Option<Tiny> {
+        let across = match &self.columns {
+            Some(columns) => operator.across(&rows, columns.clone())?,
+            None => rows,
+        };
+        match &self.channels {
+            Some(channels) => operator.narrowed(&across, channels.clone()),
+            None => Some(across),
+        }
+    }
+}
+
 impl From<Cut> for Group {
     fn from(cut: Cut) -> Self {
         Self { cuts: vec![cut], depth_first: None, made: Vec::new() }
@@ -233,10 +253,10 @@ impl Cutter<'_, '_> {
         }
         let first = of_each.first().and_then(|own| own.first());
         let first = first.map_or(0, |operator| operator.step.layer);
-        for Strip { layer, rows, columns } in &group.made {
-            let at = layer - usize::from(first);
+        for strip in &group.made {
+            let at = strip.layer - usize::from(first);
             let cut = (&group.cuts[at], of_each[at].as_slice());
-            self.layer(cut, (std::slice::from_ref(rows), columns.as_ref()), first.into());
+            self.layer(cut, (std::slice::from_ref(&strip.rows), Some(strip)), first.into());
         }
         let end = first as usize + of_each.len();
         if let Some(arriving) = &mut self.arriving {
@@ -244,11 +264,11 @@ impl Cutter<'_, '_> {
         }
     }
 
-    /// A layer in tiles, of some columns if not of all; activations live with layer `lives`.
+    /// A layer in tiles, of the columns and channels of a strip; activations live with layer `lives`.
     fn layer(
         &mut self,
         (cut, own): (&Cut, &[&Operator<'_>]),
-        (tiles, columns): (&[Range<u16>], Option<&Range<u16>>),
+        (tiles, strip): (&[Range<u16>], Option<&Strip>),
         lives: u32,
     ) {
         if cut.stores_first {
@@ -264,8 +284,8 @@ impl Cutter<'_, '_> {
                 // Of a line buffer those rows alone that are needed are there.
                 let made = cut.rows.is_empty().then(|| operator.made(rows.clone())).flatten();
                 let tiny = made.or_else(|| operator.among(rows));
-                let tiny = tiny.and_then(|tiny| match columns {
-                    Some(columns) => operator.across(&tiny, columns.clone()),
+                let tiny = tiny.and_then(|tiny| match strip {
+                    Some(strip) => strip.part(operator, tiny),
                     None => Some(tiny),
                 });
                 let Some(mut tiny) = tiny else { continue };
@@ -490,22 +510,26 @@ pub fn shared_input(
 fn wrap(plan: &Plan, operator: &Operator<'_>, tiny: &mut Tiny) {
     let layer = plan.layers.get(usize::from(operator.step.layer));
     let tensors = layer.into_iter().flat_map(|layer| layer.reads.iter().chain(&layer.writes));
-    let line_buffers: Vec<(u64, u32)> = tensors
+    let parts: Vec<&PlannedTensor> = tensors
         .filter_map(|tensor| plan.tensors.get(*tensor as usize))
-        .filter_map(|tensor| Some((tensor.offset, tensor.ring?)))
+        .filter(|tensor| tensor.is_part())
         .collect();
     for ((whole, view), role) in operator.views.iter().zip(&mut tiny.views).zip(operator.roles()) {
         let is_activation = matches!(role, Role::Input | Role::Output);
-        let ring = line_buffers.iter().find(|(offset, _)| *offset == u64::from(whole.offset));
-        let Some((_, ring)) = ring.filter(|_| is_activation && view.space == Space::Arena as u8)
-        else {
+        let part = parts.iter().find(|tensor| tensor.offset == u64::from(whole.offset));
+        let Some(part) = part.filter(|_| is_activation && view.space == Space::Arena as u8) else {
             continue;
         };
+        if part.block.is_some() {
+            let row_pitch = u32::from(view.w) * view.c;
+            *view = View { offset: whole.offset, row_pitch, column_pitch: view.c, ..*view };
+        }
+        let Some(ring) = part.ring else { continue };
         let first = (i32::from(view.y0).max(0).cast_unsigned()) % ring;
-        *view = match first + u32::from(view.h) > *ring {
+        *view = match first + u32::from(view.h) > ring {
             true => View {
                 offset: whole.offset,
-                ring_rows: *ring as u16,
+                ring_rows: ring as u16,
                 first_row: first as u16,
                 ..*view
             },

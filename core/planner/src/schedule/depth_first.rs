@@ -4,15 +4,20 @@
 //! Of a tensor that only these layers use, the rows are held that were made and are yet to be read: in a
 //! line buffer, a ring in which no step's output wraps. What comes from layers before them, or goes to layers behind,
 //! is held whole; what goes may lie over what has been read of what comes.
+//!
+//! Or a layer makes some channels of all pixels, and those behind it what they make of them ([`channels`]).
 
 mod arriving;
 mod borders;
 mod card;
+mod channels;
+mod order;
 
 use std::cell::OnceCell;
 use std::ops::Range;
 
 pub use card::Moved;
+use order::Order;
 
 use super::cut::{Fineness, Strip};
 use super::operator::Operator;
@@ -24,7 +29,7 @@ use tilewright_plan::{Bytes, Plan, PlannedTensor, Space, View};
 /// Most layers of a depth-first group.
 pub const MOST_LAYERS: usize = 40;
 
-/// A layer that can be made in rows.
+/// A layer that is one step.
 struct Made<'p> {
     operator: &'p Operator<'p>,
     /// Operands that are activations, each with its tensor.
@@ -33,6 +38,8 @@ struct Made<'p> {
     output: usize,
     rows: u16,
     row_bytes: u64,
+    /// Whether it can be made in rows.
+    makes_rows: bool,
     /// Of each row of its output the rows of each of its inputs that it is made from, one row after the other;
     /// nothing where there are none.
     read: OnceCell<Vec<Option<Range<u16>>>>,
@@ -66,6 +73,15 @@ pub struct LineBuffer {
     pub rows: u32,
 }
 
+/// A tensor of which some channels are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The tensor.
+    pub tensor: usize,
+    /// Channels that are held.
+    pub channels: u32,
+}
+
 /// Layers that make rows as they are needed, and what they hold.
 #[derive(Clone, Debug)]
 pub struct DepthFirstGroup {
@@ -77,6 +93,8 @@ pub struct DepthFirstGroup {
     pub made: Vec<Strip>,
     /// The line buffers of tensors of which only some rows are held.
     pub line_buffers: Vec<LineBuffer>,
+    /// The blocks of tensors of which only some channels are held.
+    pub blocks: Vec<Block>,
     /// All tensors that the layers use, with their bytes.
     pub held: Vec<Held>,
     /// Which of them may overlap.
@@ -169,7 +187,12 @@ impl<'p> Network<'p> {
 
     /// Whether a layer can be made in rows.
     pub fn makes_rows(&self, layer: usize) -> bool {
-        self.layers.get(layer).is_some_and(Option::is_some)
+        self.in_rows(layer).is_some()
+    }
+
+    /// A layer, if it can be made in rows.
+    fn in_rows(&self, layer: usize) -> Option<&Made<'p>> {
+        self.layers.get(layer)?.as_ref().filter(|made| made.makes_rows)
     }
 
     /// The memory of tensors outside of SRAM.
@@ -184,7 +207,8 @@ impl<'p> Network<'p> {
 
     /// The tensors that programs take, or give and no layer in rows makes.
     pub fn taken(&self) -> impl Iterator<Item = usize> {
-        let made = |tensor: usize| self.layers.iter().flatten().any(|made| made.output == tensor);
+        let in_rows = || (0..self.layers.len()).filter_map(|layer| self.in_rows(layer));
+        let made = move |tensor: usize| in_rows().any(|made| made.output == tensor);
         (0..self.tensors.len()).filter(move |tensor| self.is_given[*tensor] && !made(*tensor))
     }
 
@@ -209,8 +233,10 @@ impl<'p> Network<'p> {
         fineness: Fineness,
         outside: &[usize],
     ) -> Option<DepthFirstGroup> {
-        let own: Option<Vec<&Made<'p>>> =
-            self.layers.get(layers.clone())?.iter().map(Option::as_ref).collect();
+        if let Some(each) = fineness.channels {
+            return self.in_channels(layers, fineness, each.get()).filter(|_| outside.is_empty());
+        }
+        let own: Option<Vec<&Made<'p>>> = layers.clone().map(|layer| self.in_rows(layer)).collect();
         let own = own.filter(|own| (1..=MOST_LAYERS).contains(&own.len()))?;
         let mut order = Order {
             first: layers.start,
@@ -325,7 +351,18 @@ impl<'p> Network<'p> {
         let staged =
             made.iter().map(|strip| self.staged(own[strip.layer - layers.start], strip, outside));
         let (staged, outside) = (staged.max().unwrap_or(0), outside.to_vec());
-        DepthFirstGroup { layers, fineness, made, line_buffers, held, overlaps, outside, staged }
+        let blocks = Vec::new();
+        DepthFirstGroup {
+            layers,
+            fineness,
+            made,
+            line_buffers,
+            blocks,
+            held,
+            overlaps,
+            outside,
+            staged,
+        }
     }
 
     /// How far below a tensor that is read another one may begin that is written meanwhile.
@@ -380,8 +417,8 @@ impl<'p> Made<'p> {
         let rows = u16::try_from(rows).ok()?;
         let row_bytes = u64::from(columns) * u64::from(channels);
         let read = OnceCell::new();
-        let made = Self { operator, inputs, output, rows, row_bytes, read };
-        (fits && operator.made(0..1).is_some()).then_some(made)
+        let makes_rows = operator.made(0..1).is_some();
+        fits.then_some(Self { operator, inputs, output, rows, row_bytes, makes_rows, read })
     }
 
     /// The rows of its operands that rows of its output are made from.
@@ -444,36 +481,6 @@ impl<'p> Made<'p> {
         let middle = self.rows / 2;
         let (from, to) = (self.needs(tensor, middle)?, middle.saturating_add(rows));
         Some(self.needs(tensor, to).map_or(u16::MAX, |next| next - from))
-    }
-}
-
-/// Rows under way.
-struct Order<'n, 'p> {
-    own: Vec<&'n Made<'p>>,
-    first: usize,
-    at_once: Vec<u16>,
-    /// Rows of each layer that are made.
-    done: Vec<u16>,
-    made: Vec<Strip>,
-}
-
-impl Order<'_, '_> {
-    /// Makes the rows of a layer before `end`, and what they are made from.
-    fn make(&mut self, layer: usize, end: u16) -> Option<()> {
-        let place = layer - self.first;
-        while self.done[place] < end {
-            let start = self.done[place];
-            let rows = start..self.own[place].rows.min(start + self.at_once[place]);
-            for (tensor, read) in self.own[place].reads(rows.clone())? {
-                let maker = self.own.iter().position(|made| made.output == tensor);
-                if let Some(maker) = maker.filter(|maker| *maker != place) {
-                    self.make(self.first + maker, read.end)?;
-                }
-            }
-            self.done[place] = rows.end;
-            self.made.push(Strip { layer, rows, columns: None });
-        }
-        Some(())
     }
 }
 
@@ -552,8 +559,15 @@ mod tests {
             let inputs: Vec<(usize, usize)> =
                 roles.filter(|(_, role)| **role == Role::Input).map(|(at, _)| (at, at)).collect();
             let (read, [_, rows]) = (OnceCell::new(), rows);
-            let made =
-                Made { operator: &operators[0], inputs, output: 9, rows, row_bytes: 24, read };
+            let made = Made {
+                operator: &operators[0],
+                inputs,
+                output: 9,
+                rows,
+                row_bytes: 24,
+                makes_rows: true,
+                read,
+            };
             for start in 0..rows {
                 for end in start + 1..=rows {
                     let expected = made.looked_up(start..end);

@@ -81,7 +81,7 @@ impl Frames {
             if outputs.contains(&index) || !(crosses(tensor) || tensor.first >= behind) {
                 continue;
             }
-            if !is_inside(tensor) || tensor.ring.is_some() {
+            if !is_inside(tensor) || tensor.is_part() {
                 return None;
             }
             if crosses(tensor) {
@@ -118,7 +118,7 @@ impl Frames {
         let outputs = given(plan, |program| &program.outputs);
         for (index, tensor) in plan.tensors.iter().enumerate() {
             let is_output = outputs.contains(&index);
-            let is_part = tensor.ring.is_some() || tensor.pitch.is_some();
+            let is_part = tensor.is_part() || tensor.pitch.is_some();
             if is_output && (is_part || inputs.contains(&index)) {
                 return None;
             }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::strategy::external::LINE;
 use tilewright_plan::kernel::CHANNEL_CONSTANT_BYTES;
 use tilewright_plan::rows::Row;
+use tilewright_plan::spec::Reach;
 use tilewright_plan::{Instruction, Kernel, Op, Plan, Role, RowOrder, Space, Step, Tile, View};
 
 /// A step that makes all of a layer, or of a group of its channels, with whole operands.
@@ -127,6 +128,17 @@ impl<'p> Operator<'p> {
         self.kernel.spec().makes_channels && self.record.groups == 1 && !self.record.is_sparse()
     }
 
+    /// Whether each channel of the output is made from the same channel of the only input, without weights.
+    pub fn keeps_channels(&self) -> bool {
+        let spec = self.kernel.spec();
+        let is_apart = match spec.reach {
+            Reach::Element | Reach::Window => true,
+            Reach::Along => spec.result_bytes == 1 && !self.record.over()[2],
+            _ => false,
+        };
+        is_apart && spec.filter.is_none() && self.of_role(Role::Input).count() == 1
+    }
+
     /// Bytes of a filter.
     pub fn filter_bytes(&self) -> u64 {
         let input = self.of_role(Role::Input).next();
@@ -235,19 +247,25 @@ impl<'p> Operator<'p> {
     /// Some channels of a tile, from an even one on where filters lie in pairs; nothing if its filters cannot be
     /// cut so.
     pub fn narrowed(&self, tiny: &Tiny, channels: Range<u32>) -> Option<Tiny> {
-        let (start, count) = (channels.start, channels.end - channels.start);
+        let (start, count) = (channels.start, channels.end.checked_sub(channels.start)?);
         if count == tiny.tile.channels {
             return Some(tiny.clone());
         }
+        let keeps = self.keeps_channels();
         let input = self.kernel.operand(Role::Input)?;
         let filters = self.record.filters_for(&tiny.views[input]);
-        let (first, bytes) = (filters.start(start.into())?, filters.all_bytes(count.into())?);
+        let (first, bytes) = match keeps {
+            true => (0, 0),
+            false => (filters.start(start.into())?, filters.all_bytes(count.into())?),
+        };
         let mut made = tiny.clone();
         made.tile.channel_start += start;
         made.tile.channels = count;
         for (view, role) in made.views.iter_mut().zip(self.roles()) {
             let (from, length) = match role {
                 Role::Output => (u64::from(start), count),
+                Role::Input if keeps => (u64::from(start), count),
+                Role::Constants if keeps => continue,
                 Role::Weights => (first, u32::try_from(bytes).ok()?),
                 Role::Constants => {
                     let each = CHANNEL_CONSTANT_BYTES as u32;
@@ -257,7 +275,7 @@ impl<'p> Operator<'p> {
             };
             let offset = u32::try_from(u64::from(view.offset) + from).ok()?;
             *view = match role {
-                Role::Output => View { offset, c: length, ..*view },
+                Role::Output | Role::Input => View { offset, c: length, ..*view },
                 _ => View::bytes(view.space()?, offset, length),
             };
         }

@@ -575,7 +575,7 @@ pub fn tell_bound(planned: &mut Planned, model: &Model, board: &Board, options: 
         }
         let line_buffers =
             layer.writes.iter().filter_map(|tensor| plan.tensors.get(*tensor as usize));
-        let line_buffers = line_buffers.filter(|tensor| tensor.ring.is_some());
+        let line_buffers = line_buffers.filter(|tensor| tensor.is_part());
         ends = line_buffers.map(|tensor| tensor.end as usize).fold(ends, usize::max);
     }
     let (sram, frames) = (options.arena_on(board), options.frames.get());

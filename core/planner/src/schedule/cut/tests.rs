@@ -94,7 +94,9 @@ fn what_stays_comes_once() {
     let apart = |stays: Stays| Group {
         cuts: vec![Cut { rows: Vec::new(), ..four_tasks(stays) }],
         depth_first: Some(Fineness::of_rows(4, u64::MAX)),
-        made: [0..4, 4..8].map(|rows| Strip { layer: 0, rows, columns: None }).to_vec(),
+        made: [0..4, 4..8]
+            .map(|rows| Strip { layer: 0, rows, columns: None, channels: None })
+            .to_vec(),
     };
     assert_eq!(loads(apart(Stays::Group)), held);
     assert_eq!(loads(apart(Stays::Layer)), by_tile);

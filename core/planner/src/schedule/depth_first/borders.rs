@@ -8,7 +8,8 @@ use tilewright_plan::{PlannedTensor, Space};
 impl Network<'_> {
     /// The tensors that layers from one on, before another layer, make and others from that on read.
     pub fn crossing(&self, first: usize, layer: usize) -> Vec<usize> {
-        let made = self.layers[first.min(layer)..layer].iter().flatten().map(|made| made.output);
+        let layers = first.min(layer)..layer;
+        let made = layers.filter_map(|layer| self.in_rows(layer)).map(|made| made.output);
         made.filter(|tensor| self.readers[*tensor].iter().any(|reader| *reader >= layer)).collect()
     }
 

@@ -42,12 +42,8 @@ impl<'p> Network<'p> {
     /// What a strip computes.
     pub fn computed(&self, strip: &Strip) -> Option<(&'p Operator<'p>, Tiny)> {
         let operator = self.layers.get(strip.layer)?.as_ref()?.operator;
-        let rows = operator.made(strip.rows.clone())?;
-        let tiny = match &strip.columns {
-            Some(columns) => operator.across(&rows, columns.clone())?,
-            None => rows,
-        };
-        Some((operator, tiny))
+        let rows = operator.among(&strip.rows)?;
+        Some((operator, strip.part(operator, rows)?))
     }
 
     /// What a strip moves of tensors that lie on a card.
@@ -110,7 +106,8 @@ pub(super) fn across(layer: &Made<'_>, made: &[Strip], each: u16) -> Option<Vec<
             let columns = at..end.min(at.saturating_add(each));
             layer.operator.across(&whole, columns.clone())?;
             at = columns.end;
-            parts.push(Strip { layer: *number, rows: rows.clone(), columns: Some(columns) });
+            let (layer, rows, columns) = (*number, rows.clone(), Some(columns));
+            parts.push(Strip { layer, rows, columns, channels: None });
         }
     }
     Some(parts)

@@ -14,7 +14,7 @@ use tilewright_plan::{
     Bytes, InputResidency, Kernel, Plan, PlannedTensor, SectorChecksums, Space, Window, Work,
 };
 
-use crate::schedule::depth_first::{DepthFirstGroup, LineBuffer, Network};
+use crate::schedule::depth_first::{Block, DepthFirstGroup, LineBuffer, Network};
 
 /// The aliasing that is made use of.
 const ALIASING: Aliasing =
@@ -259,6 +259,9 @@ impl<'m> Arranging<'m> {
             self.depth_first.iter().flat_map(|group| &group.line_buffers)
         {
             tensors[*tensor].ring = Some(*rows);
+        }
+        for Block { tensor, channels } in self.depth_first.iter().flat_map(|group| &group.blocks) {
+            tensors[*tensor].block = Some(*channels);
         }
         // Each by itself: what lies there is read and written once.
         let mut outside = tensors.iter_mut().enumerate().filter(|(tensor, _)| is_outside(*tensor));

@@ -3,12 +3,19 @@
 
 use std::ops::Range;
 
+use std::num::NonZeroU32;
+
 use super::{BYTES, MANY_ROWS};
 use crate::schedule::cut::Fineness;
 use crate::schedule::depth_first::{DepthFirstGroup, MOST_LAYERS, Network};
 
 /// Parts of what may be held, in sixteenths, that are tried: places leave gaps.
 const SIXTEENTHS: [u64; 3] = [16, 15, 14];
+
+/// Channels of a block, where layers are made by channels.
+const CHANNELS: [u32; 4] = [16, 32, 64, 128];
+/// Most layers of such a group: what is made, and pools and activations behind it.
+const MOST_BY_CHANNELS: usize = 4;
 
 /// The way to a layer.
 #[derive(Clone, Copy)]
@@ -28,10 +35,11 @@ pub fn ways(network: &Network<'_>, needed: &[u64], budget: u64) -> Vec<Vec<Depth
         let most = budget / 16 * sixteenths;
         let groups = fewest_steps(network, needed, most);
         let coarsest = |layers: Range<usize>| {
-            let fineness = MANY_ROWS.iter().rev().flat_map(|rows| BYTES.map(|b| (*rows, b)));
-            let ways = fineness.filter_map(|(rows, bytes)| {
-                network.depth_first(layers.clone(), Fineness::of_rows(rows, bytes), &[])
-            });
+            let of_rows = |rows| BYTES.map(|bytes| Fineness::of_rows(rows, bytes));
+            let fineness = MANY_ROWS.into_iter().rev().flat_map(of_rows);
+            let fineness = fineness.chain(CHANNELS.into_iter().rev().map(by_channels));
+            let ways =
+                fineness.filter_map(|fineness| network.depth_first(layers.clone(), fineness, &[]));
             let passing = network.passing(&layers);
             let fits = ways.filter(|group| group.least_bytes() + passing <= most);
             fits.min_by_key(|group| group.made.len())
@@ -46,9 +54,13 @@ pub fn ways(network: &Network<'_>, needed: &[u64], budget: u64) -> Vec<Vec<Depth
     found
 }
 
-/// The groups of the way with fewest steps, rows made in the finest way; none if there is no way.
+/// So many channels at once.
+fn by_channels(channels: u32) -> Fineness {
+    Fineness { channels: NonZeroU32::new(channels), ..Fineness::of_rows(1, u64::MAX) }
+}
+
+/// The groups of the way with fewest steps, rows or channels made in the finest way; none if there is no way.
 fn fewest_steps(network: &Network<'_>, needed: &[u64], most: u64) -> Vec<Range<usize>> {
-    let finest = Fineness::of_rows(1, 1);
     let mut cuts: Vec<Option<Cut>> = vec![None; needed.len() + 1];
     cuts[0] = Some(Cut { steps: 0, start: 0, is_alone: true });
     for end in 1..=needed.len() {
@@ -62,20 +74,29 @@ fn fewest_steps(network: &Network<'_>, needed: &[u64], most: u64) -> Vec<Range<u
         if let Some(before) = cuts[last].filter(|_| needed[last] <= most) {
             consider(Cut { steps: before.steps + 1, start: last, is_alone: true });
         }
+        let mut together = |start: usize, finest: Fineness| {
+            let Some(before) = cuts[start] else { return true };
+            let group = network.depth_first(start..end, finest, &[]);
+            let fits = |group: &&DepthFirstGroup| {
+                group.least_bytes() + network.passing(&(start..end)) <= most
+            };
+            if let Some(group) = group.as_ref().filter(fits) {
+                let steps = before.steps + group.made.len();
+                consider(Cut { steps, start, is_alone: false });
+            }
+            group.is_some()
+        };
+        for start in end.saturating_sub(MOST_BY_CHANNELS)..last {
+            together(start, by_channels(CHANNELS[0]));
+        }
         // Longer groups hold more, but for what they do not hold whole at their start.
         for start in (end.saturating_sub(MOST_LAYERS)..end).rev() {
             if !network.makes_rows(start) {
                 break;
             }
-            let Some(before) = cuts[start] else { continue };
-            let large = needed[start..end].iter().any(|bytes| *bytes > most);
-            if !large {
-                continue;
-            }
-            let Some(group) = network.depth_first(start..end, finest, &[]) else { break };
-            if group.least_bytes() + network.passing(&(start..end)) <= most {
-                let steps = before.steps + group.made.len();
-                consider(Cut { steps, start, is_alone: false });
+            let is_large = needed[start..end].iter().any(|bytes| *bytes > most);
+            if is_large && !together(start, Fineness::of_rows(1, 1)) {
+                break;
             }
         }
         cuts[end] = best;
