@@ -42,7 +42,7 @@ pub enum Command {
     /// Compare what bringing operands from external memory to SRAM gives, overlay by overlay and
     /// budget by budget
     Overlay(Overlay),
-    /// Make the smallest weights of a float model zero, and write it as ONNX or TensorFlow Lite
+    /// Make the smallest weights of a model zero, and write it as ONNX or TensorFlow Lite
     Prune(Prune),
     /// Compare grids of tiles by SRAM, time and what is computed again, or write the model in tiles
     Tile(Tile),
@@ -300,7 +300,7 @@ pub struct Prune {
     pub is_global: bool,
     #[command(flatten)]
     pub json: Json,
-    /// The file: TensorFlow Lite if its name ends in .tflite, else ONNX; of floats in either
+    /// The file: TensorFlow Lite if its name ends in .tflite, else ONNX, which takes floats alone
     #[arg(short, long, value_name = "FILE.onnx|FILE.tflite")]
     pub output: PathBuf,
 }

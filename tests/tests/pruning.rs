@@ -4,9 +4,7 @@
 use std::num::NonZeroUsize;
 
 use tilewright_formats::Limits;
-use tilewright_model::prune::{
-    PruneError, PrunedLayer, Pruning, prunable_weights, prune, prune_int8,
-};
+use tilewright_model::prune::{PruneError, PrunedLayer, Pruning, prunable_weights, prune};
 use tilewright_model::{Data, Model, Op, Source, float};
 
 fn bundled(name: &str) -> Model {
@@ -118,15 +116,19 @@ fn nothing_all_and_what_cannot_be_pruned() {
     assert!(layers.iter().all(|layer| layer.zeros > 0 && layer.zeros < layer.weights));
     assert_eq!(prune(&model, &pruning(1001, 2, false)), Err(PruneError::Sparsity));
     assert_eq!(prune(&Model::default(), &pruning(1, 2, false)), Err(PruneError::NothingToPrune));
-    let int8 = tilewright_zoo::network("resnet8").unwrap().int8().unwrap();
-    let error = prune(&int8, &pruning(1, 2, false)).unwrap_err();
-    assert!(matches!(&error, PruneError::NotFloat { dtype: "int8", .. }), "{error}");
+    let mut other = model;
+    let node = other.nodes.iter().find(|node| matches!(node.op, Op::Conv { .. })).unwrap();
+    let weights = node.inputs[1].0;
+    let elements = other.tensors[weights].shape.elements().unwrap();
+    other.tensors[weights].source = Some(Source::inline(Data::I32(vec![1; elements])));
+    let error = prune(&other, &pruning(1, 2, false)).unwrap_err();
+    assert!(matches!(&error, PruneError::OtherWeights { dtype: "int32", .. }), "{error}");
 }
 
 #[test]
 fn int8_weights_go_by_what_they_stand_for() {
     let model = tilewright_zoo::network("resnet8").unwrap().int8().unwrap();
-    let (pruned, layers) = prune_int8(&model, &pruning(500, 2, false)).unwrap();
+    let (pruned, layers) = prune(&model, &pruning(500, 2, false)).unwrap();
     pruned.verify().unwrap();
     let weights: usize = layers.iter().map(|layer| layer.weights).sum();
     assert_eq!(weights as u64, prunable_weights(&model));
@@ -159,9 +161,6 @@ fn int8_weights_go_by_what_they_stand_for() {
         assert_eq!((count(&before), count(&after)), (*zeros_before, *zeros), "{name}");
         assert!(zeros * 2 >= before.len() - 2, "{name}: {zeros}");
     }
-    let float = bundled("lenet5");
-    let error = prune_int8(&float, &pruning(1, 2, false)).unwrap_err();
-    assert!(matches!(&error, PruneError::NotInt8 { dtype: "float32", .. }), "{error}");
 }
 
 #[test]

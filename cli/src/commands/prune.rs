@@ -26,7 +26,7 @@ struct Record<'a> {
     layers: Vec<Layer>,
 }
 
-/// Prunes a float model, and writes it as ONNX or TensorFlow Lite.
+/// Prunes a float or int8 model, and writes it as ONNX or TensorFlow Lite.
 pub fn prune(options: &Prune) -> Result<Said, Problem> {
     outputs::apart(&[&options.output], std::slice::from_ref(&options.file.model))?;
     let cancel = interrupt::cancelled_by_ctrl_c()?;
@@ -36,7 +36,7 @@ pub fn prune(options: &Prune) -> Result<Said, Problem> {
     let Prune { sparsity, group, is_global, .. } = *options;
     let pruning = Pruning { sparsity, group, is_global };
     let (pruned, layers) = prune::prune(&model, &pruning).map_err(|error| {
-        let what_to_do = "Give a float model of convolutions or fully connected layers.";
+        let what_to_do = "Give a float or int8 model with convolutions or fully connected layers.";
         Problem::new(Blame::BadInput, format!("{error}."), &*model.name, what_to_do)
     })?;
     let bytes = outputs::write_model(&options.output, &pruned)?;

@@ -76,7 +76,7 @@ pub enum FormatError {
     },
     /// Nothing here computes a node so, and the file does not state the shapes of its results, with
     /// which it could be opened nevertheless.
-    #[error("node {index} '{node}' ({op}): {reason}")]
+    #[error("node {index} '{node}' ({op}) is not supported: {reason}")]
     Unsupported {
         /// The node's name, or that of its result.
         node: String,

@@ -40,24 +40,19 @@ pub enum PruneError {
     /// More than all would become zero.
     #[error("a sparsity is a part, from 0 to 1000 thousandths")]
     Sparsity,
-    /// Its weights are integers.
-    #[error("the weights of '{node}' are {dtype}, not floats")]
-    NotFloat {
-        /// The layer.
-        node: String,
-        /// What they are.
-        dtype: &'static str,
-    },
-    /// Its weights are no 8-bit integers.
-    #[error("the weights of '{node}' are {dtype}, not int8")]
-    NotInt8 {
+    /// Its weights are of another type.
+    #[error("the weights of '{node}' are {dtype}, neither float32 nor int8")]
+    OtherWeights {
         /// The layer.
         node: String,
         /// What they are.
         dtype: &'static str,
     },
     /// No layer has weights that could be pruned.
-    #[error("no layer has weights that could be pruned: depthwise ones stay dense")]
+    #[error(
+        "no layer has weights that could be pruned: depthwise ones stay dense, and so do those \
+             whose zero point is not 0"
+    )]
     NothingToPrune,
 }
 
@@ -121,36 +116,17 @@ fn limit(mut magnitudes: Vec<f32>, sparsity: u16) -> (f32, usize) {
     (*limit, count - below)
 }
 
-/// The model with its smallest weights at zero, and what that is of each layer. The same model gives the same.
+/// The model with its smallest weights at zero, and what that is of each layer. The same model gives the same. Int8
+/// weights are ranked by the real numbers that they stand for; those of a zero point other than 0 stay.
 ///
 /// # Errors
-/// [`PruneError`] if the model is not float, or has nothing to prune.
+/// [`PruneError`] if weights are neither float nor int8, or there is nothing to prune.
 pub fn prune(model: &Model, pruning: &Pruning) -> Result<(Model, Vec<PrunedLayer>), PruneError> {
-    prune_weights(model, pruning, DType::F32)
-}
-
-/// The same of an int8 model. Weights are ranked by the real numbers that they stand for; those of a zero point other
-/// than 0 stay.
-///
-/// # Errors
-/// [`PruneError`] if the model is not int8, or has nothing to prune.
-pub fn prune_int8(
-    model: &Model,
-    pruning: &Pruning,
-) -> Result<(Model, Vec<PrunedLayer>), PruneError> {
-    prune_weights(model, pruning, DType::I8)
-}
-
-fn prune_weights(
-    model: &Model,
-    pruning: &Pruning,
-    dtype: DType,
-) -> Result<(Model, Vec<PrunedLayer>), PruneError> {
     let Pruning { sparsity, group, is_global } = *pruning;
     if sparsity > 1000 {
         return Err(PruneError::Sparsity);
     }
-    let layers = layers(model, dtype)?;
+    let layers = layers(model)?;
     if layers.is_empty() {
         return Err(PruneError::NothingToPrune);
     }
@@ -192,21 +168,17 @@ fn prunable(node: &Node) -> Option<TensorId> {
 }
 
 /// The layers whose weights can be pruned; weights that several nodes read once.
-fn layers(model: &Model, dtype: DType) -> Result<Vec<Layer>, PruneError> {
-    let (mut layers, is_float) = (Vec::<Layer>::new(), dtype == DType::F32);
+fn layers(model: &Model) -> Result<Vec<Layer>, PruneError> {
+    let mut layers = Vec::<Layer>::new();
     for node in &model.nodes {
         let Some(id) = prunable(node) else { continue };
         let tensor = model.tensor(id);
         let Some(source) = tensor.source.as_ref().filter(|source| !source.is_empty()) else {
             continue;
         };
-        if source.dtype() != dtype {
+        if !matches!(source.dtype(), DType::F32 | DType::I8) {
             let (node, dtype) = (node.name.clone(), source.dtype().name());
-            return Err(if is_float {
-                PruneError::NotFloat { node, dtype }
-            } else {
-                PruneError::NotInt8 { node, dtype }
-            });
+            return Err(PruneError::OtherWeights { node, dtype });
         }
         if layers.iter().any(|layer| layer.tensor == id) {
             continue;

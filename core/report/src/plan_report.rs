@@ -36,6 +36,11 @@ pub struct LayerRow {
     pub packing: Option<WeightPacking>,
 }
 
+impl LayerRow {
+    /// Why no kernel computes an operator that nothing here knows.
+    pub const NONE: &str = "no kernel computes this operator";
+}
+
 /// What another packing of weights than pairs of output channels changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WeightPacking {
@@ -287,10 +292,12 @@ impl PlanReport {
         }
         let words = |(first, count): &(&LayerRow, usize)| {
             let (op, name) = (&first.op, &first.name);
-            let reason = first.no_kernel.as_deref().unwrap_or_default();
+            // That there is none has been said.
+            let reason = first.no_kernel.as_deref().filter(|reason| *reason != LayerRow::NONE);
+            let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
             match count {
-                1 => format!("{op} (node '{name}': {reason})"),
-                _ => format!("{count} × {op} (the first is node '{name}': {reason})"),
+                1 => format!("{op} (node '{name}'{reason})"),
+                _ => format!("{count} × {op} (the first is node '{name}'{reason})"),
             }
         };
         let named: Vec<String> = ops.iter().take(NAMED).map(words).collect();

@@ -37,9 +37,8 @@ pub fn prune(
     }
     say(&format!("Pruning {name}"));
     let pruning = Pruning { sparsity, group: GROUP, is_global: false };
-    let prune = if model.is_int8() { prune::prune_int8 } else { prune::prune };
     let (pruned, layers) =
-        prune(model, &pruning).map_err(|error| cannot(sentence(&error.to_string())))?;
+        prune::prune(model, &pruning).map_err(|error| cannot(sentence(&error.to_string())))?;
     *model = pruned;
     let layers = layers.into_iter().map(|layer| SparsityLayer {
         node: 0,

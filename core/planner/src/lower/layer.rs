@@ -4,6 +4,7 @@ use super::{flat_shape, roots};
 use crate::PlanError;
 use tilewright_model::{DType, Model, Node, NodeId, Op, ResizeMode, TensorId};
 use tilewright_plan::{Bytes, Kernel, PlannedTensor, Space, Work};
+use tilewright_report::LayerRow;
 
 /// A node that executes, perhaps with the pool behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,7 +137,7 @@ fn kernel(model: &Model, node: &Node) -> Result<Kernel, String> {
         }
         Op::LocalResponseNorm { .. } => Kernel::LocalResponse,
         Op::Opaque { .. } => {
-            return Err("no kernel computes this operator".to_owned());
+            return Err(LayerRow::NONE.to_owned());
         }
     })
 }

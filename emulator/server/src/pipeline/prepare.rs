@@ -165,12 +165,13 @@ fn problem(error: &QuantiseError, float: &Model, until: &Until<'_>) -> Problem {
     if matches!(error, QuantiseError::Run(RunError::Stopped)) {
         return until.problem("Quantising", "Give fewer samples, or a smaller model.");
     }
-    Problem::new(
-        Blame::BadInput,
-        sentence(&error.to_string()),
-        float.name.clone(),
-        "Give samples like those that the model was trained on.",
-    )
+    let remedy = match error {
+        QuantiseError::NoSamples | QuantiseError::NotFinite { .. } => {
+            "Give samples like those that the model was trained on."
+        }
+        _ => "Replace this operator in the model by others that compute the same.",
+    };
+    Problem::new(Blame::BadInput, sentence(&error.to_string()), float.name.clone(), remedy)
 }
 
 /// An int8 model, which needs no quantising.

@@ -184,7 +184,7 @@ fn integer_inputs_open() {
     assert_eq!(model.tensor(model.outputs[0]).dtype, DType::I16);
     let sum = File::new().input("x", &["1", "7"]).node("Add", &["x", "x"], "y", &[]).output("y");
     let error = open("x", &typed(sum, DataType::Int64).bytes(), &Limits::default(), &[]);
-    assert!(error.unwrap_err().to_string().ends_with("(Add): of int64"));
+    assert!(error.unwrap_err().to_string().ends_with("(Add) is not supported: of int64"));
 }
 
 /// The size that stands for a symbol of an input stands for it in results too.

@@ -83,7 +83,7 @@ fn nodes_keep_their_places_in_messages() {
         .node("Relu", &["x"], "r", &[])
         .output("y");
     let message = refused(&file.bytes());
-    assert!(message.starts_with("node 1 'y' (Conv): "), "{message}");
+    assert!(message.starts_with("node 1 'y' (Conv) is not supported: "), "{message}");
 }
 
 proptest! {

@@ -69,7 +69,7 @@ fn some_order(graph: &FileGraph, choices: &[u8]) -> Vec<usize> {
 
 fn outputs(bytes: &[u8]) -> Vec<Vec<i8>> {
     let model = open("net.tflite", bytes, &limits(), &[]).unwrap();
-    let input: Vec<i8> = (0..8).map(|value| value * 31 - 100).collect();
+    let input: Vec<i8> = (0..8).map(|value: i8| value.wrapping_mul(31).wrapping_sub(100)).collect();
     let outputs = int8::run(&model, &[Data::I8(input)], &mut |_, _| {}).unwrap();
     outputs.iter().map(|data| data.as_i8().unwrap().to_vec()).collect()
 }
